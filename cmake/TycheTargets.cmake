@@ -1,0 +1,32 @@
+# What every target of the project gets, and finders for libraries that ship no CMake package.
+
+# Warnings are errors; sanitizers where asked for.
+function(tyche_target name)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Werror)
+  # Results must not depend on whether the compiler fuses a product and a sum.
+  target_compile_options(${name} PRIVATE -ffp-contract=off)
+  if(TYCHE_SANITIZE)
+    target_compile_options(${name} PRIVATE -fsanitize=${TYCHE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${name} PUBLIC -fsanitize=${TYCHE_SANITIZE})
+  endif()
+endfunction()
+
+# tyche_find_library(bliss HEADER bliss/graph.hh) sets TYCHE_BLISS_LIBRARY, or stops with the package to install.
+function(tyche_find_library name)
+  cmake_parse_arguments(ARG "" "HEADER" "" ${ARGN})
+  string(TOUPPER ${name} upper)
+  find_library(TYCHE_${upper}_LIBRARY ${name})
+  find_path(TYCHE_${upper}_INCLUDE ${ARG_HEADER})
+  if(NOT TYCHE_${upper}_LIBRARY OR NOT TYCHE_${upper}_INCLUDE)
+    message(FATAL_ERROR "tyche needs ${name} (${ARG_HEADER}). On Debian: script/setup, or apt-get install lib${name}-dev")
+  endif()
+endfunction()
+
+function(tyche_find_header name)
+  cmake_parse_arguments(ARG "" "HEADER" "" ${ARGN})
+  string(TOUPPER ${name} upper)
+  find_path(TYCHE_${upper}_INCLUDE ${ARG_HEADER})
+  if(NOT TYCHE_${upper}_INCLUDE)
+    message(FATAL_ERROR "tyche needs ${name} (${ARG_HEADER}). On Debian: script/setup, or apt-get install lib${name}-dev")
+  endif()
+endfunction()

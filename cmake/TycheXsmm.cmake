@@ -1,0 +1,12 @@
+# libxsmm (optional): Debian ships a static library only, which wants BLAS symbols and dl. libxsmmnoblas supplies the former.
+set(TYCHE_XSMM_LIBRARIES "")
+if(TYCHE_WITH_XSMM)
+  find_library(TYCHE_XSMM_LIBRARY xsmm)
+  find_library(TYCHE_XSMMNOBLAS_LIBRARY xsmmnoblas)
+  find_path(TYCHE_XSMM_INCLUDE libxsmm.h)
+  if(TYCHE_XSMM_LIBRARY AND TYCHE_XSMMNOBLAS_LIBRARY AND TYCHE_XSMM_INCLUDE)
+    set(TYCHE_XSMM_LIBRARIES ${TYCHE_XSMM_LIBRARY} ${TYCHE_XSMMNOBLAS_LIBRARY} ${CMAKE_DL_LIBS} m)
+  else()
+    message(STATUS "tyche: libxsmm not found, matrix products use the portable kernels")
+  endif()
+endif()

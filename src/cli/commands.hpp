@@ -1,0 +1,5 @@
+#pragma once
+/// The commands, in the order --help lists them. One line here, one line in main.cpp, one file cmd_<name>.cpp.
+#include <CLI/CLI.hpp>
+
+namespace tyche::cli {}  // namespace tyche::cli

@@ -1,0 +1,55 @@
+// The program: parse, run one command, turn errors into one line on standard error and an exit code.
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "support/error.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace tyche::cli {
+namespace {
+int exit_code = kGood;
+}
+void set_exit_code(int code) { exit_code = code; }
+}  // namespace tyche::cli
+
+int main(int argc, char** argv) {
+  using namespace tyche;
+  using namespace tyche::cli;
+  CLI::App app("tyche: graph neural networks with random node initialisation", "tyche");
+  app.set_version_flag("--version", kVersion);
+  app.require_subcommand(1);
+  app.footer(
+      "Each command has its own --help with an example. Exit codes: 0 good, 1 the answer is no, 2 bad input or call.");
+
+  const auto fail = [](const char* what, int code) {
+    std::fprintf(stderr, "tyche: %s\n", what);
+    return code;
+  };
+  try {
+    catch_interrupts();
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+      return app.exit(error);  // --help, --version
+    std::string what = error.what();
+    if (argc > 1 && app.get_subcommands().size() == 1) {
+      what += "; see 'tyche " + app.get_subcommands().front()->get_name() + " --help'";
+    } else {
+      what += "; see 'tyche --help'";
+    }
+    return fail(what.c_str(), kBadInput);
+  } catch (const Interrupted& stop) {
+    return fail(stop.what(), 130);
+  } catch (const Error& error) {
+    return fail(error.what(), kBadInput);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; try smaller input or fewer threads", kBadInput);
+  } catch (const std::exception& error) {
+    return fail((std::string("internal error, please report it: ") + error.what()).c_str(), kBadInput);
+  }
+}

@@ -1,0 +1,111 @@
+#pragma once
+/// How models run. An engine is handed a group of trials of one shape and runs them to the end; between train/ and the
+/// engine there is one call per epoch and trial, none per batch or layer. A CPU spreads the trials of a group over
+/// threads (and one trial over threads when there are fewer trials than threads); a GPU engine can run them in lockstep
+/// behind the same interface.
+///
+///   auto engine = make_engine("cpu", threads);
+///   engine->train(job, trials, observer);
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "nn/model.hpp"
+
+namespace tyche::engine {
+
+/// The data of a job: graphs with deterministic node features and labels. Not owned; must outlive the job.
+struct Data {
+  std::span<const Graph> graphs;
+  std::span<const std::uint32_t> labels;  ///< one a graph, below model.classes
+  /// Row-major (nodes of graph g × model.input_features), one block a graph.
+  std::span<const std::vector<float>> features;
+};
+
+/// What all trials of a group share.
+struct Job {
+  Data data;
+  nn::ModelConfig model;
+  std::uint32_t epochs = 500;
+  std::uint32_t batch = 20;
+  std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
+  std::uint32_t eval_draws = 1;  ///< test predictions are the mean of so many draws' probabilities
+};
+
+/// Everything that changes while a trial trains; the whole of a checkpoint. Vectors are in nn::layout order.
+struct State {
+  std::vector<float> parameters;
+  std::vector<float> adam_m;
+  std::vector<float> adam_v;
+  std::uint64_t step = 0;   ///< Adam steps taken
+  std::uint32_t epoch = 0;  ///< epochs finished
+};
+
+/// One trial: one model, one fold, one seed.
+struct Trial {
+  std::uint64_t seed = 1;
+  std::uint32_t fold = 0;
+  double learning_rate = 5e-4;
+  std::vector<std::uint32_t> train;  ///< indices into data.graphs
+  std::vector<std::uint32_t> test;
+  State state;  ///< where to begin; at the end, where it ended
+};
+
+/// What an epoch gave.
+struct EpochResult {
+  std::uint32_t epoch = 0;  ///< 1 is the first
+  double train_loss = 0;    ///< mean cross-entropy over the training graphs, as seen while training (dropout on)
+  double train_accuracy = 0;
+  bool evaluated = false;
+  std::vector<std::uint32_t>
+      test_predictions;  ///< class per test graph, in the order of Trial::test; empty if not evaluated
+  double seconds = 0;    ///< of this trial's epoch, evaluation apart
+  double eval_seconds = 0;
+};
+
+/// Called after every epoch of every trial, from any thread, one call at a time per trial. `state` is complete and
+/// consistent.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// Returns false to stop this trial here.
+  virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) = 0;
+};
+
+/// Logits of graphs, row-major (graphs × classes).
+struct Logits {
+  std::vector<float> values;
+};
+
+/// What predict() feeds as random features: drawn under a seed, or pinned by the caller.
+struct Draw {
+  std::uint64_t seed = 1;
+  std::uint32_t index = 0;  ///< which draw
+  /// If not empty: row-major (all nodes of all asked graphs, in order × random_dims).
+  std::span<const float> pinned;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// "cpu: libxsmm, AVX2, 2 threads", for people.
+  [[nodiscard]] virtual std::string description() const = 0;
+  /// Trains every trial from its state to job.epochs (or until the observer says stop). The same bits for any number of
+  /// threads and any grouping of trials.
+  virtual void train(const Job& job, std::span<Trial> trials, Observer& observer) = 0;
+  /// One forward pass without dropout over the graphs `which`.
+  [[nodiscard]] virtual Logits predict(const Job& job, std::span<const float> parameters,
+                                       std::span<const std::uint32_t> which, const Draw& draw) = 0;
+  /// Loss (mean over `which`) and its gradient in layout order, dropout off, features pinned or drawn: for tests and
+  /// tools.
+  virtual double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                          const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
+};
+
+/// name: "auto", "cpu" (the fast one), "reference" (plain loops, the oracle). Throws InputError on any other.
+[[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads);
+
+}  // namespace tyche::engine

@@ -1,0 +1,75 @@
+#pragma once
+/// An undirected simple graph with a type on every node, in compressed sparse rows.
+///
+///   const std::vector<Edge> edges = {{0, 1}, {1, 2}};
+///   const Graph path = Graph::from_edges(3, edges);
+///   for (Node u : path.neighbours(1)) { ... }     // 0, 2: ascending
+///
+/// Immutable once made: no loops, no repeated edges, every edge stored in both directions, neighbours ascending.
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tyche {
+
+using Node = std::uint32_t;
+using NodeType = std::uint32_t;
+using Edge = std::pair<Node, Node>;
+
+class Graph {
+ public:
+  /// The graph without nodes.
+  Graph() : offsets_(1, 0) {}
+
+  /// Edges in any order and direction, each once. `types` has one entry a node, or none (all 0).
+  /// Throws InputError on a loop, a repeated edge, a node out of range, or a wrong number of types.
+  static Graph from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types = {});
+
+  [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets_.size() - 1); }
+  /// Undirected edges, each counted once.
+  [[nodiscard]] std::uint64_t num_edges() const { return adjacency_.size() / 2; }
+  [[nodiscard]] std::span<const Node> neighbours(Node v) const {
+    return std::span(adjacency_).subspan(offsets_[v], offsets_[v + 1] - offsets_[v]);
+  }
+  [[nodiscard]] Node degree(Node v) const { return static_cast<Node>(offsets_[v + 1] - offsets_[v]); }
+  /// Binary search in the neighbours of u.
+  [[nodiscard]] bool has_edge(Node u, Node v) const;
+  [[nodiscard]] NodeType type(Node v) const { return types_[v]; }
+  [[nodiscard]] std::span<const NodeType> types() const { return types_; }
+  /// Every edge once, as (smaller, larger), ascending.
+  [[nodiscard]] std::vector<Edge> edges() const;
+
+  /// The rows as they are stored: offsets (num_nodes + 1 of them) into adjacency (both directions).
+  [[nodiscard]] std::span<const std::uint64_t> offsets() const { return offsets_; }
+  [[nodiscard]] std::span<const Node> adjacency() const { return adjacency_; }
+
+  /// The same graph with node v renamed to permutation[v]. Requires a permutation of the nodes.
+  [[nodiscard]] Graph relabelled(std::span<const Node> permutation) const;
+
+  /// Equal as labelled graphs (not up to isomorphism).
+  friend bool operator==(const Graph&, const Graph&) = default;
+
+ private:
+  std::vector<std::uint64_t> offsets_;
+  std::vector<Node> adjacency_;
+  std::vector<NodeType> types_;
+};
+
+/// Both graphs side by side: b's nodes follow a's.
+[[nodiscard]] Graph disjoint_union(const Graph& a, const Graph& b);
+
+/// A component number for every node, numbered by their smallest node; and how many there are.
+struct Components {
+  std::vector<Node> of_node;
+  Node count = 0;
+};
+[[nodiscard]] Components connected_components(const Graph& graph);
+
+/// The edges whose removal would disconnect their component, as (smaller, larger), ascending.
+[[nodiscard]] std::vector<Edge> bridges(const Graph& graph);
+
+/// The subgraph induced by `nodes` (distinct); node i of the result is nodes[i].
+[[nodiscard]] Graph induced_subgraph(const Graph& graph, std::span<const Node> nodes);
+
+}  // namespace tyche

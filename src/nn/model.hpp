@@ -1,0 +1,60 @@
+#pragma once
+/// What a model is: its shape, its parameters by name. How it runs is the engine's business.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tyche::nn {
+
+enum class Activation { elu, tanh, relu };
+enum class Aggregation { mean, sum };
+enum class Readout { max, mean, sum };
+enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
+
+/// The GCN family of the paper: pre-convolutions of the deterministic features, `layers` GraphConvs of `width`,
+/// readout, MLP.
+struct ModelConfig {
+  std::string kind = "gcn";
+  std::uint32_t width = 64;
+  std::uint32_t layers = 8;
+  std::uint32_t pre_hidden = 32;   ///< hidden width of the two GraphConvs on deterministic features
+  std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
+  std::uint32_t classes = 2;
+  std::uint32_t input_features = 2;  ///< columns of the deterministic node features
+  double rni = 0;                    ///< share of the width that is random, 0 to 1
+  Distribution distribution = Distribution::normal;
+  /// Fan for the Xavier distributions: random dims + 20 * mean nodes per training graph, a constant of the run (spec of
+  /// the data).
+  double xavier_fan = 0;
+  Activation activation = Activation::elu;
+  Aggregation aggregation = Aggregation::mean;
+  Readout readout = Readout::max;
+  double dropout = 0.5;  ///< after the MLP's first layer, in training
+
+  /// floor(width * rni)
+  [[nodiscard]] std::uint32_t random_dims() const;
+};
+
+/// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):
+/// pre.{0,1}, convs.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight; head.fc{1,2,3}.weight, .bias.
+struct Tensor {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::size_t offset = 0;  ///< into the flat vector
+  std::size_t size = 0;
+  std::size_t fan_in = 0;  ///< parameters start uniform in ±1/sqrt(fan_in)
+};
+
+struct Layout {
+  std::vector<Tensor> tensors;
+  std::size_t size = 0;  ///< floats in all
+};
+
+/// The tensors of a model, in state_dict order. Throws InputError on a configuration that makes no sense.
+[[nodiscard]] Layout layout(const ModelConfig& config);
+
+/// Fresh parameters in layout order (Purpose::parameter_init, keyed by seed and fold).
+[[nodiscard]] std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t seed, std::uint32_t fold);
+
+}  // namespace tyche::nn

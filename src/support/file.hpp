@@ -1,0 +1,45 @@
+#pragma once
+/// Files read whole and written so that a reader never sees half of one.
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tyche {
+
+/// The bytes of a file. Throws IoError if it cannot be read, InputError if it is a folder.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+/// A file that appears under its name only when commit() has succeeded: bytes go to "NAME.tmp-PID" beside it, commit()
+/// flushes them to the disk and renames. A full disk or a kill at any moment leaves what stood under the name before;
+/// destruction without commit removes the temporary file. All members throw IoError with the file's name.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+  [[nodiscard]] std::uint64_t written() const { return written_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::FILE* file_ = nullptr;
+  std::uint64_t written_ = 0;
+};
+
+/// AtomicFile in one call.
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// Makes a folder and its parents; an existing folder is fine, an existing file is an IoError.
+void make_folder(const std::filesystem::path& path);
+
+/// A 64-bit hash of bytes (FNV-1a), for telling data apart in records. Never a proof of equality.
+[[nodiscard]] std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325ull);
+
+}  // namespace tyche

@@ -1,0 +1,89 @@
+#include "support/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+namespace tyche {
+
+namespace {
+volatile std::sig_atomic_t stop_asked = 0;
+
+void on_signal(int number) {
+  if (stop_asked != 0 && number == SIGINT) {
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);
+  }
+  stop_asked = 1;
+}
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return stop_asked != 0; }
+void set_interrupted(bool value) { stop_asked = value ? 1 : 0; }
+
+std::string format_duration(double seconds) {
+  if (seconds < 10) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+Progress::Progress(std::string label, std::uint64_t total, std::FILE* out)
+    : label_(std::move(label)), total_(total), out_(out), terminal_(out != nullptr && ::isatty(::fileno(out)) != 0) {}
+
+Progress::~Progress() { finish(); }
+
+void Progress::add(std::uint64_t count, const std::string& note) {
+  if (out_ == nullptr) return;
+  const std::scoped_lock lock(mutex_);
+  done_ += count;
+  if (!note.empty()) note_ = note;
+  const auto now = Clock::now();
+  const auto wait = terminal_ ? std::chrono::milliseconds(drawn_ ? 200 : 1000) : std::chrono::milliseconds(10000);
+  if (now - last_ < wait) return;
+  last_ = now;
+  draw(now);
+}
+
+void Progress::draw(Clock::time_point now) {
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double share = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  const std::string left = share > 0 ? format_duration(elapsed * (1 - share) / share) + " left" : "";
+  std::string line;
+  if (terminal_) {
+    const auto filled = static_cast<std::size_t>(share * 24);
+    line = fmt::format("\r\x1b[K{} [{}{}] {}/{}  {}  {}", label_, std::string(filled, '#'),
+                       std::string(24 - filled, '.'), done_, total_, left, note_);
+  } else {
+    line = fmt::format("{}: {} of {} ({:.0f} %), {} gone, {}{}{}\n", label_, done_, total_, 100 * share,
+                       format_duration(elapsed), left, note_.empty() ? "" : ", ", note_);
+  }
+  std::fputs(line.c_str(), out_);
+  std::fflush(out_);
+  drawn_ = true;
+}
+
+void Progress::finish() {
+  const std::scoped_lock lock(mutex_);
+  if (out_ != nullptr && terminal_ && drawn_) {
+    std::fputs("\r\x1b[K", out_);
+    std::fflush(out_);
+  }
+  drawn_ = false;
+  out_ = nullptr;
+}
+
+}  // namespace tyche
