@@ -21,8 +21,8 @@ GinReader::GinReader(std::string_view bytes, std::string_view name) : lines_(byt
 Row GinReader::line_of(const char* what) {
   std::string_view line;
   if (!lines_.next(line)) {
-    lines_.here().fail(fmt::format("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_,
-                                   count_));
+    lines_.here().fail(
+        fmt::format("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_, count_));
   }
   return {line, lines_.here()};
 }
@@ -47,8 +47,10 @@ std::optional<LabelledGraph> GinReader::next() {
   LabelledGraph out;
   Row header = line_of("the line 'nodes label' of a graph");
   const std::uint64_t nodes = header.natural("the number of nodes");
-  out.label = header.integer("the graph's label");
+  const std::int64_t label = header.integer("the graph's label");
   header.expect_end("the label");
+  if (label != static_cast<int>(label)) header.where().fail(fmt::format("label {} does not fit in 32 bits", label));
+  out.label = static_cast<int>(label);
   if (nodes > lines_that_fit(lines_.bytes_left()) || nodes >= std::numeric_limits<Node>::max()) {
     header.where().fail(
         fmt::format("promises {} nodes, more than the {} bytes after it can hold", nodes, lines_.bytes_left()));
@@ -67,8 +69,8 @@ std::optional<LabelledGraph> GinReader::next() {
     for (std::uint64_t i = 0; i < degree; ++i) {
       const std::uint64_t u = row.natural("a neighbour");
       if (u >= nodes) {
-        row.where().fail(fmt::format("neighbour {} is out of range: this graph has {} nodes (0 to {})", u, nodes,
-                                     nodes - 1));
+        row.where().fail(
+            fmt::format("neighbour {} is out of range: this graph has {} nodes (0 to {})", u, nodes, nodes - 1));
       }
       rows_.targets.push_back(static_cast<Node>(u));
     }

@@ -54,8 +54,8 @@ Graph parse_dense(std::uint64_t nodes, std::string_view body, const Where& where
   const std::uint64_t pairs = nodes < 2 ? 0 : nodes * (nodes - 1) / 2;
   const std::uint64_t wanted = (pairs + 5) / 6;
   if (body.size() != wanted) {
-    where.fail(fmt::format("a graph6 graph of {} nodes takes {} bytes after its size, found {}", nodes, wanted,
-                           body.size()));
+    where.fail(
+        fmt::format("a graph6 graph of {} nodes takes {} bytes after its size, found {}", nodes, wanted, body.size()));
   }
   std::size_t set_bits = 0;
   for (const char c : body) set_bits += static_cast<std::size_t>(std::popcount(bits_of(c)));
@@ -139,11 +139,12 @@ Graph parse_graph6_line(std::string_view line, const Where& where, NodeBudget& b
   for (std::size_t i = 0; i < rest.size(); ++i) {
     if (rest[i] < kLowest || rest[i] > kHighest) {
       where.fail(fmt::format("{} at character {} does not belong in {} (characters '?' to '~')",
-                             quoted(rest.substr(i, 1)), i + (sparse ? 2 : 1), sparse ? "sparse6" : "graph6"));
+                             shown(rest.substr(i, 1)), i + (sparse ? 2 : 1), sparse ? "sparse6" : "graph6"));
     }
   }
   const std::uint64_t nodes = take_size(rest, where);
-  if (nodes >= std::numeric_limits<Node>::max()) where.fail(fmt::format("{} nodes are too many: at most 2^32 - 2", nodes));
+  if (nodes >= std::numeric_limits<Node>::max())
+    where.fail(fmt::format("{} nodes are too many: at most 2^32 - 2", nodes));
   if (sparse) {
     budget.spend(nodes, where);
     return parse_sparse(nodes, rest, where);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "support/error.hpp"
 
@@ -16,7 +17,7 @@ void Where::fail(std::string_view message) const {
   throw InputError::at(file, fmt::format("{} {}", unit, number), message);
 }
 
-std::string quoted(std::string_view text) {
+std::string shown(std::string_view text) {
   constexpr std::size_t kLongest = 32;
   std::string out = "'";
   for (const char c : text.substr(0, kLongest)) {
@@ -32,8 +33,7 @@ std::string quoted(std::string_view text) {
 
 // ---- Lines
 
-Lines::Lines(std::string_view bytes, std::string_view name)
-    : name_(name), window_(bytes), bytes_left_(bytes.size()) {}
+Lines::Lines(std::string_view bytes, std::string_view name) : name_(name), window_(bytes), bytes_left_(bytes.size()) {}
 
 Lines::Lines(const std::filesystem::path& path) : name_(path.string()) {
   std::error_code error;
@@ -94,7 +94,7 @@ void Lines::expect_only_blank_lines(std::string_view after) {
   std::string_view line;
   while (next(line)) {
     if (line.find_first_not_of(" \t") != std::string_view::npos) {
-      here().fail(fmt::format("expected the end of the file after {}, found {}", after, quoted(line)));
+      here().fail(fmt::format("expected the end of the file after {}, found {}", after, shown(line)));
     }
   }
 }
@@ -113,19 +113,19 @@ void Row::fail_number(const char* what, const char* kind) const {
   if (rest_.empty()) where_.fail(fmt::format("expected {}, found the end of the line", what));
   const std::string_view came = token();
   if (*kind == '\0' && std::all_of(came.begin(), came.end(), is_digit)) {
-    where_.fail(fmt::format("{} is too large for {}", quoted(came), what));
+    where_.fail(fmt::format("{} is too large for {}", shown(came), what));
   }
-  where_.fail(fmt::format("expected {} ({}), found {}", what, *kind == '\0' ? "a whole number from 0 on" : kind,
-                          quoted(came)));
+  where_.fail(
+      fmt::format("expected {} ({}), found {}", what, *kind == '\0' ? "a whole number from 0 on" : kind, shown(came)));
 }
 
-int Row::integer(const char* what) {
+std::int64_t Row::integer(const char* what) {
   skip_blanks();
-  int value = 0;
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
   const auto length = static_cast<std::size_t>(end - rest_.data());
   if (error != std::errc{} || (length < rest_.size() && !ends_number(rest_[length]))) {
-    fail_number(what, "a whole number of 32 bits");
+    fail_number(what, "a whole number of 64 bits");
   }
   rest_.remove_prefix(length);
   return value;
@@ -155,14 +155,14 @@ void Row::comma(const char* before) {
   skip_blanks();
   if (rest_.empty() || rest_.front() != ',') {
     where_.fail(fmt::format("expected a comma and {}, found {}", before,
-                            rest_.empty() ? std::string("the end of the line") : quoted(token())));
+                            rest_.empty() ? std::string("the end of the line") : shown(token())));
   }
   rest_.remove_prefix(1);
 }
 
 void Row::expect_end(const char* after) {
   if (!at_end()) {
-    where_.fail(fmt::format("expected the end of the line after {}, found {}", after, quoted(rest_)));
+    where_.fail(fmt::format("expected the end of the line after {}, found {}", after, shown(rest_)));
   }
 }
 
@@ -170,9 +170,10 @@ void Row::expect_end(const char* after) {
 
 void NodeBudget::spend(std::uint64_t nodes, const Where& where) {
   if (nodes > left_) {
-    where.fail(fmt::format("promises {} nodes, too many for a file of {} bytes (16 nodes a byte and 2^20 on top, over "
-                           "all graphs of the file)",
-                           nodes, bytes_));
+    where.fail(
+        fmt::format("promises {} nodes, too many for a file of {} bytes (16 nodes a byte and 2^20 on top, over "
+                    "all graphs of the file)",
+                    nodes, bytes_));
   }
   left_ -= nodes;
 }

@@ -5,8 +5,8 @@
 ///   std::string_view line;
 ///   while (lines.next(line)) {
 ///     Row row(line, lines.here());
-///     const std::uint64_t first = row.natural("a node");      // or an InputError: "graphs.txt: line 7: expected a node…"
-///     row.expect_end("the node");
+///     const std::uint64_t first = row.natural("a node");      // or an InputError: "graphs.txt: line 7: expected a
+///     node…" row.expect_end("the node");
 ///   }
 #include <cstdint>
 #include <cstdio>
@@ -30,7 +30,7 @@ struct Where {
 };
 
 /// Text from a file made fit for an error line: in quotes, odd bytes as \xNN, cut where it is long.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string shown(std::string_view text);
 
 /// The lines of a text, from memory or streamed from a file; "\n" and "\r\n" end a line, the last may lack its end.
 /// Streaming keeps one piece of the file in memory, as large as the longest line where that is larger.
@@ -86,8 +86,8 @@ class Row {
     rest_.remove_prefix(digits);
     return value;
   }
-  /// A whole number that fits in an int.
-  int integer(const char* what);
+  /// A whole number of 64 bits.
+  std::int64_t integer(const char* what);
   /// A finite number that fits in a float.
   float real(const char* what);
   /// The comma between two numbers.

@@ -41,8 +41,8 @@ class HeaderParser {
       const std::string key = string("a key");
       expect(':');
       const int which = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : -1;
-      if (which < 0) key_at.fail(fmt::format("unknown key {} in the header", quoted(key)));
-      if (seen[which]) key_at.fail(fmt::format("key {} stands twice in the header", quoted(key)));
+      if (which < 0) key_at.fail(fmt::format("unknown key {} in the header", shown(key)));
+      if (seen[which]) key_at.fail(fmt::format("key {} stands twice in the header", shown(key)));
       seen[which] = true;
       if (which == 0) header.descr = descr();
       if (which == 1) header.fortran_order = boolean();
@@ -72,14 +72,14 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!take(c)) here().fail(fmt::format("expected '{}' in the header, found {}", c, quoted(text_.substr(at_, 8))));
+    if (!take(c)) here().fail(fmt::format("expected '{}' in the header, found {}", c, shown(text_.substr(at_, 8))));
   }
   std::string string(const char* what) {
     skip_blanks();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
     if (end == std::string_view::npos) {
-      here().fail(fmt::format("expected {} in quotes in the header, found {}", what, quoted(text_.substr(at_, 8))));
+      here().fail(fmt::format("expected {} in quotes in the header, found {}", what, shown(text_.substr(at_, 8))));
     }
     const std::string out(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
@@ -97,7 +97,7 @@ class HeaderParser {
       at_ += word.size();
       return word == "True";
     }
-    here().fail(fmt::format("expected True or False in the header, found {}", quoted(text_.substr(at_, 8))));
+    here().fail(fmt::format("expected True or False in the header, found {}", shown(text_.substr(at_, 8))));
   }
   std::vector<std::uint64_t> shape() {
     std::vector<std::uint64_t> out;
@@ -132,14 +132,14 @@ Entry entry_type(const std::string& descr, const Where& where) {
   const char kind = descr.size() < 2 ? '\0' : descr[1];
   if (kind == 'O') {
     where.fail(fmt::format("type {} is pickled Python objects, which are not read; save the array with .astype('S')",
-                           quoted(descr)));
+                           shown(descr)));
   }
   const std::string_view digits = std::string_view(descr).substr(std::min<std::size_t>(2, descr.size()));
   const bool order_fits = kind == 'S' || (kind == 'U' && (descr[0] == '<' || descr[0] == '>'));
   if (!order_fits || digits.empty() || digits.size() > 9 ||
       digits.find_first_not_of("0123456789") != std::string_view::npos) {
-    where.fail(fmt::format("expected an array of strings (type '|S<n>', '<U<n>' or '>U<n>'), found type {}",
-                           quoted(descr)));
+    where.fail(
+        fmt::format("expected an array of strings (type '|S<n>', '<U<n>' or '>U<n>'), found type {}", shown(descr)));
   }
   Entry entry{Row(digits, where).natural("a length"), kind == 'U' ? 4u : 1u, descr[0] == '>'};
   if (entry.length == 0) where.fail("the strings of the array have length 0: no graph fits in them");
@@ -172,7 +172,8 @@ GraphSet parse_npy(std::string_view bytes, std::string_view name) {
   if (!bytes.starts_with(kMagic)) at(0).fail("expected the mark '\\x93NUMPY' of a NumPy array");
   if (bytes.size() < 10) at(bytes.size()).fail("the file ends within its header");
   const auto version = static_cast<unsigned char>(bytes[6]);
-  if (version < 1 || version > 3) at(6).fail(fmt::format("version {} of the format is not known (1 to 3 are)", version));
+  if (version < 1 || version > 3)
+    at(6).fail(fmt::format("version {} of the format is not known (1 to 3 are)", version));
   const std::size_t start = version == 1 ? 10 : 12;
   if (bytes.size() < start) at(bytes.size()).fail("the file ends within its header");
   const std::uint64_t header_bytes = little_endian(bytes.substr(8, start - 8));

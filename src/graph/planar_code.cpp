@@ -22,9 +22,10 @@ class Entries {
       at_ = kStart.size() + ending.size();
       return;
     }
-    here().fail(fmt::format("expected the header '>>planar_code<<', with ' le' or ' be' before '<<' or without, found "
-                            "{}",
-                            quoted(bytes_.substr(0, kStart.size() + 5))));
+    here().fail(
+        fmt::format("expected the header '>>planar_code<<', with ' le' or ' be' before '<<' or without, found "
+                    "{}",
+                    shown(bytes_.substr(0, kStart.size() + 5))));
   }
 
   [[nodiscard]] Where at(std::uint64_t byte) const { return {name_, "byte", byte}; }

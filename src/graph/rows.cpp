@@ -17,7 +17,8 @@ Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, No
     std::sort(mine.begin(), mine.end());
     const auto twin = std::adjacent_find(mine.begin(), mine.end());
     if (twin != mine.end()) {
-      place_of(v).fail(fmt::format("node {} lists neighbour {} twice; graphs here are simple", v + first, *twin + first));
+      place_of(v).fail(
+          fmt::format("node {} lists neighbour {} twice; graphs here are simple", v + first, *twin + first));
     }
     if (std::binary_search(mine.begin(), mine.end(), v)) {
       place_of(v).fail(fmt::format("node {} lists itself as a neighbour; graphs here have no loops", v + first));
@@ -40,8 +41,8 @@ Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, No
         const bool returned = std::binary_search(back.begin(), back.end(), u);
         const Node lists = returned ? v : u;
         const Node listed = returned ? rows.targets[met[v]] : v;
-        place_of(lists).fail(fmt::format("node {0} lists neighbour {1}, but node {1} does not list {0}", lists + first,
-                                         listed + first));
+        place_of(lists).fail(
+            fmt::format("node {0} lists neighbour {1}, but node {1} does not list {0}", lists + first, listed + first));
       }
     }
   }

@@ -36,20 +36,20 @@ void for_each_line(std::string_view bytes, std::string_view file, Take take) {
   }
 }
 
-std::vector<int> read_integers(std::string_view bytes, std::string_view file, const char* what) {
-  std::vector<int> out;
+std::vector<std::int64_t> read_integers(std::string_view bytes, std::string_view file, const char* what) {
+  std::vector<std::int64_t> out;
   for_each_line(bytes, file, [&](Row& row) { out.push_back(row.integer(what)); });
   return out;
 }
 
 /// Values renumbered 0 … k-1 in ascending order.
-std::vector<int> renumbered(const std::vector<int>& values) {
-  std::vector<int> sorted = values;
+std::vector<int> renumbered(const std::vector<std::int64_t>& values) {
+  std::vector<std::int64_t> sorted = values;
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   std::vector<int> out;
   out.reserve(values.size());
-  for (const int value : values) {
+  for (const std::int64_t value : values) {
     out.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin()));
   }
   return out;
@@ -75,6 +75,7 @@ Placement read_indicator(const TuMembers& members, std::string_view prefix, cons
       row.where().fail(fmt::format("graph {} is out of range: graphs are numbered 1 to {}{}", graph, most,
                                    labels != nullptr ? " (the lines of the file of graph labels)" : " at most here"));
     }
+    if (out.graph_of.size() >= std::numeric_limits<Node>::max() - 1) row.where().fail("more than 2^32 - 2 nodes");
     if (out.sizes.size() < graph) out.sizes.resize(graph, 0);
     out.graph_of.push_back(static_cast<Node>(graph - 1));
     out.index_in.push_back(out.sizes[graph - 1]++);
@@ -220,7 +221,8 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix) {
     types_of[graph].push_back(static_cast<NodeType>(types[v]));
     if (attributes.dim == 0) continue;
     const auto begin = attributes.values.begin() + static_cast<std::ptrdiff_t>(v * attributes.dim);
-    set.attributes[graph].insert(set.attributes[graph].end(), begin, begin + static_cast<std::ptrdiff_t>(attributes.dim));
+    set.attributes[graph].insert(set.attributes[graph].end(), begin,
+                                 begin + static_cast<std::ptrdiff_t>(attributes.dim));
   }
   set.graphs.reserve(graphs);
   for (std::size_t g = 0; g < graphs; ++g) {
@@ -249,7 +251,8 @@ TuMembers tu_members(const GraphSet& set) {
     }
     nodes += graph.num_nodes();
   }
-  if (nodes >= std::numeric_limits<Node>::max()) throw InputError(fmt::format("{} nodes are too many for a set", nodes));
+  if (nodes >= std::numeric_limits<Node>::max())
+    throw InputError(fmt::format("{} nodes are too many for a set", nodes));
   if (!set.labels.empty()) {
     for (const int label : set.labels) fmt::format_to(std::back_inserter(out["graph_labels"]), "{}\n", label);
   }
@@ -277,14 +280,11 @@ TuMembers tu_members(const GraphSet& set) {
 GraphSet read_tu(const std::filesystem::path& folder) {
   constexpr std::string_view kEnd = "_A.txt";
   std::string name;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const std::string file = entry.path().filename().string();
+  for (const std::string& file : list_folder(folder)) {
     if (!file.ends_with(kEnd)) continue;
     const std::string found = file.substr(0, file.size() - kEnd.size());
     if (!name.empty()) {
-      throw InputError::at(folder.string(), "",
-                           fmt::format("holds more than one data set: {} and {}", std::min(name, found),
-                                       std::max(name, found)));
+      throw InputError::at(folder.string(), "", fmt::format("holds more than one data set: {} and {}", name, found));
     }
     name = found;
   }
@@ -304,7 +304,7 @@ GraphSet read_tu(const std::filesystem::path& folder) {
 void write_tu(const std::filesystem::path& folder, const GraphSet& set) {
   const std::string name = set.name.empty() ? folder.filename().string() : set.name;
   if (name.empty() || name.find('/') != std::string::npos) {
-    throw InputError(fmt::format("a TUDataset needs a name that can start a file's name, not {}", quoted(name)));
+    throw InputError(fmt::format("a TUDataset needs a name that can start a file's name, not {}", shown(name)));
   }
   const TuMembers members = tu_members(set);
   make_folder(folder);

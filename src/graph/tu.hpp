@@ -1,6 +1,6 @@
 #pragma once
-/// TUDataset folders: text files DS_A.txt (edges), DS_graph_indicator.txt (the graph of every node), and where there are
-/// any DS_graph_labels.txt, DS_node_labels.txt, DS_node_attributes.txt. Other members of a folder are left alone.
+/// TUDataset folders: text files DS_A.txt (edges), DS_graph_indicator.txt (the graph of every node), and where there
+/// are any DS_graph_labels.txt, DS_node_labels.txt, DS_node_attributes.txt. Other members of a folder are left alone.
 ///
 /// - Labels of graphs, and of nodes, are renumbered 0 … k-1 in ascending order of the values in the file (-1 and 1
 ///   become 0 and 1).
