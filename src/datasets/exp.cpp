@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "datasets/cores.hpp"
-#include "datasets/planar_part.hpp"
 #include "datasets/planar_sampler.hpp"
 #include "logic/sat.hpp"
 #include "support/error.hpp"
@@ -114,16 +113,17 @@ Formula draw_planar_part(const ExpParameters& parameters, std::uint64_t index, S
   const std::size_t source = parameters.planar_source.size();
   if (source > 0) {
     for (std::size_t i = 0; i < source; ++i) {
-      const Rotation& rotation = parameters.planar_source[(index + i) % source];
+      const PlaneGraph& plane = parameters.planar_source[(index + i) % source];
       for (int attempt = 0; attempt < kTriesPerGraph; ++attempt) {
-        if (auto part = planar_part(rotation, stream)) return *std::move(part);
+        if (auto part = planar_part(plane, stream)) return *std::move(part);
       }
     }
     throw InputError("no graph of the planar source yields a satisfiable planar formula without bridges");
   }
   const Node nodes = planar_nodes(parameters, index);
   for (int attempt = 0; attempt < 10000; ++attempt) {
-    if (auto part = planar_part(sample_planar(nodes, stream).rotation(), stream)) return *std::move(part);
+    const PlaneMap map = sample_planar(nodes, stream);
+    if (auto part = planar_part({map.graph(), map.rotation()}, stream)) return *std::move(part);
   }
   throw InputError(fmt::format("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes));
 }
@@ -146,6 +146,7 @@ std::uint32_t corrupt(Formula& formula, Stream& stream) {
     for (std::size_t d = 0; d < formula.disjunctions.size(); ++d) {
       if (formula.disjunctions[d].size() < kMaxWidth) open.push_back(d);
     }
+    if (open.empty()) throw Error("a CORRUPT pair ran out of disjunctions to add literals to");
     const std::size_t d = open[stream.below(open.size())];
     std::vector<Literal> choices;
     for (Literal v = 1; v <= static_cast<Literal>(formula.variables); ++v) {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/planar_part.hpp"
 #include "graph/graph.hpp"
-#include "graph/planarity.hpp"
 #include "logic/cnf.hpp"
 
 namespace tyche::datasets {
@@ -38,7 +38,7 @@ struct ExpParameters {
   std::vector<PlanarSize> planar_sizes = {{12, 5}, {15, 1}};
   /// Where planar graphs come from instead of the sampler: embeddings read from a file; pair i takes the (i mod
   /// size)-th, and the following ones while it yields no part.
-  std::vector<Rotation> planar_source;
+  std::vector<PlaneGraph> planar_source;
 };
 /// Throws InputError on parameters out of range.
 void check(const ExpParameters& parameters);

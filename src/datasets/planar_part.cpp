@@ -10,21 +10,6 @@ namespace tyche::datasets {
 
 namespace {
 
-/// The sides of a connected bipartite graph: 0 or 1 for every node.
-std::vector<int> sides(const Rotation& rotation) {
-  std::vector<int> side(rotation.size(), -1);
-  std::vector<Node> queue = {0};
-  side[0] = 0;
-  for (std::size_t k = 0; k < queue.size(); ++k) {
-    for (const Node u : rotation[queue[k]]) {
-      if (side[u] >= 0) continue;
-      side[u] = 1 - side[queue[k]];
-      queue.push_back(u);
-    }
-  }
-  return side;
-}
-
 /// The rotation of a wide disjunction cut into the fewest runs of at most kMaxWidth, lengths as equal as can be.
 std::vector<std::vector<Node>> runs(const std::vector<Node>& around, Stream& stream) {
   const std::size_t width = around.size();
@@ -48,8 +33,9 @@ Graph incidence_graph(const Formula& formula) {
   return Graph::from_edges(formula.variables + static_cast<Node>(formula.disjunctions.size()), edges);
 }
 
-std::optional<Formula> planar_part(const Rotation& rotation, Stream& stream) {
-  const std::vector<int> side = sides(rotation);
+std::optional<Formula> planar_part(const PlaneGraph& plane, Stream& stream) {
+  const auto& rotation = plane.rotation;
+  const std::vector<int> side = bipartition(plane.graph).value();
   const auto ones = static_cast<std::size_t>(std::count(side.begin(), side.end(), 1));
   const std::size_t zeros = side.size() - ones;
   const int variable_side = ones > zeros || (ones == zeros && stream.coin()) ? 1 : 0;

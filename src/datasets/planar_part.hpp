@@ -10,6 +10,12 @@
 
 namespace tyche::datasets {
 
+/// A graph with an embedding of it.
+struct PlaneGraph {
+  Graph graph;
+  Rotation rotation;
+};
+
 inline constexpr std::size_t kMaxWidth = 5;  ///< literals in a disjunction
 
 /// The larger side becomes the variables (ties: a coin), every node of the other side one disjunction, or, if it has
@@ -18,7 +24,7 @@ inline constexpr std::size_t kMaxWidth = 5;  ///< literals in a disjunction
 /// stays. Nothing where the result is not what a part must be: satisfiable, its encoding planar, and its variables and
 /// disjunctions still one piece without bridges (cutting and merging can break that). Requires a connected bipartite
 /// graph and an embedding of it.
-[[nodiscard]] std::optional<Formula> planar_part(const Rotation& rotation, Stream& stream);
+[[nodiscard]] std::optional<Formula> planar_part(const PlaneGraph& plane, Stream& stream);
 
 /// The bipartite graph of a formula: node v for variable v + 1, node variables + d for disjunction d.
 [[nodiscard]] Graph incidence_graph(const Formula& formula);
