@@ -81,7 +81,7 @@ class HeaderParser {
     if (end == std::string_view::npos) {
       here().fail(fmt::format("expected {} in quotes in the header, found {}", what, shown(text_.substr(at_, 8))));
     }
-    const std::string out(text_.substr(at_ + 1, end - at_ - 1));
+    std::string out(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return out;
   }
