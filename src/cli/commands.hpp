@@ -2,4 +2,9 @@
 /// The commands, in the order --help lists them. One line here, one line in main.cpp, one file cmd_<name>.cpp.
 #include <CLI/CLI.hpp>
 
-namespace tyche::cli {}  // namespace tyche::cli
+namespace tyche::cli {
+
+void add_train(CLI::App& app);
+void add_predict(CLI::App& app);
+
+}  // namespace tyche::cli

@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
   app.footer(
       "Each command has its own --help with an example. Exit codes: 0 good, 1 the answer is no, 2 bad input or call.");
 
+  add_train(app);
+  add_predict(app);
+
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);
     return code;

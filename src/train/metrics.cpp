@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -19,9 +18,8 @@ std::string to_line(const EpochRecord& record) {
   if (record.test_accuracy) json["test_accuracy"] = *record.test_accuracy;
   if (record.test_accuracy_exp) json["test_accuracy_exp"] = *record.test_accuracy_exp;
   if (record.test_accuracy_corrupt) json["test_accuracy_corrupt"] = *record.test_accuracy_corrupt;
-  // Microseconds are plenty, and make the lines readable.
-  json["seconds"] = std::round(record.seconds * 1e6) / 1e6;
-  json["eval_seconds"] = std::round(record.eval_seconds * 1e6) / 1e6;
+  json["seconds"] = record.seconds;
+  json["eval_seconds"] = record.eval_seconds;
   return json.dump();
 }
 

@@ -25,9 +25,9 @@ struct PredictOptions {
 };
 
 struct Prediction {
-  int label = 0;            ///< as the training data spelled it
-  double probability = 0;   ///< of that label: the mean over draws
-  double spread = 0;        ///< of that probability over draws: population standard deviation, 0 for one draw
+  int label = 0;              ///< as the training data spelled it
+  double probability = 0;     ///< of that label: the mean over draws
+  double spread = 0;          ///< of that probability over draws: population standard deviation, 0 for one draw
   std::vector<float> logits;  ///< mean over draws
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "support/file.hpp"
@@ -86,8 +87,9 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.epoch = result.epoch;
   record.train_loss = result.train_loss;
   record.train_accuracy = result.train_accuracy;
-  record.seconds = result.seconds;
-  record.eval_seconds = result.eval_seconds;
+  // Microseconds are plenty, and make the lines readable.
+  record.seconds = std::round(result.seconds * 1e6) / 1e6;
+  record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
   if (!result.evaluated) return record;
   const std::vector<std::uint32_t>& test = data.folds[fold].test;
   const auto& subsets = data.dataset->subset;

@@ -161,7 +161,9 @@ Summary Run::train(engine::Engine& engine, Progress* progress) {
     for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   }
   const Summary result = summary();
-  write_file(folder_ / kSummary, to_json(result, config_).dump(2) + "\n");
+  const std::filesystem::path path = folder_ / kSummary;
+  const std::string text = to_json(result, config_).dump(2) + "\n";
+  if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
   return result;
 }
 

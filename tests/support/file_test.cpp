@@ -2,13 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <csignal>
+#include <filesystem>
 
 #include "support/error.hpp"
+#include "support/small_disk.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace tyche {
@@ -16,26 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-/// While it lives, no file of this process can grow beyond `bytes`: a disk that is full, without needing one.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) {
-    previous_handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &previous_);
-    rlimit limit = previous_;
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~SmallDisk() {
-    setrlimit(RLIMIT_FSIZE, &previous_);
-    std::signal(SIGXFSZ, previous_handler_);
-  }
-
- private:
-  rlimit previous_{};
-  void (*previous_handler_)(int) = nullptr;
-};
 
 TEST(AtomicFile, ShowsNothingUntilItIsCommitted) {
   const TemporaryFolder folder;
