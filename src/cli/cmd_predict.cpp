@@ -81,8 +81,8 @@ void run_predict(const PredictCall& call) {
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("predict", "Ask a trained model for the labels of graphs");
+void add_predict(CLI::App& root) {
+  CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels of graphs");
   const auto call = std::make_shared<PredictCall>();
   command->add_option("--checkpoint", call->checkpoint, "A last.safetensors of tyche train")
       ->required()

@@ -174,8 +174,8 @@ void run_train(const TrainCall& call) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("train", "Train a model on a data set by cross-validation");
+void add_train(CLI::App& root) {
+  CLI::App* command = root.add_subcommand("train", "Train a model on a data set by cross-validation");
   const auto call = std::make_shared<TrainCall>();
   command->add_option("--data", call->data, "Data set: a file or folder of labelled graphs")->type_name("PATH");
   command->add_option("--out", call->out, "Run folder to make; never overwritten")->required()->type_name("FOLDER");

@@ -57,6 +57,8 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
                                      .scheme = config.folds.scheme,
                                      .validation = config.folds.validation,
                                      .seed = config.seed});
+  data.subsets =
+      std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
   return data;
 }
 

@@ -28,6 +28,7 @@ struct TrainingData {
   std::vector<std::vector<float>> features;
   std::vector<std::uint32_t> classes;
   std::vector<datasets::Fold> folds;
+  bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
   [[nodiscard]] engine::Data view() const { return {dataset->set.graphs, classes, features}; }
   [[nodiscard]] engine::Job job(const RunConfig& config) const;

@@ -92,12 +92,11 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
   if (!result.evaluated) return record;
   const std::vector<std::uint32_t>& test = data.folds[fold].test;
-  const auto& subsets = data.dataset->subset;
   Count all, exp, corrupt;
   for (std::size_t i = 0; i < test.size(); ++i) {
     const bool right = result.test_predictions[i] == data.classes[test[i]];
     all.add(right);
-    if (!subsets.empty()) (subsets[test[i]] == datasets::Subset::exp ? exp : corrupt).add(right);
+    if (data.subsets) (data.dataset->subset[test[i]] == datasets::Subset::exp ? exp : corrupt).add(right);
   }
   record.test_accuracy = all.share();
   record.test_accuracy_exp = exp.share();

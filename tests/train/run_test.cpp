@@ -268,6 +268,7 @@ TEST_F(RunTest, EvaluatesAsOftenAsAskedAndAfterTheLastEpoch) {
 TEST_F(RunTest, SplitsTheTestAccuracyWhereTheDataHasSubsets) {
   dataset_.subset.assign(24, datasets::Subset::exp);
   for (std::size_t g = 0; g < 24; g += 4) dataset_.subset[g] = datasets::Subset::corrupt;
+  data_ = prepare(dataset_, config_);
   engine::EpochResult result;
   result.evaluated = true;
   // Fold 0 tests graphs 0 to 7: CORRUPT are 0 and 4. All right but graph 4.
@@ -278,6 +279,8 @@ TEST_F(RunTest, SplitsTheTestAccuracyWhereTheDataHasSubsets) {
   EXPECT_DOUBLE_EQ(*record.test_accuracy, 7.0 / 8);
   EXPECT_DOUBLE_EQ(*record.test_accuracy_exp, 1);
   EXPECT_DOUBLE_EQ(*record.test_accuracy_corrupt, 0.5);
+  dataset_.subset.assign(24, datasets::Subset::exp);
+  EXPECT_FALSE(record_of(prepare(dataset_, config_), 0, result).test_accuracy_exp) << "EXP alone has no subsets";
 }
 
 TEST_F(RunTest, LearnsToTellPathsFromCycles) {
