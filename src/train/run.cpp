@@ -152,14 +152,14 @@ Summary Run::train(engine::Engine& engine, Progress* progress) {
                       .learning_rate = config_.training.learning_rate,
                       .train = data_->folds[fold.fold].train,
                       .test = data_->folds[fold.fold].test,
-                      .state = fold.state});
+                      .state = std::move(fold.state)});  // back below
   }
   if (!trials.empty() && !interrupted()) {
     Recorder recorder(*data_, open, progress);
     engine.train(data_->job(config_), trials, recorder);
     recorder.finish();
-    for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   }
+  for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   const Summary result = summary();
   const std::filesystem::path path = folder_ / kSummary;
   const std::string text = to_json(result, config_).dump(2) + "\n";

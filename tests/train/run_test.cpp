@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <functional>
 #include <memory>
@@ -233,6 +234,23 @@ TEST_F(RunTest, TrainsOneFoldAloneToTheSameBits) {
             run_contents(folder_ / "whole").at("fold-1/metrics.jsonl"));
   EXPECT_EQ(read_checkpoint(folder_ / "alone/fold-1/last.safetensors").state.parameters,
             read_checkpoint(folder_ / "whole/fold-1/last.safetensors").state.parameters);
+}
+
+TEST_F(RunTest, LeavesEveryGraphOutOnceWhereThereAreAsManyFoldsAsGraphs) {
+  // More folds than a process may have open files (as a rule 1024; 64 here).
+  dataset_ = small_dataset(100);
+  config_ = small_config(dataset_, 1);
+  config_.folds.count = 100;
+  data_ = prepare(dataset_, config_);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  setrlimit(RLIMIT_NOFILE, &few);
+  const Summary summary = train_whole(folder_ / "run", 2);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(summary.complete);
+  EXPECT_EQ(summary.folds.size(), 100u);
 }
 
 TEST_F(RunTest, EvaluatesAsOftenAsAskedAndAfterTheLastEpoch) {
