@@ -255,6 +255,7 @@ template <unsigned K>
 void TupleRefiner<K>::bucket(std::uint32_t cls, Worker& worker) {
   auto& tuples = worker.scratch;
   tuples.clear();
+  tuples.reserve(size_[cls]);  // exactly: doubling would not keep to the memory promised
   bool same = true;
   for (std::uint32_t p = cls; p < cls + size_[cls]; ++p) {
     tuples.push_back({hash_[order_[p]], order_[p]});
