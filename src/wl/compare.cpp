@@ -49,23 +49,19 @@ void check_memory(Graphs graphs, const Options& options) {
       limit / 0x1p30, kMostTuples));
 }
 
-/// Calls body with the refiner for options.dim.
+/// body(refiner) with the refiner for options.dim.
 template <class Body>
 auto with_refiner(Graphs graphs, const Options& options, const Body& body) {
   if (options.dim < 1 || options.dim > 3) {
     throw InputError(fmt::format("the Weisfeiler-Leman test has dim 1, 2 or 3 here, not {}", options.dim));
   }
-  if (options.dim > 1) check_memory(graphs, options);
   if (options.dim == 1) {
     ColourRefiner refiner(graphs, options.threads);
     return body(refiner);
   }
-  if (options.dim == 2) {
-    TupleRefiner<2> refiner(graphs, options.threads);
-    return body(refiner);
-  }
-  TupleRefiner<3> refiner(graphs, options.threads);
-  return body(refiner);
+  check_memory(graphs, options);
+  return options.dim == 2 ? refine_exactly<2>(graphs, options.threads, body)
+                          : refine_exactly<3>(graphs, options.threads, body);
 }
 
 }  // namespace

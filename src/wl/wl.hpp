@@ -4,9 +4,9 @@
 ///   const wl::Comparison answer = wl::compare(a, b, {.dim = 2});
 ///   if (answer.distinguished) fmt::print("told apart at round {}\n", *answer.round);
 ///
-/// dim 1 is colour refinement: a node's next colour is its colour and the multiset of its neighbours' colours. dim k = 2
-/// or 3 is the folklore test on k-tuples of nodes: a tuple's next colour is its colour and the multiset, over all nodes
-/// w, of the k colours of the tuples that have one position replaced by w. (So 2-WL here is what other texts call
+/// dim 1 is colour refinement: a node's next colour is its colour and the multiset of its neighbours' colours. dim k =
+/// 2 or 3 is the folklore test on k-tuples of nodes: a tuple's next colour is its colour and the multiset, over all
+/// nodes w, of the k colours of the tuples that have one position replaced by w. (So 2-WL here is what other texts call
 /// 3-dimensional "oblivious" WL; it tells the pairs of EXP apart.) Round 0 is the colouring by node types (dim 1), or
 /// by types, equalities and adjacencies among the tuple's nodes (dim 2 and 3).
 ///

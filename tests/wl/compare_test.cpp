@@ -1,5 +1,3 @@
-#include "wl/wl.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,6 +5,7 @@
 #include "support/error.hpp"
 #include "wl/reference.hpp"
 #include "wl/sample_graphs.hpp"
+#include "wl/wl.hpp"
 
 namespace tyche::wl {
 namespace {
