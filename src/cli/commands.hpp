@@ -8,5 +8,6 @@ void add_generate(CLI::App& root);
 void add_certify(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
+void add_bench(CLI::App& root);
 
 }  // namespace tyche::cli
