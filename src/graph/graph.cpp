@@ -105,6 +105,27 @@ Components connected_components(const Graph& graph) {
   return out;
 }
 
+std::optional<std::vector<int>> bipartition(const Graph& graph) {
+  std::vector<int> side(graph.num_nodes(), -1);
+  std::vector<Node> queue;
+  for (Node root = 0; root < graph.num_nodes(); ++root) {
+    if (side[root] >= 0) continue;
+    side[root] = 0;
+    queue.assign(1, root);
+    while (!queue.empty()) {
+      const Node v = queue.back();
+      queue.pop_back();
+      for (const Node u : graph.neighbours(v)) {
+        if (side[u] == side[v]) return std::nullopt;
+        if (side[u] >= 0) continue;
+        side[u] = 1 - side[v];
+        queue.push_back(u);
+      }
+    }
+  }
+  return side;
+}
+
 std::vector<Edge> bridges(const Graph& graph) {
   // Tarjan's low-link values on an explicit stack, so that a path of a million nodes is no deeper than any other graph.
   struct Frame {

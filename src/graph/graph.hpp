@@ -7,6 +7,7 @@
 ///
 /// Immutable once made: no loops, no repeated edges, every edge stored in both directions, neighbours ascending.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -68,6 +69,11 @@ struct Components {
 
 /// The edges whose removal would disconnect their component, as (smaller, larger), ascending.
 [[nodiscard]] std::vector<Edge> bridges(const Graph& graph);
+
+/// The side (0 or 1) of every node such that every edge joins one side to the other, each component's smallest node on
+/// side 0; nothing where the graph is not bipartite.
+[[nodiscard]] std::optional<std::vector<int>> bipartition(const Graph& graph);
+[[nodiscard]] inline bool is_bipartite(const Graph& graph) { return bipartition(graph).has_value(); }
 
 /// The subgraph induced by `nodes` (distinct); node i of the result is nodes[i].
 [[nodiscard]] Graph induced_subgraph(const Graph& graph, std::span<const Node> nodes);

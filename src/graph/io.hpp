@@ -1,5 +1,6 @@
 #pragma once
-/// Graph files. One call reads any format the project knows, one call writes those it can write.
+/// Graph files. One call reads any format the project knows, one call writes those it can write; docs/formats.md
+/// describes them all. Files too large for memory: graph/gin.hpp reads and writes one graph at a time.
 ///
 ///   const GraphSet set = read_graphs("exp/graphs.txt");              // told by content or extension
 ///   write_graphs("exp.g6", set, Format::graph6);
@@ -22,26 +23,45 @@ enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy };
 
 /// Graphs with what files say of them.
 struct GraphSet {
-  std::string name;           ///< the file's stem, or the TU data set's name
+  std::string name;           ///< the file's stem, the folder's name, or the TU data set's name
   std::vector<Graph> graphs;  ///< labelled graphs, in file order
   std::vector<int> labels;    ///< one a graph, or empty where the format has none
   /// Node attributes: empty where there are none, else one row-major (nodes × attribute_dim) block a graph.
   std::vector<std::vector<float>> attributes;
   std::size_t attribute_dim = 0;
+
+  friend bool operator==(const GraphSet&, const GraphSet&) = default;
 };
 
-/// Reads a file, or a folder (a data set with graphs.txt, or a TUDataset folder). The format is told by content or
-/// extension unless given. Throws InputError ("FILE: PLACE: what was expected, what came") or IoError.
+/// What read_graphs(path, format) would read, and as what: the path itself, or graphs.txt in a data set's folder. Reads
+/// no more than the start of a file. Throws as read_graphs does where the format cannot be told.
+struct GraphSource {
+  std::filesystem::path path;
+  Format format;
+};
+[[nodiscard]] GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
+
+/// The format of a file with these first bytes and this name: content that leaves no doubt, then the extension (.g6,
+/// .s6, .cnf, .dimacs, .pc, .plc, .npy), then what the first line looks like. Throws InputError where nothing fits,
+/// where there is nothing, and on compressed files.
+[[nodiscard]] Format detect_format(std::string_view head, std::string_view name);
+
+/// Reads a file, or a folder: a data set with graphs.txt, a TUDataset folder, or one of DIMACS files. The format is
+/// told by content or extension unless given. Throws InputError ("FILE: PLACE: what was expected, what came") or
+/// IoError.
 [[nodiscard]] GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
 
-/// The same from bytes in memory (all formats but tu, which is a folder); `name` stands for the file in errors. Never
-/// crashes and never allocates more than a small multiple of the bytes' size, whatever the bytes are.
+/// The same from bytes in memory (all formats but tu, which is a folder: graph/tu.hpp parses its members); `name`
+/// stands for the file in errors. Never crashes and never allocates more than a small multiple of the bytes' size (and
+/// a constant), whatever the bytes are.
 [[nodiscard]] GraphSet parse_graphs(std::string_view bytes, std::string_view name,
                                     std::optional<Format> format = std::nullopt);
 
-/// Writes a file (tu: a folder; dimacs: a folder of one file a graph when there are several). graph6 and sparse6 hold
-/// structure alone: types, labels and attributes are left out. Throws InputError where the format cannot be written
-/// (planar_code and npy are read only; dimacs wants graphs that encode formulas), IoError where the disk says no.
+/// Writes a file (tu: a folder; dimacs: a folder of one file a graph when there are several). What a format does not
+/// hold is left out: gin holds no attributes and writes label 0 where there are no labels; graph6 and sparse6 hold
+/// structure alone; dimacs the formula alone. Throws InputError where the format cannot be written (planar_code and npy
+/// are read only; dimacs wants graphs that encode formulas) or there is nothing to write, IoError where the disk says
+/// no.
 void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format format);
 
 }  // namespace tyche

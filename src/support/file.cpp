@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "support/error.hpp"
@@ -87,6 +88,19 @@ void make_folder(const std::filesystem::path& path) {
   if (error || !std::filesystem::is_directory(path)) {
     throw IoError::from_errno(path.string(), "make this folder", error ? error.value() : ENOTDIR);
   }
+}
+
+std::vector<std::string> list_folder(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator at(path, error);
+  while (!error && at != std::filesystem::directory_iterator()) {
+    names.push_back(at->path().filename().string());
+    at.increment(error);
+  }
+  if (error) throw IoError::from_errno(path.string(), "read this folder", error.value());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t basis) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tyche {
 
@@ -38,6 +39,9 @@ void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// Makes a folder and its parents; an existing folder is fine, an existing file is an IoError.
 void make_folder(const std::filesystem::path& path);
+
+/// The names of what is in a folder, ascending. Throws IoError where it cannot be read.
+[[nodiscard]] std::vector<std::string> list_folder(const std::filesystem::path& path);
 
 /// A 64-bit hash of bytes (FNV-1a), for telling data apart in records. Never a proof of equality.
 [[nodiscard]] std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325ull);

@@ -1,0 +1,41 @@
+#pragma once
+/// A data set as training and reports see it: graphs with labels and, where the folder has a manifest.json, what is
+/// known of each.
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/exp.hpp"
+#include "graph/io.hpp"
+
+namespace tyche::datasets {
+
+/// What a manifest says of one graph.
+struct GraphInfo {
+  std::uint32_t pair = 0;
+  Subset subset = Subset::exp;
+  std::uint32_t core = 0;
+  int label = 0;
+};
+
+/// One line of a manifest's list of graphs.
+[[nodiscard]] std::string manifest_entry(const GraphInfo& info);
+
+/// The list of graphs of a manifest. Throws InputError that names the entry and key that is wrong.
+[[nodiscard]] std::vector<GraphInfo> read_manifest(const std::filesystem::path& path);
+
+struct Dataset {
+  std::string name;
+  GraphSet set;
+  std::vector<Subset> subset;       ///< one a graph; empty where there is no manifest
+  std::vector<std::uint32_t> pair;  ///< one a graph; empty where there is no manifest
+  std::uint64_t hash = 0;           ///< of graphs, types, labels and attributes, in order
+};
+
+/// Reads any file or folder that read_graphs can read, and the manifest beside graphs.txt where there is one. Throws
+/// InputError where the manifest does not fit the graphs (another number of them, other labels).
+[[nodiscard]] Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
+
+}  // namespace tyche::datasets

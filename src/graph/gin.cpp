@@ -1,0 +1,124 @@
+#include "graph/gin.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <limits>
+
+namespace tyche {
+
+namespace {
+/// The shortest line a graph or a node can have, "0 0" and its end (which the last line may lack).
+constexpr std::uint64_t kShortestLine = 4;
+
+std::uint64_t lines_that_fit(std::uint64_t bytes) { return bytes / kShortestLine + 1; }
+}  // namespace
+
+GinReader::GinReader(const std::filesystem::path& path) : lines_(path) { read_count(); }
+
+GinReader::GinReader(std::string_view bytes, std::string_view name) : lines_(bytes, name) { read_count(); }
+
+Row GinReader::line_of(const char* what) {
+  std::string_view line;
+  if (!lines_.next(line)) {
+    lines_.here().fail(
+        fmt::format("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_, count_));
+  }
+  return {line, lines_.here()};
+}
+
+void GinReader::read_count() {
+  std::string_view line;
+  if (!lines_.next(line)) lines_.here().fail("expected the number of graphs, found an empty file");
+  Row row(line, lines_.here());
+  count_ = row.natural("the number of graphs");
+  row.expect_end("the number of graphs");
+  if (count_ > lines_that_fit(lines_.bytes_left())) {
+    row.where().fail(
+        fmt::format("promises {} graphs, more than the {} bytes after it can hold", count_, lines_.bytes_left()));
+  }
+}
+
+std::optional<LabelledGraph> GinReader::next() {
+  if (done_ == count_) {
+    lines_.expect_only_blank_lines(fmt::format("the {} graphs that line 1 promises", count_));
+    return std::nullopt;
+  }
+  LabelledGraph out;
+  Row header = line_of("the line 'nodes label' of a graph");
+  const std::uint64_t nodes = header.natural("the number of nodes");
+  const std::int64_t label = header.integer("the graph's label");
+  header.expect_end("the label");
+  if (label != static_cast<int>(label)) header.where().fail(fmt::format("label {} does not fit in 32 bits", label));
+  out.label = static_cast<int>(label);
+  if (nodes > lines_that_fit(lines_.bytes_left()) || nodes >= std::numeric_limits<Node>::max()) {
+    header.where().fail(
+        fmt::format("promises {} nodes, more than the {} bytes after it can hold", nodes, lines_.bytes_left()));
+  }
+
+  rows_.clear();
+  const std::uint64_t first_line = header.where().number + 1;
+  for (std::uint64_t v = 0; v < nodes; ++v) {
+    Row row = line_of("the row of a node");
+    const std::uint64_t type = row.natural("the node's type");
+    if (type > std::numeric_limits<NodeType>::max()) row.where().fail(fmt::format("type {} is too large", type));
+    const std::uint64_t degree = row.natural("the node's degree");
+    if (degree >= nodes) {
+      row.where().fail(fmt::format("node {} has degree {}, but its graph has {} nodes", v, degree, nodes));
+    }
+    for (std::uint64_t i = 0; i < degree; ++i) {
+      const std::uint64_t u = row.natural("a neighbour");
+      if (u >= nodes) {
+        row.where().fail(
+            fmt::format("neighbour {} is out of range: this graph has {} nodes (0 to {})", u, nodes, nodes - 1));
+      }
+      rows_.targets.push_back(static_cast<Node>(u));
+    }
+    row.expect_end("as many neighbours as the degree says");
+    rows_.types.push_back(static_cast<NodeType>(type));
+    rows_.end_row();
+  }
+  out.graph = graph_from_rows(rows_, [&](Node v) { return Where{lines_.here().file, "line", first_line + v}; });
+  ++done_;
+  return out;
+}
+
+std::string gin_header(std::uint64_t graphs) { return fmt::format("{}\n", graphs); }
+
+std::string gin_text(const Graph& graph, int label) {
+  std::string out;
+  out.reserve(16 + 8 * graph.num_nodes() + 6 * graph.adjacency().size());
+  const auto append = [&out](auto number) {
+    const fmt::format_int digits(number);
+    out.append(digits.data(), digits.size());
+  };
+  append(graph.num_nodes());
+  out += ' ';
+  append(label);
+  out += '\n';
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    append(graph.type(v));
+    out += ' ';
+    append(graph.degree(v));
+    for (const Node u : graph.neighbours(v)) {
+      out += ' ';
+      append(u);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+GraphSet parse_gin(std::string_view bytes, std::string_view name) {
+  GraphSet set;
+  GinReader reader(bytes, name);
+  set.graphs.reserve(reader.count());
+  set.labels.reserve(reader.count());
+  while (auto item = reader.next()) {
+    set.graphs.push_back(std::move(item->graph));
+    set.labels.push_back(item->label);
+  }
+  return set;
+}
+
+}  // namespace tyche

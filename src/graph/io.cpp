@@ -1,0 +1,239 @@
+#include "graph/io.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+
+#include "graph/dimacs.hpp"
+#include "graph/gin.hpp"
+#include "graph/graph6.hpp"
+#include "graph/lines.hpp"
+#include "graph/npy.hpp"
+#include "graph/planar_code.hpp"
+#include "graph/tu.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche {
+
+namespace {
+
+constexpr std::array<std::pair<Format, std::string_view>, 7> kFormats = {{{Format::gin, "gin"},
+                                                                          {Format::graph6, "graph6"},
+                                                                          {Format::sparse6, "sparse6"},
+                                                                          {Format::tu, "tu"},
+                                                                          {Format::dimacs, "dimacs"},
+                                                                          {Format::planar_code, "planar_code"},
+                                                                          {Format::npy, "npy"}}};
+
+std::string format_names() {
+  std::string out;
+  for (const auto& [format, name] : kFormats) out += (out.empty() ? "" : ", ") + std::string(name);
+  return out;
+}
+
+/// A file that is empty or compressed is no graph file of any format.
+void refuse_empty_and_compressed(std::string_view bytes, std::string_view name) {
+  if (bytes.empty()) throw InputError::at(name, "", "the file is empty");
+  struct Compression {
+    std::string_view magic;
+    const char* what;
+    const char* tool;
+  };
+  constexpr Compression kCompressions[] = {{"\x1f\x8b", "gzip", "gunzip"},
+                                           {"PK\x03\x04", "zip", "unzip"},
+                                           {"\xfd"
+                                            "7zXZ",
+                                            "xz", "unxz"},
+                                           {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
+  for (const auto& [magic, what, tool] : kCompressions) {
+    if (!bytes.starts_with(magic)) continue;
+    throw InputError::at(name, "byte 0",
+                         fmt::format("the file is compressed ({}); unpack it with {} first", what, tool));
+  }
+}
+
+std::optional<Format> format_of_extension(const std::filesystem::path& file) {
+  const std::filesystem::path extension = file.extension();
+  if (extension == ".g6") return Format::graph6;
+  if (extension == ".s6") return Format::sparse6;
+  if (extension == ".pc" || extension == ".plc") return Format::planar_code;
+  if (extension == ".npy") return Format::npy;
+  if (has_dimacs_extension(file)) return Format::dimacs;
+  return std::nullopt;  // .txt says nothing: GIN text and graph6 lines both go by it
+}
+
+/// The folder's own name, also where the path ends in a slash or is ".".
+std::string folder_name(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  std::filesystem::path full = std::filesystem::absolute(folder, ignored).lexically_normal();
+  if (full.filename().empty()) full = full.parent_path();
+  return full.filename().string();
+}
+
+GraphSource locate_in_folder(const std::filesystem::path& folder, std::optional<Format> format) {
+  const std::filesystem::path gin = folder / "graphs.txt";
+  if (format) return {*format == Format::gin ? gin : folder, *format};
+  const std::vector<std::string> names = list_folder(folder);
+  const auto any = [&names](auto fits) { return std::any_of(names.begin(), names.end(), fits); };
+  if (any([](const std::string& name) { return name == "graphs.txt"; })) return {gin, Format::gin};
+  if (any([](const std::string& name) { return name.ends_with("_A.txt"); })) return {folder, Format::tu};
+  if (any([](const std::string& name) { return has_dimacs_extension(name); })) return {folder, Format::dimacs};
+  throw InputError::at(folder.string(), "",
+                       "a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like) or .cnf files; this "
+                       "one holds none of them");
+}
+
+GraphSet parse_as(Format format, std::string_view bytes, std::string_view name) {
+  switch (format) {
+    case Format::gin:
+      return parse_gin(bytes, name);
+    case Format::graph6:
+    case Format::sparse6:
+      return parse_graph6(bytes, name);
+    case Format::dimacs: {
+      GraphSet set;
+      set.graphs.push_back(parse_dimacs_graph(bytes, name));
+      return set;
+    }
+    case Format::planar_code:
+      return parse_planar_code(bytes, name);
+    case Format::npy:
+      return parse_npy(bytes, name);
+    case Format::tu:
+      break;
+  }
+  throw InputError::at(name, "", "is a file; a TUDataset is a folder of files DS_A.txt, DS_graph_indicator.txt, …");
+}
+
+/// Requires what every writer relies on.
+void check_set(const GraphSet& set) {
+  const std::size_t graphs = set.graphs.size();
+  if (graphs == 0) throw InputError("there are no graphs to write");
+  if (!set.labels.empty() && set.labels.size() != graphs) {
+    throw InputError(fmt::format("the set has {} labels for {} graphs", set.labels.size(), graphs));
+  }
+  if ((set.attribute_dim == 0) != set.attributes.empty() ||
+      (!set.attributes.empty() && set.attributes.size() != graphs)) {
+    throw InputError(fmt::format("the set has attributes of dimension {} for {} of {} graphs", set.attribute_dim,
+                                 set.attributes.size(), graphs));
+  }
+  for (std::size_t g = 0; g < set.attributes.size(); ++g) {
+    const std::size_t wanted = set.graphs[g].num_nodes() * set.attribute_dim;
+    if (set.attributes[g].size() != wanted) {
+      throw InputError(
+          fmt::format("graph {} has {} attribute values; its nodes need {}", g, set.attributes[g].size(), wanted));
+    }
+  }
+}
+
+}  // namespace
+
+Format parse_format(std::string_view name) {
+  for (const auto& [format, known] : kFormats) {
+    if (known == name) return format;
+  }
+  throw InputError(fmt::format("unknown format {}; known are {}", shown(name), format_names()));
+}
+
+std::string_view format_name(Format format) {
+  return std::find_if(kFormats.begin(), kFormats.end(), [format](const auto& known) { return known.first == format; })
+      ->second;
+}
+
+Format detect_format(std::string_view head, std::string_view name) {
+  refuse_empty_and_compressed(head, name);
+  constexpr std::pair<std::string_view, Format> kMagic[] = {{"\x93NUMPY", Format::npy},
+                                                            {">>planar_code", Format::planar_code},
+                                                            {">>graph6<<", Format::graph6},
+                                                            {">>sparse6<<", Format::sparse6}};
+  for (const auto& [magic, format] : kMagic) {
+    if (head.starts_with(magic)) return format;
+  }
+  if (const auto format = format_of_extension(std::filesystem::path(name))) return *format;
+
+  // No text has a NUL, and no graph in planar_code goes without one.
+  if (head.find('\0') != std::string_view::npos) return Format::planar_code;
+  std::string_view line = head.substr(0, head.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view words = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+  if (words == "c" || words.starts_with("c ") || words.starts_with("c\t") || words.starts_with("p ")) {
+    return Format::dimacs;
+  }
+  if (line.starts_with(':')) return Format::sparse6;
+  if (!words.empty() && words.find_first_not_of("0123456789 \t") == std::string_view::npos) return Format::gin;
+  if (!line.empty() && std::all_of(line.begin(), line.end(), [](char c) { return c >= '?' && c <= '~'; })) {
+    return Format::graph6;
+  }
+  if (name.ends_with("_A.txt")) {
+    throw InputError::at(name, "", "is a member of a TUDataset; give its folder");
+  }
+  throw InputError::at(name, "line 1",
+                       fmt::format("cannot tell the format from {}; known are {}, which can be named (--format)",
+                                   shown(line), format_names()));
+}
+
+GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Format> format) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return locate_in_folder(path, format);
+  if (format) return {path, *format};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw IoError::from_errno(path.string(), "open for reading", errno);
+  std::string head(std::size_t{1} << 16, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return {path, detect_format(head, path.string())};
+}
+
+GraphSet parse_graphs(std::string_view bytes, std::string_view name, std::optional<Format> format) {
+  refuse_empty_and_compressed(bytes, name);
+  GraphSet set = parse_as(format ? *format : detect_format(bytes.substr(0, std::size_t{1} << 16), name), bytes, name);
+  set.name = std::filesystem::path(name).stem().string();
+  return set;
+}
+
+GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> format) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return parse_graphs(read_file(path), path.string(), format);
+  const GraphSource source = locate_in_folder(path, format);
+  if (source.format == Format::tu) return read_tu(path);
+  GraphSet set = source.format == Format::dimacs
+                     ? read_dimacs_folder(path)
+                     : parse_graphs(read_file(source.path), source.path.string(), source.format);
+  set.name = folder_name(path);
+  return set;
+}
+
+void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format format) {
+  check_set(set);
+  switch (format) {
+    case Format::tu:
+      return write_tu(path, set);
+    case Format::dimacs:
+      return write_dimacs(path, set);
+    case Format::gin:
+    case Format::graph6:
+    case Format::sparse6:
+      break;
+    case Format::planar_code:
+    case Format::npy:
+      throw InputError(fmt::format("format {} is read only; gin, graph6, sparse6, tu and dimacs can be written",
+                                   format_name(format)));
+  }
+  AtomicFile file(path);
+  if (format == Format::gin) file.write(gin_header(set.graphs.size()));
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    if (format == Format::gin) {
+      file.write(gin_text(graph, set.labels.empty() ? 0 : set.labels[g]));
+    } else {
+      file.write((format == Format::graph6 ? to_graph6(graph) : to_sparse6(graph)) + "\n");
+    }
+  }
+  file.commit();
+}
+
+}  // namespace tyche

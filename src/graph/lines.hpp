@@ -1,0 +1,133 @@
+#pragma once
+/// What the readers of graph files share: places in errors, numbered lines, numbers on a line.
+///
+///   Lines lines(bytes, "graphs.txt");
+///   std::string_view line;
+///   while (lines.next(line)) {
+///     Row row(line, lines.here());
+///     const std::uint64_t first = row.natural("a node");      // or an InputError: "graphs.txt: line 7: expected a
+///     node…" row.expect_end("the node");
+///   }
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyche {
+
+/// A place in a file: line 7 (lines count from 1) or byte 31 (bytes count from 0). `file` must outlive it.
+struct Where {
+  std::string_view file;
+  const char* unit = "line";
+  std::uint64_t number = 0;
+
+  /// Throws the InputError "FILE: UNIT NUMBER: MESSAGE".
+  [[noreturn]] void fail(std::string_view message) const;
+};
+
+/// Text from a file made fit for an error line: in quotes, odd bytes as \xNN, cut where it is long.
+[[nodiscard]] std::string shown(std::string_view text);
+
+/// The lines of a text, from memory or streamed from a file; "\n" and "\r\n" end a line, the last may lack its end.
+/// Streaming keeps one piece of the file in memory, as large as the longest line where that is larger.
+class Lines {
+ public:
+  /// The bytes must outlive the object.
+  Lines(std::string_view bytes, std::string_view name);
+  /// Throws IoError where the file cannot be read, InputError where it is a folder.
+  explicit Lines(const std::filesystem::path& path);
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  /// The next line without its end, valid until the next call; false at the end of the text.
+  bool next(std::string_view& line);
+  /// The line last read; once next() has said false, the one after the last.
+  [[nodiscard]] Where here() const { return {name_, "line", number_}; }
+  /// Bytes not read yet; the largest number there is where that is not known (a pipe).
+  [[nodiscard]] std::uint64_t bytes_left() const { return bytes_left_; }
+  /// Fails unless only blank lines are left. `after` says after what.
+  void expect_only_blank_lines(std::string_view after);
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  bool refill();
+
+  std::string name_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  std::vector<char> buffer_;
+  std::string_view window_;  ///< what is in memory and not given out yet
+  std::uint64_t number_ = 0;
+  std::uint64_t bytes_left_ = 0;
+  bool ended_ = false;
+};
+
+/// Numbers on one line, between blanks. Every member fails at the line's place with what was expected and what came.
+class Row {
+ public:
+  Row(std::string_view line, Where where) : rest_(line), where_(where) {}
+
+  /// A whole number of at least 0.
+  std::uint64_t natural(const char* what) {
+    skip_blanks();
+    std::uint64_t value = 0;
+    std::size_t digits = 0;
+    // Nineteen digits always fit in 64 bits; no count, node or label of a readable file has more.
+    while (digits < rest_.size() && digits < 20 && is_digit(rest_[digits])) {
+      value = value * 10 + static_cast<std::uint64_t>(rest_[digits] - '0');
+      ++digits;
+    }
+    if (digits == 0 || digits > 19 || (digits < rest_.size() && !ends_number(rest_[digits]))) fail_number(what, "");
+    rest_.remove_prefix(digits);
+    return value;
+  }
+  /// A whole number of 64 bits.
+  std::int64_t integer(const char* what);
+  /// A finite number that fits in a float.
+  float real(const char* what);
+  /// The comma between two numbers.
+  void comma(const char* before);
+
+  [[nodiscard]] bool at_end() {
+    skip_blanks();
+    return rest_.empty();
+  }
+  void expect_end(const char* after);
+  [[nodiscard]] const Where& where() const { return where_; }
+
+ private:
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+  static bool ends_number(char c) { return is_blank(c) || c == ','; }
+  void skip_blanks() {
+    std::size_t blanks = 0;
+    while (blanks < rest_.size() && is_blank(rest_[blanks])) ++blanks;
+    rest_.remove_prefix(blanks);
+  }
+  [[nodiscard]] std::string_view token() const;
+  [[noreturn]] void fail_number(const char* what, const char* kind) const;
+
+  std::string_view rest_;
+  Where where_;
+};
+
+/// How many nodes a file may promise. sparse6 and DIMACS can name a billion nodes in ten bytes; a reader that believed
+/// them would hand its memory to any stranger. A file may have 16 nodes a byte and 2^20 on top, over all its graphs:
+/// no connected graph needs more than 6 a byte.
+class NodeBudget {
+ public:
+  explicit NodeBudget(std::uint64_t bytes) : bytes_(bytes), left_(16 * bytes + (std::uint64_t{1} << 20)) {}
+  /// Fails at `where` if `nodes` more are too many.
+  void spend(std::uint64_t nodes, const Where& where);
+
+ private:
+  std::uint64_t bytes_;
+  std::uint64_t left_;
+};
+
+}  // namespace tyche
