@@ -11,6 +11,8 @@
 /// Networks here come from proofs, not from training: wide (to millions of units), sparse, with weights of any size; so
 /// matrices are stored by rows of nonzeros and numbers are doubles. Sums of integers below 2^53 are exact.
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -104,6 +106,32 @@ class AcrRunner {
 
   const AcrNetwork& network_;
   std::vector<Layer> layers_;
+};
+
+/// Workspaces for tasks that run on some thread or other: as many as there are tasks at a time.
+class WorkspacePool {
+ public:
+  /// A workspace that goes back by itself; the pool must outlive it.
+  [[nodiscard]] auto borrow() {
+    std::unique_ptr<AcrRunner::Workspace> mine;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!free_.empty()) {
+        mine = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    if (!mine) mine = std::make_unique<AcrRunner::Workspace>();
+    const auto give_back = [this](AcrRunner::Workspace* workspace) {
+      const std::scoped_lock lock(mutex_);
+      free_.emplace_back(workspace);
+    };
+    return std::unique_ptr<AcrRunner::Workspace, decltype(give_back)>(mine.release(), give_back);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<AcrRunner::Workspace>> free_;
 };
 
 }  // namespace tyche::engine

@@ -124,7 +124,7 @@ class Compiler {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       if (!cases[i].leaf || never(cases[i], fact)) continue;
       const Affine value = leaf_value(cases[i], fact);
-      parts.push_back(conjunction(reached[i], value, [&] { return "case: " + label_of(fact); }));
+      parts.push_back(conjunction(reached[i], value, [&] { return fmt::format("case: {}", label_of(fact)); }));
     }
     return sum(parts);
   }
@@ -241,15 +241,16 @@ class Compiler {
         return fact.colour != 0 ? fmt::format("R{}(x)", fact.colour) : label_of(fact);
       }
       case NormalForm::Op::negation:
-        return "!" + text(form_.operands(e)[0]);
+        return fmt::format("!{}", text(form_.operands(e)[0]));
       case NormalForm::Op::all:
       case NormalForm::Op::any: {
         std::string out;
         for (const ExprId below : form_.operands(e)) {
-          if (out.size() > 60) return "(" + out + " …)";
-          out += (out.empty() ? "" : form_.op(e) == NormalForm::Op::all ? " & " : " | ") + text(below);
+          if (out.size() > 60) return fmt::format("({} …)", out);
+          if (!out.empty()) out += form_.op(e) == NormalForm::Op::all ? " & " : " | ";
+          out += text(below);
         }
-        return "(" + out + ")";
+        return fmt::format("({})", out);
       }
       default:
         return e == 0 ? "false" : "true";
@@ -267,7 +268,8 @@ class Compiler {
 std::string names_of(const FormulaPool& pool, std::uint32_t mask) {
   std::string out;
   for (; mask != 0; mask &= mask - 1) {
-    out += (out.empty() ? "" : ", ") + pool.name(static_cast<Variable>(std::countr_zero(mask)));
+    if (!out.empty()) out += ", ";
+    out += pool.name(static_cast<Variable>(std::countr_zero(mask)));
   }
   return out;
 }
