@@ -2,4 +2,8 @@
 /// The commands, in the order --help lists them. One line here, one line in main.cpp, one file cmd_<name>.cpp.
 #include <CLI/CLI.hpp>
 
-namespace tyche::cli {}  // namespace tyche::cli
+namespace tyche::cli {
+
+void add_generate(CLI::App& root);
+void add_certify(CLI::App& root);
+}  // namespace tyche::cli

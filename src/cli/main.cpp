@@ -25,10 +25,22 @@ int main(int argc, char** argv) {
   app.footer(
       "Each command has its own --help with an example. Exit codes: 0 good, 1 the answer is no, 2 bad input or call.");
 
+  add_generate(app);
+  add_certify(app);
+
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);
     return code;
   };
+  std::string names;
+  bool known = false;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+    known = known || (argc > 1 && command->get_name() == argv[1]);
+  }
+  if (argc > 1 && argv[1][0] != '-' && !known) {
+    return fail(("unknown command '" + std::string(argv[1]) + "'; the commands are " + names).c_str(), kBadInput);
+  }
   try {
     catch_interrupts();
     app.parse(argc, argv);

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "datasets/plane_enumeration.hpp"
 #include "datasets/planar_sampler.hpp"
+#include "datasets/plane_enumeration.hpp"
 #include "graph/isomorphism.hpp"
 
 namespace tyche::datasets {

@@ -1,0 +1,307 @@
+#include "wl/colour_refiner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+
+namespace tyche::wl {
+namespace {
+
+constexpr Node kNone = std::numeric_limits<Node>::max();
+constexpr std::size_t kBlock = 8192;            // nodes a thread takes at a time
+constexpr std::size_t kWorthThreads = 1 << 14;  // touched nodes from which splitting is spread over threads
+
+}  // namespace
+
+void ColourRefiner::Gain::clear() {
+  active.clear();
+  classes = 0;
+  settled_volume = 0;
+  told_apart = false;
+}
+
+ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned threads, std::uint64_t hash_mask)
+    : threads_(resolve_threads(threads)), hash_mask_(hash_mask) {
+  join(graphs);
+  const std::size_t nodes = first_.back();
+  order_.resize(nodes);
+  position_.resize(nodes);
+  class_.resize(nodes);
+  size_.resize(nodes);
+  if (graphs.size() == 2) in_first_.resize(nodes);
+  touched_in_class_.assign(nodes, 0);
+  settled_.assign(nodes, 0);
+  count_.assign(nodes, 0);
+  hash_.resize(nodes);
+  lists_ = std::make_unique_for_overwrite<std::uint32_t[]>(adjacency_.size());
+  unsettled_volume_ = adjacency_.size();
+  gains_.resize(1);
+  colour_by_type(graphs);
+}
+
+void ColourRefiner::join(std::span<const Graph* const> graphs) {
+  first_.assign(1, 0);
+  std::size_t entries = 0;
+  for (const Graph* graph : graphs) {
+    first_.push_back(first_.back() + graph->num_nodes());
+    entries += graph->adjacency().size();
+  }
+  if (first_.back() >= kNone) {
+    throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
+                                 first_.back(), kNone));
+  }
+  if (graphs.size() == 1) {
+    offsets_ = graphs[0]->offsets();
+    adjacency_ = graphs[0]->adjacency();
+    return;
+  }
+  own_offsets_.reserve(first_.back() + 1);
+  own_offsets_.push_back(0);
+  own_adjacency_.reserve(entries);
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
+    const Node shift = static_cast<Node>(first_[g]);
+    const std::uint64_t base = own_adjacency_.size();
+    for (const std::uint64_t end : graphs[g]->offsets().subspan(1)) own_offsets_.push_back(base + end);
+    for (const Node u : graphs[g]->adjacency()) own_adjacency_.push_back(shift + u);
+  }
+  offsets_ = own_offsets_;
+  adjacency_ = own_adjacency_;
+}
+
+void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
+  std::vector<Keyed> nodes;
+  nodes.reserve(order_.size());
+  for (const Graph* graph : graphs) {
+    for (const NodeType type : graph->types()) nodes.push_back({type, static_cast<Node>(nodes.size())});
+  }
+  sort_by_key(nodes);
+  Gain& gain = gains_[0];
+  for (std::size_t begin = 0, end = 0; begin < nodes.size(); begin = end) {
+    end = run_end(nodes, begin);
+    const Node cls = static_cast<Node>(begin);
+    Node in_first = 0;
+    for (std::size_t p = begin; p < end; ++p) {
+      const Node v = nodes[p].item;
+      order_[p] = v;
+      position_[v] = static_cast<Node>(p);
+      class_[v] = cls;
+      if (v < first_[1]) ++in_first;
+    }
+    size_[cls] = static_cast<Node>(end - begin);
+    if (!in_first_.empty()) {
+      in_first_[cls] = in_first;
+      gain.told_apart |= 2 * static_cast<std::uint64_t>(in_first) != size_[cls];
+    }
+    if (size_[cls] == 1) settle(order_[begin], gain);
+    ++gain.classes;
+    gain.active.push_back(cls);
+  }
+  add(gain);
+}
+
+std::vector<std::uint32_t> ColourRefiner::colours() const {
+  std::vector<std::uint32_t> out(order_.size());
+  std::uint32_t next = 0;
+  for (std::size_t begin = 0; begin < order_.size(); begin += size_[begin], ++next) {
+    for (std::size_t p = begin; p < begin + size_[begin]; ++p) out[order_[p]] = next;
+  }
+  return out;
+}
+
+bool ColourRefiner::step() {
+  if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of colour refinement", round_));
+  gather();
+  active_.clear();
+  move_touched_to_the_back();
+  const std::uint32_t before = classes_;
+  // Classes are split on their own stretches of the arrays, so any thread may take any of them; what they give is a sum
+  // and a set of active fragments whose order does not matter (signatures are multisets).
+  const std::size_t classes = touched_classes_.size();
+  const std::size_t parts = threads_ > 1 && touched_.size() >= kWorthThreads ? std::min<std::size_t>(classes, 256) : 1;
+  if (gains_.size() < parts) gains_.resize(parts);
+  const auto split_part = [&](std::size_t part) {
+    gains_[part].clear();
+    for (std::size_t i = classes * part / parts; i < classes * (part + 1) / parts; ++i) {
+      split(touched_classes_[i], gains_[part]);
+    }
+  };
+  if (parts == 1) {
+    split_part(0);
+  } else {
+    parallel_for(parts, threads_, split_part);
+  }
+  for (std::size_t part = 0; part < parts; ++part) add(gains_[part]);
+  touched_.clear();
+  touched_classes_.clear();
+  if (classes_ == before) return false;
+  ++round_;
+  return true;
+}
+
+// Finds the touched nodes and their signatures, from whichever side is cheaper: push() walks the edges of active nodes,
+// pull() the edges of nodes not settled (and all nodes once), spread over threads. Pulling at no more than twice the
+// price of pushing keeps the bound.
+void ColourRefiner::gather() {
+  std::uint64_t active_volume = 0;
+  for (const Node fragment : active_) {
+    for (Node p = fragment; p < fragment + size_[fragment]; ++p) active_volume += neighbours(order_[p]).size();
+  }
+  if (order_.size() + unsettled_volume_ <= 2 * active_volume) {
+    pull();
+  } else {
+    push();
+  }
+}
+
+void ColourRefiner::push() {
+  for (const Node fragment : active_) {
+    const std::uint64_t key = mix(fragment);
+    for (Node p = fragment; p < fragment + size_[fragment]; ++p) {
+      for (const Node v : neighbours(order_[p])) {
+        if (settled_[v] != 0) continue;
+        if (count_[v] == 0) {
+          touched_.push_back(v);
+          hash_[v] = 0;
+        }
+        lists_[offsets_[v] + count_[v]++] = fragment;
+        hash_[v] += key;
+      }
+    }
+  }
+}
+
+void ColourRefiner::pull() {
+  mark_.resize(order_.size(), kNone);
+  for (const Node fragment : active_) {
+    for (Node p = fragment; p < fragment + size_[fragment]; ++p) mark_[order_[p]] = fragment;
+  }
+  const std::size_t blocks = (order_.size() + kBlock - 1) / kBlock;
+  std::vector<std::vector<Node>> touched(blocks);
+  parallel_for(blocks, threads_, [&](std::size_t block) {
+    const Node end = static_cast<Node>(std::min(order_.size(), (block + 1) * kBlock));
+    for (Node v = static_cast<Node>(block * kBlock); v < end; ++v) {
+      if (settled_[v] != 0) continue;
+      std::uint32_t* entry = lists_.get() + offsets_[v];
+      std::uint64_t hash = 0;
+      for (const Node u : neighbours(v)) {
+        const Node fragment = mark_[u];
+        if (fragment == kNone) continue;
+        *entry++ = fragment;
+        hash += mix(fragment);
+      }
+      count_[v] = static_cast<Node>(entry - (lists_.get() + offsets_[v]));
+      hash_[v] = hash;
+      if (count_[v] != 0) touched[block].push_back(v);
+    }
+  });
+  for (const auto& part : touched) touched_.insert(touched_.end(), part.begin(), part.end());
+  for (const Node fragment : active_) {
+    for (Node p = fragment; p < fragment + size_[fragment]; ++p) mark_[order_[p]] = kNone;
+  }
+}
+
+void ColourRefiner::move_touched_to_the_back() {
+  for (const Node v : touched_) {
+    const Node cls = class_[v];
+    if (touched_in_class_[cls]++ == 0) touched_classes_.push_back(cls);
+    const Node to = cls + size_[cls] - touched_in_class_[cls];
+    const Node from = position_[v];
+    const Node other = order_[to];
+    order_[from] = other;
+    position_[other] = from;
+    order_[to] = v;
+    position_[v] = to;
+  }
+}
+
+// The untouched nodes of the class (the empty signature) come first and keep its name; the touched ones follow in the
+// order of their signatures' hashes, and of the signatures themselves where hashes collide.
+void ColourRefiner::split(Node cls, Gain& gain) {
+  const Node size = size_[cls];
+  const Node end = cls + size;
+  const Node begin = end - std::exchange(touched_in_class_[cls], 0);
+  auto& run = gain.scratch;
+  run.clear();
+  bool equal = true;
+  for (Node p = begin; p < end; ++p) {
+    const Node v = order_[p];
+    run.push_back({hash_[v] & hash_mask_, v});
+    equal &= run.back().key == run.front().key;
+  }
+  if (!equal) sort_by_key(run);
+
+  auto& starts = gain.starts;  // of the fragments, and the end
+  starts.clear();
+  if (begin != cls) starts.push_back(cls);
+  for (std::size_t from = 0, to = 0; from < run.size(); from = to) {
+    to = run_end(run, from);
+    split_run(std::span(run).subspan(from, to - from), begin + static_cast<Node>(from), starts);
+  }
+  for (const Keyed& item : run) count_[item.item] = 0;
+  if (starts.size() == 1) return;
+  starts.push_back(end);
+
+  Node untouched_in_first = in_first_.empty() ? 0 : in_first_[cls];
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    const Node at = starts[i];
+    size_[at] = starts[i + 1] - at;
+    if (size_[at] > size_[starts[largest]]) largest = i;
+    if (at < begin) continue;
+    Node in_first = 0;
+    for (Node p = at; p < starts[i + 1]; ++p) {
+      const Node v = run[p - begin].item;
+      order_[p] = v;
+      position_[v] = p;
+      class_[v] = at;
+      if (v < first_[1]) ++in_first;
+    }
+    if (!in_first_.empty()) {
+      in_first_[at] = in_first;
+      untouched_in_first -= in_first;
+    }
+  }
+  if (begin != cls && !in_first_.empty()) in_first_[cls] = untouched_in_first;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    const Node at = starts[i];
+    if (!in_first_.empty()) gain.told_apart |= 2 * static_cast<std::uint64_t>(in_first_[at]) != size_[at];
+    if (size_[at] == 1) settle(order_[at], gain);
+    if (i != largest) gain.active.push_back(at);
+  }
+  gain.classes += static_cast<std::uint32_t>(starts.size() - 2);
+}
+
+// Nodes of one class with one hash, which will stand from position `at`: checks that their signatures are equal, and
+// sorts them out where they are not. Appends where fragments begin.
+void ColourRefiner::split_run(std::span<Keyed> run, Node at, std::vector<Node>& starts) {
+  starts.push_back(at);
+  if (run.size() == 1) return;
+  for (const Keyed& item : run) std::sort(list(item.item).begin(), list(item.item).end());
+  const auto same = [&](const Keyed& a, const Keyed& b) { return std::ranges::equal(list(a.item), list(b.item)); };
+  if (std::all_of(run.begin() + 1, run.end(), [&](const Keyed& item) { return same(run.front(), item); })) return;
+  std::sort(run.begin(), run.end(), [&](const Keyed& a, const Keyed& b) {
+    return std::ranges::lexicographical_compare(list(a.item), list(b.item));
+  });
+  for (std::size_t i = 1; i < run.size(); ++i) {
+    if (!same(run[i - 1], run[i])) starts.push_back(at + static_cast<Node>(i));
+  }
+}
+
+void ColourRefiner::settle(Node v, Gain& gain) {
+  settled_[v] = 1;
+  gain.settled_volume += neighbours(v).size();
+}
+
+void ColourRefiner::add(const Gain& gain) {
+  active_.insert(active_.end(), gain.active.begin(), gain.active.end());
+  classes_ += gain.classes;
+  unsettled_volume_ -= gain.settled_volume;
+  told_apart_ |= gain.told_apart;
+}
+
+}  // namespace tyche::wl
