@@ -6,4 +6,5 @@ namespace tyche::cli {
 
 void add_generate(CLI::App& root);
 void add_certify(CLI::App& root);
+void add_theory(CLI::App& root);
 }  // namespace tyche::cli

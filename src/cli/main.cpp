@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
 
   add_generate(app);
   add_certify(app);
+  add_theory(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);

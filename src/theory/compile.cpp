@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -16,7 +17,7 @@
 namespace tyche::theory {
 namespace {
 
-constexpr std::size_t kMaxCases = std::size_t{1} << 20;
+constexpr std::size_t kFewCases = std::size_t{1} << 12, kMaxCases = std::size_t{1} << 18;
 constexpr Variable kNoVariable = 255;
 
 class Compiler {
@@ -79,14 +80,26 @@ class Compiler {
   struct Case {
     ExprId self, edge, other;
     bool leaf = true;
-    FactId decide = 0;
+    ExprId decide = 0;  ///< about x alone
     std::size_t if_no = 0, if_yes = 0;
   };
 
   Affine count(const Fact& fact) {
-    const std::vector<Case> cases = split(fact);
-    std::vector<Affine> parts;
+    // Deciding whole subexpressions about x is mostly best; single facts know what follows from what (R1(x) & R2(x) is
+    // false where R1(x) is), which can matter more.
+    std::optional<std::vector<Case>> split_up = split(fact, true, kFewCases);
+    if (!split_up || split_up->size() > 32) {
+      auto finer = split(fact, false, split_up ? split_up->size() : kMaxCases);
+      if (finer) split_up = std::move(finer);
+    }
+    if (!split_up) {
+      throw InputError(
+          fmt::format("'{}' needs more than {} cases of what is true of its free variable; no network was made",
+                      print_formula(pool_, fact.source, 120), kMaxCases));
+    }
+    const std::vector<Case>& cases = *split_up;
     if (cases.size() == 1) return leaf_value(cases[0], fact);
+    std::vector<Affine> parts;
 
     // How each leaf is reached. Children come after their parents. Few paths: each is one conjunction, in one layer;
     // many paths: "reached" is handed down the diagram, a layer a step.
@@ -111,7 +124,7 @@ class Compiler {
       for (std::size_t i = 0; i < cases.size(); ++i) {
         const Case& c = cases[i];
         if (c.leaf || (reached[i].is_constant() && reached[i].bias == 0)) continue;
-        const Affine literal = at_node(form_.fact_about_x(c.decide));
+        const Affine literal = at_node(c.decide);
         for (const bool yes : {false, true}) {
           const std::size_t to = yes ? c.if_yes : c.if_no;
           if (cases[to].leaf && never(cases[to], fact)) continue;
@@ -133,8 +146,9 @@ class Compiler {
     return c.edge == 0 && c.other == 0 && (c.self == 0 || fact.count > 1);
   }
 
-  /// The decision diagram over the facts about x that ψ speaks of, root first, children after parents.
-  std::vector<Case> split(const Fact& fact) {
+  /// The decision diagram over what ψ says about x (whole subexpressions or single facts), root first, children after
+  /// parents; nothing where it has more than `limit` nodes.
+  std::optional<std::vector<Case>> split(const Fact& fact, bool whole, std::size_t limit) {
     std::vector<Case> cases;
     std::map<std::tuple<ExprId, ExprId, ExprId>, std::size_t> known;
     std::vector<std::size_t> finished;  // depth-first, children before parents
@@ -147,18 +161,13 @@ class Compiler {
       if (edge == 0 && other == 0 && fact.count > 1) self = 0;  // all the same: never
       const auto [at, fresh] = known.emplace(std::tuple(self, edge, other), cases.size());
       if (fresh) {
-        if (cases.size() >= kMaxCases) {
-          throw InputError(
-              fmt::format("'{}' needs more than {} cases of what is true of its free variable; no network was made",
-                          print_formula(pool_, fact.source, 120), kMaxCases));
-        }
         Case c{self, edge, other};
         const ExprId undecided = form_.speaks_of(edge) & NormalForm::kX    ? edge
                                  : form_.speaks_of(other) & NormalForm::kX ? other
                                                                            : 0;
         if (undecided != 0) {
           c.leaf = false;
-          c.decide = form_.first_fact_about_x(undecided);
+          c.decide = form_.first_about_x(undecided, whole);
         }
         cases.push_back(c);
         stack.push_back({at->second, 0});
@@ -167,6 +176,7 @@ class Compiler {
     };
     visit(fact.self, fact.edge, fact.other);
     while (!stack.empty()) {
+      if (cases.size() > limit) return std::nullopt;
       const std::size_t node = stack.back().node;
       const Case c = cases[node];
       if (c.leaf || stack.back().next == 2) {
@@ -175,9 +185,8 @@ class Compiler {
         continue;
       }
       const bool yes = stack.back().next++ == 1;
-      const std::size_t child =
-          visit(form_.given(c.self, c.decide, yes), form_.given(c.edge, c.decide, yes),
-                form_.given(c.other, c.decide, yes));
+      const std::size_t child = visit(form_.given(c.self, c.decide, yes), form_.given(c.edge, c.decide, yes),
+                                      form_.given(c.other, c.decide, yes));
       (yes ? cases[node].if_yes : cases[node].if_no) = child;
     }
     std::vector<std::size_t> rank(cases.size());
@@ -199,10 +208,9 @@ class Compiler {
       if (!never(c, fact)) reached[at] = add(reached[at], at_node(form_.all_of(literals)));
       return;
     }
-    const ExprId literal = form_.fact_about_x(c.decide);
-    literals.push_back(form_.negation(literal));
+    literals.push_back(form_.negation(c.decide));
     follow_paths(cases, fact, c.if_no, literals, reached);
-    literals.back() = literal;
+    literals.back() = c.decide;
     follow_paths(cases, fact, c.if_yes, literals, reached);
     literals.pop_back();
   }
@@ -319,8 +327,8 @@ Compiled compile(const FormulaPool& pool, FormulaId formula, const CompileOption
 std::vector<double> colour_input(const ColouredGraph& graph, std::uint32_t colours) {
   if (graph.num_nodes() == 0) throw InputError("formulas are about graphs with at least one node; this graph has none");
   if (graph.num_colours() < colours) {
-    throw InputError(
-        fmt::format("the network reads colours R1 to R{}, but this graph has {} of them", colours, graph.num_colours()));
+    throw InputError(fmt::format("the network reads colours R1 to R{}, but this graph has {} of them", colours,
+                                 graph.num_colours()));
   }
   std::vector<double> out;
   out.reserve(static_cast<std::size_t>(graph.num_nodes()) * colours);

@@ -86,8 +86,7 @@ double diameter(const Graph& g) {
 
 std::vector<Graph> graph_classes(Node nodes) {
   if (nodes == 0 || nodes > kMaxClassNodes) {
-    throw InputError(
-        fmt::format("graphs of {} nodes are not listed here: 1 to {} nodes are", nodes, kMaxClassNodes));
+    throw InputError(fmt::format("graphs of {} nodes are not listed here: 1 to {} nodes are", nodes, kMaxClassNodes));
   }
   // Every graph of n nodes is one of n - 1 nodes and a node joined to some of them.
   using Code = std::pair<std::size_t, std::vector<Edge>>;
@@ -179,9 +178,10 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
     }
     const auto [at, fresh] = table.emplace(std::pair(graph.num_nodes(), canonical_form(graph).edges()), value);
     if (!fresh && at->second != value) {
-      lines.here().fail(fmt::format("an isomorphic graph has value {} on an earlier line, this one {}; an invariant "
-                                    "function gives both the same",
-                                    at->second, value));
+      lines.here().fail(
+          fmt::format("an isomorphic graph has value {} on an earlier line, this one {}; an invariant "
+                      "function gives both the same",
+                      at->second, value));
     }
   }
   return {path.filename().string(), [table = std::move(table)](const Graph& g) {

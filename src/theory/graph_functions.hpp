@@ -35,8 +35,8 @@ struct GraphFunction {
 [[nodiscard]] const GraphFunction& named_function(const std::string& name);
 
 /// A function from a file: a graph6 code and a number a line, '#' starts a comment; graphs not listed have value 0.
-/// Throws InputError on anything else, on graphs of no or more than `max_nodes` nodes, and on two isomorphic graphs with
-/// different values.
+/// Throws InputError on anything else, on graphs of no or more than `max_nodes` nodes, and on two isomorphic graphs
+/// with different values.
 [[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
 
 }  // namespace tyche::theory

@@ -72,8 +72,9 @@ LemmaConstants lemma_constants(std::uint32_t n, double delta) {
   const double c = std::ceil(2 / delta - 1e-9);
   const double colours = c * n * n;
   if (colours > static_cast<double>(kMaxColours)) {
-    throw InputError(fmt::format("n = {} and delta = {} need c n² = {:.3g} colours a node; at most {:.3g} fit in memory",
-                                 n, delta, colours, static_cast<double>(kMaxColours)));
+    throw InputError(
+        fmt::format("n = {} and delta = {} need c n² = {:.3g} colours a node; at most {:.3g} fit in memory", n, delta,
+                    colours, static_cast<double>(kMaxColours)));
   }
   return {static_cast<std::uint64_t>(c), c * c * n * n * n};
 }

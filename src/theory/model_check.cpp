@@ -82,7 +82,8 @@ class Checker {
     const auto place = [&](Variable variable) {
       return static_cast<std::size_t>(std::find(out.free.begin(), out.free.end(), variable) - out.free.begin());
     };
-    const std::size_t place_a = v.kind == Kind::colour || v.kind == Kind::edge || v.kind == Kind::equal ? place(v.a) : 0;
+    const std::size_t place_a =
+        v.kind == Kind::colour || v.kind == Kind::edge || v.kind == Kind::equal ? place(v.a) : 0;
     const std::size_t place_b = v.kind == Kind::edge || v.kind == Kind::equal ? place(v.b) : 0;
 
     std::vector<Node> value(out.free.size(), 0);

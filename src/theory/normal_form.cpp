@@ -21,7 +21,7 @@ ExprId NormalForm::add(Op op, FactId fact, std::span<const ExprId> operands) {
   return table_.find_or_add(hash, equals, [&] {
     std::uint8_t flags = 0;
     for (const ExprId e : operands) flags |= records_[e].flags;
-    if (op == Op::fact_x) flags = sentence_[fact] ? kX : kX | kLocal;
+    if (op == Op::fact_x) flags = sentence_[fact] ? 0 : kX;
     if (op == Op::fact_y) flags = kY;
     if (op == Op::edge) flags = kEdge;
     if (op == Op::equal) flags = kEqual;
@@ -33,7 +33,7 @@ ExprId NormalForm::add(Op op, FactId fact, std::span<const ExprId> operands) {
 }
 
 ExprId NormalForm::fact_expr(FactId fact, bool about_x) {
-  // A sentence is true of y where it is true of x: one form only, so that it does not count as speaking of y.
+  // A sentence is true of y where it is true of x: one form only.
   return add(about_x || sentence_[fact] ? Op::fact_x : Op::fact_y, fact, {});
 }
 
@@ -64,13 +64,13 @@ ExprId NormalForm::rewrite(ExprId e, const Rewrite& rule) {
 }
 
 ExprId NormalForm::rewrite(ExprId e, const Rewrite& rule, std::unordered_map<ExprId, ExprId>& done) {
+  if (e == rule.known && e != 0) return constant(rule.value);
   const std::uint8_t flags = records_[e].flags;
-  const bool concerned = (rule.y_to_x && (flags & kY)) || ((rule.x_to_y || rule.known) && (flags & kX)) ||
+  const bool concerned = (rule.y_to_x && (flags & kY)) || ((rule.x_to_y || rule.known != 0) && (flags & kX)) ||
                          (rule.binary && (flags & (kEdge | kEqual)));
   if (!concerned) return e;
   switch (op(e)) {
     case Op::fact_x:
-      if (rule.known) return fact_of(e) == rule.fact ? constant(rule.value) : e;
       return rule.x_to_y ? fact_expr(fact_of(e), false) : e;
     case Op::fact_y:
       return rule.y_to_x ? fact_expr(fact_of(e), true) : e;
@@ -89,11 +89,11 @@ ExprId NormalForm::rewrite(ExprId e, const Rewrite& rule, std::unordered_map<Exp
   return out;
 }
 
-FactId NormalForm::first_fact_about_x(ExprId e) const {
-  while (op(e) != Op::fact_x) {
+ExprId NormalForm::first_about_x(ExprId e, bool whole) const {
+  while (op(e) != Op::fact_x && !(whole && op(e) != Op::negation && speaks_of(e) == kX)) {
     e = *std::ranges::find_if(operands(e), [this](ExprId below) { return (speaks_of(below) & kX) != 0; });
   }
-  return fact_of(e);
+  return e;
 }
 
 FactId NormalForm::intern(const Fact& fact) {
@@ -117,9 +117,9 @@ ExprId NormalForm::quantify(std::uint32_t count, ExprId body, FormulaId source) 
   // Conjuncts about x alone do not change with y: exists>=k y. (a(x) & b(x,y)) is a(x) & exists>=k y. b(x,y).
   std::vector<ExprId> outside, inside;
   if (op(body) == Op::all) {
-    for (const ExprId e : operands(body)) ((speaks_of(e) & ~(kX | kLocal)) == 0 ? outside : inside).push_back(e);
+    for (const ExprId e : operands(body)) ((speaks_of(e) & ~kX) == 0 ? outside : inside).push_back(e);
     body = combine(Op::all, std::move(inside));
-  } else if (body > 1 && (speaks_of(body) & ~(kX | kLocal)) == 0) {
+  } else if (body > 1 && (speaks_of(body) & ~kX) == 0) {
     outside.push_back(body);
     body = constant(true);
   }
@@ -133,8 +133,7 @@ ExprId NormalForm::quantify(std::uint32_t count, ExprId body, FormulaId source) 
   }
   // Equal triples are equal facts, so whether one is a sentence is read off the triple, not off the text.
   const FactId made = intern(fact);
-  sentence_[made] =
-      fact.edge == fact.other && fact.self == y_to_x(fact.other) && (speaks_of(fact.other) & kLocal) == 0;
+  sentence_[made] = fact.edge == fact.other && fact.self == y_to_x(fact.other) && (speaks_of(fact.other) & kX) == 0;
   outside.push_back(fact_expr(made, true));
   return combine(Op::all, std::move(outside));
 }
@@ -194,8 +193,7 @@ ExprId NormalForm::convert(FormulaId root) {
           made = any_of({negation(below[0]), below[1]});
           break;
         case Kind::equivalence:
-          made = any_of(
-              {all_of({below[0], below[1]}), all_of({negation(below[0]), negation(below[1])})});
+          made = any_of({all_of({below[0], below[1]}), all_of({negation(below[0]), negation(below[1])})});
           break;
         case Kind::at_least:
         case Kind::for_all: {

@@ -2,9 +2,9 @@
 /// C² formulas the way a network can compute them.
 ///
 /// Seen from a node x, a formula of C² is a Boolean combination of facts about x alone (colours, and counts "at least k
-/// nodes y such that …"). Under a quantifier it also speaks of y, of E(x,y) and of x = y; but of the last two only three
-/// things can be true: y is x, y is a neighbour of x, or neither. Replacing E and = by their values in each case leaves
-/// three Boolean combinations of facts about x and facts about y; that is all a count needs to keep.
+/// nodes y such that …"). Under a quantifier it also speaks of y, of E(x,y) and of x = y; but of the last two only
+/// three things can be true: y is x, y is a neighbour of x, or neither. Replacing E and = by their values in each case
+/// leaves three Boolean combinations of facts about x and facts about y; that is all a count needs to keep.
 ///
 /// Expressions and facts are hash-consed and simplified as they are made (constants, doubles, complements, order of
 /// operands, x-only conjuncts drawn out of quantifiers), so equal subformulas become one. All internal to compile.cpp.
@@ -37,10 +37,8 @@ struct Fact {
 class NormalForm {
  public:
   enum class Op : std::uint8_t { no, yes, fact_x, fact_y, edge, equal, negation, all, any };
-  /// What an expression speaks of.
+  /// What an expression speaks of. A sentence, the same at every node, speaks of neither x nor y.
   static constexpr std::uint8_t kX = 1, kY = 2, kEdge = 4, kEqual = 8;
-  /// A fact about x that may differ from node to node: one that is no sentence.
-  static constexpr std::uint8_t kLocal = 16;
 
   NormalForm(const FormulaPool& pool, Variable x, Variable y);
 
@@ -56,19 +54,17 @@ class NormalForm {
   }
   [[nodiscard]] static ExprId constant(bool value) { return value ? 1 : 0; }
 
-  ExprId fact_about_x(FactId fact) { return fact_expr(fact, true); }
   ExprId negation(ExprId e);
   ExprId all_of(std::vector<ExprId> operands) { return combine(Op::all, std::move(operands)); }
   ExprId any_of(std::vector<ExprId> operands) { return combine(Op::any, std::move(operands)); }
   /// e with facts about y turned into the same facts about x (what e says where y is x), or the reverse.
   ExprId y_to_x(ExprId e) { return rewrite(e, Rewrite{.y_to_x = true}); }
   ExprId x_to_y(ExprId e) { return rewrite(e, Rewrite{.x_to_y = true}); }
-  /// e where the fact about x is known.
-  ExprId given(ExprId e, FactId about_x, bool value) {
-    return rewrite(e, Rewrite{.known = true, .fact = about_x, .value = value});
-  }
-  /// The first fact about x that e speaks of. Requires speaks_of(e) & kX.
-  [[nodiscard]] FactId first_fact_about_x(ExprId e) const;
+  /// e where the truth of `about_x`, an expression about x alone, is known.
+  ExprId given(ExprId e, ExprId about_x, bool value) { return rewrite(e, Rewrite{.known = about_x, .value = value}); }
+  /// The first fact about x in e; or, with `whole`, the first largest subexpression about x alone (without a negation
+  /// before it). Requires speaks_of(e) & kX.
+  [[nodiscard]] ExprId first_about_x(ExprId e, bool whole) const;
 
  private:
   struct Record {
@@ -80,8 +76,7 @@ class NormalForm {
   };
   struct Rewrite {
     bool y_to_x = false, x_to_y = false;
-    bool known = false;
-    FactId fact = 0;
+    ExprId known = 0;  ///< 0: nothing is
     bool value = false;
     bool binary = false;  ///< E and = have the values below
     bool edge = false, equal = false;

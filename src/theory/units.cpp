@@ -57,7 +57,6 @@ Affine sum(std::span<const Affine> parts) {
 Units::Units(std::uint32_t inputs, std::uint64_t max_units)
     : inputs_(inputs), max_units_(max_units), records_(inputs) {}
 
-
 Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& readout, bool* made) {
   if (made) *made = false;
   // Constants under a sum over nodes count nodes, so they need a unit that is 1 everywhere.
@@ -116,8 +115,7 @@ Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& r
   return Affine::unit(intern(self, around, all));
 }
 
-engine::AcrNetwork Units::assemble(std::span<const Affine> outputs,
-                                   std::vector<std::vector<UnitId>>* positions) const {
+engine::AcrNetwork Units::assemble(std::span<const Affine> outputs, std::vector<std::vector<UnitId>>* positions) const {
   // Units only use smaller numbers. until[u]: the last layer whose state must hold u.
   constexpr std::uint32_t kNever = 0xffffffffu;
   std::vector<std::uint32_t> until(records_.size(), kNever);

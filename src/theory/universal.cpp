@@ -75,8 +75,8 @@ void check_memory(Node n, double delta, Construction construction, std::uint32_t
   }
   if (bytes <= memory && n <= kMaxClassNodes) return;
   throw InputError(fmt::format(
-      "n = {} is too large for the {} construction at delta = {}: {:.2g} {}, about {:.2g} GB; {:.2g} GB are allowed{}", n,
-      construction_name(construction), delta, cases,
+      "n = {} is too large for the {} construction at delta = {}: {:.2g} {}, about {:.2g} GB; {:.2g} GB are allowed{}",
+      n, construction_name(construction), delta, cases,
       construction == Construction::paper ? "individualised coloured graphs" : "labelled graphs", bytes / 1e9,
       memory / 1e9,
       construction == Construction::paper ? ". The order construction goes further; so does a larger delta" : ""));
@@ -117,8 +117,7 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
   const auto beta_of = [&](std::uint32_t c, std::uint32_t d, bool joined) {
     const std::size_t at = (static_cast<std::size_t>(c) * colours + d) * 2 + (joined ? 1 : 0);
     if (!made[at]) {
-      beta[at] =
-          pool.exists(x, pool.exists(y, pool.conjunction({alpha_x[c], alpha_y[d], joined ? edge : no_edge})));
+      beta[at] = pool.exists(x, pool.exists(y, pool.conjunction({alpha_x[c], alpha_y[d], joined ? edge : no_edge})));
       made[at] = true;
     }
     return beta[at];
@@ -158,8 +157,7 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
   for (Node i = 1; i < n; ++i) {
     std::vector<FormulaId> any;
     for (std::uint32_t j = 1; j <= colours; ++j) {
-      any.push_back(
-          pool.conjunction({pool.colour(j, x), pool.at_least(i, y, pool.negation(pool.colour(j, y)))}));
+      any.push_back(pool.conjunction({pool.colour(j, x), pool.at_least(i, y, pool.negation(pool.colour(j, y)))}));
     }
     below[i] = pool.disjunction(any);
   }
@@ -185,7 +183,8 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
       std::vector<FormulaId> graphs;
       for (const std::uint32_t mask : masks) {
         graph.clear();
-        for (std::size_t bit = 0; bit < s * (s - 1) / 2; ++bit) graph.push_back((mask >> bit & 1 ? joined : apart)[bit]);
+        for (std::size_t bit = 0; bit < s * (s - 1) / 2; ++bit)
+          graph.push_back((mask >> bit & 1 ? joined : apart)[bit]);
         graphs.push_back(pool.conjunction(graph));
       }
       out.add(s, value, graphs);

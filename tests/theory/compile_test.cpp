@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include "formula_gen.hpp"
 #include "many.hpp"
 #include "support/error.hpp"
@@ -69,9 +70,9 @@ TEST(Compile, ThePapersFormulasWithTwoVariablesAreExactAndPhiPrimeMeansPhi) {
 TEST(Compile, FullC2NotOnlyGuardedQuantifiers) {
   for (std::uint32_t i = 0; i < 30; ++i) {
     const ColouredGraph g = random_graph(1 + i % 9, 0.03 * i, 3, 100 + i);
-    expect_exact("exists>=2 y. !E(x,y)", g);                                    // the node itself counts
-    expect_exact("exists>=3 y. (!E(x,y) & !(x = y))", g);                       // non-neighbours
-    expect_exact("exists>=2 y. (R1(x) <-> R1(y))", g);                          // x and y under one connective
+    expect_exact("exists>=2 y. !E(x,y)", g);               // the node itself counts
+    expect_exact("exists>=3 y. (!E(x,y) & !(x = y))", g);  // non-neighbours
+    expect_exact("exists>=2 y. (R1(x) <-> R1(y))", g);     // x and y under one connective
     expect_exact("exists>=2 y. ((R1(x) & R2(y)) | (R2(x) & E(x,y)) | (x = y & R3(x)))", g);
     expect_exact("exists y. (x = y & R1(y))", g);
     expect_exact("exists y. exists x. (E(x,y) & R1(x) & !R1(y))", g);
@@ -102,7 +103,8 @@ TEST(Compile, EqualSubformulasShareAUnit) {
 
 TEST(Compile, SimplifiesWhatIsAlwaysTrueOrFalse) {
   FormulaPool pool;
-  for (const char* text : {"exists y. x = y", "R1(x) | !R1(x)", "exists y. (E(x,y) & x = y)", "forall x. (R1(x) -> true)"}) {
+  for (const char* text :
+       {"exists y. x = y", "R1(x) | !R1(x)", "exists y. (E(x,y) & x = y)", "forall x. (R1(x) -> true)"}) {
     const engine::AcrNetwork net = compile(pool, parse_formula(pool, text)).network;
     EXPECT_TRUE(net.layers.empty()) << text;
   }

@@ -200,23 +200,24 @@ inline rc::Gen<Coloured> coloured_gen(Node max_nodes, std::uint32_t count) {
     }
     return g;
   };
-  return rc::gen::shrink(rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::exec(make))), [](const Coloured& g) {
-    std::vector<Coloured> out;
-    for (Node gone = 0; g.nodes > 1 && gone < g.nodes; ++gone) {
-      Coloured less{g.nodes - 1, {}, g.colours};
-      less.colours.erase(less.colours.begin() + gone);
-      for (const auto& [u, v] : g.edges) {
-        if (u != gone && v != gone) less.edges.emplace_back(u - (u > gone), v - (v > gone));
-      }
-      out.push_back(less);
-    }
-    for (std::size_t e = 0; e < g.edges.size(); ++e) {
-      Coloured less = g;
-      less.edges.erase(less.edges.begin() + static_cast<std::ptrdiff_t>(e));
-      out.push_back(less);
-    }
-    return rc::seq::fromContainer(out);
-  });
+  return rc::gen::shrink(rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::exec(make))),
+                         [](const Coloured& g) {
+                           std::vector<Coloured> out;
+                           for (Node gone = 0; g.nodes > 1 && gone < g.nodes; ++gone) {
+                             Coloured less{g.nodes - 1, {}, g.colours};
+                             less.colours.erase(less.colours.begin() + gone);
+                             for (const auto& [u, v] : g.edges) {
+                               if (u != gone && v != gone) less.edges.emplace_back(u - (u > gone), v - (v > gone));
+                             }
+                             out.push_back(less);
+                           }
+                           for (std::size_t e = 0; e < g.edges.size(); ++e) {
+                             Coloured less = g;
+                             less.edges.erase(less.edges.begin() + static_cast<std::ptrdiff_t>(e));
+                             out.push_back(less);
+                           }
+                           return rc::seq::fromContainer(out);
+                         });
 }
 
 inline void showValue(const Coloured& g, std::ostream& out) {

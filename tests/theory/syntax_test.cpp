@@ -95,9 +95,9 @@ RC_GTEST_PROP(Syntax, PrintedTextParsesBackToTheSameFormula, ()) {
 }
 
 RC_GTEST_PROP(Syntax, AnyTextEitherParsesOrThrowsInputError, ()) {
-  static const std::vector<std::string> pieces = {"exists", "forall", ">=",   "=",   "3",  "x",   "y", ".", "E(x,y)", "R1(x)",
-                                                  "(",      ")",      "&",    "|",   "!",  "->",  "<->", " ", "true", ",",
-                                                  "R",      "E",      "<=",   "0",   "\n", "\xc3"};
+  static const std::vector<std::string> pieces = {"exists", "forall", ">=", "=", "3",  "x", "y",  ".",   "E(x,y)",
+                                                  "R1(x)",  "(",      ")",  "&", "|",  "!", "->", "<->", " ",
+                                                  "true",   ",",      "R",  "E", "<=", "0", "\n", "\xc3"};
   const auto picks = *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, pieces.size()));
   std::string text;
   for (const std::size_t i : picks) text += pieces[i];
