@@ -19,20 +19,25 @@ namespace {
 
 constexpr std::size_t kFewCases = std::size_t{1} << 12, kMaxCases = std::size_t{1} << 18;
 constexpr Variable kNoVariable = 255;
+constexpr UnitId kNone = 0xffffffffu;
 
 class Compiler {
  public:
   Compiler(const FormulaPool& pool, Variable x, Variable y, std::uint32_t colours, const CompileOptions& options)
-      : pool_(pool), form_(pool, x, y), units_(colours, options.max_units), want_labels_(options.labels) {
+      : pool_(pool), form_(std::in_place, pool, x, y), units_(colours, options.max_units), want_labels_(options.labels) {
     if (want_labels_) {
       for (std::uint32_t i = 1; i <= colours; ++i) labels_.push_back(fmt::format("R{}(x)", i));
     }
   }
 
-  Affine truth_of(FormulaId f) { return at_node(form_.y_to_x(form_.convert(f))); }
+  Affine truth_of(FormulaId f) { return at_node(form_->y_to_x(form_->convert(f))); }
 
-  Compiled finish(std::span<const Affine> outputs) const {
+  Compiled finish(std::span<const Affine> outputs) {
     Compiled out;
+    form_.reset();  // millions of expressions, not needed any more
+    values_.clear();
+    plain_.clear();
+    plain_.shrink_to_fit();
     std::vector<std::vector<UnitId>> positions;
     out.network = units_.assemble(outputs, want_labels_ ? &positions : nullptr);
     for (const auto& layer : positions) {
@@ -45,34 +50,39 @@ class Compiler {
  private:
   /// The truth value at a node of an expression about x alone.
   Affine at_node(ExprId e) {
-    if (const auto found = done_.find(e); found != done_.end()) return found->second;
+    if (e < plain_.size() && plain_[e] != kNone) return Affine::unit(plain_[e]);
+    if (const auto found = values_.find(e); found != values_.end()) return found->second;
     Affine out;
-    switch (form_.op(e)) {
+    switch (form_->op(e)) {
       case NormalForm::Op::no:
         return Affine::constant(0);
       case NormalForm::Op::yes:
         return Affine::constant(1);
       case NormalForm::Op::fact_x: {
-        const Fact fact = form_.fact(form_.fact_of(e));
+        const Fact fact = form_->fact(form_->fact_of(e));
         out = fact.colour != 0 ? Affine::unit(fact.colour - 1) : count(fact);
         break;
       }
       case NormalForm::Op::negation:
-        out = at_node(form_.operands(e)[0]).complement();
+        out = at_node(form_->operands(e)[0]).complement();
         break;
       default: {
-        const bool all = form_.op(e) == NormalForm::Op::all;
-        const std::size_t size = form_.operands(e).size();
-        std::vector<Affine> parts;
-        parts.reserve(size);
-        for (std::size_t i = 0; i < size; ++i) parts.push_back(at_node(form_.operands(e)[i]));
-        Affine total = sum(parts);
+        const bool all = form_->op(e) == NormalForm::Op::all;
+        const std::size_t size = form_->operands(e).size();
+        Sum parts;
+        for (std::size_t i = 0; i < size; ++i) parts.add(at_node(form_->operands(e)[i]));
+        Affine total = parts.finish();
         if (all) total.bias -= static_cast<std::int32_t>(size) - 1;
         out = labelled(units_.sigma(total), [&] { return text(e); });
         break;
       }
     }
-    done_.emplace(e, out);
+    if (out.bias == 0 && out.terms.size() == 1 && out.terms[0].weight == 1) {
+      if (plain_.size() <= e) plain_.resize(std::max<std::size_t>(e + 1, 2 * plain_.size()), kNone);
+      plain_[e] = out.terms[0].unit;
+    } else {
+      values_.emplace(e, out);
+    }
     return out;
   }
 
@@ -99,7 +109,6 @@ class Compiler {
     }
     const std::vector<Case>& cases = *split_up;
     if (cases.size() == 1) return leaf_value(cases[0], fact);
-    std::vector<Affine> parts;
 
     // How each leaf is reached. Children come after their parents. Few paths: each is one conjunction, in one layer;
     // many paths: "reached" is handed down the diagram, a layer a step.
@@ -134,12 +143,13 @@ class Compiler {
         }
       }
     }
+    Sum parts;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       if (!cases[i].leaf || never(cases[i], fact)) continue;
       const Affine value = leaf_value(cases[i], fact);
-      parts.push_back(conjunction(reached[i], value, [&] { return fmt::format("case: {}", label_of(fact)); }));
+      parts.add(conjunction(reached[i], value, [&] { return fmt::format("case & {}", case_label(cases[i], fact)); }));
     }
-    return sum(parts);
+    return parts.finish();
   }
 
   static bool never(const Case& c, const Fact& fact) {
@@ -162,12 +172,12 @@ class Compiler {
       const auto [at, fresh] = known.emplace(std::tuple(self, edge, other), cases.size());
       if (fresh) {
         Case c{self, edge, other};
-        const ExprId undecided = form_.speaks_of(edge) & NormalForm::kX    ? edge
-                                 : form_.speaks_of(other) & NormalForm::kX ? other
+        const ExprId undecided = form_->speaks_of(edge) & NormalForm::kX    ? edge
+                                 : form_->speaks_of(other) & NormalForm::kX ? other
                                                                            : 0;
         if (undecided != 0) {
           c.leaf = false;
-          c.decide = form_.first_about_x(undecided, whole);
+          c.decide = form_->first_about_x(undecided, whole);
         }
         cases.push_back(c);
         stack.push_back({at->second, 0});
@@ -185,8 +195,8 @@ class Compiler {
         continue;
       }
       const bool yes = stack.back().next++ == 1;
-      const std::size_t child = visit(form_.given(c.self, c.decide, yes), form_.given(c.edge, c.decide, yes),
-                                      form_.given(c.other, c.decide, yes));
+      const std::size_t child = visit(form_->given(c.self, c.decide, yes), form_->given(c.edge, c.decide, yes),
+                                      form_->given(c.other, c.decide, yes));
       (yes ? cases[node].if_yes : cases[node].if_no) = child;
     }
     std::vector<std::size_t> rank(cases.size());
@@ -205,10 +215,10 @@ class Compiler {
                     std::vector<Affine>& reached) {
     const Case& c = cases[at];
     if (c.leaf) {
-      if (!never(c, fact)) reached[at] = add(reached[at], at_node(form_.all_of(literals)));
+      if (!never(c, fact)) reached[at] = add(reached[at], at_node(form_->all_of(literals)));
       return;
     }
-    literals.push_back(form_.negation(c.decide));
+    literals.push_back(form_->negation(c.decide));
     follow_paths(cases, fact, c.if_no, literals, reached);
     literals.back() = c.decide;
     follow_paths(cases, fact, c.if_yes, literals, reached);
@@ -217,13 +227,15 @@ class Compiler {
 
   /// Whether there are enough y, where nothing about x is open but what `self` says.
   Affine leaf_value(const Case& c, const Fact& fact) {
-    const ExprId other_at_x = form_.y_to_x(c.other);
-    const Affine edge = at_node(form_.y_to_x(c.edge));
+    const ExprId other_at_x = form_->y_to_x(c.other);
+    const Affine edge = at_node(form_->y_to_x(c.edge));
     const Affine other = at_node(other_at_x);
     Affine self;
     if (c.self != other_at_x) self = add(at_node(c.self), other, -1);
     self.bias += 1 - static_cast<std::int32_t>(fact.count);
-    return labelled(units_.sigma(self, add(edge, other, -1), other), [&] { return label_of(fact); });
+    const bool split_up = c.self != fact.self || c.edge != fact.edge || c.other != fact.other;
+    return labelled(units_.sigma(self, add(edge, other, -1), other),
+                    [&] { return split_up ? case_label(c, fact) : label_of(fact); });
   }
 
   template <class Label>
@@ -241,21 +253,30 @@ class Compiler {
     while (labels_.size() < units_.size()) labels_.push_back(labels_.size() + 1 < units_.size() ? "1" : label());
     return made;
   }
+  std::string case_label(const Case& c, const Fact& fact) const {
+    const auto part = [&](const char* name, ExprId e) {
+      return e == 0 ? std::string() : fmt::format(" {}: {}", name, text(e));
+    };
+    return fmt::format("{}+ y with{}{}{}", fact.count, part("edge", c.edge), part("none", c.other),
+                       part("itself", c.self));
+  }
   std::string label_of(const Fact& fact) const { return print_formula(pool_, fact.source, 60); }
   std::string text(ExprId e) const {
-    switch (form_.op(e)) {
-      case NormalForm::Op::fact_x: {
-        const Fact& fact = form_.fact(form_.fact_of(e));
-        return fact.colour != 0 ? fmt::format("R{}(x)", fact.colour) : label_of(fact);
+    switch (form_->op(e)) {
+      case NormalForm::Op::fact_x:
+      case NormalForm::Op::fact_y: {
+        const Fact& fact = form_->fact(form_->fact_of(e));
+        const char* who = form_->op(e) == NormalForm::Op::fact_x ? "x" : "y";
+        return fact.colour != 0 ? fmt::format("R{}({})", fact.colour, who) : label_of(fact);
       }
       case NormalForm::Op::negation:
-        return fmt::format("!{}", text(form_.operands(e)[0]));
+        return fmt::format("!{}", text(form_->operands(e)[0]));
       case NormalForm::Op::all:
       case NormalForm::Op::any: {
         std::string out;
-        for (const ExprId below : form_.operands(e)) {
+        for (const ExprId below : form_->operands(e)) {
           if (out.size() > 60) return fmt::format("({} …)", out);
-          if (!out.empty()) out += form_.op(e) == NormalForm::Op::all ? " & " : " | ";
+          if (!out.empty()) out += form_->op(e) == NormalForm::Op::all ? " & " : " | ";
           out += text(below);
         }
         return fmt::format("({})", out);
@@ -266,11 +287,13 @@ class Compiler {
   }
 
   const FormulaPool& pool_;
-  NormalForm form_;
+  std::optional<NormalForm> form_;
   Units units_;
   bool want_labels_;
   std::vector<std::string> labels_;
-  std::unordered_map<ExprId, Affine> done_;
+  /// What expressions have become: mostly single units, which are kept by number alone.
+  std::vector<UnitId> plain_;
+  std::unordered_map<ExprId, Affine> values_;
 };
 
 std::string names_of(const FormulaPool& pool, std::uint32_t mask) {

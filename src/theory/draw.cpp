@@ -12,7 +12,7 @@
 namespace tyche::theory {
 namespace {
 
-constexpr std::size_t kLabel = 44;  ///< characters of a label before it is cut
+constexpr std::size_t kLabel = 52;  ///< characters of a label before it is cut
 
 enum class Sum { self, neighbour, readout };
 constexpr const char* kColour[] = {"#5b6470", "#1f6fd0", "#d9730d"};
@@ -188,7 +188,7 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
     }
     left.push_back(x);
     width.push_back(widest);
-    x += widest + kGap;
+    if (!d.labels[column].empty()) x += widest + kGap;
     rows = std::max(rows, d.labels[column].size());
   }
   const double total_width = std::max(x - kGap + kMargin, 640.0);
@@ -213,7 +213,7 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
         legend, legend + 28, kColour[kind % 3], kind == 3 ? " stroke-dasharray=\"5 4\"" : "", legend + 34, kText[kind]);
     legend += 34 + kCharacter * characters(kText[kind]) + 22;
   }
-  for (std::size_t column = 0; column < d.labels.size(); ++column) {
+  for (std::size_t column = d.labels[0].empty() ? 1 : 0; column < d.labels.size(); ++column) {
     const std::string name = column == 0                     ? "inputs"
                              : column + 1 == d.labels.size() ? "head"
                                                              : fmt::format("layer {}", column);

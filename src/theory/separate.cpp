@@ -99,10 +99,10 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
     }
   }
   // Two of n uniform numbers next to each other in order share one of M cells with probability about n / (2 M) at the
-  // top; M = leaders · n / δ halves that once more.
+  // top: M = leaders · n / (2 δ).
   if (out.leaders > 0) {
     const Node n = std::max(a.num_nodes(), b.num_nodes());
-    const double colours = std::ceil(out.leaders * static_cast<double>(n) / options.delta);
+    const double colours = std::ceil(out.leaders * static_cast<double>(n) / (2 * options.delta));
     if (colours > 1e6) {
       throw InputError(fmt::format("{} nodes and delta = {} need {:.3g} colours; at most 10^6 are supported", n,
                                    options.delta, colours));

@@ -37,21 +37,22 @@ Affine add(const Affine& left, const Affine& right, std::int32_t factor) {
   return out;
 }
 
-Affine sum(std::span<const Affine> parts) {
-  Affine all;
-  for (const Affine& part : parts) {
-    all.bias += part.bias;
-    all.terms.insert(all.terms.end(), part.terms.begin(), part.terms.end());
-  }
-  std::sort(all.terms.begin(), all.terms.end(), [](const Term& a, const Term& b) { return a.unit < b.unit; });
+void Sum::add(const Affine& part) {
+  all_.bias += part.bias;
+  all_.terms.insert(all_.terms.end(), part.terms.begin(), part.terms.end());
+}
+
+Affine Sum::finish() {
+  auto& terms = all_.terms;
+  std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return a.unit < b.unit; });
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < all.terms.size();) {
-    Term term = all.terms[i++];
-    for (; i < all.terms.size() && all.terms[i].unit == term.unit; ++i) term.weight += all.terms[i].weight;
-    if (term.weight != 0) all.terms[kept++] = term;
+  for (std::size_t i = 0; i < terms.size();) {
+    Term term = terms[i++];
+    for (; i < terms.size() && terms[i].unit == term.unit; ++i) term.weight += terms[i].weight;
+    if (term.weight != 0) terms[kept++] = term;
   }
-  all.terms.resize(kept);
-  return all;
+  terms.resize(kept);
+  return std::move(all_);
 }
 
 Units::Units(std::uint32_t inputs, std::uint64_t max_units)

@@ -33,8 +33,16 @@ struct Affine {
 
 /// left + factor · right.
 [[nodiscard]] Affine add(const Affine& left, const Affine& right, std::int32_t factor = 1);
-/// The sum of many.
-[[nodiscard]] Affine sum(std::span<const Affine> parts);
+
+/// The sum of many, one after another.
+class Sum {
+ public:
+  void add(const Affine& part);
+  [[nodiscard]] Affine finish();
+
+ private:
+  Affine all_;
+};
 
 class Units {
  public:

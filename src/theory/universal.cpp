@@ -63,19 +63,26 @@ double choose(double n, Node k) {
 }
 
 /// About how many bytes the construction takes while it is made. Measured: a conjunction of p operands takes some
-/// 40 p + 200 bytes in formulas, units and both forms of the network together.
-void check_memory(Node n, double delta, Construction construction, std::uint32_t colours, double memory) {
+/// 40 p + 100 bytes in formulas, units and both forms of the network together. A labelled graph on ranks has p = 2.
+void check_memory(const GraphFunction& function, Node n, double delta, Construction construction,
+                  std::uint32_t colours, double memory) {
   double cases = 0, bytes = 0;
   for (Node s = 1; s <= n; ++s) {
     const double pairs = s * (s - 1) / 2.0;
     double here = std::exp2(pairs);
+    if (s <= kMaxClassNodes) {  // graphs of value 0 need no unit
+      here = 0;
+      for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) here += static_cast<double>(masks.size());
+    }
     if (construction == Construction::paper) here *= choose(colours, s);
     cases += here;
-    bytes += here * (200 + 40 * (pairs + (construction == Construction::paper ? s : 0)));
+    bytes += here * (100 + 40 * (construction == Construction::paper ? pairs + s : 2));
+    if (bytes > memory || s > kMaxClassNodes) break;
   }
   if (bytes <= memory && n <= kMaxClassNodes) return;
   throw InputError(fmt::format(
-      "n = {} is too large for the {} construction at delta = {}: {:.2g} {}, about {:.2g} GB; {:.2g} GB are allowed{}",
+      "n = {} is too large for the {} construction at delta = {}: {:.2g} {} or more, about {:.2g} GB; {:.2g} GB are "
+      "allowed{}",
       n, construction_name(construction), delta, cases,
       construction == Construction::paper ? "individualised coloured graphs" : "labelled graphs", bytes / 1e9,
       memory / 1e9,
@@ -176,17 +183,29 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
       apart.push_back(pool.negation(joined.back()));
     }
   }
+  // row[j][m]: the node of rank j + 1 is joined to exactly the lower ranks in m. graph(s, m): all rows up to rank s; each
+  // is the graph on the ranks below and one row more, so that a labelled graph costs a unit with two inputs.
+  std::vector<std::vector<FormulaId>> row(n);
+  for (Node j = 1; j < n; ++j) {
+    for (std::uint32_t m = 0; m < 1u << j; ++m) {
+      std::vector<FormulaId> all;
+      for (Node i = 0; i < j; ++i) all.push_back((m >> i & 1 ? joined : apart)[pair_bit(i, j)]);
+      row[j].push_back(pool.conjunction(all));
+    }
+  }
+  const auto graph = [&](Node s, std::uint32_t mask) {
+    FormulaId so_far = pool.truth(true);
+    for (Node j = 1; j < s; ++j) {
+      const FormulaId next = row[j][mask >> pair_bit(0, j) & ((1u << j) - 1)];
+      so_far = j == 1 ? next : pool.conjunction({so_far, next});
+    }
+    return so_far;
+  };
   Sentences out(pool, x);
-  std::vector<FormulaId> graph;
   for (Node s = 1; s <= n; ++s) {
     for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) {
       std::vector<FormulaId> graphs;
-      for (const std::uint32_t mask : masks) {
-        graph.clear();
-        for (std::size_t bit = 0; bit < s * (s - 1) / 2; ++bit)
-          graph.push_back((mask >> bit & 1 ? joined : apart)[bit]);
-        graphs.push_back(pool.conjunction(graph));
-      }
+      for (const std::uint32_t mask : masks) graphs.push_back(graph(s, mask));
       out.add(s, value, graphs);
     }
   }
@@ -196,7 +215,7 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
 Universal build_universal(const GraphFunction& function, Node n, double delta, Construction construction,
                           double memory) {
   Universal out{function, n, delta, construction, lemma_thresholds(n, delta), 0, {}};
-  check_memory(n, delta, construction, out.thresholds.colours, memory);
+  check_memory(function, n, delta, construction, out.thresholds.colours, memory);
   engine::AcrNetwork net;
   ValueSentences sentences;
   {
