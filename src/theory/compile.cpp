@@ -24,7 +24,10 @@ constexpr UnitId kNone = 0xffffffffu;
 class Compiler {
  public:
   Compiler(const FormulaPool& pool, Variable x, Variable y, std::uint32_t colours, const CompileOptions& options)
-      : pool_(pool), form_(std::in_place, pool, x, y), units_(colours, options.max_units), want_labels_(options.labels) {
+      : pool_(pool),
+        form_(std::in_place, pool, x, y),
+        units_(colours, options.max_units),
+        want_labels_(options.labels) {
     if (want_labels_) {
       for (std::uint32_t i = 1; i <= colours; ++i) labels_.push_back(fmt::format("R{}(x)", i));
     }
@@ -174,7 +177,7 @@ class Compiler {
         Case c{self, edge, other};
         const ExprId undecided = form_->speaks_of(edge) & NormalForm::kX    ? edge
                                  : form_->speaks_of(other) & NormalForm::kX ? other
-                                                                           : 0;
+                                                                            : 0;
         if (undecided != 0) {
           c.leaf = false;
           c.decide = form_->first_about_x(undecided, whole);

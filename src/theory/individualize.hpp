@@ -70,7 +70,7 @@ struct IndividualiseOptions {
   std::uint32_t rounds = 0;  ///< of spreading
   /// Where numbers spread; none: for every trial a new random graph, each pair joined with probability
   /// min(1, 2 ln n / n), drawn again until connected. Not looked at when rounds == 0.
-  std::optional<Graph> graph;
+  std::optional<Graph> graph = std::nullopt;
 };
 
 struct IndividualiseReport {

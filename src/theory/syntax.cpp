@@ -35,10 +35,14 @@ class Parser {
   }
 
  private:
+  /// Columns count characters from 1, not bytes.
+  [[nodiscard]] std::size_t column(std::size_t at) const {
+    std::size_t out = 1;
+    for (std::size_t i = 0; i < at; ++i) out += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
+    return out;
+  }
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
-    // Columns count characters, not bytes; a long formula is shown in part.
-    std::size_t column = 1;
-    for (std::size_t i = 0; i < at; ++i) column += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
+    // A long formula is shown in part.
     std::size_t from = at > 60 ? at - 60 : 0;
     while (from > 0 && (static_cast<unsigned char>(text_[from]) & 0xc0) == 0x80) --from;
     std::size_t to = std::min(text_.size(), at + 40);
@@ -50,7 +54,7 @@ class Parser {
       shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
       if (i < at) indent += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     }
-    throw InputError(fmt::format("formula, column {}: {}\n  {}\n  {}^", column, what, shown, std::string(indent, ' ')));
+    throw InputError(fmt::format("formula, column {}: {}\n  {}\n  {}^", column(at), what, shown, std::string(indent, ' ')));
   }
 
   void skip() {
@@ -116,7 +120,7 @@ class Parser {
       const FormulaId inside = equivalence();
       skip();
       if (!take(")")) {
-        fail(at_, fmt::format("expected ')' for the '(' at column {}, found {}", start + 1, found()));
+        fail(at_, fmt::format("expected ')' for the '(' at column {}, found {}", column(start), found()));
       }
       return inside;
     }

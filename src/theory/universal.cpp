@@ -64,15 +64,16 @@ double choose(double n, Node k) {
 
 /// About how many bytes the construction takes while it is made. Measured: a conjunction of p operands takes some
 /// 40 p + 100 bytes in formulas, units and both forms of the network together. A labelled graph on ranks has p = 2.
-void check_memory(const GraphFunction& function, Node n, double delta, Construction construction,
-                  std::uint32_t colours, double memory) {
+void check_memory(const GraphFunction& function, Node n, double delta, Construction construction, std::uint32_t colours,
+                  double memory) {
   double cases = 0, bytes = 0;
   for (Node s = 1; s <= n; ++s) {
     const double pairs = s * (s - 1) / 2.0;
     double here = std::exp2(pairs);
     if (s <= kMaxClassNodes) {  // graphs of value 0 need no unit
       here = 0;
-      for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) here += static_cast<double>(masks.size());
+      for (const auto& [value, masks] : labelled_graphs_by_value(function, s))
+        here += static_cast<double>(masks.size());
     }
     if (construction == Construction::paper) here *= choose(colours, s);
     cases += here;
@@ -183,8 +184,8 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
       apart.push_back(pool.negation(joined.back()));
     }
   }
-  // row[j][m]: the node of rank j + 1 is joined to exactly the lower ranks in m. graph(s, m): all rows up to rank s; each
-  // is the graph on the ranks below and one row more, so that a labelled graph costs a unit with two inputs.
+  // row[j][m]: the node of rank j + 1 is joined to exactly the lower ranks in m. graph(s, m): all rows up to rank s;
+  // each is the graph on the ranks below and one row more, so that a labelled graph costs a unit with two inputs.
   std::vector<std::vector<FormulaId>> row(n);
   for (Node j = 1; j < n; ++j) {
     for (std::uint32_t m = 0; m < 1u << j; ++m) {

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "formula_gen.hpp"
+#include "many.hpp"
 #include "support/error.hpp"
 
 namespace tyche::theory {
@@ -79,27 +79,29 @@ TEST(ModelCheck, ColoursFromTypesCountFromOne) {
   EXPECT_EQ(nodes("R3(x)", g), (std::vector<std::uint8_t>{0, 0, 0, 1}));
 }
 
-RC_GTEST_PROP(ModelCheck, AgreesWithPlainRecursionInThreeVariables, ()) {
-  const test::Tree tree = *test::tree_gen(4, 3, 2, 4);
-  const ColouredGraph g = (*test::coloured_gen(5, 2)).graph(2);
-  FormulaPool pool;
-  for (int v = 0; v < 3; ++v) (void)pool.variable(test::variable_name(v));
-  const Relation r = model_check(pool, to_formula(pool, tree), g);
-  const std::size_t n = g.num_nodes();
-  std::vector<Node> value(3);
-  for (value[0] = 0; value[0] < n; ++value[0]) {
-    for (value[1] = 0; value[1] < n; ++value[1]) {
-      for (value[2] = 0; value[2] < n; ++value[2]) {
-        std::size_t index = 0, stride = 1;
-        for (const Variable v : r.free) {
-          index += stride * value[v];
-          stride *= n;
+TEST(ModelCheck, AgreesWithPlainRecursionInThreeVariables) {
+  test::check_many(1000, [] {
+    const test::Tree tree = *test::tree_gen(4, 3, 2, 4);
+    const ColouredGraph g = (*test::coloured_gen(5, 2)).graph(2);
+    FormulaPool pool;
+    for (int v = 0; v < 3; ++v) (void)pool.variable(test::variable_name(v));
+    const Relation r = model_check(pool, to_formula(pool, tree), g);
+    const std::size_t n = g.num_nodes();
+    std::vector<Node> value(3);
+    for (value[0] = 0; value[0] < n; ++value[0]) {
+      for (value[1] = 0; value[1] < n; ++value[1]) {
+        for (value[2] = 0; value[2] < n; ++value[2]) {
+          std::size_t index = 0, stride = 1;
+          for (const Variable v : r.free) {
+            index += stride * value[v];
+            stride *= n;
+          }
+          std::vector<Node> copy = value;
+          RC_ASSERT((r.table[index] != 0) == test::meaning(tree, g, copy));
         }
-        std::vector<Node> copy = value;
-        RC_ASSERT((r.table[index] != 0) == test::meaning(tree, g, copy));
       }
     }
-  }
+  });
 }
 
 }  // namespace
