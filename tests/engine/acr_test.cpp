@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "engine/acr_io.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
 #include "support/safetensors.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -124,12 +124,7 @@ TEST(Acr, NetworksWhoseShapesDoNotFitAreRefused) {
 
 class AcrFile : public ::testing::Test {
  protected:
-  AcrFile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tyche-acr-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~AcrFile() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(AcrFile, WhatIsSavedIsLoaded) {

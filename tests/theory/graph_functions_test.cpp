@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 #include "graph/graph6.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace tyche::theory {
 namespace {
@@ -79,11 +79,6 @@ TEST(GraphFunctions, UnknownNamesListTheKnownOnes) {
 
 class FunctionFile : public ::testing::Test {
  protected:
-  FunctionFile() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tyche-function-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~FunctionFile() override { std::filesystem::remove_all(folder_); }
   GraphFunction read(const std::string& text) {
     write_file(folder_ / "f.txt", text);
     return function_from_file(folder_ / "f.txt", 4);
@@ -96,7 +91,7 @@ class FunctionFile : public ::testing::Test {
     }
     return "accepted";
   }
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(FunctionFile, GivesListedGraphsTheirValueAndOthersZero) {
