@@ -200,8 +200,9 @@ void run_individualize(IndividualizeArguments a) {
     std::string text = fmt::format("n = {}, delta = {}: c = {}, k = {:.0f}, {} colours\n", options.nodes, options.delta,
                                    r.constants.c, r.constants.k, r.thresholds.colours);
     if (!full || options.rounds > 0) {
-      text += fmt::format("one node in {} random, {} rounds of message passing on {}\n", options.one_in, options.rounds,
-                          options.graph ? "the graph" : "random connected graphs");
+      text +=
+          fmt::format("one node in {} random, {} round{} of message passing on {}\n", options.one_in, options.rounds,
+                      options.rounds == 1 ? "" : "s", options.graph ? "the graph" : "random connected graphs");
     }
     text += fmt::format("{} trials, {} failed: {:.5f} (95 %: {}); ", r.trials, r.failures, rate,
                         interval_text(r.failure_interval));
@@ -416,8 +417,9 @@ void run_separate(const SeparateArguments& args) {
     };
     text += fmt::format("output 1 in {} draws:\n", r.a.trials);
     text += line("on A", r.a) + line("on B", r.b) + line("on A, relabelled", r.relabelled_a);
-    text += fmt::format("A and B alike: p = {:.2g}; A and relabelled A alike: p = {:.2g} (Fisher's exact test)\n",
-                        r.p_a_and_b, r.p_a_and_relabelled);
+    const auto chance = [](double p) { return p < 1e-300 ? std::string("< 1e-300") : fmt::format("= {:.2g}", p); };
+    text += fmt::format("A and B alike: p {}; A and relabelled A alike: p {} (Fisher's exact test)\n",
+                        chance(r.p_a_and_b), chance(r.p_a_and_relabelled));
     print(text);
   }
   set_exit_code(apart ? kGood : kNo);

@@ -191,7 +191,7 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
     if (!d.labels[column].empty()) x += widest + kGap;
     rows = std::max(rows, d.labels[column].size());
   }
-  const double total_width = std::max(x - kGap + kMargin, 640.0);
+  const double total_width = std::max(x - kGap + kMargin, 840.0);
   const double total_height = kTop + kRow * static_cast<double>(rows) + kMargin;
   const auto middle = [&](std::size_t column, std::size_t unit) {  // columns are centred
     const double spare = static_cast<double>(rows - d.labels[column].size()) / 2;

@@ -57,6 +57,7 @@ inline bool matches(const std::string& text, const std::string& expected) {
 inline std::size_t run_document(const std::string& kind, const TemporaryFolder& folder) {
   const std::string document = read_file(std::filesystem::path(TYCHE_TEST_DATA) / "../../docs/theory.md");
   const std::vector<Step> steps = steps_of(document, kind);
+  std::filesystem::copy(std::filesystem::path(TYCHE_TEST_DATA) / "theory", folder.path());
   for (const Step& step : steps) {
     const Ended ended = run_line(step.command, folder.path());
     EXPECT_TRUE(matches(ended.text, step.expected))

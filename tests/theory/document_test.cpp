@@ -7,8 +7,8 @@ TEST(Document, EveryCommandOfTheWalkSaysWhatTheDocumentSays) {
   const TemporaryFolder folder;
   EXPECT_GE(test::run_document("console", folder), 15u);
   // The picture in the document is the one the commands draw.
-  EXPECT_EQ(read_file(folder / "phi.svg"),
-            read_file(std::filesystem::path(TYCHE_TEST_DATA) / "../../docs/theory-phi.svg"));
+  EXPECT_EQ(read_file(folder / "example.svg"),
+            read_file(std::filesystem::path(TYCHE_TEST_DATA) / "../../docs/theory-example.svg"));
 }
 
 TEST(Document, TheComparisonItselfCanFail) {
