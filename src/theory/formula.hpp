@@ -63,7 +63,8 @@ class FormulaPool {
   FormulaId edge(Variable a, Variable b) { return add(Kind::edge, a, b, 0, {}); }
   FormulaId equal(Variable a, Variable b) { return add(Kind::equal, a, b, 0, {}); }
   FormulaId negation(FormulaId f) { return add(Kind::negation, 0, 0, 0, {&f, 1}); }
-  /// No operand: true (false for a disjunction); one: itself.
+  /// No operand: true (false for a disjunction); one: itself. Not to be given the operands of a View of this pool: it
+  /// moves them.
   FormulaId conjunction(std::span<const FormulaId> operands);
   FormulaId disjunction(std::span<const FormulaId> operands);
   FormulaId conjunction(std::initializer_list<FormulaId> fs) { return conjunction(std::span(fs.begin(), fs.size())); }

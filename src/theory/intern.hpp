@@ -13,8 +13,7 @@ namespace tyche::theory {
 
 class InternTable {
  public:
-  /// The number of the record that `equals` accepts, or else the one `add` makes. Both are called without the table
-  /// held.
+  /// The number of the record that `equals` accepts, or else the one `add` makes. Neither may use the table.
   template <class Equals, class Add>
   std::uint32_t find_or_add(std::uint64_t hash, const Equals& equals, const Add& add) {
     if ((used_ + 1) * 2 > slots_.size()) grow();

@@ -58,8 +58,7 @@ Affine Sum::finish() {
 Units::Units(std::uint32_t inputs, std::uint64_t max_units)
     : inputs_(inputs), max_units_(max_units), records_(inputs) {}
 
-Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& readout, bool* made) {
-  if (made) *made = false;
+Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& readout) {
   // Constants under a sum over nodes count nodes, so they need a unit that is 1 everywhere.
   Affine around = neighbour, all = readout;
   const bool wants_one = around.bias != 0 || all.bias != 0;
@@ -99,13 +98,11 @@ Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& r
       }
       ++record.layer;
       records_.push_back(record);
-      if (made) *made = true;
       return static_cast<std::uint32_t>(records_.size() - 1);
     });
   };
   if (wants_one) {
     const UnitId one = intern(Affine::constant(1), {}, {});
-    if (made) *made = false;
     for (Affine* part : {&around, &all}) {
       if (part->bias == 0) continue;
       Affine ones{0, {{one, part->bias}}};

@@ -50,10 +50,8 @@ class Units {
   Units(std::uint32_t inputs, std::uint64_t max_units);
 
   /// σ(self at the node + neighbour over the neighbours + readout over all nodes). The value must be 0 or 1 wherever
-  /// the units are; a sum that is a constant or one unit is passed through. `made`, where given, says whether a new
-  /// unit was needed.
-  Affine sigma(const Affine& self, const Affine& neighbour, const Affine& readout, bool* made = nullptr);
-  Affine sigma(const Affine& self, bool* made = nullptr) { return sigma(self, {}, {}, made); }
+  /// the units are; a sum that is a constant or one unit is passed through.
+  Affine sigma(const Affine& self, const Affine& neighbour = {}, const Affine& readout = {});
 
   [[nodiscard]] std::size_t size() const { return records_.size(); }
 
