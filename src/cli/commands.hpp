@@ -6,5 +6,9 @@ namespace tyche::cli {
 
 void add_generate(CLI::App& root);
 void add_certify(CLI::App& root);
+void add_wl(CLI::App& root);
+void add_train(CLI::App& root);
+void add_predict(CLI::App& root);
+
 void add_theory(CLI::App& root);
 }  // namespace tyche::cli

@@ -27,6 +27,9 @@ int main(int argc, char** argv) {
 
   add_generate(app);
   add_certify(app);
+  add_wl(app);
+  add_train(app);
+  add_predict(app);
   add_theory(app);
 
   const auto fail = [](const char* what, int code) {
