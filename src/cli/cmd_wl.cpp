@@ -1,0 +1,194 @@
+// tyche wl: does the Weisfeiler-Leman test tell graphs apart?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "graph/io.hpp"
+#include "support/error.hpp"
+#include "support/progress.hpp"
+#include "wl/wl.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  std::vector<std::string> files;
+  std::vector<std::size_t> index;
+  unsigned dim = 1;
+  bool pairs = false;
+  std::string format;
+};
+
+GraphSet read(const Arguments& a, const std::string& path) {
+  return read_graphs(path, a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
+}
+
+Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
+  if (index < set.graphs.size()) return set.graphs[index];
+  const std::string range = set.graphs.empty() ? "" : fmt::format(" (0 to {})", set.graphs.size() - 1);
+  throw InputError::at(path, "",
+                       fmt::format("holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index));
+}
+
+nlohmann::json to_json(const std::vector<wl::Comparison>& answers) {
+  auto json = nlohmann::json::array();
+  for (std::size_t pair = 0; pair < answers.size(); ++pair) {
+    const wl::Comparison& answer = answers[pair];
+    json.push_back({{"pair", pair},
+                    {"distinguished", answer.distinguished},
+                    {"round", answer.round ? nlohmann::json(*answer.round) : nlohmann::json()},
+                    {"stable_after", *answer.stable_after},
+                    {"classes", answer.classes}});
+  }
+  return json;
+}
+
+std::string counted(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : (std::string_view(noun) == "class" ? "es" : "s"));
+}
+
+std::string in_words(const wl::Comparison& answer, unsigned dim) {
+  std::string text = answer.distinguished ? fmt::format("told apart by {}-WL, first at round {}", dim, *answer.round)
+                                          : fmt::format("not told apart by {}-WL", dim);
+  return text + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
+                            counted(answer.classes, "class"), dim == 1 ? "nodes" : fmt::format("{}-tuples", dim));
+}
+
+std::string to_table(const std::vector<wl::Comparison>& answers, unsigned dim) {
+  std::string text =
+      fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round", "stable after", "classes");
+  std::size_t apart = 0;
+  for (std::size_t pair = 0; pair < answers.size(); ++pair) {
+    const wl::Comparison& answer = answers[pair];
+    apart += answer.distinguished;
+    text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pair, answer.distinguished ? "yes" : "no",
+                        answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes);
+  }
+  return text + fmt::format("{} of {} told apart by {}-WL\n", apart, counted(answers.size(), "pair"), dim);
+}
+
+std::string in_words(const wl::Grouping& grouping, unsigned dim) {
+  std::string text = fmt::format("{} fall into {} under {}-WL; stable after {}, with {} over all\n",
+                                 counted(grouping.group.size(), "graph"), counted(grouping.groups, "group"), dim,
+                                 counted(grouping.stable_after, "round"), counted(grouping.classes, "class"));
+  std::vector<std::vector<std::size_t>> members(grouping.groups);
+  for (std::size_t g = 0; g < grouping.group.size(); ++g) members[grouping.group[g]].push_back(g);
+  constexpr std::size_t kShown = 20;
+  std::size_t shared = 0;
+  for (const auto& group : members) {
+    if (group.size() > 1 && ++shared <= kShown)
+      text += fmt::format("not told apart: graphs {}\n", fmt::join(group, ", "));
+  }
+  if (shared > kShown) text += fmt::format("... and {} more; --json lists all\n", counted(shared - kShown, "group"));
+  return text;
+}
+
+void compare_two(const Arguments& a, const wl::Options& options) {
+  const std::string& first = a.files.front();
+  const std::string& second = a.files.back();
+  const GraphSet one = read(a, first);
+  const GraphSet other = a.files.size() == 2 ? read(a, second) : one;
+  const std::size_t i = a.index.empty() ? 0 : a.index[0];
+  const std::size_t j = a.index.empty() ? 0 : a.index[1];
+  const Graph left = pick(one, first, i);
+  const Graph right = pick(other, second, j);
+  if (a.index.empty() && one.graphs.size() + other.graphs.size() > 2 && !a.common.quiet) {
+    std::fprintf(stderr, "tyche: comparing the first graphs of files with several; --index I,J picks others\n");
+  }
+  const wl::Comparison answer = wl::compare(left, right, options);
+  if (a.common.json) {
+    print_json(to_json({answer}));
+  } else {
+    print(fmt::format("graph {} of {} and graph {} of {}: {}", i, first, j, second, in_words(answer, a.dim)));
+  }
+  set_exit_code(answer.distinguished ? kGood : kNo);
+}
+
+void compare_pairs(const Arguments& a, const wl::Options& options) {
+  const GraphSet set = read(a, a.files.front());
+  if (set.graphs.size() % 2 != 0) {
+    throw InputError::at(a.files.front(), "",
+                         fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
+  }
+  Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
+  const auto answers = wl::compare_pairs(set.graphs, options, &progress);
+  progress.finish();
+  if (a.common.json) {
+    print_json(to_json(answers));
+  } else {
+    print(to_table(answers, a.dim));
+  }
+  bool all = true;
+  for (const wl::Comparison& answer : answers) all &= answer.distinguished;
+  set_exit_code(all ? kGood : kNo);
+}
+
+void group_all(const Arguments& a, const wl::Options& options) {
+  const GraphSet set = read(a, a.files.front());
+  const wl::Grouping grouping = wl::group(set.graphs, options);
+  if (a.common.json) {
+    print_json({{"graphs", set.graphs.size()},
+                {"groups", grouping.groups},
+                {"group", grouping.group},
+                {"stable_after", grouping.stable_after},
+                {"classes", grouping.classes}});
+  } else {
+    print(in_words(grouping, a.dim));
+  }
+  set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
+}
+
+void run(const Arguments& a) {
+  const wl::Options options{.dim = a.dim, .threads = a.common.threads};
+  if (a.pairs) {
+    if (a.files.size() != 1 || !a.index.empty()) {
+      throw InputError("--pairs compares graphs 2i and 2i + 1 of one file: leave out the second file and --index");
+    }
+    compare_pairs(a, options);
+  } else if (a.files.size() == 2 || !a.index.empty()) {
+    compare_two(a, options);
+  } else {
+    group_all(a, options);
+  }
+}
+
+}  // namespace
+
+void add_wl(CLI::App& root) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
+  app.add_option("files", a->files, "Two files with a graph each (the first graph, or --index), or one file of many")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("FILE");
+  app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: the folklore test on pairs, triples of nodes")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 3u));
+  app.add_flag("--pairs", a->pairs, "Compare graphs 2i and 2i + 1 of the file, for all i");
+  app.add_option("--index", a->index, "Compare graph I of the first file and graph J of the second (or of the same)")
+      ->delimiter(',')
+      ->expected(2)
+      ->type_name("I,J");
+  app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
+  a->common.add_threads(app);
+  a->common.add_json(app);
+  a->common.add_quiet(app);
+  app.footer(
+      "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
+      "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
+      "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
+      "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
+      "Exit code 1 if some graphs that were compared are not told apart.");
+  app.callback([a] { run(*a); });
+}
+
+}  // namespace tyche::cli
