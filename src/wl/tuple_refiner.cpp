@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "wl/atomic_types.hpp"
 #include "wl/signature.hpp"
 
 namespace tyche::wl {
@@ -29,36 +29,6 @@ template <>
 constexpr auto kPermutations<3> =
     std::array<std::array<unsigned, 3>, 5>{{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 
-// How two nodes lie to each other.
-enum Relation : std::uint8_t { equal, adjacent, apart, relations };
-
-std::vector<Relation> relations_of(const Graph& graph) {
-  const std::size_t nodes = graph.num_nodes();
-  std::vector<Relation> out(nodes * nodes, apart);
-  for (Node v = 0; v < nodes; ++v) {
-    out[v * nodes + v] = equal;
-    for (const Node u : graph.neighbours(v)) out[v * nodes + u] = adjacent;
-  }
-  return out;
-}
-
-// Types as ranks among the types that occur, so that k of them fit a key.
-std::vector<std::vector<std::uint64_t>> ranked_types(std::span<const Graph* const> graphs, std::uint64_t& different) {
-  std::vector<NodeType> types;
-  for (const Graph* graph : graphs) types.insert(types.end(), graph->types().begin(), graph->types().end());
-  std::sort(types.begin(), types.end());
-  types.erase(std::unique(types.begin(), types.end()), types.end());
-  different = types.size();
-  std::vector<std::vector<std::uint64_t>> out;
-  for (const Graph* graph : graphs) {
-    auto& ranks = out.emplace_back();
-    for (const NodeType type : graph->types()) {
-      ranks.push_back(static_cast<std::uint64_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin()));
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 template <unsigned K>
@@ -75,28 +45,7 @@ TupleRefiner<K>::TupleRefiner(std::span<const Graph* const> graphs, unsigned thr
 
 template <unsigned K>
 void TupleRefiner<K>::colour_atomically(std::span<const Graph* const> graphs) {
-  std::uint64_t different = 0;
-  const auto types = ranked_types(graphs, different);
-  std::vector<Keyed> tuples;
-  tuples.reserve(space_.tuples());
-  for (std::size_t g = 0; g < graphs.size(); ++g) {
-    const std::size_t nodes = graphs[g]->num_nodes();
-    const auto relation = relations_of(*graphs[g]);
-    for (Node u = 0; u < nodes; ++u) {
-      for (Node v = 0; v < nodes; ++v) {
-        const std::uint64_t pair = (types[g][u] * different + types[g][v]) * relations + relation[u * nodes + v];
-        if constexpr (K == 2) {
-          tuples.push_back({pair, static_cast<std::uint32_t>(tuples.size())});
-        } else {
-          for (Node x = 0; x < nodes; ++x) {
-            const std::uint64_t with_third = (pair * different + types[g][x]) * relations + relation[u * nodes + x];
-            tuples.push_back(
-                {with_third * relations + relation[v * nodes + x], static_cast<std::uint32_t>(tuples.size())});
-          }
-        }
-      }
-    }
-  }
+  std::vector<Keyed> tuples = atomic_types<K>(graphs);
   sort_by_key(tuples);
   for (std::size_t begin = 0, end = 0; begin < tuples.size(); begin = end, ++classes_) {
     end = run_end(tuples, begin);
@@ -195,6 +144,7 @@ void TupleRefiner<K>::for_examined_classes(unsigned threads, void (TupleRefiner:
   const std::size_t parts = threads == 1 ? 1 : std::min(classes, kPartsOfClasses);
   std::vector<Worker> workers(parts);
   parallel_for(parts, threads, [&](std::size_t part) {
+    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
     for (std::size_t i = classes * part / parts; i < classes * (part + 1) / parts; ++i) {
       (this->*body)(to_examine_[i], workers[part]);
     }
@@ -208,24 +158,23 @@ void TupleRefiner<K>::for_examined_classes(unsigned threads, void (TupleRefiner:
 
 template <unsigned K>
 void TupleRefiner<K>::hash_tuples(unsigned threads) {
-  for (std::uint32_t p = 0; p + 1 < space_.parts().size(); ++p) {
-    const std::uint32_t begin = space_.parts()[p].first_row;
-    const std::uint32_t end = space_.parts()[p + 1].first_row;
-    const auto some_rows = [&](std::size_t block) {
-      if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
-      std::vector<std::uint64_t> lead;
-      const std::uint32_t from = begin + static_cast<std::uint32_t>(block) * kRowsAtATime;
-      for (std::uint32_t row = from; row < std::min(end, from + kRowsAtATime); ++row) hash_row(p, row, lead);
-    };
-    parallel_for((end - begin + kRowsAtATime - 1) / kRowsAtATime, threads, some_rows);
-  }
+  const std::uint32_t rows = space_.rows();
+  parallel_for((rows + kRowsAtATime - 1) / kRowsAtATime, threads, [&](std::size_t block) {
+    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+    std::vector<std::uint64_t> lead;
+    const std::uint32_t begin = static_cast<std::uint32_t>(block) * kRowsAtATime;
+    const auto* part = &space_.part_of_row(begin);
+    for (std::uint32_t row = begin; row < std::min(rows, begin + kRowsAtATime); ++row) {
+      while (row >= part[1].first_row) ++part;
+      hash_row(*part, row, lead);
+    }
+  });
 }
 
 // The tuples (row, x) for all nodes x. One of their rows is this one; its keys are mixed a second time, or a tuple and
 // its mirror image, whose rows are the same in another order, would collide.
 template <unsigned K>
-void TupleRefiner<K>::hash_row(std::uint32_t part_index, std::uint32_t row, std::vector<std::uint64_t>& lead) {
-  const auto& part = space_.parts()[part_index];
+void TupleRefiner<K>::hash_row(const Part& part, std::uint32_t row, std::vector<std::uint64_t>& lead) {
   const std::size_t nodes = part.nodes;
   const std::size_t begin = part.first_tuple + (row - part.first_row) * nodes;
   const std::uint64_t* keys = rows_.keys().data();

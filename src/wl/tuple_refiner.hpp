@@ -74,6 +74,7 @@ class TupleRefiner {
   [[nodiscard]] std::vector<std::size_t> first() const;
 
  private:
+  using Part = typename TupleSpace<K>::Part;
   /// A stretch of order_.
   struct Run {
     std::uint32_t begin;
@@ -97,7 +98,7 @@ class TupleRefiner {
   void pick_classes();
   [[nodiscard]] unsigned threads_worth() const;
   void hash_tuples(unsigned threads);
-  void hash_row(std::uint32_t part, std::uint32_t row, std::vector<std::uint64_t>& lead);
+  void hash_row(const Part& part, std::uint32_t row, std::vector<std::uint64_t>& lead);
   void bucket(std::uint32_t cls, Worker& worker);
   void check_firsts(unsigned threads);
   void check(std::span<const Check> checks, std::span<const std::uint32_t> others, typename TupleRows<K>::Layer layer,

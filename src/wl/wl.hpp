@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "support/progress.hpp"
 
 namespace tyche::wl {
 
@@ -47,6 +48,12 @@ struct Comparison {
 /// Refines the two graphs jointly. Throws InputError on a dim other than 1, 2, 3, and where dim 2 or 3 would need more
 /// memory than the limit (the message says how much).
 [[nodiscard]] Comparison compare(const Graph& a, const Graph& b, const Options& options = {});
+
+/// compare() of graphs 2i and 2i + 1, for all i. Pairs are spread over the threads (as many at a time as memory
+/// allows), unless there is only one. Counts pairs on `progress`. Throws InputError on an odd number of graphs, and
+/// like compare().
+[[nodiscard]] std::vector<Comparison> compare_pairs(std::span<const Graph> graphs, const Options& options = {},
+                                                    Progress* progress = nullptr);
 
 /// Which graphs a test cannot tell from each other.
 struct Grouping {
