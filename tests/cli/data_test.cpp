@@ -119,7 +119,7 @@ TEST(CertifyCommand, AnswersNoWithThePairAndTheProperty) {
   EXPECT_THAT(text.out, HasSubstr("pair 0 fails isomorphic"));
 }
 
-TEST(WlCommand, TellsTwoTrianglesFromAHexagonInDimensionTwo) {
+TEST(WlAnswers, TellsTwoTrianglesFromAHexagonInDimensionTwo) {
   const TemporaryFolder folder;
   write_file(folder / "triangles.g6", "EwCW\n");
   write_file(folder / "hexagon.g6", "EhEG\n");
@@ -138,7 +138,7 @@ TEST(WlCommand, TellsTwoTrianglesFromAHexagonInDimensionTwo) {
   EXPECT_EQ(run_program({"wl", a, b, "--pairs"}).exit_code, 2);
 }
 
-TEST(WlCommand, AnswersForEveryPairOfAFileAndGroupsAllItsGraphs) {
+TEST(WlAnswers, AnswersForEveryPairOfAFileAndGroupsAllItsGraphs) {
   const TemporaryFolder folder;
   write_file(folder / "four.g6", "EwCW\nEhEG\nBw\nBw\n");
   const std::string file = (folder / "four.g6").string();
@@ -154,7 +154,7 @@ TEST(WlCommand, AnswersForEveryPairOfAFileAndGroupsAllItsGraphs) {
   EXPECT_THAT(run_program({"wl", file, "--dim", "2"}).out, StartsWith("4 graphs fall into 3 groups under 2-WL"));
 }
 
-TEST(WlCommand, SaysWhatThreeDimensionsWouldNeed) {
+TEST(WlAnswers, SaysWhatThreeDimensionsWouldNeed) {
   const TemporaryFolder folder;
   std::string path = "1\n20000 0\n";
   for (int v = 0; v < 20000; ++v) path += "0 0\n";
