@@ -128,7 +128,8 @@ class TrialRun {
       // The gradient of a batch is ((s0 + s1) + s2) + … over its slices. The first thread has the first slices and adds
       // them up as they come, in one place that stays in its cache; the slices of others are kept apart and added by
       // Adam, in the same order: the same bits.
-      const auto begin_of = [&](std::size_t r) { return slices.size() * r / size; };
+      // Rounded up, so that the first thread always has one.
+      const auto begin_of = [&](std::size_t r) { return (slices.size() * r + size - 1) / size; };
       failure.guard([&] {
         for (std::size_t s = begin_of(rank); s < begin_of(rank + 1); ++s) {
           const GradientSink sink = rank == 0 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
