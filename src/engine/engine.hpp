@@ -51,8 +51,11 @@ struct Trial {
   double learning_rate = 5e-4;
   std::vector<std::uint32_t> train;  ///< indices into data.graphs
   std::vector<std::uint32_t> test;
-  State state;  ///< where to begin; at the end, where it ended
+  State state;  ///< where to begin (see fresh_state); at the end, where it ended
 };
+
+/// The state before the first epoch: initial parameters under the seed and fold, Adam's moments zero.
+[[nodiscard]] State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold);
 
 /// What an epoch gave.
 struct EpochResult {
@@ -81,9 +84,12 @@ struct Logits {
 };
 
 /// What predict() feeds as random features: drawn under a seed, or pinned by the caller.
+/// With a trial's seed, fold and (last) epoch, draw r is the one its evaluation after that epoch used as its r-th.
 struct Draw {
   std::uint64_t seed = 1;
   std::uint32_t index = 0;  ///< which draw
+  std::uint32_t fold = 0;
+  std::uint32_t epoch = 0;
   /// If not empty: row-major (all nodes of all asked graphs, in order × random_dims).
   std::span<const float> pinned;
 };
@@ -105,7 +111,20 @@ class Engine {
                           const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
 };
 
-/// name: "auto", "cpu" (the fast one), "reference" (plain loops, the oracle). Throws InputError on any other.
+/// name: "auto" (the fastest there is), "cpu" (own kernels for this machine's instruction set), "cpu-xsmm" (products by
+/// libxsmm), "cpu-portable" (own kernels for the least instruction set of the build), "reference" (plain loops, the
+/// oracle). `threads` 0 means all cores. Throws InputError that lists the names on any other, and where the build or
+/// the machine lacks what a name asks for.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads);
+
+/// The names make_engine() takes here and now, "auto" first.
+[[nodiscard]] std::vector<std::string> engine_names();
+
+/// Throws InputError where data and model do not fit: counts that differ, a label out of range, a feature block of the
+/// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
+void validate(const Job& job);
+/// The same for a trial: indices out of range, no training graphs, a state that is not of the model's size, a learning
+/// rate that is not positive.
+void validate(const Job& job, const Trial& trial);
 
 }  // namespace tyche::engine

@@ -1,8 +1,16 @@
 #pragma once
 /// What a model is: its shape, its parameters by name. How it runs is the engine's business.
+///
+///   ModelConfig config;                       // the paper's GCN: width 64, 8 layers, ELU, max readout
+///   config.rni = 0.5;                         // half of the input dimensions are random
+///   const Layout where = layout(config);      // PyTorch's state_dict names, shapes and offsets
+///   std::vector<float> parameters = initial_parameters(config, seed, fold);
+///
+/// Formulas are in docs/models.md.
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tyche::nn {
@@ -11,6 +19,18 @@ enum class Activation { elu, tanh, relu };
 enum class Aggregation { mean, sum };
 enum class Readout { max, mean, sum };
 enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
+
+/// Names as people type them: "elu", "tanh", "relu"; "mean", "sum"; "max", "mean", "sum"; "normal", "uniform",
+/// "xavier-normal", "xavier-uniform" (or "N", "U", "XN", "XU", the paper's letters).
+/// The parsers throw InputError that lists the names on any other.
+[[nodiscard]] std::string_view name(Activation value);
+[[nodiscard]] std::string_view name(Aggregation value);
+[[nodiscard]] std::string_view name(Readout value);
+[[nodiscard]] std::string_view name(Distribution value);
+[[nodiscard]] Activation parse_activation(std::string_view text);
+[[nodiscard]] Aggregation parse_aggregation(std::string_view text);
+[[nodiscard]] Readout parse_readout(std::string_view text);
+[[nodiscard]] Distribution parse_distribution(std::string_view text);
 
 /// The GCN family of the paper: pre-convolutions of the deterministic features, `layers` GraphConvs of `width`,
 /// readout, MLP.
@@ -30,11 +50,22 @@ struct ModelConfig {
   Activation activation = Activation::elu;
   Aggregation aggregation = Aggregation::mean;
   Readout readout = Readout::max;
-  double dropout = 0.5;  ///< after the MLP's first layer, in training
+  double dropout = 0.5;  ///< after the MLP's first layer, in training; in [0, 1)
 
   /// floor(width * rni)
   [[nodiscard]] std::uint32_t random_dims() const;
+  /// width - random_dims(): the columns that come from the node features; 0 means there are no pre-convolutions.
+  [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
+
+  friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
+
+/// The fan of the Xavier distributions: random dims + 20 * mean nodes per training graph (see docs/models.md).
+[[nodiscard]] double xavier_fan(std::uint32_t random_dims, double mean_nodes);
+
+/// Throws InputError that says which value makes no sense and what would: every size at least 1, rni in [0, 1], dropout
+/// in [0, 1), a positive fan where a Xavier distribution is used, kind "gcn".
+void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):
 /// pre.{0,1}, convs.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight; head.fc{1,2,3}.weight, .bias.
@@ -48,13 +79,17 @@ struct Tensor {
 
 struct Layout {
   std::vector<Tensor> tensors;
-  std::size_t size = 0;  ///< floats in all
+  std::size_t size = 0;  ///< floats in all: the number of parameters
+
+  /// Throws InputError where there is no tensor of this name.
+  [[nodiscard]] const Tensor& at(std::string_view tensor_name) const;
 };
 
 /// The tensors of a model, in state_dict order. Throws InputError on a configuration that makes no sense.
 [[nodiscard]] Layout layout(const ModelConfig& config);
 
-/// Fresh parameters in layout order (Purpose::parameter_init, keyed by seed and fold).
+/// Fresh parameters in layout order: tensor t is uniform in ±1/sqrt(fan_in) from the stream
+/// derive_key(seed, Purpose::parameter_init, fold, t).
 [[nodiscard]] std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t seed, std::uint32_t fold);
 
 }  // namespace tyche::nn

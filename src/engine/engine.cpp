@@ -1,0 +1,121 @@
+#include "engine/engine.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "engine/outcome.hpp"
+#include "engine/reference/reference_engine.hpp"
+#include "support/error.hpp"
+
+namespace tyche::engine {
+
+namespace {
+
+void check_graph_index(const Job& job, std::uint32_t graph, std::string_view where) {
+  if (graph >= job.data.graphs.size()) {
+    throw InputError(fmt::format("{}: graph {} is out of range: the data has {} (0 to {})", where, graph,
+                                 job.data.graphs.size(), static_cast<long long>(job.data.graphs.size()) - 1));
+  }
+}
+
+void check_state(const Job& job, const State& state) {
+  const std::size_t size = nn::layout(job.model).size;
+  if (state.parameters.size() != size || state.adam_m.size() != size || state.adam_v.size() != size) {
+    throw InputError(fmt::format("trial: the state has {} parameters and {} and {} moments, the model has {}",
+                                 state.parameters.size(), state.adam_m.size(), state.adam_v.size(), size));
+  }
+}
+
+}  // namespace
+
+State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold) {
+  State state;
+  state.parameters = nn::initial_parameters(model, seed, fold);
+  state.adam_m.assign(state.parameters.size(), 0.0f);
+  state.adam_v.assign(state.parameters.size(), 0.0f);
+  return state;
+}
+
+void validate(const Job& job) {
+  nn::validate(job.model);
+  const Data& data = job.data;
+  if (data.labels.size() != data.graphs.size()) {
+    throw InputError(fmt::format("data: {} graphs but {} labels", data.graphs.size(), data.labels.size()));
+  }
+  for (std::size_t g = 0; g < data.labels.size(); ++g) {
+    if (data.labels[g] >= job.model.classes) {
+      throw InputError(fmt::format("data: graph {} has label {}, but the model has {} classes (0 to {})", g,
+                                   data.labels[g], job.model.classes, job.model.classes - 1));
+    }
+  }
+  if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
+  if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
+  if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");
+  if (job.model.deterministic_dims() == 0) return;  // features are not looked at
+  if (data.features.size() != data.graphs.size()) {
+    throw InputError(fmt::format("data: {} graphs but {} feature blocks", data.graphs.size(), data.features.size()));
+  }
+  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
+    const std::size_t expected = std::size_t{data.graphs[g].num_nodes()} * job.model.input_features;
+    if (data.features[g].size() != expected) {
+      throw InputError(fmt::format("data: graph {} has {} feature values, expected {} ({} nodes x {} features)", g,
+                                   data.features[g].size(), expected, data.graphs[g].num_nodes(),
+                                   job.model.input_features));
+    }
+    for (std::size_t i = 0; i < expected; ++i) {
+      if (!std::isfinite(data.features[g][i])) {
+        throw InputError(fmt::format("data: graph {}, node {}, feature {} is {}, expected a finite number", g,
+                                     i / job.model.input_features, i % job.model.input_features, data.features[g][i]));
+      }
+    }
+  }
+}
+
+void validate(const Job& job, const Trial& trial) {
+  if (trial.train.empty()) throw InputError("trial: no training graphs");
+  for (const std::uint32_t graph : trial.train) check_graph_index(job, graph, "trial, training");
+  for (const std::uint32_t graph : trial.test) check_graph_index(job, graph, "trial, test");
+  if (!(trial.learning_rate > 0 && std::isfinite(trial.learning_rate))) {
+    throw InputError(fmt::format("trial: learning rate {} is not a positive number", trial.learning_rate));
+  }
+  check_state(job, trial.state);
+}
+
+void validate(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+              const Draw& draw) {
+  validate(job);
+  const std::size_t size = nn::layout(job.model).size;
+  if (parameters.size() != size) {
+    throw InputError(fmt::format("{} parameters given, the model has {}", parameters.size(), size));
+  }
+  std::size_t nodes = 0;
+  for (const std::uint32_t graph : which) {
+    check_graph_index(job, graph, "graphs asked for");
+    nodes += job.data.graphs[graph].num_nodes();
+  }
+  if (!draw.pinned.empty() && draw.pinned.size() != nodes * job.model.random_dims()) {
+    throw InputError(fmt::format("{} pinned random features given, expected {} ({} nodes x {} random dims)",
+                                 draw.pinned.size(), nodes * job.model.random_dims(), nodes, job.model.random_dims()));
+  }
+}
+
+void add_probabilities(std::span<const float> logits, std::span<double> sum) {
+  double top = logits[0];
+  for (const float z : logits) top = std::max(top, double{z});
+  double total = 0;
+  for (const float z : logits) total += std::exp(z - top);
+  for (std::size_t c = 0; c < logits.size(); ++c) sum[c] += std::exp(logits[c] - top) / total;
+}
+
+bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }
+
+std::vector<std::string> engine_names() { return {"auto", "reference"}; }
+
+std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads) {
+  if (name == "auto" || name == "reference") return reference::make_reference_engine(threads);
+  throw InputError(fmt::format("unknown engine '{}'; there are {}", name, fmt::join(engine_names(), ", ")));
+}
+
+}  // namespace tyche::engine

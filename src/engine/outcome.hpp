@@ -1,0 +1,49 @@
+#pragma once
+/// What engines report of their passes, computed the same way in all of them: losses and accuracies of an epoch,
+/// probabilities of several draws.
+#include <cstdint>
+#include <span>
+
+#include "engine/engine.hpp"
+
+namespace tyche::engine {
+
+/// Sums over the training graphs of an epoch.
+struct Tally {
+  double loss = 0;
+  std::uint64_t correct = 0;
+  std::uint64_t graphs = 0;
+
+  void add(double graph_loss, bool right) {
+    loss += graph_loss;
+    correct += right ? 1 : 0;
+    ++graphs;
+  }
+  void report(EpochResult& result) const {
+    result.train_loss = loss / static_cast<double>(graphs);
+    result.train_accuracy = static_cast<double>(correct) / static_cast<double>(graphs);
+  }
+};
+
+/// The index of the largest value; the first of several.
+template <class Values>
+[[nodiscard]] std::uint32_t predicted_class(const Values& values) {
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < values.size(); ++c) {
+    if (values[c] > values[best]) best = c;
+  }
+  return static_cast<std::uint32_t>(best);
+}
+
+/// Adds softmax(logits) to `sum`.
+void add_probabilities(std::span<const float> logits, std::span<double> sum);
+
+/// Whether the test graphs are evaluated after this epoch.
+[[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);
+
+/// Checks the arguments of predict() and gradient(): job, size of the parameters, graphs in range, size of the pinned
+/// features. Throws InputError.
+void validate(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+              const Draw& draw);
+
+}  // namespace tyche::engine

@@ -1,0 +1,348 @@
+#pragma once
+/// The GCN in plain loops: the oracle of the fast engines. One graph at a time, every formula written out once, nothing
+/// fused. Templated on the number type, so that finite differences can be taken in double.
+///
+///   Network<double> network(config);
+///   Pass<double> pass = network.forward(parameters, input);
+///   network.backward(parameters, input, pass, d_logits, gradient);
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "engine/message_graph.hpp"
+#include "nn/model.hpp"
+
+namespace tyche::engine::reference {
+
+/// Row-major.
+template <class Real>
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<Real> values;
+
+  Matrix() = default;
+  Matrix(std::size_t r, std::size_t c) : rows(r), columns(c), values(r * c, Real(0)) {}
+  Real& operator()(std::size_t r, std::size_t c) { return values[r * columns + c]; }
+  const Real& operator()(std::size_t r, std::size_t c) const { return values[r * columns + c]; }
+};
+
+/// What one graph brings to a forward pass.
+struct Input {
+  const MessageGraph* messages = nullptr;
+  std::span<const float> features;  ///< nodes × input_features
+  std::span<const float> random;    ///< nodes × random_dims
+  std::span<const float> dropout;   ///< one factor per hidden value of head.fc1, or none: dropout off
+};
+
+/// What the backward pass needs of a forward pass.
+template <class Real>
+struct Pass {
+  std::vector<Matrix<Real>> pre;    ///< input and outputs of the pre-convolutions (3 matrices, or none)
+  std::vector<Matrix<Real>> convs;  ///< input and outputs of the convolutions (layers + 1)
+  std::vector<Real> pooled;         ///< width
+  std::vector<std::size_t> winner;  ///< for max readout: the row of each column's maximum (the first, if several)
+  std::vector<Real> hidden1;        ///< width, before dropout
+  std::vector<Real> dropped;        ///< width, after dropout
+  std::vector<Real> hidden2;        ///< head_hidden
+  std::vector<Real> logits;         ///< classes
+};
+
+template <class Real>
+Real activate(nn::Activation activation, Real z) {
+  switch (activation) {
+    case nn::Activation::elu:
+      return z > 0 ? z : std::expm1(z);
+    case nn::Activation::tanh:
+      return std::tanh(z);
+    case nn::Activation::relu:
+      return z > 0 ? z : Real(0);
+  }
+  return z;
+}
+
+/// The derivative, from the activation's value h rather than its argument: ELU' is 1 or e^z = h + 1.
+template <class Real>
+Real derivative(nn::Activation activation, Real h) {
+  switch (activation) {
+    case nn::Activation::elu:
+      return h > 0 ? Real(1) : h + 1;
+    case nn::Activation::tanh:
+      return 1 - h * h;
+    case nn::Activation::relu:
+      return h > 0 ? Real(1) : Real(0);
+  }
+  return Real(1);
+}
+
+/// Σ_e value_e · h_{column_e} for every row.
+template <class Real>
+Matrix<Real> multiply(const SparseRows& sparse, const Matrix<Real>& h) {
+  Matrix<Real> out(sparse.rows(), h.columns);
+  for (std::size_t v = 0; v < sparse.rows(); ++v) {
+    for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
+      const Real weight = sparse.weights.empty() ? Real(1) : Real(sparse.weights[e]);
+      for (std::size_t c = 0; c < h.columns; ++c) out(v, c) += weight * h(sparse.columns[e], c);
+    }
+    if (!sparse.scales.empty()) {
+      for (std::size_t c = 0; c < h.columns; ++c) out(v, c) *= Real(sparse.scales[v]);
+    }
+  }
+  return out;
+}
+
+/// Offsets into the flat parameter vector of a GraphConv and of a Linear layer, with their sizes.
+struct ConvPlace {
+  std::size_t in = 0, out = 0, rel = 0, bias = 0, root = 0;
+};
+struct LinearPlace {
+  std::size_t in = 0, out = 0, weight = 0, bias = 0;
+};
+
+/// z = W_root h_root + W_rel (Σ messages) + b, then the activation.
+template <class Real>
+Matrix<Real> conv_forward(const ConvPlace& at, nn::Activation activation, std::span<const Real> parameters,
+                          const MessageGraph& graph, const Matrix<Real>& h) {
+  const Matrix<Real> gathered = multiply(graph.gather, h);
+  Matrix<Real> out(graph.rows_out, at.out);
+  for (std::size_t v = 0; v < graph.rows_out; ++v) {
+    const std::size_t root = graph.roots.empty() ? v : graph.roots[v];
+    for (std::size_t j = 0; j < at.out; ++j) {
+      Real z = parameters[at.bias + j];
+      for (std::size_t k = 0; k < at.in; ++k) {
+        z += parameters[at.root + j * at.in + k] * h(root, k) + parameters[at.rel + j * at.in + k] * gathered(v, k);
+      }
+      out(v, j) = activate(activation, z);
+    }
+  }
+  return out;
+}
+
+/// From the gradient of the output `d_out`, adds the parameters' gradient and returns the input's.
+template <class Real>
+Matrix<Real> conv_backward(const ConvPlace& at, nn::Activation activation, std::span<const Real> parameters,
+                           const MessageGraph& graph, const Matrix<Real>& h, const Matrix<Real>& out,
+                           const Matrix<Real>& d_out, std::span<Real> gradient) {
+  const Matrix<Real> gathered = multiply(graph.gather, h);
+  Matrix<Real> d_h(graph.rows_in, at.in);
+  for (std::size_t v = 0; v < graph.rows_out; ++v) {
+    const std::size_t root = graph.roots.empty() ? v : graph.roots[v];
+    std::vector<Real> d_gathered(at.in, Real(0));
+    for (std::size_t j = 0; j < at.out; ++j) {
+      const Real d_z = d_out(v, j) * derivative(activation, out(v, j));
+      gradient[at.bias + j] += d_z;
+      for (std::size_t k = 0; k < at.in; ++k) {
+        gradient[at.root + j * at.in + k] += d_z * h(root, k);
+        gradient[at.rel + j * at.in + k] += d_z * gathered(v, k);
+        d_h(root, k) += d_z * parameters[at.root + j * at.in + k];
+        d_gathered[k] += d_z * parameters[at.rel + j * at.in + k];
+      }
+    }
+    for (std::uint64_t e = graph.gather.offsets[v]; e < graph.gather.offsets[v + 1]; ++e) {
+      const Real weight = graph.gather.value(v, e);
+      for (std::size_t k = 0; k < at.in; ++k) d_h(graph.gather.columns[e], k) += weight * d_gathered[k];
+    }
+  }
+  return d_h;
+}
+
+template <class Real>
+std::vector<Real> linear_forward(const LinearPlace& at, std::span<const Real> parameters, const std::vector<Real>& x) {
+  std::vector<Real> z(at.out);
+  for (std::size_t j = 0; j < at.out; ++j) {
+    z[j] = parameters[at.bias + j];
+    for (std::size_t k = 0; k < at.in; ++k) z[j] += parameters[at.weight + j * at.in + k] * x[k];
+  }
+  return z;
+}
+
+template <class Real>
+std::vector<Real> linear_backward(const LinearPlace& at, std::span<const Real> parameters, const std::vector<Real>& x,
+                                  const std::vector<Real>& d_z, std::span<Real> gradient) {
+  std::vector<Real> d_x(at.in, Real(0));
+  for (std::size_t j = 0; j < at.out; ++j) {
+    gradient[at.bias + j] += d_z[j];
+    for (std::size_t k = 0; k < at.in; ++k) {
+      gradient[at.weight + j * at.in + k] += d_z[j] * x[k];
+      d_x[k] += d_z[j] * parameters[at.weight + j * at.in + k];
+    }
+  }
+  return d_x;
+}
+
+/// log Σ exp(logits) - logits[label], and its gradient times `scale`.
+template <class Real>
+Real cross_entropy(std::span<const Real> logits, std::size_t label, Real scale, std::vector<Real>& d_logits) {
+  Real top = logits[0];
+  for (const Real z : logits) top = std::max(top, z);
+  Real sum = 0;
+  for (const Real z : logits) sum += std::exp(z - top);
+  d_logits.resize(logits.size());
+  for (std::size_t c = 0; c < logits.size(); ++c) {
+    d_logits[c] = (std::exp(logits[c] - top) / sum - Real(c == label ? 1 : 0)) * scale;
+  }
+  return std::log(sum) + top - logits[label];
+}
+
+template <class Real>
+class Network {
+ public:
+  explicit Network(const nn::ModelConfig& config) : config_(config), layout_(nn::layout(config)) {
+    if (config.deterministic_dims() > 0) pre_ = {conv("pre.0"), conv("pre.1")};
+    for (std::uint32_t l = 0; l < config.layers; ++l) convs_.push_back(conv("convs." + std::to_string(l)));
+    fc_ = {linear("head.fc1"), linear("head.fc2"), linear("head.fc3")};
+  }
+
+  [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Input& input) const;
+  /// Adds to `gradient` (layout order) what `d_logits` brings through this pass.
+  void backward(std::span<const Real> parameters, const Input& input, const Pass<Real>& pass,
+                const std::vector<Real>& d_logits, std::span<Real> gradient) const;
+  [[nodiscard]] const nn::Layout& layout() const { return layout_; }
+
+ private:
+  ConvPlace conv(const std::string& name) const {
+    const nn::Tensor& rel = layout_.at(name + ".lin_rel.weight");
+    return {rel.shape[1], rel.shape[0], rel.offset, layout_.at(name + ".lin_rel.bias").offset,
+            layout_.at(name + ".lin_root.weight").offset};
+  }
+  LinearPlace linear(const std::string& name) const {
+    const nn::Tensor& weight = layout_.at(name + ".weight");
+    return {weight.shape[1], weight.shape[0], weight.offset, layout_.at(name + ".bias").offset};
+  }
+  void readout(const MessageGraph& graph, const Matrix<Real>& h, Pass<Real>& pass) const;
+  [[nodiscard]] Matrix<Real> readout_backward(const MessageGraph& graph, const Pass<Real>& pass,
+                                              const std::vector<Real>& d_pooled) const;
+
+  nn::ModelConfig config_;
+  nn::Layout layout_;
+  std::vector<ConvPlace> pre_;
+  std::vector<ConvPlace> convs_;
+  std::vector<LinearPlace> fc_;
+};
+
+/// Σ multiplicity; the number a mean readout divides by.
+inline double row_count(const MessageGraph& graph) {
+  if (graph.multiplicity.empty()) return static_cast<double>(graph.rows_out);
+  double sum = 0;
+  for (const float m : graph.multiplicity) sum += m;
+  return sum;
+}
+
+template <class Real>
+void Network<Real>::readout(const MessageGraph& graph, const Matrix<Real>& h, Pass<Real>& pass) const {
+  pass.pooled.assign(h.columns, Real(0));  // a graph without nodes gives zeros
+  pass.winner.assign(h.columns, 0);
+  const Real total = static_cast<Real>(row_count(graph));
+  for (std::size_t v = 0; v < h.rows; ++v) {
+    const Real weight = graph.multiplicity.empty() ? Real(1) : Real(graph.multiplicity[v]);
+    for (std::size_t c = 0; c < h.columns; ++c) {
+      if (config_.readout != nn::Readout::max) {
+        pass.pooled[c] += weight * h(v, c);
+      } else if (v == 0 || h(v, c) > pass.pooled[c]) {
+        pass.pooled[c] = h(v, c);
+        pass.winner[c] = v;
+      }
+    }
+  }
+  if (config_.readout == nn::Readout::mean && total > 0) {
+    for (Real& value : pass.pooled) value /= total;
+  }
+}
+
+template <class Real>
+Matrix<Real> Network<Real>::readout_backward(const MessageGraph& graph, const Pass<Real>& pass,
+                                             const std::vector<Real>& d_pooled) const {
+  Matrix<Real> d_h(graph.rows_out, d_pooled.size());
+  const Real total = static_cast<Real>(row_count(graph));
+  for (std::size_t v = 0; v < d_h.rows; ++v) {
+    const Real weight = graph.multiplicity.empty() ? Real(1) : Real(graph.multiplicity[v]);
+    for (std::size_t c = 0; c < d_h.columns; ++c) {
+      switch (config_.readout) {
+        case nn::Readout::max:
+          d_h(v, c) = pass.winner[c] == v ? d_pooled[c] : Real(0);
+          break;
+        case nn::Readout::mean:
+          d_h(v, c) = d_pooled[c] * weight / total;
+          break;
+        case nn::Readout::sum:
+          d_h(v, c) = d_pooled[c] * weight;
+          break;
+      }
+    }
+  }
+  return d_h;
+}
+
+template <class Real>
+Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input& input) const {
+  const MessageGraph& graph = *input.messages;
+  const std::size_t nodes = graph.rows_in;
+  const std::size_t fixed = config_.deterministic_dims();
+  const std::size_t random = config_.random_dims();
+  Pass<Real> pass;
+
+  // 1. Input: deterministic columns first, random ones after them.
+  Matrix<Real> h(nodes, config_.width);
+  if (!pre_.empty()) {
+    Matrix<Real> x(nodes, config_.input_features);
+    for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = Real(input.features[i]);
+    pass.pre.push_back(std::move(x));
+    for (const ConvPlace& at : pre_) {
+      pass.pre.push_back(conv_forward(at, config_.activation, parameters, graph, pass.pre.back()));
+    }
+  }
+  for (std::size_t v = 0; v < nodes; ++v) {
+    for (std::size_t c = 0; c < fixed; ++c) h(v, c) = pass.pre.back()(v, c);
+    for (std::size_t c = 0; c < random; ++c) h(v, fixed + c) = Real(input.random[v * random + c]);
+  }
+
+  // 2. Convolutions. 3. Readout.
+  pass.convs.push_back(std::move(h));
+  for (const ConvPlace& at : convs_) {
+    pass.convs.push_back(conv_forward(at, config_.activation, parameters, graph, pass.convs.back()));
+  }
+  readout(graph, pass.convs.back(), pass);
+
+  // 4. Head: two hidden layers with ELU whatever the convolutions use, dropout after the first.
+  pass.hidden1 = linear_forward(fc_[0], parameters, pass.pooled);
+  for (Real& z : pass.hidden1) z = activate(nn::Activation::elu, z);
+  pass.dropped = pass.hidden1;
+  for (std::size_t i = 0; i < input.dropout.size(); ++i) pass.dropped[i] *= Real(input.dropout[i]);
+  pass.hidden2 = linear_forward(fc_[1], parameters, pass.dropped);
+  for (Real& z : pass.hidden2) z = activate(nn::Activation::elu, z);
+  pass.logits = linear_forward(fc_[2], parameters, pass.hidden2);
+  return pass;
+}
+
+template <class Real>
+void Network<Real>::backward(std::span<const Real> parameters, const Input& input, const Pass<Real>& pass,
+                             const std::vector<Real>& d_logits, std::span<Real> gradient) const {
+  const MessageGraph& graph = *input.messages;
+  std::vector<Real> d = linear_backward(fc_[2], parameters, pass.hidden2, d_logits, gradient);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] *= derivative(nn::Activation::elu, pass.hidden2[i]);
+  d = linear_backward(fc_[1], parameters, pass.dropped, d, gradient);
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    d[i] *=
+        (input.dropout.empty() ? Real(1) : Real(input.dropout[i])) * derivative(nn::Activation::elu, pass.hidden1[i]);
+  }
+  d = linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
+
+  Matrix<Real> d_h = readout_backward(graph, pass, d);
+  for (std::size_t l = convs_.size(); l-- > 0;) {
+    d_h = conv_backward(convs_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h,
+                        gradient);
+  }
+  if (pre_.empty()) return;
+  Matrix<Real> d_fixed(d_h.rows, config_.deterministic_dims());
+  for (std::size_t v = 0; v < d_h.rows; ++v) {
+    for (std::size_t c = 0; c < d_fixed.columns; ++c) d_fixed(v, c) = d_h(v, c);
+  }
+  for (std::size_t l = pre_.size(); l-- > 0;) {
+    d_fixed =
+        conv_backward(pre_[l], config_.activation, parameters, graph, pass.pre[l], pass.pre[l + 1], d_fixed, gradient);
+  }
+}
+
+}  // namespace tyche::engine::reference

@@ -1,0 +1,160 @@
+#include "nn/model.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "support/error.hpp"
+#include "support/random.hpp"
+
+namespace tyche::nn {
+
+namespace {
+
+// The first name of a value is the one it is printed with.
+constexpr std::array<std::pair<std::string_view, Activation>, 3> kActivations = {
+    {{"elu", Activation::elu}, {"tanh", Activation::tanh}, {"relu", Activation::relu}}};
+constexpr std::array<std::pair<std::string_view, Aggregation>, 2> kAggregations = {
+    {{"mean", Aggregation::mean}, {"sum", Aggregation::sum}}};
+constexpr std::array<std::pair<std::string_view, Readout>, 3> kReadouts = {
+    {{"max", Readout::max}, {"mean", Readout::mean}, {"sum", Readout::sum}}};
+constexpr std::array<std::pair<std::string_view, Distribution>, 8> kDistributions = {
+    {{"normal", Distribution::normal},
+     {"uniform", Distribution::uniform},
+     {"xavier-normal", Distribution::xavier_normal},
+     {"xavier-uniform", Distribution::xavier_uniform},
+     {"N", Distribution::normal},
+     {"U", Distribution::uniform},
+     {"XN", Distribution::xavier_normal},
+     {"XU", Distribution::xavier_uniform}}};
+
+template <class Table, class Enum>
+std::string_view name_in(const Table& table, Enum value) {
+  for (const auto& [text, entry] : table) {
+    if (entry == value) return text;
+  }
+  throw InputError("a value outside its enumeration");
+}
+
+template <class Table>
+auto parse_in(const Table& table, std::string_view what, std::string_view text) {
+  std::string known;
+  for (const auto& [entry, value] : table) {
+    if (entry == text) return value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry);
+  }
+  throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, known));
+}
+
+class Builder {
+ public:
+  void tensor(std::string name, std::vector<std::size_t> shape, std::size_t fan_in) {
+    std::size_t size = 1;
+    for (const std::size_t extent : shape) size *= extent;
+    layout_.tensors.push_back({std::move(name), std::move(shape), layout_.size, size, fan_in});
+    layout_.size += size;
+  }
+  void graph_conv(const std::string& name, std::size_t in, std::size_t out) {
+    tensor(name + ".lin_rel.weight", {out, in}, in);
+    tensor(name + ".lin_rel.bias", {out}, in);
+    tensor(name + ".lin_root.weight", {out, in}, in);
+  }
+  void linear(const std::string& name, std::size_t in, std::size_t out) {
+    tensor(name + ".weight", {out, in}, in);
+    tensor(name + ".bias", {out}, in);
+  }
+  Layout take() { return std::move(layout_); }
+
+ private:
+  Layout layout_;
+};
+
+}  // namespace
+
+std::string_view name(Activation value) { return name_in(kActivations, value); }
+std::string_view name(Aggregation value) { return name_in(kAggregations, value); }
+std::string_view name(Readout value) { return name_in(kReadouts, value); }
+std::string_view name(Distribution value) { return name_in(kDistributions, value); }
+Activation parse_activation(std::string_view text) { return parse_in(kActivations, "activation", text); }
+Aggregation parse_aggregation(std::string_view text) { return parse_in(kAggregations, "aggregation", text); }
+Readout parse_readout(std::string_view text) { return parse_in(kReadouts, "readout", text); }
+Distribution parse_distribution(std::string_view text) { return parse_in(kDistributions, "distribution", text); }
+
+std::uint32_t ModelConfig::random_dims() const {
+  // A share given as 0.07 of width 100 is 7 columns, although 100 * 0.07 falls just below 7 in binary.
+  return static_cast<std::uint32_t>(std::floor(width * rni + 1e-9));
+}
+
+double xavier_fan(std::uint32_t random_dims, double mean_nodes) { return random_dims + 20.0 * mean_nodes; }
+
+void validate(const ModelConfig& config) {
+  if (config.kind != "gcn") throw InputError(fmt::format("unknown model kind '{}'; there is gcn", config.kind));
+  const auto size = [](std::string_view what, std::uint32_t value) {
+    constexpr std::uint32_t kMost = 1u << 16;
+    if (value < 1 || value > kMost) {
+      throw InputError(fmt::format("model: {} is {}, expected 1 to {}", what, value, kMost));
+    }
+  };
+  size("width", config.width);
+  size("layers", config.layers);
+  size("pre_hidden", config.pre_hidden);
+  size("head_hidden", config.head_hidden);
+  size("classes", config.classes);
+  size("input_features", config.input_features);
+  // Written so that NaN is refused too.
+  if (!(config.rni >= 0 && config.rni <= 1)) {
+    throw InputError(fmt::format("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni));
+  }
+  if (!(config.dropout >= 0 && config.dropout < 1)) {
+    throw InputError(fmt::format("model: dropout is {}, expected at least 0 and below 1", config.dropout));
+  }
+  const bool xavier =
+      config.distribution == Distribution::xavier_normal || config.distribution == Distribution::xavier_uniform;
+  if (xavier && config.random_dims() > 0 && !(config.xavier_fan > 0 && std::isfinite(config.xavier_fan))) {
+    throw InputError(
+        fmt::format("model: distribution {} wants a positive xavier_fan (random dims + 20 x mean nodes of "
+                    "the training graphs), found {}",
+                    name(config.distribution), config.xavier_fan));
+  }
+}
+
+const Tensor& Layout::at(std::string_view tensor_name) const {
+  for (const Tensor& tensor : tensors) {
+    if (tensor.name == tensor_name) return tensor;
+  }
+  throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
+}
+
+Layout layout(const ModelConfig& config) {
+  validate(config);
+  Builder build;
+  if (config.deterministic_dims() > 0) {
+    build.graph_conv("pre.0", config.input_features, config.pre_hidden);
+    build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims());
+  }
+  for (std::uint32_t l = 0; l < config.layers; ++l) {
+    build.graph_conv(fmt::format("convs.{}", l), config.width, config.width);
+  }
+  build.linear("head.fc1", config.width, config.width);
+  build.linear("head.fc2", config.width, config.head_hidden);
+  build.linear("head.fc3", config.head_hidden, config.classes);
+  return build.take();
+}
+
+std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t seed, std::uint32_t fold) {
+  const Layout where = layout(config);
+  std::vector<float> parameters;
+  parameters.reserve(where.size);
+  for (std::size_t t = 0; t < where.tensors.size(); ++t) {
+    Stream stream(derive_key(seed, Purpose::parameter_init, fold, static_cast<std::uint32_t>(t)));
+    const double bound = 1 / std::sqrt(static_cast<double>(where.tensors[t].fan_in));
+    for (std::size_t i = 0; i < where.tensors[t].size; ++i) {
+      parameters.push_back(static_cast<float>(bound * (2 * stream.uniform() - 1)));
+    }
+  }
+  return parameters;
+}
+
+}  // namespace tyche::nn

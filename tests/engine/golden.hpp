@@ -1,0 +1,91 @@
+#pragma once
+/// The golden cases: PyTorch's answers on pinned inputs. Read from the folder TYCHE_GOLDEN_DIR names, else from
+/// tests/data/golden.
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "support/safetensors.hpp"
+
+namespace tyche::engine {
+
+/// A gcn_* case made ready for an engine.
+class GoldenGcn {
+ public:
+  explicit GoldenGcn(const std::string& name) : file_(TensorFile::read(folder() / (name + ".safetensors"))) {
+    const auto meta = [&](const char* key) { return file_.metadata.at(key); };
+    job_.model.width = static_cast<std::uint32_t>(std::stoul(meta("width")));
+    job_.model.layers = static_cast<std::uint32_t>(std::stoul(meta("layers")));
+    job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
+    job_.model.activation = nn::parse_activation(meta("activation"));
+    learning_rate = std::stod(meta("lr"));
+
+    const auto graph_of = file_.get<std::int64_t>("graph.batch");
+    const auto types = file_.get<std::int64_t>("graph.node_type");
+    const auto ends = file_.get<std::int64_t>("graph.edge_index");
+    const auto labels = file_.get<std::int64_t>("graph.y");
+    for (std::size_t g = 0, first = 0; g < labels.size(); ++g) {
+      std::size_t last = first;
+      while (last < graph_of.size() && graph_of[last] == static_cast<std::int64_t>(g)) ++last;
+      std::vector<Edge> edges;
+      for (std::size_t e = 0; e < ends.size() / 2; ++e) {
+        const auto u = static_cast<std::size_t>(ends[e]), v = static_cast<std::size_t>(ends[e + ends.size() / 2]);
+        if (u >= first && u < last && u < v)
+          edges.emplace_back(static_cast<Node>(u - first), static_cast<Node>(v - first));
+      }
+      graphs_.push_back(Graph::from_edges(static_cast<Node>(last - first), edges));
+      std::vector<float> one_hot;
+      for (std::size_t v = first; v < last; ++v) {
+        one_hot.push_back(types[v] == 0 ? 1.0f : 0.0f);
+        one_hot.push_back(types[v] == 1 ? 1.0f : 0.0f);
+      }
+      features_.push_back(one_hot);
+      labels_.push_back(static_cast<std::uint32_t>(labels[g]));
+      which.push_back(static_cast<std::uint32_t>(g));
+      first = last;
+    }
+    if (file_.has("in.random_features")) pinned_ = file_.get<float>("in.random_features");
+  }
+
+  /// Views into this object.
+  [[nodiscard]] Job job() const {
+    Job job = job_;
+    job.data = {graphs_, labels_, features_};
+    return job;
+  }
+  [[nodiscard]] Draw draw() const {
+    Draw draw;
+    draw.pinned = pinned_;
+    return draw;
+  }
+  /// All tensors PREFIX.NAME in layout order, with shapes checked.
+  [[nodiscard]] std::vector<float> flat(const std::string& prefix) const {
+    std::vector<float> out;
+    for (const nn::Tensor& tensor : nn::layout(job_.model).tensors) {
+      const auto values = file_.get<float>(prefix + "." + tensor.name, tensor.shape);
+      out.insert(out.end(), values.begin(), values.end());
+    }
+    return out;
+  }
+  [[nodiscard]] std::vector<float> values(const std::string& name) const { return file_.get<float>(name); }
+
+  double learning_rate = 0;
+  std::vector<std::uint32_t> which;
+
+  static std::filesystem::path folder() {
+    const char* given = std::getenv("TYCHE_GOLDEN_DIR");
+    return given != nullptr ? std::filesystem::path(given) : std::filesystem::path(TYCHE_TEST_DATA) / "golden";
+  }
+
+ private:
+  TensorFile file_;
+  Job job_;
+  std::vector<Graph> graphs_;
+  std::vector<std::vector<float>> features_;
+  std::vector<std::uint32_t> labels_;
+  std::vector<float> pinned_;
+};
+
+}  // namespace tyche::engine

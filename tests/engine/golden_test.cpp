@@ -1,0 +1,83 @@
+// Parity with PyTorch in every engine: logits, loss, gradients, and parameters after 1 and 5 Adam steps.
+#include "engine/golden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "engine/adam.hpp"
+
+namespace tyche::engine {
+namespace {
+
+constexpr double kTolerance = 2e-5;  // relative to the largest entry of each tensor
+
+void expect_close(std::span<const float> actual, std::span<const float> expected, const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double largest = 0, worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::fabs(double{expected[i]}));
+    worst = std::max(worst, std::fabs(double{actual[i]} - expected[i]));
+  }
+  EXPECT_LE(worst, kTolerance * largest) << what;
+}
+
+void expect_tensors_close(const nn::ModelConfig& model, std::span<const float> actual, std::span<const float> expected,
+                          const std::string& what) {
+  for (const nn::Tensor& tensor : nn::layout(model).tensors) {
+    expect_close(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size),
+                 what + "." + tensor.name);
+  }
+}
+
+class Golden : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(Golden, LogitsLossAndGradientsArePyTorchs) {
+  const auto& [name, engine_name] = GetParam();
+  const GoldenGcn golden(name);
+  const Job job = golden.job();
+  const auto engine = make_engine(engine_name, 1);
+  std::vector<float> gradient;
+  Logits logits;
+  const double loss = engine->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
+  expect_close(logits.values, golden.values("out.logits"), "logits");
+  const float as_float = static_cast<float>(loss);
+  expect_close(std::span(&as_float, 1), golden.values("out.loss"), "loss");
+  expect_tensors_close(job.model, gradient, golden.flat("grad"), "grad");
+  EXPECT_EQ(engine->predict(job, golden.flat("init"), golden.which, golden.draw()).values, logits.values);
+}
+
+TEST_P(Golden, AdamStepsArePyTorchs) {
+  const auto& [name, engine_name] = GetParam();
+  const GoldenGcn golden(name);
+  const Job job = golden.job();
+  const auto engine = make_engine(engine_name, 1);
+  State state = fresh_state(job.model, 1, 0);
+  state.parameters = golden.flat("init");
+  std::vector<float> gradient;
+  Logits logits;
+  for (int step = 1; step <= 5; ++step) {
+    (void)engine->gradient(job, state.parameters, golden.which, golden.draw(), gradient, logits);
+    adam_step(state, gradient, golden.learning_rate);
+    if (step == 1) expect_tensors_close(job.model, state.parameters, golden.flat("adam1"), "adam1");
+  }
+  expect_tensors_close(job.model, state.parameters, golden.flat("adam5"), "adam5");
+}
+
+std::string title(const testing::TestParamInfo<Golden::ParamType>& info) {
+  std::string text = std::get<0>(info.param) + "_" + std::get<1>(info.param);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return text;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCaseAndEngine, Golden,
+                         testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
+                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size"),
+                                          testing::ValuesIn(engine_names())),
+                         title);
+
+}  // namespace
+}  // namespace tyche::engine
