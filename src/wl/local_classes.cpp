@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "wl/buckets.hpp"
 
@@ -113,16 +112,6 @@ LocalClasses local_classes(SetGraph graph, std::uint32_t rounds, std::span<const
     if (next.shown.size() == out.rounds.back().shown.size()) break;
     out.rounds.push_back(std::move(next));
   }
-  out.graph = std::move(graph);
-  return out;
-}
-
-LocalClasses separate_classes(SetGraph graph) {
-  LocalClasses out;
-  LocalRound& round = out.rounds.emplace_back();
-  round.of_set.resize(graph.size());
-  std::iota(round.of_set.begin(), round.of_set.end(), 0u);
-  round.shown = round.of_set;
   out.graph = std::move(graph);
   return out;
 }

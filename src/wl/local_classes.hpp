@@ -27,9 +27,6 @@ struct LocalClasses {
 [[nodiscard]] LocalClasses local_classes(SetGraph graph, std::uint32_t rounds,
                                          std::span<const std::uint32_t> node_colours);
 
-/// Every set a class of its own from round 0 on.
-[[nodiscard]] LocalClasses separate_classes(SetGraph graph);
-
 /// The colours of a set's nodes, ascending.
 void sorted_colours(std::span<const Node> set, std::span<const std::uint32_t> node_colours,
                     std::vector<std::uint32_t>& out);

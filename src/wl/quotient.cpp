@@ -115,7 +115,7 @@ class Merger {
         out_.types.push_back(type);
         out_.bases.insert(out_.bases.end(), list_.begin(), list_.end());
       };
-      global_.push_back(number(0, hash_list(type, list_), equal, make));
+      global_.push_back(tables_[0].find_or_make(hash_list(type, list_), equal, make));
     }
   }
 
@@ -156,16 +156,7 @@ class Merger {
       step.counts.insert(step.counts.end(), row.counts.begin(), row.counts.end());
       step.offsets.push_back(step.columns.size());
     };
-    return number(l, row.hash, equal, make);
-  }
-
-  template <class Equal, class Make>
-  std::uint32_t number(std::size_t l, std::uint64_t hash, const Equal& equal, const Make& make) {
-    if (options_.compress) return tables_[l].find_or_make(hash, equal, make);
-    const std::size_t id = out_.size(l);
-    if (id >= kFree) throw InputError("these graphs have 2^32 - 1 sets or more");
-    make();
-    return static_cast<std::uint32_t>(id);
+    return tables_[l].find_or_make(row.hash, equal, make);
   }
 
   Quotient& out_;
@@ -213,8 +204,7 @@ Quotient make_quotient(std::span<const Graph> graphs, const QuotientOptions& opt
       const Graph& graph = graphs[first + i];
       SetGraph sets = make_set_graph(graph, options.kind);
       const auto colours = colours_of(options, graph, first + i);
-      local[i] = options.compress ? local_classes(std::move(sets), options.rounds, colours)
-                                  : separate_classes(std::move(sets));
+      local[i] = local_classes(std::move(sets), options.rounds, colours);
     });
     for (std::size_t i = 0; i < count; ++i) {
       merger.add(local[i], colours_of(options, graphs[first + i], first + i));

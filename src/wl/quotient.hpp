@@ -32,8 +32,6 @@ struct QuotientOptions {
   /// A colour for every node of every graph, comparable over the graphs, or nothing. With it a set starts with the
   /// multiset of its nodes' colours besides its type.
   std::span<const std::vector<std::uint32_t>> node_colours{};
-  /// One class a set and round: the network as it stands, for comparison.
-  bool compress = true;
   bool keep_sets = false;        ///< fill Quotient::of_set
   Progress* progress = nullptr;  ///< one unit a graph
 };

@@ -127,14 +127,6 @@ RC_GTEST_PROP(Quotient, RowsAreTheNeighbourhoodsOfTheirSets, ()) {
   }
 }
 
-TEST(Quotient, UncompressedKeepsEverySet) {
-  const std::vector<Graph> graphs = {cycle(6), path(4)};
-  const Quotient q = make_quotient(graphs, {.kind = {.k = 3}, .rounds = 2, .compress = false});
-  EXPECT_EQ(q.sets, 24u);
-  for (std::size_t l = 0; l <= 2; ++l) EXPECT_EQ(q.size(l), 24u);
-  EXPECT_EQ(q.classes.size(), 24u);
-}
-
 TEST(Quotient, RefusesColoursThatDoNotFit) {
   const std::vector<Graph> graphs = {cycle(6)};
   const std::vector<std::vector<std::uint32_t>> none(2), few(1, std::vector<std::uint32_t>(3));
