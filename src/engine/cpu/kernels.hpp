@@ -148,6 +148,10 @@ struct Kernels {
   void (*adam)(const AdamStep&, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
                std::size_t first, std::size_t last) = nullptr;
 
+  /// to[c][r] = from[r][c]
+  void (*transpose)(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns, float* to,
+                    std::size_t to_stride) = nullptr;
+
   // features.cpp
   void (*features)(const FeatureRows&) = nullptr;
 

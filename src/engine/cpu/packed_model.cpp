@@ -128,17 +128,25 @@ void PackedModel::unpack(const float* packed, std::span<float> flat) const {
 }
 
 void PackedModel::derive(const PackedLayer& layer, const float* packed, float* derived) const {
+  const PanelPlace& forward = layer.forward;
   for (std::size_t t = 0; t < layer.terms; ++t) {
-    if (layer.by_rows) {
-      for (std::size_t j = 0; j < layer.out; ++j) {
-        const float* row = packed + layer.rows + (j * layer.terms + t) * layer.row_stride;
-        for (std::size_t k = 0; k < layer.in; ++k) derived[layer.forward.index(t * layer.in + k, j)] = row[k];
+    for (std::size_t p = 0; p < forward.count; ++p) {
+      const std::size_t first = p * forward.row_stride;  // of the outputs in this panel
+      const std::size_t outputs = std::min(forward.row_stride, layer.out - first);
+      const std::size_t in_panel = forward.offset + p * forward.panel_stride + t * layer.in * forward.row_stride;
+      if (layer.by_rows) {
+        const float* rows = packed + layer.rows + (first * layer.terms + t) * layer.row_stride;
+        kernels_->transpose(rows, layer.terms * layer.row_stride, outputs, layer.in, derived + in_panel,
+                            forward.row_stride);
+        continue;
       }
-    } else {
-      for (std::size_t k = 0; k < layer.needed; ++k) {
-        for (std::size_t j = 0; j < layer.out; ++j) {
-          derived[layer.backward.index(t * layer.out + j, k)] = packed[layer.forward.index(t * layer.in + k, j)];
-        }
+      for (std::size_t q = 0; q < layer.backward.count; ++q) {
+        const PanelPlace& backward = layer.backward;
+        const std::size_t inputs = std::min(backward.row_stride, layer.needed - q * backward.row_stride);
+        kernels_->transpose(
+            packed + in_panel + q * backward.row_stride * forward.row_stride, forward.row_stride, inputs, outputs,
+            derived + backward.offset + q * backward.panel_stride + (t * layer.out + first) * backward.row_stride,
+            backward.row_stride);
       }
     }
   }
