@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
 
   add_generate(app);
   add_certify(app);
+  add_train(app);
+  add_predict(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);

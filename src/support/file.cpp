@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,8 +58,8 @@ void AtomicFile::write(std::string_view bytes) {
   written_ += bytes.size();
 }
 
-void AtomicFile::commit() {
-  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0)
+void AtomicFile::commit(Durability durability) {
+  if (std::fflush(file_) != 0 || (durability == Durability::disk && ::fsync(::fileno(file_)) != 0))
     throw IoError::from_errno(path_.string(), "write", errno);
   const bool closed = std::fclose(file_) == 0;
   const int close_error = errno;
@@ -76,10 +77,69 @@ void AtomicFile::commit() {
   }
 }
 
-void write_file(const std::filesystem::path& path, std::string_view bytes) {
+void write_file(const std::filesystem::path& path, std::string_view bytes, Durability durability) {
   AtomicFile file(path);
   file.write(bytes);
-  file.commit();
+  file.commit(durability);
+}
+
+LineLog::LineLog(std::filesystem::path path, std::uint64_t keep)
+    : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) throw IoError::from_errno(path_.string(), "open for writing", errno);
+  const auto end = ::lseek(descriptor_, 0, SEEK_END);
+  size_ = end < 0 ? 0 : static_cast<std::uint64_t>(end);
+  const bool cut = size_ > keep;
+  if (cut) size_ = keep;
+  if (end < 0 || (cut && ::ftruncate(descriptor_, static_cast<off_t>(size_)) != 0)) {
+    const int error = errno;
+    ::close(descriptor_);
+    throw IoError::from_errno(path_.string(), "cut to its last good line", error);
+  }
+}
+
+LineLog::~LineLog() { ::close(descriptor_); }
+
+void LineLog::append(std::string_view line) {
+  std::string bytes(line);
+  bytes += '\n';
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t wrote = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) {
+      const int error = wrote < 0 ? errno : ENOSPC;
+      // Half a line helps nobody; if even this fails, readers still know a torn last line by its missing newline.
+      [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, static_cast<off_t>(size_));
+      throw IoError::from_errno(path_.string(), "write", error);
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  size_ += bytes.size();
+}
+
+void LineLog::sync() {
+  // A pipe or a device that cannot be synchronised has nothing to lose: only a disk's refusal counts.
+  if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+    throw IoError::from_errno(path_.string(), "write", errno);
+  }
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw IoError::from_errno(folder.string(), "open this folder", errno);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    ::close(descriptor_);
+    descriptor_ = -1;
+    if (error == EWOULDBLOCK) {
+      throw InputError::at(folder.string(), "", "is in use by another process; wait for it or name another folder");
+    }
+    // A file system without locks: go on, as every program did before there were locks.
+  }
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void make_folder(const std::filesystem::path& path) {

@@ -13,9 +13,13 @@ namespace tyche {
 /// The bytes of a file. Throws IoError if it cannot be read, InputError if it is a folder.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
+/// How far a write goes before it counts as done: to the system (survives a kill of the program), or to the disk
+/// (survives a power cut too, at the price of waiting for the disk).
+enum class Durability { system, disk };
+
 /// A file that appears under its name only when commit() has succeeded: bytes go to "NAME.tmp-PID" beside it, commit()
-/// flushes them to the disk and renames. A full disk or a kill at any moment leaves what stood under the name before;
-/// destruction without commit removes the temporary file. All members throw IoError with the file's name.
+/// flushes them and renames. A full disk or a kill at any moment leaves what stood under the name before; destruction
+/// without commit removes the temporary file. All members throw IoError with the file's name.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -24,7 +28,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view bytes);
-  void commit();
+  void commit(Durability durability = Durability::disk);
   [[nodiscard]] std::uint64_t written() const { return written_; }
 
  private:
@@ -35,7 +39,41 @@ class AtomicFile {
 };
 
 /// AtomicFile in one call.
-void write_file(const std::filesystem::path& path, std::string_view bytes);
+void write_file(const std::filesystem::path& path, std::string_view bytes, Durability durability = Durability::disk);
+
+/// A file that grows line by line. Each line is handed to the system in one call: a kill between calls leaves whole
+/// lines, and a line that does not fit on the disk is taken back. All members throw IoError with the file's name.
+class LineLog {
+ public:
+  /// Opens the file (made where there is none) and cuts it to its first `keep` bytes.
+  LineLog(std::filesystem::path path, std::uint64_t keep);
+  ~LineLog();
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+
+  /// `line` without its newline.
+  void append(std::string_view line);
+  /// Waits until all lines are on the disk.
+  void sync();
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+/// A lock on a folder that one process at a time can hold; it goes with the process, however that ends.
+class FolderLock {
+ public:
+  /// Throws InputError "FOLDER: is in use by another process" where it is held, IoError where it cannot be opened.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
 
 /// Makes a folder and its parents; an existing folder is fine, an existing file is an IoError.
 void make_folder(const std::filesystem::path& path);

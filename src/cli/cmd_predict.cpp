@@ -1,0 +1,112 @@
+// tyche predict: what a trained model says of graphs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "engine/engine.hpp"
+#include "graph/io.hpp"
+#include "support/npy.hpp"
+#include "train/checkpoint.hpp"
+#include "train/predict.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+struct PredictCall {
+  std::string checkpoint;
+  std::string data;
+  std::string format;
+  std::string features;
+  std::string engine = "auto";
+  std::uint32_t draws = 1;
+  std::optional<std::uint64_t> seed;
+  bool logits = false;
+  Common common;
+};
+
+nlohmann::json to_json(const std::vector<train::Prediction>& predictions, const GraphSet& set,
+                       std::optional<double> accuracy, bool logits) {
+  nlohmann::json json;
+  json["predictions"] = nlohmann::json::array();
+  for (std::size_t g = 0; g < predictions.size(); ++g) {
+    const train::Prediction& p = predictions[g];
+    nlohmann::json entry = {{"graph", g}, {"label", p.label}, {"probability", p.probability}, {"spread", p.spread}};
+    if (!set.labels.empty()) entry["true_label"] = set.labels[g];
+    if (logits) entry["logits"] = p.logits;
+    json["predictions"].push_back(std::move(entry));
+  }
+  if (accuracy) json["accuracy"] = *accuracy;
+  return json;
+}
+
+std::string to_table(const std::vector<train::Prediction>& predictions, const GraphSet& set,
+                     std::optional<double> accuracy, bool logits) {
+  std::string text = fmt::format("{:>6}  {:>5}  {:>11}  {:>8}", "graph", "label", "probability", "spread");
+  if (!set.labels.empty()) text += fmt::format("  {:>4}", "true");
+  text += logits ? "  logits\n" : "\n";
+  for (std::size_t g = 0; g < predictions.size(); ++g) {
+    const train::Prediction& p = predictions[g];
+    text += fmt::format("{:>6}  {:>5}  {:>11.6f}  {:>8.6f}", g, p.label, p.probability, p.spread);
+    if (!set.labels.empty()) text += fmt::format("  {:>4}", set.labels[g]);
+    if (logits) text += fmt::format("  {}", fmt::join(p.logits, " "));
+    text += '\n';
+  }
+  if (accuracy) text += fmt::format("accuracy {:.2f} % of {} graphs\n", 100 * *accuracy, predictions.size());
+  return text;
+}
+
+void run_predict(const PredictCall& call) {
+  const train::Checkpoint checkpoint = train::read_checkpoint(call.checkpoint);
+  const GraphSet set =
+      read_graphs(call.data, call.format.empty() ? std::nullopt : std::optional(parse_format(call.format)));
+  train::PredictOptions options;
+  options.draws = call.draws;
+  options.seed = call.seed;
+  if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
+  const auto engine = engine::make_engine(call.engine, call.common.threads);
+  const auto predictions = train::predict(*engine, checkpoint, set, options, call.features);
+  const std::optional<double> accuracy = train::accuracy(predictions, set);
+  if (call.common.json) {
+    print_json(to_json(predictions, set, accuracy, call.logits));
+  } else {
+    print(to_table(predictions, set, accuracy, call.logits));
+  }
+}
+
+}  // namespace
+
+void add_predict(CLI::App& root) {
+  CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels of graphs");
+  const auto call = std::make_shared<PredictCall>();
+  command->add_option("--checkpoint", call->checkpoint, "A last.safetensors of tyche train")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--data", call->data, "Graphs: a file or folder")->required()->type_name("PATH");
+  command->add_option("--format", call->format, "Format of --data; told by content unless given");
+  command->add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--features", call->features,
+          "Random features to use instead of draws: a float .npy matrix (all nodes in order × random dimensions)")
+      ->type_name("FILE.npy");
+  command->add_option("--seed", call->seed,
+                      "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
+  command->add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
+  command->add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
+  call->common.add_threads(*command);
+  call->common.add_json(*command);
+  command->footer(
+      "Per graph: the label, its probability (mean over draws), the probability's standard deviation over draws.\n"
+      "Example:\n"
+      "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp --draws 16");
+  command->callback([call] { run_predict(*call); });
+}
+
+}  // namespace tyche::cli

@@ -1,0 +1,125 @@
+#include "datasets/folds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "support/error.hpp"
+#include "support/random.hpp"
+
+namespace tyche::datasets {
+
+namespace {
+
+using Unit = std::vector<std::uint32_t>;  // the graphs that stay together, ascending
+
+std::vector<Unit> units_of(std::size_t graphs, std::span<const std::uint32_t> pairs) {
+  std::vector<Unit> units;
+  std::unordered_map<std::uint32_t, std::size_t> seen;
+  for (std::uint32_t g = 0; g < graphs; ++g) {
+    if (pairs.empty()) {
+      units.push_back({g});
+      continue;
+    }
+    const auto [place, fresh] = seen.try_emplace(pairs[g], units.size());
+    if (fresh) units.emplace_back();
+    units[place->second].push_back(g);
+  }
+  return units;
+}
+
+/// Units by kind (their labels, sorted), kinds in ascending order, each kind shuffled: dealt round robin from here,
+/// folds differ by at most one unit in size and by at most one in each kind.
+std::vector<std::size_t> dealing_order(const std::vector<Unit>& units, std::span<const int> labels,
+                                       std::uint64_t seed) {
+  std::map<std::vector<int>, std::vector<std::size_t>> kinds;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    std::vector<int> kind;
+    for (const std::uint32_t g : units[u]) kind.push_back(labels[g]);
+    std::sort(kind.begin(), kind.end());
+    kinds[kind].push_back(u);
+  }
+  std::vector<std::size_t> order;
+  std::uint32_t number = 0;
+  for (auto& [kind, members] : kinds) {
+    Stream stream(derive_key(seed, Purpose::fold_shuffle, number++));
+    shuffle(members, stream);
+    order.insert(order.end(), members.begin(), members.end());
+  }
+  return order;
+}
+
+void append(std::vector<std::uint32_t>& list, const Unit& unit) { list.insert(list.end(), unit.begin(), unit.end()); }
+
+}  // namespace
+
+FoldScheme parse_fold_scheme(std::string_view name) {
+  if (name == "contiguous") return FoldScheme::contiguous;
+  if (name == "stratified") return FoldScheme::stratified;
+  throw InputError(fmt::format("fold scheme '{}' is not known; expected contiguous or stratified", name));
+}
+
+std::string_view fold_scheme_name(FoldScheme scheme) {
+  return scheme == FoldScheme::contiguous ? "contiguous" : "stratified";
+}
+
+std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::uint32_t> pairs,
+                             const FoldOptions& options) {
+  if (!pairs.empty() && pairs.size() != labels.size()) {
+    throw InputError(
+        fmt::format("{} pair numbers for {} graphs; expected one a graph or none", pairs.size(), labels.size()));
+  }
+  if (options.folds < 2) throw InputError(fmt::format("{} folds asked; at least 2 are needed", options.folds));
+  if (!(options.validation >= 0 && options.validation < 1)) {
+    throw InputError(
+        fmt::format("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation));
+  }
+  const std::vector<Unit> units = units_of(labels.size(), pairs);
+  if (units.size() < options.folds) {
+    const std::string what = pairs.empty() ? fmt::format("{} graphs", labels.size())
+                                           : fmt::format("{} pairs of graphs, which stay together", units.size());
+    throw InputError(fmt::format("{} folds asked, but the data set has {}; ask for fewer folds or bring more graphs",
+                                 options.folds, what));
+  }
+
+  const bool contiguous = options.scheme == FoldScheme::contiguous;
+  std::vector<std::size_t> order;
+  if (contiguous) {
+    for (std::size_t u = 0; u < units.size(); ++u) order.push_back(u);
+  } else {
+    order = dealing_order(units, labels, options.seed);
+  }
+
+  std::vector<Fold> folds(options.folds);
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    Fold& fold = folds[i];
+    const std::size_t begin = i * units.size() / folds.size(), end = (i + 1) * units.size() / folds.size();
+    std::vector<std::size_t> rest;
+    for (std::size_t p = 0; p < order.size(); ++p) {
+      const bool tests = contiguous ? p >= begin && p < end : p % folds.size() == i;
+      if (tests) {
+        append(fold.test, units[order[p]]);
+      } else {
+        rest.push_back(order[p]);
+      }
+    }
+    // The tiny addend keeps 0.1 * 1080 from falling under 108 by rounding.
+    const auto aside = static_cast<std::size_t>(options.validation * static_cast<double>(rest.size()) + 1e-9);
+    std::vector<bool> set_aside(rest.size(), false);
+    for (std::size_t j = 0; j < aside; ++j) {
+      // Stratified: evenly spaced through the kinds, so that the part set aside has the data's mixture too.
+      set_aside[contiguous ? (i * aside + j) % rest.size() : (2 * j + 1) * rest.size() / (2 * aside)] = true;
+    }
+    for (std::size_t j = 0; j < rest.size(); ++j) append(set_aside[j] ? fold.validation : fold.train, units[rest[j]]);
+    if (fold.train.empty()) {
+      throw InputError(fmt::format("fold {} has no graphs left to train on; set a smaller validation share", i));
+    }
+    for (auto* list : {&fold.train, &fold.validation, &fold.test}) std::sort(list->begin(), list->end());
+  }
+  return folds;
+}
+
+}  // namespace tyche::datasets

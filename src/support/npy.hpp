@@ -1,0 +1,42 @@
+#pragma once
+/// NumPy's .npy files of real numbers.
+///
+///   const NpyMatrix x = read_npy_matrix("features.npy");         // float32 or float64, one or two dimensions
+///   write_npy_matrix("logits.npy", {.rows = 2, .columns = 3, .values = {…}});
+///
+/// The header's grammar is shared with other readers of .npy content through parse_npy_header.
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyche {
+
+/// What stands before the data of a .npy file (format versions 1 to 3).
+struct NpyHeader {
+  std::string descr;  ///< the dtype as NumPy writes it: "<f4", "|S5", "<U31"
+  bool fortran_order = false;
+  std::vector<std::size_t> shape;
+  std::size_t data_offset = 0;  ///< where the data begins
+};
+
+/// Throws InputError ("NAME: …") on bytes that are no .npy file, or one of a structured dtype.
+[[nodiscard]] NpyHeader parse_npy_header(std::string_view bytes, std::string_view name);
+
+/// Row-major.
+struct NpyMatrix {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<float> values = {};
+};
+
+/// float32 or float64 of either byte order, C or Fortran order; a vector of n is n × 1. Float64 is rounded to float32.
+/// Throws InputError where the content is something else or not as long as its shape says.
+[[nodiscard]] NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name);
+[[nodiscard]] NpyMatrix read_npy_matrix(const std::filesystem::path& path);
+
+/// float32, C order, two dimensions. Requires values.size() == rows * columns.
+void write_npy_matrix(const std::filesystem::path& path, const NpyMatrix& matrix);
+
+}  // namespace tyche

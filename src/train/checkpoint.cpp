@@ -1,0 +1,83 @@
+#include "train/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <span>
+
+#include "support/error.hpp"
+#include "support/safetensors.hpp"
+#include "support/version.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+constexpr const char* kMoments[] = {"", "adam.m.", "adam.v."};
+
+const std::string& metadata_at(const TensorFile& file, const std::string& key, const std::string& path) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) {
+    throw InputError::at(path, "metadata", fmt::format("has no '{}'; this is not a checkpoint of tyche train", key));
+  }
+  return found->second;
+}
+
+std::uint64_t number_at(const TensorFile& file, const std::string& key, const std::string& path) {
+  const std::string& text = metadata_at(file, key, path);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InputError::at(path, "metadata", fmt::format("{}: expected a whole number, found '{}'", key, text));
+  }
+  return value;
+}
+
+}  // namespace
+
+CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold) : layout_(nn::layout(config.model)) {
+  metadata_["format"] = "pt";
+  metadata_["tyche.version"] = kVersion;
+  metadata_["tyche.config"] = to_json(config).dump();
+  metadata_["tyche.seed"] = std::to_string(config.seed);
+  metadata_["tyche.fold"] = std::to_string(fold);
+  metadata_["tyche.data_hash"] = config.data.hash;
+}
+
+void CheckpointWriter::write(const std::filesystem::path& path, const engine::State& state,
+                             Durability durability) const {
+  TensorFile file;
+  file.metadata = metadata_;
+  file.metadata["tyche.epoch"] = std::to_string(state.epoch);
+  file.metadata["tyche.step"] = std::to_string(state.step);
+  const std::vector<float>* values[] = {&state.parameters, &state.adam_m, &state.adam_v};
+  for (std::size_t part = 0; part < 3; ++part) {
+    for (const nn::Tensor& tensor : layout_.tensors) {
+      file.add(kMoments[part] + tensor.name, tensor.shape,
+               std::span<const float>(*values[part]).subspan(tensor.offset, tensor.size));
+    }
+  }
+  write_file(path, file.serialise(), durability);
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path) {
+  const TensorFile file = TensorFile::read(path);
+  const std::string name = path.string();
+  const nlohmann::json json = nlohmann::json::parse(metadata_at(file, "tyche.config", name), nullptr, false);
+  Checkpoint checkpoint;
+  checkpoint.config = config_from_json(json, name + ": tyche.config");
+  checkpoint.fold = static_cast<std::uint32_t>(number_at(file, "tyche.fold", name));
+  checkpoint.state.epoch = static_cast<std::uint32_t>(number_at(file, "tyche.epoch", name));
+  checkpoint.state.step = number_at(file, "tyche.step", name);
+  const nn::Layout layout = nn::layout(checkpoint.config.model);
+  std::vector<float>* values[] = {&checkpoint.state.parameters, &checkpoint.state.adam_m, &checkpoint.state.adam_v};
+  for (std::size_t part = 0; part < 3; ++part) {
+    for (const nn::Tensor& tensor : layout.tensors) {
+      const std::vector<float> read = file.get<float>(kMoments[part] + tensor.name, tensor.shape);
+      values[part]->insert(values[part]->end(), read.begin(), read.end());
+    }
+  }
+  return checkpoint;
+}
+
+}  // namespace tyche::train

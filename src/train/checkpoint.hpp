@@ -1,0 +1,43 @@
+#pragma once
+/// A trial on disk, in one safetensors file. Parameters carry the names of PyTorch's state_dict, so that
+/// `safetensors.torch.load_file` gives what a PyTorch module of the same shape can load; Adam's moments stand beside
+/// them as adam.m.NAME and adam.v.NAME. The metadata (all text): format "pt", tyche.version, tyche.config (JSON of the
+/// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step.
+///
+///   const CheckpointWriter writer(config, fold);
+///   writer.write("fold-3/last.safetensors", state);          // whole or not at all
+///   const Checkpoint c = read_checkpoint("fold-3/last.safetensors");
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "support/file.hpp"
+#include "train/config.hpp"
+
+namespace tyche::train {
+
+struct Checkpoint {
+  RunConfig config;
+  std::uint32_t fold = 0;
+  engine::State state;
+};
+
+class CheckpointWriter {
+ public:
+  CheckpointWriter(const RunConfig& config, std::uint32_t fold);
+  /// Throws IoError where the disk says no; what stood under the name stays then.
+  void write(const std::filesystem::path& path, const engine::State& state,
+             Durability durability = Durability::disk) const;
+
+ private:
+  nn::Layout layout_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// Throws InputError where the file is no checkpoint of this program, or its tensors are not those its configuration
+/// makes.
+[[nodiscard]] Checkpoint read_checkpoint(const std::filesystem::path& path);
+
+}  // namespace tyche::train

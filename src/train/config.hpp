@@ -1,0 +1,97 @@
+#pragma once
+/// Everything that decides a run, in one struct: with the same program and data, the same RunConfig gives the same
+/// bits. Defaults are the paper's. Saved beside the results as config.toml, and as JSON inside each checkpoint.
+///
+///   RunConfig config;
+///   config.model.rni = 0.5;
+///   resolve(config, data);                           // fills in what follows from the data and from other fields
+///   write_config("run/config.toml", config);
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/folds.hpp"
+#include "nn/model.hpp"
+#include "train/features.hpp"
+
+namespace tyche::train {
+
+struct RunConfig {
+  std::string version;  ///< of the program that began the run
+  std::uint64_t seed = 1;
+
+  struct DataPart {
+    std::string path;    ///< absolute
+    std::string format;  ///< empty: told by content
+    std::string hash;    ///< of the content, 16 hexadecimal digits
+    std::uint64_t graphs = 0;
+    FeatureSpec features;
+    std::vector<int> labels;  ///< class i is the i-th label
+  } data;
+
+  nn::ModelConfig model;
+
+  struct TrainingPart {
+    std::uint32_t epochs = 500;
+    std::uint32_t batch = 20;
+    double learning_rate = 0;  ///< 0 (until resolved): the paper's for this share of random features
+    std::uint32_t eval_every = 1;
+    std::uint32_t eval_draws = 1;
+  } training;
+
+  struct FoldsPart {
+    std::uint32_t count = 10;
+    datasets::FoldScheme scheme = datasets::FoldScheme::contiguous;
+    double validation = 0.1;
+    std::optional<std::uint32_t> only;  ///< train this fold alone
+  } folds;
+
+  struct EnginePart {
+    std::string name = "auto";
+    std::string description;  ///< as the engine called itself when the run began, see without_threads
+  } engine;
+};
+
+/// The paper's learning rate on EXP for a share of random features: none 1e-4, some 2e-4, all 5e-4.
+[[nodiscard]] double default_learning_rate(double rni);
+
+/// An engine's description less its number of threads ("cpu: AVX2, 2 threads" is "cpu: AVX2"), which changes no result
+/// and so has no place in files that must be equal whatever it is.
+[[nodiscard]] std::string without_threads(const std::string& description);
+
+/// Throws InputError on a value out of range, naming the field.
+void validate(const RunConfig& config);
+
+/// A field by its dotted name ("model.width"), its value as JSON and a word on what it is.
+struct Field {
+  std::string key;
+  nlohmann::json value;
+  std::string_view comment;
+};
+[[nodiscard]] std::vector<Field> fields_of(const RunConfig& config);
+
+/// A difference between two configurations, as values print.
+struct Difference {
+  std::string key;
+  std::string before;
+  std::string after;
+};
+/// Fields that decide results and differ. Not compared: data.path and data.format (data.hash decides), version and
+/// engine.description (they say where a run was made).
+[[nodiscard]] std::vector<Difference> differences(const RunConfig& before, const RunConfig& after);
+
+/// TOML and back: read(write(c)) has the same fields, doubles to the last bit.
+[[nodiscard]] std::string to_toml(const RunConfig& config);
+[[nodiscard]] RunConfig config_from_toml(std::string_view text, std::string_view name);
+void write_config(const std::filesystem::path& path, const RunConfig& config);
+[[nodiscard]] RunConfig read_config(const std::filesystem::path& path);
+
+/// JSON and back, nested as the TOML is. `name` stands for the source in errors.
+[[nodiscard]] nlohmann::ordered_json to_json(const RunConfig& config);
+[[nodiscard]] RunConfig config_from_json(const nlohmann::json& json, std::string_view name);
+
+}  // namespace tyche::train

@@ -1,0 +1,116 @@
+#include "train/data.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "support/error.hpp"
+#include "support/version.hpp"
+
+namespace tyche::train {
+
+void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path) {
+  const GraphSet& set = dataset.set;
+  if (set.graphs.size() < 2) {
+    throw InputError(
+        fmt::format("{}: {} graph{} here; cross-validation trains on some graphs and tests on others, so it "
+                    "takes at least two",
+                    path.string(), set.graphs.size(), set.graphs.size() == 1 ? "" : "s"));
+  }
+  if (config.version.empty()) config.version = kVersion;
+  config.data.path = std::filesystem::weakly_canonical(path).string();
+  config.data.hash = fmt::format("{:016x}", dataset.hash);
+  config.data.graphs = set.graphs.size();
+  config.data.features = feature_spec(set);
+  config.data.labels = label_values(set);
+  config.model.classes = static_cast<std::uint32_t>(config.data.labels.size());
+  config.model.input_features = config.data.features.columns();
+  double nodes = 0;
+  for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
+  config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
+  if (config.training.learning_rate == 0) {
+    config.training.learning_rate = default_learning_rate(config.model.rni);
+  }
+  validate(config);
+}
+
+engine::Job TrainingData::job(const RunConfig& config) const {
+  engine::Job job;
+  job.data = view();
+  job.model = config.model;
+  job.epochs = config.training.epochs;
+  job.batch = config.training.batch;
+  job.eval_every = config.training.eval_every;
+  job.eval_draws = config.training.eval_draws;
+  return job;
+}
+
+TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) {
+  TrainingData data;
+  data.dataset = &dataset;
+  data.features = make_features(dataset.set, config.data.features);
+  data.classes = classes_of(dataset.set, config.data.labels);
+  data.folds = datasets::make_folds(dataset.set.labels, dataset.pair,
+                                    {.folds = config.folds.count,
+                                     .scheme = config.folds.scheme,
+                                     .validation = config.folds.validation,
+                                     .seed = config.seed});
+  data.subsets =
+      std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
+  return data;
+}
+
+std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config) {
+  const auto missing = [&](const std::vector<std::uint32_t>& graphs) {
+    std::vector<bool> present(config.data.labels.size(), false);
+    for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
+    std::vector<int> labels;
+    for (std::size_t c = 0; c < present.size(); ++c) {
+      if (!present[c]) labels.push_back(config.data.labels[c]);
+    }
+    return labels;
+  };
+  std::vector<std::string> warnings;
+  std::vector<std::size_t> test_lacks;
+  for (std::size_t f = 0; f < data.folds.size(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    if (const std::vector<int> labels = missing(data.folds[f].train); !labels.empty()) {
+      warnings.push_back(fmt::format("fold {} has no training graphs with label {}; it cannot learn them", f,
+                                     fmt::join(labels, ", ")));
+    }
+    if (!missing(data.folds[f].test).empty()) test_lacks.push_back(f);
+  }
+  if (!test_lacks.empty()) {
+    warnings.push_back(fmt::format("not every label is among the test graphs of fold {}{}", fmt::join(test_lacks, ", "),
+                                   config.folds.scheme == datasets::FoldScheme::contiguous
+                                       ? "; --fold-scheme stratified spreads labels evenly"
+                                       : ""));
+  }
+  return warnings;
+}
+
+std::string describe(const TrainingData& data, const RunConfig& config) {
+  const GraphSet& set = data.dataset->set;
+  std::uint64_t nodes = 0, edges = 0;
+  Node least = std::numeric_limits<Node>::max(), most = 0;
+  for (const Graph& graph : set.graphs) {
+    nodes += graph.num_nodes();
+    edges += graph.num_edges();
+    least = std::min(least, graph.num_nodes());
+    most = std::max(most, graph.num_nodes());
+  }
+  std::vector<std::uint64_t> sizes(config.data.labels.size(), 0);
+  for (const std::uint32_t c : data.classes) ++sizes[c];
+  const auto graphs = static_cast<double>(set.graphs.size());
+  std::string text =
+      fmt::format("{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {} classes ({})",
+                  data.dataset->name, set.graphs.size(), least, most, static_cast<double>(nodes) / graphs,
+                  static_cast<double>(edges) / graphs, sizes.size(), fmt::join(sizes, ", "));
+  if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
+  if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
+  return text;
+}
+
+}  // namespace tyche::train

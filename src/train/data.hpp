@@ -1,0 +1,47 @@
+#pragma once
+/// A data set made ready for training: features, classes, folds.
+///
+///   const datasets::Dataset dataset = datasets::load_dataset("exp");
+///   RunConfig config;
+///   resolve(config, dataset, "exp");
+///   const TrainingData data = prepare(dataset, config);
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "datasets/folds.hpp"
+#include "engine/engine.hpp"
+#include "train/config.hpp"
+
+namespace tyche::train {
+
+/// Fills in what follows from the data (its hash, features, labels; the model's classes, input features and Xavier fan)
+/// and from other fields (the learning rate where it is 0), and validates. The fan is taken over all graphs of the data
+/// set, not one fold's: the folds of a run share one model. Throws InputError where the data cannot be learned from.
+void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);
+
+/// Holds a reference to the data set, which must outlive it.
+struct TrainingData {
+  const datasets::Dataset* dataset = nullptr;
+  std::vector<std::vector<float>> features;
+  std::vector<std::uint32_t> classes;
+  std::vector<datasets::Fold> folds;
+  bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
+
+  [[nodiscard]] engine::Data view() const { return {dataset->set.graphs, classes, features}; }
+  [[nodiscard]] engine::Job job(const RunConfig& config) const;
+};
+
+/// Requires a resolved configuration of this data set.
+[[nodiscard]] TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config);
+
+/// What is odd about the folds that are to be trained, a sentence each: classes that have no graphs to train on, or
+/// none to test on.
+[[nodiscard]] std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config);
+
+/// "exp: 1200 graphs, 33 to 73 nodes (mean 48.7), 2 classes (600, 600), 2 node types"
+[[nodiscard]] std::string describe(const TrainingData& data, const RunConfig& config);
+
+}  // namespace tyche::train

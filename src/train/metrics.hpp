@@ -1,0 +1,43 @@
+#pragma once
+/// The record of a fold: metrics.jsonl, one JSON object a line, one line an epoch.
+///
+///   {"epoch":1,"train_loss":0.69,"train_accuracy":0.5,"test_accuracy":0.5,"seconds":0.19,"eval_seconds":0.01}
+///
+/// The two times stand last, so that what must be equal between two runs is a prefix of the line.
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyche::train {
+
+struct EpochRecord {
+  std::uint32_t epoch = 0;  ///< 1 is the first
+  double train_loss = 0;    ///< not a number (null in the file) where training diverged
+  double train_accuracy = 0;
+  std::optional<double> test_accuracy;          ///< in epochs that were evaluated
+  std::optional<double> test_accuracy_exp;      ///< where the data has the subsets and the fold has graphs of it
+  std::optional<double> test_accuracy_corrupt;  ///< likewise
+  double seconds = 0;                           ///< of training
+  double eval_seconds = 0;
+
+  friend bool operator==(const EpochRecord&, const EpochRecord&) = default;
+};
+
+/// One line, without its newline.
+[[nodiscard]] std::string to_line(const EpochRecord& record);
+/// Throws InputError on anything else; `name` and `line` say where.
+[[nodiscard]] EpochRecord parse_record(std::string_view text, std::string_view name, std::size_t line);
+
+/// The records of epochs 1 to `epochs`, and how many bytes of the file they take. Whatever follows them is not looked
+/// at: lines of epochs whose checkpoint was never written, or a line torn by a crash. Throws InputError where one of
+/// these records is missing or damaged. A missing file has no records.
+struct Metrics {
+  std::vector<EpochRecord> records;
+  std::uint64_t bytes = 0;
+};
+[[nodiscard]] Metrics read_metrics(const std::filesystem::path& path, std::uint32_t epochs);
+
+}  // namespace tyche::train

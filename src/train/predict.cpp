@@ -1,0 +1,101 @@
+#include "train/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/outcome.hpp"
+#include "support/error.hpp"
+#include "train/features.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+void check_pinned(const NpyMatrix& pinned, const nn::ModelConfig& model, const GraphSet& set, std::string_view name) {
+  if (model.random_dims() == 0) {
+    throw InputError::at(name, "", "random features are given, but this model has none (rni is 0)");
+  }
+  std::size_t nodes = 0;
+  for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
+  if (pinned.rows != nodes || pinned.columns != model.random_dims()) {
+    throw InputError::at(name, "",
+                         fmt::format("has the shape {} × {}; expected {} × {} (all nodes of all graphs in order × the "
+                                     "model's random dimensions)",
+                                     pinned.rows, pinned.columns, nodes, model.random_dims()));
+  }
+  for (std::size_t i = 0; i < pinned.values.size(); ++i) {
+    if (!std::isfinite(pinned.values[i])) {
+      throw InputError::at(name, fmt::format("row {}, column {}", i / pinned.columns, i % pinned.columns),
+                           fmt::format("is {}; expected a finite number", pinned.values[i]));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
+                                const PredictOptions& options, std::string_view name) {
+  const nn::ModelConfig& model = checkpoint.config.model;
+  if (options.draws == 0) throw InputError("at least one draw is needed; came 0");
+  if (options.pinned && options.draws != 1) {
+    throw InputError(fmt::format("pinned features are one draw; {} draws were asked for", options.draws));
+  }
+  if (options.pinned) check_pinned(*options.pinned, model, set, name);
+
+  (void)classes_of(set, checkpoint.config.data.labels);  // throws on a label the model cannot give
+  const std::vector<std::vector<float>> features = make_features(set, checkpoint.config.data.features);
+  const std::vector<std::uint32_t> no_labels(set.graphs.size(), 0);
+  engine::Job job;
+  job.data = {set.graphs, no_labels, features};
+  job.model = model;
+  std::vector<std::uint32_t> all(set.graphs.size());
+  std::iota(all.begin(), all.end(), 0u);
+
+  // Mean and sum of squared deviations, updated draw by draw (Welford): equal draws have a spread of exactly 0.
+  const std::size_t classes = model.classes;
+  std::vector<double> mean(all.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
+  for (std::uint32_t r = 0; r < options.draws; ++r) {
+    engine::Draw draw;
+    draw.seed = options.seed.value_or(checkpoint.config.seed);
+    draw.fold = checkpoint.fold;
+    draw.epoch = checkpoint.state.epoch;
+    draw.index = r;
+    if (options.pinned) draw.pinned = options.pinned->values;
+    const engine::Logits answer = engine.predict(job, checkpoint.state.parameters, all, draw);
+    for (std::size_t g = 0; g < all.size(); ++g) {
+      std::vector<double> probabilities(classes, 0.0);
+      engine::add_probabilities(std::span(answer.values).subspan(g * classes, classes), probabilities);
+      for (std::size_t c = 0; c < classes; ++c) {
+        const std::size_t i = g * classes + c;
+        const double step = probabilities[c] - mean[i];
+        mean[i] += step / (r + 1);
+        squares[i] += step * (probabilities[c] - mean[i]);
+        logits[i] += answer.values[i];
+      }
+    }
+  }
+
+  std::vector<Prediction> predictions(all.size());
+  const double draws = options.draws;
+  for (std::size_t g = 0; g < all.size(); ++g) {
+    const std::uint32_t best = engine::predicted_class(std::span(mean).subspan(g * classes, classes));
+    predictions[g].label = checkpoint.config.data.labels[best];
+    predictions[g].probability = mean[g * classes + best];
+    predictions[g].spread = std::sqrt(squares[g * classes + best] / draws);
+    for (std::size_t c = 0; c < classes; ++c) {
+      predictions[g].logits.push_back(static_cast<float>(logits[g * classes + c] / draws));
+    }
+  }
+  return predictions;
+}
+
+std::optional<double> accuracy(const std::vector<Prediction>& predictions, const GraphSet& set) {
+  if (set.labels.empty() || predictions.empty()) return std::nullopt;
+  std::size_t right = 0;
+  for (std::size_t g = 0; g < predictions.size(); ++g) right += predictions[g].label == set.labels[g] ? 1 : 0;
+  return static_cast<double>(right) / static_cast<double>(predictions.size());
+}
+
+}  // namespace tyche::train

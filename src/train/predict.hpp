@@ -1,0 +1,42 @@
+#pragma once
+/// A trained model's answers, averaged over draws of the random features.
+///
+///   const Checkpoint checkpoint = read_checkpoint("run/fold-0/last.safetensors");
+///   const auto answers = predict(*engine, checkpoint, set, {.draws = 16});
+///   answers[0].label, answers[0].probability, answers[0].spread
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "graph/io.hpp"
+#include "support/npy.hpp"
+#include "train/checkpoint.hpp"
+
+namespace tyche::train {
+
+struct PredictOptions {
+  std::uint32_t draws = 1;
+  /// Of the draws; nothing: the checkpoint's own, with which draw 0 is the one its last evaluation used.
+  std::optional<std::uint64_t> seed;
+  /// Instead of draws: random features (all nodes of all graphs, in order × random dimensions).
+  std::optional<NpyMatrix> pinned;
+};
+
+struct Prediction {
+  int label = 0;              ///< as the training data spelled it
+  double probability = 0;     ///< of that label: the mean over draws
+  double spread = 0;          ///< of that probability over draws: population standard deviation, 0 for one draw
+  std::vector<float> logits;  ///< mean over draws
+};
+
+/// One a graph. Throws InputError where the graphs do not fit the model (node types, attributes, a label it does not
+/// know), or pinned features have the wrong shape or a value that is not finite; `name` stands for their file.
+[[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
+                                              const PredictOptions& options, std::string_view name = "features");
+
+/// The share of predictions that are the graph's label; nothing where the set has no labels.
+[[nodiscard]] std::optional<double> accuracy(const std::vector<Prediction>& predictions, const GraphSet& set);
+
+}  // namespace tyche::train

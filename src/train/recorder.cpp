@@ -1,0 +1,104 @@
+#include "train/recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "support/file.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+constexpr std::chrono::seconds kDiskInterval{10};
+
+struct Count {
+  std::uint64_t right = 0;
+  std::uint64_t all = 0;
+
+  void add(bool good) {
+    ++all;
+    right += good ? 1 : 0;
+  }
+  [[nodiscard]] std::optional<double> share() const {
+    return all == 0 ? std::nullopt : std::optional(static_cast<double>(right) / static_cast<double>(all));
+  }
+};
+
+std::string note(std::uint32_t fold, const EpochRecord& record) {
+  std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
+  if (record.test_accuracy) text += fmt::format(", test {:.2f} %", 100 * *record.test_accuracy);
+  return text;
+}
+
+}  // namespace
+
+struct Recorder::OpenBook {
+  FoldBook book;
+  std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
+};
+
+Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress)
+    : data_(data), progress_(progress) {
+  for (const FoldBook& book : books) {
+    make_folder(book.folder);
+    const LineLog cut(book.folder / kMetricsFile, book.fold->metrics_bytes);
+    books_.push_back(std::make_unique<OpenBook>(OpenBook{book}));
+  }
+}
+
+Recorder::~Recorder() = default;
+
+bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) {
+  try {
+    OpenBook& open = *books_[trial];
+    FoldProgress& fold = *open.book.fold;
+    const EpochRecord record = record_of(data_, fold.fold, result);
+    const auto now = std::chrono::steady_clock::now();
+    const bool to_disk = now - open.last_on_disk >= kDiskInterval;
+    // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
+    LineLog metrics(open.book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
+    metrics.append(to_line(record));
+    if (to_disk) metrics.sync();
+    open.book.writer.write(open.book.folder / kCheckpointFile, state, to_disk ? Durability::disk : Durability::system);
+    if (to_disk) open.last_on_disk = now;
+    fold.records.push_back(record);
+    if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+    failed_ = true;
+  }
+  return !failed_ && !interrupted();
+}
+
+void Recorder::finish() {
+  if (error_) std::rethrow_exception(error_);
+}
+
+EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
+  EpochRecord record;
+  record.epoch = result.epoch;
+  record.train_loss = result.train_loss;
+  record.train_accuracy = result.train_accuracy;
+  // Microseconds are plenty, and make the lines readable.
+  record.seconds = std::round(result.seconds * 1e6) / 1e6;
+  record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
+  if (!result.evaluated) return record;
+  const std::vector<std::uint32_t>& test = data.folds[fold].test;
+  Count all, exp, corrupt;
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    const bool right = result.test_predictions[i] == data.classes[test[i]];
+    all.add(right);
+    if (data.subsets) (data.dataset->subset[test[i]] == datasets::Subset::exp ? exp : corrupt).add(right);
+  }
+  record.test_accuracy = all.share();
+  record.test_accuracy_exp = exp.share();
+  record.test_accuracy_corrupt = corrupt.share();
+  return record;
+}
+
+}  // namespace tyche::train

@@ -1,0 +1,70 @@
+#pragma once
+/// Writes every epoch of every fold down as it ends: the metrics line first, the checkpoint second, so that a kill in
+/// between leaves a line too many (which resuming cuts off) and never a checkpoint whose record is missing.
+///
+///   Recorder recorder(data, books, progress);
+///   engine.train(job, trials, recorder);             // trial i is the fold of books[i]
+///   recorder.finish();                               // throws what went wrong on the way
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "support/progress.hpp"
+#include "train/checkpoint.hpp"
+#include "train/data.hpp"
+#include "train/metrics.hpp"
+
+namespace tyche::train {
+
+inline constexpr const char* kCheckpointFile = "last.safetensors";
+inline constexpr const char* kMetricsFile = "metrics.jsonl";
+
+/// How far a fold has come.
+struct FoldProgress {
+  std::uint32_t fold = 0;
+  engine::State state;
+  std::vector<EpochRecord> records;
+  std::uint64_t metrics_bytes = 0;  ///< that those records take in metrics.jsonl
+};
+
+/// A fold to record: its progress (records are added to it), its folder, its checkpoints.
+struct FoldBook {
+  FoldProgress* fold;
+  std::filesystem::path folder;
+  CheckpointWriter writer;
+};
+
+/// Every write reaches the system at once (a kill loses nothing); the disk is waited for at most every ten seconds a
+/// fold, which is what a power cut can cost.
+class Recorder : public engine::Observer {
+ public:
+  /// Makes the folders and cuts metrics.jsonl to the records that count. `progress` may be null.
+  Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress);
+  ~Recorder() override;
+
+  /// Returns false where the user asked to stop or a write failed. Never throws: an exception must not unwind through
+  /// an engine's threads, so it is kept for finish() and every trial stops at its next epoch.
+  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override;
+
+  void finish();
+
+ private:
+  struct OpenBook;
+
+  const TrainingData& data_;
+  Progress* progress_;
+  std::vector<std::unique_ptr<OpenBook>> books_;
+  std::atomic<bool> failed_ = false;
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+/// The line of an epoch: accuracies over a fold's test graphs, and over its EXP and CORRUPT ones where there are any.
+[[nodiscard]] EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result);
+
+}  // namespace tyche::train

@@ -1,0 +1,170 @@
+#include "train/run.hpp"
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+#include "train/checkpoint.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+constexpr const char* kConfig = "config.toml";
+constexpr const char* kSummary = "summary.json";
+
+bool is_temporary(const std::filesystem::path& path) {
+  return path.filename().string().find(".tmp-") != std::string::npos;
+}
+
+/// What a killed process left half written. Called under the folder's lock only.
+void remove_temporaries(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (is_temporary(entry.path())) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
+bool is_empty_folder(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!is_temporary(entry.path())) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool holds_run(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / kConfig, ignored);
+}
+
+RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
+  std::string list;
+  for (const Difference& difference : differences(stored, asked)) {
+    if (difference.key == "training.epochs" && asked.training.epochs > stored.training.epochs) continue;
+    const char* why = difference.key == "training.epochs" ? " (a run can be lengthened, not shortened)"
+                      : difference.key == "data.hash"     ? " (the data's content changed)"
+                                                          : "";
+    list +=
+        fmt::format("\n  {}: the run has {}, asked for {}{}", difference.key, difference.before, difference.after, why);
+  }
+  if (!list.empty()) {
+    throw InputError("this run was begun differently, so it cannot be resumed; begin another in a new folder:" + list);
+  }
+  RunConfig config = asked;
+  config.version = stored.version;
+  config.engine.description = stored.engine.description;
+  return config;
+}
+
+Run::Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data)
+    : folder_(std::move(folder)), config_(config), data_(&data) {
+  make_folder(folder_);
+  lock_ = std::make_unique<FolderLock>(folder_);
+  for (std::uint32_t f = 0; f < config_.folds.count; ++f) {
+    if (!config_.folds.only || *config_.folds.only == f) folds_.emplace_back().fold = f;
+  }
+}
+
+Run Run::begin(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data) {
+  Run run(folder, config, data);
+  if (!is_empty_folder(folder)) {
+    throw InputError::at(folder.string(), "",
+                         holds_run(folder)
+                             ? "holds a run already; add --resume to go on with it, or name another folder"
+                             : "is not empty; name a new folder for the run");
+  }
+  remove_temporaries(folder);
+  for (FoldProgress& fold : run.folds_) fold.state = engine::fresh_state(config.model, config.seed, fold.fold);
+  write_config(folder / kConfig, config);
+  return run;
+}
+
+Run Run::resume(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data) {
+  Run run(folder, config, data);
+  remove_temporaries(folder);
+  for (FoldProgress& fold : run.folds_) run.load(fold);
+  if (to_toml(config) != read_file(folder / kConfig)) write_config(folder / kConfig, config);
+  return run;
+}
+
+std::filesystem::path Run::fold_folder(std::uint32_t fold) const { return folder_ / fmt::format("fold-{}", fold); }
+
+void Run::load(FoldProgress& fold) const {
+  const std::filesystem::path folder = fold_folder(fold.fold);
+  const std::filesystem::path path = folder / kCheckpointFile;
+  remove_temporaries(folder);
+  if (!std::filesystem::exists(path)) {
+    fold.state = engine::fresh_state(config_.model, config_.seed, fold.fold);
+    return;
+  }
+  try {
+    const Checkpoint checkpoint = read_checkpoint(path);
+    if (checkpoint.fold != fold.fold) {
+      throw InputError::at(path.string(), "", fmt::format("is of fold {}", checkpoint.fold));
+    }
+    for (const Difference& difference : differences(checkpoint.config, config_)) {
+      if (difference.key == "training.epochs") continue;
+      throw InputError::at(path.string(), "",
+                           fmt::format("is of another run: {} is {}, but {} in config.toml", difference.key,
+                                       difference.before, difference.after));
+    }
+    const Metrics metrics = read_metrics(folder / kMetricsFile, checkpoint.state.epoch);
+    fold.state = checkpoint.state;
+    fold.records = metrics.records;
+    fold.metrics_bytes = metrics.bytes;
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{}\n  fold {} cannot be taken up; move {} away to train this fold from the start "
+                    "(to the same result)",
+                    error.what(), fold.fold, folder.string()));
+  }
+}
+
+std::uint64_t Run::epochs_done() const {
+  std::uint64_t done = 0;
+  for (const FoldProgress& fold : folds_) done += fold.state.epoch;
+  return done;
+}
+
+std::uint64_t Run::epochs_left() const {
+  std::uint64_t left = 0;
+  for (const FoldProgress& fold : folds_) {
+    if (fold.state.epoch < config_.training.epochs) left += config_.training.epochs - fold.state.epoch;
+  }
+  return left;
+}
+
+Summary Run::summary() const {
+  std::vector<FoldSummary> folds;
+  for (const FoldProgress& fold : folds_) folds.push_back(summarise_fold(fold.fold, fold.records));
+  return summarise(config_, std::move(folds));
+}
+
+Summary Run::train(engine::Engine& engine, Progress* progress) {
+  std::vector<FoldBook> open;
+  std::vector<engine::Trial> trials;
+  for (FoldProgress& fold : folds_) {
+    if (fold.state.epoch >= config_.training.epochs) continue;
+    open.push_back({&fold, fold_folder(fold.fold), CheckpointWriter(config_, fold.fold)});
+    trials.push_back({.seed = config_.seed,
+                      .fold = fold.fold,
+                      .learning_rate = config_.training.learning_rate,
+                      .train = data_->folds[fold.fold].train,
+                      .test = data_->folds[fold.fold].test,
+                      .state = std::move(fold.state)});  // back below
+  }
+  if (!trials.empty() && !interrupted()) {
+    Recorder recorder(*data_, open, progress);
+    engine.train(data_->job(config_), trials, recorder);
+    recorder.finish();
+  }
+  for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
+  const Summary result = summary();
+  const std::filesystem::path path = folder_ / kSummary;
+  const std::string text = to_json(result, config_).dump(2) + "\n";
+  if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+  return result;
+}
+
+}  // namespace tyche::train

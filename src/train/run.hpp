@@ -1,0 +1,67 @@
+#pragma once
+/// A run: cross-validation in a folder that is never overwritten and can be taken up again after any end.
+///
+///   RUN/config.toml                 the resolved configuration
+///   RUN/fold-3/metrics.jsonl        a line an epoch (metrics.hpp)
+///   RUN/fold-3/last.safetensors     where the trial stands (checkpoint.hpp)
+///   RUN/summary.json                what came out (summary.hpp)
+///
+///   Run run = Run::begin("runs/rni50", config, data);        // or Run::resume
+///   const Summary summary = run.train(*engine, &progress);
+///
+/// After every epoch of a fold its metrics line is written first, its checkpoint second. A kill in between leaves a
+/// line too many, which resuming cuts off and trains again to the same bits; so at most the epoch under way is lost.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "support/file.hpp"
+#include "support/progress.hpp"
+#include "train/config.hpp"
+#include "train/data.hpp"
+#include "train/recorder.hpp"
+#include "train/summary.hpp"
+
+namespace tyche::train {
+
+/// Whether a folder holds a run that can be resumed (it has a config.toml).
+[[nodiscard]] bool holds_run(const std::filesystem::path& folder);
+
+/// The stored configuration with what a call asks for instead laid over it. Throws InputError that lists every
+/// difference that would change results; more epochs are allowed, and so is data that moved but hashes the same.
+[[nodiscard]] RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked);
+
+class Run {
+ public:
+  /// Throws InputError where the folder is not empty. Requires a resolved configuration; `data` must outlive the run.
+  static Run begin(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data);
+  /// Takes up the run in `folder`, whose configuration is `config` (see resumed_config). Throws InputError where a
+  /// checkpoint is damaged or of another run.
+  static Run resume(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data);
+
+  /// Epochs still to train, over all folds. 0: the run is complete.
+  [[nodiscard]] std::uint64_t epochs_left() const;
+  [[nodiscard]] std::uint64_t epochs_done() const;
+
+  /// Trains to the end, or until interrupted() (then the summary says complete = false). Throws IoError where a write
+  /// fails; every earlier checkpoint stands. Writes summary.json.
+  Summary train(engine::Engine& engine, Progress* progress);
+
+  /// What the records so far give.
+  [[nodiscard]] Summary summary() const;
+
+ private:
+  Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data);
+  [[nodiscard]] std::filesystem::path fold_folder(std::uint32_t fold) const;
+  void load(FoldProgress& fold) const;
+
+  std::filesystem::path folder_;
+  RunConfig config_;
+  const TrainingData* data_;
+  std::unique_ptr<FolderLock> lock_;
+  std::vector<FoldProgress> folds_;
+};
+
+}  // namespace tyche::train

@@ -1,0 +1,134 @@
+#include "train/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/model.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+using Accuracy = std::optional<double> EpochRecord::*;
+
+std::vector<double> finals(const std::vector<FoldSummary>& folds, Accuracy which) {
+  std::vector<double> values;
+  for (const FoldSummary& fold : folds) {
+    if (fold.last_tested && (*fold.last_tested).*which) values.push_back(*((*fold.last_tested).*which));
+  }
+  return values;
+}
+
+std::optional<double> mean(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+std::optional<double> deviation(const std::vector<double>& values) {
+  const std::optional<double> middle = mean(values);
+  if (!middle) return std::nullopt;
+  double sum = 0;
+  for (const double value : values) sum += (value - *middle) * (value - *middle);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.2f}", 100 * *share) : "-"; }
+
+void put(nlohmann::ordered_json& json, const char* key, const std::optional<double>& value) {
+  if (value) json[key] = *value;
+}
+
+}  // namespace
+
+FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records) {
+  FoldSummary summary;
+  summary.fold = fold;
+  summary.epochs = static_cast<std::uint32_t>(records.size());
+  if (!records.empty()) summary.last = records.back();
+  for (const EpochRecord& record : records) {
+    if (record.test_accuracy) summary.last_tested = record;
+    summary.seconds += record.seconds + record.eval_seconds;
+  }
+  return summary;
+}
+
+Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
+  Summary summary;
+  summary.folds = std::move(folds);
+  summary.complete = std::all_of(summary.folds.begin(), summary.folds.end(),
+                                 [&](const FoldSummary& fold) { return fold.epochs >= config.training.epochs; });
+  const std::vector<double> accuracies = finals(summary.folds, &EpochRecord::test_accuracy);
+  summary.test_accuracy_mean = mean(accuracies);
+  summary.test_accuracy_std = deviation(accuracies);
+  summary.test_accuracy_exp_mean = mean(finals(summary.folds, &EpochRecord::test_accuracy_exp));
+  summary.test_accuracy_corrupt_mean = mean(finals(summary.folds, &EpochRecord::test_accuracy_corrupt));
+  summary.parameters = nn::layout(config.model).size;
+  for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
+  return summary;
+}
+
+nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) {
+  nlohmann::ordered_json json;
+  json["complete"] = summary.complete;
+  put(json, "test_accuracy_mean", summary.test_accuracy_mean);
+  put(json, "test_accuracy_std", summary.test_accuracy_std);
+  json["test_accuracy_std_kind"] = "population";
+  put(json, "test_accuracy_exp_mean", summary.test_accuracy_exp_mean);
+  put(json, "test_accuracy_corrupt_mean", summary.test_accuracy_corrupt_mean);
+  json["folds"] = nlohmann::ordered_json::array();
+  for (const FoldSummary& fold : summary.folds) {
+    nlohmann::ordered_json entry;
+    entry["fold"] = fold.fold;
+    entry["epochs"] = fold.epochs;
+    if (fold.last) {
+      entry["train_loss"] = fold.last->train_loss;
+      entry["train_accuracy"] = fold.last->train_accuracy;
+    }
+    if (fold.last_tested) {
+      entry["tested_epoch"] = fold.last_tested->epoch;
+      put(entry, "test_accuracy", fold.last_tested->test_accuracy);
+      put(entry, "test_accuracy_exp", fold.last_tested->test_accuracy_exp);
+      put(entry, "test_accuracy_corrupt", fold.last_tested->test_accuracy_corrupt);
+    }
+    entry["seconds"] = fold.seconds;
+    json["folds"].push_back(entry);
+  }
+  json["parameters"] = summary.parameters;
+  json["seconds"] = summary.seconds;
+  json["seed"] = config.seed;
+  json["engine"] = config.engine.description;
+  json["version"] = kVersion;
+  return json;
+}
+
+std::string to_table(const Summary& summary) {
+  const bool subsets = summary.test_accuracy_exp_mean || summary.test_accuracy_corrupt_mean;
+  std::string text =
+      fmt::format("{:>4}  {:>6}  {:>10}  {:>11}  {:>10}", "fold", "epochs", "train loss", "train acc %", "test acc %");
+  if (subsets) text += fmt::format("  {:>7}  {:>9}", "EXP %", "CORRUPT %");
+  text += fmt::format("  {:>12}\n", "time");
+  for (const FoldSummary& fold : summary.folds) {
+    const EpochRecord tested = fold.last_tested.value_or(EpochRecord{});
+    text += fmt::format("{:>4}  {:>6}  {:>10}  {:>11}  {:>10}", fold.fold, fold.epochs,
+                        fold.last ? fmt::format("{:.4f}", fold.last->train_loss) : "-",
+                        fold.last ? percent(fold.last->train_accuracy) : "-", percent(tested.test_accuracy));
+    if (subsets) {
+      text += fmt::format("  {:>7}  {:>9}", percent(tested.test_accuracy_exp), percent(tested.test_accuracy_corrupt));
+    }
+    text += fmt::format("  {:>12}\n", format_duration(fold.seconds));
+  }
+  if (summary.test_accuracy_mean) {
+    text += fmt::format("test accuracy {} % ± {} (mean ± population standard deviation over {} fold{})\n",
+                        percent(summary.test_accuracy_mean), percent(summary.test_accuracy_std), summary.folds.size(),
+                        summary.folds.size() == 1 ? "" : "s");
+  }
+  return text;
+}
+
+}  // namespace tyche::train

@@ -1,0 +1,42 @@
+#pragma once
+/// What came out of a run: summary.json, and a table for people.
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/config.hpp"
+#include "train/metrics.hpp"
+
+namespace tyche::train {
+
+struct FoldSummary {
+  std::uint32_t fold = 0;
+  std::uint32_t epochs = 0;                ///< trained so far
+  std::optional<EpochRecord> last;         ///< of the last epoch
+  std::optional<EpochRecord> last_tested;  ///< of the last epoch that was evaluated
+  double seconds = 0;                      ///< training and evaluation, all epochs
+};
+
+struct Summary {
+  bool complete = false;  ///< every fold has trained all its epochs
+  std::vector<FoldSummary> folds;
+  /// Over the folds' last test accuracies; the deviation is the population's (divided by the number of folds, as
+  /// NumPy's std does). Empty where no fold was tested yet.
+  std::optional<double> test_accuracy_mean;
+  std::optional<double> test_accuracy_std;
+  std::optional<double> test_accuracy_exp_mean;
+  std::optional<double> test_accuracy_corrupt_mean;
+  std::uint64_t parameters = 0;
+  double seconds = 0;  ///< summed over folds; folds that trained side by side count each
+};
+
+[[nodiscard]] FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records);
+/// Fills in the means.
+[[nodiscard]] Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config);
+[[nodiscard]] std::string to_table(const Summary& summary);
+
+}  // namespace tyche::train

@@ -1,0 +1,142 @@
+#include "train/features.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/error.hpp"
+#include "train/data.hpp"
+#include "train/samples.hpp"
+
+namespace tyche::train {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+/// An edge and a lone node, with these node types (all 0 if none).
+GraphSet two_graphs(std::vector<NodeType> first = {}, std::vector<NodeType> second = {}) {
+  const std::vector<Edge> edge = {{0, 1}};
+  GraphSet set;
+  set.name = "two";
+  set.graphs = {Graph::from_edges(2, edge, std::move(first)), Graph::from_edges(1, {}, std::move(second))};
+  set.labels = {0, 1};
+  return set;
+}
+
+TEST(Features, AreNodeTypesOneHot) {
+  const GraphSet set = two_graphs({0, 1}, {1});
+  const FeatureSpec spec = feature_spec(set);
+  EXPECT_THAT(spec.types, ElementsAre(0, 1));
+  EXPECT_EQ(spec.columns(), 2u);
+  EXPECT_THAT(make_features(set, spec), ElementsAre(ElementsAre(1, 0, 0, 1), ElementsAre(0, 1)));
+}
+
+TEST(Features, HaveOneColumnForEachTypeThatOccurs) {
+  const GraphSet set = two_graphs({7, 1000000}, {7});
+  EXPECT_THAT(make_features(set, feature_spec(set)), ElementsAre(ElementsAre(1, 0, 0, 1), ElementsAre(1, 0)));
+}
+
+TEST(Features, AreAConstantWhereNodesHaveNothing) {
+  const GraphSet set = two_graphs();
+  const FeatureSpec spec = feature_spec(set);
+  EXPECT_THAT(spec.types, IsEmpty());
+  EXPECT_EQ(spec.columns(), 1u);
+  EXPECT_THAT(make_features(set, spec), ElementsAre(ElementsAre(1, 1), ElementsAre(1)));
+}
+
+TEST(Features, AreAttributesAsTheyAreBehindTheTypes) {
+  GraphSet set = two_graphs();
+  set.attribute_dim = 1;
+  set.attributes = {{0.5f, -2}, {3}};
+  EXPECT_THAT(make_features(set, feature_spec(set)), ElementsAre(ElementsAre(0.5f, -2), ElementsAre(3)));
+  GraphSet both = two_graphs({0, 1}, {0});
+  both.attribute_dim = 1;
+  both.attributes = set.attributes;
+  EXPECT_THAT(make_features(both, feature_spec(both)),
+              ElementsAre(ElementsAre(1, 0, 0.5f, 0, 1, -2), ElementsAre(1, 0, 3)));
+}
+
+TEST(Features, RefuseAnAttributeThatIsNoNumberNamingItsPlace) {
+  GraphSet set = two_graphs();
+  set.attribute_dim = 2;
+  set.attributes = {{0, 0, 0, 0}, {0, std::numeric_limits<float>::quiet_NaN()}};
+  EXPECT_THAT([&] { (void)make_features(set, feature_spec(set)); },
+              ThrowsMessage<InputError>(HasSubstr("two: graph 1, node 0: attribute 1 is nan")));
+  set.attributes[1][1] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT([&] { (void)make_features(set, feature_spec(set)); }, ThrowsMessage<InputError>(HasSubstr("inf")));
+}
+
+TEST(Features, RefuseGraphsWithoutNodes) {
+  GraphSet set = two_graphs();
+  set.graphs[1] = Graph();
+  EXPECT_THAT([&] { (void)make_features(set, feature_spec(set)); },
+              ThrowsMessage<InputError>(HasSubstr("graph 1 has no nodes")));
+}
+
+TEST(Features, RefuseDataThatDoesNotFitTheModel) {
+  const FeatureSpec typed{.types = {0, 1}, .attributes = 0};
+  const FeatureSpec plain;
+  const FeatureSpec attributed{.types = {}, .attributes = 3};
+  EXPECT_THAT(
+      [&] {
+        (void)make_features(two_graphs({0, 2}), typed);
+      },
+      ThrowsMessage<InputError>(HasSubstr("graph 0, node 1: type 2 is not among those the model was made for: 0, 1")));
+  EXPECT_THAT(
+      [&] {
+        (void)make_features(two_graphs({0, 2}), plain);
+      },
+      ThrowsMessage<InputError>(HasSubstr("have one type")));
+  EXPECT_THAT([&] { (void)make_features(two_graphs(), attributed); },
+              ThrowsMessage<InputError>(HasSubstr("nodes have 0 attributes; the model was made for 3")));
+  // A set of one type fits a model of several: its columns are the model's, not its own.
+  EXPECT_THAT(make_features(two_graphs({1, 1}, {1}), typed), ElementsAre(ElementsAre(0, 1, 0, 1), ElementsAre(0, 1)));
+}
+
+TEST(Features, RefuseTypesThatAreReallyNames) {
+  std::vector<NodeType> types(5000);
+  for (NodeType v = 0; v < types.size(); ++v) types[v] = v;
+  GraphSet set;
+  set.name = "names";
+  set.graphs = {Graph::from_edges(5000, {}, types)};
+  EXPECT_THAT([&] { (void)feature_spec(set); }, ThrowsMessage<InputError>(HasSubstr("different node types")));
+}
+
+TEST(Labels, BecomeClassesInAscendingOrder) {
+  GraphSet set = two_graphs();
+  set.labels = {5, -1};
+  EXPECT_THAT(label_values(set), ElementsAre(-1, 5));
+  EXPECT_THAT(classes_of(set, {-1, 5}), ElementsAre(1, 0));
+  EXPECT_THAT([&] { (void)classes_of(set, {0, 5}); }, ThrowsMessage<InputError>(HasSubstr("graph 1 has the label -1")));
+}
+
+TEST(Labels, MustBeThereAndDiffer) {
+  GraphSet set = two_graphs();
+  set.labels = {1, 1};
+  EXPECT_THAT([&] { (void)label_values(set); }, ThrowsMessage<InputError>(HasSubstr("every graph has the label 1")));
+  set.labels.clear();
+  EXPECT_THAT([&] { (void)label_values(set); }, ThrowsMessage<InputError>(HasSubstr("no labels")));
+}
+
+TEST(FoldWarnings, NameClassesThatAreMissing) {
+  // Sorted by label, contiguous halves: each half trains on one label alone.
+  datasets::Dataset dataset = small_dataset(8);
+  dataset.set.labels = {3, 3, 3, 3, 5, 5, 5, 5};
+  RunConfig config;
+  config.folds.count = 2;
+  config.folds.validation = 0;
+  resolve(config, dataset, "small");
+  EXPECT_THAT(fold_warnings(prepare(dataset, config), config),
+              ElementsAre(HasSubstr("fold 0 has no training graphs with label 3"),
+                          HasSubstr("fold 1 has no training graphs with label 5"),
+                          HasSubstr("test graphs of fold 0, 1; --fold-scheme stratified")));
+  config.folds.scheme = datasets::FoldScheme::stratified;
+  EXPECT_THAT(fold_warnings(prepare(dataset, config), config), IsEmpty());
+}
+
+}  // namespace
+}  // namespace tyche::train

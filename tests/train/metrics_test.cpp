@@ -1,0 +1,97 @@
+#include "train/metrics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/summary.hpp"
+
+namespace tyche::train {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+EpochRecord record(std::uint32_t epoch) {
+  EpochRecord r;
+  r.epoch = epoch;
+  r.train_loss = 0.1 + 0.2 * epoch;
+  r.train_accuracy = 0.5;
+  if (epoch % 2 == 0) r.test_accuracy = 1.0 / 3;
+  r.seconds = 0.25;
+  r.eval_seconds = 0.125;
+  return r;
+}
+
+TEST(EpochRecord, IsOneLineOfJson) {
+  EpochRecord r = record(2);
+  r.test_accuracy_exp = 0.25;
+  r.test_accuracy_corrupt = 0.75;
+  EXPECT_EQ(to_line(r),
+            R"({"epoch":2,"train_loss":0.5,"train_accuracy":0.5,"test_accuracy":0.3333333333333333,)"
+            R"("test_accuracy_exp":0.25,"test_accuracy_corrupt":0.75,"seconds":0.25,"eval_seconds":0.125})");
+  EXPECT_EQ(parse_record(to_line(r), "x", 1), r);
+  EXPECT_EQ(to_line(record(1)).find("test_accuracy"), std::string::npos);
+}
+
+TEST(EpochRecord, KeepsALossThatIsNoNumber) {
+  EpochRecord r = record(1);
+  r.train_loss = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(to_line(r), HasSubstr("\"train_loss\":null"));
+  EXPECT_TRUE(std::isnan(parse_record(to_line(r), "x", 1).train_loss));
+}
+
+TEST(Metrics, ReadsTheRecordsThatCountAndNoMore) {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
+  const std::string two = to_line(record(1)) + "\n" + to_line(record(2)) + "\n";
+  write_file(path, two + to_line(record(3)) + "\n{\"epoch\":4,\"tr");
+  const Metrics metrics = read_metrics(path, 2);
+  EXPECT_EQ(metrics.records.size(), 2u);
+  EXPECT_EQ(metrics.records[1], record(2));
+  EXPECT_EQ(metrics.bytes, two.size());
+  EXPECT_EQ(read_metrics(path, 0).bytes, 0u);
+  EXPECT_THAT([&] { (void)read_metrics(path, 4); },
+              ThrowsMessage<InputError>(HasSubstr("the record of epoch 4 is missing")));
+}
+
+TEST(Metrics, ComplainAboutDamageWithItsLine) {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
+  write_file(path, to_line(record(1)) + "\n" + to_line(record(3)) + "\n");
+  EXPECT_THAT([&] { (void)read_metrics(path, 2); },
+              ThrowsMessage<InputError>(HasSubstr("line 2: expected the record of epoch 2")));
+  write_file(path, to_line(record(1)) + "\nnot json\n");
+  EXPECT_THAT([&] { (void)read_metrics(path, 2); },
+              ThrowsMessage<InputError>(HasSubstr("metrics.jsonl: line 2: expected")));
+}
+
+TEST(Summary, AveragesTheFoldsLastTestsWithThePopulationsDeviation) {
+  RunConfig config;
+  config.training.epochs = 3;
+  std::vector<FoldSummary> folds;
+  for (const double accuracy : {0.5, 1.0}) {
+    std::vector<EpochRecord> records = {record(1), record(2), record(3)};
+    records[1].test_accuracy = accuracy;
+    folds.push_back(summarise_fold(static_cast<std::uint32_t>(folds.size()), records));
+  }
+  const Summary summary = summarise(config, folds);
+  EXPECT_TRUE(summary.complete);
+  EXPECT_DOUBLE_EQ(*summary.test_accuracy_mean, 0.75);
+  EXPECT_DOUBLE_EQ(*summary.test_accuracy_std, 0.25);
+  EXPECT_DOUBLE_EQ(summary.seconds, 2 * 3 * 0.375);
+  EXPECT_EQ(summary.folds[0].last_tested->epoch, 2u);
+  const auto json = to_json(summary, config);
+  EXPECT_EQ(json["folds"][1]["test_accuracy"], 1.0);
+  EXPECT_THAT(to_table(summary), HasSubstr("test accuracy 75.00 % ± 25.00"));
+  config.training.epochs = 4;
+  EXPECT_FALSE(summarise(config, folds).complete);
+}
+
+}  // namespace
+}  // namespace tyche::train
