@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   add_wl(app);
   add_train(app);
   add_predict(app);
+  add_bench(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);
