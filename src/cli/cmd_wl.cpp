@@ -12,7 +12,9 @@
 #include "cli/commands.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
+#include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "wl/set_compare.hpp"
 #include "wl/wl.hpp"
 
 namespace tyche::cli {
@@ -26,7 +28,33 @@ struct Arguments {
   unsigned dim = 1;
   bool pairs = false;
   std::string format;
+  std::string sets;
+  std::string two_sets = "edges";
 };
+
+/// "2-WL", or with --sets what is refined.
+std::string test_name(const Arguments& a) {
+  if (a.sets.empty()) return fmt::format("{}-WL", a.dim);
+  if (a.sets == "1-2-3") {
+    return fmt::format("refinement of nodes, {}, connected 3-sets", a.two_sets == "all" ? "2-sets" : "edges");
+  }
+  return fmt::format("refinement of {}-sets", a.sets);
+}
+
+/// What classes are classes of.
+std::string unit_name(const Arguments& a) {
+  if (!a.sets.empty()) return "sets";
+  return a.dim == 1 ? "nodes" : fmt::format("{}-tuples", a.dim);
+}
+
+/// The test of --sets.
+wl::Comparison compare_sets(const Arguments& a, const Graph& first, const Graph& second, unsigned threads) {
+  if (a.sets == "1-2-3") {
+    const auto pairs = a.two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
+    return wl::compare_sets(first, second, wl::hierarchy(pairs), threads).answer;
+  }
+  return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
+}
 
 GraphSet read(const Arguments& a, const std::string& path) {
   return read_graphs(path, a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
@@ -56,14 +84,15 @@ std::string counted(std::uint64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : (std::string_view(noun) == "class" ? "es" : "s"));
 }
 
-std::string in_words(const wl::Comparison& answer, unsigned dim) {
-  std::string text = answer.distinguished ? fmt::format("told apart by {}-WL, first at round {}", dim, *answer.round)
-                                          : fmt::format("not told apart by {}-WL", dim);
-  return text + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
-                            counted(answer.classes, "class"), dim == 1 ? "nodes" : fmt::format("{}-tuples", dim));
+std::string in_words(const wl::Comparison& answer, const Arguments& a) {
+  const std::string verdict = answer.distinguished
+                                  ? fmt::format("told apart by {}, first at round {}", test_name(a), *answer.round)
+                                  : fmt::format("not told apart by {}", test_name(a));
+  return verdict + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
+                               counted(answer.classes, "class"), unit_name(a));
 }
 
-std::string to_table(const std::vector<wl::Comparison>& answers, unsigned dim) {
+std::string to_table(const std::vector<wl::Comparison>& answers, const Arguments& a) {
   std::string text =
       fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round", "stable after", "classes");
   std::size_t apart = 0;
@@ -73,7 +102,7 @@ std::string to_table(const std::vector<wl::Comparison>& answers, unsigned dim) {
     text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pair, answer.distinguished ? "yes" : "no",
                         answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes);
   }
-  return text + fmt::format("{} of {} told apart by {}-WL\n", apart, counted(answers.size(), "pair"), dim);
+  return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), test_name(a));
 }
 
 std::string in_words(const wl::Grouping& grouping, unsigned dim) {
@@ -104,11 +133,12 @@ void compare_two(const Arguments& a, const wl::Options& options) {
   if (a.index.empty() && one.graphs.size() + other.graphs.size() > 2 && !a.common.quiet) {
     std::fprintf(stderr, "tyche: comparing the first graphs of files with several; --index I,J picks others\n");
   }
-  const wl::Comparison answer = wl::compare(left, right, options);
+  const wl::Comparison answer =
+      a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
   if (a.common.json) {
     print_json(to_json({answer}));
   } else {
-    print(fmt::format("graph {} of {} and graph {} of {}: {}", i, first, j, second, in_words(answer, a.dim)));
+    print(fmt::format("graph {} of {} and graph {} of {}: {}", i, first, j, second, in_words(answer, a)));
   }
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
@@ -120,12 +150,21 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
                          fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
   }
   Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
-  const auto answers = wl::compare_pairs(set.graphs, options, &progress);
+  std::vector<wl::Comparison> answers(set.graphs.size() / 2);
+  if (a.sets.empty()) {
+    answers = wl::compare_pairs(set.graphs, options, &progress);
+  } else {
+    parallel_for(answers.size(), a.common.threads, [&](std::size_t i) {
+      if (interrupted()) throw Interrupted("stopped before all pairs were compared");
+      answers[i] = compare_sets(a, set.graphs[2 * i], set.graphs[2 * i + 1], 1);
+      progress.add(1);
+    });
+  }
   progress.finish();
   if (a.common.json) {
     print_json(to_json(answers));
   } else {
-    print(to_table(answers, a.dim));
+    print(to_table(answers, a));
   }
   bool all = true;
   for (const wl::Comparison& answer : answers) all &= answer.distinguished;
@@ -133,6 +172,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
 }
 
 void group_all(const Arguments& a, const wl::Options& options) {
+  if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   const GraphSet set = read(a, a.files.front());
   const wl::Grouping grouping = wl::group(set.graphs, options);
   if (a.common.json) {
@@ -178,6 +218,14 @@ void add_wl(CLI::App& root) {
       ->delimiter(',')
       ->expected(2)
       ->type_name("I,J");
+  app.add_option(
+         "--sets", a->sets,
+         "Instead: colour refinement on the graphs of 2-sets or 3-sets, or on the hierarchy 1-2-3: what networks "
+         "on sets can see at most")
+      ->check(CLI::IsMember({"2", "3", "1-2-3"}));
+  app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"edges", "all"}));
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);
@@ -185,6 +233,7 @@ void add_wl(CLI::App& root) {
   app.footer(
       "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
+      "          tyche wl exp --pairs --sets 1-2-3  what 1-2-3-GCN can see at most\n"
       "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
       "Exit code 1 if some graphs that were compared are not told apart.");

@@ -88,6 +88,19 @@ struct GatherRows {
   std::size_t out_stride = 0;
 };
 
+/// out(x, y) = Σ_z left(x, z) · right(z, y), channel by channel, for x, y, z in [0, n); entry (x, z) of left lies at
+/// left + x · left_x + z · left_z, and so on. Channels are rounded up to whole vectors.
+struct ChannelProduct {
+  std::size_t n = 0;
+  std::size_t channels = 0;
+  const float* left = nullptr;
+  std::size_t left_x = 0, left_z = 0;
+  const float* right = nullptr;
+  std::size_t right_z = 0, right_y = 0;
+  float* out = nullptr;
+  std::size_t out_x = 0, out_y = 0;
+};
+
 /// What random_features() of engine/randomness.hpp is asked, with the scale computed once.
 struct FeatureRows {
   bool normal = true;
@@ -141,6 +154,9 @@ struct Kernels {
 
   // features.cpp
   void (*features)(const FeatureRows&) = nullptr;
+
+  // channels.cpp
+  void (*channel_product)(const ChannelProduct&) = nullptr;
 
   // peak.cpp
   /// Runs `rounds` rounds of independent fused multiply-adds and returns how many floating-point operations those were.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+
+#include "nn/levels.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -22,6 +25,22 @@ PackedModel::PackedModel(const nn::ModelConfig& config, const Kernels& kernels) 
     add_layer(weight.shape[1], weight.shape[0], weight.shape[1], false, std::span(&weight.offset, 1),
               layout.at(name + ".bias").offset);
   };
+  if (config.on_sets()) {
+    for (const nn::Level& level : nn::levels(config)) {
+      for (std::size_t l = 0; l < level.convs.size(); ++l) {
+        // Of the first layer's input only the columns that come from nodes need a gradient.
+        conv(level.convs[l], l > 0 || level.on_nodes ? config.width : 0, false);
+      }
+    }
+    return;
+  }
+  if (config.kind == "ppgn") {
+    for (const nn::Tensor& tensor : layout.tensors) {
+      constexpr std::string_view kWeight = ".weight";
+      if (tensor.name.ends_with(kWeight)) linear(tensor.name.substr(0, tensor.name.size() - kWeight.size()));
+    }
+    return;
+  }
   // The first layer's input is data and needs no gradient; behind pre-convolutions only their columns do.
   if (config.deterministic_dims() > 0) {
     pre_count_ = 2;
