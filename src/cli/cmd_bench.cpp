@@ -9,6 +9,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/device.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/bench.hpp"
@@ -37,7 +38,10 @@ struct BenchCall {
   std::string cache = wl::default_cache_folder().string();
   bool no_compress = false;
   bool against = false;
+  DeviceOptions device;
   Common common;
+
+  [[nodiscard]] std::string engine_name() const { return device.engine_name(engine); }
 
   [[nodiscard]] nn::ModelConfig model() const {
     nn::ModelConfig config;
@@ -56,6 +60,7 @@ void add_shared(CLI::App& app, BenchCall& call) {
   app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->capture_default_str();
   app.add_option("--width", call.width, "Width of a layer")->capture_default_str();
   app.add_option("--layers", call.layers, "Graph convolutions")->capture_default_str();
+  call.device.add(app);
   call.common.add_threads(app);
   call.common.add_json(app);
 }
@@ -92,6 +97,17 @@ nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) 
     json["speedup"] = outcome.uncompressed_seconds / r.seconds_per_epoch;
   }
   return json;
+}
+
+// On a GPU the floor of the CPU's cores says nothing.
+std::string gpu_text(const engine::BenchReport& r) {
+  return fmt::format(
+      "engine            {}\n"
+      "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
+      "seconds           {:.3f} for {} epochs of {} {}, evaluation included\n"
+      "a trial's epoch   {:.6f} s\n",
+      r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.wall_seconds, r.epochs, r.side_by_side,
+      r.side_by_side == 1 ? "trial" : "trials", r.seconds_per_epoch);
 }
 
 std::string sets_text(const BenchCall& call, const Outcome& outcome) {
@@ -206,14 +222,18 @@ Outcome bench_synthetic(const BenchCall& call, const engine::BenchOptions& optio
 
 void run_train_bench(const BenchCall& call) {
   engine::BenchOptions options;
-  options.engine = call.engine;
+  options.engine = call.engine_name();
   options.threads = resolve_threads(call.common.threads);
   options.side_by_side = call.side_by_side;
   options.epochs = call.epochs;
   const Outcome outcome = call.data.empty() ? bench_synthetic(call, options) : bench_data(call, options);
   const bool gcn = call.kind == "gcn";
   if (call.common.json) {
-    print((gcn ? to_json(outcome.report) : sets_json(call, outcome)).dump(2) + "\n");
+    nlohmann::ordered_json json = gcn ? to_json(outcome.report) : sets_json(call, outcome);
+    if (outcome.report.wall_seconds > 0) json["wall_seconds"] = outcome.report.wall_seconds;
+    print(json.dump(2) + "\n");
+  } else if (outcome.report.wall_seconds > 0) {
+    print(gpu_text(outcome.report));
   } else {
     print(gcn ? to_text(outcome.report) : sets_text(call, outcome));
   }
@@ -221,7 +241,7 @@ void run_train_bench(const BenchCall& call) {
 
 void run_scaling_bench(const BenchCall& call) {
   const auto rows =
-      engine::bench_scaling(call.model(), call.engine, resolve_threads(call.common.threads), call.largest);
+      engine::bench_scaling(call.model(), call.engine_name(), resolve_threads(call.common.threads), call.largest);
   if (call.common.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (const engine::ScalingRow& r : rows) {
@@ -247,7 +267,7 @@ void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t 
   train::SetCostOptions options;
   options.model = call.model();
   options.largest = largest;
-  options.engine = call.engine;
+  options.engine = call.engine_name();
   options.threads = resolve_threads(call.common.threads);
   options.most_uncompressed = most_uncompressed;
   const auto rows = train::set_costs(options);

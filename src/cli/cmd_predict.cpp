@@ -8,6 +8,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/device.hpp"
 #include "engine/engine.hpp"
 #include "graph/io.hpp"
 #include "support/npy.hpp"
@@ -27,6 +28,7 @@ struct PredictCall {
   std::uint32_t draws = 1;
   std::optional<std::uint64_t> seed;
   bool logits = false;
+  DeviceOptions device;
   Common common;
 };
 
@@ -69,7 +71,7 @@ void run_predict(const PredictCall& call) {
   options.draws = call.draws;
   options.seed = call.seed;
   if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
-  const auto engine = engine::make_engine(call.engine, call.common.threads);
+  const auto engine = engine::make_engine(call.device.engine_name(call.engine), call.common.threads);
   const auto predictions = train::predict(*engine, checkpoint, set, options, call.features);
   const std::optional<double> accuracy = train::accuracy(predictions, set);
   if (call.common.json) {
@@ -100,6 +102,7 @@ void add_predict(CLI::App& root) {
                       "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
   command->add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
   command->add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
+  call->device.add(*command);
   call->common.add_threads(*command);
   call->common.add_json(*command);
   command->footer(

@@ -11,6 +11,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/device.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
@@ -35,6 +36,7 @@ struct TrainCall {
   std::string data;
   std::string cache = wl::default_cache_folder().string();
   bool resume = false;
+  DeviceOptions device;
   Common common;
 
   template <class T, class Set>
@@ -102,7 +104,7 @@ void add_training_options(CLI::App& app, TrainCall& call) {
                  [](RunConfig& c, const S& v) { c.folds.scheme = datasets::parse_fold_scheme(v); });
   call.option<double>(app, "--validation", "Share of the non-test graphs set aside, as the published runs did; 0: none",
                       "0.1", [](RunConfig& c, double v) { c.folds.validation = v; });
-  call.option<S>(app, "--engine", "auto, cpu, reference, …: how the model runs", "auto",
+  call.option<S>(app, "--engine", "By name: auto, cpu, reference, cuda, …; --device and its kin are easier", "auto",
                  [](RunConfig& c, const S& v) { c.engine.name = v; });
   app.add_flag_callback(
       "--no-compress", [&call] { call.edits.push_back([](RunConfig& c) { c.engine.compress = false; }); },
@@ -135,6 +137,7 @@ void run_train(const TrainCall& call) {
   RunConfig config = resumes ? stored : train::default_config(call.kind.value_or("gcn"));
   if (call.kind) config.model.kind = *call.kind;
   for (const auto& edit : call.edits) edit(config);
+  config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
   if (path.empty()) {
     throw InputError(call.resume ? fmt::format("{}: holds no run to resume; give --data to begin one", call.out)
@@ -163,7 +166,7 @@ void run_train(const TrainCall& call) {
                         config.model.kind != "gcn" ? ""
                                                    : fmt::format(", {} of {} input dimensions random",
                                                                  config.model.random_dims(), config.model.width)));
-  say(call, fmt::format("engine  {}", engine->description()));
+  say(call, fmt::format("engine  {}", engine->description(data.job(config))));
   for (const std::string& warning : train::fold_warnings(data, config)) {
     fmt::print(stderr, "tyche: warning: {}\n", warning);
   }
@@ -184,6 +187,7 @@ void run_train(const TrainCall& call) {
   } catch (const IoError& error) {
     throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", error.what(), how));
   }
+  for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
   for (const train::FoldSummary& fold : summary.folds) {
     if (fold.last && !std::isfinite(fold.last->train_loss)) {
       fmt::print(stderr, "tyche: warning: fold {} diverged (its loss is not finite); try a lower --lr\n", fold.fold);
@@ -207,6 +211,7 @@ void add_train(CLI::App& root) {
                     "Go on with the run in --out (options not given are the run's own); begin it where there is none");
   add_model_options(*command, *call);
   add_training_options(*command, *call);
+  call->device.add(*command);
   call->common.add_threads(*command);
   call->common.add_json(*command);
   call->common.add_quiet(*command);

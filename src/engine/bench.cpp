@@ -30,6 +30,64 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+// What the first trial's last epoch gave.
+class LastEpoch : public Observer {
+ public:
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State&) override {
+    return on_passing_epoch(trial, result);
+  }
+  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+    const std::scoped_lock lock(mutex_);
+    if (trial == 0) last = result;
+    return true;
+  }
+
+  EpochResult last;
+
+ private:
+  std::mutex mutex_;
+};
+
+BenchReport describe(const Engine& engine, const Job& job, const Trial& trial, const BenchOptions& options) {
+  BenchReport report;
+  report.engine = engine.description(job);
+  report.threads = options.threads;
+  report.side_by_side = options.side_by_side;
+  report.epochs = options.epochs;
+  report.graphs = trial.train.size();
+  report.parameters = nn::layout(job.model).size;
+  for (const std::uint32_t g : trial.train) {
+    report.nodes += job.data.graphs[g].num_nodes();
+    report.edges += job.data.graphs[g].num_edges();
+  }
+  const ProductCount products = count_products(job.model, report.nodes, report.graphs);
+  report.nominal_gflop = products.nominal;
+  report.executed_gflop = products.executed;
+  return report;
+}
+
+// Epochs run many at a time on a GPU, all trials in lockstep: the whole call is timed, after one that is not.
+BenchReport bench_gpu(Engine& engine, Job job, const Trial& trial, std::vector<Trial> trials,
+                      const BenchOptions& options) {
+  LastEpoch seen;
+  std::vector<Trial> warm_up = trials;
+  job.epochs = 1;
+  engine.train(job, warm_up, seen);
+  job.epochs = options.epochs;
+  const Clock::time_point start = Clock::now();
+  engine.train(job, trials, seen);
+  const double wall = std::chrono::duration<double>(Clock::now() - start).count();
+  BenchReport report = describe(engine, job, trial, options);
+  report.wall_seconds = wall;
+  report.seconds_per_epoch = wall / options.epochs / options.side_by_side;
+  report.seconds_per_epoch_min = report.seconds_per_epoch;
+  report.peak_memory_mb = peak_memory_mb();
+  report.last_loss = seen.last.train_loss;
+  report.rows = seen.last.rows;
+  report.rows_uncompressed = seen.last.full_rows;
+  return report;
+}
+
 // Collects the times of all trials, and a measurement of the peak after every epoch of the first.
 class Stopwatch : public Observer {
  public:
@@ -104,31 +162,21 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
     trials.back().fold += i;
     trials.back().state = fresh_state(job.model, trial.seed, trials.back().fold);
   }
+  if (options.engine.starts_with("cuda") || (options.engine == "auto" && gpu_state().usable)) {
+    return bench_gpu(*engine, job, trial, std::move(trials), options);
+  }
   job.epochs = options.epochs + 1;
   Stopwatch watch;
   engine->train(job, trials, watch);
 
-  BenchReport report;
-  report.engine = engine->description();
-  report.threads = options.threads;
-  report.side_by_side = options.side_by_side;
-  report.epochs = options.epochs;
-  report.graphs = trial.train.size();
-  report.parameters = trials[0].state.parameters.size();
-  for (const std::uint32_t g : trial.train) {
-    report.nodes += job.data.graphs[g].num_nodes();
-    report.edges += job.data.graphs[g].num_edges();
-  }
+  BenchReport report = describe(*engine, job, trial, options);
   const double at_once = std::min(options.side_by_side, options.threads);
   report.seconds_per_epoch = median(watch.seconds) / at_once;
   report.seconds_per_epoch_min = *std::min_element(watch.seconds.begin(), watch.seconds.end()) / at_once;
   report.eval_seconds = median(watch.evaluations) / at_once;
-  const ProductCount products = count_products(job.model, report.nodes, report.graphs);
-  report.nominal_gflop = products.nominal;
-  report.executed_gflop = products.executed;
   report.peak_gflops = median(watch.peaks);
-  report.floor_fraction = products.executed / (report.peak_gflops * options.threads) / report.seconds_per_epoch;
-  report.floor_fraction_best = products.executed /
+  report.floor_fraction = report.executed_gflop / (report.peak_gflops * options.threads) / report.seconds_per_epoch;
+  report.floor_fraction_best = report.executed_gflop /
                                (*std::max_element(watch.peaks.begin(), watch.peaks.end()) * options.threads) /
                                report.seconds_per_epoch_min;
   report.peak_memory_mb = peak_memory_mb();

@@ -4,8 +4,9 @@
 ///   const BenchReport report = bench_training(job, trial, {.engine = "cpu", .threads = 1});
 ///   report.floor_fraction          // of the time the operations would take at the core's measured peak
 ///
-/// The peak is measured in the same run, between the epochs, so that both suffer alike from whatever else the machine
-/// does.
+/// On a GPU, whose trials run in lockstep, seconds are those of the whole run over epochs and trials, evaluation
+/// included. On the CPU the peak is measured in the same run, between the epochs, so that both suffer alike from
+/// whatever else the machine does.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -44,7 +45,8 @@ struct BenchReport {
   /// Models on sets: rows over all layers that an epoch worked through, and as many as one row a set would be.
   std::uint64_t rows = 0;
   std::uint64_t rows_uncompressed = 0;
-  double last_loss = 0;  ///< of the first trial: the same on every machine, to rounding
+  double wall_seconds = 0;  ///< on a GPU: of all measured epochs of all trials, evaluation included
+  double last_loss = 0;     ///< of the first trial: the same on every machine, to rounding
 };
 
 /// Trains from `trial` (its folds are numbered on for those side by side). Requires what Engine::train does.

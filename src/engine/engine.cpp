@@ -7,6 +7,9 @@
 #include <cmath>
 
 #include "engine/cpu/cpu_engine.hpp"
+#ifdef TYCHE_HAVE_CUDA
+#include "engine/cuda/cuda_engine.hpp"
+#endif
 #include "engine/outcome.hpp"
 #include "engine/reference/reference_engine.hpp"
 #include "support/error.hpp"
@@ -113,20 +116,53 @@ void add_probabilities(std::span<const float> logits, std::span<double> sum) {
 
 bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }
 
-std::vector<std::string> engine_names() {
-  std::vector<std::string> names = {"auto", "reference", "cpu"};
+std::vector<std::string> cpu_engine_names() {
+  std::vector<std::string> names = {"reference", "cpu"};
   for (const std::string& kernels : cpu::kernel_names()) {
     if (kernels != "auto") names.push_back("cpu-" + kernels);
   }
   return names;
 }
 
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names = cpu_engine_names();
+  names.insert(names.begin(), "auto");
+  if (gpu_state().usable) {
+    for (const char* name : {"cuda", "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32"}) {
+      names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+GpuState gpu_state() {
+#ifdef TYCHE_HAVE_CUDA
+  const cuda::DeviceState device = cuda::device_state();
+  return {device.usable, device.text};
+#else
+  return {false, "this build has no GPU engine (nvcc was not found)"};
+#endif
+}
+
 std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads) {
   const auto names = engine_names();
+  if (name.starts_with("cuda") && !gpu_state().usable) {
+    throw InputError(fmt::format("no GPU to use: {}; --device cpu works everywhere", gpu_state().text));
+  }
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     throw InputError(
         fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
   }
+#ifdef TYCHE_HAVE_CUDA
+  if (name.starts_with("cuda") || (name == "auto" && gpu_state().usable)) {
+    cuda::Options options;
+    options.threads = threads;
+    if (name.find("fp32") != std::string::npos) options.precision = cuda::Precision::fp32;
+    if (name.find("fused") != std::string::npos) options.choice = cuda::Choice::fused;
+    if (name.find("layerwise") != std::string::npos) options.choice = cuda::Choice::layerwise;
+    return cuda::make_cuda_engine(options);
+  }
+#endif
   if (name == "reference") return reference::make_reference_engine(threads);
   const std::string kernels = name.starts_with("cpu-") ? name.substr(4) : "auto";
   return cpu::make_cpu_engine(cpu::kernels_for(kernels), threads);

@@ -86,7 +86,8 @@ class Observer {
   /// Returns false to stop this trial here.
   virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) = 0;
   /// An epoch whose state stayed on the device: an engine that runs many epochs between two looks at the host hands all
-  /// but the last of them over here, in order with on_epoch's. Returns false to stop this trial soon, after an on_epoch.
+  /// but the last of them over here, in order with on_epoch's. Returns false to stop this trial soon, after an
+  /// on_epoch.
   virtual bool on_passing_epoch(std::size_t /*trial*/, const EpochResult& /*result*/) { return true; }
   /// Something the user should know, say that a trial goes on in another precision.
   virtual void on_note(std::size_t /*trial*/, const std::string& /*text*/) {}
@@ -130,12 +131,21 @@ class Engine {
 /// name: "auto" (the fastest there is), "cpu" (own kernels for this machine's instruction set), "cpu-xsmm" (products by
 /// libxsmm), "cpu-portable" (own kernels for the least instruction set of the build), "cpu-avx2" and the like (own
 /// kernels for that one), "reference" (plain loops, the oracle); where the build has them and a GPU answers, "cuda"
-/// (mixed precision, path by the job), "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32". `threads` 0 means all cores. Throws InputError that
-/// lists the names on any other, and where the build or the machine lacks what a name asks for.
+/// (mixed precision, path by the job), "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32". `threads` 0
+/// means all cores. Throws InputError that lists the names on any other, and where the build or the machine lacks what
+/// a name asks for.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads);
 
 /// The names make_engine() takes here and now, "auto" first.
 [[nodiscard]] std::vector<std::string> engine_names();
+/// Those of them that run on the CPU, all of whose results agree to rounding.
+[[nodiscard]] std::vector<std::string> cpu_engine_names();
+/// What a GPU engine would run on ("NVIDIA H200"), or why there is none.
+struct GpuState {
+  bool usable = false;
+  std::string text;
+};
+[[nodiscard]] GpuState gpu_state();
 
 /// Throws InputError where data and model do not fit: counts that differ, a label out of range, a feature block of the
 /// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.

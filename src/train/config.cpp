@@ -263,7 +263,8 @@ std::vector<Difference> differences(const RunConfig& before, const RunConfig& af
   std::vector<Difference> found;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::string& key = a[i].key;
-    if (key == "version" || key == "data.path" || key == "data.format" || key == "engine.description") continue;
+    // Where a run is made, not what it is: it may begin on one device and go on on another.
+    if (key == "version" || key == "data.path" || key == "data.format" || key.starts_with("engine.")) continue;
     if (a[i].value != b[i].value) found.push_back({key, a[i].value.dump(), b[i].value.dump()});
   }
   return found;

@@ -85,8 +85,8 @@ struct Difference {
   std::string before;
   std::string after;
 };
-/// Fields that decide results and differ. Not compared: data.path and data.format (data.hash decides), version and
-/// engine.description (they say where a run was made).
+/// Fields that decide results and differ. Not compared: data.path and data.format (data.hash decides), version and all
+/// of engine (they say where and how a run is made: it may begin on one device and go on on another).
 [[nodiscard]] std::vector<Difference> differences(const RunConfig& before, const RunConfig& after);
 
 /// TOML and back: read(write(c)) has the same fields, doubles to the last bit.

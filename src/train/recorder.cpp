@@ -53,17 +53,33 @@ Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books,
 Recorder::~Recorder() = default;
 
 bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) {
+  return record(trial, result, &state);
+}
+
+bool Recorder::on_passing_epoch(std::size_t trial, const engine::EpochResult& result) {
+  return record(trial, result, nullptr);
+}
+
+void Recorder::on_note(std::size_t trial, const std::string& text) {
+  const std::scoped_lock lock(mutex_);
+  notes_.push_back(fmt::format("fold {}: {}", books_[trial]->book.fold->fold, text));
+}
+
+bool Recorder::record(std::size_t trial, const engine::EpochResult& result, const engine::State* state) {
   try {
     OpenBook& open = *books_[trial];
     FoldProgress& fold = *open.book.fold;
     const EpochRecord record = record_of(data_, fold.fold, result);
     const auto now = std::chrono::steady_clock::now();
-    const bool to_disk = now - open.last_on_disk >= kDiskInterval;
+    const bool to_disk = state != nullptr && now - open.last_on_disk >= kDiskInterval;
     // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
     LineLog metrics(open.book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
     metrics.append(to_line(record));
     if (to_disk) metrics.sync();
-    open.book.writer.write(open.book.folder / kCheckpointFile, state, to_disk ? Durability::disk : Durability::system);
+    if (state != nullptr) {
+      open.book.writer.write(open.book.folder / kCheckpointFile, *state,
+                             to_disk ? Durability::disk : Durability::system);
+    }
     if (to_disk) open.last_on_disk = now;
     fold.records.push_back(record);
     if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));

@@ -1,6 +1,7 @@
 #pragma once
 /// Writes every epoch of every fold down as it ends: the metrics line first, the checkpoint second, so that a kill in
-/// between leaves a line too many (which resuming cuts off) and never a checkpoint whose record is missing.
+/// between leaves a line too many (which resuming cuts off) and never a checkpoint whose record is missing. An engine
+/// that runs several epochs between two looks at the host gives their lines at once, and a checkpoint after the last.
 ///
 ///   Recorder recorder(data, books, progress);
 ///   engine.train(job, trials, recorder);             // trial i is the fold of books[i]
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -50,11 +52,17 @@ class Recorder : public engine::Observer {
   /// Returns false where the user asked to stop or a write failed. Never throws: an exception must not unwind through
   /// an engine's threads, so it is kept for finish() and every trial stops at its next epoch.
   bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override;
+  /// The metrics line alone; the checkpoint comes with the next on_epoch.
+  bool on_passing_epoch(std::size_t trial, const engine::EpochResult& result) override;
+  void on_note(std::size_t trial, const std::string& text) override;
 
   void finish();
+  /// What engines had to say ("fold 3: ..."), in order.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   struct OpenBook;
+  bool record(std::size_t trial, const engine::EpochResult& result, const engine::State* state);
 
   const TrainingData& data_;
   Progress* progress_;
@@ -62,6 +70,7 @@ class Recorder : public engine::Observer {
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;
+  std::vector<std::string> notes_;
 };
 
 /// The line of an epoch: accuracies over a fold's test graphs, and over its EXP and CORRUPT ones where there are any.

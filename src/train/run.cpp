@@ -158,6 +158,7 @@ Summary Run::train(engine::Engine& engine, Progress* progress) {
     Recorder recorder(*data_, open, progress);
     engine.train(data_->job(config_), trials, recorder);
     recorder.finish();
+    notes_ = recorder.notes();
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   const Summary result = summary();

@@ -49,6 +49,9 @@ class Run {
   /// fails; every earlier checkpoint stands. Writes summary.json.
   Summary train(engine::Engine& engine, Progress* progress);
 
+  /// What the engine had to say in train(): a trial that went on in another precision, say.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
   /// What the records so far give.
   [[nodiscard]] Summary summary() const;
 
@@ -62,6 +65,7 @@ class Run {
   const TrainingData* data_;
   std::unique_ptr<FolderLock> lock_;
   std::vector<FoldProgress> folds_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace tyche::train

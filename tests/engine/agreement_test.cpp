@@ -110,7 +110,7 @@ RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
     lost = std::max(lost, distance(part(std::as_const(plain), t), values) / (largest(values) + 1e-6));
   }
   const double jump = config.activation == nn::Activation::relu ? 2e-3 * largest(exact.gradient) : 0;
-  for (const std::string& name : engine_names()) {
+  for (const std::string& name : cpu_engine_names()) {
     const auto engine = make_engine(name, 1);
     const double loss = engine->gradient(job, parameters, toy.all(), draw, actual, actual_logits);
     RC_ASSERT(std::fabs(loss - exact.loss) <= (2e-5 + 20 * lost) * (1 + std::fabs(exact.loss)));
@@ -140,7 +140,7 @@ TEST(Engines, TrainTheSameTrialToRounding) {
     std::vector<Trial> expected = {trial_of(job, 5, 1, 7)};
     Recorder expected_record(1);
     make_engine("reference", 1)->train(job, expected, expected_record);
-    for (const std::string& name : engine_names()) {
+    for (const std::string& name : cpu_engine_names()) {
       std::vector<Trial> trials = {trial_of(job, 5, 1, 7)};
       Recorder record(1);
       make_engine(name, 2)->train(job, trials, record);
@@ -176,7 +176,7 @@ TEST(Engines, LearnWhatCanBeLearned) {
   Job job = toy.job(config);
   job.epochs = 80;
   job.batch = 5;
-  for (const std::string& name : engine_names()) {
+  for (const std::string& name : cpu_engine_names()) {
     std::vector<Trial> trials = {trial_of(job, 1, 0, 4)};
     trials[0].learning_rate = 0.01;
     Recorder record(1);
@@ -204,7 +204,7 @@ TEST(Engines, TakeTheSmallestGraphsThereAre) {
       Job job = toy.job(config);
       job.epochs = 2;
       job.batch = 1;
-      for (const std::string& name : engine_names()) {
+      for (const std::string& name : cpu_engine_names()) {
         std::vector<Trial> trials = {trial_of(job, 1, 0, 1)};
         Recorder record(1);
         make_engine(name, 2)->train(job, trials, record);
@@ -264,7 +264,7 @@ TEST(Engines, RefuseWhatDoesNotFit) {
 TEST(Engines, SayWhoTheyAre) {
   EXPECT_NE(make_engine("cpu", 2)->description().find("2 threads"), std::string::npos);
   EXPECT_NE(make_engine("reference", 1)->description().find("plain loops"), std::string::npos);
-  for (const std::string& name : engine_names()) {
+  for (const std::string& name : cpu_engine_names()) {
     if (name == "cpu-xsmm") {
       EXPECT_NE(make_engine(name, 1)->description().find("libxsmm"), std::string::npos);
     }

@@ -138,7 +138,7 @@ std::string title(const testing::TestParamInfo<std::string>& info) {
   for (char& c : text) c = c == '-' ? '_' : c;
   return text;
 }
-INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(engine_names()), title);
+INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(cpu_engine_names()), title);
 
 // An observer that throws must not hang the other threads, and the error must come out.
 class Thrower : public Observer {
@@ -172,7 +172,7 @@ TEST(Train, WithNothingToDoReturnsAtOnce) {
   const Toy toy = random_toy(config, 3, 8, stream);
   Job job = toy.job(config);
   job.epochs = 0;
-  for (const std::string& name : engine_names()) {
+  for (const std::string& name : cpu_engine_names()) {
     std::vector<Trial> none, done = {trial_of(job, 1, 0, 1)};
     Recorder record(1);
     make_engine(name, 2)->train(job, none, record);

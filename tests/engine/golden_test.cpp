@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCaseAndEngine, Golden,
                          testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
                                                           "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn3", "gcn123",
                                                           "ppgn"),
-                                          testing::ValuesIn(engine_names())),
+                                          testing::ValuesIn(cpu_engine_names())),
                          title);
 
 }  // namespace

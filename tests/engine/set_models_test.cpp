@@ -169,7 +169,7 @@ TEST(SetModels, AreTheSameInEveryEngine) {
     const Job job = toy.job(config);
     const auto parameters = nn::initial_parameters(config, seed, 0);
     const Answer expected = ask("reference", job, false, parameters);
-    for (const std::string& engine : engine_names()) {
+    for (const std::string& engine : cpu_engine_names()) {
       for (const bool compress : {true, false}) {
         EXPECT_LT(distance(ask(engine, job, compress, parameters), expected, config), 5e-5) << engine << " " << seed;
       }
@@ -342,7 +342,7 @@ TEST(Ppgn, IsTheSameInEveryEngine) {
     const Job job = toy.job(config);
     const auto parameters = nn::initial_parameters(config, seed, 0);
     const Answer expected = ask("reference", job, true, parameters);
-    for (const std::string& engine : engine_names()) {
+    for (const std::string& engine : cpu_engine_names()) {
       EXPECT_LT(distance(ask(engine, job, true, parameters, 2), expected, config), 5e-5) << engine << " " << seed;
     }
   }

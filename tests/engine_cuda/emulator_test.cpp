@@ -1,4 +1,5 @@
-// The emulator itself, and the device functions that have a twin in it. On a GPU machine the same sums are checked there.
+// The emulator itself, and the device functions that have a twin in it. On a GPU machine the same sums are checked
+// there.
 #ifdef TYCHE_CUDA_EMULATED
 #include <gtest/gtest.h>
 

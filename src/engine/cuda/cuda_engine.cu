@@ -1,8 +1,7 @@
-#include "engine/cuda/cuda_engine.hpp"
-
 #include <string>
 #include <vector>
 
+#include "engine/cuda/cuda_engine.hpp"
 #include "engine/outcome.hpp"
 #include "support/error.hpp"
 

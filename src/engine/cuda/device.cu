@@ -1,6 +1,6 @@
-#include "engine/cuda/device.hpp"
-
 #include <string>
+
+#include "engine/cuda/device.hpp"
 
 #ifdef TYCHE_CUDA_EMULATED
 #include <chrono>

@@ -1,7 +1,7 @@
 // Part of the emulated library (tests/CMakeLists.txt) alone.
 #include "engine/cuda/emulate.hpp"
 
-#include "engine/cuda/intrinsics.hpp"
+#include <ucontext.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include <ucontext.h>
-
+#include "engine/cuda/intrinsics.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine::cuda_emulated::emulation {

@@ -144,8 +144,8 @@ inline void mma_1688_tf32(float (&c)[4], const unsigned (&a)[4], unsigned b0, un
     const unsigned row = lane / 4 + (q / 2) * 8, column = 2 * (lane % 4) + q % 2;
     float sum = 0;
     for (unsigned k = 0; k < 8; ++k) {
-      sum += real(all.read((row % 8) * 4 + k % 4).a[row / 8 + (k / 4) * 2]) *
-             real(all.read(column * 4 + k % 4).b[k / 4]);
+      sum +=
+          real(all.read((row % 8) * 4 + k % 4).a[row / 8 + (k / 4) * 2]) * real(all.read(column * 4 + k % 4).b[k / 4]);
     }
     c[q] += sum;
   }

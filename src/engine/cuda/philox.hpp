@@ -54,10 +54,9 @@ __device__ __forceinline__ float4 feature_block(uint2 key, unsigned block, unsig
     return make_float4(a.x * scale, a.y * scale, b.x * scale, b.y * scale);
   }
   const float unit = scale * 0x1p-31f;
-  return make_float4(static_cast<float>(static_cast<int>(words.x)) * unit,
-                     static_cast<float>(static_cast<int>(words.y)) * unit,
-                     static_cast<float>(static_cast<int>(words.z)) * unit,
-                     static_cast<float>(static_cast<int>(words.w)) * unit);
+  return make_float4(
+      static_cast<float>(static_cast<int>(words.x)) * unit, static_cast<float>(static_cast<int>(words.y)) * unit,
+      static_cast<float>(static_cast<int>(words.z)) * unit, static_cast<float>(static_cast<int>(words.w)) * unit);
 }
 
 /// What dropout multiplies hidden value i of a graph with: 0 where its word is below `threshold` (the rate times 2^32,
