@@ -1,0 +1,228 @@
+#pragma once
+/// Products of all rows of a batch with weight matrices, in half precision on tensor cores: what PPGN's time goes into.
+/// Results do not depend on the tile: every sum runs over depth in steps of 16 in one order.
+#include "engine/cuda/ppgn_tasks.hpp"
+#include "engine/cuda/ppgn_tile.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Shared memory of ppgn_rows_kernel: the stages, or the results on their way out.
+template <class Tile, bool RightByDepth>
+struct PpgnRowsShared {
+  using Left = PpgnOperand<Tile::kRows, false, Tile::kThreads>;
+  using Right = PpgnOperand<Tile::kColumns, RightByDepth, Tile::kThreads>;
+  static constexpr int kStage = Left::kBytes + Right::kBytes;
+  static constexpr int kOutPitch = (Tile::kColumns / 8 | 1) * 16;
+  static constexpr int kBytes = Tile::kStages * kStage > Tile::kRows * kOutPitch ? Tile::kStages * kStage
+                                                                                 : Tile::kRows * kOutPitch;
+};
+
+/// One block a tile of one product. RightByDepth: a term's right is depth × columns (else columns × depth).
+template <class Tile, bool RightByDepth>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
+    ppgn_rows_kernel(const PpgnProducts<Half> all) {
+  using Shared = PpgnRowsShared<Tile, RightByDepth>;
+  using Left = typename Shared::Left;
+  using Right = typename Shared::Right;
+  const unsigned columns = all.product[0].columns;
+  const unsigned across = (columns + Tile::kColumns - 1) / Tile::kColumns;
+  const unsigned down = (all.rows + Tile::kRows - 1) / Tile::kRows;
+  // Tiles of the same rows are neighbours in time: they share their left operand in the second-level cache.
+  const unsigned column0 = blockIdx.x % across * Tile::kColumns;
+  const PpgnProduct<Half>& product = all.product[blockIdx.x / across / down];
+  const unsigned row0 = blockIdx.x / across % down * Tile::kRows;
+  char* const shared = dynamic_shared();
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
+  const int warp_row = warp / Tile::kWarpColumns * 16 * Tile::kRowTiles;
+  const int warp_column = warp % Tile::kWarpColumns * 8 * Tile::kColumnTiles;
+  const char* const left = Left::left_lane(shared, warp_row, lane);
+  const char* const right = Right::right_lane(shared + Left::kBytes, warp_column, lane);
+
+  float sums[Tile::kRowTiles][Tile::kColumnTiles][4];
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m) {
+#pragma unroll
+    for (int n = 0; n < Tile::kColumnTiles; ++n) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) sums[m][n][q] = 0;
+    }
+  }
+  float none[1][4];
+
+  unsigned load_term = 0, load_k = 0;
+  const auto load = [&](int stage) {
+    if (load_term < product.count) {
+      const PpgnTerm<Half>& term = product.terms[load_term];
+      char* to = shared + stage * Shared::kStage;
+      Left::template load<false>(to, term.left, term.left_stride, row0, all.rows, load_k, term.depth);
+      Right::template load<false>(to + Left::kBytes, term.right, term.right_stride, column0, columns, load_k,
+                                  term.depth);
+      load_k += kPpgnDepth;
+      if (load_k >= term.depth) {
+        load_k = 0;
+        ++load_term;
+      }
+    }
+    cp_async_commit();
+  };
+#pragma unroll
+  for (int s = 0; s + 1 < Tile::kStages; ++s) load(s);
+  int stage = 0, free_stage = Tile::kStages - 1;
+  for (unsigned t = 0; t < product.count; ++t) {
+    const unsigned depth = product.terms[t].depth;
+    for (unsigned k = 0; k < depth; k += kPpgnDepth) {
+      cp_async_wait<Tile::kStages - 2>();
+      __syncthreads();
+      load(free_stage);
+      free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
+      ppgn_multiply<Tile, Left, Right, false, RightByDepth, false>(
+          sums, none, false, left + stage * Shared::kStage, right + stage * Shared::kStage, depth - k > 16 ? 2 : 1);
+      stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
+    }
+  }
+  cp_async_wait<0>();
+  __syncthreads();
+
+  // Out through shared memory, so that memory sees whole chunks.
+#pragma unroll
+  for (int n = 0; n < Tile::kColumnTiles; ++n) {
+    const int column = warp_column + n * 8 + lane % 4 * 2;
+    float bias0 = 0, bias1 = 0;
+    if (product.bias != nullptr && column0 + static_cast<unsigned>(column) < columns) {
+      bias0 = product.bias[column0 + static_cast<unsigned>(column)];
+      bias1 = product.bias[column0 + static_cast<unsigned>(column) + 1];
+    }
+#pragma unroll
+    for (int m = 0; m < Tile::kRowTiles; ++m) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float x = sums[m][n][2 * h] + bias0, y = sums[m][n][2 * h + 1] + bias1;
+        if (product.relu) {
+          x = x > 0 ? x : (x == x ? 0.0f : x);  // a NaN stays one, to be seen below
+          y = y > 0 ? y : (y == y ? 0.0f : y);
+        }
+        *reinterpret_cast<unsigned*>(shared + (warp_row + m * 16 + h * 8 + lane / 4) * Shared::kOutPitch + column * 2) =
+            pack2(x, y);
+      }
+    }
+  }
+  __syncthreads();
+  constexpr int kSlots = ppgn_power_of_two(Tile::kColumns / 8);
+  const int chunk = static_cast<int>(threadIdx.x) % kSlots;
+  const unsigned column = column0 + static_cast<unsigned>(chunk) * 8;
+  unsigned bad = 0;
+  if (chunk < Tile::kColumns / 8 && column < columns) {
+    for (int line = static_cast<int>(threadIdx.x) / kSlots; line < Tile::kRows; line += Tile::kThreads / kSlots) {
+      const unsigned row = row0 + static_cast<unsigned>(line);
+      if (row >= all.rows) break;
+      uint4 value = *reinterpret_cast<const uint4*>(shared + line * Shared::kOutPitch + chunk * 16);
+      bad |= ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
+      const std::size_t at = static_cast<std::size_t>(row) * columns + column;
+      if (product.mask != nullptr) {
+        const uint4 mask = *reinterpret_cast<const uint4*>(product.mask + at);
+        value = uint4{ppgn_masked(value.x, mask.x), ppgn_masked(value.y, mask.y), ppgn_masked(value.z, mask.z),
+                      ppgn_masked(value.w, mask.w)};
+      }
+      *reinterpret_cast<uint4*>(product.out + at) = value;
+    }
+  }
+  if (bad != 0) *all.flag = 1;
+}
+
+template <class Tile>
+struct PpgnWeightShared {
+  using Left = PpgnOperand<Tile::kRows, true, Tile::kThreads>;
+  using Right = PpgnOperand<Tile::kColumns, true, Tile::kThreads>;
+  static constexpr int kStage = Left::kBytes + Right::kBytes;
+  static constexpr int kBytes = Tile::kStages * kStage;
+};
+
+/// Gradients of weights: `tiles` blocks from tile `first_tile` of the list on for each of several ranges of rows; the
+/// sums of range s go to slots + s · slot_size.
+template <class Tile>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
+    ppgn_weight_kernel(const PpgnWeightTask<Half>* tasks, unsigned task_count, unsigned first_tile, unsigned tiles,
+                       unsigned rows, unsigned rows_per_slot, float* slots, std::size_t slot_size) {
+  using Shared = PpgnWeightShared<Tile>;
+  using Left = typename Shared::Left;
+  using Right = typename Shared::Right;
+  const unsigned slot = blockIdx.x / tiles;
+  const unsigned tile = first_tile + blockIdx.x % tiles;
+  unsigned low = 0, high = task_count;  // the last task that begins at or before the tile
+  while (high - low > 1) {
+    const unsigned middle = (low + high) / 2;
+    (tasks[middle].first_tile <= tile ? low : high) = middle;
+  }
+  const PpgnWeightTask<Half> task = tasks[low];
+  const unsigned place = tile - task.first_tile;
+  const unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
+  const unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;
+  const unsigned begin = slot * rows_per_slot;
+  const unsigned end = begin + rows_per_slot < rows ? begin + rows_per_slot : rows;
+
+  char* const shared = dynamic_shared();
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
+  const int warp_row = warp / Tile::kWarpColumns * 16 * Tile::kRowTiles;
+  const int warp_column = warp % Tile::kWarpColumns * 8 * Tile::kColumnTiles;
+  const char* const left = Left::left_lane(shared, warp_row, lane);
+  const char* const right = Right::right_lane(shared + Left::kBytes, warp_column, lane);
+  const bool ones = task.bias >= 0 && column0 == 0 && warp_column == 0;
+
+  float sums[Tile::kRowTiles][Tile::kColumnTiles][4], row_sums[Tile::kRowTiles][4];
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m) {
+#pragma unroll
+    for (int q = 0; q < 4; ++q) row_sums[m][q] = 0;
+#pragma unroll
+    for (int n = 0; n < Tile::kColumnTiles; ++n) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) sums[m][n][q] = 0;
+    }
+  }
+  unsigned load_k = begin;
+  const auto load = [&](int stage) {
+    if (load_k < end) {
+      char* to = shared + stage * Shared::kStage;
+      Left::template load<true>(to, task.left, task.left_stride, row0, task.rows, load_k, end);
+      Right::template load<true>(to + Left::kBytes, task.right, task.right_stride, column0, task.columns, load_k, end);
+      load_k += kPpgnDepth;
+    }
+    cp_async_commit();
+  };
+#pragma unroll
+  for (int s = 0; s + 1 < Tile::kStages; ++s) load(s);
+  int stage = 0, free_stage = Tile::kStages - 1;
+  for (unsigned k = begin; k < end; k += kPpgnDepth) {
+    cp_async_wait<Tile::kStages - 2>();
+    __syncthreads();
+    load(free_stage);
+    free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
+    ppgn_multiply<Tile, Left, Right, true, true, true>(sums, row_sums, ones, left + stage * Shared::kStage,
+                                                       right + stage * Shared::kStage, end - k > 16 ? 2 : 1);
+    stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
+  }
+  cp_async_wait<0>();
+
+  float* const out = slots + slot * slot_size;
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const unsigned row = row0 + static_cast<unsigned>(warp_row + m * 16 + h * 8 + lane / 4);
+      if (row >= task.rows) continue;
+      float* const line = out + task.weight + static_cast<std::size_t>(row) * task.stride;
+#pragma unroll
+      for (int n = 0; n < Tile::kColumnTiles; ++n) {
+        const unsigned column = column0 + static_cast<unsigned>(warp_column + n * 8 + lane % 4 * 2);
+        if (column < task.columns) {
+          *reinterpret_cast<float2*>(line + column) = float2{sums[m][n][2 * h], sums[m][n][2 * h + 1]};
+        }
+      }
+      if (ones && lane % 4 == 0) out[task.bias + row] = row_sums[m][2 * h];
+    }
+  }
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,90 @@
+#pragma once
+/// What the kernels of PPGN are told. A batch of graphs is one matrix a tensor: a row an entry (i, j) of a graph's n × n
+/// tensor, graph after graph, i · n + j within one; a column a channel, padded with zeros to a multiple of 16.
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cuda/device.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Channels come in groups of so many.
+inline constexpr unsigned kPpgnGroup = 16;
+[[nodiscard]] constexpr unsigned ppgn_padded(std::size_t channels) {
+  return static_cast<unsigned>((channels + kPpgnGroup - 1) / kPpgnGroup * kPpgnGroup);
+}
+
+/// A graph of a batch.
+struct PpgnGraph {
+  unsigned graph;       ///< which one of the data
+  unsigned nodes;       ///< n
+  unsigned first_row;   ///< of its n² rows
+  unsigned first_tile;  ///< of its tiles in channel products (see ppgn_channels.hpp)
+};
+
+/// A factor of a sum of products: left (rows × depth) times right. Depth is a multiple of 16.
+template <class T>
+struct PpgnTerm {
+  const T* left;
+  const T* right;
+  unsigned left_stride;
+  unsigned right_stride;
+  unsigned depth;
+};
+
+/// out = act(Σ terms + bias), zero where `mask` is not positive (the derivative of the ReLU that made it).
+template <class T>
+struct PpgnProduct {
+  PpgnTerm<T> terms[3];
+  unsigned count;     ///< of terms
+  unsigned columns;   ///< of out, a multiple of 16
+  T* out;             ///< stride `columns`, like mask's
+  const float* bias;  ///< or null
+  const T* mask;      ///< or null
+  bool relu;
+};
+
+/// One or two products with the same number of rows and columns.
+template <class T>
+struct PpgnProducts {
+  PpgnProduct<T> product[2];
+  unsigned count;
+  unsigned rows;
+  unsigned* flag;  ///< set to 1 where a result is not finite
+};
+
+/// The gradient of a weight matrix: leftᵀ (out × rows) times right (rows × in), and of the bias, leftᵀ times ones.
+template <class T>
+struct PpgnWeightTask {
+  const T* left;
+  const T* right;
+  unsigned left_stride, right_stride;
+  unsigned rows, columns;     ///< of the gradient: out, in
+  std::size_t weight;         ///< where it goes in a slot
+  unsigned stride;            ///< between its rows there
+  long long bias;             ///< or -1
+  unsigned first_tile;        ///< in the list of all tasks
+  unsigned tiles_in_columns;  ///< tiles side by side
+};
+
+/// out(x, y) = Σ_z left(x, z) right(z, y) in every channel and graph, either factor transposed or not; zero where
+/// `mask` is not positive.
+template <class T>
+struct PpgnChannelTask {
+  const T* left;
+  const T* right;
+  T* out;
+  const T* mask;  ///< or null
+  bool left_transposed, right_transposed;
+};
+template <class T>
+struct PpgnChannelTasks {
+  PpgnChannelTask<T> task[2];
+  unsigned count;
+  const PpgnGraph* graphs;
+  unsigned graph_count;
+  unsigned channels;  ///< and stride of all tensors, a multiple of 16
+  unsigned* flag;
+};
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS
