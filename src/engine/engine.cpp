@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "engine/cpu/cpu_engine.hpp"
 #include "engine/outcome.hpp"
 #include "engine/reference/reference_engine.hpp"
 #include "support/error.hpp"
@@ -111,11 +113,23 @@ void add_probabilities(std::span<const float> logits, std::span<double> sum) {
 
 bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }
 
-std::vector<std::string> engine_names() { return {"auto", "reference"}; }
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names = {"auto", "reference", "cpu"};
+  for (const std::string& kernels : cpu::kernel_names()) {
+    if (kernels != "auto") names.push_back("cpu-" + kernels);
+  }
+  return names;
+}
 
 std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads) {
-  if (name == "auto" || name == "reference") return reference::make_reference_engine(threads);
-  throw InputError(fmt::format("unknown engine '{}'; there are {}", name, fmt::join(engine_names(), ", ")));
+  const auto names = engine_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    throw InputError(
+        fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
+  }
+  if (name == "reference") return reference::make_reference_engine(threads);
+  const std::string kernels = name.starts_with("cpu-") ? name.substr(4) : "auto";
+  return cpu::make_cpu_engine(cpu::kernels_for(kernels), threads);
 }
 
 }  // namespace tyche::engine

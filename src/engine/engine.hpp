@@ -112,9 +112,9 @@ class Engine {
 };
 
 /// name: "auto" (the fastest there is), "cpu" (own kernels for this machine's instruction set), "cpu-xsmm" (products by
-/// libxsmm), "cpu-portable" (own kernels for the least instruction set of the build), "reference" (plain loops, the
-/// oracle). `threads` 0 means all cores. Throws InputError that lists the names on any other, and where the build or
-/// the machine lacks what a name asks for.
+/// libxsmm), "cpu-portable" (own kernels for the least instruction set of the build), "cpu-avx2" and the like (own
+/// kernels for that one), "reference" (plain loops, the oracle). `threads` 0 means all cores. Throws InputError that
+/// lists the names on any other, and where the build or the machine lacks what a name asks for.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads);
 
 /// The names make_engine() takes here and now, "auto" first.

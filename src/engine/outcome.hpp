@@ -19,6 +19,11 @@ struct Tally {
     correct += right ? 1 : 0;
     ++graphs;
   }
+  void add(const Tally& other) {
+    loss += other.loss;
+    correct += other.correct;
+    graphs += other.graphs;
+  }
   void report(EpochResult& result) const {
     result.train_loss = loss / static_cast<double>(graphs);
     result.train_accuracy = static_cast<double>(correct) / static_cast<double>(graphs);

@@ -7,11 +7,11 @@
 ///   network.backward(parameters, input, pass, d_logits, gradient);
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 
 #include "engine/message_graph.hpp"
+#include "nn/activation.hpp"
 #include "nn/model.hpp"
 
 namespace tyche::engine::reference {
@@ -50,33 +50,6 @@ struct Pass {
   std::vector<Real> logits;         ///< classes
 };
 
-template <class Real>
-Real activate(nn::Activation activation, Real z) {
-  switch (activation) {
-    case nn::Activation::elu:
-      return z > 0 ? z : std::expm1(z);
-    case nn::Activation::tanh:
-      return std::tanh(z);
-    case nn::Activation::relu:
-      return z > 0 ? z : Real(0);
-  }
-  return z;
-}
-
-/// The derivative, from the activation's value h rather than its argument: ELU' is 1 or e^z = h + 1.
-template <class Real>
-Real derivative(nn::Activation activation, Real h) {
-  switch (activation) {
-    case nn::Activation::elu:
-      return h > 0 ? Real(1) : h + 1;
-    case nn::Activation::tanh:
-      return 1 - h * h;
-    case nn::Activation::relu:
-      return h > 0 ? Real(1) : Real(0);
-  }
-  return Real(1);
-}
-
 /// Σ_e value_e · h_{column_e} for every row.
 template <class Real>
 Matrix<Real> multiply(const SparseRows& sparse, const Matrix<Real>& h) {
@@ -114,7 +87,7 @@ Matrix<Real> conv_forward(const ConvPlace& at, nn::Activation activation, std::s
       for (std::size_t k = 0; k < at.in; ++k) {
         z += parameters[at.root + j * at.in + k] * h(root, k) + parameters[at.rel + j * at.in + k] * gathered(v, k);
       }
-      out(v, j) = activate(activation, z);
+      out(v, j) = nn::activate(activation, z);
     }
   }
   return out;
@@ -131,7 +104,7 @@ Matrix<Real> conv_backward(const ConvPlace& at, nn::Activation activation, std::
     const std::size_t root = graph.roots.empty() ? v : graph.roots[v];
     std::vector<Real> d_gathered(at.in, Real(0));
     for (std::size_t j = 0; j < at.out; ++j) {
-      const Real d_z = d_out(v, j) * derivative(activation, out(v, j));
+      const Real d_z = d_out(v, j) * nn::derivative(activation, out(v, j));
       gradient[at.bias + j] += d_z;
       for (std::size_t k = 0; k < at.in; ++k) {
         gradient[at.root + j * at.in + k] += d_z * h(root, k);
@@ -307,11 +280,11 @@ Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input&
 
   // 4. Head: two hidden layers with ELU whatever the convolutions use, dropout after the first.
   pass.hidden1 = linear_forward(fc_[0], parameters, pass.pooled);
-  for (Real& z : pass.hidden1) z = activate(nn::Activation::elu, z);
+  for (Real& z : pass.hidden1) z = nn::activate(nn::Activation::elu, z);
   pass.dropped = pass.hidden1;
   for (std::size_t i = 0; i < input.dropout.size(); ++i) pass.dropped[i] *= Real(input.dropout[i]);
   pass.hidden2 = linear_forward(fc_[1], parameters, pass.dropped);
-  for (Real& z : pass.hidden2) z = activate(nn::Activation::elu, z);
+  for (Real& z : pass.hidden2) z = nn::activate(nn::Activation::elu, z);
   pass.logits = linear_forward(fc_[2], parameters, pass.hidden2);
   return pass;
 }
@@ -321,11 +294,11 @@ void Network<Real>::backward(std::span<const Real> parameters, const Input& inpu
                              const std::vector<Real>& d_logits, std::span<Real> gradient) const {
   const MessageGraph& graph = *input.messages;
   std::vector<Real> d = linear_backward(fc_[2], parameters, pass.hidden2, d_logits, gradient);
-  for (std::size_t i = 0; i < d.size(); ++i) d[i] *= derivative(nn::Activation::elu, pass.hidden2[i]);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] *= nn::derivative(nn::Activation::elu, pass.hidden2[i]);
   d = linear_backward(fc_[1], parameters, pass.dropped, d, gradient);
   for (std::size_t i = 0; i < d.size(); ++i) {
-    d[i] *=
-        (input.dropout.empty() ? Real(1) : Real(input.dropout[i])) * derivative(nn::Activation::elu, pass.hidden1[i]);
+    d[i] *= (input.dropout.empty() ? Real(1) : Real(input.dropout[i])) *
+            nn::derivative(nn::Activation::elu, pass.hidden1[i]);
   }
   d = linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
 

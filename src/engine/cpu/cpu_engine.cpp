@@ -1,0 +1,125 @@
+#include "engine/cpu/cpu_engine.hpp"
+
+#include <fmt/format.h>
+
+#include "engine/cpu/slices.hpp"
+#include "engine/cpu/trainer.hpp"
+#include "engine/outcome.hpp"
+#include "engine/randomness.hpp"
+#include "support/parallel.hpp"
+
+namespace tyche::engine::cpu {
+
+namespace {
+
+// Parameters packed for forward and backward passes that change nothing.
+class FixedParameters {
+ public:
+  FixedParameters(const PackedModel& model, std::span<const float> flat)
+      : packed_(model.packed_size()), derived_(model.derived_size()) {
+    model.pack(flat, packed_.data());
+    for (const PackedLayer& layer : model.layers()) model.derive(layer, packed_.data(), derived_.data());
+  }
+  [[nodiscard]] Parameters view() const { return {packed_.data(), derived_.data()}; }
+
+ private:
+  AlignedFloats packed_;
+  AlignedFloats derived_;
+};
+
+std::vector<Member> members_of(const PreparedJob& prepared, std::span<const std::uint32_t> which, const Draw& draw) {
+  std::vector<Member> members = prepared.members(which);
+  std::size_t used = 0;
+  for (Member& member : members) {
+    if (draw.pinned.empty()) break;
+    member.pinned = draw.pinned.data() + used;
+    used += member.messages->rows_in * prepared.job().model.random_dims();
+  }
+  return members;
+}
+
+Slice slice_of(std::span<const Member> members, const Draw& draw) {
+  Slice slice;
+  slice.members = members;
+  slice.feature_key = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+  return slice;
+}
+
+void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t classes, Logits& to) {
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto logits = pass.logits(i);
+    std::copy(logits.begin(), logits.end(),
+              to.values.begin() + static_cast<std::ptrdiff_t>(members[i].position * classes));
+  }
+}
+
+class CpuEngine final : public Engine {
+ public:
+  CpuEngine(const Kernels& kernels, unsigned threads) : kernels_(kernels), threads_(resolve_threads(threads)) {}
+
+  [[nodiscard]] std::string description() const override {
+    return fmt::format("cpu: {}, {} ({} floats a vector), {} thread{}", kernels_.products, kernels_.name,
+                       kernels_.lanes, threads_, threads_ == 1 ? "" : "s");
+  }
+
+  void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
+    validate(job);
+    for (const Trial& trial : trials) validate(job, trial);
+    PreparedJob prepared(job, kernels_, threads_);
+    TeamPool::run(trials.size(), threads_,
+                  [&](std::size_t i, Team& team) { train_trial(prepared, trials[i], i, observer, team); });
+  }
+
+  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) override {
+    validate(job, parameters, which, draw);
+    PreparedJob prepared(job, kernels_, threads_);
+    const FixedParameters fixed(prepared.model(), parameters);
+    const Slices slices(members_of(prepared, which, draw));
+    Logits logits;
+    logits.values.resize(which.size() * job.model.classes);
+    const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
+    parallel_for(workers, threads_, [&](std::size_t worker) {
+      const FlushDenormals flush;
+      for (std::size_t s = worker; s < slices.size(); s += workers) {
+        prepared.pass(worker).forward(slice_of(slices[s], draw), fixed.view());
+        copy_logits(prepared.pass(worker), slices[s], job.model.classes, logits);
+      }
+    });
+    return logits;
+  }
+
+  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
+    validate(job, parameters, which, draw);
+    PreparedJob prepared(job, kernels_, 1);
+    const FixedParameters fixed(prepared.model(), parameters);
+    const Slices slices(members_of(prepared, which, draw));
+    const FlushDenormals flush;
+    AlignedFloats sum(prepared.model().packed_size());
+    Tally tally;
+    logits_out.values.assign(which.size() * job.model.classes, 0.0f);
+    Pass& pass = prepared.pass(0);
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      pass.forward(slice_of(slices[s], draw), fixed.view());
+      copy_logits(pass, slices[s], job.model.classes, logits_out);
+      pass.losses(1 / static_cast<float>(which.size()), tally);
+      pass.backward(fixed.view(), {sum.data(), s > 0});
+    }
+    gradient_out.resize(parameters.size());
+    prepared.model().unpack(sum.data(), gradient_out);
+    return which.empty() ? 0 : tally.loss / static_cast<double>(which.size());
+  }
+
+ private:
+  const Kernels& kernels_;
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cpu_engine(const Kernels& kernels, unsigned threads) {
+  return std::make_unique<CpuEngine>(kernels, threads);
+}
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,12 @@
+#pragma once
+/// The fast engine: forward and backward by hand on own vector kernels or libxsmm's, graphs a few at a time in cache.
+#include <memory>
+
+#include "engine/cpu/kernels.hpp"
+#include "engine/engine.hpp"
+
+namespace tyche::engine::cpu {
+
+[[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(const Kernels& kernels, unsigned threads);
+
+}  // namespace tyche::engine::cpu

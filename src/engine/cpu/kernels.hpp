@@ -1,0 +1,152 @@
+#pragma once
+/// The inner loops of the CPU engine, one table of function pointers per instruction set. A table is chosen once, when
+/// an engine is made; nothing above it knows the vector length beyond `panel`.
+///
+///   const Kernels& k = kernels_for("auto");
+///   k.rows_product(product);
+///
+/// Matrices of activations are row-major with a stride (in floats) that is a multiple of kAlign; their rows begin at
+/// 64-byte boundaries; columns from the matrix's width up to a multiple of the panel exist and hold zeros.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/adam.hpp"
+#include "engine/message_graph.hpp"
+#include "nn/model.hpp"
+#include "support/random.hpp"
+
+namespace tyche::engine::cpu {
+
+/// Rows begin at multiples of so many floats.
+inline constexpr std::size_t kAlign = 16;
+
+/// The right operand of a product, packed: a (depth × columns) matrix cut into panels of `panel` columns each. Row k of
+/// panel p lies at data + p * panel_stride + k * row_stride.
+struct Panels {
+  const float* data = nullptr;
+  std::size_t count = 0;
+  std::size_t panel_stride = 0;
+  std::size_t row_stride = 0;
+};
+
+/// What a product does with a result before it is stored.
+enum class Finish {
+  store,     ///< nothing
+  activate,  ///< adds the bias, applies the activation
+  add_bias,  ///< adds the bias
+  derive,    ///< multiplies with the activation's derivative at `outputs`, the activation's values
+};
+
+/// out = finish(Σ_t left[t] · right[rows t·depth … (t+1)·depth)): one or two left operands of equal shape, whose right
+/// halves lie one below the other. A GraphConv is [h | gathered] · [W_root ; W_nbr].
+struct RowsProduct {
+  std::size_t rows = 0;
+  std::size_t depth = 0;
+  std::size_t terms = 1;
+  const float* left[2] = {nullptr, nullptr};
+  std::size_t left_stride[2] = {0, 0};
+  Panels right;
+  float* out = nullptr;
+  std::size_t out_stride = 0;
+  Finish finish = Finish::store;
+  nn::Activation activation = nn::Activation::elu;
+  const float* bias = nullptr;     ///< Finish::activate, add_bias: one value a packed column
+  const float* outputs = nullptr;  ///< Finish::derive: rows × columns
+  std::size_t outputs_stride = 0;
+};
+
+/// out = start + leftᵀ · right + plus, summed over the rows in ascending order beginning with `start`; out is packed
+/// like the right operand of the forward product, so that row k of it belongs to column k of `left`.
+struct GradientProduct {
+  std::size_t rows = 0;
+  std::size_t depth = 0;  ///< columns of left
+  const float* left = nullptr;
+  std::size_t left_stride = 0;
+  const float* right = nullptr;
+  std::size_t right_stride = 0;
+  std::size_t panels = 0;
+  std::size_t panel_stride = 0;
+  std::size_t row_stride = 0;
+  float* out = nullptr;
+  const float* start = nullptr;  ///< packed like out; null: zeros
+  const float* plus = nullptr;   ///< packed like out; null: zeros; may be out
+};
+
+/// Rows [first, last) of sparse · matrix, over `columns` columns (rounded up to whole vectors); row v goes to
+/// out + (v - first) * out_stride.
+struct GatherRows {
+  const SparseRows* sparse = nullptr;
+  std::size_t first = 0;
+  std::size_t last = 0;
+  const float* matrix = nullptr;
+  std::size_t stride = 0;
+  std::size_t columns = 0;
+  float* out = nullptr;
+  std::size_t out_stride = 0;
+};
+
+/// What random_features() of engine/randomness.hpp is asked, with the scale computed once.
+struct FeatureRows {
+  bool normal = true;
+  float scale = 1;
+  Key key;
+  std::uint32_t graph = 0;
+  std::size_t first = 0;  ///< nodes first … last-1
+  std::size_t last = 0;
+  std::size_t columns = 0;
+  float* out = nullptr;  ///< row v goes to out + (v - first) * stride
+  std::size_t stride = 0;
+};
+
+struct Kernels {
+  std::string_view name;      ///< of the instruction set, as Highway spells it
+  std::string_view products;  ///< who multiplies matrices: "own kernels" or "libxsmm"
+  std::size_t lanes = 0;      ///< floats a vector
+  std::size_t panel = 0;      ///< columns a panel; 0: a panel is a whole matrix (libxsmm)
+  std::size_t pad = 0;        ///< columns are padded to multiples of this
+
+  // products.cpp, xsmm.cpp
+  void (*rows_product)(const RowsProduct&) = nullptr;
+  void (*gradient_product)(const GradientProduct&) = nullptr;
+
+  // sparse.cpp
+  void (*gather_rows)(const GatherRows&) = nullptr;
+  /// y += a · x over `columns`.
+  void (*add_scaled)(float a, const float* x, float* y, std::size_t columns) = nullptr;
+  /// out = Σ_i weights[i] · rows[i] over `columns`, in this order; added to out where `add`.
+  void (*weighted_rows)(const float* const* rows, const float* weights, std::size_t count, std::size_t columns,
+                        bool add, float* out) = nullptr;
+
+  // pointwise.cpp: over rows × columns
+  void (*activate)(nn::Activation, const float* bias, float* values, std::size_t stride, std::size_t rows,
+                   std::size_t columns) = nullptr;  ///< bias may be null
+  void (*derive)(nn::Activation, const float* outputs, std::size_t outputs_stride, float* values, std::size_t stride,
+                 std::size_t rows, std::size_t columns) = nullptr;
+  /// out[c] = Σ_rows weight_row · values[row][c] (+ out[c] where add); weights may be null: ones.
+  void (*column_sums)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns,
+                      const float* weights, bool add, float* out) = nullptr;
+  /// The maximum of every column and the first row that has it. Requires rows > 0.
+  void (*column_max)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
+                     std::uint32_t* row) = nullptr;
+  /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives.
+  void (*adam)(const AdamStep&, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
+               std::size_t first, std::size_t last) = nullptr;
+
+  // features.cpp
+  void (*features)(const FeatureRows&) = nullptr;
+
+  // peak.cpp
+  /// Runs `rounds` rounds of independent fused multiply-adds and returns how many floating-point operations those were.
+  double (*burn)(std::size_t rounds) = nullptr;
+};
+
+/// "auto": own kernels for the best instruction set here; "portable": for the least of the build; "xsmm": products by
+/// libxsmm; or an instruction set of kernel_names(). Throws InputError where that is not to be had.
+[[nodiscard]] const Kernels& kernels_for(std::string_view name);
+/// "auto", "portable", "xsmm" (where built in) and the instruction sets this machine can run.
+[[nodiscard]] std::vector<std::string> kernel_names();
+
+}  // namespace tyche::engine::cpu

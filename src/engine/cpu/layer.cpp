@@ -1,0 +1,200 @@
+#include "engine/cpu/layer.hpp"
+
+#include <algorithm>
+
+namespace tyche::engine::cpu {
+
+namespace {
+
+// Rows worked on together. Forward: the left operands of a chunk are read once a panel and should stay in the first
+// cache. Backward: the sums of a chunk are loaded and stored once a chunk, which longer chunks make up for.
+constexpr std::size_t kForwardChunk = 48;
+constexpr std::size_t kBackwardChunk = 96;
+
+// [0, rows) in nearly equal chunks; at least one, so that a layer without rows still stores a gradient of zeros.
+template <class Body>
+void for_chunks(std::size_t rows, std::size_t most, const Body& body) {
+  const std::size_t chunks = std::max<std::size_t>(1, (rows + most - 1) / most);
+  for (std::size_t c = 0; c < chunks; ++c) body(rows * c / chunks, rows * (c + 1) / chunks, c == 0, c + 1 == chunks);
+}
+
+// On nodes every row is its own root and chunks can be read where they lie.
+bool own_roots(std::span<const Piece> pieces) {
+  return std::all_of(pieces.begin(), pieces.end(),
+                     [](const Piece& p) { return p.messages->roots.empty() && p.in == p.out; });
+}
+
+}  // namespace
+
+LayerRunner::LayerRunner(const PackedModel& model) : model_(model), kernels_(model.kernels()) {
+  std::size_t widest = 0, largest = 0;
+  for (const PackedLayer& layer : model.layers()) {
+    widest = std::max({widest, model.stride(layer.in), model.stride(layer.out)});
+    if (!layer.by_rows) largest = std::max(largest, layer.forward.count * layer.forward.panel_stride);
+  }
+  constexpr std::size_t kMost = std::max(kForwardChunk, kBackwardChunk);
+  chunk_memory_ = AlignedFloats(2 * kMost * widest);
+  gathered_ = {chunk_memory_.data(), widest};
+  rooted_ = {chunk_memory_.data() + kMost * widest, widest};
+  partial_ = AlignedFloats(largest);
+}
+
+void LayerRunner::gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
+                         std::size_t first, std::size_t last, View to) const {
+  // Rows of a transposed matrix are the layer's inputs, which then take from its outputs.
+  const bool forward = which == &MessageGraph::gather;
+  const auto begin_of = [&](const Piece& p) { return forward ? p.out : p.in; };
+  auto piece = std::upper_bound(pieces.begin(), pieces.end(), first,
+                                [&](std::size_t row, const Piece& p) { return row < begin_of(p); });
+  if (piece != pieces.begin()) --piece;
+  for (; piece != pieces.end() && begin_of(*piece) < last; ++piece) {
+    const SparseRows& sparse = piece->messages->*which;
+    const std::size_t begin = begin_of(*piece);
+    GatherRows rows;
+    rows.sparse = &sparse;
+    rows.first = std::max(first, begin) - begin;
+    rows.last = std::min(last, begin + sparse.rows()) - begin;
+    rows.matrix = from.row(forward ? piece->in : piece->out);
+    rows.stride = from.stride;
+    rows.columns = columns;
+    rows.out = to.row(begin + rows.first - first);
+    rows.out_stride = to.stride;
+    if (rows.first < rows.last) kernels_.gather_rows(rows);
+  }
+}
+
+void LayerRunner::gather_roots(std::span<const Piece> pieces, View from, std::size_t columns, std::size_t first,
+                               std::size_t last, View to) const {
+  for (const Piece& piece : pieces) {
+    const std::size_t begin = std::max(first, piece.out);
+    const std::size_t end = std::min(last, piece.out + piece.messages->rows_out);
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::size_t own = row - piece.out;
+      const std::size_t root = piece.messages->roots.empty() ? own : piece.messages->roots[own];
+      std::copy_n(from.row(piece.in + root), columns, to.row(row - first));
+    }
+  }
+}
+
+void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
+                               View in, View out) {
+  const bool direct = own_roots(pieces);
+  const std::size_t columns = model_.padded(layer.in);
+  RowsProduct product;
+  product.depth = layer.in;
+  product.terms = 2;
+  product.right = layer.forward.in(layer.by_rows ? parameters.derived : parameters.packed);
+  product.out_stride = out.stride;
+  product.finish = Finish::activate;
+  product.activation = model_.config().activation;
+  product.bias = parameters.packed + layer.bias;
+  for_chunks(rows_out(pieces), kForwardChunk, [&](std::size_t first, std::size_t last, bool, bool) {
+    gather(pieces, &MessageGraph::gather, in, columns, first, last, gathered_);
+    View roots{in.row(first), in.stride};
+    if (!direct) {
+      gather_roots(pieces, in, columns, first, last, rooted_);
+      roots = rooted_;
+    }
+    product.rows = last - first;
+    product.left[0] = roots.data;
+    product.left_stride[0] = roots.stride;
+    product.left[1] = gathered_.data;
+    product.left_stride[1] = gathered_.stride;
+    product.out = out.row(first);
+    kernels_.rows_product(product);
+  });
+}
+
+void LayerRunner::gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first,
+                                    const View (&right)[2], bool first_chunk, bool last_chunk, GradientSink sink) {
+  GradientProduct product;
+  product.rows = rows;
+  product.depth = layer.in;
+  product.left = in.row(first);
+  product.left_stride = in.stride;
+  product.panels = layer.forward.count;
+  product.panel_stride = layer.forward.panel_stride;
+  product.row_stride = layer.forward.row_stride;
+  for (std::size_t t = 0; t < layer.terms; ++t) {
+    const std::size_t place = t * layer.in * layer.forward.row_stride;
+    float* partial = partial_.data() + place;
+    float* final = sink.packed + layer.forward.offset + place;
+    product.right = right[t].data;
+    product.right_stride = right[t].stride;
+    product.start = first_chunk ? nullptr : partial;
+    product.out = last_chunk ? final : partial;
+    product.plus = last_chunk && sink.add ? final : nullptr;
+    kernels_.gradient_product(product);
+  }
+}
+
+void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
+                                View in, View d_out, View d_in, GradientSink sink) {
+  const bool direct = own_roots(pieces);
+  const std::size_t columns = model_.padded(layer.out);
+  kernels_.column_sums(d_out.data, d_out.stride, rows_out(pieces), columns, nullptr, sink.add,
+                       sink.packed + layer.bias);
+  RowsProduct product;
+  product.depth = layer.out;
+  product.terms = 2;
+  product.right = layer.backward.in(parameters.derived);
+  product.out_stride = d_in.stride;
+  product.finish = Finish::derive;
+  product.activation = model_.config().activation;
+  product.outputs_stride = in.stride;
+  for_chunks(rows_in(pieces), kBackwardChunk,
+             [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
+               gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
+               View roots{d_out.row(first), d_out.stride};
+               if (!direct) {
+                 gather(pieces, &MessageGraph::root_scatter, d_out, columns, first, last, rooted_);
+                 roots = rooted_;
+               }
+               gradient_products(layer, last - first, in, first, {roots, gathered_}, first_chunk, last_chunk, sink);
+               if (layer.needed == 0) return;
+               product.rows = last - first;
+               product.left[0] = roots.data;
+               product.left_stride[0] = roots.stride;
+               product.left[1] = gathered_.data;
+               product.left_stride[1] = gathered_.stride;
+               product.out = d_in.row(first);
+               product.outputs = in.row(first);
+               kernels_.rows_product(product);
+             });
+}
+
+void LayerRunner::linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in,
+                                 View out, Finish finish) {
+  RowsProduct product;
+  product.rows = rows;
+  product.depth = layer.in;
+  product.left[0] = in.data;
+  product.left_stride[0] = in.stride;
+  product.right = layer.forward.in(parameters.packed);
+  product.out = out.data;
+  product.out_stride = out.stride;
+  product.finish = finish;
+  product.bias = parameters.packed + layer.bias;
+  kernels_.rows_product(product);
+}
+
+void LayerRunner::linear_backward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in,
+                                  View d_out, View d_in, Finish finish, View activated, GradientSink sink) {
+  kernels_.column_sums(d_out.data, d_out.stride, rows, model_.padded(layer.out), nullptr, sink.add,
+                       sink.packed + layer.bias);
+  gradient_products(layer, rows, in, 0, {d_out, View{}}, true, true, sink);
+  RowsProduct product;
+  product.rows = rows;
+  product.depth = layer.out;
+  product.left[0] = d_out.data;
+  product.left_stride[0] = d_out.stride;
+  product.right = layer.backward.in(parameters.derived);
+  product.out = d_in.data;
+  product.out_stride = d_in.stride;
+  product.finish = finish;
+  product.outputs = activated.data;
+  product.outputs_stride = activated.stride;
+  kernels_.rows_product(product);
+}
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,105 @@
+#pragma once
+/// Forward and backward of one layer over a slice of graphs, a chunk of rows at a time: gathered messages live only as
+/// long as their chunk, so memory beyond the activations does not grow with the graphs.
+///
+/// The backward pass of a GraphConv z = h_root W_0 + (A h) W_1 + b needs no stored messages: with T = Rᵀ dz (R picks
+/// the roots; T = dz on nodes) and S = Aᵀ dz it is dW_0 = hᵀ T, dW_1 = hᵀ S and dh = T W_0ᵀ + S W_1ᵀ.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/aligned.hpp"
+#include "engine/cpu/packed_model.hpp"
+#include "engine/message_graph.hpp"
+
+namespace tyche::engine::cpu {
+
+/// A row-major matrix that belongs to someone else.
+struct View {
+  float* data = nullptr;
+  std::size_t stride = 0;
+  [[nodiscard]] float* row(std::size_t r) const { return data + r * stride; }
+};
+
+/// The messages of one graph in a slice: its input rows begin at `in` of the layer's input, its output rows at `out`.
+struct Piece {
+  const MessageGraph* messages = nullptr;
+  std::size_t in = 0;
+  std::size_t out = 0;
+};
+
+/// Rows of the layer's input and output in all.
+[[nodiscard]] inline std::size_t rows_in(std::span<const Piece> pieces) {
+  return pieces.empty() ? 0 : pieces.back().in + pieces.back().messages->rows_in;
+}
+[[nodiscard]] inline std::size_t rows_out(std::span<const Piece> pieces) {
+  return pieces.empty() ? 0 : pieces.back().out + pieces.back().messages->rows_out;
+}
+
+/// Packed parameters and their derived copies.
+struct Parameters {
+  const float* packed = nullptr;
+  const float* derived = nullptr;
+};
+
+/// Where a gradient goes: stored, or added to what is there. Either way the slice's own sum is complete before it is
+/// added, so that adding slice after slice and summing stored slices up later give the same bits.
+struct GradientSink {
+  float* packed = nullptr;
+  bool add = false;
+};
+
+/// The gradient of a max readout: for column c of graph g, `gradient` arrives at row `row` of the graph's outputs.
+struct Winners {
+  const std::uint32_t* row = nullptr;  ///< graphs × stride, counted within the graph
+  const float* gradient = nullptr;     ///< graphs × stride
+  std::size_t stride = 0;
+};
+
+class LayerRunner {
+ public:
+  explicit LayerRunner(const PackedModel& model);
+
+  /// out = activation(layer(in)) on all output rows of the pieces.
+  void conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
+                    View out);
+  /// From d_out, the gradient of the layer's output before its activation. d_in, unused where the layer needs no input
+  /// gradient, becomes that of the input before the activation which made it.
+  void conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
+                     View d_out, View d_in, GradientSink sink);
+  /// The same under max readout, where all but one entry a graph and column of d_out are zero. `out` is the layer's
+  /// output. Requires layer.by_rows.
+  void conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
+                            View in, View out, const Winners& winners, View d_in, GradientSink sink);
+
+  void linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in, View out,
+                      Finish finish);
+  /// d_in = finish(d_out · Wᵀ); Finish::derive multiplies with the ELU's derivative at `activated`.
+  void linear_backward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in, View d_out,
+                       View d_in, Finish finish, View activated, GradientSink sink);
+
+ private:
+  /// Rows [first, last) of the block-diagonal matrix of all pieces times `from`, into `to` from its row 0.
+  void gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
+              std::size_t first, std::size_t last, View to) const;
+  void gather_roots(std::span<const Piece> pieces, View from, std::size_t columns, std::size_t first, std::size_t last,
+                    View to) const;
+  void gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first, const View (&right)[2],
+                         bool first_chunk, bool last_chunk, GradientSink sink);
+
+  const PackedModel& model_;
+  const Kernels& kernels_;
+  AlignedFloats chunk_memory_;
+  AlignedFloats partial_;  ///< a layer's gradient while its chunks are summed
+  View gathered_;          ///< a chunk of rows
+  View rooted_;
+  // The sparse backward pass: rows of the winners of all graphs, one after another.
+  AlignedFloats winner_memory_;
+  std::vector<std::int32_t> slots_;      ///< row within a graph -> its place among the winners, or -1
+  std::vector<std::uint32_t> distinct_;  ///< the rows that won something, graph after graph
+  std::vector<float> d_values_;
+  std::vector<std::uint32_t> places_;
+};
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,95 @@
+#pragma once
+/// A model's parameters as the kernels want them. The flat vector of nn::Layout (PyTorch's [out, in] matrices) is
+/// packed once when a trial begins and unpacked after every epoch; Adam works on the packed vector, whose padding has
+/// gradient zero and stays zero.
+///
+/// Every layer is a product [x_0 | x_1] · [W_0 ; W_1] + b: a GraphConv has two terms (root and neighbours), a Linear
+/// layer one. Its weights are stored twice: the master in the packed vector and a derived copy, made again after every
+/// Adam step (derive()). The master is in forward panels and the copy holds the transposed matrices for the backward
+/// pass; only the last convolution under max readout, whose backward pass is sparse and goes by rows, has it the other
+/// way round.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/kernels.hpp"
+#include "nn/model.hpp"
+
+namespace tyche::engine::cpu {
+
+/// A (depth × columns) matrix in panels, somewhere in a vector.
+struct PanelPlace {
+  std::size_t offset = 0;
+  std::size_t count = 0;
+  std::size_t panel_stride = 0;
+  std::size_t row_stride = 0;
+
+  [[nodiscard]] std::size_t index(std::size_t row, std::size_t column) const {
+    return offset + column / row_stride * panel_stride + row * row_stride + column % row_stride;
+  }
+  [[nodiscard]] Panels in(const float* vector) const { return {vector + offset, count, panel_stride, row_stride}; }
+};
+
+struct PackedLayer {
+  std::size_t in = 0;
+  std::size_t out = 0;
+  std::size_t terms = 1;
+  std::size_t flat_weight[2] = {0, 0};  ///< where W_t begins in the flat vector, [out, in]
+  std::size_t flat_bias = 0;
+
+  bool by_rows = false;
+  PanelPlace forward;      ///< terms·in rows, `out` columns; in the packed vector, or derived where by_rows
+  PanelPlace backward;     ///< terms·out rows, `needed` columns; derived (none where by_rows)
+  std::size_t needed = 0;  ///< how many input columns want a gradient
+  std::size_t rows = 0;    ///< by_rows: the master; row j of W_t at rows + j · terms · row_stride + t · row_stride
+  std::size_t row_stride = 0;
+  std::size_t bias = 0;   ///< in the packed vector
+  std::size_t begin = 0;  ///< the layer's part of the packed vector
+  std::size_t end = 0;
+};
+
+class PackedModel {
+ public:
+  PackedModel(const nn::ModelConfig& config, const Kernels& kernels);
+
+  [[nodiscard]] const nn::ModelConfig& config() const { return config_; }
+  [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
+  /// pre (none or two), convolutions, head (three), in this order.
+  [[nodiscard]] std::span<const PackedLayer> layers() const { return layers_; }
+  [[nodiscard]] std::span<const PackedLayer> pre() const { return std::span(layers_).first(pre_count_); }
+  [[nodiscard]] std::span<const PackedLayer> convs() const {
+    return std::span(layers_).subspan(pre_count_, config_.layers);
+  }
+  [[nodiscard]] std::span<const PackedLayer> head() const { return std::span(layers_).last(3); }
+
+  [[nodiscard]] std::size_t packed_size() const { return packed_size_; }
+  [[nodiscard]] std::size_t derived_size() const { return derived_size_; }
+  [[nodiscard]] std::size_t flat_size() const { return flat_size_; }
+
+  /// Columns a matrix of `width` columns occupies, and the stride between its rows: padded, and never a multiple of 32
+  /// floats, so that the rows of a column spread over the sets of a cache.
+  [[nodiscard]] std::size_t padded(std::size_t width) const;
+  [[nodiscard]] std::size_t stride(std::size_t width) const;
+
+  /// Requires `packed` of packed_size() zeros (or an earlier result).
+  void pack(std::span<const float> flat, float* packed) const;
+  void unpack(const float* packed, std::span<float> flat) const;
+  /// The derived copies of one layer.
+  void derive(const PackedLayer& layer, const float* packed, float* derived) const;
+
+ private:
+  void add_layer(std::size_t in, std::size_t out, std::size_t needed, bool by_rows,
+                 std::span<const std::size_t> weights, std::size_t bias);
+  template <class Move>
+  void for_each_weight(const PackedLayer& layer, const Move& move) const;
+
+  nn::ModelConfig config_;
+  const Kernels* kernels_;
+  std::vector<PackedLayer> layers_;
+  std::size_t pre_count_ = 0;
+  std::size_t packed_size_ = 0;
+  std::size_t derived_size_ = 0;
+  std::size_t flat_size_ = 0;
+};
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,242 @@
+#include "engine/cpu/pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/randomness.hpp"
+
+namespace tyche::engine::cpu {
+
+namespace {
+
+// Cuts views of `rows` rows out of one piece of memory: first measured, then placed. Starts are spread over the sets of
+// a cache, so that the same row of several matrices does not fall on the same set.
+class Carver {
+ public:
+  explicit Carver(float* memory) : memory_(memory) {}
+  View view(std::size_t rows, std::size_t stride) {
+    const std::size_t place = used_;
+    used_ += rows * stride + kAlign * (7 + 13 * (count_++ % 8));
+    return {memory_ == nullptr ? nullptr : memory_ + place, stride};
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  float* memory_;
+  std::size_t used_ = 0;
+  std::size_t count_ = 0;
+};
+
+double multiplicity_sum(const MessageGraph& messages) {
+  if (messages.multiplicity.empty()) return static_cast<double>(messages.rows_out);
+  double sum = 0;
+  for (const float m : messages.multiplicity) sum += m;
+  return sum;
+}
+
+}  // namespace
+
+Pass::Pass(const PackedModel& model) : model_(model), kernels_(model.kernels()), layers_(model) {}
+
+void Pass::reserve(std::size_t rows, std::size_t graphs) {
+  const nn::ModelConfig& config = model_.config();
+  const std::size_t width = model_.stride(config.width);
+  if (rows > row_capacity_) {
+    const auto place = [&](Carver carver) {
+      if (!model_.pre().empty()) {
+        features_ = carver.view(rows, model_.stride(config.input_features));
+        pre_hidden_ = carver.view(rows, model_.stride(config.pre_hidden));
+      }
+      convs_.clear();
+      for (std::size_t l = 0; l <= config.layers; ++l) convs_.push_back(carver.view(rows, width));
+      const std::size_t widest = std::max(width, model_.stride(config.pre_hidden));
+      d_a_ = carver.view(rows, widest);
+      d_b_ = carver.view(rows, widest);
+      return carver.used();
+    };
+    row_memory_ = AlignedFloats();  // before the larger one is there
+    row_memory_ = AlignedFloats(place(Carver(nullptr)));
+    place(Carver(row_memory_.data()));
+    row_capacity_ = rows;
+  }
+  if (graphs > graph_capacity_) {
+    const auto place = [&](Carver carver) {
+      for (View* view : {&pooled_, &hidden1_, &dropped_, &dropout_, &d_pooled_, &d_hidden1_}) {
+        *view = carver.view(graphs, width);
+      }
+      for (View* view : {&hidden2_, &d_hidden2_}) *view = carver.view(graphs, model_.stride(config.head_hidden));
+      for (View* view : {&logits_, &d_logits_}) *view = carver.view(graphs, model_.stride(config.classes));
+      return carver.used();
+    };
+    graph_memory_ = AlignedFloats(place(Carver(nullptr)));
+    place(Carver(graph_memory_.data()));
+    winners_ = AlignedBuffer<std::uint32_t>(graphs * width);
+    graph_capacity_ = graphs;
+  }
+}
+
+void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
+  const nn::ModelConfig& config = model_.config();
+  const std::size_t fixed = config.deterministic_dims();
+  const std::size_t random = config.random_dims();
+  if (fixed > 0) {
+    const std::size_t columns = config.input_features;
+    for (std::size_t g = 0; g < members_.size(); ++g) {
+      for (std::size_t v = 0; v < pieces_[g].messages->rows_in; ++v) {
+        std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].in + v));
+      }
+    }
+    layers_.conv_forward(model_.pre()[0], parameters, pieces_, features_, pre_hidden_);
+    layers_.conv_forward(model_.pre()[1], parameters, pieces_, pre_hidden_, convs_[0]);
+  }
+  // After the deterministic columns, whose layer has written zeros into its padding.
+  FeatureRows rows;
+  rows.normal =
+      config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
+  rows.scale = feature_scale(config);
+  rows.key = slice.feature_key;
+  rows.columns = random;
+  rows.stride = convs_[0].stride;
+  for (std::size_t g = 0; g < members_.size() && random > 0; ++g) {
+    const std::size_t nodes = pieces_[g].messages->rows_in;
+    float* to = convs_[0].row(pieces_[g].in) + fixed;
+    if (members_[g].pinned != nullptr) {
+      for (std::size_t v = 0; v < nodes; ++v) {
+        std::copy_n(members_[g].pinned + v * random, random, to + v * convs_[0].stride);
+      }
+    } else {
+      rows.graph = members_[g].graph;
+      rows.last = nodes;
+      rows.out = to;
+      kernels_.features(rows);
+    }
+  }
+}
+
+void Pass::forward(const Slice& slice, const Parameters& parameters) {
+  members_ = slice.members;
+  pieces_.clear();
+  std::size_t rows = 0;
+  for (const Member& member : members_) {
+    pieces_.push_back({member.messages, rows, rows});
+    rows += member.messages->rows_in;
+  }
+  reserve(rows, members_.size());
+  fill_inputs(slice, parameters);
+  for (std::size_t l = 0; l < model_.convs().size(); ++l) {
+    layers_.conv_forward(model_.convs()[l], parameters, pieces_, convs_[l], convs_[l + 1]);
+  }
+  readout();
+  head_forward(slice, parameters);
+}
+
+void Pass::readout() {
+  const std::size_t columns = model_.padded(model_.config().width);
+  for (std::size_t g = 0; g < pieces_.size(); ++g) {
+    const MessageGraph& messages = *pieces_[g].messages;
+    const View h = convs_.back();
+    const float* first = h.row(pieces_[g].out);
+    float* out = pooled_.row(g);
+    if (messages.rows_out == 0) {
+      std::fill_n(out, columns, 0.0f);  // a graph without nodes gives zeros
+    } else if (model_.config().readout == nn::Readout::max) {
+      kernels_.column_max(first, h.stride, messages.rows_out, columns, out, winners_.data() + g * pooled_.stride);
+    } else {
+      const float* weights = messages.multiplicity.empty() ? nullptr : messages.multiplicity.data();
+      kernels_.column_sums(first, h.stride, messages.rows_out, columns, weights, false, out);
+      if (model_.config().readout == nn::Readout::mean) {
+        const auto total = static_cast<float>(multiplicity_sum(messages));
+        for (std::size_t c = 0; c < columns; ++c) out[c] /= total;
+      }
+    }
+  }
+}
+
+// The gradient of a mean or sum readout, before the last activation.
+void Pass::spread_readout(View d_out) {
+  const std::size_t columns = model_.padded(model_.config().width);
+  for (std::size_t g = 0; g < pieces_.size(); ++g) {
+    const MessageGraph& messages = *pieces_[g].messages;
+    const auto total = static_cast<float>(multiplicity_sum(messages));
+    const float share = model_.config().readout == nn::Readout::mean ? 1 / total : 1.0f;
+    for (std::size_t v = 0; v < messages.rows_out; ++v) {
+      const float weight = messages.multiplicity.empty() ? share : share * messages.multiplicity[v];
+      float* to = d_out.row(pieces_[g].out + v);
+      for (std::size_t c = 0; c < columns; ++c) to[c] = weight * d_pooled_.row(g)[c];
+    }
+  }
+  kernels_.derive(model_.config().activation, convs_.back().data, convs_.back().stride, d_out.data, d_out.stride,
+                  rows_out(pieces_), columns);
+}
+
+void Pass::head_forward(const Slice& slice, const Parameters& parameters) {
+  const std::size_t graphs = members_.size();
+  const auto head = model_.head();
+  layers_.linear_forward(head[0], parameters, graphs, pooled_, hidden1_, Finish::activate);
+  const std::size_t columns = model_.padded(model_.config().width);
+  const bool dropping = slice.dropout && model_.config().dropout > 0;
+  for (std::size_t g = 0; g < graphs; ++g) {
+    float* factors = dropout_.row(g);
+    std::fill_n(factors, columns, 1.0f);
+    if (dropping) {
+      dropout_factors(model_.config().dropout, slice.seed, slice.fold, slice.epoch, members_[g].graph,
+                      {factors, model_.config().width});
+    }
+    for (std::size_t c = 0; c < columns; ++c) dropped_.row(g)[c] = hidden1_.row(g)[c] * factors[c];
+  }
+  layers_.linear_forward(head[1], parameters, graphs, dropped_, hidden2_, Finish::activate);
+  layers_.linear_forward(head[2], parameters, graphs, hidden2_, logits_, Finish::add_bias);
+}
+
+void Pass::losses(float scale, Tally& tally) {
+  const std::size_t classes = model_.config().classes;
+  for (std::size_t g = 0; g < members_.size(); ++g) {
+    const float* z = logits_.row(g);
+    const std::uint32_t label = members_[g].label;
+    const float top = *std::max_element(z, z + classes);
+    float sum = 0;
+    for (std::size_t c = 0; c < classes; ++c) sum += std::exp(z[c] - top);
+    float* d = d_logits_.row(g);
+    for (std::size_t c = 0; c < classes; ++c) {
+      d[c] = (std::exp(z[c] - top) / sum - (c == label ? 1.0f : 0.0f)) * scale;
+    }
+    tally.add(std::log(sum) + top - z[label], predicted_class(logits(g)) == label);
+  }
+}
+
+void Pass::head_backward(const Parameters& parameters, GradientSink sink) {
+  const std::size_t graphs = members_.size();
+  const auto head = model_.head();
+  layers_.linear_backward(head[2], parameters, graphs, hidden2_, d_logits_, d_hidden2_, Finish::derive, hidden2_, sink);
+  layers_.linear_backward(head[1], parameters, graphs, dropped_, d_hidden2_, d_hidden1_, Finish::derive, hidden1_,
+                          sink);
+  const std::size_t columns = model_.padded(model_.config().width);
+  for (std::size_t g = 0; g < graphs; ++g) {
+    for (std::size_t c = 0; c < columns; ++c) d_hidden1_.row(g)[c] *= dropout_.row(g)[c];
+  }
+  layers_.linear_backward(head[0], parameters, graphs, pooled_, d_hidden1_, d_pooled_, Finish::store, View{}, sink);
+}
+
+void Pass::backward(const Parameters& parameters, GradientSink sink) {
+  head_backward(parameters, sink);
+  const auto convs = model_.convs();
+  View d_out = d_a_, d_in = d_b_;
+  std::size_t left = convs.size();  // layers whose backward pass is still to come
+  if (convs.back().by_rows) {
+    --left;
+    layers_.conv_backward_sparse(convs[left], parameters, pieces_, convs_[left], convs_[left + 1],
+                                 {winners_.data(), d_pooled_.data, pooled_.stride}, d_out, sink);
+  } else {
+    spread_readout(d_out);
+  }
+  while (left > 0) {
+    --left;
+    layers_.conv_backward(convs[left], parameters, pieces_, convs_[left], d_out, d_in, sink);
+    std::swap(d_out, d_in);
+  }
+  if (model_.pre().empty()) return;
+  layers_.conv_backward(model_.pre()[1], parameters, pieces_, pre_hidden_, d_out, d_in, sink);
+  layers_.conv_backward(model_.pre()[0], parameters, pieces_, features_, d_in, d_out, sink);
+}
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,84 @@
+#pragma once
+/// A forward and backward pass through a few graphs at a time, in memory of its own: what one thread does with one
+/// slice of a batch while it sits in the thread's cache.
+///
+///   Pass pass(model);
+///   pass.forward(slice, parameters);
+///   pass.losses(1.0f / batch, tally);                          // keeps the logits' gradients
+///   pass.backward(parameters, {gradient, /*add=*/false});
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/aligned.hpp"
+#include "engine/cpu/layer.hpp"
+#include "engine/cpu/packed_model.hpp"
+#include "engine/outcome.hpp"
+
+namespace tyche::engine::cpu {
+
+/// One graph of a slice.
+struct Member {
+  std::uint32_t graph = 0;  ///< its index in the data, which keys its random numbers
+  std::uint32_t label = 0;
+  const MessageGraph* messages = nullptr;
+  const float* features = nullptr;  ///< nodes × input_features; unused at 100 % RNI
+  const float* pinned = nullptr;    ///< nodes × random_dims, or null: drawn
+  std::size_t position = 0;         ///< of its answer among those asked for
+};
+
+/// Graphs that are worked through together; their gradients are summed in this order.
+struct Slice {
+  std::span<const Member> members;
+  Key feature_key;
+  bool dropout = false;  ///< with the three numbers that key it
+  std::uint64_t seed = 0;
+  std::uint32_t fold = 0;
+  std::uint32_t epoch = 0;
+};
+
+class Pass {
+ public:
+  explicit Pass(const PackedModel& model);
+
+  /// The logits of the slice's members, which must outlive losses() and backward().
+  void forward(const Slice& slice, const Parameters& parameters);
+  [[nodiscard]] std::span<const float> logits(std::size_t member) const {
+    return {logits_.row(member), model_.config().classes};
+  }
+  /// Adds every member's cross-entropy and hit to `tally`, and keeps the logits' gradients times `scale`.
+  void losses(float scale, Tally& tally);
+  /// The gradient of the slice, packed.
+  void backward(const Parameters& parameters, GradientSink sink);
+
+ private:
+  void reserve(std::size_t rows, std::size_t graphs);
+  void fill_inputs(const Slice& slice, const Parameters& parameters);
+  void readout();
+  void spread_readout(View d_out);
+  void head_forward(const Slice& slice, const Parameters& parameters);
+  void head_backward(const Parameters& parameters, GradientSink sink);
+
+  const PackedModel& model_;
+  const Kernels& kernels_;
+  LayerRunner layers_;
+  std::span<const Member> members_;
+  std::vector<Piece> pieces_;
+
+  // One row a node.
+  std::size_t row_capacity_ = 0;
+  AlignedFloats row_memory_;
+  View features_;            ///< input of pre.0
+  View pre_hidden_;          ///< output of pre.0
+  std::vector<View> convs_;  ///< input of the first convolution, then the output of each
+  View d_a_, d_b_;           ///< gradients, in turns
+
+  // One row a graph.
+  std::size_t graph_capacity_ = 0;
+  AlignedFloats graph_memory_;
+  View pooled_, hidden1_, dropped_, hidden2_, logits_, dropout_;
+  View d_pooled_, d_hidden1_, d_hidden2_, d_logits_;
+  AlignedBuffer<std::uint32_t> winners_;  ///< row of each column's maximum; the stride is pooled_'s
+};
+
+}  // namespace tyche::engine::cpu

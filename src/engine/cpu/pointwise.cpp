@@ -1,0 +1,101 @@
+// Loops over single values: activations on their own, sums and maxima of columns, Adam. Compiled once per instruction
+// set.
+#include "engine/cpu/dispatch.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/pointwise.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "engine/cpu/pointwise-inl.hpp"
+#include "engine/cpu/vector_math-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tyche::engine::cpu {
+namespace HWY_NAMESPACE {
+
+void Activate(nn::Activation activation, const float* bias, float* values, std::size_t stride, std::size_t rows,
+              std::size_t columns) {
+  ActivateRows(activation, bias, values, stride, rows, columns);
+}
+
+void Derive(nn::Activation activation, const float* outputs, std::size_t outputs_stride, float* values,
+            std::size_t stride, std::size_t rows, std::size_t columns) {
+  DeriveRows(activation, outputs, outputs_stride, values, stride, rows, columns);
+}
+
+void ColumnSums(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, const float* weights,
+                bool add, float* out) {
+  const Floats d;
+  for (std::size_t c = 0; c < columns; c += kLanes) {
+    Float sum = hn::Zero(d);
+    if (weights == nullptr) {
+      for (std::size_t r = 0; r < rows; ++r) sum = hn::Add(sum, hn::Load(d, values + r * stride + c));
+    } else {
+      for (std::size_t r = 0; r < rows; ++r) {
+        sum = hn::MulAdd(hn::Set(d, weights[r]), hn::Load(d, values + r * stride + c), sum);
+      }
+    }
+    hn::Store(add ? hn::Add(hn::Load(d, out + c), sum) : sum, d, out + c);
+  }
+}
+
+void ColumnMax(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
+               std::uint32_t* row) {
+  const Floats d;
+  const Words dw;
+  for (std::size_t c = 0; c < columns; c += kLanes) {
+    Float best = hn::Load(d, values + c);
+    Word where = hn::Zero(dw);
+    for (std::size_t r = 1; r < rows; ++r) {
+      const Float value = hn::Load(d, values + r * stride + c);
+      const auto larger = hn::Gt(value, best);
+      best = hn::IfThenElse(larger, value, best);
+      where = hn::IfThenElse(hn::RebindMask(dw, larger), hn::Set(dw, static_cast<std::uint32_t>(r)), where);
+    }
+    hn::Store(best, d, out + c);
+    hn::Store(where, dw, row + c);
+  }
+}
+
+// No fused multiply-add: the same bits as the plain loop, on every instruction set.
+void Adam(const AdamStep& constants, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
+          std::size_t first, std::size_t last) {
+  const Floats d;
+  const Float step_size = hn::Set(d, constants.step_size);
+  const Float correction = hn::Set(d, constants.correction2_sqrt);
+  const Float eps = hn::Set(d, AdamStep::kEps);
+  const Float keep2 = hn::Set(d, AdamStep::kBeta2);
+  const Float rest1 = hn::Set(d, AdamStep::kOneMinusBeta1);
+  const Float rest2 = hn::Set(d, AdamStep::kOneMinusBeta2);
+  for (std::size_t i = first; i < last; i += kLanes) {
+    Float g = hn::Load(d, gradients[0] + i);
+    for (std::size_t s = 1; s < count; ++s) g = hn::Add(g, hn::Load(d, gradients[s] + i));
+    Float mean = hn::Load(d, m + i);
+    mean = hn::Add(mean, hn::Mul(hn::Sub(g, mean), rest1));
+    const Float square = hn::Add(hn::Mul(keep2, hn::Load(d, v + i)), hn::Mul(hn::Mul(rest2, g), g));
+    hn::Store(mean, d, m + i);
+    hn::Store(square, d, v + i);
+    const Float scale = hn::Add(hn::Div(hn::Sqrt(square), correction), eps);
+    hn::Store(hn::Sub(hn::Load(d, p + i), hn::Mul(step_size, hn::Div(mean, scale))), d, p + i);
+  }
+}
+
+void FillPointwise(Kernels& table) {
+  table.activate = Activate;
+  table.derive = Derive;
+  table.column_sums = ColumnSums;
+  table.column_max = ColumnMax;
+  table.adam = Adam;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tyche::engine::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tyche::engine::cpu {
+HWY_EXPORT(FillPointwise);
+void fill_pointwise(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillPointwise)(table); }
+}  // namespace tyche::engine::cpu
+#endif

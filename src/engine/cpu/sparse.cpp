@@ -1,0 +1,120 @@
+// Sparse rows times a matrix of activations, compiled once per instruction set. A stripe of columns is held in
+// registers while a row's neighbours are added up, so that each output is stored once.
+#include "engine/cpu/dispatch.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/sparse.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "engine/cpu/vector_math-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tyche::engine::cpu {
+namespace HWY_NAMESPACE {
+
+#define TYCHE_UNROLL _Pragma("GCC unroll 8")
+
+// 64 columns where a vector has 16 lanes or 8.
+constexpr std::size_t kStripe = kLanes >= 16 ? 4 : 8;
+
+template <std::size_t kVectors, bool kWeighted>
+HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
+  const Floats d;
+  const std::uint64_t* HWY_RESTRICT offsets = g.sparse->offsets.data();
+  const std::uint32_t* HWY_RESTRICT columns = g.sparse->columns.data();
+  const float* HWY_RESTRICT weights = g.sparse->weights.data();
+  const float* HWY_RESTRICT scales = g.sparse->scales.empty() ? nullptr : g.sparse->scales.data();
+  const float* HWY_RESTRICT matrix = g.matrix + column;
+  float* HWY_RESTRICT out = g.out + column;
+  for (std::size_t v = g.first; v < g.last; ++v, out += g.out_stride) {
+    Float sum[kVectors];
+    TYCHE_UNROLL
+    for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Zero(d);
+    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+      const float* from = matrix + columns[e] * g.stride;
+      TYCHE_UNROLL
+      for (std::size_t j = 0; j < kVectors; ++j) {
+        const Float x = hn::Load(d, from + j * kLanes);
+        if constexpr (kWeighted) {
+          sum[j] = hn::MulAdd(hn::Set(d, weights[e]), x, sum[j]);
+        } else {
+          sum[j] = hn::Add(sum[j], x);
+        }
+      }
+    }
+    if (scales != nullptr) {
+      const Float scale = hn::Set(d, scales[v]);
+      TYCHE_UNROLL
+      for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Mul(sum[j], scale);
+    }
+    TYCHE_UNROLL
+    for (std::size_t j = 0; j < kVectors; ++j) hn::Store(sum[j], d, out + j * kLanes);
+  }
+}
+
+template <std::size_t kVectors, bool kWeighted>
+HWY_INLINE void GatherStripeOfWidth(std::size_t vectors, const GatherRows& g, std::size_t column) {
+  if (vectors == kVectors) {
+    GatherStripe<kVectors, kWeighted>(g, column);
+  } else if constexpr (kVectors > 1) {
+    GatherStripeOfWidth<kVectors - 1, kWeighted>(vectors, g, column);
+  }
+}
+
+void Gather(const GatherRows& g) {
+  const bool weighted = !g.sparse->weights.empty();
+  for (std::size_t column = 0; column < g.columns; column += kStripe * kLanes) {
+    const std::size_t vectors = HWY_MIN(kStripe, (g.columns - column + kLanes - 1) / kLanes);
+    if (weighted) {
+      GatherStripeOfWidth<kStripe, true>(vectors, g, column);
+    } else {
+      GatherStripeOfWidth<kStripe, false>(vectors, g, column);
+    }
+  }
+}
+
+void AddScaled(float a, const float* x, float* y, std::size_t columns) {
+  const Floats d;
+  const Float factor = hn::Set(d, a);
+  for (std::size_t c = 0; c < columns; c += kLanes) {
+    hn::Store(hn::MulAdd(factor, hn::Load(d, x + c), hn::Load(d, y + c)), d, y + c);
+  }
+}
+
+void WeightedRows(const float* const* rows, const float* weights, std::size_t count, std::size_t columns, bool add,
+                  float* out) {
+  const Floats d;
+  for (std::size_t c = 0; c < columns; c += 2 * kLanes) {
+    // Columns are padded to panels of two vectors.
+    Float first = hn::Zero(d), second = hn::Zero(d);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Float weight = hn::Set(d, weights[i]);
+      first = hn::MulAdd(weight, hn::Load(d, rows[i] + c), first);
+      second = hn::MulAdd(weight, hn::Load(d, rows[i] + c + kLanes), second);
+    }
+    if (add) {
+      first = hn::Add(hn::Load(d, out + c), first);
+      second = hn::Add(hn::Load(d, out + c + kLanes), second);
+    }
+    hn::Store(first, d, out + c);
+    hn::Store(second, d, out + c + kLanes);
+  }
+}
+
+void FillSparse(Kernels& table) {
+  table.weighted_rows = WeightedRows;
+  table.gather_rows = Gather;
+  table.add_scaled = AddScaled;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tyche::engine::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tyche::engine::cpu {
+HWY_EXPORT(FillSparse);
+void fill_sparse(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillSparse)(table); }
+}  // namespace tyche::engine::cpu
+#endif

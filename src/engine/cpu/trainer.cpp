@@ -1,0 +1,273 @@
+#include "engine/cpu/trainer.hpp"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+
+#include "engine/adam.hpp"
+#include "engine/cpu/slices.hpp"
+#include "engine/outcome.hpp"
+#include "engine/randomness.hpp"
+#include "support/parallel.hpp"
+
+namespace tyche::engine::cpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The first exception any thread of a team meets; the others then skip their work but still meet at the barriers.
+class Failure {
+ public:
+  template <class Body>
+  void guard(const Body& body) {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    try {
+      body();
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
+class TrialRun {
+ public:
+  TrialRun(PreparedJob& prepared, Trial& trial)
+      : prepared_(prepared),
+        model_(prepared.model()),
+        kernels_(model_.kernels()),
+        trial_(trial),
+        p_(model_.packed_size()),
+        m_(model_.packed_size()),
+        v_(model_.packed_size()),
+        derived_(model_.derived_size()) {
+    model_.pack(trial.state.parameters, p_.data());
+    model_.pack(trial.state.adam_m, m_.data());
+    model_.pack(trial.state.adam_v, v_.data());
+    for (const PackedLayer& layer : model_.layers()) model_.derive(layer, p_.data(), derived_.data());
+    test_ = Slices(prepared.members(trial.test));
+  }
+
+  EpochResult epoch(Team& team) {
+    EpochResult result;
+    result.epoch = trial_.state.epoch + 1;
+    const Clock::time_point start = Clock::now();
+    plan(result.epoch);
+    Failure failure;
+    team.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
+      train(result.epoch, rank, size, worker, barrier_for(size), failure);
+    });
+    failure.rethrow();
+    trial_.state.step += batches_.size();
+    trial_.state.epoch = result.epoch;
+    model_.unpack(p_.data(), trial_.state.parameters);
+    model_.unpack(m_.data(), trial_.state.adam_m);
+    model_.unpack(v_.data(), trial_.state.adam_v);
+    Tally total;
+    for (const Tally& tally : tallies_) total.add(tally);
+    total.report(result);
+    result.seconds = seconds_since(start);
+    if (evaluation_due(prepared_.job(), result.epoch)) evaluate(result, team);
+    return result;
+  }
+
+ private:
+  // The batches of an epoch, cut into slices.
+  void plan(std::uint32_t epoch) {
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
+    const std::size_t batch = prepared_.job().batch;
+    batches_.clear();
+    first_tally_.clear();
+    most_slices_ = 1;
+    std::size_t slices = 0;
+    for (std::size_t first = 0; first < order.size(); first += batch) {
+      const std::size_t count = std::min(batch, order.size() - first);
+      batches_.emplace_back(prepared_.members(std::span(order).subspan(first, count)));
+      first_tally_.push_back(slices);
+      slices += batches_.back().size();
+      most_slices_ = std::max(most_slices_, batches_.back().size());
+    }
+    tallies_.assign(slices, Tally{});
+  }
+
+  // One barrier an epoch, made by whoever asks first; its size is the team's.
+  SpinBarrier& barrier_for(std::size_t size) {
+    const std::scoped_lock lock(barrier_mutex_);
+    if (!barrier_ || barrier_size_ != size) {
+      barrier_ = std::make_unique<SpinBarrier>(size);
+      barrier_size_ = size;
+    }
+    return *barrier_;
+  }
+
+  // What thread `rank` of `size` does in an epoch of training.
+  void train(std::uint32_t epoch, std::size_t rank, std::size_t size, std::size_t worker, SpinBarrier& barrier,
+             Failure& failure) {
+    const FlushDenormals flush;
+    const std::size_t layers = model_.layers().size();
+    std::uint64_t step = trial_.state.step;
+    for (std::size_t b = 0; b < batches_.size(); ++b) {
+      const Slices& slices = batches_[b];
+      // Alone, slices are added up in one gradient, which stays in cache. In a team each has its own and Adam adds them
+      // up in the same order: the same bits.
+      failure.guard([&] {
+        for (std::size_t s = rank; s < slices.size(); s += size) {
+          const GradientSink sink = size == 1 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
+          train_slice(slices, s, epoch, prepared_.pass(worker), tallies_[first_tally_[b] + s], sink);
+        }
+      });
+      barrier.wait();
+      failure.guard([&] {
+        const AdamStep constants(++step, trial_.learning_rate);
+        std::vector<const float*> gradients;
+        for (std::size_t s = 0; s < (size == 1 ? 1 : slices.size()); ++s) gradients.push_back(gradient(s));
+        for (std::size_t l = layers * rank / size; l < layers * (rank + 1) / size; ++l) {
+          const PackedLayer& layer = model_.layers()[l];
+          kernels_.adam(constants, p_.data(), m_.data(), v_.data(), gradients.data(), gradients.size(), layer.begin,
+                        layer.end);
+          model_.derive(layer, p_.data(), derived_.data());
+        }
+      });
+      barrier.wait();
+    }
+  }
+
+  void train_slice(const Slices& slices, std::size_t s, std::uint32_t epoch, Pass& pass, Tally& tally,
+                   GradientSink sink) {
+    Slice slice;
+    slice.members = slices[s];
+    slice.feature_key = feature_key(trial_.seed, trial_.fold, epoch, kTrainingPass);
+    slice.dropout = true;
+    slice.seed = trial_.seed;
+    slice.fold = trial_.fold;
+    slice.epoch = epoch;
+    const Parameters parameters{p_.data(), derived_.data()};
+    pass.forward(slice, parameters);
+    pass.losses(1 / static_cast<float>(slices.graphs()), tally);
+    pass.backward(parameters, sink);
+  }
+
+  // The gradient of slice s; made on first use. A team's slices are asked for by one thread each.
+  float* gradient(std::size_t s) {
+    const std::scoped_lock lock(gradient_mutex_);
+    if (gradients_.size() <= s) gradients_.resize(s + 1);
+    if (gradients_[s].size() == 0) gradients_[s] = AlignedFloats(model_.packed_size());
+    return gradients_[s].data();
+  }
+
+  void evaluate(EpochResult& result, Team& team) {
+    const Clock::time_point start = Clock::now();
+    result.test_predictions.assign(trial_.test.size(), 0);
+    Failure failure;
+    team.run(test_.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
+      const FlushDenormals flush;
+      for (std::size_t s = rank; s < test_.size(); s += size) {
+        failure.guard([&] { evaluate_slice(test_[s], prepared_.pass(worker), result); });
+      }
+    });
+    failure.rethrow();
+    result.evaluated = true;
+    result.eval_seconds = seconds_since(start);
+  }
+
+  void evaluate_slice(std::span<const Member> members, Pass& pass, EpochResult& result) const {
+    const std::size_t classes = model_.config().classes;
+    std::vector<double> probabilities(members.size() * classes, 0.0);
+    const auto of_member = [&](std::size_t i) { return std::span(probabilities).subspan(i * classes, classes); };
+    for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
+      Slice slice;
+      slice.members = members;
+      slice.feature_key = feature_key(trial_.seed, trial_.fold, result.epoch, test_pass(draw));
+      pass.forward(slice, {p_.data(), derived_.data()});
+      for (std::size_t i = 0; i < members.size(); ++i) add_probabilities(pass.logits(i), of_member(i));
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      result.test_predictions[members[i].position] = predicted_class(of_member(i));
+    }
+  }
+
+  PreparedJob& prepared_;
+  const PackedModel& model_;
+  const Kernels& kernels_;
+  Trial& trial_;
+  AlignedFloats p_, m_, v_, derived_;
+  std::mutex gradient_mutex_;
+  std::vector<AlignedFloats> gradients_;
+  std::mutex barrier_mutex_;
+  std::unique_ptr<SpinBarrier> barrier_;
+  std::size_t barrier_size_ = 0;
+  std::vector<Slices> batches_;
+  std::vector<std::size_t> first_tally_;
+  std::vector<Tally> tallies_;  ///< one a slice, so that sums do not depend on threads
+  std::size_t most_slices_ = 1;
+  Slices test_{{}};
+};
+
+}  // namespace
+
+PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, unsigned threads)
+    : job_(job), model_(job.model, kernels), messages_(job.data.graphs.size()), passes_(threads) {
+  parallel_for(messages_.size(), threads,
+               [&](std::size_t g) { messages_[g] = node_messages(job.data.graphs[g], job.model.aggregation); });
+}
+
+Member PreparedJob::member(std::uint32_t graph) const {
+  Member member;
+  member.graph = graph;
+  member.label = job_.data.labels[graph];
+  member.messages = &messages_[graph];
+  if (job_.model.deterministic_dims() > 0) member.features = job_.data.features[graph].data();
+  return member;
+}
+
+std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) const {
+  std::vector<Member> out;
+  out.reserve(graphs.size());
+  for (const std::uint32_t graph : graphs) {
+    out.push_back(member(graph));
+    out.back().position = out.size() - 1;
+  }
+  return out;
+}
+
+Pass& PreparedJob::pass(std::size_t worker) {
+  if (!passes_[worker]) passes_[worker] = std::make_unique<Pass>(model_);
+  return *passes_[worker];
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+FlushDenormals::FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040u); }
+FlushDenormals::~FlushDenormals() { _mm_setcsr(saved_); }
+#else
+FlushDenormals::FlushDenormals() = default;
+FlushDenormals::~FlushDenormals() = default;
+#endif
+
+void train_trial(PreparedJob& prepared, Trial& trial, std::size_t index, Observer& observer, Team& team) {
+  if (trial.state.epoch >= prepared.job().epochs) return;
+  TrialRun run(prepared, trial);
+  while (trial.state.epoch < prepared.job().epochs && !team.abandoned()) {
+    const EpochResult result = run.epoch(team);
+    if (!observer.on_epoch(index, result, trial.state)) return;
+  }
+}
+
+}  // namespace tyche::engine::cpu

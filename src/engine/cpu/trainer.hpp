@@ -1,0 +1,51 @@
+#pragma once
+/// A trial on the fast kernels: epochs of batches, Adam, evaluation; alone or with a team of threads.
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cpu/packed_model.hpp"
+#include "engine/cpu/pass.hpp"
+#include "engine/cpu/team.hpp"
+#include "engine/engine.hpp"
+#include "engine/message_graph.hpp"
+
+namespace tyche::engine::cpu {
+
+/// A job made ready: packed model, message graphs, and a Pass for every thread that comes to need one.
+class PreparedJob {
+ public:
+  PreparedJob(const Job& job, const Kernels& kernels, unsigned threads);
+
+  [[nodiscard]] const Job& job() const { return job_; }
+  [[nodiscard]] const PackedModel& model() const { return model_; }
+  [[nodiscard]] Member member(std::uint32_t graph) const;
+  [[nodiscard]] std::vector<Member> members(std::span<const std::uint32_t> graphs) const;
+  /// The Pass of a thread; only that thread may ask.
+  [[nodiscard]] Pass& pass(std::size_t worker);
+
+ private:
+  const Job& job_;
+  PackedModel model_;
+  std::vector<MessageGraph> messages_;
+  std::vector<std::unique_ptr<Pass>> passes_;
+};
+
+/// Denormal numbers are flushed to zero on this thread for as long as this lives; every thread of the engine does it,
+/// so that results do not depend on who computes them.
+class FlushDenormals {
+ public:
+  FlushDenormals();
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned saved_ = 0;
+};
+
+/// Trains a trial from its state to job.epochs, or until the observer or a failure elsewhere stops it.
+void train_trial(PreparedJob& prepared, Trial& trial, std::size_t index, Observer& observer, Team& team);
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,56 @@
+// Vector functions shared by the kernels; included once per instruction set.
+#if defined(TYCHE_VECTOR_MATH_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TYCHE_VECTOR_MATH_INL
+#undef TYCHE_VECTOR_MATH_INL
+#else
+#define TYCHE_VECTOR_MATH_INL
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tyche::engine::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
+using Words = hn::RebindToUnsigned<Floats>;
+using Float = hn::Vec<Floats>;
+using Word = hn::Vec<Words>;
+inline constexpr std::size_t kLanes = hn::MaxLanes(Floats());
+
+// e^x - 1 for x <= 0, within two units in the last place. Cody and Waite: x = n ln 2 + r; e^r - 1 = r + r² q(r) with a
+// minimax q; e^x - 1 = 2^n (e^r - 1) + (2^n - 1). One constant for ln 2 is enough: its error, n · 2e-8 relative to
+// e^x, is far below half a unit of a result near -1. n comes from adding 1.5 · 2^23, whose low mantissa bits then hold
+// n plus the exponent's bias; shifted into place they are 2^n.
+HWY_INLINE Float ExpMinusOne(Float x) {
+  const Floats d;
+  const Ints di;
+  const Float magic = hn::Set(d, 12582912.0f + 127.0f);
+  x = hn::Max(x, hn::Set(d, -87.0f));
+  const Float shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), magic);
+  const Float n = hn::Sub(shifted, magic);
+  const Float power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
+  const Float r = hn::NegMulAdd(n, hn::Set(d, 0.693147181f), x);
+  Float q = hn::Set(d, 1.38982315e-3f);
+  q = hn::MulAdd(q, r, hn::Set(d, 8.36606676e-3f));
+  q = hn::MulAdd(q, r, hn::Set(d, 4.16668545e-2f));
+  q = hn::MulAdd(q, r, hn::Set(d, 1.66665485e-1f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.5f));
+  const Float grown = hn::MulAdd(hn::Mul(r, r), q, r);
+  return hn::MulAdd(power, grown, hn::Sub(power, hn::Set(d, 1.0f)));
+}
+
+// e^z - 1 >= z everywhere, so ELU is a maximum. The order of its operands lets a NaN through.
+HWY_INLINE Float Elu(Float z) { return hn::Max(ExpMinusOne(hn::Min(z, hn::Zero(Floats()))), z); }
+HWY_INLINE Float EluDerivative(Float h) {
+  const Floats d;
+  return hn::Add(hn::Min(h, hn::Zero(d)), hn::Set(d, 1.0f));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tyche::engine::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
