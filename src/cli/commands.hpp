@@ -9,4 +9,6 @@ void add_certify(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
 
+void add_reproduce(CLI::App& root);
+void add_report(CLI::App& root);
 }  // namespace tyche::cli

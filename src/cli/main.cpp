@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   add_certify(app);
   add_train(app);
   add_predict(app);
+  add_reproduce(app);
+  add_report(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);

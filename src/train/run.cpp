@@ -151,6 +151,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
   std::vector<engine::Trial> trials;
   for (Run* run : runs) {
     const RunConfig& config = run->config_;
+    if (run->data_ != runs.front()->data_) throw InputError("runs that train as one group must share their data");
     for (const Difference& difference : differences(runs.front()->config_, config)) {
       if (difference.key == "seed" || difference.key == "training.learning_rate" || difference.key == "folds.only") {
         continue;
