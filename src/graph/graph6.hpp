@@ -1,7 +1,7 @@
 #pragma once
 /// graph6 and sparse6, nauty's one-line formats. Structure alone: no types, no labels.
 ///
-///   to_graph6(triangle) == "Bw";   to_sparse6(triangle) == ":Bcv";
+///   to_graph6(triangle) == "Bw";   to_sparse6(triangle) == ":BcN";
 #include <string>
 #include <string_view>
 

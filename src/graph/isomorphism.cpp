@@ -11,6 +11,8 @@ namespace {
 /// labelling[v]: the place of node v in the canonical form.
 std::vector<Node> canonical_labelling(const Graph& graph) {
   bliss::Graph native(graph.num_nodes());
+  // With component recursion bliss 0.73 leaks what Partition::cr_init() allocates, on every call.
+  native.set_component_recursion(false);
   for (Node v = 0; v < graph.num_nodes(); ++v) native.change_color(v, graph.type(v));
   for (const auto& [u, v] : graph.edges()) native.add_edge(u, v);
   bliss::Stats stats;

@@ -81,7 +81,7 @@ class HeaderParser {
     if (end == std::string_view::npos) {
       here().fail(fmt::format("expected {} in quotes in the header, found {}", what, shown(text_.substr(at_, 8))));
     }
-    const std::string out(text_.substr(at_ + 1, end - at_ - 1));
+    std::string out(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return out;
   }
@@ -105,6 +105,9 @@ class HeaderParser {
     while (!take(')')) {
       skip_blanks();
       const std::size_t end = std::min(text_.find_first_not_of("0123456789", at_), text_.size());
+      if (end == at_) {
+        here().fail(fmt::format("expected a dimension in the header, found {}", shown(text_.substr(at_, 8))));
+      }
       out.push_back(Row(text_.substr(at_, end - at_), here()).natural("a dimension"));
       at_ = end;
       if (!take(',')) {

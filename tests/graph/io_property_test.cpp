@@ -1,0 +1,192 @@
+// Every format that is written is read back, and bytes of any kind are graphs or one line of error.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "../../fuzz/readers_entry.hpp"
+#include "graph/encoding.hpp"
+#include "graph/graph_samples.hpp"
+#include "graph/io.hpp"
+#include "graph/npy_sample.hpp"
+#include "support/file.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace tyche {
+namespace {
+
+/// rapidcheck scales ranges with the size of the case; these are wanted whole in every case.
+template <class T>
+T in_range(T first, T past) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(first, past));
+}
+
+/// Sets of 1 to 5 graphs with labels and, where `dim` is not 0, attributes.
+GraphSet any_set(unsigned types, std::size_t dim) {
+  GraphSet set;
+  set.name = "set";
+  set.attribute_dim = dim;
+  for (int count = in_range(1, 6); count > 0; --count) {
+    set.graphs.push_back(*rc::gen::resize(rc::kNominalSize, graphs(20, types)));
+    set.labels.push_back(in_range(-3, 4));
+    if (dim == 0) continue;
+    set.attributes.push_back(*rc::gen::container<std::vector<float>>(
+        set.graphs.back().num_nodes() * dim, rc::gen::suchThat<float>([](float x) { return std::isfinite(x); })));
+  }
+  return set;
+}
+
+Graph any_formula_graph() {
+  Formula formula;
+  formula.variables = in_range(0u, 8u);
+  for (int count = in_range(0, 10); count > 0; --count) {
+    Disjunction disjunction;
+    for (Literal v = 1; v <= static_cast<Literal>(formula.variables); ++v) {
+      if (in_range(0, 3) == 0) disjunction.push_back(v);
+      if (in_range(0, 3) == 0) disjunction.push_back(-v);
+    }
+    formula.disjunctions.push_back(disjunction);
+  }
+  return encode(formula);
+}
+
+std::vector<Graph> structure_of(const std::vector<Graph>& graphs) {
+  std::vector<Graph> out;
+  for (const Graph& graph : graphs) out.push_back(Graph::from_edges(graph.num_nodes(), graph.edges()));
+  return out;
+}
+
+RC_GTEST_PROP(RoundTrip, GinGivesStructureTypesAndLabelsBack, ()) {
+  const TemporaryFolder folder;
+  const GraphSet set = any_set(5, 0);
+  write_graphs(folder / "set.txt", set, Format::gin);
+  RC_ASSERT(locate_graphs(folder / "set.txt").format == Format::gin);
+  RC_ASSERT(read_graphs(folder / "set.txt") == set);
+}
+
+RC_GTEST_PROP(RoundTrip, Graph6AndSparse6GiveStructureBack, ()) {
+  const TemporaryFolder folder;
+  const GraphSet set = any_set(5, 0);
+  for (const auto& [name, format] : {std::pair("set.g6", Format::graph6), std::pair("set.s6", Format::sparse6)}) {
+    write_graphs(folder / name, set, format);
+    RC_ASSERT(locate_graphs(folder / name).format == format);
+    RC_ASSERT(detect_format(read_file(folder / name), "no_extension") == format);
+    RC_ASSERT(read_graphs(folder / name).graphs == structure_of(set.graphs));
+  }
+}
+
+RC_GTEST_PROP(RoundTrip, TuGivesEverythingBackWithLabelsRenumbered, ()) {
+  const TemporaryFolder folder;
+  GraphSet set = any_set(5, in_range<std::size_t>(0, 4));
+  // A graph with a node, so that there are attributes where the set says so.
+  set.graphs.push_back(path(1));
+  set.labels.push_back(0);
+  if (set.attribute_dim > 0) set.attributes.emplace_back(set.attribute_dim, 0.25f);
+  write_graphs(folder / "tu", set, Format::tu);
+  RC_ASSERT(locate_graphs(folder / "tu").format == Format::tu);
+
+  GraphSet expected = set;
+  std::map<int, int> label_of;
+  std::map<NodeType, NodeType> type_of;
+  for (const int label : set.labels) label_of[label];
+  for (const Graph& graph : set.graphs) {
+    for (const NodeType type : graph.types()) type_of[type];
+  }
+  int next_label = 0;
+  for (auto& [from, to] : label_of) to = next_label++;
+  NodeType next_type = 0;
+  for (auto& [from, to] : type_of) to = next_type++;
+  for (int& label : expected.labels) label = label_of.at(label);
+  for (Graph& graph : expected.graphs) {
+    std::vector<NodeType> types(graph.types().begin(), graph.types().end());
+    for (NodeType& type : types) type = type_of.at(type);
+    graph = Graph::from_edges(graph.num_nodes(), graph.edges(), types);
+  }
+  RC_ASSERT(read_graphs(folder / "tu") == expected);
+}
+
+RC_GTEST_PROP(RoundTrip, DimacsGivesTheGraphsOfFormulasBack, ()) {
+  const TemporaryFolder folder;
+  GraphSet set;
+  set.graphs.push_back(any_formula_graph());
+  write_graphs(folder / "one.cnf", set, Format::dimacs);
+  RC_ASSERT(locate_graphs(folder / "one.cnf").format == Format::dimacs);
+  RC_ASSERT(read_graphs(folder / "one.cnf").graphs == set.graphs);
+  set.graphs.push_back(any_formula_graph());
+  write_graphs(folder / "two", set, Format::dimacs);
+  RC_ASSERT(locate_graphs(folder / "two").format == Format::dimacs);
+  RC_ASSERT(read_graphs(folder / "two").graphs == set.graphs);
+}
+
+/// Good inputs of read_anything, one a format.
+std::vector<std::string> good_inputs() {
+  const GraphSet set{"x", {cycle(5), complete(4), path(1)}, {1, 0, 1}, {}, 0};
+  std::string gin = "g" + gin_header(3);
+  std::string graph6 = "6";
+  std::string sparse6 = "s";
+  for (const Graph& graph : set.graphs) {
+    gin += gin_text(graph, 1);
+    graph6 += to_graph6(graph) + "\n";
+    sparse6 += to_sparse6(graph) + "\n";
+  }
+  std::string tu = "t";
+  const TuMembers members = tu_members(set);
+  for (const char* name : {"A", "graph_indicator", "graph_labels"}) tu += members.find(name)->second + "\x1e";
+  tu +=
+      "1\n1\n2\n3\n1\n1\n2\n3\n1\n1\n\x1e"
+      "1,0\n1,1\n2,1\n3,1\n1,1\n1,1\n2,1\n3,1\n1,1\n1,1\n";
+  const std::string planar_code = {'p', 4, 2, 4, 3, 0, 3, 4, 1, 0, 1, 4, 2, 0, 1, 2, 3, 0};
+  const std::string npy =
+      "n" + npy_file(1, "{'descr': '<U3', 'fortran_order': True, 'shape': (1, 2), }", ucs4({"Bw", "Dhc"}, 3, false));
+  return {gin, graph6, sparse6, tu, "dc x\np cnf 3 2\n1 -2 0\n2 3 -1 0\n", planar_code, npy};
+}
+
+TEST(GarbledFiles, TheGoodOnesAreRead) {
+  for (const std::string& input : good_inputs()) EXPECT_NO_THROW(fuzz::read_anything(input)) << input;
+}
+
+TEST(GarbledFiles, EveryTruncationIsGraphsOrOneLineOfError) {
+  for (const std::string& input : good_inputs()) {
+    for (std::size_t size = 0; size < input.size(); ++size) {
+      ASSERT_NO_THROW(fuzz::read_anything(input.substr(0, size))) << input << " cut to " << size;
+    }
+  }
+}
+
+RC_GTEST_PROP(GarbledFiles, ChangedBytesAreGraphsOrOneLineOfError, ()) {
+  const std::string telling = "0123456789 \n,-~?:'";
+  for (std::string input : good_inputs()) {
+    for (int change = 0; change < 10; ++change) {
+      const auto at = in_range<std::size_t>(1, input.size());
+      const char byte = in_range(0, 2) == 0 ? static_cast<char>(in_range(-128, 128))
+                                            : telling[in_range<std::size_t>(0, telling.size())];
+      switch (in_range(0, 3)) {
+        case 0:
+          input[at] = byte;
+          break;
+        case 1:
+          input.insert(at, 1, byte);
+          break;
+        default:
+          if (input.size() > 2) input.erase(at, 1);
+      }
+      fuzz::read_anything(input);
+    }
+  }
+}
+
+TEST(FuzzCorpus, EveryFileIsGraphsOrOneLineOfError) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TYCHE_TEST_DATA "/fuzz/readers")) {
+    EXPECT_NO_THROW(fuzz::read_anything(read_file(entry.path()))) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 50u);
+}
+
+}  // namespace
+}  // namespace tyche
