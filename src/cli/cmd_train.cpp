@@ -95,9 +95,6 @@ void add_training_options(CLI::App& app, TrainCall& call) {
                              [](RunConfig& c, std::uint64_t v) { c.seed = v; });
 }
 
-/// "cpu: AVX2, 2 threads" without the number of threads, which never changes a result.
-std::string without_threads(const std::string& description) { return description.substr(0, description.rfind(", ")); }
-
 void say(const TrainCall& call, const std::string& line) {
   if (!call.common.quiet) fmt::print(stderr, "{}\n", line);
 }
@@ -127,10 +124,10 @@ void run_train(const TrainCall& call) {
       config.data.format.empty() ? std::nullopt : std::optional(parse_format(config.data.format));
   const datasets::Dataset dataset = datasets::load_dataset(path, format);
   train::resolve(config, dataset, path);
-  config.engine.description = engine->description();
+  config.engine.description = train::without_threads(engine->description());
   if (resumes) {
     config = train::resumed_config(stored, config);
-    if (without_threads(config.engine.description) != without_threads(engine->description())) {
+    if (config.engine.description != train::without_threads(engine->description())) {
       fmt::print(stderr,
                  "tyche: this run was begun with the engine '{}' and goes on with '{}': last digits may differ\n",
                  config.engine.description, engine->description());

@@ -56,13 +56,10 @@ void estimate(const Plan& plan, std::vector<Piece>& pieces, unsigned threads) {
   }
 }
 
-/// "cpu: AVX2, 2 threads" without the number of threads, which never changes a result.
-std::string without_threads(const std::string& description) { return description.substr(0, description.rfind(", ")); }
-
 train::Run open_run(const PlannedTrial& trial, const train::TrainingData& data, const engine::Engine& engine) {
   train::RunConfig config = trial.config;
   if (!train::holds_run(trial.folder)) {
-    config.engine.description = without_threads(engine.description());
+    config.engine.description = train::without_threads(engine.description());
     return train::Run::begin(trial.folder, config, data);
   }
   return train::Run::resume(trial.folder, train::resumed_config(train::read_config(trial.folder / "config.toml"), config),

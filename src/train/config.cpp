@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <regex>
 #include <utility>
 
 #include "nn/model.hpp"
@@ -192,6 +193,11 @@ std::pair<std::string, std::string> split_key(const std::string& key) {
 }  // namespace
 
 double default_learning_rate(double rni) { return rni <= 0 ? 1e-4 : rni < 1 ? 2e-4 : 5e-4; }
+
+std::string without_threads(const std::string& description) {
+  static const std::regex threads(",? *[0-9]+ threads?");
+  return std::regex_replace(description, threads, "");
+}
 
 void validate(const RunConfig& config) {
   const auto require = [](bool good, std::string_view what, const auto& came) {

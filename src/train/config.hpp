@@ -52,12 +52,16 @@ struct RunConfig {
 
   struct EnginePart {
     std::string name = "auto";
-    std::string description;  ///< as the engine called itself when the run began
+    std::string description;  ///< as the engine called itself when the run began, see without_threads
   } engine;
 };
 
 /// The paper's learning rate on EXP for a share of random features: none 1e-4, some 2e-4, all 5e-4.
 [[nodiscard]] double default_learning_rate(double rni);
+
+/// An engine's description less its number of threads ("cpu: AVX2, 2 threads" is "cpu: AVX2"), which changes no result
+/// and so has no place in files that must be equal whatever it is.
+[[nodiscard]] std::string without_threads(const std::string& description);
 
 /// Throws InputError on a value out of range, naming the field.
 void validate(const RunConfig& config);

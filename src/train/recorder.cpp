@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "support/file.hpp"
@@ -33,25 +34,20 @@ std::string note(std::uint32_t fold, const EpochRecord& record) {
   return text;
 }
 
-std::filesystem::path made(const std::filesystem::path& folder) {
-  make_folder(folder);
-  return folder;
-}
-
 }  // namespace
 
 struct Recorder::OpenBook {
-  explicit OpenBook(const FoldBook& from)
-      : book(from), metrics(made(from.folder) / kMetricsFile, from.fold->metrics_bytes) {}
-
   FoldBook book;
-  LineLog metrics;
   std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
 };
 
 Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress)
     : data_(data), progress_(progress) {
-  for (const FoldBook& book : books) books_.push_back(std::make_unique<OpenBook>(book));
+  for (const FoldBook& book : books) {
+    make_folder(book.folder);
+    const LineLog cut(book.folder / kMetricsFile, book.fold->metrics_bytes);
+    books_.push_back(std::make_unique<OpenBook>(OpenBook{book}));
+  }
 }
 
 Recorder::~Recorder() = default;
@@ -63,8 +59,10 @@ bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, co
     const EpochRecord record = record_of(data_, fold.fold, result);
     const auto now = std::chrono::steady_clock::now();
     const bool to_disk = now - open.last_on_disk >= kDiskInterval;
-    open.metrics.append(to_line(record));
-    if (to_disk) open.metrics.sync();
+    // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
+    LineLog metrics(open.book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
+    metrics.append(to_line(record));
+    if (to_disk) metrics.sync();
     open.book.writer.write(open.book.folder / kCheckpointFile, state, to_disk ? Durability::disk : Durability::system);
     if (to_disk) open.last_on_disk = now;
     fold.records.push_back(record);
@@ -79,7 +77,6 @@ bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, co
 
 void Recorder::finish() {
   if (error_) std::rethrow_exception(error_);
-  for (const auto& open : books_) open->metrics.sync();
 }
 
 EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {

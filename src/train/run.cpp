@@ -167,7 +167,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
                         .learning_rate = config.training.learning_rate,
                         .train = run->data_->folds[fold.fold].train,
                         .test = run->data_->folds[fold.fold].test,
-                        .state = fold.state});
+                        .state = std::move(fold.state)});  // back below
     }
   }
   if (!trials.empty() && !interrupted()) {
@@ -175,8 +175,8 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     Recorder recorder(*first.data_, open, progress);
     engine.train(first.data_->job(first.config_), trials, recorder);
     recorder.finish();
-    for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   }
+  for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   std::vector<Summary> summaries;
   for (const Run* run : runs) {
     const Summary& result = summaries.emplace_back(run->summary());

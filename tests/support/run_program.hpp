@@ -37,15 +37,17 @@ class StartedProgram {
     argv.push_back(program.data());
     for (std::string& arg : copies) argv.push_back(arg.data());
     argv.push_back(nullptr);
+    const int to_out = ::open(out.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const int to_err = ::open(err.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     pid_ = ::fork();
-    if (pid_ < 0) throw std::runtime_error("cannot fork");
     if (pid_ == 0) {
-      const int o = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-      const int e = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-      if (::dup2(o, 1) < 0 || ::dup2(e, 2) < 0) ::_exit(126);
+      if (::dup2(to_out, 1) < 0 || ::dup2(to_err, 2) < 0) ::_exit(126);
       ::execv(argv[0], argv.data());
       ::_exit(127);
     }
+    ::close(to_out);
+    ::close(to_err);
+    if (pid_ < 0) throw std::runtime_error("cannot fork");
   }
   ~StartedProgram() {
     if (pid_ > 0) {

@@ -117,6 +117,12 @@ TEST(RunConfig, ComplainsAboutDamagedFilesInWords) {
               ThrowsMessage<InputError>(HasSubstr("is missing")));
 }
 
+TEST(RunConfig, DoesNotSayHowManyThreadsThereWere) {
+  EXPECT_EQ(without_threads("cpu: libxsmm, AVX2, 2 threads"), "cpu: libxsmm, AVX2");
+  EXPECT_EQ(without_threads("reference: plain loops, 1 thread"), "reference: plain loops");
+  EXPECT_EQ(without_threads("another"), "another");
+}
+
 TEST(RunConfig, RefusesValuesOutOfRange) {
   const RunConfig good = small_config(small_dataset());
   const auto with = [&](auto change) {

@@ -2,14 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <functional>
-#include <map>
+#include <memory>
 
 #include "support/error.hpp"
 #include "support/small_disk.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/checkpoint.hpp"
+#include "train/run_contents.hpp"
 #include "train/samples.hpp"
 
 namespace tyche::train {
@@ -18,27 +20,6 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 namespace fs = std::filesystem;
-
-/// Everything under a run folder that must be equal between two runs: lines without their times, checkpoints whole.
-std::map<std::string, std::string> contents(const fs::path& run) {
-  std::map<std::string, std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(run)) {
-    if (!entry.is_regular_file()) continue;
-    const std::string name = fs::relative(entry.path(), run).string();
-    std::string bytes = read_file(entry.path());
-    if (name == "summary.json") {
-      bytes = nlohmann::json::parse(bytes)["test_accuracy_mean"].dump();
-    } else if (entry.path().filename() == "metrics.jsonl") {
-      std::string lines;
-      for (std::size_t at = 0; at < bytes.size(); at = bytes.find('\n', at) + 1) {
-        lines += bytes.substr(at, bytes.find(",\"seconds\"", at) - at) + "\n";
-      }
-      bytes = lines;
-    }
-    files[name] = bytes;
-  }
-  return files;
-}
 
 /// An engine that lets another do the work and calls `before` ahead of every epoch's record.
 class Watched : public engine::Engine {
@@ -115,7 +96,7 @@ TEST_F(RunTest, GivesTheSameBitsOnAnyNumberOfThreads) {
     for (unsigned threads = 2; threads <= 4; ++threads) {
       const fs::path many = folder_ / (engine + std::to_string(threads));
       train_whole(many, threads, engine);
-      EXPECT_EQ(contents(many), contents(one)) << engine << " on " << threads << " threads";
+      EXPECT_EQ(run_contents(many), run_contents(one)) << engine << " on " << threads << " threads";
     }
   }
 }
@@ -133,7 +114,7 @@ TEST_F(RunTest, GivesTheSameBitsHoweverOftenItIsStopped) {
     EXPECT_GE(run.epochs_done(), stop);
     EXPECT_EQ(run.epochs_done() + run.epochs_left(), all);
     EXPECT_TRUE(run.train(*engine::make_engine("auto", 1), nullptr).complete);
-    EXPECT_EQ(contents(path), contents(folder_ / "whole")) << "stopped after " << stop;
+    EXPECT_EQ(run_contents(path), run_contents(folder_ / "whole")) << "stopped after " << stop;
   }
 }
 
@@ -150,7 +131,7 @@ TEST_F(RunTest, CutsOffLinesThatHaveNoCheckpoint) {
   }
   config_.training.epochs = 4;
   train::Run::resume(folder_ / "run", config_, data_).train(*engine::make_engine("auto", 1), nullptr);
-  EXPECT_EQ(contents(folder_ / "run"), contents(folder_ / "whole"));
+  EXPECT_EQ(run_contents(folder_ / "run"), run_contents(folder_ / "whole"));
 }
 
 TEST_F(RunTest, StartsAFoldAgainThatWasKilledInItsFirstEpoch) {
@@ -159,15 +140,15 @@ TEST_F(RunTest, StartsAFoldAgainThatWasKilledInItsFirstEpoch) {
   fs::remove(folder_ / "run/fold-1/last.safetensors");
   fs::remove_all(folder_ / "run/fold-2");
   train::Run::resume(folder_ / "run", config_, data_).train(*engine::make_engine("auto", 1), nullptr);
-  EXPECT_EQ(contents(folder_ / "run"), contents(folder_ / "whole"));
+  EXPECT_EQ(run_contents(folder_ / "run"), run_contents(folder_ / "whole"));
 }
 
 TEST_F(RunTest, NeverOverwrites) {
   train_whole(folder_ / "run");
-  const auto before = contents(folder_ / "run");
+  const auto before = run_contents(folder_ / "run");
   EXPECT_THAT([&] { (void)train::Run::begin(folder_ / "run", config_, data_); },
               ThrowsMessage<InputError>(HasSubstr("holds a run already; add --resume")));
-  EXPECT_EQ(contents(folder_ / "run"), before);
+  EXPECT_EQ(run_contents(folder_ / "run"), before);
   fs::create_directory(folder_ / "other");
   write_file(folder_ / "other/thesis.tex", "years of work");
   EXPECT_THAT([&] { (void)train::Run::begin(folder_ / "other", config_, data_); },
@@ -206,7 +187,7 @@ TEST_F(RunTest, KeepsEarlierCheckpointsWhereTheDiskFills) {
   EXPECT_EQ(read_checkpoint(path / "fold-0/last.safetensors").state.epoch, 4u);
   EXPECT_EQ(read_checkpoint(path / "fold-1/last.safetensors").state.epoch, 1u);
   train::Run::resume(path, config_, data_).train(*engine::make_engine("auto", 1), nullptr);
-  EXPECT_EQ(contents(path), contents(folder_ / "whole"));
+  EXPECT_EQ(run_contents(path), run_contents(folder_ / "whole"));
 }
 
 TEST_F(RunTest, TakesBackAMetricsLineThatDoesNotFit) {
@@ -221,7 +202,7 @@ TEST_F(RunTest, TakesBackAMetricsLineThatDoesNotFit) {
   disk.reset();
   EXPECT_EQ(read_metrics(path / "fold-0/metrics.jsonl", 1).bytes, fs::file_size(path / "fold-0/metrics.jsonl"));
   train::Run::resume(path, config_, data_).train(*engine::make_engine("auto", 1), nullptr);
-  EXPECT_EQ(contents(path), contents(folder_ / "whole"));
+  EXPECT_EQ(run_contents(path), run_contents(folder_ / "whole"));
 }
 
 TEST_F(RunTest, RefusesADamagedOrForeignCheckpointAndSaysWhatToDo) {
@@ -249,10 +230,27 @@ TEST_F(RunTest, TrainsOneFoldAloneToTheSameBits) {
   ASSERT_EQ(summary.folds.size(), 1u);
   EXPECT_EQ(summary.folds[0].fold, 1u);
   EXPECT_FALSE(fs::exists(folder_ / "alone/fold-0"));
-  EXPECT_EQ(contents(folder_ / "alone").at("fold-1/metrics.jsonl"),
-            contents(folder_ / "whole").at("fold-1/metrics.jsonl"));
+  EXPECT_EQ(run_contents(folder_ / "alone").at("fold-1/metrics.jsonl"),
+            run_contents(folder_ / "whole").at("fold-1/metrics.jsonl"));
   EXPECT_EQ(read_checkpoint(folder_ / "alone/fold-1/last.safetensors").state.parameters,
             read_checkpoint(folder_ / "whole/fold-1/last.safetensors").state.parameters);
+}
+
+TEST_F(RunTest, LeavesEveryGraphOutOnceWhereThereAreAsManyFoldsAsGraphs) {
+  // More folds than a process may have open files (as a rule 1024; 64 here).
+  dataset_ = small_dataset(100);
+  config_ = small_config(dataset_, 1);
+  config_.folds.count = 100;
+  data_ = prepare(dataset_, config_);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit few = before;
+  few.rlim_cur = 64;
+  setrlimit(RLIMIT_NOFILE, &few);
+  const Summary summary = train_whole(folder_ / "run", 2);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(summary.complete);
+  EXPECT_EQ(summary.folds.size(), 100u);
 }
 
 TEST_F(RunTest, EvaluatesAsOftenAsAskedAndAfterTheLastEpoch) {

@@ -1,0 +1,104 @@
+// A run killed at any moment and resumed gives what an unbroken run gives.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "support/random.hpp"
+#include "support/run_program.hpp"
+#include "train/run_contents.hpp"
+#include "train/samples.hpp"
+
+namespace tyche {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t lines_written(const fs::path& run) {
+  std::uint64_t lines = 0;
+  for (int fold = 0; fold < 3; ++fold) {
+    const fs::path file = run / ("fold-" + std::to_string(fold)) / "metrics.jsonl";
+    if (!fs::exists(file)) continue;
+    const std::string text = read_file(file);
+    lines += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  return lines;
+}
+
+TEST(KilledRun, GivesTheBitsOfAnUnbrokenOneWhenResumed) {
+  const TemporaryFolder folder;
+  write_graphs(folder / "small.txt", train::small_dataset().set, Format::gin);
+  const auto call = [&](const std::string& out) -> std::vector<std::string> {
+    return {"train",
+            "--data",
+            (folder / "small.txt").string(),
+            "--out",
+            (folder / out).string(),
+            "--width",
+            "8",
+            "--layers",
+            "2",
+            "--rni",
+            "0.5",
+            "--epochs",
+            "120",
+            "--batch",
+            "4",
+            "--folds",
+            "3",
+            "--quiet",
+            "--threads",
+            "2",
+            "--resume"};
+  };
+  ASSERT_EQ(run_program(call("whole")).exit_code, 0);
+
+  // Each life is ended as soon as it has written some more epochs, at a moment the scheduler picks: in training, in a
+  // metrics line, between a line and its checkpoint, or in the checkpoint.
+  Stream stream(derive_key(11, Purpose::test));
+  int kills = 0;
+  for (int life = 0; life < 6; ++life) {
+    StartedProgram child(call("run"));
+    const std::uint64_t until = lines_written(folder / "run") + 5 + stream.below(40);
+    for (int wait = 0; wait < 20000 && lines_written(folder / "run") < until; ++wait) {
+      std::this_thread::sleep_for(std::chrono::microseconds(stream.below(1500)));
+    }
+    child.signal(SIGKILL);
+    kills += child.wait().exit_code == 128 + SIGKILL ? 1 : 0;
+  }
+  EXPECT_GE(kills, 3);
+  const RunResult last = run_program(call("run"));
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_EQ(train::run_contents(folder / "run"), train::run_contents(folder / "whole"));
+}
+
+TEST(KilledRun, MayDieBeforeItsFirstEpoch) {
+  const TemporaryFolder folder;
+  write_graphs(folder / "small.txt", train::small_dataset().set, Format::gin);
+  const std::vector<std::string> call = {"train",
+                                         "--data",
+                                         (folder / "small.txt").string(),
+                                         "--out",
+                                         (folder / "run").string(),
+                                         "--width",
+                                         "8",
+                                         "--layers",
+                                         "2",
+                                         "--epochs",
+                                         "2",
+                                         "--folds",
+                                         "2",
+                                         "--quiet",
+                                         "--resume"};
+  for (const int microseconds : {0, 500, 1000, 2000, 4000, 8000}) {
+    StartedProgram child(call);
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+    child.signal(SIGKILL);
+    (void)child.wait();
+  }
+  const RunResult last = run_program(call);
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+}
+
+}  // namespace
+}  // namespace tyche
