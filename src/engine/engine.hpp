@@ -25,6 +25,8 @@ struct Data {
   std::span<const std::vector<float>> features;
 };
 
+class SetData;  // engine/sets/set_data.hpp
+
 /// What all trials of a group share.
 struct Job {
   Data data;
@@ -33,6 +35,10 @@ struct Job {
   std::uint32_t batch = 20;
   std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
   std::uint32_t eval_draws = 1;  ///< test predictions are the mean of so many draws' probabilities
+  /// Models on sets: one row a colour class, or (false) one a set.
+  bool compress = true;
+  /// Models on sets: what was prepared of the data (then `compress` is not looked at); null: the engine prepares it.
+  std::shared_ptr<const SetData> sets{};
 };
 
 /// Everything that changes while a trial trains; the whole of a checkpoint. Vectors are in nn::layout order.
@@ -67,6 +73,9 @@ struct EpochResult {
       test_predictions;  ///< class per test graph, in the order of Trial::test; empty if not evaluated
   double seconds = 0;    ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
+  /// Models on sets: rows over all layers that training worked through, and as many as one row a set would have been.
+  std::uint64_t rows = 0;
+  std::uint64_t full_rows = 0;
 };
 
 /// Called after every epoch of every trial, from any thread, one call at a time per trial. `state` is complete and

@@ -1,11 +1,15 @@
 #include "nn/model.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
+#include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
 
@@ -29,6 +33,9 @@ constexpr std::array<std::pair<std::string_view, Distribution>, 8> kDistribution
      {"U", Distribution::uniform},
      {"XN", Distribution::xavier_normal},
      {"XU", Distribution::xavier_uniform}}};
+
+constexpr std::array<std::pair<std::string_view, TwoSets>, 2> kTwoSets = {
+    {{"edges", TwoSets::edges}, {"all", TwoSets::all}}};
 
 template <class Table, class Enum>
 std::string_view name_in(const Table& table, Enum value) {
@@ -81,6 +88,10 @@ Activation parse_activation(std::string_view text) { return parse_in(kActivation
 Aggregation parse_aggregation(std::string_view text) { return parse_in(kAggregations, "aggregation", text); }
 Readout parse_readout(std::string_view text) { return parse_in(kReadouts, "readout", text); }
 Distribution parse_distribution(std::string_view text) { return parse_in(kDistributions, "distribution", text); }
+std::string_view name(TwoSets value) { return name_in(kTwoSets, value); }
+TwoSets parse_two_sets(std::string_view text) { return parse_in(kTwoSets, "choice of two-sets", text); }
+
+std::vector<std::string> model_kinds() { return {"gcn", "gcn2", "gcn3", "gcn123", "ppgn"}; }
 
 std::uint32_t ModelConfig::random_dims() const {
   // A share given as 0.07 of width 100 is 7 columns, although 100 * 0.07 falls just below 7 in binary.
@@ -90,7 +101,14 @@ std::uint32_t ModelConfig::random_dims() const {
 double xavier_fan(std::uint32_t random_dims, double mean_nodes) { return random_dims + 20.0 * mean_nodes; }
 
 void validate(const ModelConfig& config) {
-  if (config.kind != "gcn") throw InputError(fmt::format("unknown model kind '{}'; there is gcn", config.kind));
+  const auto kinds = model_kinds();
+  if (std::find(kinds.begin(), kinds.end(), config.kind) == kinds.end()) {
+    throw InputError(fmt::format("unknown model kind '{}'; there are {}", config.kind, fmt::join(kinds, ", ")));
+  }
+  if (config.kind != "gcn" && config.rni != 0) {
+    throw InputError(
+        fmt::format("model: random node features are for gcn; {} has none (rni is {})", config.kind, config.rni));
+  }
   const auto size = [](std::string_view what, std::uint32_t value) {
     constexpr std::uint32_t kMost = 1u << 16;
     if (value < 1 || value > kMost) {
@@ -103,6 +121,16 @@ void validate(const ModelConfig& config) {
   size("head_hidden", config.head_hidden);
   size("classes", config.classes);
   size("input_features", config.input_features);
+  if (config.kind == "gcn123") {
+    size("node_layers", config.node_layers);
+    size("pair_layers", config.pair_layers);
+  }
+  if (config.kind == "ppgn") size("mlp_depth", config.mlp_depth);
+  for (const auto* types : {&config.pair_types, &config.triple_types}) {
+    if (!std::is_sorted(types->begin(), types->end(), std::less_equal<>())) {
+      throw InputError("model: isomorphism types of sets must ascend");
+    }
+  }
   // Written so that NaN is refused too.
   if (!(config.rni >= 0 && config.rni <= 1)) {
     throw InputError(fmt::format("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni));
@@ -127,9 +155,9 @@ const Tensor& Layout::at(std::string_view tensor_name) const {
   throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
 }
 
-Layout layout(const ModelConfig& config) {
-  validate(config);
-  Builder build;
+namespace {
+
+void gcn_layout(const ModelConfig& config, Builder& build) {
   if (config.deterministic_dims() > 0) {
     build.graph_conv("pre.0", config.input_features, config.pre_hidden);
     build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims());
@@ -137,7 +165,47 @@ Layout layout(const ModelConfig& config) {
   for (std::uint32_t l = 0; l < config.layers; ++l) {
     build.graph_conv(fmt::format("convs.{}", l), config.width, config.width);
   }
-  build.linear("head.fc1", config.width, config.width);
+}
+
+void ppgn_layout(const ModelConfig& config, Builder& build) {
+  const auto channels = [&](std::uint32_t block) { return block == 0 ? 1 + config.input_features : config.width; };
+  for (const char* mlp : {"mlp1", "mlp2"}) {
+    for (std::uint32_t b = 0; b < config.layers; ++b) {
+      for (std::uint32_t d = 0; d < config.mlp_depth; ++d) {
+        build.linear(fmt::format("{}.{}.{}", mlp, b, d), d == 0 ? channels(b) : config.width, config.width);
+      }
+    }
+  }
+  for (std::uint32_t b = 0; b < config.layers; ++b) {
+    build.linear(fmt::format("skip.{}", b), channels(b) + config.width, config.width);
+  }
+  for (std::uint32_t b = 0; b < config.layers; ++b) {
+    build.linear(fmt::format("vote.{}", b), std::size_t{2} * config.width, config.classes);
+  }
+}
+
+}  // namespace
+
+Layout layout(const ModelConfig& config) {
+  validate(config);
+  Builder build;
+  if (config.kind == "ppgn") {
+    ppgn_layout(config, build);
+    return build.take();
+  }
+  std::size_t pooled = config.width;
+  if (config.kind == "gcn") {
+    gcn_layout(config, build);
+  } else {
+    const std::vector<Level> towers = levels(config);
+    for (const Level& level : towers) {
+      for (std::size_t l = 0; l < level.convs.size(); ++l) {
+        build.graph_conv(level.convs[l], l == 0 ? level.inputs : config.width, config.width);
+      }
+    }
+    pooled = towers.size() * config.width;
+  }
+  build.linear("head.fc1", pooled, config.width);
   build.linear("head.fc2", config.width, config.head_hidden);
   build.linear("head.fc3", config.head_hidden, config.classes);
   return build.take();

@@ -31,13 +31,18 @@ enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
 [[nodiscard]] Aggregation parse_aggregation(std::string_view text);
 [[nodiscard]] Readout parse_readout(std::string_view text);
 [[nodiscard]] Distribution parse_distribution(std::string_view text);
+/// Which pairs of nodes gcn123 looks at: the edges (the paper's), or all.
+enum class TwoSets { edges, all };
+[[nodiscard]] std::string_view name(TwoSets value);
+[[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 
-/// The GCN family of the paper: pre-convolutions of the deterministic features, `layers` GraphConvs of `width`,
-/// readout, MLP.
+/// The models. gcn: pre-convolutions of the deterministic features, `layers` GraphConvs of `width`, readout, MLP.
+/// gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets. gcn123: GraphConvs on nodes, on 2-sets and on
+/// connected 3-sets, whose readouts stand side by side. ppgn: `layers` blocks of matrix products per channel.
 struct ModelConfig {
   std::string kind = "gcn";
   std::uint32_t width = 64;
-  std::uint32_t layers = 8;
+  std::uint32_t layers = 8;        ///< gcn123: on 3-sets; ppgn: blocks
   std::uint32_t pre_hidden = 32;   ///< hidden width of the two GraphConvs on deterministic features
   std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
   std::uint32_t classes = 2;
@@ -50,25 +55,40 @@ struct ModelConfig {
   Activation activation = Activation::elu;
   Aggregation aggregation = Aggregation::mean;
   Readout readout = Readout::max;
-  double dropout = 0.5;  ///< after the MLP's first layer, in training; in [0, 1)
+  double dropout = 0.5;           ///< after the MLP's first layer, in training; in [0, 1)
+  std::uint32_t node_layers = 3;  ///< gcn123: on nodes
+  std::uint32_t pair_layers = 2;  ///< gcn123: on 2-sets
+  TwoSets two_sets = TwoSets::edges;
+  std::uint32_t mlp_depth = 2;  ///< ppgn: layers of each block's MLPs
+  /// The isomorphism types (wl::SetType, ascending) that have an input column each: of 2-sets (gcn2, gcn123), of 3-sets
+  /// (gcn3, gcn123). They follow from the data a model is trained on: see set_types_from() in nn/levels.hpp.
+  std::vector<std::uint64_t> pair_types;
+  std::vector<std::uint64_t> triple_types;
 
   /// floor(width * rni)
   [[nodiscard]] std::uint32_t random_dims() const;
   /// width - random_dims(): the columns that come from the node features; 0 means there are no pre-convolutions.
   [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
 
+  /// Whether this is a model on sets of nodes: gcn2, gcn3, gcn123.
+  [[nodiscard]] bool on_sets() const { return kind == "gcn2" || kind == "gcn3" || kind == "gcn123"; }
+
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
+
+/// The kinds there are.
+[[nodiscard]] std::vector<std::string> model_kinds();
 
 /// The fan of the Xavier distributions: random dims + 20 * mean nodes per training graph (see docs/models.md).
 [[nodiscard]] double xavier_fan(std::uint32_t random_dims, double mean_nodes);
 
 /// Throws InputError that says which value makes no sense and what would: every size at least 1, rni in [0, 1], dropout
-/// in [0, 1), a positive fan where a Xavier distribution is used, kind "gcn".
+/// in [0, 1), a positive fan where a Xavier distribution is used, a known kind; random features for gcn alone.
 void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):
-/// pre.{0,1}, convs.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight; head.fc{1,2,3}.weight, .bias.
+/// pre.{0,1}, convs.{0..}, level{1,2,3}.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight;
+/// head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight, bias.
 struct Tensor {
   std::string name;
   std::vector<std::size_t> shape;

@@ -1,25 +1,42 @@
 #pragma once
 /// The golden cases: PyTorch's answers on pinned inputs. Read from the folder TYCHE_GOLDEN_DIR names, else from
 /// tests/data/golden.
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "nn/levels.hpp"
 #include "support/safetensors.hpp"
 
 namespace tyche::engine {
 
-/// A gcn_* case made ready for an engine.
-class GoldenGcn {
+/// A case made ready for an engine.
+class GoldenCase {
  public:
-  explicit GoldenGcn(const std::string& name) : file_(TensorFile::read(folder() / (name + ".safetensors"))) {
+  explicit GoldenCase(const std::string& name) : file_(TensorFile::read(folder() / (name + ".safetensors"))) {
     const auto meta = [&](const char* key) { return file_.metadata.at(key); };
-    job_.model.width = static_cast<std::uint32_t>(std::stoul(meta("width")));
-    job_.model.layers = static_cast<std::uint32_t>(std::stoul(meta("layers")));
-    job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
-    job_.model.activation = nn::parse_activation(meta("activation"));
+    const auto number = [&](const char* key) { return static_cast<std::uint32_t>(std::stoul(meta(key))); };
+    job_.model.kind = meta("model");
+    job_.model.width = number("width");
+    if (job_.model.kind == "gcn") {
+      job_.model.layers = number("layers");
+      job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
+      job_.model.activation = nn::parse_activation(meta("activation"));
+    } else if (job_.model.kind == "gcn3") {
+      job_.model.layers = number("layers");
+    } else if (job_.model.kind == "gcn123") {
+      EXPECT_EQ(meta("layers"), "3,2,2");
+      job_.model.node_layers = 3;
+      job_.model.pair_layers = job_.model.layers = 2;
+      job_.model.two_sets = nn::TwoSets::all;
+    } else {
+      job_.model.layers = number("blocks");
+      job_.model.mlp_depth = number("mlp_depth");
+    }
     learning_rate = std::stod(meta("lr"));
 
     const auto graph_of = file_.get<std::int64_t>("graph.batch");
@@ -35,7 +52,9 @@ class GoldenGcn {
         if (u >= first && u < last && u < v)
           edges.emplace_back(static_cast<Node>(u - first), static_cast<Node>(v - first));
       }
-      graphs_.push_back(Graph::from_edges(static_cast<Node>(last - first), edges));
+      std::vector<NodeType> own;
+      for (std::size_t v = first; v < last; ++v) own.push_back(static_cast<NodeType>(types[v]));
+      graphs_.push_back(Graph::from_edges(static_cast<Node>(last - first), edges, own));
       std::vector<float> one_hot;
       for (std::size_t v = first; v < last; ++v) {
         one_hot.push_back(types[v] == 0 ? 1.0f : 0.0f);
@@ -46,6 +65,7 @@ class GoldenGcn {
       which.push_back(static_cast<std::uint32_t>(g));
       first = last;
     }
+    nn::set_types_from(graphs_, job_.model, 1);
     if (file_.has("in.random_features")) pinned_ = file_.get<float>("in.random_features");
   }
 
@@ -70,6 +90,9 @@ class GoldenGcn {
     return out;
   }
   [[nodiscard]] std::vector<float> values(const std::string& name) const { return file_.get<float>(name); }
+  [[nodiscard]] std::vector<std::int64_t> integers(const std::string& name) const {
+    return file_.get<std::int64_t>(name);
+  }
 
   double learning_rate = 0;
   std::vector<std::uint32_t> which;

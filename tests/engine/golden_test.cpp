@@ -36,7 +36,7 @@ class Golden : public testing::TestWithParam<std::tuple<std::string, std::string
 
 TEST_P(Golden, LogitsLossAndGradientsArePyTorchs) {
   const auto& [name, engine_name] = GetParam();
-  const GoldenGcn golden(name);
+  const GoldenCase golden(name);
   const Job job = golden.job();
   const auto engine = make_engine(engine_name, 1);
   std::vector<float> gradient;
@@ -51,7 +51,7 @@ TEST_P(Golden, LogitsLossAndGradientsArePyTorchs) {
 
 TEST_P(Golden, AdamStepsArePyTorchs) {
   const auto& [name, engine_name] = GetParam();
-  const GoldenGcn golden(name);
+  const GoldenCase golden(name);
   const Job job = golden.job();
   const auto engine = make_engine(engine_name, 1);
   State state = fresh_state(job.model, 1, 0);
@@ -75,7 +75,8 @@ std::string title(const testing::TestParamInfo<Golden::ParamType>& info) {
 
 INSTANTIATE_TEST_SUITE_P(EveryCaseAndEngine, Golden,
                          testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
-                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size"),
+                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn3", "gcn123",
+                                                          "ppgn"),
                                           testing::ValuesIn(engine_names())),
                          title);
 

@@ -23,6 +23,7 @@ void fill_products(std::int64_t target, Kernels& table);
 void fill_sparse(std::int64_t target, Kernels& table);
 void fill_pointwise(std::int64_t target, Kernels& table);
 void fill_features(std::int64_t target, Kernels& table);
+void fill_channels(std::int64_t target, Kernels& table);
 void fill_peak(std::int64_t target, Kernels& table);
 #ifdef TYCHE_HAVE_XSMM
 /// Replaces the products by libxsmm's; the table must be filled.

@@ -19,6 +19,7 @@ Kernels own_kernels(std::int64_t target) {
   fill_sparse(target, table);
   fill_pointwise(target, table);
   fill_features(target, table);
+  fill_channels(target, table);
   fill_peak(target, table);
   return table;
 }

@@ -88,6 +88,19 @@ struct GatherRows {
   std::size_t out_stride = 0;
 };
 
+/// out(x, y) = Σ_z left(x, z) · right(z, y), channel by channel, for x, y, z in [0, n); entry (x, z) of left lies at
+/// left + x · left_x + z · left_z, and so on. Channels are rounded up to whole vectors.
+struct ChannelProduct {
+  std::size_t n = 0;
+  std::size_t channels = 0;
+  const float* left = nullptr;
+  std::size_t left_x = 0, left_z = 0;
+  const float* right = nullptr;
+  std::size_t right_z = 0, right_y = 0;
+  float* out = nullptr;
+  std::size_t out_x = 0, out_y = 0;
+};
+
 /// What random_features() of engine/randomness.hpp is asked, with the scale computed once.
 struct FeatureRows {
   bool normal = true;
@@ -135,8 +148,15 @@ struct Kernels {
   void (*adam)(const AdamStep&, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
                std::size_t first, std::size_t last) = nullptr;
 
+  /// to[c][r] = from[r][c]
+  void (*transpose)(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns, float* to,
+                    std::size_t to_stride) = nullptr;
+
   // features.cpp
   void (*features)(const FeatureRows&) = nullptr;
+
+  // channels.cpp
+  void (*channel_product)(const ChannelProduct&) = nullptr;
 
   // peak.cpp
   /// Runs `rounds` rounds of independent fused multiply-adds and returns how many floating-point operations those were.

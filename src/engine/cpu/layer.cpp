@@ -8,7 +8,7 @@ namespace {
 
 // Rows worked on together. Forward: the left operands of a chunk are read once a panel and should stay in the first
 // cache. Backward: the sums of a chunk are loaded and stored once a chunk, which longer chunks make up for.
-constexpr std::size_t kForwardChunk = 48;
+constexpr std::size_t kForwardChunk = 64;
 constexpr std::size_t kBackwardChunk = 96;
 
 // [0, rows) in nearly equal chunks; at least one, so that a layer without rows still stores a gradient of zeros.

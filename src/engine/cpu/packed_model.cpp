@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+
+#include "nn/levels.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -22,6 +25,22 @@ PackedModel::PackedModel(const nn::ModelConfig& config, const Kernels& kernels) 
     add_layer(weight.shape[1], weight.shape[0], weight.shape[1], false, std::span(&weight.offset, 1),
               layout.at(name + ".bias").offset);
   };
+  if (config.on_sets()) {
+    for (const nn::Level& level : nn::levels(config)) {
+      for (std::size_t l = 0; l < level.convs.size(); ++l) {
+        // Of the first layer's input only the columns that come from nodes need a gradient.
+        conv(level.convs[l], l > 0 || level.on_nodes ? config.width : 0, false);
+      }
+    }
+    return;
+  }
+  if (config.kind == "ppgn") {
+    for (const nn::Tensor& tensor : layout.tensors) {
+      constexpr std::string_view kWeight = ".weight";
+      if (tensor.name.ends_with(kWeight)) linear(tensor.name.substr(0, tensor.name.size() - kWeight.size()));
+    }
+    return;
+  }
   // The first layer's input is data and needs no gradient; behind pre-convolutions only their columns do.
   if (config.deterministic_dims() > 0) {
     pre_count_ = 2;
@@ -109,17 +128,25 @@ void PackedModel::unpack(const float* packed, std::span<float> flat) const {
 }
 
 void PackedModel::derive(const PackedLayer& layer, const float* packed, float* derived) const {
+  const PanelPlace& forward = layer.forward;
   for (std::size_t t = 0; t < layer.terms; ++t) {
-    if (layer.by_rows) {
-      for (std::size_t j = 0; j < layer.out; ++j) {
-        const float* row = packed + layer.rows + (j * layer.terms + t) * layer.row_stride;
-        for (std::size_t k = 0; k < layer.in; ++k) derived[layer.forward.index(t * layer.in + k, j)] = row[k];
+    for (std::size_t p = 0; p < forward.count; ++p) {
+      const std::size_t first = p * forward.row_stride;  // of the outputs in this panel
+      const std::size_t outputs = std::min(forward.row_stride, layer.out - first);
+      const std::size_t in_panel = forward.offset + p * forward.panel_stride + t * layer.in * forward.row_stride;
+      if (layer.by_rows) {
+        const float* rows = packed + layer.rows + (first * layer.terms + t) * layer.row_stride;
+        kernels_->transpose(rows, layer.terms * layer.row_stride, outputs, layer.in, derived + in_panel,
+                            forward.row_stride);
+        continue;
       }
-    } else {
-      for (std::size_t k = 0; k < layer.needed; ++k) {
-        for (std::size_t j = 0; j < layer.out; ++j) {
-          derived[layer.backward.index(t * layer.out + j, k)] = packed[layer.forward.index(t * layer.in + k, j)];
-        }
+      for (std::size_t q = 0; q < layer.backward.count; ++q) {
+        const PanelPlace& backward = layer.backward;
+        const std::size_t inputs = std::min(backward.row_stride, layer.needed - q * backward.row_stride);
+        kernels_->transpose(
+            packed + in_panel + q * backward.row_stride * forward.row_stride, forward.row_stride, inputs, outputs,
+            derived + backward.offset + q * backward.panel_stride + (t * layer.out + first) * backward.row_stride,
+            backward.row_stride);
       }
     }
   }

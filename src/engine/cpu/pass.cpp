@@ -121,7 +121,7 @@ void Pass::forward(const Slice& slice, const Parameters& parameters) {
     pieces_.push_back({member.messages, rows, rows});
     rows += member.messages->rows_in;
   }
-  reserve(rows, members_.size());
+  reserve(std::max<std::size_t>(1, rows), std::max<std::size_t>(1, members_.size()));
   fill_inputs(slice, parameters);
   for (std::size_t l = 0; l < model_.convs().size(); ++l) {
     layers_.conv_forward(model_.convs()[l], parameters, pieces_, convs_[l], convs_[l + 1]);

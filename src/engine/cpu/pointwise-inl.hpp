@@ -39,7 +39,7 @@ HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, float
     case nn::Activation::tanh:
       return apply([](Float z) HWY_ATTR { return hn::Tanh(Floats(), z); });
     case nn::Activation::relu:
-      return apply([](Float z) HWY_ATTR { return hn::Max(hn::Zero(Floats()), z); });
+      return apply([](Float z) HWY_ATTR { return MaxOrNan(hn::Zero(Floats()), z); });
   }
 }
 

@@ -81,7 +81,38 @@ void Adam(const AdamStep& constants, float* p, float* m, float* v, const float* 
   }
 }
 
+// In blocks of 4 × 4, the largest that every vector length can turn in registers.
+void Transpose(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns, float* to,
+               std::size_t to_stride) {
+  std::size_t r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::Full128<float> d;
+  for (; r + 4 <= rows; r += 4) {
+    std::size_t c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      const float* at = from + r * from_stride + c;
+      const auto r0 = hn::LoadU(d, at), r1 = hn::LoadU(d, at + from_stride);
+      const auto r2 = hn::LoadU(d, at + 2 * from_stride), r3 = hn::LoadU(d, at + 3 * from_stride);
+      const auto low01 = hn::InterleaveLower(d, r0, r1), high01 = hn::InterleaveUpper(d, r0, r1);
+      const auto low23 = hn::InterleaveLower(d, r2, r3), high23 = hn::InterleaveUpper(d, r2, r3);
+      float* out = to + c * to_stride + r;
+      hn::StoreU(hn::ConcatLowerLower(d, low23, low01), d, out);
+      hn::StoreU(hn::ConcatUpperUpper(d, low23, low01), d, out + to_stride);
+      hn::StoreU(hn::ConcatLowerLower(d, high23, high01), d, out + 2 * to_stride);
+      hn::StoreU(hn::ConcatUpperUpper(d, high23, high01), d, out + 3 * to_stride);
+    }
+    for (; c < columns; ++c) {
+      for (std::size_t i = 0; i < 4; ++i) to[c * to_stride + r + i] = from[(r + i) * from_stride + c];
+    }
+  }
+#endif
+  for (; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+  }
+}
+
 void FillPointwise(Kernels& table) {
+  table.transpose = Transpose;
   table.activate = Activate;
   table.derive = Derive;
   table.column_sums = ColumnSums;

@@ -25,47 +25,38 @@ constexpr std::size_t kTileRows = 5;
 #endif
 constexpr std::size_t kPanel = 2 * kLanes;
 
-template <std::size_t kRows>
-struct Tile {
-  Float c[kRows][2];
-};
-
 #define TYCHE_UNROLL _Pragma("GCC unroll 8")
+// Hides from the compiler how a pointer came about. GCC otherwise keeps one pointer per address of an unrolled body,
+// more than there are registers.
+#define TYCHE_OPAQUE(pointer) asm("" : "+r"(pointer))
 
-// tile += left (kRows × depth) · right (depth × 2 vectors). Rows are reached through one pointer per three of them:
-// x86 addresses [p], [p + s] and [p + 2 s] at no cost.
+// c += left (kRows × depth) · right (depth × 2 vectors). Rows are reached through one pointer per three of them: x86
+// addresses [p], [p + s] and [p + 2 s] at no cost. Plain unrolled loops over arrays: GCC keeps c in registers here, but
+// not through a lambda.
 template <std::size_t kRows>
-HWY_INLINE void Accumulate(Tile<kRows>& tile, const float* HWY_RESTRICT left, std::size_t stride,
+HWY_INLINE void Accumulate(Float (&c)[kRows][2], const float* HWY_RESTRICT left, std::size_t stride,
                            const float* HWY_RESTRICT right, std::size_t right_stride, std::size_t depth) {
   const Floats d;
   constexpr std::size_t kGroups = (kRows + 2) / 3;
   const float* rows[kGroups];
   TYCHE_UNROLL
   for (std::size_t g = 0; g < kGroups; ++g) rows[g] = left + 3 * g * stride;
-  const auto step = [&](std::size_t k) HWY_ATTR {
+  for (std::size_t k = depth; k > 0; --k) {
     const Float b0 = hn::Load(d, right);
     const Float b1 = hn::Load(d, right + kLanes);
     TYCHE_UNROLL
     for (std::size_t i = 0; i < kRows; ++i) {
-      const Float a = hn::Set(d, rows[i / 3][(i % 3) * stride + k]);
-      tile.c[i][0] = hn::MulAdd(a, b0, tile.c[i][0]);
-      tile.c[i][1] = hn::MulAdd(a, b1, tile.c[i][1]);
+      const Float a = hn::Set(d, rows[i / 3][(i % 3) * stride]);
+      c[i][0] = hn::MulAdd(a, b0, c[i][0]);
+      c[i][1] = hn::MulAdd(a, b1, c[i][1]);
     }
     right += right_stride;
-  };
-  std::size_t k = 0;
-  for (; k + 4 <= depth; k += 4) {
-    step(0);
-    step(1);
-    step(2);
-    step(3);
+    TYCHE_OPAQUE(right);
     TYCHE_UNROLL
-    for (std::size_t g = 0; g < kGroups; ++g) rows[g] += 4;
-  }
-  for (; k < depth; ++k) {
-    step(0);
-    TYCHE_UNROLL
-    for (std::size_t g = 0; g < kGroups; ++g) rows[g] += 1;
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      ++rows[g];
+      TYCHE_OPAQUE(rows[g]);
+    }
   }
 }
 
@@ -76,7 +67,7 @@ template <std::size_t kRows, Fused kFused>
 HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t panel) {
   const Floats d;
   const float* right = p.right.data + panel * p.right.panel_stride;
-  Tile<kRows> tile;
+  Float c[kRows][2];
   Float first = hn::Zero(d), second = hn::Zero(d);
   if constexpr (kFused == Fused::bias || kFused == Fused::bias_elu) {
     first = hn::Load(d, p.bias + panel * kPanel);
@@ -84,12 +75,13 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
   }
   TYCHE_UNROLL
   for (std::size_t i = 0; i < kRows; ++i) {
-    tile.c[i][0] = first;
-    tile.c[i][1] = second;
+    c[i][0] = first;
+    c[i][1] = second;
   }
-  for (std::size_t t = 0; t < p.terms; ++t) {
-    Accumulate<kRows>(tile, p.left[t] + row * p.left_stride[t], p.left_stride[t],
-                      right + t * p.depth * p.right.row_stride, p.right.row_stride, p.depth);
+  Accumulate<kRows>(c, p.left[0] + row * p.left_stride[0], p.left_stride[0], right, p.right.row_stride, p.depth);
+  if (p.terms == 2) {
+    Accumulate<kRows>(c, p.left[1] + row * p.left_stride[1], p.left_stride[1], right + p.depth * p.right.row_stride,
+                      p.right.row_stride, p.depth);
   }
   float* out = p.out + row * p.out_stride + panel * kPanel;
   const float* outputs = p.outputs + row * p.outputs_stride + panel * kPanel;
@@ -97,12 +89,12 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
   for (std::size_t i = 0; i < kRows; ++i) {
     TYCHE_UNROLL
     for (std::size_t j = 0; j < 2; ++j) {
-      Float c = tile.c[i][j];
-      if constexpr (kFused == Fused::bias_elu) c = Elu(c);
+      Float value = c[i][j];
+      if constexpr (kFused == Fused::bias_elu) value = Elu(value);
       if constexpr (kFused == Fused::elu_derivative) {
-        c = hn::Mul(c, EluDerivative(hn::Load(d, outputs + i * p.outputs_stride + j * kLanes)));
+        value = hn::Mul(value, EluDerivative(hn::Load(d, outputs + i * p.outputs_stride + j * kLanes)));
       }
-      hn::Store(c, d, out + i * p.out_stride + j * kLanes);
+      hn::Store(value, d, out + i * p.out_stride + j * kLanes);
     }
   }
 }
@@ -161,7 +153,8 @@ HWY_NOINLINE void GradientTile(const GradientProduct& p, std::size_t column, std
   }
   const float* HWY_RESTRICT left = p.left + column;
   const float* HWY_RESTRICT right = p.right + panel * kPanel;
-  const auto step = [&]() HWY_ATTR {
+  const std::size_t left_stride = p.left_stride, right_stride = p.right_stride;
+  for (std::size_t row = p.rows; row > 0; --row) {
     const Float b0 = hn::Load(d, right);
     const Float b1 = hn::Load(d, right + kLanes);
     TYCHE_UNROLL
@@ -170,17 +163,11 @@ HWY_NOINLINE void GradientTile(const GradientProduct& p, std::size_t column, std
       c[i][0] = hn::MulAdd(a, b0, c[i][0]);
       c[i][1] = hn::MulAdd(a, b1, c[i][1]);
     }
-    left += p.left_stride;
-    right += p.right_stride;
-  };
-  std::size_t row = 0;
-  for (; row + 4 <= p.rows; row += 4) {
-    step();
-    step();
-    step();
-    step();
+    left += left_stride;
+    right += right_stride;
+    TYCHE_OPAQUE(left);
+    TYCHE_OPAQUE(right);
   }
-  for (; row < p.rows; ++row) step();
   TYCHE_UNROLL
   for (std::size_t i = 0; i < kColumns; ++i) {
     TYCHE_UNROLL

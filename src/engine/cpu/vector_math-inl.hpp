@@ -42,8 +42,18 @@ HWY_INLINE Float ExpMinusOne(Float x) {
   return hn::MulAdd(power, grown, hn::Sub(power, hn::Set(d, 1.0f)));
 }
 
-// e^z - 1 >= z everywhere, so ELU is a maximum. The order of its operands lets a NaN through.
-HWY_INLINE Float Elu(Float z) { return hn::Max(ExpMinusOne(hn::Min(z, hn::Zero(Floats()))), z); }
+// max(a, z), and z where it is not a number: x86 gives the second operand then, NEON any that is none; Highway's scalar
+// maximum would hide it.
+HWY_INLINE Float MaxOrNan(Float a, Float z) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::Gt(a, z), a, z);
+#else
+  return hn::Max(a, z);
+#endif
+}
+
+// e^z - 1 >= z everywhere, so ELU is a maximum.
+HWY_INLINE Float Elu(Float z) { return MaxOrNan(ExpMinusOne(hn::Min(z, hn::Zero(Floats()))), z); }
 HWY_INLINE Float EluDerivative(Float h) {
   const Floats d;
   return hn::Add(hn::Min(h, hn::Zero(d)), hn::Set(d, 1.0f));

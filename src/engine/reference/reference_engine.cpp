@@ -8,6 +8,7 @@
 #include "engine/adam.hpp"
 #include "engine/outcome.hpp"
 #include "engine/randomness.hpp"
+#include "engine/reference/models.hpp"
 #include "engine/reference/network.hpp"
 #include "support/parallel.hpp"
 
@@ -125,6 +126,7 @@ class ReferenceEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
+    if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
     const Prepared prepared(job);
     parallel_for(trials.size(), threads_, [&](std::size_t i) { train_trial(job, prepared, trials[i], i, observer); });
   }
@@ -132,6 +134,7 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
+    if (job.model.kind != "gcn") return predict_batches(job, parameters, which, model_maker(job), threads_);
     const Prepared prepared(job);
     Logits logits;
     std::vector<float> random;
@@ -147,6 +150,9 @@ class ReferenceEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
+    if (job.model.kind != "gcn") {
+      return gradient_batches(job, parameters, which, model_maker(job), threads_, gradient_out, logits_out);
+    }
     const Prepared prepared(job);
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.clear();

@@ -1,0 +1,56 @@
+#pragma once
+/// The models beside the plain GCN as engines run them: a batch of graphs forward, and backward. The GCN has a loop of
+/// its own, made for batches of a few microseconds; batches here take milliseconds and more, so that one virtual call
+/// and one flat gradient a batch cost nothing.
+///
+///   const auto model = make();                                   // one a trial: it has scratch memory
+///   model->forward(parameters, graphs, nullptr, crew, logits);
+///   model->backward(parameters, d_logits, crew, gradient);
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace tyche::engine {
+
+/// Runs body(0 … count-1) on this thread and whoever is idle; returns when all are done.
+using Crew = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
+
+/// What keys a training pass's dropout.
+struct DropoutKey {
+  std::uint64_t seed = 0;
+  std::uint32_t fold = 0;
+  std::uint32_t epoch = 0;
+};
+
+class BatchModel {
+ public:
+  virtual ~BatchModel() = default;
+  /// Logits of the graphs, row-major (graphs × classes); dropout is off where `dropout` is null.
+  virtual void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs,
+                       const DropoutKey* dropout, const Crew& crew, std::span<float> logits) = 0;
+  /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).
+  virtual void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew& crew,
+                        std::span<float> gradient) = 0;
+  /// How many graphs to hand over at once. Gradients are summed in pieces of this size.
+  [[nodiscard]] virtual std::size_t group() const = 0;
+  /// Rows of the last forward pass, and as many as one row a set would be.
+  [[nodiscard]] virtual std::uint64_t rows() const { return 0; }
+  [[nodiscard]] virtual std::uint64_t full_rows() const { return 0; }
+};
+
+/// Called from several threads at once.
+using MakeModel = std::function<std::unique_ptr<BatchModel>()>;
+
+/// Engine::train(), predict() and gradient() of such a model; arguments must be valid.
+void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, const MakeModel& make,
+                   unsigned threads);
+[[nodiscard]] Logits predict_batches(const Job& job, std::span<const float> parameters,
+                                     std::span<const std::uint32_t> which, const MakeModel& make, unsigned threads);
+double gradient_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                        const MakeModel& make, unsigned threads, std::vector<float>& gradient_out, Logits& logits_out);
+
+}  // namespace tyche::engine

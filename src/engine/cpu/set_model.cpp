@@ -1,0 +1,309 @@
+#include "engine/cpu/set_model.hpp"
+
+#include <algorithm>
+
+#include "engine/cpu/set_layer.hpp"
+#include "engine/cpu/trainer.hpp"
+#include "engine/head.hpp"
+#include "engine/randomness.hpp"
+#include "engine/sets/plan.hpp"
+#include "nn/activation.hpp"
+
+namespace tyche::engine::cpu {
+
+namespace {
+
+// From this share of active rows on, a layer's backward pass is done on all of them.
+constexpr std::size_t kMostActive = 2;  // one in two
+
+class SetModel final : public BatchModel {
+ public:
+  SetModel(const Job& job, const Kernels& kernels, std::shared_ptr<const SetData> sets)
+      : job_(job),
+        config_(job.model),
+        sets_(std::move(sets)),
+        planner_(job, *sets_),
+        model_(job.model, kernels),
+        layout_(nn::layout(job.model)),
+        head_(layout_),
+        columns_(model_.padded(config_.width)),
+        packed_(model_.packed_size()),
+        derived_(model_.derived_size()),
+        gradient_(model_.packed_size()) {
+    std::size_t next = 0;
+    for (const nn::Level& spec : sets_->levels()) {
+      LevelState& level = levels_.emplace_back();
+      for (std::size_t l = 0; l < spec.convs.size(); ++l) level.layers.emplace_back(model_, model_.layers()[next++]);
+      level.memory.resize(spec.convs.size() + 1);
+      level.values.resize(spec.convs.size() + 1);
+    }
+  }
+
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey* dropout,
+               const Crew& crew, std::span<float> logits) override {
+    plan_ = &planner_.plan(graphs, crew);
+    model_.pack(parameters, packed_.data());
+    for (const PackedLayer& layer : model_.layers()) model_.derive(layer, packed_.data(), derived_.data());
+    passes_.assign(graphs.size(), {});
+    for (auto& pass : passes_) pass.pooled.assign(levels_.size() * config_.width, 0.0f);
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      LevelState& level = levels_[i];
+      fill_inputs(i, crew);
+      for (std::size_t l = 0; l < level.layers.size(); ++l) {
+        level.values[l + 1] = level.memory[l + 1].reserve(plan_->levels[i].rows(l + 1), columns_);
+        level.layers[l].forward(weights(), plan_->levels[i].messages(l), level.values[l], level.values[l + 1], crew);
+      }
+      readout(i, crew);
+    }
+    for (std::size_t g = 0; g < graphs.size(); ++g) {
+      if (dropout != nullptr) {
+        passes_[g].factors.resize(config_.width);
+        dropout_factors(config_.dropout, dropout->seed, dropout->fold, dropout->epoch, graphs[g], passes_[g].factors);
+      }
+      head_.forward(parameters, passes_[g]);
+      std::copy(passes_[g].logits.begin(), passes_[g].logits.end(),
+                logits.begin() + static_cast<std::ptrdiff_t>(g * config_.classes));
+    }
+  }
+
+  void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew& crew,
+                std::span<float> gradient) override {
+    std::fill_n(gradient_.data(), gradient_.size(), 0.0f);
+    std::vector<std::vector<float>> d_pooled;
+    for (std::size_t g = 0; g < passes_.size(); ++g) {
+      const auto own = d_logits.subspan(g * config_.classes, config_.classes);
+      d_pooled.push_back(head_.backward(parameters, passes_[g], {own.begin(), own.end()}, gradient));
+    }
+    // Levels above nodes first: they add to the gradient of the nodes' outputs.
+    const bool tower = levels_.size() > 1;
+    View d_nodes{};
+    if (tower) {
+      const std::size_t rows = plan_->levels[0].rows(levels_[0].layers.size());
+      d_nodes = d_nodes_.reserve(rows, columns_);
+      std::fill_n(d_nodes.data, rows * columns_, 0.0f);
+    }
+    for (std::size_t i = levels_.size(); i-- > 0;) {
+      Active active;
+      View d = spread_readout(i, d_pooled, tower && i == 0 ? &d_nodes : nullptr, active);
+      d = layers_backward(i, d, active, crew);
+      if (!sets_->levels()[i].on_nodes) continue;
+      const SparseRows& nodes = plan_->levels[i].from_nodes;
+      for (std::size_t s = 0; s < active.count; ++s) {
+        const std::size_t row = active.all ? s : active.rows[s];
+        for (std::uint64_t e = nodes.offsets[row]; e < nodes.offsets[row + 1]; ++e) {
+          model_.kernels().add_scaled(nodes.value(row, e), d.row(s), d_nodes.row(nodes.columns[e]), columns_);
+        }
+      }
+    }
+    flat_.assign(layout_.size, 0.0f);
+    model_.unpack(gradient_.data(), flat_);
+    for (std::size_t p = 0; p < flat_.size(); ++p) gradient[p] += flat_[p];
+  }
+
+  [[nodiscard]] std::size_t group() const override { return sets_->compressed() ? job_.batch : 1; }
+  [[nodiscard]] std::uint64_t rows() const override { return plan_->rows; }
+  [[nodiscard]] std::uint64_t full_rows() const override { return plan_->full_rows; }
+
+ private:
+  struct LevelState {
+    std::vector<SetLayer> layers;
+    std::vector<Rows> memory;  ///< inputs, then outputs of the layers
+    std::vector<View> values;
+    std::vector<std::uint32_t> winner;  ///< graphs × width: row of each maximum
+    std::vector<float> totals;          ///< one a graph: sum of multiplicities
+    Rows d[2];
+  };
+
+  [[nodiscard]] Parameters weights() const { return {packed_.data(), derived_.data()}; }
+
+  void fill_inputs(std::size_t i, const Crew& crew) {
+    const nn::Level& spec = sets_->levels()[i];
+    const LevelPlan& plan = plan_->levels[i];
+    LevelState& level = levels_[i];
+    const std::size_t stride = model_.padded(spec.inputs);
+    const View x = level.values[0] = level.memory[0].reserve(plan.inputs, stride);
+    constexpr std::size_t kTask = 4096;
+    crew((plan.inputs + kTask - 1) / kTask, [&](std::size_t task) {
+      const std::size_t first = task * kTask, last = std::min(plan.inputs, first + kTask);
+      std::fill_n(x.row(first), (last - first) * stride, 0.0f);
+      if (spec.features) {
+        for (std::size_t s = first; s < last; ++s) {
+          std::copy_n(plan.features.data() + s * spec.inputs, spec.inputs, x.row(s));
+        }
+        return;
+      }
+      std::size_t below = 0;
+      if (spec.on_nodes) {
+        below = config_.width;
+        GatherRows rows;
+        rows.sparse = &plan.from_nodes;
+        rows.first = first;
+        rows.last = last;
+        rows.matrix = levels_[0].values.back().data;
+        rows.stride = columns_;
+        rows.columns = below;
+        rows.out = x.row(first);
+        rows.out_stride = stride;
+        model_.kernels().gather_rows(rows);
+        // Whole vectors were written.
+        for (std::size_t s = first; s < last; ++s) std::fill(x.row(s) + below, x.row(s) + stride, 0.0f);
+      }
+      for (std::size_t s = first; s < last; ++s) x.row(s)[below + plan.type_column[s]] = 1;
+    });
+  }
+
+  void readout(std::size_t i, const Crew& crew) {
+    LevelState& level = levels_[i];
+    const SparseRows& rows = plan_->levels[i].readout;
+    const View h = level.values.back();
+    const std::size_t width = config_.width;
+    level.winner.assign(rows.rows() * width, 0);
+    level.totals.assign(rows.rows(), 0);
+    crew(rows.rows(), [&](std::size_t g) {
+      float* pooled = passes_[g].pooled.data() + i * width;
+      std::uint32_t* winner = level.winner.data() + g * width;
+      const std::uint64_t first = rows.offsets[g], last = rows.offsets[g + 1];
+      if (first == last) return;
+      if (config_.readout == nn::Readout::max) {
+        std::copy_n(h.row(rows.columns[first]), width, pooled);
+        std::fill_n(winner, width, rows.columns[first]);
+        for (std::uint64_t e = first + 1; e < last; ++e) {
+          const std::uint32_t row = rows.columns[e];
+          const float* value = h.row(row);
+          for (std::size_t c = 0; c < width; ++c) {
+            const bool larger = value[c] > pooled[c];
+            pooled[c] = larger ? value[c] : pooled[c];
+            winner[c] = larger ? row : winner[c];
+          }
+        }
+        return;
+      }
+      // In double: a graph may have a million sets.
+      std::vector<double> sums(width, 0.0);
+      double total = 0;
+      for (std::uint64_t e = first; e < last; ++e) {
+        const float* value = h.row(rows.columns[e]);
+        const double weight = rows.weights[e];
+        total += weight;
+        for (std::size_t c = 0; c < width; ++c) sums[c] += weight * value[c];
+      }
+      const double divisor = config_.readout == nn::Readout::mean ? total : 1;
+      level.totals[g] = static_cast<float>(total);
+      for (std::size_t c = 0; c < width; ++c) pooled[c] = static_cast<float>(sums[c] / divisor);
+    });
+  }
+
+  // The gradient of a level's outputs before their activation: of the readout, plus `more` where given.
+  View spread_readout(std::size_t i, const std::vector<std::vector<float>>& d_pooled, const View* more,
+                      Active& active) {
+    LevelState& level = levels_[i];
+    const SparseRows& readout = plan_->levels[i].readout;
+    const View h = level.values.back();
+    const std::size_t rows = plan_->levels[i].rows(level.layers.size()), width = config_.width;
+    const bool sparse = config_.readout == nn::Readout::max && more == nullptr;
+    active = {true, rows, {}};
+    if (sparse) {
+      active.all = false;
+      for (std::size_t g = 0; g < readout.rows(); ++g) {
+        if (readout.offsets[g] == readout.offsets[g + 1]) continue;
+        const auto own = level.winner.begin() + static_cast<std::ptrdiff_t>(g * width);
+        active.rows.insert(active.rows.end(), own, own + static_cast<std::ptrdiff_t>(width));
+      }
+      std::sort(active.rows.begin(), active.rows.end());
+      active.rows.erase(std::unique(active.rows.begin(), active.rows.end()), active.rows.end());
+      active.count = active.rows.size();
+    }
+    const View d = level.d[0].reserve(active.count, columns_);
+    if (more != nullptr) {
+      std::copy_n(more->data, rows * columns_, d.data);
+    } else {
+      std::fill_n(d.data, active.count * columns_, 0.0f);
+    }
+    for (std::size_t g = 0; g < readout.rows(); ++g) {
+      if (readout.offsets[g] == readout.offsets[g + 1]) continue;
+      const float* from = d_pooled[g].data() + i * width;
+      if (config_.readout == nn::Readout::max) {
+        for (std::size_t c = 0; c < width; ++c) {
+          const std::uint32_t row = level.winner[g * width + c];
+          const auto at = std::lower_bound(active.rows.begin(), active.rows.end(), row) - active.rows.begin();
+          d.row(sparse ? static_cast<std::size_t>(at) : row)[c] += from[c];
+        }
+        continue;
+      }
+      const float share = config_.readout == nn::Readout::mean ? 1 / level.totals[g] : 1.0f;
+      for (std::uint64_t e = readout.offsets[g]; e < readout.offsets[g + 1]; ++e) {
+        float* to = d.row(readout.columns[e]);
+        const float weight = share * readout.weights[e];
+        for (std::size_t c = 0; c < width; ++c) to[c] += weight * from[c];
+      }
+    }
+    for (std::size_t s = 0; s < active.count; ++s) {
+      model_.kernels().derive(config_.activation, h.row(active.all ? s : active.rows[s]), columns_, d.row(s), columns_,
+                              1, columns_);
+    }
+    return d;
+  }
+
+  // Where most rows have a gradient already, lists only cost: the rest are filled in with zeros.
+  static void fill_up(Active& active, std::size_t rows, Rows& memory, View& d, std::size_t columns) {
+    if (active.all || kMostActive * active.count < rows) return;
+    const View wide = memory.reserve(rows, columns);
+    std::fill_n(wide.data, rows * columns, 0.0f);
+    for (std::size_t s = 0; s < active.count; ++s) std::copy_n(d.row(s), columns, wide.row(active.rows[s]));
+    d = wide;
+    active = {true, rows, {}};
+  }
+
+  // All layers of a level, last to first. Returns the gradient of its inputs, for the rows that `active` then lists.
+  View layers_backward(std::size_t i, View d, Active& active, const Crew& crew) {
+    LevelState& level = levels_[i];
+    const LevelPlan& plan = plan_->levels[i];
+    std::vector<Backwards> full;
+    Rows* spare = &level.d[1];
+    Rows* used = &level.d[0];
+    for (std::size_t l = level.layers.size(); l-- > 0;) {
+      View before = d;
+      fill_up(active, plan.rows(l + 1), *spare, d, columns_);
+      if (d.data != before.data) std::swap(spare, used);
+      // The transposes of this layer and all below, at once: each is a task.
+      if (active.all && full.empty()) {
+        full.resize(plan.layers.size() == 1 ? 1 : l + 1);
+        crew(full.size(), [&](std::size_t m) { full[m] = transposed(plan.messages(m)); });
+      }
+      const Backwards* back = full.empty() ? nullptr : &full[full.size() == 1 ? 0 : l];
+      const View d_in = spare->reserve(plan.rows(l), columns_);
+      Active next;
+      level.layers[l].backward(weights(), plan.messages(l), back, level.values[l], active, d, next, d_in, l == 0, crew,
+                               gradient_.data());
+      active = std::move(next);
+      d = d_in;
+      std::swap(spare, used);
+    }
+    return d;
+  }
+
+  const Job& job_;
+  const nn::ModelConfig& config_;
+  std::shared_ptr<const SetData> sets_;
+  Planner planner_;
+  PackedModel model_;
+  nn::Layout layout_;
+  Head<float> head_;
+  std::size_t columns_;  ///< a row of width, padded
+  AlignedFloats packed_, derived_, gradient_;
+  std::vector<LevelState> levels_;
+  std::vector<float> flat_;
+  Rows d_nodes_;
+  // Of the last forward pass.
+  const Plan* plan_ = nullptr;
+  std::vector<Head<float>::Pass> passes_;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchModel> make_set_model(const Job& job, const Kernels& kernels,
+                                           std::shared_ptr<const SetData> sets) {
+  return std::make_unique<SetModel>(job, kernels, std::move(sets));
+}
+
+}  // namespace tyche::engine::cpu

@@ -1,0 +1,82 @@
+#include "engine/reference/models.hpp"
+
+#include "engine/randomness.hpp"
+#include "engine/reference/ppgn_network.hpp"
+#include "engine/reference/set_network.hpp"
+
+namespace tyche::engine::reference {
+
+namespace {
+
+class SetModel final : public BatchModel {
+ public:
+  SetModel(const Job& job, std::shared_ptr<const SetData> sets)
+      : job_(job), sets_(std::move(sets)), planner_(job, *sets_), network_(job.model, sets_->levels()) {}
+
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey* dropout,
+               const Crew& crew, std::span<float> logits) override {
+    plan_ = &planner_.plan(graphs, crew);
+    std::vector<float> factors;
+    if (dropout != nullptr) {
+      const std::size_t width = job_.model.width;
+      factors.resize(graphs.size() * width);
+      for (std::size_t g = 0; g < graphs.size(); ++g) {
+        dropout_factors(job_.model.dropout, dropout->seed, dropout->fold, dropout->epoch, graphs[g],
+                        std::span(factors).subspan(g * width, width));
+      }
+    }
+    const std::vector<float> z = network_.forward(parameters, *plan_, factors);
+    std::copy(z.begin(), z.end(), logits.begin());
+  }
+  void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew&,
+                std::span<float> gradient) override {
+    network_.backward(parameters, *plan_, d_logits, gradient);
+  }
+  [[nodiscard]] std::size_t group() const override { return sets_->compressed() ? job_.batch : 1; }
+  [[nodiscard]] std::uint64_t rows() const override { return plan_->rows; }
+  [[nodiscard]] std::uint64_t full_rows() const override { return plan_->full_rows; }
+
+ private:
+  const Job& job_;
+  std::shared_ptr<const SetData> sets_;
+  Planner planner_;
+  SetNetwork<float> network_;
+  const Plan* plan_ = nullptr;
+};
+
+class PpgnModel final : public BatchModel {
+ public:
+  explicit PpgnModel(const Job& job) : job_(job), network_(job.model) {}
+
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey*, const Crew&,
+               std::span<float> logits) override {
+    traces_.clear();
+    for (std::size_t g = 0; g < graphs.size(); ++g) {
+      traces_.push_back(network_.forward(parameters, job_.data.graphs[graphs[g]], job_.data.features[graphs[g]]));
+      std::copy(traces_.back().logits.begin(), traces_.back().logits.end(),
+                logits.begin() + static_cast<std::ptrdiff_t>(g * job_.model.classes));
+    }
+  }
+  void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew&,
+                std::span<float> gradient) override {
+    for (std::size_t g = 0; g < traces_.size(); ++g) {
+      const auto own = d_logits.subspan(g * job_.model.classes, job_.model.classes);
+      network_.backward(parameters, traces_[g], {own.begin(), own.end()}, gradient);
+    }
+  }
+  [[nodiscard]] std::size_t group() const override { return 1; }
+
+ private:
+  const Job& job_;
+  PpgnNetwork<float> network_;
+  std::vector<PpgnNetwork<float>::Trace> traces_;
+};
+
+}  // namespace
+
+MakeModel model_maker(const Job& job) {
+  if (job.model.kind == "ppgn") return [&job] { return std::make_unique<PpgnModel>(job); };
+  return [&job, sets = sets_of(job, 1)] { return std::make_unique<SetModel>(job, sets); };
+}
+
+}  // namespace tyche::engine::reference

@@ -1,0 +1,88 @@
+#include "engine/sets/set_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "support/error.hpp"
+
+namespace tyche::engine {
+
+namespace {
+
+using Colours = std::vector<std::vector<std::uint32_t>>;
+
+// A number for every node, equal where the features are, bit for bit.
+Colours colours_by_features(const Data& data, std::size_t columns, std::vector<SetData::Sample>& samples) {
+  std::unordered_map<std::string, std::uint32_t> ids;
+  Colours colours(data.graphs.size());
+  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
+    for (std::size_t v = 0; v < data.graphs[g].num_nodes(); ++v) {
+      std::string key(columns * sizeof(float), '\0');
+      if (columns > 0) std::memcpy(key.data(), data.features[g].data() + v * columns, key.size());
+      const auto [at, fresh] = ids.emplace(std::move(key), static_cast<std::uint32_t>(ids.size()));
+      if (fresh) samples.push_back({static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(v)});
+      colours[g].push_back(at->second);
+    }
+  }
+  return colours;
+}
+
+}  // namespace
+
+void check_types(const nn::Level& level, std::span<const wl::SetType> types) {
+  if (level.features) return;
+  for (const wl::SetType type : types) {
+    if (std::binary_search(level.types.begin(), level.types.end(), type)) continue;
+    throw InputError(
+        fmt::format("a set of {} nodes is of an isomorphism type ({}) that the model was not made for: no graph it was "
+                    "trained on has one",
+                    level.sets.k, wl::set_type_text(type, level.sets.k)));
+  }
+}
+
+SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
+    : levels_(nn::levels(model)), graphs_(data.graphs.size()), compressed_(compress) {}
+
+bool SetData::fits(const nn::ModelConfig& model, const Data& data) const {
+  const std::vector<nn::Level> wanted = nn::levels(model);
+  return graphs_ == data.graphs.size() && std::equal(wanted.begin(), wanted.end(), levels_.begin(), levels_.end(),
+                                                     [](const nn::Level& a, const nn::Level& b) {
+                                                       return a.sets == b.sets && a.convs == b.convs &&
+                                                              a.types == b.types && a.inputs == b.inputs;
+                                                     });
+}
+
+std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const Data& data, const SetOptions& options) {
+  auto out = std::make_shared<SetData>(model, data, options.compress);
+  if (!options.compress) return out;
+  Colours colours;
+  for (const nn::Level& level : out->levels()) {
+    wl::QuotientOptions wanted;
+    wanted.kind = level.sets;
+    wanted.rounds = static_cast<std::uint32_t>(level.convs.size());
+    wanted.threads = options.threads;
+    wanted.progress = options.progress;
+    wanted.keep_sets = level.features;
+    if (level.features) colours = colours_by_features(data, model.input_features, out->samples_);
+    if (level.features || level.on_nodes) wanted.node_colours = colours;
+    wl::Quotient quotient = wl::make_quotient(data.graphs, wanted);
+    check_types(level, quotient.types);
+    // Levels above start from the classes their nodes end in.
+    if (level.features) colours = std::move(quotient.of_set);
+    out->quotients_.push_back(std::move(quotient));
+  }
+  return out;
+}
+
+std::shared_ptr<const SetData> sets_of(const Job& job, unsigned threads) {
+  if (!job.sets) return prepare_sets(job.model, job.data, {.compress = job.compress, .threads = threads});
+  if (!job.sets->fits(job.model, job.data))
+    throw InputError("job: the sets were prepared for another model or data set");
+  return job.sets;
+}
+
+}  // namespace tyche::engine

@@ -1,0 +1,60 @@
+#pragma once
+/// What a model on sets needs of its data before it can run: the isomorphism types' columns, and (unless every set is
+/// to have a row of its own) the quotient of each level over the whole data set, computed once.
+///
+///   const auto sets = prepare_sets(model, data, {.threads = 2});
+///   job.sets = sets;                       // engines prepare for themselves where this is left out
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "nn/levels.hpp"
+#include "wl/quotient.hpp"
+
+namespace tyche::engine {
+
+struct SetOptions {
+  bool compress = true;
+  unsigned threads = 0;
+  Progress* progress = nullptr;  ///< one unit a graph and level
+};
+
+class SetData {
+ public:
+  SetData(const nn::ModelConfig& model, const Data& data, bool compress);
+
+  [[nodiscard]] const std::vector<nn::Level>& levels() const { return levels_; }
+  [[nodiscard]] bool compressed() const { return compressed_; }
+  /// One a level; none where not compressed.
+  [[nodiscard]] const std::vector<wl::Quotient>& quotients() const { return quotients_; }
+  /// For a level of nodes: which class of round 0 has which features, as the first (graph, node) that has them.
+  struct Sample {
+    std::uint32_t graph = 0;
+    std::uint32_t node = 0;
+  };
+  [[nodiscard]] const std::vector<Sample>& feature_samples() const { return samples_; }
+  /// Whether this was prepared for such a model and so many graphs.
+  [[nodiscard]] bool fits(const nn::ModelConfig& model, const Data& data) const;
+
+ private:
+  friend std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig&, const Data&, const SetOptions&);
+  std::vector<nn::Level> levels_;
+  std::vector<wl::Quotient> quotients_;
+  std::vector<Sample> samples_;
+  std::size_t graphs_ = 0;
+  bool compressed_ = false;
+};
+
+/// Throws InputError where a type has no column in the level.
+void check_types(const nn::Level& level, std::span<const wl::SetType> types);
+
+/// Throws InputError where a set has a type the model has no column for, and like make_quotient().
+[[nodiscard]] std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const Data& data,
+                                                          const SetOptions& options);
+
+/// What the job brings, or else what it asks for. Throws InputError where that was prepared for something else.
+[[nodiscard]] std::shared_ptr<const SetData> sets_of(const Job& job, unsigned threads);
+
+}  // namespace tyche::engine

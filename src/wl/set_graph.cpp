@@ -1,0 +1,261 @@
+#include "wl/set_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+
+namespace tyche::wl {
+
+namespace {
+
+constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+constexpr double kMostSubsets = 0x1p30;
+constexpr unsigned kTypeBits = 20;
+
+// The place of a set among all k-subsets in lexicographic order, as a sum of one table entry a position: with
+// P(b) = Σ_{b' < b} (n - 1 - b') pairs before those that begin with b, the rank of {a < b < c} is
+// (triples that begin below a) - P(a + 1) + P(b) + c - b - 1.
+class Ranks {
+ public:
+  Ranks(std::uint64_t n, unsigned k) {
+    for (auto& column : table_) column.assign(n + 1, 0);
+    std::vector<std::int64_t> pairs(n + 2, 0);
+    for (std::uint64_t b = 0; b <= n; ++b) pairs[b + 1] = pairs[b] + static_cast<std::int64_t>(n - 1 - b);
+    std::int64_t triples = 0;
+    for (std::uint64_t v = 0; v < n; ++v) {
+      const auto value = static_cast<std::int64_t>(v);
+      const std::int64_t rest = static_cast<std::int64_t>(n) - 1 - value;
+      if (k == 1) table_[0][v] = value;
+      if (k == 2) {
+        table_[0][v] = pairs[v] - value - 1;
+        table_[1][v] = value;
+      }
+      if (k == 3) {
+        table_[0][v] = triples - pairs[v + 1];
+        table_[1][v] = pairs[v] - value - 1;
+        table_[2][v] = value;
+        triples += rest * (rest - 1) / 2;
+      }
+    }
+  }
+
+  // Requires ascending nodes.
+  [[nodiscard]] std::size_t operator()(Node a) const { return static_cast<std::size_t>(table_[0][a]); }
+  [[nodiscard]] std::size_t operator()(Node a, Node b) const {
+    return static_cast<std::size_t>(table_[0][a] + table_[1][b]);
+  }
+  [[nodiscard]] std::size_t operator()(Node a, Node b, Node c) const {
+    return static_cast<std::size_t>(table_[0][a] + table_[1][b] + table_[2][c]);
+  }
+
+ private:
+  std::array<std::vector<std::int64_t>, 3> table_;
+};
+
+// Everything about one graph that the loops below look at.
+class Builder {
+ public:
+  Builder(const Graph& graph, SetKind kind)
+      : graph_(graph), kind_(kind), n_(graph.num_nodes()), ranks_(n_, kind.k), adjacent_(std::size_t{n_} * n_, 0) {
+    for (Node v = 0; v < n_; ++v) {
+      for (const Node u : graph.neighbours(v)) adjacent_[std::size_t{v} * n_ + u] = 1;
+    }
+  }
+
+  // Calls body(set, adjacency bits) for every set of the list whose smallest node is a, in order.
+  template <class Body>
+  void for_sets_from(Node a, const Body& body) const {
+    const bool all = kind_.choice == SetChoice::all;
+    if (kind_.k == 1) return body(std::array<Node, 1>{a}, 0u);
+    for (Node b = a + 1; b < n_; ++b) {
+      const unsigned ab = edge(a, b);
+      if (kind_.k == 2) {
+        if (all || ab != 0) body(std::array<Node, 2>{a, b}, ab);
+        continue;
+      }
+      for (Node c = b + 1; c < n_; ++c) {
+        const unsigned ac = edge(a, c), bc = edge(b, c);
+        if (all || ab + ac + bc >= 2) body(std::array<Node, 3>{a, b, c}, ab << 2 | ac << 1 | bc);
+      }
+    }
+  }
+
+  template <std::size_t K>
+  [[nodiscard]] std::size_t rank(const std::array<Node, K>& s) const {
+    if constexpr (K == 1) return ranks_(s[0]);
+    if constexpr (K == 2) return ranks_(s[0], s[1]);
+    if constexpr (K == 3) return ranks_(s[0], s[1], s[2]);
+  }
+
+  [[nodiscard]] SetType type(const std::array<Node, 1>& s, unsigned) const { return graph_.type(s[0]); }
+  [[nodiscard]] SetType type(const std::array<Node, 2>& s, unsigned bits) const {
+    const auto [low, high] = std::minmax({SetType{graph_.type(s[0])}, SetType{graph_.type(s[1])}});
+    return (low << kTypeBits | high) << 1 | bits;
+  }
+  [[nodiscard]] SetType type(const std::array<Node, 3>& s, unsigned bits) const {
+    struct Order {
+      unsigned at[3];
+    };
+    static constexpr Order kOrders[] = {{{0, 1, 2}}, {{0, 2, 1}}, {{1, 0, 2}}, {{1, 2, 0}}, {{2, 0, 1}}, {{2, 1, 0}}};
+    // Bit of the pair of positions (i, j): 0-1 is 2, 0-2 is 1, 1-2 is 0.
+    const auto pair = [&](unsigned i, unsigned j) { return SetType{bits >> (3 - i - j) & 1u}; };
+    SetType least = std::numeric_limits<SetType>::max();
+    for (const auto& [at] : kOrders) {
+      const SetType types = (SetType{graph_.type(s[at[0]])} << 2 * kTypeBits) |
+                            (SetType{graph_.type(s[at[1]])} << kTypeBits) | graph_.type(s[at[2]]);
+      least = std::min(least, types << 3 | pair(at[0], at[1]) << 2 | pair(at[0], at[2]) << 1 | pair(at[1], at[2]));
+    }
+    return least;
+  }
+
+  // Calls body(rank) for each k-subset that replaces one node of s by one of its neighbours.
+  template <std::size_t K, class Body>
+  void for_replacements(const std::array<Node, K>& s, const Body& body) const {
+    for (std::size_t i = 0; i < K; ++i) {
+      for (const Node w : graph_.neighbours(s[i])) {
+        if (std::find(s.begin(), s.end(), w) != s.end()) continue;
+        std::array<Node, K> t = s;
+        std::size_t at = i;
+        for (; at > 0 && t[at - 1] > w; --at) t[at] = t[at - 1];
+        for (; at + 1 < K && t[at + 1] < w; ++at) t[at] = t[at + 1];
+        t[at] = w;
+        body(rank(t));
+      }
+    }
+  }
+
+  [[nodiscard]] Node n() const { return n_; }
+
+ private:
+  [[nodiscard]] unsigned edge(Node u, Node v) const { return adjacent_[std::size_t{u} * n_ + v]; }
+
+  const Graph& graph_;
+  SetKind kind_;
+  Node n_;
+  Ranks ranks_;
+  std::vector<std::uint8_t> adjacent_;
+};
+
+void check(const Graph& graph, SetKind kind) {
+  if (kind.k < 1 || kind.k > 3) {
+    throw InputError(fmt::format("graphs on sets are made for sets of 1, 2 or 3 nodes, not {}", kind.k));
+  }
+  if (subsets(graph.num_nodes(), kind.k) > kMostSubsets) {
+    throw InputError(fmt::format("a graph of {} nodes has {:.3g} sets of {} nodes; at most {:.3g} are supported",
+                                 graph.num_nodes(), subsets(graph.num_nodes(), kind.k), kind.k, kMostSubsets));
+  }
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    if (graph.type(v) >= kMostNodeTypes) {
+      throw InputError(fmt::format("node {} has type {}; sets of nodes are typed only where node types are below {}", v,
+                                   graph.type(v), kMostNodeTypes));
+    }
+  }
+}
+
+}  // namespace
+
+double subsets(std::uint64_t nodes, unsigned k) {
+  double count = 1;
+  for (unsigned i = 0; i < k; ++i) count = count * (static_cast<double>(nodes) - i) / (i + 1);
+  return nodes < k ? 0 : count;
+}
+
+SetGraph make_set_graph(const Graph& graph, SetKind kind, unsigned threads) {
+  check(graph, kind);
+  const Builder builder(graph, kind);
+  const Node n = builder.n();
+  SetGraph out;
+  out.k = kind.k;
+
+  // 1. Where the sets of each smallest node begin. 2. The sets, their types and places. 3. Degrees. 4. Neighbours.
+  std::vector<std::size_t> first(n + 1, 0);
+  parallel_for(n, threads, [&](std::size_t a) {
+    std::size_t count = 0;
+    builder.for_sets_from(static_cast<Node>(a), [&](const auto&, unsigned) { ++count; });
+    first[a + 1] = count;
+  });
+  for (Node a = 0; a < n; ++a) first[a + 1] += first[a];
+  const std::size_t count = first[n];
+  out.nodes.resize(count * kind.k);
+  out.types.resize(count);
+  std::vector<std::uint32_t> place(static_cast<std::size_t>(subsets(n, kind.k)), kAbsent);
+  parallel_for(n, threads, [&](std::size_t a) {
+    std::size_t at = first[a];
+    builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned bits) {
+      std::copy(s.begin(), s.end(), out.nodes.begin() + static_cast<std::ptrdiff_t>(at * kind.k));
+      out.types[at] = builder.type(s, bits);
+      place[builder.rank(s)] = static_cast<std::uint32_t>(at++);
+    });
+  });
+  out.offsets.assign(count + 1, 0);
+  parallel_for(n, threads, [&](std::size_t a) {
+    std::size_t at = first[a];
+    builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned) {
+      std::uint64_t degree = 0;
+      builder.for_replacements(s, [&](std::size_t rank) { degree += place[rank] != kAbsent ? 1 : 0; });
+      out.offsets[++at] = degree;
+    });
+  });
+  for (std::size_t s = 0; s < count; ++s) out.offsets[s + 1] += out.offsets[s];
+  out.adjacency.resize(out.offsets[count]);
+  parallel_for(n, threads, [&](std::size_t a) {
+    std::size_t at = first[a];
+    builder.for_sets_from(static_cast<Node>(a), [&](const auto& s, unsigned) {
+      const auto begin = out.adjacency.begin() + static_cast<std::ptrdiff_t>(out.offsets[at++]);
+      auto next = begin;
+      builder.for_replacements(s, [&](std::size_t rank) {
+        if (place[rank] != kAbsent) *next++ = place[rank];
+      });
+      std::sort(begin, next);
+    });
+  });
+  return out;
+}
+
+std::vector<SetType> set_types(std::span<const Graph> graphs, SetKind kind, unsigned threads) {
+  std::vector<std::vector<SetType>> found(graphs.size());
+  parallel_for(graphs.size(), threads, [&](std::size_t g) {
+    check(graphs[g], kind);
+    const Builder builder(graphs[g], kind);
+    std::vector<SetType>& types = found[g];
+    for (Node a = 0; a < builder.n(); ++a) {
+      builder.for_sets_from(a, [&](const auto& s, unsigned bits) {
+        const SetType type = builder.type(s, bits);
+        const auto at = std::lower_bound(types.begin(), types.end(), type);
+        if (at == types.end() || *at != type) types.insert(at, type);
+      });
+    }
+  });
+  std::vector<SetType> all;
+  for (const auto& types : found) all.insert(all.end(), types.begin(), types.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::string set_type_text(SetType type, unsigned k) {
+  const unsigned pairs = k * (k - 1) / 2;
+  std::string text = "types";
+  for (unsigned i = 0; i < k; ++i) {
+    text += fmt::format(" {}", type >> (pairs + kTypeBits * (k - 1 - i)) & (kMostNodeTypes - 1));
+  }
+  text += ", edges";
+  unsigned pair = pairs;
+  bool any = false;
+  for (unsigned i = 1; i <= k; ++i) {
+    for (unsigned j = i + 1; j <= k; ++j) {
+      if ((type >> --pair & 1) == 0) continue;
+      text += fmt::format(" {}-{}", i, j);
+      any = true;
+    }
+  }
+  return any ? text : text + " none";
+}
+
+}  // namespace tyche::wl

@@ -1,0 +1,228 @@
+// The fast engines against the plain one, over random models and graphs.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/cases.hpp"
+#include "engine/engine.hpp"
+#include "support/error.hpp"
+
+namespace tyche::engine {
+namespace {
+
+double largest(std::span<const float> values) {
+  double out = 0;
+  for (const float v : values) out = std::max(out, std::fabs(double{v}));
+  return out;
+}
+
+void assert_close(std::span<const float> actual, std::span<const float> expected, double tolerance,
+                  const std::string& what) {
+  RC_ASSERT(actual.size() == expected.size());
+  const double allowed = tolerance * largest(expected) + 1e-7;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    if (!(std::fabs(double{actual[i]} - expected[i]) <= allowed)) {
+      RC_FAIL(what + ": entry " + std::to_string(i) + " is " + std::to_string(actual[i]) + ", expected " +
+              std::to_string(expected[i]));
+    }
+  }
+}
+
+nn::ModelConfig random_model(Stream& stream) {
+  nn::ModelConfig config;
+  const std::uint32_t widths[] = {1, 2, 5, 7, 16, 31, 33, 64, 65, 100};
+  config.width = widths[stream.below(10)];
+  config.layers = 1 + static_cast<std::uint32_t>(stream.below(4));
+  config.pre_hidden = 1 + static_cast<std::uint32_t>(stream.below(40));
+  config.head_hidden = 1 + static_cast<std::uint32_t>(stream.below(40));
+  config.classes = 1 + static_cast<std::uint32_t>(stream.below(6));
+  config.input_features = 1 + static_cast<std::uint32_t>(stream.below(6));
+  const double shares[] = {0, 0.2, 0.5, 0.8, 1};
+  config.rni = shares[stream.below(5)];
+  config.distribution = static_cast<nn::Distribution>(stream.below(4));
+  config.xavier_fan = 100;
+  config.activation = static_cast<nn::Activation>(stream.below(3));
+  config.aggregation = static_cast<nn::Aggregation>(stream.below(2));
+  config.readout = static_cast<nn::Readout>(stream.below(3));
+  return config;
+}
+
+RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
+  Stream stream(derive_key(*rc::gen::arbitrary<std::uint64_t>(), Purpose::test));
+  const nn::ModelConfig config = random_model(stream);
+  Toy toy = random_toy(config, 1 + stream.below(9), 60, stream);
+  if (stream.below(4) == 0) toy.add(Graph(), config, stream);
+  const Job job = toy.job(config);
+  const auto parameters = nn::initial_parameters(config, stream(), 0);
+  Draw draw;
+  draw.seed = stream();
+  std::vector<float> expected, actual;
+  Logits expected_logits, actual_logits;
+  const double expected_loss =
+      make_engine("reference", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
+  for (const std::string& name : engine_names()) {
+    const auto engine = make_engine(name, 1);
+    const double loss = engine->gradient(job, parameters, toy.all(), draw, actual, actual_logits);
+    RC_ASSERT(std::fabs(loss - expected_loss) <= 2e-5 * (1 + std::fabs(expected_loss)));
+    assert_close(actual_logits.values, expected_logits.values, 2e-5, name + " logits");
+    for (const nn::Tensor& tensor : nn::layout(config).tensors) {
+      // Of a whole gradient: a tensor whose gradient is itself the rest of a cancellation has no digits of its own.
+      const auto part = std::span(expected).subspan(tensor.offset, tensor.size);
+      const double allowed = 2e-5 * std::max(1.0, largest(expected) / std::max(largest(part), 1e-30));
+      assert_close(std::span(actual).subspan(tensor.offset, tensor.size), part, allowed, name + " " + tensor.name);
+    }
+    RC_ASSERT(engine->predict(job, parameters, toy.all(), draw).values == actual_logits.values);
+  }
+}
+
+// Rounding differs between engines and training amplifies it, so only a few epochs are compared.
+TEST(Engines, TrainTheSameTrialToRounding) {
+  Stream stream(derive_key(21, Purpose::test));
+  for (const double rni : {0.0, 0.5, 1.0}) {
+    nn::ModelConfig config;
+    config.width = 16;
+    config.layers = 3;
+    config.rni = rni;
+    Toy toy = random_toy(config, 47, 30, stream);
+    Job job = toy.job(config);
+    job.epochs = 3;
+    job.batch = 10;
+    job.eval_draws = 2;
+    std::vector<Trial> expected = {trial_of(job, 5, 1, 7)};
+    Recorder expected_record(1);
+    make_engine("reference", 1)->train(job, expected, expected_record);
+    for (const std::string& name : engine_names()) {
+      std::vector<Trial> trials = {trial_of(job, 5, 1, 7)};
+      Recorder record(1);
+      make_engine(name, 2)->train(job, trials, record);
+      ASSERT_EQ(record.results[0].size(), 3u) << name;
+      for (std::size_t e = 0; e < 3; ++e) {
+        EXPECT_NEAR(record.results[0][e].train_loss, expected_record.results[0][e].train_loss, 2e-5) << name;
+        EXPECT_NEAR(record.results[0][e].train_accuracy, expected_record.results[0][e].train_accuracy, 0.051) << name;
+        EXPECT_EQ(record.results[0][e].test_predictions.size(), 7u);
+      }
+      EXPECT_EQ(trials[0].state.step, 12u);  // 40 graphs in batches of 10, three times
+      EXPECT_EQ(trials[0].state.epoch, 3u);
+      for (std::size_t i = 0; i < trials[0].state.parameters.size(); ++i) {
+        ASSERT_NEAR(trials[0].state.parameters[i], expected[0].state.parameters[i], 2e-4) << name << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST(Engines, LearnWhatCanBeLearned) {
+  // Triangles against paths of three: the plain GCN tells them apart by their degrees. (Sums, so that degrees show.)
+  nn::ModelConfig config;
+  config.width = 8;
+  config.layers = 2;
+  config.input_features = 1;
+  config.aggregation = nn::Aggregation::sum;
+  Toy toy;
+  const std::vector<Edge> path = {{0, 1}, {1, 2}}, triangle = {{0, 1}, {1, 2}, {0, 2}};
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    toy.graphs.push_back(Graph::from_edges(3, i % 2 == 0 ? path : triangle));
+    toy.features.push_back({1, 1, 1});
+    toy.labels.push_back(i % 2);
+  }
+  Job job = toy.job(config);
+  job.epochs = 80;
+  job.batch = 5;
+  for (const std::string& name : engine_names()) {
+    std::vector<Trial> trials = {trial_of(job, 1, 0, 4)};
+    trials[0].learning_rate = 0.01;
+    Recorder record(1);
+    make_engine(name, 1)->train(job, trials, record);
+    EXPECT_EQ(record.results[0].back().train_accuracy, 1) << name;
+    EXPECT_EQ(record.results[0].back().test_predictions, (std::vector<std::uint32_t>{0, 1, 0, 1})) << name;
+    EXPECT_LT(record.results[0].back().train_loss, record.results[0].front().train_loss);
+  }
+}
+
+TEST(Engines, TakeTheSmallestGraphsThereAre) {
+  for (const nn::Readout readout : {nn::Readout::max, nn::Readout::mean, nn::Readout::sum}) {
+    for (const double rni : {0.0, 0.5, 1.0}) {
+      nn::ModelConfig config;
+      config.width = 4;
+      config.layers = 2;
+      config.rni = rni;
+      config.readout = readout;
+      Stream stream(derive_key(2, Purpose::test));
+      Toy toy;
+      toy.add(Graph(), config, stream);                    // no nodes
+      toy.add(Graph::from_edges(1, {}), config, stream);   // one
+      toy.add(Graph::from_edges(40, {}), config, stream);  // no edges
+      toy.add(Graph(), config, stream);
+      Job job = toy.job(config);
+      job.epochs = 2;
+      job.batch = 1;
+      for (const std::string& name : engine_names()) {
+        std::vector<Trial> trials = {trial_of(job, 1, 0, 1)};
+        Recorder record(1);
+        make_engine(name, 2)->train(job, trials, record);
+        ASSERT_EQ(record.results[0].size(), 2u);
+        EXPECT_TRUE(std::isfinite(record.results[0][1].train_loss)) << name;
+        for (const float p : trials[0].state.parameters) ASSERT_TRUE(std::isfinite(p)) << name;
+      }
+    }
+  }
+}
+
+TEST(Engines, RefuseWhatDoesNotFit) {
+  nn::ModelConfig config;
+  config.width = 4;
+  config.layers = 1;
+  Stream stream(derive_key(2, Purpose::test));
+  const Toy good = random_toy(config, 4, 5, stream);
+  for (const char* name : {"cpu", "reference"}) {
+    const auto engine = make_engine(name, 1);
+    Recorder record(1);
+    const auto refused = [&](auto change) {
+      Toy toy = good;
+      Job job = toy.job(config);
+      std::vector<Trial> trials = {trial_of(job, 1, 0, 1)};
+      change(toy, job, trials[0]);
+      job.data = {toy.graphs, toy.labels, toy.features};
+      EXPECT_THROW(engine->train(job, trials, record), InputError);
+    };
+    refused([](Toy& t, Job&, Trial&) { t.labels[0] = 2; });
+    refused([](Toy& t, Job&, Trial&) { t.labels.pop_back(); });
+    refused([](Toy& t, Job&, Trial&) { t.features[1].pop_back(); });
+    refused([](Toy& t, Job&, Trial&) { t.features[1][0] = std::nanf(""); });
+    refused([](Toy& t, Job&, Trial&) { t.features.pop_back(); });
+    refused([](Toy&, Job& j, Trial&) { j.batch = 0; });
+    refused([](Toy&, Job& j, Trial&) { j.eval_every = 0; });
+    refused([](Toy&, Job& j, Trial&) { j.eval_draws = 0; });
+    refused([](Toy&, Job& j, Trial&) { j.model.width = 0; });
+    refused([](Toy&, Job&, Trial& t) { t.train.clear(); });
+    refused([](Toy&, Job&, Trial& t) { t.train[0] = 99; });
+    refused([](Toy&, Job&, Trial& t) { t.test[0] = 99; });
+    refused([](Toy&, Job&, Trial& t) { t.learning_rate = 0; });
+    refused([](Toy&, Job&, Trial& t) { t.state.adam_v.pop_back(); });
+    EXPECT_TRUE(record.results[0].empty());
+
+    const Job job = good.job(config);
+    const auto parameters = nn::initial_parameters(config, 1, 0);
+    EXPECT_THROW((void)engine->predict(job, std::span(parameters).first(3), good.all(), {}), InputError);
+    EXPECT_THROW((void)engine->predict(job, parameters, std::vector<std::uint32_t>{4}, {}), InputError);
+    Draw draw;
+    const std::vector<float> some(5);
+    draw.pinned = some;
+    EXPECT_THROW((void)engine->predict(job, parameters, good.all(), draw), InputError);
+  }
+  EXPECT_THROW((void)make_engine("abacus", 1), InputError);
+}
+
+TEST(Engines, SayWhoTheyAre) {
+  EXPECT_NE(make_engine("cpu", 2)->description().find("2 threads"), std::string::npos);
+  EXPECT_NE(make_engine("reference", 1)->description().find("plain loops"), std::string::npos);
+  for (const std::string& name : engine_names()) {
+    if (name == "cpu-xsmm") {
+      EXPECT_NE(make_engine(name, 1)->description().find("libxsmm"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tyche::engine
