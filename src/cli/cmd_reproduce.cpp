@@ -118,8 +118,8 @@ void run(Arguments a) {
     options.make_data = false;
     plan = experiments::make_plan(load(a), a.out, options);
   });
-  const experiments::Outcome outcome = experiments::run_plan(
-      plan, ranks, {.threads = a.common.threads, .resume = a.resume, .progress = progress});
+  const experiments::Outcome outcome =
+      experiments::run_plan(plan, ranks, {.threads = a.common.threads, .resume = a.resume, .progress = progress});
   if (ranks.rank() != 0) return;
 
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -140,8 +140,9 @@ void run(Arguments a) {
                                   outcome.trials, command_line(a)));
   }
   if (a.common.json) return print_json(entry);
-  print(fmt::format("{} trials, {} trained now in {}, the others were there\n{}: now 'tyche report {} --out report.html'\n",
-                    outcome.trials, outcome.trained, format_duration(seconds), a.out, a.out));
+  print(fmt::format(
+      "{} trials, {} trained now in {}, the others were there\n{}: now 'tyche report {} --out report.html'\n",
+      outcome.trials, outcome.trained, format_duration(seconds), a.out, a.out));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ const std::vector<std::string>& config_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> out;
     for (const train::Field& field : train::fields_of({})) {
-      constexpr std::array follows{"version", "model.classes", "model.input_features", "model.xavier_fan", "folds.only",
-                                   "engine.description"};
+      constexpr std::array follows{"version",          "model.classes", "model.input_features",
+                                   "model.xavier_fan", "folds.only",    "engine.description"};
       if (field.key.starts_with("data.") || std::find(follows.begin(), follows.end(), field.key) != follows.end()) {
         continue;
       }
@@ -153,8 +153,8 @@ std::vector<Row> spread(const Settings& settings, const std::vector<Setting>& gr
 
 /// A table `quick`, or `quick = false`: the profile leaves this out.
 bool take_left_out(Document& document, std::string_view key) {
-  const auto found = std::find_if(document.settings.begin(), document.settings.end(),
-                                  [&](const Setting& s) { return s.key == key; });
+  const auto found =
+      std::find_if(document.settings.begin(), document.settings.end(), [&](const Setting& s) { return s.key == key; });
   if (found == document.settings.end()) return false;
   if (found->value != false) {
     document.fail(*found, fmt::format("expected false (left out) or keys below it, found {}", found->value.dump()));
@@ -302,9 +302,11 @@ std::vector<std::string> catalogue() {
     if (path.extension() == ".toml") names.push_back(path.stem().string());
   }
   // The paper's order; what is not in it follows by name.
-  static const std::vector<std::string> order = {"table1",     "exp-curves", "exp-deviation", "tanh",
+  static const std::vector<std::string> order = {"table1",      "exp-curves", "exp-deviation", "tanh",
                                                  "cexp-curves", "cexp-split", "sparse-exp",    "sparse-cexp"};
-  const auto place = [](const std::string& name) { return std::find(order.begin(), order.end(), name) - order.begin(); };
+  const auto place = [](const std::string& name) {
+    return std::find(order.begin(), order.end(), name) - order.begin();
+  };
   std::stable_sort(names.begin(), names.end(),
                    [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
   return names;

@@ -46,9 +46,9 @@ struct DataSpec {
 /// A model of an experiment: a row of its table, a curve of its figure.
 struct Row {
   std::string name;
-  std::string paper;        ///< what the paper's tables call it; the name unless given
-  std::string curve;        ///< what the paper's figures call it; `paper` unless given
-  train::RunConfig config;  ///< not resolved: what follows from the data is not filled in
+  std::string paper;            ///< what the paper's tables call it; the name unless given
+  std::string curve;            ///< what the paper's figures call it; `paper` unless given
+  train::RunConfig config;      ///< not resolved: what follows from the data is not filled in
   std::uint32_t folds_run = 0;  ///< the first so many of config.folds.count folds
 };
 
@@ -56,8 +56,8 @@ struct Experiment {
   std::string name;  ///< the file's stem
   std::string title;
   std::string about;
-  std::string paper;       ///< where in the paper: "Figure 2a"; empty for a user's own
-  std::string paper_data;  ///< what paper/tables.toml and paper/curves.csv call the data
+  std::string paper;              ///< where in the paper: "Figure 2a"; empty for a user's own
+  std::string paper_data;         ///< what paper/tables.toml and paper/curves.csv call the data
   std::vector<std::string> show;  ///< of "table", "curves", "split", "deviation"
   DataSpec data;
   std::vector<Row> rows;  ///< none where the profile leaves the experiment out

@@ -36,7 +36,8 @@ std::vector<Printed> read_tables(const std::filesystem::path& path) {
       printed.mean = row.take_number("mean", -1);
       if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
       row.expect_empty(std::array<std::string, 3>{"model", "mean", "deviation"});
-      if (printed.model.empty() || printed.mean < 0) throw InputError::at(path.string(), "", "a row lacks model or mean");
+      if (printed.model.empty() || printed.mean < 0)
+        throw InputError::at(path.string(), "", "a row lacks model or mean");
     }
     table.expect_empty(std::array<std::string, 4>{"data", "subset", "where", "rows"});
   }

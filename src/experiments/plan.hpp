@@ -39,9 +39,9 @@ struct PlannedFolds {
 
 struct PlannedTrial {
   std::string key;
-  std::string label;         ///< the first row that needs it: "GCN-50%RNI"
-  std::size_t folds = 0;     ///< index into Plan::folds
-  train::RunConfig config;   ///< resolved; folds.only is the fold
+  std::string label;        ///< the first row that needs it: "GCN-50%RNI"
+  std::size_t folds = 0;    ///< index into Plan::folds
+  train::RunConfig config;  ///< resolved; folds.only is the fold
   std::filesystem::path folder;
 };
 
@@ -57,7 +57,7 @@ using Group = std::vector<std::size_t>;
 struct Plan {
   std::filesystem::path out;
   std::vector<Experiment> experiments;
-  std::deque<PlannedData> data;    // deques: trials and prepared data hold references
+  std::deque<PlannedData> data;  // deques: trials and prepared data hold references
   std::deque<PlannedFolds> folds;
   std::vector<PlannedTrial> trials;  ///< each once
   std::vector<PlannedRow> rows;

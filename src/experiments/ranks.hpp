@@ -28,9 +28,9 @@ class Ranks {
   void together(const std::function<void()>& body) const;
 
   /// Calls body(i) for every i of `order` on one rank each, handed out one by one to whoever is free, and returns on
-  /// every rank when all are done. Rank 0's order counts; the others' is not looked at. Rank 0 works too: its main thread hands out, a second one runs
-  /// bodies. Where a body throws, its rank does no more; at the end that rank rethrows, and the others throw Error. After
-  /// interrupted() nothing new is begun.
+  /// every rank when all are done. Rank 0's order counts; the others' is not looked at. Rank 0 works too: its main
+  /// thread hands out, a second one runs bodies. Where a body throws, its rank does no more; at the end that rank
+  /// rethrows, and the others throw Error. After interrupted() nothing new is begun.
   void share_out(const std::vector<std::size_t>& order, const std::function<void(std::size_t)>& body) const;
 
   /// The sum of a number over all ranks, on every rank.

@@ -77,8 +77,7 @@ std::string train_command(const train::RunConfig& config) {
     if (key == "folds.scheme") option = "fold-scheme";
     if (key == "engine.name") option = "engine";
     std::replace(option.begin(), option.end(), '_', '-');
-    const std::string value =
-        fields[i].value.is_string() ? fields[i].value.get<std::string>() : fields[i].value.dump();
+    const std::string value = fields[i].value.is_string() ? fields[i].value.get<std::string>() : fields[i].value.dump();
     command += fmt::format(" --{} {}", option, quoted(value));
   }
   return command;
@@ -87,8 +86,8 @@ std::string train_command(const train::RunConfig& config) {
 nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experiment, const std::string& profile,
                                          const Paper& paper) {
   const Experiment& e = plan.experiments[experiment];
-  nlohmann::ordered_json json = {{"name", e.name},   {"title", e.title},     {"about", e.about}, {"paper", e.paper},
-                                 {"show", e.show},   {"profile", profile},   {"version", kVersion}};
+  nlohmann::ordered_json json = {{"name", e.name}, {"title", e.title},   {"about", e.about},   {"paper", e.paper},
+                                 {"show", e.show}, {"profile", profile}, {"version", kVersion}};
   json["rows"] = nlohmann::ordered_json::array();
   for (const PlannedRow& planned : plan.rows) {
     if (planned.experiment != experiment) continue;

@@ -62,8 +62,8 @@ train::Run open_run(const PlannedTrial& trial, const train::TrainingData& data, 
     config.engine.description = train::without_threads(engine.description());
     return train::Run::begin(trial.folder, config, data);
   }
-  return train::Run::resume(trial.folder, train::resumed_config(train::read_config(trial.folder / "config.toml"), config),
-                            data);
+  return train::Run::resume(trial.folder,
+                            train::resumed_config(train::read_config(trial.folder / "config.toml"), config), data);
 }
 
 std::string result_line(const PlannedTrial& trial, const std::vector<train::Summary>& summaries) {
@@ -99,10 +99,11 @@ Outcome run_plan(const Plan& plan, const Ranks& ranks, const RunOptions& options
   if (!options.resume) {
     for (const PlannedTrial& trial : plan.trials) {
       if (is_complete(trial) || !train::holds_run(trial.folder)) continue;
-      throw InputError::at(plan.out.string(), "",
-                           fmt::format("holds trials that were begun and did not end ({}, fold {} is one); add --resume "
-                                       "to go on with them, or name another folder",
-                                       trial.label, *trial.config.folds.only));
+      throw InputError::at(
+          plan.out.string(), "",
+          fmt::format("holds trials that were begun and did not end ({}, fold {} is one); add --resume "
+                      "to go on with them, or name another folder",
+                      trial.label, *trial.config.folds.only));
     }
   }
   std::vector<Piece> pieces;
@@ -115,7 +116,8 @@ Outcome run_plan(const Plan& plan, const Ranks& ranks, const RunOptions& options
   std::vector<std::size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (ranks.size() > 1) {  // the dearest first, so that the last to finish finish together
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return pieces[a].cost > pieces[b].cost; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return pieces[a].cost > pieces[b].cost; });
   }
   double total = 0;
   for (const Piece& piece : pieces) total += piece.cost;

@@ -147,8 +147,9 @@ void Document::expect_empty(std::span<const std::string> known) const {
                          fmt::format("unknown key '{}'{}", first.key, did_you_mean(first.key, known)));
   }
   if (!items.empty()) {
-    throw InputError::at(file, fmt::format("line {}", items.front().line),
-                         fmt::format("unknown list '{}'{}", items.front().list, did_you_mean(items.front().list, known)));
+    throw InputError::at(
+        file, fmt::format("line {}", items.front().line),
+        fmt::format("unknown list '{}'{}", items.front().list, did_you_mean(items.front().list, known)));
   }
 }
 

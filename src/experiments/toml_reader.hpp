@@ -1,6 +1,6 @@
 #pragma once
-/// TOML read strictly: every key is asked for, every value has a place, and what nobody asked for is an error that names
-/// the nearest key.
+/// TOML read strictly: every key is asked for, every value has a place, and what nobody asked for is an error that
+/// names the nearest key.
 ///
 ///   const Document document = read_document(path);
 ///   for (const Setting& s : document.settings) ...        // "models.0.model.rni" = 0.5, line 12

@@ -123,10 +123,10 @@ class Springs {
       for (const auto& [a, b] : edges_) {
         if (a == v || b == v) continue;
         const Point along = points_[b] - points_[a];
-        const double t = std::clamp(
-            ((points_[v].x - points_[a].x) * along.x + (points_[v].y - points_[a].y) * along.y) /
-                std::max(1e-9, along.x * along.x + along.y * along.y),
-            0.0, 1.0);
+        const double t =
+            std::clamp(((points_[v].x - points_[a].x) * along.x + (points_[v].y - points_[a].y) * along.y) /
+                           std::max(1e-9, along.x * along.x + along.y * along.y),
+                       0.0, 1.0);
         const Point d = points_[v] - Point{points_[a].x + t * along.x, points_[a].y + t * along.y};
         const double distance = std::max(norm(d), 1e-3);
         if (distance > 1.2) continue;
@@ -222,6 +222,7 @@ Drawing draw(const Graph& graph) {
   std::vector<std::vector<Node>> members(components.count);
   for (Node v = 0; v < graph.num_nodes(); ++v) members[components.of_node[v]].push_back(v);
   double x = 0;
+  std::vector<double> heights;
   for (const std::vector<Node>& nodes : members) {
     const Graph part = induced_subgraph(graph, nodes);
     std::optional<Points> start = grid_drawing(part);
@@ -229,13 +230,18 @@ Drawing draw(const Graph& graph) {
     drawing.planar = drawing.planar && planar;
     Points points = Springs(part, planar ? *std::move(start) : circle(part.num_nodes()), planar).run(kRounds);
     upright(points);
-    double width = 0;
+    double width = 0, height = 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       drawing.points[nodes[i]] = {x + points[i].x, points[i].y};
       width = std::max(width, points[i].x);
-      drawing.height = std::max(drawing.height, points[i].y);
+      height = std::max(height, points[i].y);
     }
     x += width + kGap;
+    heights.push_back(height);
+    drawing.height = std::max(drawing.height, height);
+  }
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    drawing.points[v].y += (drawing.height - heights[components.of_node[v]]) / 2;
   }
   drawing.width = std::max(0.0, x - kGap);
   return drawing;

@@ -54,8 +54,7 @@ Json row_json(const Row& row) {
                {"command", row.command},
                {"fold_accuracy", rounded(row.fold_accuracy)}};
   for (const auto& [subset, accuracy] : row.accuracy) {
-    json["accuracy"][subset] = {
-        {"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.folds}};
+    json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.folds}};
     if (const auto paper = row.paper.find(subset); paper != row.paper.end()) {
       const Comparison compared = compare(accuracy, paper->second);
       json["accuracy"][subset]["difference"] = compared.difference;

@@ -83,7 +83,8 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
     }
     for (const EpochRecord& record : records) row.seconds += record.seconds + record.eval_seconds;
     for (const auto& [subset, member] : kSubsets) {
-      const auto tested = std::find_if(records.rbegin(), records.rend(), [&](const EpochRecord& r) { return r.*member; });
+      const auto tested =
+          std::find_if(records.rbegin(), records.rend(), [&](const EpochRecord& r) { return r.*member; });
       if (tested != records.rend()) last[subset].push_back(100 * *((*tested).*member));
     }
   }
@@ -112,9 +113,8 @@ Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, co
   }
   if (json.contains("paper_curves")) {
     for (const auto& [subset, curve] : json["paper_curves"].items()) {
-      row.paper_curves[subset] = {curve.at("epoch").get<std::vector<double>>(),
-                                  curve.at("value").get<std::vector<double>>(),
-                                  {}};
+      row.paper_curves[subset] = {
+          curve.at("epoch").get<std::vector<double>>(), curve.at("value").get<std::vector<double>>(), {}};
     }
   }
   add_measurements(row, folder / "trials", json.at("trials"));

@@ -50,9 +50,9 @@ struct Comparison {
 struct Row {
   std::string name;
   train::RunConfig config;
-  std::string command;       ///< trains this row alone
-  std::uint32_t folds_run = 0;  ///< asked for
-  std::size_t folds_done = 0;   ///< have all their epochs
+  std::string command;            ///< trains this row alone
+  std::uint32_t folds_run = 0;    ///< asked for
+  std::size_t folds_done = 0;     ///< have all their epochs
   std::uint32_t epochs_done = 0;  ///< that every fold has
   double seconds = 0;             ///< of work, all folds
   std::uint64_t parameters = 0;
@@ -88,7 +88,7 @@ struct Experiment {
 
 struct Results {
   std::filesystem::path folder;
-  std::vector<Experiment> experiments;     ///< in the paper's order
+  std::vector<Experiment> experiments;      ///< in the paper's order
   std::vector<nlohmann::ordered_json> log;  ///< calls of reproduce, oldest first
 };
 

@@ -118,9 +118,9 @@ std::string to_markdown(const Results& results) {
           difference = fmt::format("{:+.2f}", c.difference);
           within = fmt::format("{} (±{:.2f})", c.within() ? "yes" : "no", c.range);
         }
-        text += fmt::format("| {}{} | {} | {} | {} | {} | {} | {} |\n", markdown_text(row.name), subset_label(subset),
-                            percent(ours), percent(paper), difference, within, how_far(row),
-                            format_duration(row.seconds));
+        text +=
+            fmt::format("| {}{} | {} | {} | {} | {} | {} | {} |\n", markdown_text(row.name), subset_label(subset),
+                        percent(ours), percent(paper), difference, within, how_far(row), format_duration(row.seconds));
       }
     }
     text += "\nA row alone:\n\n```\n";
@@ -152,8 +152,8 @@ std::string to_csv(const Results& results) {
         if (ours == nullptr && (paper == nullptr || subset != "all")) continue;
         const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
         text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
-                            ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "",
-                            ours ? ours->folds : 0, row.folds_run, row.epochs_done, row.config.training.epochs,
+                            ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->folds : 0,
+                            row.folds_run, row.epochs_done, row.config.training.epochs,
                             paper ? number(paper->mean) : "", paper ? number(paper->deviation) : "");
         if (ours != nullptr && paper != nullptr) {
           const Comparison c = compare(*ours, *paper);
@@ -171,9 +171,10 @@ std::string to_csv(const Results& results) {
 std::string to_latex(const Results& results) {
   std::string text = "% needs \\usepackage{booktabs}\n";
   for (const Experiment& e : results.experiments) {
-    text += fmt::format("% {} (profile {})\n\\begin{{tabular}}{{lrr}}\n\\toprule\nModel & Ours (\\%) & Paper (\\%) \\\\\n"
-                        "\\midrule\n",
-                        latex_text(e.title), e.profile);
+    text += fmt::format(
+        "% {} (profile {})\n\\begin{{tabular}}{{lrr}}\n\\toprule\nModel & Ours (\\%) & Paper (\\%) \\\\\n"
+        "\\midrule\n",
+        latex_text(e.title), e.profile);
     const auto cell = [](std::string value) {
       const std::size_t at = value.find("±");
       if (at != std::string::npos) value.replace(at, std::string_view("±").size(), "$\\pm$");

@@ -71,7 +71,8 @@ bool in_core(const Graph& graph, Node v, std::uint32_t n, std::size_t literals) 
   return graph.type(v) == kLiteralType ? v < 4 * n : v - literals < 4 * n;
 }
 
-nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label, const Pair& pair) {
+nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label,
+                                  const Pair& pair) {
   nlohmann::ordered_json json = {{"index", index}, {"label", label}, {"nodes", graph.num_nodes()}};
   const Drawing drawing = draw(graph);
   json["width"] = rounded(drawing.width);
@@ -92,8 +93,7 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   if (names.empty()) return json;
   json["name"] = names;
   if (!pair.core) return json;
-  const auto literals =
-      static_cast<std::size_t>(std::count(graph.types().begin(), graph.types().end(), kLiteralType));
+  const auto literals = static_cast<std::size_t>(std::count(graph.types().begin(), graph.types().end(), kLiteralType));
   for (Node v = 0; v < graph.num_nodes(); ++v) json["core"].push_back(in_core(graph, v, *pair.core, literals) ? 1 : 0);
   if (pair.subset == "CORRUPT" && graph.num_nodes() == other.num_nodes()) {
     json["added"] = nlohmann::ordered_json::array();
@@ -117,8 +117,8 @@ nlohmann::ordered_json pair_json(const datasets::Dataset& data, const Pair& pair
   if (pair.core) json["core"] = *pair.core;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t g = pair.first + i;
-    json["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], g, data.set.labels.empty() ? -1 : data.set.labels[g],
-                                        pair));
+    json["graphs"].push_back(
+        graph_json(graphs[i], graphs[1 - i], g, data.set.labels.empty() ? -1 : data.set.labels[g], pair));
   }
   const wl::Colouring colouring = wl::refine(graphs, {.keep_rounds = true});
   json["wl1"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 1}));

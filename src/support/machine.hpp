@@ -7,8 +7,8 @@
 namespace tyche {
 
 struct Machine {
-  std::string processor;  ///< "AMD EPYC 7763 64-Core Processor"; "unknown" where the system does not say
-  unsigned threads = 0;   ///< hardware threads this process may use
+  std::string processor;     ///< "AMD EPYC 7763 64-Core Processor"; "unknown" where the system does not say
+  unsigned threads = 0;      ///< hardware threads this process may use
   std::uint64_t memory = 0;  ///< bytes; 0: unknown
   std::string system;        ///< "Debian GNU/Linux 12 (bookworm)"
 };

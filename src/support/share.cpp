@@ -23,9 +23,10 @@ std::filesystem::path share_folder() {
     looked += (looked.empty() ? "" : ", ") + folder.string();
     if (base != program.parent_path()) break;  // the program's folder and the one above it
   }
-  throw IoError(fmt::format("the files that come with the program are missing: looked for {}; install it again, or set "
-                            "TYCHE_SHARE to the folder",
-                            looked));
+  throw IoError(
+      fmt::format("the files that come with the program are missing: looked for {}; install it again, or set "
+                  "TYCHE_SHARE to the folder",
+                  looked));
 }
 
 }  // namespace tyche

@@ -51,8 +51,8 @@ class Run {
   Summary train(engine::Engine& engine, Progress* progress);
 
   /// The same for several runs of one shape, as one group: their folds train side by side, each recorded in its own
-  /// folder. The runs must share their TrainingData object and their configuration but for seed, learning rate and folds.only; throws InputError
-  /// that names what else differs. Every run's summary, in order.
+  /// folder. The runs must share their TrainingData object and their configuration but for seed, learning rate and
+  /// folds.only; throws InputError that names what else differs. Every run's summary, in order.
   static std::vector<Summary> train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress);
 
   /// What the records so far give.

@@ -125,7 +125,7 @@ export function viewer(sets: DataSet[]): HTMLElement {
       for (const b of modes) b.setAttribute("aria-pressed", String(b.dataset.mode === mode));
       draw();
     },
-  }, mode === "parts" ? "Literals, disjunctions, parts" : "1-WL, round by round"));
+  }, mode === "parts" ? "Parts" : "1-WL, round by round"));
 
   function fillPairs(): void {
     pairSelect.replaceChildren(...set.pairs.map((p, i) =>

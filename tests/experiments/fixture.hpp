@@ -1,0 +1,70 @@
+#pragma once
+/// A small experiment that runs in a second, and what two results folders must share.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "support/file.hpp"
+
+namespace tyche::experiments {
+
+/// Three models (two of them the same under other names), 2 of 4 folds.
+inline std::string small_experiment(unsigned epochs = 3) {
+  return R"(title = "Small <script>alert(1)</script> & more"
+paper_data = "EXP"
+show = ["table", "curves", "deviation"]
+[data]
+generate = "cexp"
+pairs = 12
+[defaults]
+model.width = 8
+model.layers = 2
+training.batch = 4
+folds.count = 4
+folds.run = 2
+training.epochs = )" +
+         std::to_string(epochs) + R"(
+[[models]]
+name = "GCN"
+[[models]]
+name = "GCN-50%RNI"
+model.rni = 0.5
+[[models]]
+name = "the same again"
+model.rni = 0.5
+[[models]]
+name = "GCN-RNI(N)"
+model.rni = 1.0
+)";
+}
+
+/// Every file of a results folder but the log; of metrics and summaries all but the times.
+inline std::map<std::string, std::string> records_of(const std::filesystem::path& out) {
+  std::map<std::string, std::string> records;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(out)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "log.jsonl" || entry.path().filename() == ".lock")
+      continue;
+    std::string text = read_file(entry.path());
+    std::string kept;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string line = text.substr(begin, end - begin);
+      // metrics.jsonl has its times last; summary.json on lines of their own; config.toml names the folder.
+      if (line.find("\"seconds\": ") == std::string::npos && !line.starts_with("path = ")) {
+        kept += line.substr(0, line.find(",\"seconds\"")) + "\n";
+      }
+      begin = end + 1;
+    }
+    // A checkpoint holds the path of the data in its metadata, whose length differs with the folder's name: callers use
+    // folders of equally long names under one parent, and the name itself is masked.
+    const std::string name = out.filename().string();
+    for (std::size_t at = kept.find(name); at != std::string::npos; at = kept.find(name, at + 1)) {
+      kept.replace(at, name.size(), std::string(name.size(), '*'));
+    }
+    records[std::filesystem::relative(entry.path(), out).string()] = kept;
+  }
+  return records;
+}
+
+}  // namespace tyche::experiments
