@@ -177,7 +177,7 @@ TEST(Paper, HoldsTheTablesAndEveryCurve) {
 
 TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
   const Paper paper = load_paper(share_folder() / "experiments" / "paper");
-  for (const std::string& name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
+  for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
     const Experiment e = load_experiment(find_experiment(name), "paper");
     for (const Row& row : e.rows) EXPECT_NE(paper.accuracy(e.paper_data, "all", row.paper), nullptr) << row.name;
   }

@@ -11,7 +11,7 @@ namespace tyche::experiments {
 
 /// Three models (two of them the same under other names), 2 of 4 folds.
 inline std::string small_experiment(unsigned epochs = 3) {
-  return R"(title = "Small <script>alert(1)</script> & more"
+  return R"toml(title = "Small <script>alert(1)</script> & more"
 paper_data = "EXP"
 show = ["table", "curves", "deviation"]
 [data]
@@ -23,8 +23,8 @@ model.layers = 2
 training.batch = 4
 folds.count = 4
 folds.run = 2
-training.epochs = )" +
-         std::to_string(epochs) + R"(
+training.epochs = )toml" +
+         std::to_string(epochs) + R"toml(
 [[models]]
 name = "GCN"
 [[models]]
@@ -36,7 +36,7 @@ model.rni = 0.5
 [[models]]
 name = "GCN-RNI(N)"
 model.rni = 1.0
-)";
+)toml";
 }
 
 /// Every file of a results folder but the log; of metrics and summaries all but the times.

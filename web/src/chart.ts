@@ -85,7 +85,8 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
     const width = holder.clientWidth;
     if (width === 0) return;
     const shown = series.filter((s) => !hidden.has(s.name));
-    const inside = (p: Point): boolean => p.epoch <= end();
+    // Up to the first point beyond the end, so that a line runs on to the frame, which clips it.
+    const inside = (p: Point, i: number, all: Point[]): boolean => i === 0 ? p.epoch <= end() : all[i - 1].epoch < end();
     const marks: Plot.Markish[] = [];
     let low = options.percent ? 50 : 0;
     let high = options.percent ? 100 : 1;
@@ -98,21 +99,21 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
       if (s.paper && state.paper) {
         const data = points(s.paper).filter(inside);
         fit(data.map((p) => p.value));
-        marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 1.5, strokeDasharray: "5,4", strokeOpacity: 0.75, className: "paper-line" }));
+        marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 1.5, strokeDasharray: "5,4", strokeOpacity: 0.75, clip: true, className: "paper-line" }));
       }
     }
     for (const s of shown) {
       if (!s.ours || !state.band) continue;
       const data = points(s.ours).filter(inside);
       fit(data.map((p) => p.low));
-      marks.push(Plot.areaY(data, { x: "epoch", y1: "low", y2: "high", fill: modelColour(s.name), fillOpacity: 0.13, className: "band" }));
+      marks.push(Plot.areaY(data, { x: "epoch", y1: "low", y2: "high", fill: modelColour(s.name), fillOpacity: 0.13, clip: true, className: "band" }));
     }
     for (const s of shown) {
       if (!s.ours) continue;
       const data = points(s.ours).filter(inside);
       fit(data.map((p) => p.value));
       const stroke = modelColour(s.name);
-      marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 2.2, strokeLinejoin: "round", className: "our-line" }));
+      marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 2.2, strokeLinejoin: "round", clip: true, className: "our-line" }));
       if (data.length === 1) marks.push(Plot.dot(data, { x: "epoch", y: "value", fill: stroke }));
     }
     const height = Math.round(Math.max(220, Math.min(360, width * 0.52)));

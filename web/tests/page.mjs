@@ -48,7 +48,7 @@ model.rni = 0.5
 title = '${NAME}'
 about = '${NAME}'
 [data]
-path = '<script>alert(1)</script>.txt'
+path = '<script>alert(1).txt'
 [defaults]
 model.width = 4
 model.layers = 1
@@ -57,7 +57,7 @@ training.epochs = 2
 [[models]]
 name = '${NAME}'
 `);
-  writeFileSync(join(folder, "<script>alert(1)</script>.txt"), "8\n" + [0, 1, 0, 1, 0, 1, 0, 1].map((label) => `3 ${label}\n0 1 1\n0 2 0 2\n0 1 1\n`).join(""));
+  writeFileSync(join(folder, "<script>alert(1).txt"), "8\n" + [0, 1, 0, 1, 0, 1, 0, 1].map((label) => `3 ${label}\n0 1 1\n0 2 0 2\n0 1 1\n`).join(""));
 }
 
 async function main() {
@@ -102,11 +102,13 @@ async function use(browser, width, scheme) {
   // Curves are drawn: a line for each of ours and of the paper's, with ink in it.
   const chart = page.locator("#e-exp-curves .chart").first();
   await chart.scrollIntoViewIfNeeded();
-  await chart.locator("svg .our-line path, svg path.our-line").first().waitFor();
+  await chart.locator("svg .our-line path, svg path.our-line").first().waitFor({ state: "attached" });
   const lines = async (kind) => chart.locator(`svg g.${kind} path, svg path.${kind}`).count();
   assert.equal(await lines("our-line"), 2);
-  assert.equal(await lines("paper-line"), 2);
   assert.equal(await lines("band"), 2);
+  await chart.getByLabel("all 500 epochs of the paper").check();
+  assert.equal(await lines("paper-line"), 2);
+  await chart.getByLabel("all 500 epochs of the paper").uncheck();
   const box = await chart.locator("svg g.our-line path, svg path.our-line").last().boundingBox();
   assert.ok(box.width > 100, "a curve has some length");
 
@@ -119,11 +121,11 @@ async function use(browser, width, scheme) {
   await page.keyboard.press("Enter");
   assert.equal(await toggle.getAttribute("aria-pressed"), "true");
   assert.equal(await lines("our-line"), 2);
-  await chart.locator(".check input").first().uncheck();
+  await chart.getByLabel("the paper’s curves").uncheck();
   assert.equal(await lines("paper-line"), 0);
-  await chart.locator(".check input").nth(1).uncheck();
+  await chart.getByLabel("one deviation").uncheck();
   assert.equal(await lines("band"), 0);
-  await chart.locator(".check input").nth(1).check();
+  await chart.getByLabel("one deviation").check();
 
   // Values are read off where the pointer is, and by the slider.
   const plot = await chart.locator("svg").first().boundingBox();
@@ -140,7 +142,7 @@ async function use(browser, width, scheme) {
   // The split: buttons for all graphs and the subsets.
   await page.locator('#e-exp-curves [data-subset="CORRUPT"]').click();
   assert.match(await page.locator("#e-exp-curves .chart figcaption").first().textContent(), /CORRUPT/);
-  await page.locator("#e-exp-curves .chart").first().locator("svg path").first().waitFor();
+  await page.locator("#e-exp-curves .chart").first().locator("svg path").first().waitFor({ state: "attached" });
 
   // A pair is drawn: as many shapes as nodes, as many lines as edges.
   const data = page.locator("#data");
