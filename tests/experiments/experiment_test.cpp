@@ -77,7 +77,7 @@ TEST(Experiment, UnknownKeysAreErrorsThatNameTheNearest) {
   EXPECT_THAT(error_of(data + "[[models]]\nquick.model.widht = 5\n"), HasSubstr("did you mean 'model.width'?"));
   EXPECT_THAT(error_of(data + "[profiles.quick]\ndefaults.training.bach = 5\n"),
               HasSubstr("did you mean 'training.batch'?"));
-  EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\npears = 3\n"), HasSubstr("did you mean 'pairs'?"));
+  EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\npars = 3\n"), HasSubstr("did you mean 'pairs'?"));
   EXPECT_THAT(error_of(data + "[[model]]\nname = \"a\"\n"), HasSubstr("did you mean 'models'?"));
   EXPECT_THAT(error_of(data + "[profiles.quik]\ndefaults.training.batch = 5\n"), HasSubstr("unknown key"));
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "support/file.hpp"
 
@@ -39,32 +40,43 @@ model.rni = 1.0
 )toml";
 }
 
-/// Every file of a results folder but the log; of metrics and summaries all but the times.
+/// Every file of a results folder but the log; of metrics and summaries all but the times. Files name the folder (the
+/// path of the data): that name is masked, so give folders that are compared names of one length that occur nowhere
+/// else.
 inline std::map<std::string, std::string> records_of(const std::filesystem::path& out) {
   std::map<std::string, std::string> records;
+  const std::string name = out.filename().string();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(out)) {
-    if (!entry.is_regular_file() || entry.path().filename() == "log.jsonl" || entry.path().filename() == ".lock")
-      continue;
-    std::string text = read_file(entry.path());
+    if (!entry.is_regular_file() || entry.path().filename() == "log.jsonl") continue;
+    const std::string text = read_file(entry.path());
     std::string kept;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       const std::string line = text.substr(begin, end - begin);
-      // metrics.jsonl has its times last; summary.json on lines of their own; config.toml names the folder.
-      if (line.find("\"seconds\": ") == std::string::npos && !line.starts_with("path = ")) {
-        kept += line.substr(0, line.find(",\"seconds\"")) + "\n";
-      }
+      // metrics.jsonl has its times last; summary.json on lines of their own.
+      if (line.find("\"seconds\": ") == std::string::npos) kept += line.substr(0, line.find(",\"seconds\"")) + "\n";
       begin = end + 1;
     }
-    // A checkpoint holds the path of the data in its metadata, whose length differs with the folder's name: callers use
-    // folders of equally long names under one parent, and the name itself is masked.
-    const std::string name = out.filename().string();
-    for (std::size_t at = kept.find(name); at != std::string::npos; at = kept.find(name, at + 1)) {
+    for (std::size_t at = kept.find(name); at != std::string::npos; at = kept.find(name, at)) {
       kept.replace(at, name.size(), std::string(name.size(), '*'));
     }
     records[std::filesystem::relative(entry.path(), out).string()] = kept;
   }
   return records;
+}
+
+/// The files that only one of two results folders has, or whose records differ.
+inline std::vector<std::string> differing(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto left = records_of(a), right = records_of(b);
+  std::vector<std::string> names;
+  for (const auto& [name, text] : left) {
+    const auto at = right.find(name);
+    if (at == right.end() || at->second != text) names.push_back(name);
+  }
+  for (const auto& [name, text] : right) {
+    if (!left.contains(name)) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace tyche::experiments

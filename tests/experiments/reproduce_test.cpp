@@ -33,12 +33,12 @@ struct Reproduce : testing::Test {
 };
 
 TEST_F(Reproduce, ATrialThatTwoRowsNeedRunsOnce) {
-  const RunResult result = run("a", {"--json"});
+  const RunResult result = run("one-results", {"--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["trials"], 6);  // three different models, two folds each
   EXPECT_EQ(json["trained"], 6);
-  const auto record = nlohmann::json::parse(read_file(folder / "a/experiments/small.json"));
+  const auto record = nlohmann::json::parse(read_file(folder / "one-results/experiments/small.json"));
   EXPECT_EQ(record["rows"].size(), 4u);
   EXPECT_EQ(record["rows"][1]["trials"], record["rows"][2]["trials"]);
   EXPECT_NE(record["rows"][0]["trials"], record["rows"][1]["trials"]);
@@ -46,42 +46,48 @@ TEST_F(Reproduce, ATrialThatTwoRowsNeedRunsOnce) {
 }
 
 TEST_F(Reproduce, ASecondCallComputesNothingAnew) {
-  ASSERT_EQ(run("a").exit_code, 0);
-  const auto before = records_of(folder / "a");
-  const auto written = std::filesystem::last_write_time(folder / "a/data/cexp-12-seed1/graphs.txt");
-  const RunResult again = run("a", {"--json"});
+  ASSERT_EQ(run("one-results").exit_code, 0);
+  std::filesystem::copy(folder / "one-results", folder / "two-results", std::filesystem::copy_options::recursive);
+  const auto written = std::filesystem::last_write_time(folder / "one-results/data/cexp-12-seed1/graphs.txt");
+  const RunResult again = run("one-results", {"--json"});
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(nlohmann::json::parse(again.out)["trained"], 0);
-  EXPECT_EQ(records_of(folder / "a"), before);
-  EXPECT_EQ(std::filesystem::last_write_time(folder / "a/data/cexp-12-seed1/graphs.txt"), written);
+  // The copy names the original, which the second call must not have touched.
+  const auto one = records_of(folder / "one-results");
+  EXPECT_FALSE(one.empty());
+  for (const auto& [name, text] : one) {
+    EXPECT_EQ(read_file(folder / "one-results" / name), read_file(folder / "two-results" / name));
+  }
+  EXPECT_EQ(std::filesystem::last_write_time(folder / "one-results/data/cexp-12-seed1/graphs.txt"), written);
 }
 
 TEST_F(Reproduce, AnotherExperimentIntoTheSameFolderUsesWhatIsThere) {
-  ASSERT_EQ(run("a").exit_code, 0);
+  ASSERT_EQ(run("one-results").exit_code, 0);
   std::string more = small_experiment();
   more += "[[models]]\nname = \"tanh\"\nmodel.activation = \"tanh\"\n";
   write_file(folder / "other.toml", more);
-  const RunResult result = run_program({"reproduce", out("other.toml"), "--out", out("a"), "--quiet", "--json"});
+  const RunResult result =
+      run_program({"reproduce", out("other.toml"), "--out", out("one-results"), "--quiet", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(nlohmann::json::parse(result.out)["trials"], 8);
   EXPECT_EQ(nlohmann::json::parse(result.out)["trained"], 2);
 }
 
 TEST_F(Reproduce, ThreadsDoNotChangeRecords) {
-  ASSERT_EQ(run("a", {"--threads", "1"}).exit_code, 0);
-  ASSERT_EQ(run("b", {"--threads", "3"}).exit_code, 0);
-  EXPECT_EQ(records_of(folder / "a"), records_of(folder / "b"));
+  ASSERT_EQ(run("one-results", {"--threads", "1"}).exit_code, 0);
+  ASSERT_EQ(run("two-results", {"--threads", "3"}).exit_code, 0);
+  EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
 }
 
 TEST_F(Reproduce, StoppedAtRandomMomentsAndResumedGivesTheRecordsOfAnUnbrokenRun) {
   write_file(toml, small_experiment(40));
-  ASSERT_EQ(run("a").exit_code, 0);
-  const std::vector<std::string> args = {"reproduce", toml, "--out", out("b"), "--quiet", "--resume"};
+  ASSERT_EQ(run("one-results").exit_code, 0);
+  const std::vector<std::string> args = {"reproduce", toml, "--out", out("two-results"), "--quiet", "--resume"};
   int stopped = 0;
   for (const int number : {SIGKILL, SIGINT, SIGKILL}) {
     StartedProgram child(args);
     // Once some epochs are on the disk: never before there is anything to lose.
-    for (int i = 0; i < 2000 && !std::filesystem::exists(folder / "b/trials"); ++i) {
+    for (int i = 0; i < 2000 && !std::filesystem::exists(folder / "two-results/trials"); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(15 + 20 * stopped));
@@ -96,44 +102,44 @@ TEST_F(Reproduce, StoppedAtRandomMomentsAndResumedGivesTheRecordsOfAnUnbrokenRun
   EXPECT_GE(stopped, 1);
   const RunResult last = run_program(args);
   ASSERT_EQ(last.exit_code, 0) << last.err;
-  EXPECT_EQ(records_of(folder / "a"), records_of(folder / "b"));
+  EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
 }
 
 TEST_F(Reproduce, WithoutResumeTrialsThatDidNotEndAreAnError) {
-  ASSERT_EQ(run("a").exit_code, 0);
-  const auto trial = std::filesystem::directory_iterator(folder / "a/trials")->path();
+  ASSERT_EQ(run("one-results").exit_code, 0);
+  const auto trial = std::filesystem::directory_iterator(folder / "one-results/trials")->path();
   std::filesystem::remove(trial / "summary.json");
-  const RunResult result = run("a");
+  const RunResult result = run("one-results");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("--resume"));
-  EXPECT_EQ(run("a", {"--resume"}).exit_code, 0);
+  EXPECT_EQ(run("one-results", {"--resume"}).exit_code, 0);
 }
 
 TEST_F(Reproduce, ThreeRanksGiveTheRecordsOfOneProcess) {
   if (!built_with_mpi()) GTEST_SKIP() << "built without MPI";
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
-  ASSERT_EQ(run("a").exit_code, 0);
+  ASSERT_EQ(run("one-results").exit_code, 0);
   const std::string command =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 "
       "mpirun --oversubscribe -n 3 " +
-      std::string(TYCHE_PROGRAM) + " reproduce " + toml + " --quiet --out " + out("b") + " > " + out("mpi.log") +
-      " 2>&1";
+      std::string(TYCHE_PROGRAM) + " reproduce " + toml + " --quiet --out " + out("two-results") + " > " +
+      out("mpi.log") + " 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0) << read_file(folder / "mpi.log");
-  EXPECT_EQ(records_of(folder / "a"), records_of(folder / "b"));
+  EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
 }
 
 TEST_F(Reproduce, MistakesAreAnsweredWithOneLineAndExitCodeTwo) {
   write_file(toml, "[data]\ngenerate = \"exp\"\n[defaults]\ntraining.epoch = 3\n");
-  RunResult result = run("a");
+  RunResult result = run("one-results");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("did you mean 'training.epochs'?"));
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
-  EXPECT_FALSE(std::filesystem::exists(folder / "a/trials"));
-  result = run_program({"reproduce", "tabel1", "--out", out("a")});
+  EXPECT_FALSE(std::filesystem::exists(folder / "one-results/trials"));
+  result = run_program({"reproduce", "tabel1", "--out", out("one-results")});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("did you mean 'table1'?"));
   EXPECT_EQ(run_program({"reproduce"}).exit_code, 2);
-  EXPECT_THAT(run_program({"reproduce", "--profile", "quik", "--out", out("a")}).err, HasSubstr("'quick'"));
+  EXPECT_THAT(run_program({"reproduce", "--profile", "quik", "--out", out("one-results")}).err, HasSubstr("'quick'"));
 }
 
 TEST_F(Reproduce, ListEstimatesWithoutRunning) {

@@ -130,7 +130,7 @@ TEST_F(ResultsFolder, TheTablesComeInThreeFormats) {
 TEST_F(ResultsFolder, DataThatIsGoneIsSaidSo) {
   std::filesystem::remove_all(out + "/data");
   const nlohmann::ordered_json page = page_data(load_results(out), {.pairs = 2, .threads = 1, .command = "c"});
-  EXPECT_THAT(page["data"][0]["missing"].get<std::string>(), HasSubstr("graphs.txt"));
+  EXPECT_THAT(page["data"][0]["missing"].get<std::string>(), HasSubstr("cannot open"));
 }
 
 TEST(Report, WhatIsNoResultsFolderIsAnError) {
