@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
 
   add_generate(app);
   add_certify(app);
+  add_wl(app);
   add_train(app);
   add_predict(app);
   add_reproduce(app);
