@@ -1,5 +1,6 @@
 // tyche train: cross-validation of one model on one data set, in a run folder.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <functional>
@@ -10,12 +11,14 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "train/data.hpp"
 #include "train/run.hpp"
+#include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 
@@ -27,8 +30,10 @@ using train::RunConfig;
 /// an option that is not given never contradicts a run.
 struct TrainCall {
   std::vector<std::function<void(RunConfig&)>> edits;
+  std::optional<std::string> kind;
   std::string out;
   std::string data;
+  std::string cache = wl::default_cache_folder().string();
   bool resume = false;
   Common common;
 
@@ -46,7 +51,7 @@ struct TrainCall {
 void add_model_options(CLI::App& app, TrainCall& call) {
   using U = std::uint32_t;
   using S = std::string;
-  call.option<S>(app, "--model", "Model: gcn", "gcn", [](RunConfig& c, const S& v) { c.model.kind = v; });
+  app.add_option("--model", call.kind, fmt::format("{}", fmt::join(nn::model_kinds(), ", ")))->default_str("gcn");
   call.option<double>(app, "--rni", "Share of the width that is random, 0 to 1", "0",
                       [](RunConfig& c, double v) { c.model.rni = v; });
   call.option<S>(app, "--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal",
@@ -57,8 +62,18 @@ void add_model_options(CLI::App& app, TrainCall& call) {
                  [](RunConfig& c, const S& v) { c.model.aggregation = nn::parse_aggregation(v); });
   call.option<S>(app, "--readout", "Of a graph's nodes: max, mean or sum", "max",
                  [](RunConfig& c, const S& v) { c.model.readout = nn::parse_readout(v); });
-  call.option<U>(app, "--width", "Width of a layer", "64", [](RunConfig& c, U v) { c.model.width = v; });
-  call.option<U>(app, "--layers", "Graph convolutions", "8", [](RunConfig& c, U v) { c.model.layers = v; });
+  call.option<U>(app, "--width", "Width of a layer", "64; ppgn 400", [](RunConfig& c, U v) { c.model.width = v; });
+  call.option<U>(app, "--layers",
+                 "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks", "8",
+                 [](RunConfig& c, U v) { c.model.layers = v; });
+  call.option<S>(app, "--two-sets", "gcn123: pairs of nodes it looks at, edges or all", "edges",
+                 [](RunConfig& c, const S& v) { c.model.two_sets = nn::parse_two_sets(v); });
+  call.option<U>(app, "--node-layers", "gcn123: graph convolutions on nodes", "3",
+                 [](RunConfig& c, U v) { c.model.node_layers = v; });
+  call.option<U>(app, "--pair-layers", "gcn123: graph convolutions on pairs", "2",
+                 [](RunConfig& c, U v) { c.model.pair_layers = v; });
+  call.option<U>(app, "--mlp-depth", "ppgn: layers of a block's MLPs", "2",
+                 [](RunConfig& c, U v) { c.model.mlp_depth = v; });
   call.option<double>(app, "--dropout", "After the first layer of the head, in training", "0.5",
                       [](RunConfig& c, double v) { c.model.dropout = v; });
 }
@@ -67,15 +82,15 @@ void add_training_options(CLI::App& app, TrainCall& call) {
   using U = std::uint32_t;
   using S = std::string;
   call.option<double>(app, "--lr",
-                      "Learning rate of Adam; by default 1e-4 without random features, 2e-4 with some, "
-                      "5e-4 with random features alone",
+                      "Learning rate of Adam; by default for gcn 1e-4 without random features, 2e-4 with some, 5e-4 "
+                      "with random features alone; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4",
                       "", [](RunConfig& c, double v) {
                         if (!(v > 0)) throw InputError(fmt::format("--lr must be above 0; came {}", v));
                         c.training.learning_rate = v;
                       });
-  call.option<U>(app, "--epochs", "Epochs; with --resume a larger number lengthens a run", "500",
+  call.option<U>(app, "--epochs", "Epochs; with --resume a larger number lengthens a run", "500; all but gcn 100",
                  [](RunConfig& c, U v) { c.training.epochs = v; });
-  call.option<U>(app, "--batch", "Graphs a step", "20", [](RunConfig& c, U v) { c.training.batch = v; });
+  call.option<U>(app, "--batch", "Graphs a step", "20; ppgn 5", [](RunConfig& c, U v) { c.training.batch = v; });
   call.option<U>(app, "--eval-every", "Test every so many epochs (and after the last)", "1",
                  [](RunConfig& c, U v) { c.training.eval_every = v; });
   call.option<U>(app, "--eval-draws", "Test with the mean of so many draws' probabilities", "1",
@@ -89,6 +104,12 @@ void add_training_options(CLI::App& app, TrainCall& call) {
                       "0.1", [](RunConfig& c, double v) { c.folds.validation = v; });
   call.option<S>(app, "--engine", "auto, cpu, reference, …: how the model runs", "auto",
                  [](RunConfig& c, const S& v) { c.engine.name = v; });
+  app.add_flag_callback(
+      "--no-compress", [&call] { call.edits.push_back([](RunConfig& c) { c.engine.compress = false; }); },
+      "gcn2, gcn3, gcn123: work on every set rather than on one of each colour class: the same results, slower");
+  app.add_option("--cache", call.cache, "gcn2, gcn3: folder where colour classes are kept between runs")
+      ->type_name("FOLDER")
+      ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
   call.option<S>(app, "--format", "Format of --data: gin, tu, …; told by content unless given", "",
                  [](RunConfig& c, const S& v) { c.data.format = v; });
   call.option<std::uint64_t>(app, "--seed", "Seed: the same seed gives the same bits", "1",
@@ -111,7 +132,8 @@ void run_train(const TrainCall& call) {
   const bool resumes = call.resume && train::holds_run(call.out);
   RunConfig stored;
   if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml");
-  RunConfig config = stored;
+  RunConfig config = resumes ? stored : train::default_config(call.kind.value_or("gcn"));
+  if (call.kind) config.model.kind = *call.kind;
   for (const auto& edit : call.edits) edit(config);
   const std::string path = call.data.empty() ? config.data.path : call.data;
   if (path.empty()) {
@@ -133,12 +155,14 @@ void run_train(const TrainCall& call) {
                  config.engine.description, engine->description());
     }
   }
-  const train::TrainingData data = train::prepare(dataset, config);
+  train::TrainingData data = train::prepare(dataset, config);
   train::Run run = resumes ? train::Run::resume(call.out, config, data) : train::Run::begin(call.out, config, data);
 
   say(call, fmt::format("data    {}", train::describe(data, config)));
-  say(call, fmt::format("model   {}, {} parameters, {} of {} input dimensions random", config.model.kind,
-                        run.summary().parameters, config.model.random_dims(), config.model.width));
+  say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters,
+                        config.model.kind != "gcn" ? ""
+                                                   : fmt::format(", {} of {} input dimensions random",
+                                                                 config.model.random_dims(), config.model.width)));
   say(call, fmt::format("engine  {}", engine->description()));
   for (const std::string& warning : train::fold_warnings(data, config)) {
     fmt::print(stderr, "tyche: warning: {}\n", warning);
@@ -149,6 +173,9 @@ void run_train(const TrainCall& call) {
     say(call, fmt::format("resuming: {} epochs done, {} to go", run.epochs_done(), run.epochs_left()));
   }
 
+  if (config.model.on_sets() && run.epochs_left() > 0) {
+    data.sets = prepare_sets_of(config, data.view(), call.cache, call.common);
+  }
   const std::string how = fmt::format("tyche train --resume --out {}", call.out);
   train::Summary summary;
   try {
@@ -187,6 +214,7 @@ void add_train(CLI::App& root) {
       "Defaults are the paper's. Example:\n"
       "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
       "  tyche train --resume --epochs 500 --out runs/rni50\n"
+      "  tyche train --data exp --model gcn3 --fold 0 --epochs 10 --out runs/gcn3\n"
       "RUN/config.toml, RUN/fold-0/metrics.jsonl, RUN/fold-0/last.safetensors, RUN/summary.json: see docs/training.md");
   command->callback([call] { run_train(*call); });
 }

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   add_predict(app);
   add_reproduce(app);
   add_report(app);
+  add_bench(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);

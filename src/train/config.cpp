@@ -43,6 +43,12 @@ void visit_fields(Config& c, Visitor&& visit) {
   visit("model.aggregation", c.model.aggregation, "");
   visit("model.readout", c.model.readout, "");
   visit("model.dropout", c.model.dropout, "");
+  visit("model.node_layers", c.model.node_layers, "of gcn123");
+  visit("model.pair_layers", c.model.pair_layers, "of gcn123");
+  visit("model.two_sets", c.model.two_sets, "of gcn123");
+  visit("model.mlp_depth", c.model.mlp_depth, "of ppgn");
+  visit("model.pair_types", c.model.pair_types, "isomorphism types of 2-sets, an input column each");
+  visit("model.triple_types", c.model.triple_types, "isomorphism types of 3-sets, an input column each");
   visit("training.epochs", c.training.epochs, "");
   visit("training.batch", c.training.batch, "");
   visit("training.learning_rate", c.training.learning_rate, "");
@@ -53,6 +59,7 @@ void visit_fields(Config& c, Visitor&& visit) {
   visit("folds.validation", c.folds.validation, "share of the non-test graphs set aside");
   visit("folds.only", c.folds.only, "-1: all folds");
   visit("engine.name", c.engine.name, "");
+  visit("engine.compress", c.engine.compress, "models on sets: one row a colour class");
   visit("engine.description", c.engine.description, "when the run began");
 }
 
@@ -84,6 +91,11 @@ struct Place {
 void assign(std::string& field, const nlohmann::json& value, const Place& place) {
   if (!value.is_string()) place.fail("a string", value);
   field = value.get<std::string>();
+}
+
+void assign(bool& field, const nlohmann::json& value, const Place& place) {
+  if (!value.is_boolean()) place.fail("true or false", value);
+  field = value.get<bool>();
 }
 
 void assign(double& field, const nlohmann::json& value, const Place& place) {
@@ -134,6 +146,7 @@ void assign(T& field, const nlohmann::json& value, const Place& place) {
     if constexpr (std::is_same_v<T, nn::Activation>) field = nn::parse_activation(name);
     if constexpr (std::is_same_v<T, nn::Aggregation>) field = nn::parse_aggregation(name);
     if constexpr (std::is_same_v<T, nn::Readout>) field = nn::parse_readout(name);
+    if constexpr (std::is_same_v<T, nn::TwoSets>) field = nn::parse_two_sets(name);
     if constexpr (std::is_same_v<T, nn::Distribution>) field = nn::parse_distribution(name);
     if constexpr (std::is_same_v<T, datasets::FoldScheme>) field = datasets::parse_fold_scheme(name);
   } catch (const InputError& error) {
@@ -175,6 +188,7 @@ std::string toml_value(const nlohmann::json& value) {
 nlohmann::json from_toml(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
   if (const auto* real = node.as_floating_point()) return real->get();
   if (const auto* list = node.as_array()) {
     nlohmann::json array = nlohmann::json::array();
@@ -192,7 +206,24 @@ std::pair<std::string, std::string> split_key(const std::string& key) {
 
 }  // namespace
 
-double default_learning_rate(double rni) { return rni <= 0 ? 1e-4 : rni < 1 ? 2e-4 : 5e-4; }
+RunConfig default_config(const std::string& kind) {
+  RunConfig config;
+  config.model.kind = kind;
+  nn::validate(config.model);
+  if (config.model.on_sets()) config.training.epochs = 100;
+  if (kind == "ppgn") {
+    config.model.width = 400;
+    config.training.epochs = 100;
+    config.training.batch = 5;
+  }
+  return config;
+}
+
+double default_learning_rate(const nn::ModelConfig& model) {
+  if (model.on_sets()) return 5e-4;
+  if (model.kind == "ppgn" || model.rni <= 0) return 1e-4;
+  return model.rni < 1 ? 2e-4 : 5e-4;
+}
 
 std::string without_threads(const std::string& description) {
   static const std::regex threads(",? *[0-9]+ threads?");

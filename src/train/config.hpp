@@ -38,7 +38,7 @@ struct RunConfig {
   struct TrainingPart {
     std::uint32_t epochs = 500;
     std::uint32_t batch = 20;
-    double learning_rate = 0;  ///< 0 (until resolved): the paper's for this share of random features
+    double learning_rate = 0;  ///< 0 (until resolved): the paper's for this model
     std::uint32_t eval_every = 1;
     std::uint32_t eval_draws = 1;
   } training;
@@ -52,12 +52,17 @@ struct RunConfig {
 
   struct EnginePart {
     std::string name = "auto";
+    bool compress = true;     ///< models on sets: one row a colour class instead of one a set
     std::string description;  ///< as the engine called itself when the run began, see without_threads
   } engine;
 };
 
-/// The paper's learning rate on EXP for a share of random features: none 1e-4, some 2e-4, all 5e-4.
-[[nodiscard]] double default_learning_rate(double rni);
+/// What a run of a kind of model starts from: the paper's sizes, epochs and batches. Throws InputError on another kind.
+[[nodiscard]] RunConfig default_config(const std::string& kind);
+
+/// The paper's learning rate on EXP: for gcn by its share of random features, none 1e-4, some 2e-4, all 5e-4; for
+/// models on sets 5e-4; for ppgn, of which the paper says nothing, 1e-4.
+[[nodiscard]] double default_learning_rate(const nn::ModelConfig& model);
 
 /// An engine's description less its number of threads ("cpu: AVX2, 2 threads" is "cpu: AVX2"), which changes no result
 /// and so has no place in files that must be equal whatever it is.

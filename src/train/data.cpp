@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/version.hpp"
 
@@ -27,11 +28,12 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.data.labels = label_values(set);
   config.model.classes = static_cast<std::uint32_t>(config.data.labels.size());
   config.model.input_features = config.data.features.columns();
+  nn::set_types_from(set.graphs, config.model);
   double nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
   if (config.training.learning_rate == 0) {
-    config.training.learning_rate = default_learning_rate(config.model.rni);
+    config.training.learning_rate = default_learning_rate(config.model);
   }
   validate(config);
 }
@@ -44,6 +46,8 @@ engine::Job TrainingData::job(const RunConfig& config) const {
   job.batch = config.training.batch;
   job.eval_every = config.training.eval_every;
   job.eval_draws = config.training.eval_draws;
+  job.compress = config.engine.compress;
+  job.sets = sets;
   return job;
 }
 

@@ -7,6 +7,7 @@
 ///   const TrainingData data = prepare(dataset, config);
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@
 
 namespace tyche::train {
 
-/// Fills in what follows from the data (its hash, features, labels; the model's classes, input features and Xavier fan)
-/// and from other fields (the learning rate where it is 0), and validates. The fan is taken over all graphs of the data
-/// set, not one fold's: the folds of a run share one model. Throws InputError where the data cannot be learned from.
+/// Fills in what follows from the data (its hash, features, labels; the model's classes, input features, types of sets
+/// and Xavier fan) and from other fields (the learning rate where it is 0), and validates. The fan is taken over all
+/// graphs of the data set, not one fold's: the folds of a run share one model. Throws InputError where the data cannot
+/// be learned from.
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);
 
 /// Holds a reference to the data set, which must outlive it.
@@ -28,6 +30,8 @@ struct TrainingData {
   std::vector<std::vector<float>> features;
   std::vector<std::uint32_t> classes;
   std::vector<datasets::Fold> folds;
+  /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
+  std::shared_ptr<const engine::SetData> sets{};
   bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
   [[nodiscard]] engine::Data view() const { return {dataset->set.graphs, classes, features}; }

@@ -4,30 +4,65 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <utility>
 
 #include "engine/cases.hpp"
 #include "engine/engine.hpp"
+#include "engine/randomness.hpp"
+#include "engine/reference/network.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {
 namespace {
 
-double largest(std::span<const float> values) {
-  double out = 0;
-  for (const float v : values) out = std::max(out, std::fabs(double{v}));
+// What the plain network gives in double: logits, loss and gradient free of rounding.
+struct Exact {
+  std::vector<double> logits, gradient;
+  double loss = 0;
+};
+
+Exact exact_answer(const Toy& toy, const nn::ModelConfig& config, std::span<const float> parameters, const Draw& draw) {
+  const reference::Network<double> network(config);
+  const std::vector<double> p(parameters.begin(), parameters.end());
+  Exact out;
+  out.gradient.assign(p.size(), 0.0);
+  const Key key = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+  const double scale = 1.0 / static_cast<double>(toy.graphs.size());
+  for (std::uint32_t g = 0; g < toy.graphs.size(); ++g) {
+    const MessageGraph messages = node_messages(toy.graphs[g], config.aggregation);
+    std::vector<float> random(messages.rows_in * config.random_dims());
+    random_features(config, key, g, messages.rows_in, random.data(), config.random_dims());
+    const reference::Input input{&messages, toy.features[g], random, {}};
+    const auto pass = network.forward(p, input);
+    std::vector<double> d_logits;
+    out.loss += scale * reference::cross_entropy<double>(pass.logits, toy.labels[g], scale, d_logits);
+    network.backward(p, input, pass, d_logits, out.gradient);
+    out.logits.insert(out.logits.end(), pass.logits.begin(), pass.logits.end());
+  }
   return out;
 }
 
-void assert_close(std::span<const float> actual, std::span<const float> expected, double tolerance,
+double largest(std::span<const double> values) {
+  double out = 0;
+  for (const double v : values) out = std::max(out, std::fabs(v));
+  return out;
+}
+
+double distance(std::span<const float> a, std::span<const double> b) {
+  double out = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) out = std::max(out, std::fabs(a[i] - b[i]));
+  return out;
+}
+
+void assert_close(std::span<const float> actual, std::span<const double> exact, double allowed,
                   const std::string& what) {
-  RC_ASSERT(actual.size() == expected.size());
-  const double allowed = tolerance * largest(expected) + 1e-7;
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    if (!(std::fabs(double{actual[i]} - expected[i]) <= allowed)) {
-      RC_FAIL(what + ": entry " + std::to_string(i) + " is " + std::to_string(actual[i]) + ", expected " +
-              std::to_string(expected[i]));
-    }
-  }
+  RC_ASSERT(actual.size() == exact.size());
+  if (distance(actual, exact) <= allowed) return;
+  std::ostringstream message;
+  message << what << " is off by " << distance(actual, exact) << " of " << largest(exact) << ", allowed are "
+          << allowed;
+  RC_FAIL(message.str());
 }
 
 nn::ModelConfig random_model(Stream& stream) {
@@ -58,20 +93,32 @@ RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
   const auto parameters = nn::initial_parameters(config, stream(), 0);
   Draw draw;
   draw.seed = stream();
-  std::vector<float> expected, actual;
-  Logits expected_logits, actual_logits;
-  const double expected_loss =
-      make_engine("reference", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
+  const Exact exact = exact_answer(toy, config, parameters, draw);
+  std::vector<float> plain, actual;
+  Logits plain_logits, actual_logits;
+  (void)make_engine("reference", 1)->gradient(job, parameters, toy.all(), draw, plain, plain_logits);
+
+  // How ill-conditioned this case is shows in what plain loops in float lose; sums over dense graphs can be. The
+  // derivative of ReLU jumps: an argument that rounding moves across zero changes the gradient by what one node brings.
+  double lost = distance(plain_logits.values, exact.logits) / (largest(exact.logits) + 1e-7);
+  const auto tensors = nn::layout(config).tensors;
+  const auto part = [&](const auto& values, const nn::Tensor& t) {
+    return std::span(values).subspan(t.offset, t.size);
+  };
+  for (const nn::Tensor& t : tensors) {
+    const auto values = part(exact.gradient, t);
+    lost = std::max(lost, distance(part(std::as_const(plain), t), values) / (largest(values) + 1e-6));
+  }
+  const double jump = config.activation == nn::Activation::relu ? 2e-3 * largest(exact.gradient) : 0;
   for (const std::string& name : engine_names()) {
     const auto engine = make_engine(name, 1);
     const double loss = engine->gradient(job, parameters, toy.all(), draw, actual, actual_logits);
-    RC_ASSERT(std::fabs(loss - expected_loss) <= 2e-5 * (1 + std::fabs(expected_loss)));
-    assert_close(actual_logits.values, expected_logits.values, 2e-5, name + " logits");
-    for (const nn::Tensor& tensor : nn::layout(config).tensors) {
-      // Of a whole gradient: a tensor whose gradient is itself the rest of a cancellation has no digits of its own.
-      const auto part = std::span(expected).subspan(tensor.offset, tensor.size);
-      const double allowed = 2e-5 * std::max(1.0, largest(expected) / std::max(largest(part), 1e-30));
-      assert_close(std::span(actual).subspan(tensor.offset, tensor.size), part, allowed, name + " " + tensor.name);
+    RC_ASSERT(std::fabs(loss - exact.loss) <= (2e-5 + 20 * lost) * (1 + std::fabs(exact.loss)));
+    const auto allowed = [&](std::span<const double> values) { return (2e-5 + 20 * lost) * largest(values) + 1e-7; };
+    assert_close(actual_logits.values, exact.logits, allowed(exact.logits), name + " logits");
+    for (const nn::Tensor& t : tensors) {
+      const auto values = part(exact.gradient, t);
+      assert_close(part(std::as_const(actual), t), values, allowed(values) + jump, name + " " + t.name);
     }
     RC_ASSERT(engine->predict(job, parameters, toy.all(), draw).values == actual_logits.values);
   }

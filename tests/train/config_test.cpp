@@ -35,10 +35,21 @@ TEST(RunConfig, DefaultsAreThePapers) {
   EXPECT_EQ(config.training.batch, 20u);
   EXPECT_EQ(config.folds.count, 10u);
   EXPECT_EQ(config.folds.scheme, datasets::FoldScheme::contiguous);
-  EXPECT_EQ(default_learning_rate(0), 1e-4);
-  EXPECT_EQ(default_learning_rate(0.125), 2e-4);
-  EXPECT_EQ(default_learning_rate(0.875), 2e-4);
-  EXPECT_EQ(default_learning_rate(1), 5e-4);
+  const auto rate = [](const std::string& kind, double rni) {
+    nn::ModelConfig model;
+    model.kind = kind;
+    model.rni = rni;
+    return default_learning_rate(model);
+  };
+  EXPECT_EQ(rate("gcn", 0), 1e-4);
+  EXPECT_EQ(rate("gcn", 0.125), 2e-4);
+  EXPECT_EQ(rate("gcn", 0.875), 2e-4);
+  EXPECT_EQ(rate("gcn", 1), 5e-4);
+  EXPECT_EQ(rate("gcn3", 0), 5e-4);
+  EXPECT_EQ(default_config("gcn3").training.epochs, 100u);
+  EXPECT_EQ(default_config("ppgn").model.width, 400u);
+  EXPECT_EQ(default_config("ppgn").training.batch, 5u);
+  EXPECT_THROW((void)default_config("gcn4"), InputError);
 }
 
 TEST(RunConfig, TakesTheLearningRateOfItsShareOfRandomFeatures) {

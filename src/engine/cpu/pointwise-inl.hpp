@@ -6,7 +6,6 @@
 #define TYCHE_POINTWISE_INL
 #endif
 
-#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "engine/cpu/vector_math-inl.hpp"
@@ -37,7 +36,7 @@ HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, float
     case nn::Activation::elu:
       return apply([](Float z) HWY_ATTR { return Elu(z); });
     case nn::Activation::tanh:
-      return apply([](Float z) HWY_ATTR { return hn::Tanh(Floats(), z); });
+      return apply([](Float z) HWY_ATTR { return Tanh(z); });
     case nn::Activation::relu:
       return apply([](Float z) HWY_ATTR { return MaxOrNan(hn::Zero(Floats()), z); });
   }

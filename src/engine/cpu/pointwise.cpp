@@ -14,6 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tyche::engine::cpu {
 namespace HWY_NAMESPACE {
 
+#define TYCHE_UNROLL _Pragma("GCC unroll 8")
+
 void Activate(nn::Activation activation, const float* bias, float* values, std::size_t stride, std::size_t rows,
               std::size_t columns) {
   ActivateRows(activation, bias, values, stride, rows, columns);
@@ -24,38 +26,73 @@ void Derive(nn::Activation activation, const float* outputs, std::size_t outputs
   DeriveRows(activation, outputs, outputs_stride, values, stride, rows, columns);
 }
 
+// Stripes of columns are summed in registers while the rows pass once.
+constexpr std::size_t kStripe = 4;
+
+template <std::size_t kVectors>
+HWY_INLINE void SumStripe(const float* values, std::size_t stride, std::size_t rows, const float* weights, bool add,
+                          float* out) {
+  const Floats d;
+  Float sum[kVectors];
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Zero(d);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const Float weight = hn::Set(d, weights == nullptr ? 1.0f : weights[r]);
+    TYCHE_UNROLL
+    for (std::size_t j = 0; j < kVectors; ++j) {
+      sum[j] = hn::MulAdd(weight, hn::Load(d, values + r * stride + j * kLanes), sum[j]);
+    }
+  }
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    hn::Store(add ? hn::Add(hn::Load(d, out + j * kLanes), sum[j]) : sum[j], d, out + j * kLanes);
+  }
+}
+
 void ColumnSums(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, const float* weights,
                 bool add, float* out) {
+  std::size_t c = 0;
+  for (; c + kStripe * kLanes <= columns; c += kStripe * kLanes) {
+    SumStripe<kStripe>(values + c, stride, rows, weights, add, out + c);
+  }
+  for (; c < columns; c += kLanes) SumStripe<1>(values + c, stride, rows, weights, add, out + c);
+}
+
+template <std::size_t kVectors>
+HWY_INLINE void MaxStripe(const float* values, std::size_t stride, std::size_t rows, float* out, std::uint32_t* row) {
   const Floats d;
-  for (std::size_t c = 0; c < columns; c += kLanes) {
-    Float sum = hn::Zero(d);
-    if (weights == nullptr) {
-      for (std::size_t r = 0; r < rows; ++r) sum = hn::Add(sum, hn::Load(d, values + r * stride + c));
-    } else {
-      for (std::size_t r = 0; r < rows; ++r) {
-        sum = hn::MulAdd(hn::Set(d, weights[r]), hn::Load(d, values + r * stride + c), sum);
-      }
+  const Words dw;
+  Float best[kVectors];
+  Word where[kVectors];
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    best[j] = hn::Load(d, values + j * kLanes);
+    where[j] = hn::Zero(dw);
+  }
+  for (std::size_t r = 1; r < rows; ++r) {
+    const Word here = hn::Set(dw, static_cast<std::uint32_t>(r));
+    TYCHE_UNROLL
+    for (std::size_t j = 0; j < kVectors; ++j) {
+      const Float value = hn::Load(d, values + r * stride + j * kLanes);
+      const auto larger = hn::Gt(value, best[j]);
+      best[j] = hn::IfThenElse(larger, value, best[j]);
+      where[j] = hn::IfThenElse(hn::RebindMask(dw, larger), here, where[j]);
     }
-    hn::Store(add ? hn::Add(hn::Load(d, out + c), sum) : sum, d, out + c);
+  }
+  TYCHE_UNROLL
+  for (std::size_t j = 0; j < kVectors; ++j) {
+    hn::Store(best[j], d, out + j * kLanes);
+    hn::Store(where[j], dw, row + j * kLanes);
   }
 }
 
 void ColumnMax(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
                std::uint32_t* row) {
-  const Floats d;
-  const Words dw;
-  for (std::size_t c = 0; c < columns; c += kLanes) {
-    Float best = hn::Load(d, values + c);
-    Word where = hn::Zero(dw);
-    for (std::size_t r = 1; r < rows; ++r) {
-      const Float value = hn::Load(d, values + r * stride + c);
-      const auto larger = hn::Gt(value, best);
-      best = hn::IfThenElse(larger, value, best);
-      where = hn::IfThenElse(hn::RebindMask(dw, larger), hn::Set(dw, static_cast<std::uint32_t>(r)), where);
-    }
-    hn::Store(best, d, out + c);
-    hn::Store(where, dw, row + c);
+  std::size_t c = 0;
+  for (; c + kStripe * kLanes <= columns; c += kStripe * kLanes) {
+    MaxStripe<kStripe>(values + c, stride, rows, out + c, row + c);
   }
+  for (; c < columns; c += kLanes) MaxStripe<1>(values + c, stride, rows, out + c, row + c);
 }
 
 // No fused multiply-add: the same bits as the plain loop, on every instruction set.

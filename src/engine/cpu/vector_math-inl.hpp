@@ -59,6 +59,14 @@ HWY_INLINE Float EluDerivative(Float h) {
   return hn::Add(hn::Min(h, hn::Zero(d)), hn::Set(d, 1.0f));
 }
 
+// tanh |z| = -t / (t + 2) with t = e^(-2|z|) - 1: as accurate near 0 as near 1, where 1 - tanh² must keep its digits.
+HWY_INLINE Float Tanh(Float z) {
+  const Floats d;
+  const Float t = ExpMinusOne(hn::Mul(hn::Abs(z), hn::Set(d, -2.0f)));
+  const Float size = hn::Div(hn::Neg(t), hn::Add(t, hn::Set(d, 2.0f)));
+  return hn::IfThenElse(hn::Eq(z, z), hn::CopySign(size, z), z);  // not a number stays so
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tyche::engine::cpu
 HWY_AFTER_NAMESPACE();

@@ -69,7 +69,7 @@ std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const 
     wanted.keep_sets = level.features;
     if (level.features) colours = colours_by_features(data, model.input_features, out->samples_);
     if (level.features || level.on_nodes) wanted.node_colours = colours;
-    wl::Quotient quotient = wl::make_quotient(data.graphs, wanted);
+    wl::Quotient quotient = wl::cached_quotient(data.graphs, wanted, options.cache);
     check_types(level, quotient.types);
     // Levels above start from the classes their nodes end in.
     if (level.features) colours = std::move(quotient.of_set);
@@ -79,7 +79,12 @@ std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const 
 }
 
 std::shared_ptr<const SetData> sets_of(const Job& job, unsigned threads) {
-  if (!job.sets) return prepare_sets(job.model, job.data, {.compress = job.compress, .threads = threads});
+  if (!job.sets) {
+    SetOptions options;
+    options.compress = job.compress;
+    options.threads = threads;
+    return prepare_sets(job.model, job.data, options);
+  }
   if (!job.sets->fits(job.model, job.data))
     throw InputError("job: the sets were prepared for another model or data set");
   return job.sets;

@@ -11,7 +11,7 @@
 
 #include "engine/engine.hpp"
 #include "nn/levels.hpp"
-#include "wl/quotient.hpp"
+#include "wl/quotient_cache.hpp"
 
 namespace tyche::engine {
 
@@ -19,6 +19,7 @@ struct SetOptions {
   bool compress = true;
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< one unit a graph and level
+  wl::QuotientCache cache;       ///< where quotients are kept between runs; by default nowhere
 };
 
 class SetData {

@@ -1,0 +1,185 @@
+// tyche bench: how fast training is, beside what the machine could do at best.
+#include <fmt/format.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "datasets/dataset.hpp"
+#include "engine/bench.hpp"
+#include "support/parallel.hpp"
+#include "train/data.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+struct BenchCall {
+  std::string data;
+  std::string engine = "auto";
+  std::string activation = "elu";
+  double rni = 1;
+  std::uint32_t width = 64;
+  std::uint32_t layers = 8;
+  std::uint32_t side_by_side = 1;
+  std::uint32_t epochs = 9;
+  std::uint64_t largest = 1000000;
+  Common common;
+
+  [[nodiscard]] nn::ModelConfig model() const {
+    nn::ModelConfig config;
+    config.rni = rni;
+    config.width = width;
+    config.layers = layers;
+    config.activation = nn::parse_activation(activation);
+    return config;
+  }
+};
+
+void add_shared(CLI::App& app, BenchCall& call) {
+  app.add_option("--engine", call.engine, "auto, cpu, cpu-xsmm, cpu-portable, reference, …")->capture_default_str();
+  app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->capture_default_str();
+  app.add_option("--width", call.width, "Width of a layer")->capture_default_str();
+  app.add_option("--layers", call.layers, "Graph convolutions")->capture_default_str();
+  call.common.add_threads(app);
+  call.common.add_json(app);
+}
+
+nlohmann::ordered_json to_json(const engine::BenchReport& r) {
+  return {{"engine", r.engine},
+          {"threads", r.threads},
+          {"side_by_side", r.side_by_side},
+          {"epochs", r.epochs},
+          {"graphs", r.graphs},
+          {"nodes", r.nodes},
+          {"edges", r.edges},
+          {"parameters", r.parameters},
+          {"seconds_per_epoch", r.seconds_per_epoch},
+          {"seconds_per_epoch_min", r.seconds_per_epoch_min},
+          {"eval_seconds", r.eval_seconds},
+          {"eval_fraction", r.eval_seconds / r.seconds_per_epoch},
+          {"nominal_gflop", r.nominal_gflop},
+          {"executed_gflop", r.executed_gflop},
+          {"peak_gflops", r.peak_gflops},
+          {"floor_fraction", r.floor_fraction},
+          {"floor_fraction_best", r.floor_fraction_best},
+          {"peak_memory_mb", r.peak_memory_mb},
+          {"last_loss", r.last_loss}};
+}
+
+std::string to_text(const engine::BenchReport& r) {
+  return fmt::format(
+      "engine            {}\n"
+      "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
+      "seconds per epoch {:.4f} (best {:.4f}){}\n"
+      "evaluation        {:.4f} s, {:.1f} % of an epoch\n"
+      "operations        {:.2f} GFLOP executed of {:.2f} nominal\n"
+      "peak of a core    {:.1f} GFLOP/s\n"
+      "of the floor      {:.1f} % (best {:.1f} %)\n"
+      "memory            {:.0f} MB\n",
+      r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.seconds_per_epoch, r.seconds_per_epoch_min,
+      r.side_by_side > 1 ? fmt::format(", {} trials side by side", r.side_by_side) : "", r.eval_seconds,
+      100 * r.eval_seconds / r.seconds_per_epoch, r.executed_gflop, r.nominal_gflop, r.peak_gflops,
+      100 * r.floor_fraction, 100 * r.floor_fraction_best, r.peak_memory_mb);
+}
+
+// Fold 0 of the paper's protocol: 972 graphs to train on and 120 to test on for EXP.
+engine::BenchReport bench_data(const BenchCall& call, const engine::BenchOptions& options) {
+  const datasets::Dataset dataset = datasets::load_dataset(call.data);
+  train::RunConfig config;
+  config.model = call.model();
+  train::resolve(config, dataset, call.data);
+  const train::TrainingData data = train::prepare(dataset, config);
+  engine::Trial trial;
+  trial.learning_rate = config.training.learning_rate;
+  trial.train = data.folds[0].train;
+  trial.test = data.folds[0].test;
+  return engine::bench_training(data.job(config), trial, options);
+}
+
+engine::BenchReport bench_synthetic(const BenchCall& call, const engine::BenchOptions& options) {
+  const engine::SyntheticSet set = engine::synthetic_exp(1092, 1);
+  engine::Job job;
+  job.data = {set.graphs, set.labels, set.features};
+  job.model = call.model();
+  engine::Trial trial;
+  trial.train.resize(972);
+  trial.test.resize(120);
+  std::iota(trial.test.begin(), trial.test.end(), 0u);
+  std::iota(trial.train.begin(), trial.train.end(), 120u);
+  return engine::bench_training(job, trial, options);
+}
+
+void run_train_bench(const BenchCall& call) {
+  engine::BenchOptions options;
+  options.engine = call.engine;
+  options.threads = resolve_threads(call.common.threads);
+  options.side_by_side = call.side_by_side;
+  options.epochs = call.epochs;
+  const engine::BenchReport report = call.data.empty() ? bench_synthetic(call, options) : bench_data(call, options);
+  if (call.common.json) {
+    print(to_json(report).dump(2) + "\n");
+  } else {
+    print(to_text(report));
+  }
+}
+
+void run_scaling_bench(const BenchCall& call) {
+  const auto rows =
+      engine::bench_scaling(call.model(), call.engine, resolve_threads(call.common.threads), call.largest);
+  if (call.common.json) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (const engine::ScalingRow& r : rows) {
+      out.push_back({{"kind", r.kind},
+                     {"nodes", r.nodes},
+                     {"edges", r.edges},
+                     {"seconds_per_epoch", r.seconds_per_epoch},
+                     {"nanoseconds_per_node", r.nanoseconds_per_node},
+                     {"peak_memory_mb", r.peak_memory_mb}});
+    }
+    return print(out.dump(2) + "\n");
+  }
+  std::string text = fmt::format("{:<13} {:>9} {:>9} {:>12} {:>9} {:>10}\n", "", "nodes", "edges", "s per epoch",
+                                 "ns/node", "memory MB");
+  for (const engine::ScalingRow& r : rows) {
+    text += fmt::format("{:<13} {:>9} {:>9} {:>12.4f} {:>9.0f} {:>10.0f}\n", r.kind, r.nodes, r.edges,
+                        r.seconds_per_epoch, r.nanoseconds_per_node, r.peak_memory_mb);
+  }
+  print(text);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("bench", "Measure how fast training is here");
+  app->require_subcommand(1);
+  app->footer("Example: tyche bench train --data exp --threads 1");
+
+  const auto call = std::make_shared<BenchCall>();
+  CLI::App* train = app->add_subcommand("train", "Seconds per training epoch, beside the arithmetic floor");
+  train->add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
+  add_shared(*train, *call);
+  train->add_option("--activation", call->activation, "elu, tanh or relu")->capture_default_str();
+  train->add_option("--side-by-side", call->side_by_side, "Trials at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 1000u));
+  train->add_option("--epochs", call->epochs, "Epochs to measure, after one that is not")
+      ->capture_default_str()
+      ->check(CLI::Range(1u, 100000u));
+  train->footer(
+      "The floor is the time the executed products would take at the peak of the cores, measured between the epochs.\n"
+      "Example: tyche bench train --data exp --threads 2 --side-by-side 2 --json");
+  train->callback([call] { run_train_bench(*call); });
+
+  CLI::App* scaling = app->add_subcommand("scaling", "Seconds and memory as graphs grow, up to one of a million nodes");
+  add_shared(*scaling, *call);
+  scaling->add_option("--largest", call->largest, "Nodes of the largest graph")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100000000}));
+  scaling->footer("Example: tyche bench scaling --threads 1 --largest 1000000");
+  scaling->callback([call] { run_scaling_bench(*call); });
+}
+
+}  // namespace tyche::cli

@@ -1,0 +1,207 @@
+#include "engine/bench.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "engine/cpu/kernels.hpp"
+#include "support/error.hpp"
+#include "support/random.hpp"
+
+namespace tyche::engine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// Collects the times of all trials, and a measurement of the peak after every epoch of the first.
+class Stopwatch : public Observer {
+ public:
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State&) override {
+    const double peak = trial == 0 ? measure_peak() : 0;
+    const std::scoped_lock lock(mutex_);
+    if (result.epoch == 1) return true;
+    seconds.push_back(result.seconds);
+    if (result.evaluated) evaluations.push_back(result.eval_seconds);
+    if (trial == 0) {
+      peaks.push_back(peak);
+      last_loss = result.train_loss;
+    }
+    return true;
+  }
+
+  std::vector<double> seconds, evaluations, peaks;
+  double last_loss = 0;
+
+ private:
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+double measure_peak() {
+  const cpu::Kernels& kernels = cpu::kernels_for("auto");
+  double best = 0;
+  for (int burst = 0; burst < 4; ++burst) {
+    const Clock::time_point start = Clock::now();
+    const double operations = kernels.burn(50000);
+    best = std::max(best, operations / std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best / 1e9;
+}
+
+ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs) {
+  const auto rows = static_cast<double>(nodes), count = static_cast<double>(graphs);
+  ProductCount out;
+  const auto conv = [&](double in, double outputs, double needed, bool sparse) {
+    const double forward = 2 * 2 * in * outputs, inputs = 2 * 2 * needed * outputs;
+    out.nominal += rows * 3 * forward;
+    out.executed +=
+        rows * forward + (sparse ? count : rows) * (sparse ? 2 * 2 * (in + needed) * outputs : forward + inputs);
+  };
+  const double width = model.width, fixed = model.deterministic_dims();
+  if (fixed > 0) {
+    conv(model.input_features, model.pre_hidden, 0, false);
+    conv(model.pre_hidden, fixed, model.pre_hidden, false);
+  }
+  for (std::uint32_t l = 0; l < model.layers; ++l) {
+    conv(width, width, l == 0 ? fixed : width, l + 1 == model.layers && model.readout == nn::Readout::max);
+  }
+  const double head = width * width + width * model.head_hidden + double{1} * model.head_hidden * model.classes;
+  out.nominal += count * 3 * 2 * head;
+  out.executed += count * 3 * 2 * head;
+  out.nominal /= 1e9;
+  out.executed /= 1e9;
+  return out;
+}
+
+BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& options) {
+  if (options.side_by_side == 0 || options.epochs == 0) throw InputError("bench: nothing to run");
+  const auto engine = make_engine(options.engine, options.threads);
+  std::vector<Trial> trials;
+  for (std::uint32_t i = 0; i < options.side_by_side; ++i) {
+    trials.push_back(trial);
+    trials.back().fold += i;
+    trials.back().state = fresh_state(job.model, trial.seed, trials.back().fold);
+  }
+  job.epochs = options.epochs + 1;
+  Stopwatch watch;
+  engine->train(job, trials, watch);
+
+  BenchReport report;
+  report.engine = engine->description();
+  report.threads = options.threads;
+  report.side_by_side = options.side_by_side;
+  report.epochs = options.epochs;
+  report.graphs = trial.train.size();
+  report.parameters = trials[0].state.parameters.size();
+  for (const std::uint32_t g : trial.train) {
+    report.nodes += job.data.graphs[g].num_nodes();
+    report.edges += job.data.graphs[g].num_edges();
+  }
+  const double at_once = std::min(options.side_by_side, options.threads);
+  report.seconds_per_epoch = median(watch.seconds) / at_once;
+  report.seconds_per_epoch_min = *std::min_element(watch.seconds.begin(), watch.seconds.end()) / at_once;
+  report.eval_seconds = median(watch.evaluations) / at_once;
+  const ProductCount products = count_products(job.model, report.nodes, report.graphs);
+  report.nominal_gflop = products.nominal;
+  report.executed_gflop = products.executed;
+  report.peak_gflops = median(watch.peaks);
+  report.floor_fraction = products.executed / (report.peak_gflops * options.threads) / report.seconds_per_epoch;
+  report.floor_fraction_best = products.executed /
+                               (*std::max_element(watch.peaks.begin(), watch.peaks.end()) * options.threads) /
+                               report.seconds_per_epoch_min;
+  report.peak_memory_mb = peak_memory_mb();
+  report.last_loss = watch.last_loss;
+  return report;
+}
+
+Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, std::uint32_t index) {
+  const std::uint64_t pairs = std::uint64_t{nodes} * (nodes == 0 ? 0 : nodes - 1) / 2;
+  if (edges > pairs / 2) {
+    throw InputError(
+        fmt::format("a sparse graph of {} nodes has at most {} edges, {} were asked for", nodes, pairs / 2, edges));
+  }
+  Stream stream(derive_key(seed, Purpose::graph_sample, index));
+  std::vector<Edge> chosen;
+  while (chosen.size() < edges) {
+    for (std::uint64_t missing = edges - chosen.size(); missing > 0; --missing) {
+      Node u = static_cast<Node>(stream.below(nodes)), v = static_cast<Node>(stream.below(nodes - 1));
+      if (v >= u) ++v;
+      chosen.emplace_back(std::min(u, v), std::max(u, v));
+    }
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  }
+  return Graph::from_edges(nodes, chosen);
+}
+
+SyntheticSet synthetic_exp(std::size_t graphs, std::uint64_t seed) {
+  SyntheticSet set;
+  Stream stream(derive_key(seed, Purpose::graph_sample, 0, 1));
+  for (std::size_t g = 0; g < graphs; ++g) {
+    const Node nodes = 33 + static_cast<Node>(stream.below(33));
+    set.graphs.push_back(random_sparse_graph(nodes, nodes * 6ull / 5, seed, static_cast<std::uint32_t>(g)));
+    set.labels.push_back(static_cast<std::uint32_t>(g % 2));
+    std::vector<float> block;
+    for (Node v = 0; v < nodes; ++v) {
+      const bool first = stream.coin();
+      block.push_back(first ? 1.0f : 0.0f);
+      block.push_back(first ? 0.0f : 1.0f);
+    }
+    set.features.push_back(std::move(block));
+  }
+  return set;
+}
+
+std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine, unsigned threads,
+                                      std::uint64_t largest) {
+  std::vector<ScalingRow> rows;
+  const auto measure = [&](const std::string& kind, const std::vector<Graph>& graphs) {
+    std::vector<std::uint32_t> labels(graphs.size(), 0);
+    std::vector<std::vector<float>> features;
+    for (const Graph& graph : graphs) {
+      features.emplace_back(std::size_t{graph.num_nodes()} * model.input_features, 1.0f);
+    }
+    Job job;
+    job.data = {graphs, labels, features};
+    job.model = model;
+    Trial trial;
+    for (std::uint32_t g = 0; g < graphs.size(); ++g) trial.train.push_back(g);
+    BenchOptions options;
+    options.engine = engine;
+    options.threads = threads;
+    options.epochs = graphs.front().num_nodes() > 300000 ? 1 : 3;
+    const BenchReport report = bench_training(job, trial, options);
+    rows.push_back({kind, report.nodes, report.edges, report.seconds_per_epoch_min,
+                    1e9 * report.seconds_per_epoch_min / static_cast<double>(report.nodes), report.peak_memory_mb});
+  };
+  for (std::uint64_t nodes = 1000; nodes <= std::min<std::uint64_t>(largest, 100000); nodes *= 10) {
+    measure("small graphs", synthetic_exp(nodes / 49 + 1, 1).graphs);
+  }
+  for (const std::uint64_t edges : {100000ull, 500000ull, 2500000ull}) {
+    if (largest >= 100000) measure("more edges", {random_sparse_graph(100000, edges, 1)});
+  }
+  for (std::uint64_t nodes = 1000; nodes <= largest; nodes *= 10) {
+    measure("one graph", {random_sparse_graph(static_cast<Node>(nodes), 5 * nodes, 1)});
+  }
+  return rows;
+}
+
+}  // namespace tyche::engine

@@ -1,0 +1,86 @@
+#pragma once
+/// How fast an engine trains, beside what the machine's arithmetic would allow.
+///
+///   const BenchReport report = bench_training(job, trial, {.engine = "cpu", .threads = 1});
+///   report.floor_fraction          // of the time the operations would take at the core's measured peak
+///
+/// The peak is measured in the same run, between the epochs, so that both suffer alike from whatever else the machine
+/// does.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace tyche::engine {
+
+struct BenchOptions {
+  std::string engine = "auto";
+  unsigned threads = 1;
+  std::uint32_t side_by_side = 1;  ///< trials at once
+  std::uint32_t epochs = 9;        ///< measured, after one that is not
+};
+
+struct BenchReport {
+  std::string engine;  ///< as it describes itself
+  unsigned threads = 1;
+  std::uint32_t side_by_side = 1;
+  std::uint32_t epochs = 0;
+  std::size_t graphs = 0;  ///< trained on
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  std::size_t parameters = 0;
+  /// Medians. Of trials side by side, the time of a trial's epoch over the number that run at once.
+  double seconds_per_epoch = 0;
+  double seconds_per_epoch_min = 0;
+  double eval_seconds = 0;  ///< of evaluating the test graphs once
+  double nominal_gflop = 0;
+  double executed_gflop = 0;
+  double peak_gflops = 0;  ///< of one core
+  double floor_fraction = 0;
+  double floor_fraction_best = 0;  ///< best epoch against best peak: less at the mercy of other processes
+  double peak_memory_mb = 0;       ///< of the process so far
+  double last_loss = 0;            ///< of the first trial: the same on every machine, to rounding
+};
+
+/// Trains from `trial` (its folds are numbered on for those side by side). Requires what Engine::train does.
+[[nodiscard]] BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& options);
+
+/// Floating-point operations of the matrix products of a training epoch, in 10^9: nominal (forward, and backward to
+/// weights and inputs of every layer) and executed (no gradient of inputs that are data; sparse where max readout
+/// leaves zeros).
+struct ProductCount {
+  double nominal = 0;
+  double executed = 0;
+};
+[[nodiscard]] ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs);
+
+/// The peak of one core now, in 10^9 operations a second: the best of a few bursts of fused multiply-adds.
+[[nodiscard]] double measure_peak();
+
+/// A random graph with exactly so many edges (at most half of all pairs), from Purpose::graph_sample.
+[[nodiscard]] Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, std::uint32_t index = 0);
+
+/// Graphs with labels, as large and as sparse as EXP's: 33 to 65 nodes, 1.2 edges a node.
+struct SyntheticSet {
+  std::vector<Graph> graphs;
+  std::vector<std::uint32_t> labels;
+  std::vector<std::vector<float>> features;  ///< two columns, one-hot at random
+};
+[[nodiscard]] SyntheticSet synthetic_exp(std::size_t graphs, std::uint64_t seed);
+
+/// The cost of a training epoch on random graphs as they grow: single graphs of 1,000 to `largest` nodes with five
+/// edges a node, the same nodes in graphs of EXP's size, and the edges alone growing.
+struct ScalingRow {
+  std::string kind;  ///< "one graph", "small graphs", "more edges"
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  double seconds_per_epoch = 0;
+  double nanoseconds_per_node = 0;
+  double peak_memory_mb = 0;  ///< of the process so far; rows are in ascending size
+};
+[[nodiscard]] std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine,
+                                                    unsigned threads, std::uint64_t largest);
+
+}  // namespace tyche::engine
