@@ -21,6 +21,7 @@
 #include "support/progress.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
+#include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 

@@ -23,8 +23,9 @@ const std::vector<std::string>& config_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> out;
     for (const train::Field& field : train::fields_of({})) {
-      constexpr std::array follows{"version",          "model.classes", "model.input_features",
-                                   "model.xavier_fan", "folds.only",    "engine.description"};
+      constexpr std::array follows{"version",          "model.classes",     "model.input_features",
+                                   "model.xavier_fan", "model.pair_types",  "model.triple_types",
+                                   "folds.only",       "engine.description"};
       if (field.key.starts_with("data.") || std::find(follows.begin(), follows.end(), field.key) != follows.end()) {
         continue;
       }
@@ -63,6 +64,18 @@ struct Settings {
 
   void apply(const std::vector<Setting>& settings, Row& row) const {
     for (const Setting& s : settings) apply(s, row);
+  }
+
+  /// All settings of a row, a later list beating an earlier one, over the defaults of the row's kind of model.
+  void apply_over_defaults(std::initializer_list<const std::vector<Setting>*> lists, Row& row) const {
+    std::string kind = "gcn";
+    for (const auto* list : lists) {
+      for (const Setting& s : *list) {
+        if (s.key == "model.kind" && s.value.is_string()) kind = s.value.get<std::string>();
+      }
+    }
+    row.config = train::default_config(kind);
+    for (const auto* list : lists) apply(*list, row);
   }
 };
 
@@ -134,6 +147,9 @@ DataSpec read_data(const Document& document, std::vector<Setting> settings, cons
 std::vector<Row> spread(const Settings& settings, const std::vector<Setting>& grid, const Row& row) {
   std::vector<Row> rows = {row};
   for (const Setting& axis : grid) {
+    if (axis.key == "model.kind") {
+      settings.document->fail(axis, "kinds differ in their defaults; give each a [[models]] of its own");
+    }
     if (!axis.value.is_array() || axis.value.empty()) {
       settings.document->fail(axis, fmt::format("expected a list of values, found {}", axis.value.dump()));
     }
@@ -271,10 +287,7 @@ Experiment parse_experiment(std::string_view text, std::string_view file, std::s
         own = std::move(changes);
       }
     }
-    settings.apply(defaults, row);
-    settings.apply(model.settings, row);
-    settings.apply(profile_defaults, row);
-    settings.apply(own, row);
+    settings.apply_over_defaults({&defaults, &model.settings, &profile_defaults, &own}, row);
     if (row.name.empty()) row.name = row.config.model.kind;
     if (!model.items.empty()) model.expect_empty(config_keys());
     if (out) continue;

@@ -54,8 +54,14 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
 std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& config) {
   const auto& f = config.folds;
   const bool shuffled = f.scheme != datasets::FoldScheme::contiguous;
-  const std::string scheme = fmt::format("{} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
-                                         shuffled ? config.seed : 0);
+  std::string scheme = fmt::format("{} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
+                                   shuffled ? config.seed : 0);
+  // Models on sets prepare tables of their own, which live beside the features.
+  if (config.model.on_sets()) {
+    for (const train::Field& field : train::fields_of(config)) {
+      if (field.key.starts_with("model.") || field.key == "engine.compress") scheme += " " + field.value.dump();
+    }
+  }
   for (std::size_t i = 0; i < plan.folds.size(); ++i) {
     if (plan.folds[i].data == data && plan.folds[i].scheme == scheme) return i;
   }

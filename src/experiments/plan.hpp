@@ -30,10 +30,11 @@ struct PlannedData {
   datasets::Dataset dataset;
 };
 
-/// What trials of one fold scheme share.
+/// What trials of one fold scheme (and, for models on sets, of one model) share. The runner fills prepared.sets while
+/// such trials train, and lets it go: it can be large.
 struct PlannedFolds {
   std::size_t data = 0;  ///< index into Plan::data
-  std::string scheme;    ///< folds and seed, as text: equal texts, equal folds
+  std::string scheme;    ///< as text: equal texts, equal folds
   train::TrainingData prepared;
 };
 

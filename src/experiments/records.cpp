@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "support/file.hpp"
@@ -53,32 +52,36 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 std::string train_command(const train::RunConfig& config) {
-  // Options of `tyche train` by the field they set; the few fields without one have no place on a command line.
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 2> renamed = {
-      {{"model.kind", "model"}, {"training.learning_rate", "lr"}}};
-  const std::vector<train::Field> defaults = train::fields_of({});
+  // Fields that are no option of `tyche train`: they follow from the data, or have no place on a command line.
+  static constexpr std::string_view left_out[] = {
+      "version",           "model.kind",       "model.classes",      "model.input_features",
+      "model.xavier_fan",  "model.pair_types", "model.triple_types", "model.pre_hidden",
+      "model.head_hidden", "folds.only",       "engine.description"};
+  // Options not called after their field.
+  static constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"training.learning_rate", "lr"},
+                                                                              {"folds.count", "folds"},
+                                                                              {"folds.scheme", "fold-scheme"},
+                                                                              {"engine.name", "engine"}};
   std::string command = fmt::format("tyche train --data {}", quoted(config.data.path));
+  if (config.model.kind != "gcn") command += " --model " + config.model.kind;
   const std::vector<train::Field> fields = train::fields_of(config);
+  const std::vector<train::Field> defaults = train::fields_of(train::default_config(config.model.kind));
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::string& key = fields[i].key;
-    const auto any = [&](std::initializer_list<std::string_view> keys) {
-      return std::find(keys.begin(), keys.end(), key) != keys.end();
-    };
-    if (key.starts_with("data.") || fields[i].value == defaults[i].value ||
-        any({"version", "model.classes", "model.input_features", "model.xavier_fan", "model.pre_hidden",
-             "model.head_hidden", "folds.only", "engine.description"})) {
+    const auto& [key, value, comment] = fields[i];
+    if (key.starts_with("data.") || value == defaults[i].value ||
+        std::find(std::begin(left_out), std::end(left_out), key) != std::end(left_out)) {
+      continue;
+    }
+    if (key == "engine.compress") {
+      command += " --no-compress";
       continue;
     }
     std::string option = key.substr(key.find('.') + 1);
     for (const auto& [field, name] : renamed) {
       if (field == key) option = name;
     }
-    if (key == "folds.count") option = "folds";
-    if (key == "folds.scheme") option = "fold-scheme";
-    if (key == "engine.name") option = "engine";
     std::replace(option.begin(), option.end(), '_', '-');
-    const std::string value = fields[i].value.is_string() ? fields[i].value.get<std::string>() : fields[i].value.dump();
-    command += fmt::format(" --{} {}", option, quoted(value));
+    command += fmt::format(" --{} {}", option, quoted(value.is_string() ? value.get<std::string>() : value.dump()));
   }
   return command;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine/engine.hpp"
+#include "engine/sets/set_data.hpp"
 #include "experiments/board.hpp"
 #include "experiments/cost.hpp"
 #include "support/error.hpp"
@@ -66,6 +67,21 @@ train::Run open_run(const PlannedTrial& trial, const train::TrainingData& data, 
                             train::resumed_config(train::read_config(trial.folder / "config.toml"), config), data);
 }
 
+/// Colour classes of a model on sets, once for all pieces that train it; those of other models are let go.
+void prepare_sets(Plan& plan, std::size_t folds, const train::RunConfig& config, unsigned threads,
+                  const std::filesystem::path& cache) {
+  for (std::size_t i = 0; i < plan.folds.size(); ++i) {
+    if (i != folds) plan.folds[i].prepared.sets.reset();
+  }
+  train::TrainingData& data = plan.folds[folds].prepared;
+  if (!config.model.on_sets() || data.sets) return;
+  engine::SetOptions options;
+  options.compress = config.engine.compress;
+  options.threads = threads;
+  options.cache.folder = cache;
+  data.sets = engine::prepare_sets(config.model, data.view(), options);
+}
+
 std::string result_line(const PlannedTrial& trial, const std::vector<train::Summary>& summaries) {
   double sum = 0, squares = 0, seconds = 0;
   std::size_t count = 0;
@@ -93,7 +109,7 @@ bool is_complete(const PlannedTrial& trial) {
   return summary.is_object() && summary.value("complete", false);
 }
 
-Outcome run_plan(const Plan& plan, const Ranks& ranks, const RunOptions& options) {
+Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   const unsigned threads = resolve_threads(options.threads);
   const std::string engine_name = plan.trials.empty() ? "auto" : plan.trials.front().config.engine.name;
   if (!options.resume) {
@@ -128,6 +144,7 @@ Outcome run_plan(const Plan& plan, const Ranks& ranks, const RunOptions& options
     const Piece& piece = pieces[i];
     if (!engine) engine = engine::make_engine(engine_name, threads);
     const PlannedTrial& first = plan.trials[piece.trials.front()];
+    prepare_sets(plan, first.folds, first.config, threads, options.cache);
     std::vector<train::Run> runs;
     std::uint64_t epochs = 0;
     for (const std::size_t t : piece.trials) {

@@ -7,6 +7,7 @@
 /// The records of a trial do not depend on who trains it or beside what: any number of threads and ranks gives the same
 /// bytes (times aside).
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
 #include "experiments/plan.hpp"
@@ -15,8 +16,9 @@
 namespace tyche::experiments {
 
 struct RunOptions {
-  unsigned threads = 0;  ///< of this process
-  bool resume = false;   ///< go on with trials that were begun
+  unsigned threads = 0;         ///< of this process
+  bool resume = false;          ///< go on with trials that were begun
+  std::filesystem::path cache;  ///< where colour classes of models on sets are kept between runs; empty: nowhere
   std::FILE* progress = nullptr;
 };
 
@@ -31,6 +33,6 @@ struct Outcome {
 
 /// Returns early, with complete < trials, where interrupted(). Throws InputError where trials were begun, did not end
 /// and `resume` is not set.
-Outcome run_plan(const Plan& plan, const Ranks& ranks, const RunOptions& options);
+Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options);
 
 }  // namespace tyche::experiments

@@ -236,6 +236,38 @@ TEST_F(RunTest, TrainsOneFoldAloneToTheSameBits) {
             read_checkpoint(folder_ / "whole/fold-1/last.safetensors").state.parameters);
 }
 
+TEST_F(RunTest, SeveralRunsTrainAsOneGroupToTheBitsOfEachAlone) {
+  std::vector<RunConfig> configs;
+  for (const auto& [seed, fold] : {std::pair<std::uint64_t, std::uint32_t>{1, 0}, {1, 2}, {7, 1}}) {
+    configs.push_back(config_);
+    configs.back().seed = seed;
+    configs.back().folds.only = fold;
+    configs.back().training.learning_rate = 1e-3 * static_cast<double>(seed);
+  }
+  const auto engine = engine::make_engine("auto", 2);
+  std::vector<Run> runs;
+  std::vector<Run*> group;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    runs.push_back(Run::begin(folder_ / ("group-" + std::to_string(i)), configs[i], data_));
+  }
+  for (Run& run : runs) group.push_back(&run);
+  for (const Summary& summary : Run::train_together(group, *engine, nullptr)) EXPECT_TRUE(summary.complete);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const fs::path alone = folder_ / ("alone-" + std::to_string(i));
+    (void)Run::begin(alone, configs[i], data_).train(*engine, nullptr);
+    EXPECT_EQ(run_contents(folder_ / ("group-" + std::to_string(i))), run_contents(alone));
+  }
+}
+
+TEST_F(RunTest, RunsOfDifferentShapesDoNotTrainAsOneGroup) {
+  RunConfig other = config_;
+  other.training.batch = 5;
+  Run one = Run::begin(folder_ / "one", config_, data_), two = Run::begin(folder_ / "two", other, data_);
+  Run* const group[] = {&one, &two};
+  EXPECT_THAT([&] { (void)Run::train_together(group, *engine::make_engine("auto", 1), nullptr); },
+              ThrowsMessage<InputError>(HasSubstr("training.batch")));
+}
+
 TEST_F(RunTest, LeavesEveryGraphOutOnceWhereThereAreAsManyFoldsAsGraphs) {
   // More folds than a process may have open files (as a rule 1024; 64 here).
   dataset_ = small_dataset(100);
