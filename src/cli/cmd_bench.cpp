@@ -1,16 +1,21 @@
 // tyche bench: how fast training is, beside what the machine could do at best.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <string>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/bench.hpp"
+#include "nn/levels.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
+#include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 
@@ -26,11 +31,18 @@ struct BenchCall {
   std::uint32_t side_by_side = 1;
   std::uint32_t epochs = 9;
   std::uint64_t largest = 1000000;
+  std::string kind = "gcn";
+  std::string two_sets = "edges";
+  std::string cache = wl::default_cache_folder().string();
+  bool no_compress = false;
+  bool against = false;
   Common common;
 
   [[nodiscard]] nn::ModelConfig model() const {
     nn::ModelConfig config;
-    config.rni = rni;
+    config.kind = kind;
+    config.two_sets = nn::parse_two_sets(two_sets);
+    config.rni = kind == "gcn" ? rni : 0;
     config.width = width;
     config.layers = layers;
     config.activation = nn::parse_activation(activation);
@@ -45,6 +57,63 @@ void add_shared(CLI::App& app, BenchCall& call) {
   app.add_option("--layers", call.layers, "Graph convolutions")->capture_default_str();
   call.common.add_threads(app);
   call.common.add_json(app);
+}
+
+/// What a bench of training gave.
+struct Outcome {
+  engine::BenchReport report;
+  double prepare_seconds = 0;       ///< models on sets: colour classes made or read
+  double uncompressed_seconds = 0;  ///< --against-uncompressed: an epoch with a row a set
+};
+
+nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) {
+  const engine::BenchReport& r = outcome.report;
+  nlohmann::ordered_json json = {{"model", call.kind},
+                                 {"engine", r.engine},
+                                 {"threads", r.threads},
+                                 {"epochs", r.epochs},
+                                 {"graphs", r.graphs},
+                                 {"nodes", r.nodes},
+                                 {"edges", r.edges},
+                                 {"parameters", r.parameters},
+                                 {"compress", !call.no_compress},
+                                 {"prepare_seconds", outcome.prepare_seconds},
+                                 {"seconds_per_epoch", r.seconds_per_epoch},
+                                 {"seconds_per_epoch_min", r.seconds_per_epoch_min},
+                                 {"eval_seconds", r.eval_seconds},
+                                 {"rows", r.rows},
+                                 {"rows_uncompressed", r.rows_uncompressed},
+                                 {"peak_gflops", r.peak_gflops},
+                                 {"peak_memory_mb", r.peak_memory_mb},
+                                 {"last_loss", r.last_loss}};
+  if (outcome.uncompressed_seconds > 0) {
+    json["seconds_per_epoch_uncompressed"] = outcome.uncompressed_seconds;
+    json["speedup"] = outcome.uncompressed_seconds / r.seconds_per_epoch;
+  }
+  return json;
+}
+
+std::string sets_text(const BenchCall& call, const Outcome& outcome) {
+  const engine::BenchReport& r = outcome.report;
+  std::string text = fmt::format(
+      "model             {}\n"
+      "engine            {}\n"
+      "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
+      "seconds per epoch {:.3f} (best {:.3f})\n"
+      "evaluation        {:.3f} s\n"
+      "memory            {:.0f} MB\n",
+      call.kind, r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.seconds_per_epoch, r.seconds_per_epoch_min,
+      r.eval_seconds, r.peak_memory_mb);
+  if (r.rows_uncompressed > 0) {
+    text += fmt::format("rows              {} of {} ({:.1f} times fewer), prepared in {:.1f} s\n", r.rows,
+                        r.rows_uncompressed, static_cast<double>(r.rows_uncompressed) / static_cast<double>(r.rows),
+                        outcome.prepare_seconds);
+  }
+  if (outcome.uncompressed_seconds > 0) {
+    text += fmt::format("uncompressed      {:.3f} s per epoch: {:.1f} times slower\n", outcome.uncompressed_seconds,
+                        outcome.uncompressed_seconds / r.seconds_per_epoch);
+  }
+  return text;
 }
 
 nlohmann::ordered_json to_json(const engine::BenchReport& r) {
@@ -85,10 +154,31 @@ std::string to_text(const engine::BenchReport& r) {
       100 * r.floor_fraction, 100 * r.floor_fraction_best, r.peak_memory_mb);
 }
 
+// Trains as asked; models on sets first prepare them, and are trained on every set too where that is asked for.
+Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& trial,
+                  const engine::BenchOptions& options) {
+  Outcome outcome;
+  job.compress = !call.no_compress;
+  if (job.model.on_sets()) {
+    const auto start = std::chrono::steady_clock::now();
+    job.sets = prepare_sets_of(job.model, job.compress, job.data, call.cache, call.common);
+    outcome.prepare_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  outcome.report = engine::bench_training(job, trial, options);
+  if (call.against && job.model.on_sets()) {
+    job.sets.reset();
+    job.compress = false;
+    engine::BenchOptions once = options;
+    once.epochs = 1;
+    outcome.uncompressed_seconds = engine::bench_training(job, trial, once).seconds_per_epoch;
+  }
+  return outcome;
+}
+
 // Fold 0 of the paper's protocol: 972 graphs to train on and 120 to test on for EXP.
-engine::BenchReport bench_data(const BenchCall& call, const engine::BenchOptions& options) {
+Outcome bench_data(const BenchCall& call, const engine::BenchOptions& options) {
   const datasets::Dataset dataset = datasets::load_dataset(call.data);
-  train::RunConfig config;
+  train::RunConfig config = train::default_config(call.kind);
   config.model = call.model();
   train::resolve(config, dataset, call.data);
   const train::TrainingData data = train::prepare(dataset, config);
@@ -96,20 +186,21 @@ engine::BenchReport bench_data(const BenchCall& call, const engine::BenchOptions
   trial.learning_rate = config.training.learning_rate;
   trial.train = data.folds[0].train;
   trial.test = data.folds[0].test;
-  return engine::bench_training(data.job(config), trial, options);
+  return bench_job(call, data.job(config), trial, options);
 }
 
-engine::BenchReport bench_synthetic(const BenchCall& call, const engine::BenchOptions& options) {
+Outcome bench_synthetic(const BenchCall& call, const engine::BenchOptions& options) {
   const engine::SyntheticSet set = engine::synthetic_exp(1092, 1);
   engine::Job job;
   job.data = {set.graphs, set.labels, set.features};
   job.model = call.model();
+  nn::set_types_from(set.graphs, job.model, call.common.threads);
   engine::Trial trial;
   trial.train.resize(972);
   trial.test.resize(120);
   std::iota(trial.test.begin(), trial.test.end(), 0u);
   std::iota(trial.train.begin(), trial.train.end(), 120u);
-  return engine::bench_training(job, trial, options);
+  return bench_job(call, job, trial, options);
 }
 
 void run_train_bench(const BenchCall& call) {
@@ -118,11 +209,12 @@ void run_train_bench(const BenchCall& call) {
   options.threads = resolve_threads(call.common.threads);
   options.side_by_side = call.side_by_side;
   options.epochs = call.epochs;
-  const engine::BenchReport report = call.data.empty() ? bench_synthetic(call, options) : bench_data(call, options);
+  const Outcome outcome = call.data.empty() ? bench_synthetic(call, options) : bench_data(call, options);
+  const bool gcn = call.kind == "gcn";
   if (call.common.json) {
-    print(to_json(report).dump(2) + "\n");
+    print((gcn ? to_json(outcome.report) : sets_json(call, outcome)).dump(2) + "\n");
   } else {
-    print(to_text(report));
+    print(gcn ? to_text(outcome.report) : sets_text(call, outcome));
   }
 }
 
@@ -162,6 +254,16 @@ void add_bench(CLI::App& root) {
   train->add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
   add_shared(*train, *call);
   train->add_option("--activation", call->activation, "elu, tanh or relu")->capture_default_str();
+  train->add_option("--model", call->kind, fmt::format("{}", fmt::join(nn::model_kinds(), ", ")))
+      ->capture_default_str();
+  train->add_option("--two-sets", call->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
+      ->capture_default_str();
+  train->add_flag("--no-compress", call->no_compress, "gcn2, gcn3, gcn123: one row a set, not one a colour class");
+  train->add_flag("--against-uncompressed", call->against,
+                  "gcn2, gcn3, gcn123: measure an epoch with one row a set too, in the same run");
+  train->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
+      ->type_name("FOLDER")
+      ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
   train->add_option("--side-by-side", call->side_by_side, "Trials at once")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1000u));
@@ -170,7 +272,8 @@ void add_bench(CLI::App& root) {
       ->check(CLI::Range(1u, 100000u));
   train->footer(
       "The floor is the time the executed products would take at the peak of the cores, measured between the epochs.\n"
-      "Example: tyche bench train --data exp --threads 2 --side-by-side 2 --json");
+      "Example: tyche bench train --data exp --threads 2 --side-by-side 2 --json\n"
+      "         tyche bench train --data exp --model gcn3 --epochs 3 --against-uncompressed");
   train->callback([call] { run_train_bench(*call); });
 
   CLI::App* scaling = app->add_subcommand("scaling", "Seconds and memory as graphs grow, up to one of a million nodes");

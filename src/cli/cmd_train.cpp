@@ -174,7 +174,7 @@ void run_train(const TrainCall& call) {
   }
 
   if (config.model.on_sets() && run.epochs_left() > 0) {
-    data.sets = prepare_sets_of(config, data.view(), call.cache, call.common);
+    data.sets = prepare_sets_of(config.model, config.engine.compress, data.view(), call.cache, call.common);
   }
   const std::string how = fmt::format("tyche train --resume --out {}", call.out);
   train::Summary summary;

@@ -10,6 +10,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "wl/set_compare.hpp"
 #include "wl/wl.hpp"
 
 namespace tyche::cli {
@@ -23,8 +24,27 @@ struct Arguments {
   std::string format;
   std::vector<std::size_t> index = {0, 0};
   unsigned dim = 1;
+  std::string sets;
+  std::string two_sets = "edges";
   bool pairs = false;
 };
+
+/// "2-WL", or with --sets what is refined.
+std::string test_name(const Arguments& a) {
+  if (a.sets.empty()) return fmt::format("{}-WL", a.dim);
+  if (a.sets == "1-2-3")
+    return fmt::format("refinement of nodes, {}, connected 3-sets", a.two_sets == "all" ? "2-sets" : "edges");
+  return fmt::format("refinement of {}-sets", a.sets);
+}
+
+wl::Comparison compare(const Arguments& a, const Graph& first, const Graph& second, unsigned threads) {
+  if (a.sets.empty()) return wl::compare(first, second, {.dim = a.dim, .threads = threads});
+  if (a.sets == "1-2-3") {
+    const auto pairs = a.two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
+    return wl::compare_sets(first, second, wl::hierarchy(pairs), threads).answer;
+  }
+  return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
+}
 
 nlohmann::json to_json(std::size_t pair, const wl::Comparison& answer) {
   const auto number = [](const std::optional<std::uint32_t>& value) {
@@ -37,10 +57,10 @@ nlohmann::json to_json(std::size_t pair, const wl::Comparison& answer) {
           {"classes", answer.classes}};
 }
 
-std::string sentence(unsigned dim, const wl::Comparison& answer) {
+std::string sentence(const std::string& test, const wl::Comparison& answer) {
   const std::string verdict =
       answer.distinguished ? fmt::format("told apart at round {}", answer.round.value_or(0)) : "not told apart";
-  return fmt::format("{}-WL: {}; stable after round {}, {} classes", dim, verdict, answer.stable_after.value_or(0),
+  return fmt::format("{}: {}; stable after round {}, {} classes", test, verdict, answer.stable_after.value_or(0),
                      answer.classes);
 }
 
@@ -53,13 +73,13 @@ void run_pairs(const Arguments& a, const GraphSet& set) {
   const std::size_t pairs = set.graphs.size() / 2;
   Node largest = 0;
   for (const Graph& graph : set.graphs) largest = std::max(largest, graph.num_nodes());
-  const bool side_by_side = a.dim == 1 || largest <= 256;
-  const wl::Options options{.dim = a.dim, .threads = side_by_side ? 1 : a.common.threads};
+  const bool side_by_side = (a.sets.empty() && a.dim == 1) || largest <= 256;
+  const unsigned threads = side_by_side ? 1 : a.common.threads;
   std::vector<wl::Comparison> answers(pairs);
   Progress progress("wl", pairs, a.common.progress());
   parallel_for(pairs, side_by_side ? a.common.threads : 1, [&](std::size_t i) {
     if (interrupted()) throw Interrupted("stopped before all pairs were compared");
-    answers[i] = wl::compare(set.graphs[2 * i], set.graphs[2 * i + 1], options);
+    answers[i] = compare(a, set.graphs[2 * i], set.graphs[2 * i + 1], threads);
     progress.add(1);
   });
   progress.finish();
@@ -71,13 +91,13 @@ void run_pairs(const Arguments& a, const GraphSet& set) {
     if (a.common.json) {
       list.push_back(to_json(i, answers[i]));
     } else {
-      text += fmt::format("pair {}: {}\n", i, sentence(a.dim, answers[i]));
+      text += fmt::format("pair {}: {}\n", i, sentence(test_name(a), answers[i]));
     }
   }
   if (a.common.json) {
     print_json(list);
   } else {
-    print(text + fmt::format("{} of {} pairs told apart by {}-WL\n", apart, pairs, a.dim));
+    print(text + fmt::format("{} of {} pairs told apart by {}\n", apart, pairs, test_name(a)));
   }
   set_exit_code(apart == pairs ? kGood : kNo);
 }
@@ -91,18 +111,19 @@ void run_two(const Arguments& a, const GraphSet& first, const GraphSet& second) 
     }
     return set.graphs[index];
   };
-  const wl::Comparison answer = wl::compare(pick(first, a.first, a.index[0]), pick(second, a.second, a.index[1]),
-                                            {.dim = a.dim, .threads = a.common.threads});
+  const wl::Comparison answer =
+      compare(a, pick(first, a.first, a.index[0]), pick(second, a.second, a.index[1]), a.common.threads);
   if (a.common.json) {
     print_json(nlohmann::json::array({to_json(0, answer)}));
   } else {
-    print(sentence(a.dim, answer) + "\n");
+    print(sentence(test_name(a), answer) + "\n");
   }
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
 
 /// All graphs of one file, refined together: which of them no test of this dimension tells apart.
 void run_groups(const Arguments& a, const GraphSet& set) {
+  if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   const wl::Grouping grouping = wl::group(set.graphs, {.dim = a.dim, .threads = a.common.threads});
   if (a.common.json) {
     print_json({{"graphs", set.graphs.size()},
@@ -138,6 +159,14 @@ void add_wl(CLI::App& root) {
   app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: folklore WL on pairs and triples")
       ->capture_default_str()
       ->check(CLI::Range(1u, 3u));
+  app.add_option(
+         "--sets", a->sets,
+         "Instead: colour refinement on the graphs of 2-sets or 3-sets, or on the hierarchy 1-2-3: what networks "
+         "on sets can see at most")
+      ->check(CLI::IsMember({"2", "3", "1-2-3"}));
+  app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"edges", "all"}));
   app.add_option("--index", a->index, "Which graph of each file to compare, from 0")
       ->expected(2)
       ->delimiter(',')
@@ -150,6 +179,7 @@ void add_wl(CLI::App& root) {
   app.footer(
       "Example: tyche wl exp --pairs --dim 2\n"
       "         tyche wl two_triangles.g6 hexagon.g6 --dim 1\n"
+      "         tyche wl exp --pairs --sets 1-2-3 --two-sets edges\n"
       "With one file and no --pairs all its graphs are refined together and grouped.\n"
       "Exit code 0 if all are told apart, 1 if not.");
   app.callback([a] { run(*a); });

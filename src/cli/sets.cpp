@@ -4,11 +4,12 @@
 
 namespace tyche::cli {
 
-std::shared_ptr<const engine::SetData> prepare_sets_of(const train::RunConfig& config, const engine::Data& data,
-                                                       const std::string& cache, const Common& common) {
-  Progress progress("sets", data.graphs.size() * nn::levels(config.model).size(), common.progress());
+std::shared_ptr<const engine::SetData> prepare_sets_of(const nn::ModelConfig& model, bool compress,
+                                                       const engine::Data& data, const std::string& cache,
+                                                       const Common& common) {
+  Progress progress("sets", data.graphs.size() * nn::levels(model).size(), common.progress());
   engine::SetOptions options;
-  options.compress = config.engine.compress;
+  options.compress = compress;
   options.threads = common.threads;
   options.progress = &progress;
   options.cache.folder = cache;
@@ -16,7 +17,7 @@ std::shared_ptr<const engine::SetData> prepare_sets_of(const train::RunConfig& c
     progress.finish();
     if (!common.quiet) fmt::print(stderr, "{}\n", line);
   };
-  return engine::prepare_sets(config.model, data, options);
+  return engine::prepare_sets(model, data, options);
 }
 
 }  // namespace tyche::cli

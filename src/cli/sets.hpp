@@ -5,12 +5,11 @@
 
 #include "cli/cli.hpp"
 #include "engine/sets/set_data.hpp"
-#include "train/config.hpp"
 
 namespace tyche::cli {
 
 /// `cache`: a folder, or empty for none.
-[[nodiscard]] std::shared_ptr<const engine::SetData> prepare_sets_of(const train::RunConfig& config,
+[[nodiscard]] std::shared_ptr<const engine::SetData> prepare_sets_of(const nn::ModelConfig& model, bool compress,
                                                                      const engine::Data& data, const std::string& cache,
                                                                      const Common& common);
 

@@ -42,12 +42,15 @@ class Stopwatch : public Observer {
     if (trial == 0) {
       peaks.push_back(peak);
       last_loss = result.train_loss;
+      rows = result.rows;
+      rows_uncompressed = result.full_rows;
     }
     return true;
   }
 
   std::vector<double> seconds, evaluations, peaks;
   double last_loss = 0;
+  std::uint64_t rows = 0, rows_uncompressed = 0;
 
  private:
   std::mutex mutex_;
@@ -69,6 +72,7 @@ double measure_peak() {
 ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs) {
   const auto rows = static_cast<double>(nodes), count = static_cast<double>(graphs);
   ProductCount out;
+  if (model.kind != "gcn") return out;
   const auto conv = [&](double in, double outputs, double needed, bool sparse) {
     const double forward = 2 * 2 * in * outputs, inputs = 2 * 2 * needed * outputs;
     out.nominal += rows * 3 * forward;
@@ -129,6 +133,8 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
                                report.seconds_per_epoch_min;
   report.peak_memory_mb = peak_memory_mb();
   report.last_loss = watch.last_loss;
+  report.rows = watch.rows;
+  report.rows_uncompressed = watch.rows_uncompressed;
   return report;
 }
 

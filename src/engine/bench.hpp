@@ -41,7 +41,10 @@ struct BenchReport {
   double floor_fraction = 0;
   double floor_fraction_best = 0;  ///< best epoch against best peak: less at the mercy of other processes
   double peak_memory_mb = 0;       ///< of the process so far
-  double last_loss = 0;            ///< of the first trial: the same on every machine, to rounding
+  /// Models on sets: rows over all layers that an epoch worked through, and as many as one row a set would be.
+  std::uint64_t rows = 0;
+  std::uint64_t rows_uncompressed = 0;
+  double last_loss = 0;  ///< of the first trial: the same on every machine, to rounding
 };
 
 /// Trains from `trial` (its folds are numbered on for those side by side). Requires what Engine::train does.
@@ -49,7 +52,7 @@ struct BenchReport {
 
 /// Floating-point operations of the matrix products of a training epoch, in 10^9: nominal (forward, and backward to
 /// weights and inputs of every layer) and executed (no gradient of inputs that are data; sparse where max readout
-/// leaves zeros).
+/// leaves zeros). Zeros for other models than gcn, whose work depends on the data.
 struct ProductCount {
   double nominal = 0;
   double executed = 0;

@@ -1,0 +1,33 @@
+#pragma once
+/// Are two graphs told apart by colour refinement on their set graphs? What networks on sets can see at most, whatever
+/// their depth and weights.
+///
+///   compare_sets(a, b, {.levels = {{.k = 3}}})                              // 3-GCN
+///   compare_sets(a, b, hierarchy(SetChoice::connected))                     // 1-2-3-GCN with edges as 2-sets
+#include <vector>
+
+#include "wl/set_graph.hpp"
+#include "wl/wl.hpp"
+
+namespace tyche::wl {
+
+struct SetTest {
+  std::vector<SetKind> levels;
+  /// Levels start from the stable colours of nodes besides their types.
+  bool on_nodes = false;
+};
+
+/// The levels of 1-2-3-GCN: nodes, pairs (all, or connected: the edges), connected triples, each starting from the
+/// colours of its nodes.
+[[nodiscard]] SetTest hierarchy(SetChoice pairs);
+
+struct SetComparison {
+  Comparison answer;   ///< of the level that tells them apart, or else of the last one
+  unsigned level = 0;  ///< its k
+};
+
+/// Refines level by level to stability, and ends at the first level that tells the graphs apart. Throws like
+/// make_quotient().
+[[nodiscard]] SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads = 1);
+
+}  // namespace tyche::wl
