@@ -11,4 +11,5 @@ void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
 void add_bench(CLI::App& root);
 
+void add_theory(CLI::App& root);
 }  // namespace tyche::cli

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   add_train(app);
   add_predict(app);
   add_bench(app);
+  add_theory(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);
