@@ -15,6 +15,7 @@
 #include "nn/levels.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
+#include "train/set_cost.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
@@ -242,6 +243,42 @@ void run_scaling_bench(const BenchCall& call) {
   print(text);
 }
 
+void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t most_uncompressed, bool random) {
+  train::SetCostOptions options;
+  options.model = call.model();
+  options.largest = largest;
+  options.engine = call.engine;
+  options.threads = resolve_threads(call.common.threads);
+  options.most_uncompressed = most_uncompressed;
+  options.random = random;
+  const auto rows = train::set_costs(options);
+  if (call.common.json) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (const train::SetCost& r : rows) {
+      out.push_back({{"nodes", r.nodes},
+                     {"sets", r.sets},
+                     {"entries_gcn", r.nodes * call.width},
+                     {"entries_uncompressed", r.sets * call.width},
+                     {"entries", r.rows * call.width},
+                     {"rows_uncompressed", r.all_sets},
+                     {"rows", r.all_rows},
+                     {"seconds", r.seconds},
+                     {"seconds_uncompressed", r.seconds_uncompressed}});
+    }
+    return print(out.dump(2) + "\n");
+  }
+  std::string text =
+      fmt::format("{:>6} {:>9} {:>12} {:>14} {:>12} {:>12} {:>12} {:>11} {:>13}\n", "nodes", "sets", "entries: gcn",
+                  "uncompressed", "compressed", "rows: all", "compressed", "s a graph", "uncompressed");
+  for (const train::SetCost& r : rows) {
+    text +=
+        fmt::format("{:>6.0f} {:>9.0f} {:>12.0f} {:>14.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>11.4f} {:>13}\n", r.nodes,
+                    r.sets, r.nodes * call.width, r.sets * call.width, r.rows * call.width, r.all_sets, r.all_rows,
+                    r.seconds, r.seconds_uncompressed > 0 ? fmt::format("{:.4f}", r.seconds_uncompressed) : "-");
+  }
+  print(text);
+}
+
 }  // namespace
 
 void add_bench(CLI::App& root) {
@@ -283,6 +320,27 @@ void add_bench(CLI::App& root) {
       ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100000000}));
   scaling->footer("Example: tyche bench scaling --threads 1 --largest 1000000");
   scaling->callback([call] { run_scaling_bench(*call); });
+
+  CLI::App* sets = app->add_subcommand("sets", "What models on sets cost as graphs grow, compressed and not");
+  const auto on_sets = std::make_shared<BenchCall>();
+  const auto limits = std::make_shared<std::pair<std::uint32_t, std::uint64_t>>(200, 600000);
+  const auto random = std::make_shared<bool>(false);
+  on_sets->kind = "gcn3";
+  add_shared(*sets, *on_sets);
+  sets->add_option("--model", on_sets->kind, "gcn2, gcn3 or gcn123")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"gcn2", "gcn3", "gcn123"}));
+  sets->add_option("--two-sets", on_sets->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
+      ->capture_default_str();
+  sets->add_option("--largest", limits->first, "Nodes of the largest graphs")->capture_default_str();
+  sets->add_option("--most-uncompressed", limits->second, "Graphs with more sets are only timed compressed")
+      ->capture_default_str();
+  sets->add_flag("--random", *random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
+  sets->footer(
+      "Pairs like EXP's with larger cores. Entries: embedding numbers of a graph in one layer. Rows: over all layers, "
+      "a "
+      "graph.\nExample: tyche bench sets --largest 200 --threads 2");
+  sets->callback([on_sets, limits, random] { run_sets_bench(*on_sets, limits->first, limits->second, *random); });
 }
 
 }  // namespace tyche::cli

@@ -1,14 +1,17 @@
+// tyche wl: does the Weisfeiler-Leman test tell graphs apart?
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
-#include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "wl/set_compare.hpp"
 #include "wl/wl.hpp"
@@ -19,112 +22,140 @@ namespace {
 
 struct Arguments {
   Common common;
-  std::string first;
-  std::string second;
-  std::string format;
-  std::vector<std::size_t> index = {0, 0};
+  std::vector<std::string> files;
+  std::vector<std::size_t> index;
   unsigned dim = 1;
   std::string sets;
   std::string two_sets = "edges";
   bool pairs = false;
+  std::string format;
+
+  /// "2-WL", or with --sets what is refined.
+  [[nodiscard]] std::string test() const {
+    if (sets.empty()) return fmt::format("{}-WL", dim);
+    if (sets != "1-2-3") return fmt::format("refinement of {}-sets", sets);
+    return fmt::format("refinement of nodes, {}, connected 3-sets", two_sets == "all" ? "2-sets" : "edges");
+  }
+  [[nodiscard]] std::string elements() const {
+    if (!sets.empty()) return "sets";
+    return dim == 1 ? "nodes" : fmt::format("{}-tuples", dim);
+  }
+  [[nodiscard]] wl::SetTest set_test() const {
+    const auto pairs_kind = two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
+    if (sets == "1-2-3") return wl::hierarchy(pairs_kind);
+    return {{{sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false};
+  }
 };
 
-/// "2-WL", or with --sets what is refined.
-std::string test_name(const Arguments& a) {
-  if (a.sets.empty()) return fmt::format("{}-WL", a.dim);
-  if (a.sets == "1-2-3")
-    return fmt::format("refinement of nodes, {}, connected 3-sets", a.two_sets == "all" ? "2-sets" : "edges");
-  return fmt::format("refinement of {}-sets", a.sets);
+GraphSet read(const Arguments& a, const std::string& path) {
+  return read_graphs(path, a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
 }
 
-wl::Comparison compare(const Arguments& a, const Graph& first, const Graph& second, unsigned threads) {
-  if (a.sets.empty()) return wl::compare(first, second, {.dim = a.dim, .threads = threads});
-  if (a.sets == "1-2-3") {
-    const auto pairs = a.two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
-    return wl::compare_sets(first, second, wl::hierarchy(pairs), threads).answer;
+Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
+  if (index < set.graphs.size()) return set.graphs[index];
+  const std::string range = set.graphs.empty() ? "" : fmt::format(" (0 to {})", set.graphs.size() - 1);
+  throw InputError::at(path, "",
+                       fmt::format("holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index));
+}
+
+nlohmann::json to_json(const std::vector<wl::Comparison>& answers) {
+  auto json = nlohmann::json::array();
+  for (std::size_t pair = 0; pair < answers.size(); ++pair) {
+    const wl::Comparison& answer = answers[pair];
+    json.push_back({{"pair", pair},
+                    {"distinguished", answer.distinguished},
+                    {"round", answer.round ? nlohmann::json(*answer.round) : nlohmann::json()},
+                    {"stable_after", *answer.stable_after},
+                    {"classes", answer.classes}});
   }
-  return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
+  return json;
 }
 
-nlohmann::json to_json(std::size_t pair, const wl::Comparison& answer) {
-  const auto number = [](const std::optional<std::uint32_t>& value) {
-    return value ? nlohmann::json(*value) : nlohmann::json();
-  };
-  return {{"pair", pair},
-          {"distinguished", answer.distinguished},
-          {"round", number(answer.round)},
-          {"stable_after", number(answer.stable_after)},
-          {"classes", answer.classes}};
+std::string counted(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : (std::string_view(noun) == "class" ? "es" : "s"));
 }
 
-std::string sentence(const std::string& test, const wl::Comparison& answer) {
-  const std::string verdict =
-      answer.distinguished ? fmt::format("told apart at round {}", answer.round.value_or(0)) : "not told apart";
-  return fmt::format("{}: {}; stable after round {}, {} classes", test, verdict, answer.stable_after.value_or(0),
-                     answer.classes);
+std::string in_words(const wl::Comparison& answer, const Arguments& a) {
+  std::string text = answer.distinguished ? fmt::format("told apart by {}, first at round {}", a.test(), *answer.round)
+                                          : fmt::format("not told apart by {}", a.test());
+  return text + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
+                            counted(answer.classes, "class"), a.elements());
 }
 
-/// Graphs 2i and 2i + 1 of one file. Small graphs side by side, one a thread; large ones one after another, each over
-/// all threads.
-void run_pairs(const Arguments& a, const GraphSet& set) {
-  if (set.graphs.size() % 2 != 0) {
-    throw InputError::at(a.first, "", fmt::format("{} graphs do not make pairs", set.graphs.size()));
-  }
-  const std::size_t pairs = set.graphs.size() / 2;
-  Node largest = 0;
-  for (const Graph& graph : set.graphs) largest = std::max(largest, graph.num_nodes());
-  const bool side_by_side = (a.sets.empty() && a.dim == 1) || largest <= 256;
-  const unsigned threads = side_by_side ? 1 : a.common.threads;
-  std::vector<wl::Comparison> answers(pairs);
-  Progress progress("wl", pairs, a.common.progress());
-  parallel_for(pairs, side_by_side ? a.common.threads : 1, [&](std::size_t i) {
-    if (interrupted()) throw Interrupted("stopped before all pairs were compared");
-    answers[i] = compare(a, set.graphs[2 * i], set.graphs[2 * i + 1], threads);
-    progress.add(1);
-  });
-  progress.finish();
+std::string to_table(const std::vector<wl::Comparison>& answers, const Arguments& a) {
+  std::string text =
+      fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round", "stable after", "classes");
   std::size_t apart = 0;
-  nlohmann::json list = nlohmann::json::array();
-  std::string text;
-  for (std::size_t i = 0; i < pairs; ++i) {
-    apart += answers[i].distinguished ? 1u : 0u;
-    if (a.common.json) {
-      list.push_back(to_json(i, answers[i]));
-    } else {
-      text += fmt::format("pair {}: {}\n", i, sentence(test_name(a), answers[i]));
-    }
+  for (std::size_t pair = 0; pair < answers.size(); ++pair) {
+    const wl::Comparison& answer = answers[pair];
+    apart += answer.distinguished;
+    text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pair, answer.distinguished ? "yes" : "no",
+                        answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes);
   }
-  if (a.common.json) {
-    print_json(list);
-  } else {
-    print(text + fmt::format("{} of {} pairs told apart by {}\n", apart, pairs, test_name(a)));
-  }
-  set_exit_code(apart == pairs ? kGood : kNo);
+  return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), a.test());
 }
 
-void run_two(const Arguments& a, const GraphSet& first, const GraphSet& second) {
-  const auto pick = [](const GraphSet& set, const std::string& path, std::size_t index) -> const Graph& {
-    if (index >= set.graphs.size()) {
-      throw InputError::at(
-          path, "",
-          fmt::format("holds {} graphs, there is no graph {} (--index counts from 0)", set.graphs.size(), index));
-    }
-    return set.graphs[index];
-  };
-  const wl::Comparison answer =
-      compare(a, pick(first, a.first, a.index[0]), pick(second, a.second, a.index[1]), a.common.threads);
+std::string in_words(const wl::Grouping& grouping, unsigned dim) {
+  std::string text = fmt::format("{} fall into {} under {}-WL; stable after {}, with {} over all\n",
+                                 counted(grouping.group.size(), "graph"), counted(grouping.groups, "group"), dim,
+                                 counted(grouping.stable_after, "round"), counted(grouping.classes, "class"));
+  std::vector<std::vector<std::size_t>> members(grouping.groups);
+  for (std::size_t g = 0; g < grouping.group.size(); ++g) members[grouping.group[g]].push_back(g);
+  constexpr std::size_t kShown = 20;
+  std::size_t shared = 0;
+  for (const auto& group : members) {
+    if (group.size() > 1 && ++shared <= kShown)
+      text += fmt::format("not told apart: graphs {}\n", fmt::join(group, ", "));
+  }
+  if (shared > kShown) text += fmt::format("... and {} more; --json lists all\n", counted(shared - kShown, "group"));
+  return text;
+}
+
+void compare_two(const Arguments& a, const wl::Options& options) {
+  const std::string& first = a.files.front();
+  const std::string& second = a.files.back();
+  const GraphSet one = read(a, first);
+  const GraphSet other = a.files.size() == 2 ? read(a, second) : one;
+  const std::size_t i = a.index.empty() ? 0 : a.index[0];
+  const std::size_t j = a.index.empty() ? 0 : a.index[1];
+  const Graph left = pick(one, first, i);
+  const Graph right = pick(other, second, j);
+  if (a.index.empty() && one.graphs.size() + other.graphs.size() > 2 && !a.common.quiet) {
+    std::fprintf(stderr, "tyche: comparing the first graphs of files with several; --index I,J picks others\n");
+  }
+  const wl::Comparison answer = a.sets.empty() ? wl::compare(left, right, options)
+                                               : wl::compare_sets(left, right, a.set_test(), options.threads).answer;
   if (a.common.json) {
-    print_json(nlohmann::json::array({to_json(0, answer)}));
+    print_json(to_json({answer}));
   } else {
-    print(sentence(test_name(a), answer) + "\n");
+    print(fmt::format("graph {} of {} and graph {} of {}: {}", i, first, j, second, in_words(answer, a)));
   }
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
 
-/// All graphs of one file, refined together: which of them no test of this dimension tells apart.
-void run_groups(const Arguments& a, const GraphSet& set) {
-  if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
-  const wl::Grouping grouping = wl::group(set.graphs, {.dim = a.dim, .threads = a.common.threads});
+void compare_pairs(const Arguments& a, const wl::Options& options) {
+  const GraphSet set = read(a, a.files.front());
+  if (set.graphs.size() % 2 != 0) {
+    throw InputError::at(a.files.front(), "",
+                         fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
+  }
+  Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
+  const auto answers = a.sets.empty() ? wl::compare_pairs(set.graphs, options, &progress)
+                                      : wl::compare_pairs_on_sets(set.graphs, a.set_test(), options.threads, &progress);
+  progress.finish();
+  if (a.common.json) {
+    print_json(to_json(answers));
+  } else {
+    print(to_table(answers, a));
+  }
+  bool all = true;
+  for (const wl::Comparison& answer : answers) all &= answer.distinguished;
+  set_exit_code(all ? kGood : kNo);
+}
+
+void group_all(const Arguments& a, const wl::Options& options) {
+  const GraphSet set = read(a, a.files.front());
+  const wl::Grouping grouping = wl::group(set.graphs, options);
   if (a.common.json) {
     print_json({{"graphs", set.graphs.size()},
                 {"groups", grouping.groups},
@@ -132,56 +163,63 @@ void run_groups(const Arguments& a, const GraphSet& set) {
                 {"stable_after", grouping.stable_after},
                 {"classes", grouping.classes}});
   } else {
-    print(fmt::format("{} graphs in {} groups that {}-WL tells apart; stable after round {}, {} classes\n",
-                      set.graphs.size(), grouping.groups, a.dim, grouping.stable_after, grouping.classes));
+    print(in_words(grouping, a.dim));
   }
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 
 void run(const Arguments& a) {
-  std::optional<Format> format;
-  if (!a.format.empty()) format = parse_format(a.format);
-  if (a.pairs && !a.second.empty()) throw InputError("--pairs compares graphs of one file; two files were given");
-  const GraphSet set = read_graphs(a.first, format);
-  if (a.pairs) return run_pairs(a, set);
-  if (a.second.empty()) return run_groups(a, set);
-  run_two(a, set, read_graphs(a.second, format));
+  if (!a.sets.empty() && !a.pairs && a.files.size() == 1 && a.index.empty()) {
+    throw InputError("--sets compares graphs two by two: give --pairs, --index or two files");
+  }
+  const wl::Options options{.dim = a.dim, .threads = a.common.threads};
+  if (a.pairs) {
+    if (a.files.size() != 1 || !a.index.empty()) {
+      throw InputError("--pairs compares graphs 2i and 2i + 1 of one file: leave out the second file and --index");
+    }
+    compare_pairs(a, options);
+  } else if (a.files.size() == 2 || !a.index.empty()) {
+    compare_two(a, options);
+  } else {
+    group_all(a, options);
+  }
 }
 
 }  // namespace
 
 void add_wl(CLI::App& root) {
   auto a = std::make_shared<Arguments>();
-  CLI::App& app = *root.add_subcommand("wl", "Weisfeiler-Leman tests: are graphs told apart, and at which round?");
-  app.add_option("first", a->first, "A file of graphs, in any format tyche reads")->required();
-  app.add_option("second", a->second, "Another file: its graph is compared with the first one's");
-  app.add_flag("--pairs", a->pairs, "Compare graphs 2i and 2i + 1 of one file");
-  app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: folklore WL on pairs and triples")
+  CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
+  app.add_option("files", a->files, "Two files with a graph each (the first graph, or --index), or one file of many")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("FILE");
+  app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: the folklore test on pairs, triples of nodes")
       ->capture_default_str()
       ->check(CLI::Range(1u, 3u));
-  app.add_option(
-         "--sets", a->sets,
-         "Instead: colour refinement on the graphs of 2-sets or 3-sets, or on the hierarchy 1-2-3: what networks "
-         "on sets can see at most")
+  app.add_option("--sets", a->sets,
+                 "Instead: colour refinement on the graphs of all 2-sets, all 3-sets, or on the hierarchy 1-2-3; what "
+                 "networks on sets can see at most")
       ->check(CLI::IsMember({"2", "3", "1-2-3"}));
-  app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
+  app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy 1-2-3: edges or all")
       ->capture_default_str()
       ->check(CLI::IsMember({"edges", "all"}));
-  app.add_option("--index", a->index, "Which graph of each file to compare, from 0")
-      ->expected(2)
+  app.add_flag("--pairs", a->pairs, "Compare graphs 2i and 2i + 1 of the file, for all i");
+  app.add_option("--index", a->index, "Compare graph I of the first file and graph J of the second (or of the same)")
       ->delimiter(',')
-      ->default_str("0,0");
-  app.add_option("--format", a->format,
-                 "gin, graph6, sparse6, tu, dimacs, planar_code or npy (default: told by content)");
+      ->expected(2)
+      ->type_name("I,J");
+  app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);
   a->common.add_quiet(app);
   app.footer(
-      "Example: tyche wl exp --pairs --dim 2\n"
-      "         tyche wl two_triangles.g6 hexagon.g6 --dim 1\n"
-      "         tyche wl exp --pairs --sets 1-2-3 --two-sets edges\n"
-      "With one file and no --pairs all its graphs are refined together and grouped.\n"
-      "Exit code 0 if all are told apart, 1 if not.");
+      "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
+      "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
+      "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
+      "          tyche wl exp --pairs --sets 1-2-3  what a 1-2-3-GCN can see of a data set (docs/sets.md)\n"
+      "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
+      "Exit code 1 if some graphs that were compared are not told apart.");
   app.callback([a] { run(*a); });
 }
 

@@ -12,4 +12,6 @@ void add_predict(CLI::App& root);
 void add_reproduce(CLI::App& root);
 void add_report(CLI::App& root);
 void add_bench(CLI::App& root);
+void add_theory(CLI::App& root);
+
 }  // namespace tyche::cli

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   add_reproduce(app);
   add_report(app);
   add_bench(app);
+  add_theory(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);

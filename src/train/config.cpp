@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <regex>
 #include <utility>
 
 #include "nn/model.hpp"
@@ -226,8 +225,12 @@ double default_learning_rate(const nn::ModelConfig& model) {
 }
 
 std::string without_threads(const std::string& description) {
-  static const std::regex threads(",? *[0-9]+ threads?");
-  return std::regex_replace(description, threads, "");
+  const std::size_t comma = description.rfind(", ");
+  if (comma == std::string::npos) return description;
+  const std::string last = description.substr(comma + 2);
+  const std::size_t digits = last.find_first_not_of("0123456789");
+  const std::string unit = digits == std::string::npos ? "" : last.substr(digits);
+  return digits > 0 && (unit == " thread" || unit == " threads") ? description.substr(0, comma) : description;
 }
 
 void validate(const RunConfig& config) {

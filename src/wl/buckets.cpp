@@ -50,8 +50,6 @@ void three_way(std::span<Keyed> items, unsigned budget) {
 
 }  // namespace
 
-void sort_by_key(std::span<Keyed> items) {
-  three_way(items, 2 * static_cast<unsigned>(std::bit_width(items.size())));
-}
+void sort_by_key(std::span<Keyed> items) { three_way(items, 2 * static_cast<unsigned>(std::bit_width(items.size()))); }
 
 }  // namespace tyche::wl

@@ -14,6 +14,16 @@ namespace tyche::wl {
   return x ^ (x >> 31);
 }
 
+/// Which hash of canonical data to use. Attempts differ in all their values: where one brings different things together
+/// the next will not. The masks are for tests, to make a hash of rows or of tuples as poor as wanted.
+struct KeyHash {
+  std::uint64_t attempt = 0;
+  std::uint64_t row_bits = ~0ull;
+  std::uint64_t tuple_bits = ~0ull;
+
+  [[nodiscard]] constexpr std::uint64_t key(std::uint32_t colour) const { return mix((attempt << 32) | colour); }
+};
+
 struct Keyed {
   std::uint64_t key;
   std::uint32_t item;

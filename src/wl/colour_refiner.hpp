@@ -77,14 +77,14 @@ class ColourRefiner {
   unsigned threads_;
   std::uint64_t hash_mask_;
 
-  std::vector<Node> order_;              // nodes by class
-  std::vector<Node> position_;           // its inverse
-  std::vector<Node> class_;              // node -> where its class begins in order_
-  std::vector<Node> size_;               // class -> nodes
-  std::vector<Node> in_first_;           // class -> nodes of graph 0; two graphs only
-  std::vector<Node> touched_in_class_;   // class -> touched nodes, this round
-  std::vector<std::uint8_t> settled_;    // node -> its class is a singleton
-  std::vector<Node> active_;             // fragments to count neighbours in, next round
+  std::vector<Node> order_;             // nodes by class
+  std::vector<Node> position_;          // its inverse
+  std::vector<Node> class_;             // node -> where its class begins in order_
+  std::vector<Node> size_;              // class -> nodes
+  std::vector<Node> in_first_;          // class -> nodes of graph 0; two graphs only
+  std::vector<Node> touched_in_class_;  // class -> touched nodes, this round
+  std::vector<std::uint8_t> settled_;   // node -> its class is a singleton
+  std::vector<Node> active_;            // fragments to count neighbours in, next round
 
   // A touched node has a neighbour in an active fragment. Its signature is the multiset of the active fragments its
   // neighbours are in: a list kept where the graph keeps the node's neighbours, and a sum of mixed names as its hash.

@@ -5,8 +5,10 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <string>
 
 #include "support/error.hpp"
+#include "support/parallel.hpp"
 #include "wl/colour_refiner.hpp"
 #include "wl/tuple_refiner.hpp"
 #include "wl/wl.hpp"
@@ -33,39 +35,43 @@ double default_limit() {
   return 0.75 * static_cast<double>(pages) * static_cast<double>(page);
 }
 
+double limit_of(const Options& options) {
+  return options.memory_limit != 0 ? static_cast<double>(options.memory_limit) : default_limit();
+}
+
 void check_memory(Graphs graphs, const Options& options) {
   std::vector<Node> nodes;
   for (const Graph* graph : graphs) nodes.push_back(graph->num_nodes());
   const double needed = memory_needed(options.dim, nodes);
-  const double limit = options.memory_limit != 0 ? static_cast<double>(options.memory_limit) : default_limit();
+  const double limit = limit_of(options);
   const double count = tuples(options.dim, nodes);
   constexpr double kMostTuples = std::numeric_limits<std::uint32_t>::max() - 1.0;
   if (needed <= limit && count <= kMostTuples) return;
   const Node largest = nodes.empty() ? 0 : *std::max_element(nodes.begin(), nodes.end());
-  throw InputError(fmt::format(
-      "{}-WL on {} graph{} of up to {} nodes has {:.0f} tuples and would need {:.0f} bytes ({:.1f} GiB) of memory; the "
-      "limit is {:.0f} bytes ({:.1f} GiB) and {:.0f} tuples. Use a smaller dim, or smaller graphs",
-      options.dim, graphs.size(), graphs.size() == 1 ? "" : "s", largest, count, needed, needed / 0x1p30, limit,
-      limit / 0x1p30, kMostTuples));
+  const std::string what = fmt::format("{}-WL on {} graph{} of up to {} nodes", options.dim, graphs.size(),
+                                       graphs.size() == 1 ? "" : "s", largest);
+  if (needed > limit) {
+    throw InputError(
+        fmt::format("{} needs {:.0f} bytes of memory ({:.1f} GiB), and the limit is {:.0f} bytes ({:.1f} GiB)", what,
+                    needed, needed / 0x1p30, limit, limit / 0x1p30));
+  }
+  throw InputError(
+      fmt::format("{} has {:.0f} tuples of nodes, and at most {:.0f} can be numbered", what, count, kMostTuples));
 }
 
-/// Calls body with the refiner for options.dim.
+/// body(refiner) with the refiner for options.dim.
 template <class Body>
 auto with_refiner(Graphs graphs, const Options& options, const Body& body) {
   if (options.dim < 1 || options.dim > 3) {
     throw InputError(fmt::format("the Weisfeiler-Leman test has dim 1, 2 or 3 here, not {}", options.dim));
   }
-  if (options.dim > 1) check_memory(graphs, options);
   if (options.dim == 1) {
     ColourRefiner refiner(graphs, options.threads);
     return body(refiner);
   }
-  if (options.dim == 2) {
-    TupleRefiner<2> refiner(graphs, options.threads);
-    return body(refiner);
-  }
-  TupleRefiner<3> refiner(graphs, options.threads);
-  return body(refiner);
+  check_memory(graphs, options);
+  return options.dim == 2 ? refine_exactly<2>(graphs, options.threads, body)
+                          : refine_exactly<3>(graphs, options.threads, body);
 }
 
 }  // namespace
@@ -93,6 +99,32 @@ Comparison compare(const Graph& a, const Graph& b, const Options& options) {
     out.classes = refiner.classes();
     return out;
   });
+}
+
+std::vector<Comparison> compare_pairs(std::span<const Graph> graphs, const Options& options, Progress* progress) {
+  if (graphs.size() % 2 != 0) {
+    throw InputError(
+        fmt::format("pairs were asked for, and there are {} graphs: an even number was expected", graphs.size()));
+  }
+  std::vector<Comparison> out(graphs.size() / 2);
+  double at_a_time = resolve_threads(options.threads);
+  if (options.dim > 1) {
+    for (std::size_t i = 0; i < graphs.size(); i += 2) {
+      const std::array<Node, 2> nodes = {graphs[i].num_nodes(), graphs[i + 1].num_nodes()};
+      at_a_time = std::min(at_a_time, limit_of(options) / std::max(1.0, memory_needed(options.dim, nodes)));
+    }
+  }
+  Options each = options;
+  if (out.size() > 1 && at_a_time >= 2) {
+    each.threads = 1;
+  } else {
+    at_a_time = 1;
+  }
+  parallel_for(out.size(), static_cast<unsigned>(at_a_time), [&](std::size_t i) {
+    out[i] = compare(graphs[2 * i], graphs[2 * i + 1], each);
+    if (progress != nullptr) progress->add(1);
+  });
+  return out;
 }
 
 Grouping group(std::span<const Graph> graphs, const Options& options) {

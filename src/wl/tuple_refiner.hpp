@@ -1,16 +1,40 @@
 #pragma once
 /// Folklore k-WL one round at a time, k = 2 and 3: the engine under compare() and group().
 ///
+///   const std::uint32_t classes = refine_exactly<2>(graphs, threads, [](TupleRefiner<2>& refiner) {
+///     while (refiner.step()) continue;
+///     return refiner.classes();
+///   });
+///
 /// Tuples are kept in an array ordered by class, a class being named by the position at which it begins. A round
-///   1. picks the classes to examine: not singletons, which cannot split; and of the classes that are permuted images of
+///   1. picks the classes to examine: not singletons, which cannot split; and of the classes that are permuted images
+///   of
 ///      each other only the first, since images split alike (see TupleRows on permutations);
-///   2. hashes their tuples: the sum over w of the product of the mixed colours in the tuple's k rows. Up to collisions
-///      that is the value of a polynomial whose coefficients count the columns, so it tells different multisets apart,
-///      and it costs k multiplications an entry and no sorting;
-///   3. sorts each class by hash, and checks that the tuples of each run of equal hashes have equal signatures, each
-///      against the run's first. Runs in which a hash collided are sorted by signature;
-///   4. splits the classes, and their images alike.
-/// Steps 2 and 3 are spread over threads, tuple by tuple. What comes out is a function of the colours alone.
+///   2. hashes their tuples: the sum over w of the product of the mixed colours in the tuple's k rows, the value of a
+///      polynomial whose coefficients count the columns. No sorting, k multiplications an entry;
+///   3. sorts each class by hash: a run of equal hashes is a class of the new partition;
+///   4. checks exactly some of the equalities it has taken on trust so far;
+///   5. splits the classes, and their images alike.
+/// Steps 2 and 4 are spread over threads tuple by tuple, 3 and 5 class by class. What comes out is a function of the
+/// colours alone: it depends neither on threads nor on the numbering of nodes.
+///
+/// What is checked, and why it is enough. Write H_r for the partition by hashes after round r, P_r for the true one.
+/// H_0 = P_0. Different hashes prove different signatures, so nothing that is split needs a check. What must be shown
+/// is that tuples of one class of H_r have equal signatures under the colours H_{r-1}: then H_r = P_r by induction.
+/// Equality under finer colours implies equality under coarser ones. So it is enough
+///   - when a class of H_r splits into classes of H_{r+1}, to check that the first tuples of these are equal under
+///     H_{r-1} (step 4 of round r + 1; of the others, equality with their first under H_r, and so under H_{r-1}, is
+///     still to be shown), and
+///   - at the end, be it stability or an early stop, to check all tuples of every class against its first under the
+///     colours last used (confirm()).
+/// Images of an examined class are covered by it if permutations map classes of H_r to classes of H_r. They do: parts
+/// of images are images of parts by construction, and for permutations that map a class to itself it is checked (step
+/// 5).
+///
+/// That is one check a tuple and a few a class in all, instead of one a tuple a round. If any check fails, a hash has
+/// collided: everything is done again with other hashes (refine_exactly). Checking all tuples in every round, and
+/// sorting out collisions on the spot, took twice the time in all.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,17 +50,19 @@ template <unsigned K>
 class TupleRefiner {
  public:
   /// Bytes a tuple and a row take, all arrays of this class and of TupleRows together.
-  static constexpr double kBytesPerTuple = 48;
-  static constexpr double kBytesPerRow = 48;
+  static constexpr double kBytesPerTuple = 64;
+  static constexpr double kBytesPerRow = 64;
 
-  /// Round 0 of the graphs. Requires fewer than 2^32 - 1 tuples in all. `hash_mask` is for tests: fewer bits, more
-  /// collisions to sort out, the same partitions.
-  explicit TupleRefiner(std::span<const Graph* const> graphs, unsigned threads = 1, std::uint64_t hash_mask = ~0ull);
+  /// Round 0 of the graphs, which is exact. Requires fewer than 2^32 - 1 tuples in all.
+  explicit TupleRefiner(std::span<const Graph* const> graphs, unsigned threads = 1, const KeyHash& hash = {});
   TupleRefiner(const TupleRefiner&) = delete;
   TupleRefiner& operator=(const TupleRefiner&) = delete;
 
-  /// Makes the next round. False where it splits nothing: the partition is stable, and the round is not counted.
+  /// Makes the next round. False where it splits nothing: the partition is stable, and the round is not counted. False
+  /// as well where a check has failed, and there is no use in going on.
   bool step();
+  /// Ends the work: whether every partition up to now was exact.
+  [[nodiscard]] bool confirm();
 
   [[nodiscard]] std::uint32_t round() const { return round_; }
   [[nodiscard]] std::uint32_t classes() const { return classes_; }
@@ -48,53 +74,70 @@ class TupleRefiner {
   [[nodiscard]] std::vector<std::size_t> first() const;
 
  private:
+  using Part = typename TupleSpace<K>::Part;
   /// A stretch of order_.
   struct Run {
     std::uint32_t begin;
     std::uint32_t size;
   };
-  /// Tuples at [begin, end) of order_ whose signatures must equal that of the first of their run.
+  /// Tuples others[begin … end) whose signatures must equal that of tuple `first`.
   struct Check {
-    Run run;
+    std::uint32_t first;
     std::uint32_t begin;
     std::uint32_t end;
   };
-  struct Gain {
+  /// What a thread needs for going through classes, and what it found there.
+  struct Worker {
+    std::vector<Keyed> scratch;
     std::uint32_t classes = 0;
     bool told_apart = false;
+    bool broken = false;
   };
 
   void colour_atomically(std::span<const Graph* const> graphs);
   void pick_classes();
-  void hash_row(std::uint32_t part, std::uint32_t row, std::vector<std::uint64_t>& lead);
+  [[nodiscard]] unsigned threads_worth() const;
   void hash_tuples(unsigned threads);
-  [[nodiscard]] std::vector<Run> bucket(unsigned threads);
-  void bucket_class(std::uint32_t cls, std::vector<Keyed>& scratch, std::vector<Run>& runs);
-  void verify(std::span<const Run> runs, unsigned threads);
-  void sort_by_signature(Run run);
-  bool apply(unsigned threads);
-  void apply_to_class(std::uint32_t cls, Gain& gain);
+  void hash_row(const Part& part, std::uint32_t row, std::vector<std::uint64_t>& lead);
+  void bucket(std::uint32_t cls, Worker& worker);
+  void check_firsts(unsigned threads);
+  void check(std::span<const Check> checks, std::span<const std::uint32_t> others, typename TupleRows<K>::Layer layer,
+             unsigned threads);
+  void split(std::uint32_t cls, Worker& worker);
+  [[nodiscard]] bool maps_parts_to_parts(Run cls, const std::array<unsigned, K>& permutation) const;
   [[nodiscard]] bool unbalanced(Run run) const;
   [[nodiscard]] std::uint32_t permuted(std::uint32_t tuple, const std::array<unsigned, K>& permutation) const;
+  void for_examined_classes(unsigned threads, void (TupleRefiner::*body)(std::uint32_t, Worker&));
 
   TupleSpace<K> space_;
   unsigned threads_;
-  std::uint64_t hash_mask_;
+  KeyHash hash_function_;
   std::size_t graphs_;
   TupleRows<K> rows_;
 
-  std::vector<std::uint32_t> order_;      // tuples by class
-  std::vector<std::uint32_t> class_;      // tuple -> where its class begins in order_
-  std::vector<std::uint32_t> size_;       // class -> tuples
-  std::vector<std::uint32_t> next_;       // tuple -> its class after this round (examined classes only)
-  std::vector<std::uint64_t> hash_;       // tuple -> hash of its signature (examined classes only)
-  std::vector<std::uint8_t> examined_;    // class -> examined this round
+  std::vector<std::uint32_t> order_;    // tuples by class
+  std::vector<std::uint32_t> class_;    // tuple -> where its class begins in order_
+  std::vector<std::uint32_t> size_;     // class -> tuples
+  std::vector<std::uint32_t> next_;     // tuple -> its class after this round (examined classes only)
+  std::vector<std::uint64_t> hash_;     // tuple -> hash of its signature (examined classes only)
+  std::vector<std::uint8_t> examined_;  // class -> examined this round
   std::vector<std::uint32_t> to_examine_;
 
   std::uint32_t round_ = 0;
   std::uint32_t classes_ = 0;
   bool told_apart_ = false;
+  bool exact_ = true;  // no check has failed
 };
+
+/// body(refiner), which makes rounds and says what it saw; again with other hashes until what it saw is exact.
+template <unsigned K, class Body>
+auto refine_exactly(std::span<const Graph* const> graphs, unsigned threads, const Body& body, KeyHash hash = {}) {
+  for (;; hash = KeyHash{hash.attempt + 1}) {
+    TupleRefiner<K> refiner(graphs, threads, hash);
+    auto answer = body(refiner);
+    if (refiner.confirm()) return answer;
+  }
+}
 
 extern template class TupleRefiner<2>;
 extern template class TupleRefiner<3>;

@@ -1,20 +1,18 @@
 #pragma once
-/// Exact signatures of tuples for k-WL.
+/// The rows of a colouring of tuples: what signatures for k-WL are made of.
 ///
 /// The folklore rule looks, for a tuple t and every node w, at the colours of t with position i replaced by w, for each
 /// i. Permuting the positions of tuples permutes colours: by induction over rounds, the colour of a permuted tuple is a
 /// function of the colour of the tuple. So nothing is lost if w stands last instead, and the rule becomes: look at the
-/// rows of t (t without position i, for each i), side by side. Rows are contiguous in memory.
+/// rows of t (t without position i, for each i) side by side, as a multiset of columns, one a node w. Rows are
+/// contiguous in memory.
 ///
-/// Within a row, colours are replaced by their ranks among the row's different colours. Ranks of two rows are comparable
-/// if the rows hold the same multiset of colours, for which rows carry exact numbers. Ranks are below n, so a signature
-/// is short: the k row numbers, and either a table that counts the combinations of ranks (where few are possible), or
-/// the combinations themselves in sorted order.
+/// Within a row, colours are replaced by their ranks among the row's different colours. Ranks of two rows are
+/// comparable if the rows hold the same multiset of colours, for which rows carry exact numbers. So the signature of a
+/// tuple is the k numbers of its rows and the multiset of its columns of ranks, which are below n.
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "wl/buckets.hpp"
@@ -22,52 +20,53 @@
 
 namespace tyche::wl {
 
+/// What a tuple sees: k rows of ranks.
+template <unsigned K>
+struct Columns {
+  std::size_t nodes = 0;                       ///< the length of the rows
+  std::array<std::uint32_t, K> numbers{};      ///< of the rows: equal for equal multisets of colours
+  std::array<std::uint32_t, K> ranks{};        ///< how many different ones the rows have
+  std::array<const std::uint16_t*, K> rank{};  ///< the rows
+};
+
 template <unsigned K>
 class TupleRows {
  public:
-  /// Ranks in all rows but one; or how often they meet.
-  using Entry = std::conditional_t<K == 2, std::uint16_t, std::uint32_t>;
+  /// Which colouring is meant: the one taken in last, or the one before.
+  enum Layer : unsigned { current, previous };
 
-  /// Equal for two tuples exactly if their rows, side by side, are equal as multisets of columns. Does not depend on the
-  /// numbering of nodes.
-  struct Signature {
-    std::array<std::uint32_t, K> rows{};
-    std::vector<Entry> entries;
-    friend auto operator<=>(const Signature&, const Signature&) = default;
-  };
+  explicit TupleRows(const TupleSpace<K>& space);
 
-  TupleRows(const TupleSpace<K>& space, std::uint64_t hash_mask);
+  /// Takes in a colouring: the colour of every tuple, and the tuples in order of their colours. `hash` is used to bring
+  /// equal rows together. False where it took different rows for candidates: numbers of rows are then not exact.
+  [[nodiscard]] bool assign(std::span<const std::uint32_t> colour, std::span<const std::uint32_t> order,
+                            const KeyHash& hash, unsigned threads);
 
-  /// Takes in a colouring: the colour of every tuple, and the tuples in order of their colours.
-  void assign(std::span<const std::uint32_t> colour, std::span<const std::uint32_t> order, unsigned threads);
-
-  /// Of the colouring taken in last.
-  void signature(std::uint32_t tuple, Signature& out) const;
-  /// mix() of the colour of every tuple.
+  /// hash.key() of the current colour of every tuple.
   [[nodiscard]] std::span<const std::uint64_t> keys() const { return keys_; }
+  [[nodiscard]] Columns<K> columns(std::uint32_t tuple, Layer layer) const;
 
  private:
   struct Row {
-    std::uint32_t begin = 0;   // its first tuple
-    std::uint32_t number = 0;  // equal for rows with equal multisets of colours
-    std::uint32_t last = 0;    // while ranking: the colour seen last
+    std::uint32_t begin = 0;  // its first tuple
+    std::uint32_t last = 0;   // while ranking: the colour seen last
     std::uint16_t nodes = 0;
-    std::uint16_t filled = 0;  // while ranking: tuples seen
-    std::uint16_t ranks = 0;   // different colours
+    std::uint16_t filled = 0;               // while ranking: tuples seen
+    std::array<std::uint16_t, 2> ranks{};   // different colours, by layer
+    std::array<std::uint32_t, 2> number{};  // equal for rows with equal multisets of colours, by layer
   };
 
   void rank(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> colour,
-            std::span<const std::uint32_t> order);
-  void number_rows(std::span<const std::uint32_t> colour, unsigned threads);
-  [[nodiscard]] std::strong_ordering compare(const Row& a, const Row& b, std::span<const std::uint32_t> colour) const;
+            std::span<const std::uint32_t> order, const KeyHash& hash);
+  [[nodiscard]] bool number_rows(const KeyHash& hash, unsigned threads);
+  [[nodiscard]] bool same(const Row& a, const Row& b) const;
 
   const TupleSpace<K>& space_;
-  std::uint64_t hash_mask_;
   std::vector<Row> rows_;
-  // Per tuple, row by row.
-  std::vector<std::uint16_t> rank_;       // of its colour in its row
-  std::vector<std::uint16_t> by_rank_;    // the row's last nodes in order of ranks
-  std::vector<std::uint16_t> run_begin_;  // rank -> where it begins in by_rank_
+  // As many as tuples, row by row.
+  std::array<std::vector<std::uint16_t>, 2> rank_;  // tuple -> rank of its colour in its row, by layer
+  std::vector<std::uint32_t> palette_;              // rank -> colour
+  std::vector<std::uint16_t> before_;               // rank -> entries of lower rank
   std::vector<std::uint64_t> keys_;
   std::vector<Keyed> row_keys_;
 };

@@ -4,6 +4,7 @@
 /// Tuples of graph 0 come first, in lexicographic order, then those of graph 1, and so on. The tuples that agree in all
 /// but the last position stand together: they are a row, and rows are numbered in the same order. A row is what is left
 /// of a tuple when one position is dropped, so a tuple has k rows.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,12 @@ class TupleSpace {
     const Part* part = &parts_[hint_[tuple >> kHintBits]];
     while (tuple >= part[1].first_tuple) ++part;
     return *part;
+  }
+  /// By binary search.
+  [[nodiscard]] const Part& part_of_row(std::uint32_t row) const {
+    const auto after = std::upper_bound(parts_.begin(), parts_.end(), row,
+                                        [](std::uint32_t r, const Part& part) { return r < part.first_row; });
+    return *(after - 1);
   }
   [[nodiscard]] Nodes nodes_of(const Part& part, std::uint32_t tuple) const {
     Nodes nodes;

@@ -4,9 +4,9 @@
 ///   const wl::Comparison answer = wl::compare(a, b, {.dim = 2});
 ///   if (answer.distinguished) fmt::print("told apart at round {}\n", *answer.round);
 ///
-/// dim 1 is colour refinement: a node's next colour is its colour and the multiset of its neighbours' colours. dim k = 2
-/// or 3 is the folklore test on k-tuples of nodes: a tuple's next colour is its colour and the multiset, over all nodes
-/// w, of the k colours of the tuples that have one position replaced by w. (So 2-WL here is what other texts call
+/// dim 1 is colour refinement: a node's next colour is its colour and the multiset of its neighbours' colours. dim k =
+/// 2 or 3 is the folklore test on k-tuples of nodes: a tuple's next colour is its colour and the multiset, over all
+/// nodes w, of the k colours of the tuples that have one position replaced by w. (So 2-WL here is what other texts call
 /// 3-dimensional "oblivious" WL; it tells the pairs of EXP apart.) Round 0 is the colouring by node types (dim 1), or
 /// by types, equalities and adjacencies among the tuple's nodes (dim 2 and 3).
 ///
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "support/progress.hpp"
 
 namespace tyche::wl {
 
@@ -47,6 +48,12 @@ struct Comparison {
 /// Refines the two graphs jointly. Throws InputError on a dim other than 1, 2, 3, and where dim 2 or 3 would need more
 /// memory than the limit (the message says how much).
 [[nodiscard]] Comparison compare(const Graph& a, const Graph& b, const Options& options = {});
+
+/// compare() of graphs 2i and 2i + 1, for all i. Pairs are spread over the threads (as many at a time as memory
+/// allows), unless there is only one. Counts pairs on `progress`. Throws InputError on an odd number of graphs, and
+/// like compare().
+[[nodiscard]] std::vector<Comparison> compare_pairs(std::span<const Graph> graphs, const Options& options = {},
+                                                    Progress* progress = nullptr);
 
 /// Which graphs a test cannot tell from each other.
 struct Grouping {

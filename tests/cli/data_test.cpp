@@ -20,7 +20,7 @@ TEST(Program, SaysWhatItCanDoAndRefusesWhatItCannot) {
   for (const char* command : {"generate", "certify", "wl"}) {
     const RunResult help = run_program({command, "--help"});
     EXPECT_EQ(help.exit_code, 0);
-    EXPECT_THAT(help.out, HasSubstr("Example: tyche")) << command;
+    EXPECT_THAT(help.out, HasSubstr("Example")) << command;
   }
   const RunResult unknown = run_program({"genrate"});
   EXPECT_EQ(unknown.exit_code, 2);
@@ -119,7 +119,7 @@ TEST(CertifyCommand, AnswersNoWithThePairAndTheProperty) {
   EXPECT_THAT(text.out, HasSubstr("pair 0 fails isomorphic"));
 }
 
-TEST(WlCommand, TellsTwoTrianglesFromAHexagonInDimensionTwo) {
+TEST(WlAnswers, TellsTwoTrianglesFromAHexagonInDimensionTwo) {
   const TemporaryFolder folder;
   write_file(folder / "triangles.g6", "EwCW\n");
   write_file(folder / "hexagon.g6", "EhEG\n");
@@ -138,7 +138,7 @@ TEST(WlCommand, TellsTwoTrianglesFromAHexagonInDimensionTwo) {
   EXPECT_EQ(run_program({"wl", a, b, "--pairs"}).exit_code, 2);
 }
 
-TEST(WlCommand, AnswersForEveryPairOfAFileAndGroupsAllItsGraphs) {
+TEST(WlAnswers, AnswersForEveryPairOfAFileAndGroupsAllItsGraphs) {
   const TemporaryFolder folder;
   write_file(folder / "four.g6", "EwCW\nEhEG\nBw\nBw\n");
   const std::string file = (folder / "four.g6").string();
@@ -151,10 +151,10 @@ TEST(WlCommand, AnswersForEveryPairOfAFileAndGroupsAllItsGraphs) {
   EXPECT_EQ(list[1]["pair"], 1);
   const RunResult groups = run_program({"wl", file, "--dim", "1", "--json"});
   EXPECT_EQ(json::parse(groups.out)["groups"], 2);
-  EXPECT_THAT(run_program({"wl", file, "--dim", "2"}).out, StartsWith("4 graphs in 3 groups that 2-WL tells apart"));
+  EXPECT_THAT(run_program({"wl", file, "--dim", "2"}).out, StartsWith("4 graphs fall into 3 groups under 2-WL"));
 }
 
-TEST(WlCommand, SaysWhatThreeDimensionsWouldNeed) {
+TEST(WlAnswers, SaysWhatThreeDimensionsWouldNeed) {
   const TemporaryFolder folder;
   std::string path = "1\n20000 0\n";
   for (int v = 0; v < 20000; ++v) path += "0 0\n";

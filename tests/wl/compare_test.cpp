@@ -1,5 +1,3 @@
-#include "wl/wl.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,6 +5,7 @@
 #include "support/error.hpp"
 #include "wl/reference.hpp"
 #include "wl/sample_graphs.hpp"
+#include "wl/wl.hpp"
 
 namespace tyche::wl {
 namespace {
@@ -132,6 +131,41 @@ TEST(Compare, SaysWhatMemoryItWouldNeed) {
   // No machine has room for this one, and its tuples cannot be numbered either.
   EXPECT_THROW((void)compare(path(2000000), path(2000000), {.dim = 3}), InputError);
   EXPECT_THROW((void)compare(path(2000000), path(2000000), {.dim = 2, .memory_limit = ~0ull}), InputError);
+}
+
+TEST(ComparePairs, ComparesEveryTwoGraphsInARow) {
+  const std::vector<Graph> graphs = {cycle(6),    disjoint_union(cycle(3), cycle(3)), path(9), cycle(9), rook(),
+                                     shrikhande()};
+  for (const unsigned dim : {1u, 2u, 3u}) {
+    // On one thread, on several, and on several with memory for one pair at a time.
+    const double one_pair = memory_needed(dim, std::vector<Node>{16, 16});
+    for (const Options& options :
+         {Options{.dim = dim}, Options{.dim = dim, .threads = 3},
+          Options{.dim = dim, .threads = 3, .memory_limit = static_cast<std::uint64_t>(one_pair)}}) {
+      const auto answers = compare_pairs(graphs, options);
+      ASSERT_EQ(answers.size(), 3u);
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(answers[i], compare(graphs[2 * i], graphs[2 * i + 1], {.dim = dim}));
+    }
+  }
+  EXPECT_TRUE(compare_pairs({}).empty());
+  EXPECT_THROW((void)compare_pairs(std::span(graphs).first(3)), InputError);
+}
+
+TEST(Group, DoesNotDependOnThreads) {
+  // Enough tuples for threads to be used: 60 graphs of 30 nodes, every second one a renamed copy of the one before.
+  Stream stream(derive_key(8, Purpose::test));
+  std::vector<Graph> graphs;
+  for (int i = 0; i < 30; ++i) {
+    graphs.push_back(random_graph(30, 0.1, 2, stream));
+    graphs.push_back(shuffled(graphs.back(), stream));
+  }
+  const Grouping one = group(graphs, {.dim = 2});
+  const Grouping four = group(graphs, {.dim = 2, .threads = 4});
+  EXPECT_EQ(one.groups, 30u);
+  EXPECT_EQ(one.group, four.group);
+  EXPECT_EQ(one.classes, four.classes);
+  EXPECT_EQ(one.stable_after, four.stable_after);
 }
 
 TEST(Group, BringsEquivalentGraphsTogether) {

@@ -135,6 +135,7 @@ void Features(const FeatureRows& f) {
   const Words dw;
   const Float scale = hn::Set(d, f.scale);
   constexpr std::size_t kGroup = 4 * kLanes;  // columns a vector of counters gives
+  const Word iota = hn::Iota(dw, 0);          // out of the loop: GCC makes it element by element
   HWY_ALIGN float partial[kGroup];
   for (std::size_t v = f.first; v < f.last; v += kRowsAtOnce) {
     // An odd last row is made twice rather than by other code.
@@ -142,7 +143,7 @@ void Features(const FeatureRows& f) {
     for (std::size_t column = 0; column < f.columns; column += kGroup) {
       Counters x[kRowsAtOnce];
       for (std::size_t i = 0; i < kRowsAtOnce; ++i) {
-        x[i].c[0] = hn::Iota(dw, static_cast<std::uint32_t>(column / 4));
+        x[i].c[0] = hn::Add(iota, hn::Set(dw, static_cast<std::uint32_t>(column / 4)));
         x[i].c[1] = hn::Set(dw, static_cast<std::uint32_t>(nodes[i]));
         x[i].c[2] = hn::Set(dw, f.graph);
         x[i].c[3] = hn::Zero(dw);

@@ -6,10 +6,10 @@ namespace tyche::engine::cpu {
 
 namespace {
 
-// Rows worked on together. Forward: the left operands of a chunk are read once a panel and should stay in the first
-// cache. Backward: the sums of a chunk are loaded and stored once a chunk, which longer chunks make up for.
-constexpr std::size_t kForwardChunk = 64;
-constexpr std::size_t kBackwardChunk = 96;
+// Rows worked on together. A product's left operands are read once a panel and should stay in the first cache. The sums
+// of a gradient are begun and ended once a chunk, which only longer chunks make up for.
+constexpr std::size_t kProductChunk = 64;
+constexpr std::size_t kGradientChunk = 256;
 
 // [0, rows) in nearly equal chunks; at least one, so that a layer without rows still stores a gradient of zeros.
 template <class Body>
@@ -32,7 +32,7 @@ LayerRunner::LayerRunner(const PackedModel& model) : model_(model), kernels_(mod
     widest = std::max({widest, model.stride(layer.in), model.stride(layer.out)});
     if (!layer.by_rows) largest = std::max(largest, layer.forward.count * layer.forward.panel_stride);
   }
-  constexpr std::size_t kMost = std::max(kForwardChunk, kBackwardChunk);
+  constexpr std::size_t kMost = std::max(kProductChunk, kGradientChunk);
   chunk_memory_ = AlignedFloats(2 * kMost * widest);
   gathered_ = {chunk_memory_.data(), widest};
   rooted_ = {chunk_memory_.data() + kMost * widest, widest};
@@ -88,7 +88,7 @@ void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& param
   product.finish = Finish::activate;
   product.activation = model_.config().activation;
   product.bias = parameters.packed + layer.bias;
-  for_chunks(rows_out(pieces), kForwardChunk, [&](std::size_t first, std::size_t last, bool, bool) {
+  for_chunks(rows_out(pieces), kProductChunk, [&](std::size_t first, std::size_t last, bool, bool) {
     gather(pieces, &MessageGraph::gather, in, columns, first, last, gathered_);
     View roots{in.row(first), in.stride};
     if (!direct) {
@@ -142,25 +142,27 @@ void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& para
   product.finish = Finish::derive;
   product.activation = model_.config().activation;
   product.outputs_stride = in.stride;
-  for_chunks(rows_in(pieces), kBackwardChunk,
-             [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
-               gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
-               View roots{d_out.row(first), d_out.stride};
-               if (!direct) {
-                 gather(pieces, &MessageGraph::root_scatter, d_out, columns, first, last, rooted_);
-                 roots = rooted_;
-               }
-               gradient_products(layer, last - first, in, first, {roots, gathered_}, first_chunk, last_chunk, sink);
-               if (layer.needed == 0) return;
-               product.rows = last - first;
-               product.left[0] = roots.data;
-               product.left_stride[0] = roots.stride;
-               product.left[1] = gathered_.data;
-               product.left_stride[1] = gathered_.stride;
-               product.out = d_in.row(first);
-               product.outputs = in.row(first);
-               kernels_.rows_product(product);
-             });
+  const auto chunk = [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
+    gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
+    View roots{d_out.row(first), d_out.stride};
+    if (!direct) {
+      gather(pieces, &MessageGraph::root_scatter, d_out, columns, first, last, rooted_);
+      roots = rooted_;
+    }
+    gradient_products(layer, last - first, in, first, {roots, gathered_}, first_chunk, last_chunk, sink);
+    if (layer.needed == 0) return;
+    for_chunks(last - first, kProductChunk, [&](std::size_t from, std::size_t to, bool, bool) {
+      product.rows = to - from;
+      product.left[0] = roots.row(from);
+      product.left_stride[0] = roots.stride;
+      product.left[1] = gathered_.row(from);
+      product.left_stride[1] = gathered_.stride;
+      product.out = d_in.row(first + from);
+      product.outputs = in.row(first + from);
+      kernels_.rows_product(product);
+    });
+  };
+  for_chunks(rows_in(pieces), kGradientChunk, chunk);
 }
 
 void LayerRunner::linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in,

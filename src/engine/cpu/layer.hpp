@@ -50,7 +50,8 @@ struct GradientSink {
   bool add = false;
 };
 
-/// The gradient of a max readout: for column c of graph g, `gradient` arrives at row `row` of the graph's outputs.
+/// The gradient of a max readout: for column c of graph g, `gradient` (before the activation) arrives at row `row` of
+/// the graph's outputs.
 struct Winners {
   const std::uint32_t* row = nullptr;  ///< graphs × stride, counted within the graph
   const float* gradient = nullptr;     ///< graphs × stride
@@ -68,10 +69,9 @@ class LayerRunner {
   /// gradient, becomes that of the input before the activation which made it.
   void conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
                      View d_out, View d_in, GradientSink sink);
-  /// The same under max readout, where all but one entry a graph and column of d_out are zero. `out` is the layer's
-  /// output. Requires layer.by_rows.
+  /// The same under max readout, where all but one entry a graph and column of d_out are zero. Requires layer.by_rows.
   void conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
-                            View in, View out, const Winners& winners, View d_in, GradientSink sink);
+                            View in, const Winners& winners, View d_in, GradientSink sink);
 
   void linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in, View out,
                       Finish finish);
@@ -94,12 +94,16 @@ class LayerRunner {
   AlignedFloats partial_;  ///< a layer's gradient while its chunks are summed
   View gathered_;          ///< a chunk of rows
   View rooted_;
-  // The sparse backward pass: rows of the winners of all graphs, one after another.
-  AlignedFloats winner_memory_;
+  // The sparse backward pass; kept from call to call to spare allocations.
+  void sort_columns(const PackedLayer& layer, std::size_t g);
+  AlignedFloats winner_memory_;          ///< messages of the winners of all graphs, one after another
   std::vector<std::int32_t> slots_;      ///< row within a graph -> its place among the winners, or -1
   std::vector<std::uint32_t> distinct_;  ///< the rows that won something, graph after graph
-  std::vector<float> d_values_;
-  std::vector<std::uint32_t> places_;
+  std::vector<std::size_t> begin_;       ///< where each graph's begin
+  std::vector<std::uint32_t> places_;    ///< graphs × columns: the winner's place in distinct_
+  std::vector<std::uint32_t> columns_, column_begin_, next_;
+  std::vector<const float*> rows_;
+  std::vector<float> weights_;
 };
 
 }  // namespace tyche::engine::cpu

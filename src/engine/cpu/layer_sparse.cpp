@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "engine/cpu/layer.hpp"
-#include "nn/activation.hpp"
 
 namespace tyche::engine::cpu {
 
 void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters,
-                                       std::span<const Piece> pieces, View in, View out, const Winners& winners,
-                                       View d_in, GradientSink sink) {
+                                       std::span<const Piece> pieces, View in, const Winners& winners, View d_in,
+                                       GradientSink sink) {
   const std::size_t graphs = pieces.size();
   const std::size_t columns = model_.padded(layer.in);
   const std::size_t stride = model_.stride(layer.in);
@@ -17,7 +16,7 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
   // 1. The rows that won something, and their messages.
   distinct_.clear();
   places_.assign(graphs * layer.out, 0);
-  std::vector<std::size_t> begin(graphs + 1, 0);
+  begin_.assign(graphs + 1, 0);
   for (std::size_t g = 0; g < graphs; ++g) {
     const MessageGraph& messages = *pieces[g].messages;
     slots_.resize(std::max(slots_.size(), messages.rows_out), -1);
@@ -29,29 +28,28 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
       }
       places_[g * layer.out + j] = static_cast<std::uint32_t>(slots_[row]);
     }
-    begin[g + 1] = distinct_.size();
-    for (std::size_t i = begin[g]; i < begin[g + 1]; ++i) slots_[distinct_[i]] = -1;
+    begin_[g + 1] = distinct_.size();
+    for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) slots_[distinct_[i]] = -1;
   }
-  if (winner_memory_.size() < 2 * distinct_.size() * stride) {
-    winner_memory_ = AlignedFloats(2 * distinct_.size() * stride);
+  if (winner_memory_.size() < (distinct_.size() + 1) * stride) {
+    winner_memory_ = AlignedFloats((distinct_.size() + 1) * stride);
   }
   const View messages{winner_memory_.data(), stride};
-  const View d_messages{winner_memory_.data() + distinct_.size() * stride, stride};
+  float* d_message = winner_memory_.data() + distinct_.size() * stride;
   for (std::size_t g = 0; g < graphs; ++g) {
-    for (std::size_t i = begin[g]; i < begin[g + 1]; ++i) {
+    for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
       gather(pieces, &MessageGraph::gather, in, columns, pieces[g].out + distinct_[i], pieces[g].out + distinct_[i] + 1,
              {messages.row(i), stride});
     }
   }
   const auto root_row = [&](std::size_t g, std::uint32_t row) {
     const MessageGraph& m = *pieces[g].messages;
-    return in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row])) - in.data;
+    return in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row]));
   };
 
-  // 2. The gradient before the activation, and from it that of every column's weights.
-  d_values_.assign(graphs * layer.out, 0.0f);
-  std::vector<const float*> rows(graphs);
-  std::vector<float> weights(graphs);
+  // 2. The gradient of every column's weights.
+  rows_.resize(graphs);
+  weights_.resize(graphs);
   float* bias = sink.packed + layer.bias;
   if (!sink.add) std::fill_n(bias, model_.padded(layer.out), 0.0f);
   for (std::size_t j = 0; j < layer.out; ++j) {
@@ -59,46 +57,47 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
     float sum = 0;
     std::size_t count = 0;
     for (std::size_t g = 0; g < graphs; ++g) {
-      if (begin[g] == begin[g + 1]) continue;
+      if (begin_[g] == begin_[g + 1]) continue;
       const std::uint32_t row = winners.row[g * winners.stride + j];
-      float d = winners.gradient[g * winners.stride + j];
-      d *= nn::derivative(model_.config().activation, out.row(pieces[g].out + row)[j]);
-      d_values_[g * layer.out + j] = d;
+      const float d = winners.gradient[g * winners.stride + j];
       sum += d;
-      weights[count] = d;
-      rows[count++] = in.data + root_row(g, row);
+      weights_[count] = d;
+      rows_[count++] = root_row(g, row);
     }
-    kernels_.weighted_rows(rows.data(), weights.data(), count, columns, sink.add, to);
+    kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to);
     count = 0;
     for (std::size_t g = 0; g < graphs; ++g) {
-      if (begin[g] != begin[g + 1]) rows[count++] = messages.row(places_[g * layer.out + j]);
+      if (begin_[g] != begin_[g + 1]) rows_[count++] = messages.row(places_[g * layer.out + j]);
     }
-    kernels_.weighted_rows(rows.data(), weights.data(), count, columns, sink.add, to + layer.row_stride);
+    kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to + layer.row_stride);
     bias[j] += sum;
   }
   if (layer.needed == 0) return;
 
-  // 3. Back to the inputs: to the winners' roots, to their messages, and through these to their neighbours.
+  // 3. Back to the inputs: to the winners' roots, to their messages, and through these to their neighbours. Columns
+  // with the same winner are summed together.
   const std::size_t needed = model_.padded(layer.needed);
   const std::size_t inputs = rows_in(pieces);
   for (std::size_t r = 0; r < inputs; ++r) std::fill_n(d_in.row(r), needed, 0.0f);
-  std::fill_n(d_messages.data, distinct_.size() * stride, 0.0f);
   for (std::size_t g = 0; g < graphs; ++g) {
     const MessageGraph& m = *pieces[g].messages;
-    if (begin[g] == begin[g + 1]) continue;
-    for (std::size_t j = 0; j < layer.out; ++j) {
-      const float* weight = parameters.packed + layer.rows + j * layer.terms * layer.row_stride;
-      const std::uint32_t row = winners.row[g * winners.stride + j];
-      const float d = d_values_[g * layer.out + j];
-      const std::size_t root = m.roots.empty() ? row : m.roots[row];
-      kernels_.add_scaled(d, weight, d_in.row(pieces[g].in + root), needed);
-      kernels_.add_scaled(d, weight + layer.row_stride, d_messages.row(places_[g * layer.out + j]), needed);
-    }
-    for (std::size_t i = begin[g]; i < begin[g + 1]; ++i) {
+    if (begin_[g] == begin_[g + 1]) continue;
+    sort_columns(layer, g);
+    for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
       const std::uint32_t row = distinct_[i];
+      const std::size_t first = column_begin_[i - begin_[g]], count = column_begin_[i - begin_[g] + 1] - first;
+      weights_.resize(count);
+      rows_.resize(count);
+      for (std::size_t c = 0; c < count; ++c) {
+        weights_[c] = winners.gradient[g * winners.stride + columns_[first + c]];
+        rows_[c] = parameters.packed + layer.rows + columns_[first + c] * layer.terms * layer.row_stride;
+      }
+      float* d_root = d_in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row]));
+      kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, true, d_root);
+      for (const float*& weight : rows_) weight += layer.row_stride;
+      kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, false, d_message);
       for (std::uint64_t e = m.gather.offsets[row]; e < m.gather.offsets[row + 1]; ++e) {
-        kernels_.add_scaled(m.gather.value(row, e), d_messages.row(i), d_in.row(pieces[g].in + m.gather.columns[e]),
-                            needed);
+        kernels_.add_scaled(m.gather.value(row, e), d_message, d_in.row(pieces[g].in + m.gather.columns[e]), needed);
       }
     }
   }
@@ -107,6 +106,18 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
   for (std::size_t r = 0; r < inputs && layer.needed < needed; ++r) {
     std::fill(d_in.row(r) + layer.needed, d_in.row(r) + needed, 0.0f);
   }
+}
+
+// columns_: the columns of graph g by their winners; those of its i-th winner begin at column_begin_[i].
+void LayerRunner::sort_columns(const PackedLayer& layer, std::size_t g) {
+  const std::uint32_t* place = places_.data() + g * layer.out;
+  const std::size_t first = begin_[g];
+  column_begin_.assign(begin_[g + 1] - first + 1, 0);
+  for (std::size_t j = 0; j < layer.out; ++j) ++column_begin_[place[j] - first + 1];
+  for (std::size_t i = 0; i + 1 < column_begin_.size(); ++i) column_begin_[i + 1] += column_begin_[i];
+  next_.assign(column_begin_.begin(), column_begin_.end() - 1);
+  columns_.resize(layer.out);
+  for (std::uint32_t j = 0; j < layer.out; ++j) columns_[next_[place[j] - first]++] = j;
 }
 
 }  // namespace tyche::engine::cpu

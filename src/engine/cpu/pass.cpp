@@ -224,7 +224,10 @@ void Pass::backward(const Parameters& parameters, GradientSink sink) {
   std::size_t left = convs.size();  // layers whose backward pass is still to come
   if (convs.back().by_rows) {
     --left;
-    layers_.conv_backward_sparse(convs[left], parameters, pieces_, convs_[left], convs_[left + 1],
+    // The pooled values are the last layer's at the rows that won.
+    kernels_.derive(model_.config().activation, pooled_.data, pooled_.stride, d_pooled_.data, d_pooled_.stride,
+                    members_.size(), model_.padded(model_.config().width));
+    layers_.conv_backward_sparse(convs[left], parameters, pieces_, convs_[left],
                                  {winners_.data(), d_pooled_.data, pooled_.stride}, d_out, sink);
   } else {
     spread_readout(d_out);

@@ -1,9 +1,9 @@
 // Matrix products, compiled once per instruction set.
 //
 // Both products hold a tile of kTileRows × 2 vectors of the result in registers and stream the other operands past it:
-// per step two vectors of the right operand and one broadcast a row. With 16 vector registers five rows leave room for
-// the compiler (six spill under GCC 12: 8 % slower here), with 32 eight reach the peak. A number of rows that is no
-// multiple of the tile is cut into tiles of nearly equal height rather than full ones and a rest.
+// per step two vectors of the right operand and one broadcast a row. Six rows fill 16 vector registers; with 32, eight
+// rows already reach the peak and ten or twelve brought nothing. A number of rows that is no multiple of the tile is
+// cut into tiles of nearly equal height rather than full ones and a rest.
 #include "engine/cpu/dispatch.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr std::size_t kTileRows = 8;
 #else
-constexpr std::size_t kTileRows = 5;
+constexpr std::size_t kTileRows = 6;
 #endif
 constexpr std::size_t kPanel = 2 * kLanes;
 
@@ -149,6 +149,13 @@ HWY_NOINLINE void GradientTile(const GradientProduct& p, std::size_t column, std
     TYCHE_UNROLL
     for (std::size_t j = 0; j < 2; ++j) {
       c[i][j] = p.start == nullptr ? hn::Zero(d) : hn::Load(d, p.start + place + i * p.row_stride + j * kLanes);
+    }
+  }
+  if (p.plus != nullptr) {
+    TYCHE_UNROLL
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      TYCHE_UNROLL
+      for (std::size_t j = 0; j < kPanel; j += kAlign) __builtin_prefetch(p.plus + place + i * p.row_stride + j);
     }
   }
   const float* HWY_RESTRICT left = p.left + column;

@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 // 64 columns where a vector has 16 lanes or 8.
 constexpr std::size_t kStripe = kLanes >= 16 ? 4 : 8;
 
-template <std::size_t kVectors, bool kWeighted>
+template <std::size_t kVectors, bool kWeighted, bool kFar>
 HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
   const Floats d;
   const std::uint64_t* HWY_RESTRICT offsets = g.sparse->offsets.data();
@@ -27,12 +27,20 @@ HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
   const float* HWY_RESTRICT scales = g.sparse->scales.empty() ? nullptr : g.sparse->scales.data();
   const float* HWY_RESTRICT matrix = g.matrix + column;
   float* HWY_RESTRICT out = g.out + column;
+  // In a matrix too large for the caches, rows are asked for a few entries ahead; which come next only the graph knows.
+  constexpr std::uint64_t kAhead = 16;
+  const std::uint64_t final = offsets[g.last] == 0 ? 0 : offsets[g.last] - 1;
   for (std::size_t v = g.first; v < g.last; ++v, out += g.out_stride) {
     Float sum[kVectors];
     TYCHE_UNROLL
     for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Zero(d);
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
       const float* from = matrix + columns[e] * g.stride;
+      if constexpr (kFar) {
+        const float* ahead = matrix + columns[HWY_MIN(e + kAhead, final)] * g.stride;
+        TYCHE_UNROLL
+        for (std::size_t j = 0; j < kVectors * kLanes; j += kAlign) __builtin_prefetch(ahead + j);
+      }
       TYCHE_UNROLL
       for (std::size_t j = 0; j < kVectors; ++j) {
         const Float x = hn::Load(d, from + j * kLanes);
@@ -53,24 +61,31 @@ HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
   }
 }
 
-template <std::size_t kVectors, bool kWeighted>
+template <std::size_t kVectors, bool kWeighted, bool kFar>
 HWY_INLINE void GatherStripeOfWidth(std::size_t vectors, const GatherRows& g, std::size_t column) {
   if (vectors == kVectors) {
-    GatherStripe<kVectors, kWeighted>(g, column);
+    GatherStripe<kVectors, kWeighted, kFar>(g, column);
   } else if constexpr (kVectors > 1) {
-    GatherStripeOfWidth<kVectors - 1, kWeighted>(vectors, g, column);
+    GatherStripeOfWidth<kVectors - 1, kWeighted, kFar>(vectors, g, column);
+  }
+}
+
+template <bool kWeighted, bool kFar>
+void GatherAll(const GatherRows& g) {
+  for (std::size_t column = 0; column < g.columns; column += kStripe * kLanes) {
+    const std::size_t vectors = HWY_MIN(kStripe, (g.columns - column + kLanes - 1) / kLanes);
+    GatherStripeOfWidth<kStripe, kWeighted, kFar>(vectors, g, column);
   }
 }
 
 void Gather(const GatherRows& g) {
+  constexpr std::size_t kFarFloats = 1 << 18;  // 1 MB
   const bool weighted = !g.sparse->weights.empty();
-  for (std::size_t column = 0; column < g.columns; column += kStripe * kLanes) {
-    const std::size_t vectors = HWY_MIN(kStripe, (g.columns - column + kLanes - 1) / kLanes);
-    if (weighted) {
-      GatherStripeOfWidth<kStripe, true>(vectors, g, column);
-    } else {
-      GatherStripeOfWidth<kStripe, false>(vectors, g, column);
-    }
+  const bool far = g.sparse->rows() * g.stride > kFarFloats;
+  if (weighted) {
+    far ? GatherAll<true, true>(g) : GatherAll<true, false>(g);
+  } else {
+    far ? GatherAll<false, true>(g) : GatherAll<false, false>(g);
   }
 }
 

@@ -122,25 +122,26 @@ class TrialRun {
   void train(std::uint32_t epoch, std::size_t rank, std::size_t size, std::size_t worker, SpinBarrier& barrier,
              Failure& failure) {
     const FlushDenormals flush;
-    const std::size_t layers = model_.layers().size();
     std::uint64_t step = trial_.state.step;
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       const Slices& slices = batches_[b];
-      // Alone, slices are added up in one gradient, which stays in cache. In a team each has its own and Adam adds them
-      // up in the same order: the same bits.
+      // The gradient of a batch is ((s0 + s1) + s2) + … over its slices. The first thread has the first slices and adds
+      // them up as they come, in one place that stays in its cache; the slices of others are kept apart and added by
+      // Adam, in the same order: the same bits.
+      // Rounded up, so that the first thread always has one.
+      const auto begin_of = [&](std::size_t r) { return (slices.size() * r + size - 1) / size; };
       failure.guard([&] {
-        for (std::size_t s = rank; s < slices.size(); s += size) {
-          const GradientSink sink = size == 1 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
+        for (std::size_t s = begin_of(rank); s < begin_of(rank + 1); ++s) {
+          const GradientSink sink = rank == 0 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
           train_slice(slices, s, epoch, prepared_.pass(worker), tallies_[first_tally_[b] + s], sink);
         }
       });
       barrier.wait();
       failure.guard([&] {
         const AdamStep constants(++step, trial_.learning_rate);
-        std::vector<const float*> gradients;
-        for (std::size_t s = 0; s < (size == 1 ? 1 : slices.size()); ++s) gradients.push_back(gradient(s));
-        for (std::size_t l = layers * rank / size; l < layers * (rank + 1) / size; ++l) {
-          const PackedLayer& layer = model_.layers()[l];
+        std::vector<const float*> gradients = {gradient(0)};
+        for (std::size_t s = begin_of(1); s < slices.size(); ++s) gradients.push_back(gradient(s));
+        for (const PackedLayer& layer : share_of(rank, size)) {
           kernels_.adam(constants, p_.data(), m_.data(), v_.data(), gradients.data(), gradients.size(), layer.begin,
                         layer.end);
           model_.derive(layer, p_.data(), derived_.data());
@@ -148,6 +149,18 @@ class TrialRun {
       });
       barrier.wait();
     }
+  }
+
+  // The layers whose parameters thread `rank` updates: nearly equal shares of the packed vector.
+  std::span<const PackedLayer> share_of(std::size_t rank, std::size_t size) const {
+    const auto layers = model_.layers();
+    const auto first_of = [&](std::size_t r) {
+      std::size_t l = 0;
+      // A layer belongs to the share its middle falls into.
+      while (l < layers.size() && (layers[l].begin + layers[l].end) / 2 < model_.packed_size() * r / size) ++l;
+      return l;
+    };
+    return layers.subspan(first_of(rank), first_of(rank + 1) - first_of(rank));
   }
 
   void train_slice(const Slices& slices, std::size_t s, std::uint32_t epoch, Pass& pass, Tally& tally,

@@ -1,0 +1,21 @@
+#pragma once
+/// What a number of successes says about a probability.
+#include <cstdint>
+
+namespace tyche {
+
+struct Interval {
+  double low = 0;
+  double high = 1;
+};
+
+/// Clopper and Pearson's interval: holds the probability with at least this confidence, whatever it is. No trials: all
+/// of [0, 1]. Requires successes <= trials, 0 < confidence < 1.
+[[nodiscard]] Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double confidence = 0.95);
+
+/// Fisher's exact test, two-sided: the probability, if both samples had the same chance of success, of a split of all
+/// successes at most as likely as this one.
+[[nodiscard]] double fisher_exact(std::uint64_t successes_a, std::uint64_t trials_a, std::uint64_t successes_b,
+                                  std::uint64_t trials_b);
+
+}  // namespace tyche

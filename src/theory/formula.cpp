@@ -1,0 +1,203 @@
+#include "theory/formula.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include "support/error.hpp"
+
+namespace tyche::theory {
+
+Variable FormulaPool::variable(std::string_view name) {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  if (found != names_.end()) return static_cast<Variable>(found - names_.begin());
+  if (names_.size() == kMaxVariables) {
+    throw InputError(fmt::format("variable '{}' is one too many: formulas may use {} variables", name, kMaxVariables));
+  }
+  names_.emplace_back(name);
+  return static_cast<Variable>(names_.size() - 1);
+}
+
+FormulaId FormulaPool::colour(std::uint32_t index, Variable v) {
+  if (index == 0 || index > kMaxColour) {
+    throw InputError(fmt::format("colours are R1 to R{}, not R{}", kMaxColour, index));
+  }
+  return add(Kind::colour, v, 0, index, {});
+}
+
+FormulaId FormulaPool::conjunction(std::span<const FormulaId> operands) {
+  if (operands.empty()) return truth(true);
+  return operands.size() == 1 ? operands[0] : add(Kind::conjunction, 0, 0, 0, operands);
+}
+
+FormulaId FormulaPool::disjunction(std::span<const FormulaId> operands) {
+  if (operands.empty()) return truth(false);
+  return operands.size() == 1 ? operands[0] : add(Kind::disjunction, 0, 0, 0, operands);
+}
+
+FormulaId FormulaPool::implication(FormulaId f, FormulaId g) {
+  const FormulaId both[] = {f, g};
+  return add(Kind::implication, 0, 0, 0, both);
+}
+
+FormulaId FormulaPool::equivalence(FormulaId f, FormulaId g) {
+  const FormulaId both[] = {f, g};
+  return add(Kind::equivalence, 0, 0, 0, both);
+}
+
+FormulaId FormulaPool::at_least(std::uint32_t count, Variable v, FormulaId body) {
+  if (count == 0 || count > kMaxCount) {
+    throw InputError(fmt::format("a quantifier counts from 1 to {}, not {}{}", kMaxCount, count,
+                                 count == 0 ? ": 'at least 0' is always true" : ""));
+  }
+  return add(Kind::at_least, v, 0, count, {&body, 1});
+}
+
+FormulaId FormulaPool::exactly(std::uint32_t count, Variable v, FormulaId body) {
+  const FormulaId enough = at_least(count, v, body);
+  return conjunction({enough, negation(at_least(count + 1, v, body))});
+}
+
+FormulaId FormulaPool::add(Kind kind, Variable a, Variable b, std::uint32_t number,
+                           std::span<const FormulaId> operands) {
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(kind) << 16 | static_cast<std::uint64_t>(a) << 8 | b, number);
+  for (const FormulaId f : operands) hash = mix(hash, f);
+  const auto equals = [&](std::uint32_t other) {
+    const View v = view(other);
+    return v.kind == kind && v.a == a && v.b == b && v.number == number && std::ranges::equal(v.operands, operands);
+  };
+  return table_.find_or_add(hash, equals, [&] {
+    if (records_.size() >= kKeep) throw InputError("too many formulas for one pool (four thousand million)");
+    std::uint32_t free = 0;
+    for (const FormulaId f : operands) free |= records_[f].free;
+    switch (kind) {
+      case Kind::colour:
+        free = 1u << a;
+        break;
+      case Kind::edge:
+      case Kind::equal:
+        free = 1u << a | 1u << b;
+        break;
+      case Kind::at_least:
+      case Kind::for_all:
+        free &= ~(1u << a);
+        break;
+      default:
+        break;
+    }
+    const std::uint64_t first = operands_.size();
+    operands_.insert(operands_.end(), operands.begin(), operands.end());
+    records_.push_back({first, static_cast<std::uint32_t>(operands.size()), number, free, kind, a, b});
+    return static_cast<std::uint32_t>(records_.size() - 1);
+  });
+}
+
+std::vector<FormulaId> subformulas(const FormulaPool& pool, FormulaId f) {
+  // Operands have smaller numbers, so one walk down over a table of marks finds them all, without recursion.
+  std::vector<bool> wanted(static_cast<std::size_t>(f) + 1, false);
+  wanted[f] = true;
+  std::vector<FormulaId> out;
+  for (FormulaId g = f + 1; g-- > 0;) {
+    if (!wanted[g]) continue;
+    out.push_back(g);
+    for (const FormulaId operand : pool.view(g).operands) wanted[operand] = true;
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::uint32_t variables_of(const FormulaPool& pool, FormulaId f) {
+  std::uint32_t used = 0;
+  for (const FormulaId g : subformulas(pool, f)) {
+    const auto v = pool.view(g);
+    used |= pool.free_variables(g);
+    if (v.kind == Kind::at_least || v.kind == Kind::for_all) used |= 1u << v.a;
+  }
+  return used;
+}
+
+std::uint32_t max_colour(const FormulaPool& pool, FormulaId f) {
+  std::uint32_t largest = 0;
+  for (const FormulaId g : subformulas(pool, f)) {
+    const auto v = pool.view(g);
+    if (v.kind == Kind::colour) largest = std::max(largest, v.number);
+  }
+  return largest;
+}
+
+namespace {
+
+/// Rebuilds f bottom-up; `atom` says what becomes of colours, edges and equations, `bound` of quantified variables.
+FormulaId rebuild(FormulaPool& pool, FormulaId f, const std::function<FormulaId(FormulaId)>& atom,
+                  const std::function<Variable(Variable)>& bound) {
+  std::unordered_map<FormulaId, FormulaId> image;
+  std::vector<FormulaId> operands;
+  for (const FormulaId g : subformulas(pool, f)) {
+    operands.clear();
+    for (const FormulaId operand : pool.view(g).operands) operands.push_back(image.at(operand));
+    const Kind kind = pool.view(g).kind;
+    const Variable a = pool.view(g).a;
+    const std::uint32_t number = pool.view(g).number;
+    FormulaId made = g;
+    switch (kind) {
+      case Kind::truth:
+      case Kind::falsity:
+        break;
+      case Kind::colour:
+      case Kind::edge:
+      case Kind::equal:
+        made = atom(g);
+        break;
+      case Kind::negation:
+        made = pool.negation(operands[0]);
+        break;
+      case Kind::conjunction:
+        made = pool.conjunction(operands);
+        break;
+      case Kind::disjunction:
+        made = pool.disjunction(operands);
+        break;
+      case Kind::implication:
+        made = pool.implication(operands[0], operands[1]);
+        break;
+      case Kind::equivalence:
+        made = pool.equivalence(operands[0], operands[1]);
+        break;
+      case Kind::at_least:
+        made = pool.at_least(number, bound(a), operands[0]);
+        break;
+      case Kind::for_all:
+        made = pool.for_all(bound(a), operands[0]);
+        break;
+    }
+    image.emplace(g, made);
+  }
+  return image.at(f);
+}
+
+}  // namespace
+
+FormulaId swap_variables(FormulaPool& pool, FormulaId f, Variable x, Variable y) {
+  const auto other = [x, y](Variable v) { return v == x ? y : v == y ? x : v; };
+  const auto atom = [&](FormulaId g) {
+    const auto v = pool.view(g);
+    if (v.kind == Kind::colour) return pool.colour(v.number, other(v.a));
+    return v.kind == Kind::edge ? pool.edge(other(v.a), other(v.b)) : pool.equal(other(v.a), other(v.b));
+  };
+  return rebuild(pool, f, atom, other);
+}
+
+FormulaId substitute_colours(FormulaPool& pool, FormulaId f, std::span<const FormulaId> meanings, Variable x,
+                             Variable y) {
+  const auto atom = [&](FormulaId g) {
+    const auto v = pool.view(g);
+    if (v.kind != Kind::colour || v.number > meanings.size() || meanings[v.number - 1] == kKeep) return g;
+    const FormulaId meaning = meanings[v.number - 1];
+    return v.a == x ? meaning : swap_variables(pool, meaning, x, y);
+  };
+  return rebuild(pool, f, atom, [](Variable v) { return v; });
+}
+
+}  // namespace tyche::theory

@@ -1,0 +1,193 @@
+#include "theory/graph_functions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "graph/graph6.hpp"
+#include "graph/isomorphism.hpp"
+#include "graph/lines.hpp"
+#include "graph/planarity.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche::theory {
+namespace {
+
+bool has_triangle(const Graph& g) {
+  for (const auto& [u, v] : g.edges()) {
+    for (const Node w : g.neighbours(u)) {
+      if (g.has_edge(v, w)) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether `colours` colours suffice, by trying all (graphs here are small).
+bool colourable(const Graph& g, Node colours, std::vector<Node>& colour) {
+  const Node v = static_cast<Node>(colour.size());
+  if (v == g.num_nodes()) return true;
+  for (Node c = 0; c < colours; ++c) {
+    const auto clash = [&](Node u) { return u < v && colour[u] == c; };
+    if (std::ranges::any_of(g.neighbours(v), clash)) continue;
+    colour.push_back(c);
+    const bool done = colourable(g, colours, colour);
+    colour.pop_back();
+    if (done) return true;
+  }
+  return false;
+}
+
+Node chromatic_number(const Graph& g) {
+  std::vector<Node> colour;
+  Node colours = 0;
+  while (!colourable(g, colours, colour)) ++colours;
+  return colours;
+}
+
+bool hamiltonian(const Graph& g) {
+  const Node n = g.num_nodes();
+  if (n < 3) return false;
+  std::vector<Node> rest(n - 1);
+  std::iota(rest.begin(), rest.end(), 1);
+  do {
+    bool cycle = g.has_edge(0, rest.front()) && g.has_edge(rest.back(), 0);
+    for (std::size_t i = 1; cycle && i < rest.size(); ++i) cycle = g.has_edge(rest[i - 1], rest[i]);
+    if (cycle) return true;
+  } while (std::next_permutation(rest.begin(), rest.end()));
+  return false;
+}
+
+double diameter(const Graph& g) {
+  double largest = 0;
+  for (Node from = 0; from < g.num_nodes(); ++from) {
+    std::vector<int> distance(g.num_nodes(), -1);
+    std::vector<Node> queue = {from};
+    distance[from] = 0;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      for (const Node u : g.neighbours(queue[i])) {
+        if (distance[u] >= 0) continue;
+        distance[u] = distance[queue[i]] + 1;
+        queue.push_back(u);
+      }
+    }
+    if (queue.size() < g.num_nodes()) return -1;
+    largest = std::max(largest, static_cast<double>(distance[queue.back()]));
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::vector<Graph> graph_classes(Node nodes) {
+  if (nodes == 0 || nodes > kMaxClassNodes) {
+    throw InputError(fmt::format("graphs of {} nodes are not listed here: 1 to {} nodes are", nodes, kMaxClassNodes));
+  }
+  // Every graph of n nodes is one of n - 1 nodes and a node joined to some of them.
+  using Code = std::pair<std::size_t, std::vector<Edge>>;
+  std::map<Code, Graph> found = {{Code{}, Graph::from_edges(1, std::vector<Edge>{})}};
+  for (Node n = 2; n <= nodes; ++n) {
+    std::map<Code, Graph> next;
+    for (const auto& [code, graph] : found) {
+      for (std::uint32_t joined = 0; joined < 1u << (n - 1); ++joined) {
+        std::vector<Edge> edges = graph.edges();
+        for (Node u = 0; u + 1 < n; ++u) {
+          if (joined >> u & 1) edges.emplace_back(u, n - 1);
+        }
+        Graph canonical = canonical_form(Graph::from_edges(n, edges));
+        Code key(edges.size(), canonical.edges());
+        next.emplace(std::move(key), std::move(canonical));
+      }
+    }
+    found = std::move(next);
+  }
+  std::vector<Graph> out;
+  for (auto& [code, graph] : found) out.push_back(std::move(graph));
+  return out;
+}
+
+std::vector<std::uint32_t> classes_of_labelled_graphs(Node nodes, const std::vector<Graph>& classes) {
+  const auto bit = [](Node u, Node v) { return u < v ? v * (v - 1) / 2 + u : u * (u - 1) / 2 + v; };
+  std::vector<std::uint32_t> out(std::size_t{1} << (nodes * (nodes - 1) / 2));
+  std::vector<Node> renaming(nodes);
+  for (std::uint32_t c = 0; c < classes.size(); ++c) {
+    const std::vector<Edge> edges = classes[c].edges();
+    std::iota(renaming.begin(), renaming.end(), 0);
+    do {
+      std::size_t mask = 0;
+      for (const auto& [u, v] : edges) mask |= std::size_t{1} << bit(renaming[u], renaming[v]);
+      out[mask] = c;
+    } while (std::next_permutation(renaming.begin(), renaming.end()));
+  }
+  return out;
+}
+
+const std::vector<GraphFunction>& named_functions() {
+  static const std::vector<GraphFunction> all = {
+      {"connected", [](const Graph& g) { return connected_components(g).count == 1 ? 1.0 : 0.0; }},
+      {"triangle", [](const Graph& g) { return has_triangle(g) ? 1.0 : 0.0; }},
+      {"bipartite", [](const Graph& g) { return chromatic_number(g) <= 2 ? 1.0 : 0.0; }},
+      {"hamiltonian", [](const Graph& g) { return hamiltonian(g) ? 1.0 : 0.0; }},
+      {"planar", [](const Graph& g) { return planar_embedding(g) ? 1.0 : 0.0; }},
+      {"edges", [](const Graph& g) { return static_cast<double>(g.num_edges()); }},
+      {"chromatic", [](const Graph& g) { return static_cast<double>(chromatic_number(g)); }},
+      {"diameter", diameter},
+  };
+  return all;
+}
+
+const GraphFunction& named_function(const std::string& name) {
+  std::string names;
+  for (const GraphFunction& f : named_functions()) {
+    if (f.name == name) return f;
+    names += (names.empty() ? "" : ", ") + f.name;
+  }
+  throw InputError(fmt::format("'{}' is no function known by name ({}) and no file", name, names));
+}
+
+GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes) {
+  const std::string text = read_file(path);
+  Lines lines(text, path.string());
+  NodeBudget budget(text.size());
+  std::map<std::pair<Node, std::vector<Edge>>, double> table;
+  std::string_view line;
+  while (lines.next(line)) {
+    if (const auto comment = line.find('#'); comment != std::string_view::npos) line = line.substr(0, comment);
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    if (line.empty()) continue;
+    const auto gap = std::find_if(line.begin(), line.end(), is_blank);
+    const auto code_size = static_cast<std::size_t>(gap - line.begin());
+    std::string_view number = line.substr(code_size);
+    while (!number.empty() && is_blank(number.front())) number.remove_prefix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
+      lines.here().fail(fmt::format("expected a graph6 code and a number, found {}", shown(line)));
+    }
+    const Graph graph = parse_graph6_line(line.substr(0, code_size), lines.here(), budget);
+    if (graph.num_nodes() == 0 || graph.num_nodes() > max_nodes) {
+      lines.here().fail(
+          fmt::format("the graph has {} nodes; the function is on graphs of 1 to {}", graph.num_nodes(), max_nodes));
+    }
+    const auto [at, fresh] = table.emplace(std::pair(graph.num_nodes(), canonical_form(graph).edges()), value);
+    if (!fresh && at->second != value) {
+      lines.here().fail(
+          fmt::format("an isomorphic graph has value {} on an earlier line, this one {}; an invariant "
+                      "function gives both the same",
+                      at->second, value));
+    }
+  }
+  return {path.filename().string(), [table = std::move(table)](const Graph& g) {
+            const auto found = table.find(std::pair(g.num_nodes(), canonical_form(g).edges()));
+            return found == table.end() ? 0.0 : found->second;
+          }};
+}
+
+}  // namespace tyche::theory

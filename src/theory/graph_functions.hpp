@@ -1,0 +1,42 @@
+#pragma once
+/// Invariant functions on small graphs, by name or from a file, and the small graphs themselves.
+///
+///   const GraphFunction f = named_function("chromatic");
+///   for (const Graph& g : graph_classes(4)) f.value(g);          // 11 graphs
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace tyche::theory {
+
+/// The largest n graph_classes goes to (1044 graphs).
+inline constexpr Node kMaxClassNodes = 7;
+
+/// One graph of every isomorphism class with exactly `nodes` nodes, fewest edges first, then by canonical form.
+/// Throws InputError unless 1 <= nodes <= kMaxClassNodes.
+[[nodiscard]] std::vector<Graph> graph_classes(Node nodes);
+
+/// For every labelled graph on `nodes` nodes its class, as an index into graph_classes(nodes): entry m is the graph
+/// whose edges are the bits of m, in the order (0,1), (0,2), (1,2), (0,3), …. 2^(n choose 2) entries.
+[[nodiscard]] std::vector<std::uint32_t> classes_of_labelled_graphs(Node nodes, const std::vector<Graph>& classes);
+
+struct GraphFunction {
+  std::string name;
+  std::function<double(const Graph&)> value;  ///< the same for isomorphic graphs
+};
+
+/// connected, triangle (has one), bipartite, hamiltonian (has a cycle through all nodes, so at least 3), planar: 0 or
+/// 1; edges (how many), chromatic (number), diameter (largest distance; -1 where the graph is not connected).
+[[nodiscard]] const std::vector<GraphFunction>& named_functions();
+/// Throws InputError that lists the names on any other.
+[[nodiscard]] const GraphFunction& named_function(const std::string& name);
+
+/// A function from a file: a graph6 code and a number a line, '#' starts a comment; graphs not listed have value 0.
+/// Throws InputError on anything else, on graphs of no or more than `max_nodes` nodes, and on two isomorphic graphs
+/// with different values.
+[[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
+
+}  // namespace tyche::theory

@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+#include <vector>
+
+#include "support/error.hpp"
+#include "theory/syntax.hpp"
+
+namespace tyche::theory {
+namespace {
+
+constexpr int kMaxDepth = 1000;
+
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_word(char c) { return is_small(c) || is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }
+
+/// Recursive descent, one function a level of binding.
+class Parser {
+ public:
+  Parser(FormulaPool& pool, std::string_view text) : pool_(pool), text_(text) {}
+
+  FormulaId whole() {
+    const FormulaId f = equivalence();
+    skip();
+    if (at_ < text_.size()) {
+      fail(at_, text_[at_] == ')' ? "this ')' closes nothing"
+                                  : fmt::format("expected an operator or the end of the formula, found {}", found()));
+    }
+    return f;
+  }
+
+ private:
+  /// Columns count characters from 1, not bytes.
+  [[nodiscard]] std::size_t column(std::size_t at) const {
+    std::size_t out = 1;
+    for (std::size_t i = 0; i < at; ++i) out += (static_cast<unsigned char>(text_[i]) & 0xc0) != 0x80;
+    return out;
+  }
+  [[noreturn]] void fail(std::size_t at, const std::string& what) const {
+    // A long formula is shown in part.
+    std::size_t from = at > 60 ? at - 60 : 0;
+    while (from > 0 && (static_cast<unsigned char>(text_[from]) & 0xc0) == 0x80) --from;
+    std::size_t to = std::min(text_.size(), at + 40);
+    while (to < text_.size() && (static_cast<unsigned char>(text_[to]) & 0xc0) == 0x80) ++to;
+    std::string shown;
+    std::size_t indent = 0;
+    for (std::size_t i = from; i < to; ++i) {
+      const char c = text_[i];
+      shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+      if (i < at) indent += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    }
+    throw InputError(
+        fmt::format("formula, column {}: {}\n  {}\n  {}^", column(at), what, shown, std::string(indent, ' ')));
+  }
+
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  /// What stands here, for messages.
+  std::string found() const {
+    if (at_ >= text_.size()) return "the end of the formula";
+    std::size_t end = at_ + 1;
+    if (is_word(text_[at_])) {
+      while (end < text_.size() && is_word(text_[end]) && end - at_ < 30) ++end;
+    } else {
+      while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
+    }
+    return fmt::format("'{}'", text_.substr(at_, end - at_));
+  }
+  bool take(std::string_view token) {
+    skip();
+    if (text_.substr(at_, token.size()) != token) return false;
+    at_ += token.size();
+    return true;
+  }
+  void expect(std::string_view token, const std::string& why) {
+    if (!take(token)) fail(at_, fmt::format("expected '{}' {}, found {}", token, why, found()));
+  }
+  /// The word that starts here (letters, digits, _), without taking it.
+  std::string_view word() {
+    skip();
+    std::size_t end = at_;
+    while (end < text_.size() && is_word(text_[end])) ++end;
+    return text_.substr(at_, end - at_);
+  }
+
+  FormulaId equivalence() {
+    const FormulaId left = implication();
+    if (!take("<->")) return left;
+    const Nest nest(*this);
+    return pool_.equivalence(left, equivalence());
+  }
+  FormulaId implication() {
+    const FormulaId left = disjunction();
+    if (!take("->")) return left;
+    const Nest nest(*this);
+    return pool_.implication(left, implication());
+  }
+  FormulaId disjunction() {
+    std::vector<FormulaId> operands = {conjunction()};
+    while (take("|")) operands.push_back(conjunction());
+    return pool_.disjunction(operands);
+  }
+  FormulaId conjunction() {
+    std::vector<FormulaId> operands = {unary()};
+    while (take("&")) operands.push_back(unary());
+    return pool_.conjunction(operands);
+  }
+
+  FormulaId unary() {
+    const Nest nest(*this);
+    skip();
+    const std::size_t start = at_;
+    if (take("!")) return pool_.negation(unary());
+    if (take("(")) {
+      const FormulaId inside = equivalence();
+      skip();
+      if (!take(")")) {
+        fail(at_, fmt::format("expected ')' for the '(' at column {}, found {}", column(start), found()));
+      }
+      return inside;
+    }
+    const std::string_view token = word();
+    if (token.empty()) {
+      fail(at_, fmt::format("expected a formula (E(x,y), x = y, R1(x), !, a quantifier or '('), found {}", found()));
+    }
+    if (token == "exists" || token == "forall") return quantifier(token == "exists");
+    if (token == "true" || token == "false") {
+      at_ += token.size();
+      return pool_.truth(token == "true");
+    }
+    if (token == "E") {
+      at_ += 1;
+      expect("(", "after E");
+      const Variable a = variable();
+      expect(",", "between the ends of an edge");
+      const Variable b = variable();
+      expect(")", "after the ends of an edge");
+      return pool_.edge(a, b);
+    }
+    if (token[0] == 'R') {
+      at_ += 1;
+      const std::uint32_t index = number("a colour's number, as in R1,", kMaxColour, "");
+      expect("(", "after a colour");
+      const Variable v = variable();
+      expect(")", "after a colour's variable");
+      return pool_.colour(index, v);
+    }
+    if (is_small(token[0])) {
+      const Variable a = variable();
+      if (take("!=")) return pool_.negation(pool_.equal(a, variable()));
+      expect("=", "or '!=' after a variable");
+      return pool_.equal(a, variable());
+    }
+    fail(at_, fmt::format("'{}' is no relation: there are E(x,y), x = y and colours R1(x), R2(x), …", token));
+  }
+
+  FormulaId quantifier(bool existential) {
+    at_ += 6;
+    enum class Shape { at_least, exactly, at_most } shape = Shape::at_least;
+    std::uint32_t count = 1;
+    skip();
+    const std::size_t sign = at_;
+    std::string_view symbol;
+    for (const std::string_view candidate : {">=", "<=", "="}) {
+      if (take(candidate)) {
+        symbol = candidate;
+        break;
+      }
+    }
+    if (!symbol.empty()) {
+      if (!existential) fail(sign, "'forall' takes no count; write exists>=3 y. …");
+      shape = symbol == ">=" ? Shape::at_least : symbol == "=" ? Shape::exactly : Shape::at_most;
+      count = number("a count", kMaxCount - 1, " (for 'none' write !exists)");
+    }
+    const Variable v = variable();
+    expect(".", "after a quantifier's variable");
+    const FormulaId body = equivalence();
+    if (!existential) return pool_.for_all(v, body);
+    switch (shape) {
+      case Shape::exactly:
+        return pool_.exactly(count, v, body);
+      case Shape::at_most:
+        return pool_.negation(pool_.at_least(count + 1, v, body));
+      default:
+        return pool_.at_least(count, v, body);
+    }
+  }
+
+  Variable variable() {
+    const std::string_view token = word();
+    if (token.empty() || !is_small(token[0])) {
+      fail(at_, fmt::format("expected a variable (a small letter, as x or y2), found {}", found()));
+    }
+    if (token == "exists" || token == "forall" || token == "true" || token == "false") {
+      fail(at_, fmt::format("'{}' cannot be a variable", token));
+    }
+    for (const char c : token) {
+      if (!is_small(c) && !is_digit(c) && c != '_') {
+        fail(at_, fmt::format("'{}' is no variable: small letters, digits and _ only", token));
+      }
+    }
+    const std::size_t start = at_;
+    at_ += token.size();
+    try {
+      return pool_.variable(token);
+    } catch (const InputError& error) {
+      fail(start, error.what());
+    }
+  }
+
+  std::uint32_t number(const char* what, std::uint32_t high, const char* if_zero) {
+    skip();
+    const std::size_t start = at_;
+    while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
+    const std::string_view digits = text_.substr(start, at_ - start);
+    if (digits.empty()) fail(start, fmt::format("expected {}, found {}", what, found()));
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool fits = error == std::errc();
+    if (!fits || value == 0 || value > high) {
+      fail(start, fmt::format("{} is out of range: {} goes from 1 to {}{}", digits.substr(0, 30), what, high,
+                              fits && value == 0 ? if_zero : ""));
+    }
+    return value;
+  }
+
+  struct Nest {
+    explicit Nest(Parser& parser) : parser_(parser) {
+      if (++parser_.depth_ > kMaxDepth) {
+        parser_.fail(parser_.at_, fmt::format("nested deeper than {} levels", kMaxDepth));
+      }
+    }
+    ~Nest() { --parser_.depth_; }
+    Nest(const Nest&) = delete;
+    Nest& operator=(const Nest&) = delete;
+    Parser& parser_;
+  };
+
+  FormulaPool& pool_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+FormulaId parse_formula(FormulaPool& pool, std::string_view text) { return Parser(pool, text).whole(); }
+
+}  // namespace tyche::theory

@@ -1,0 +1,288 @@
+#include "theory/universal.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "support/random.hpp"
+#include "theory/compile.hpp"
+
+namespace tyche::theory {
+namespace {
+
+constexpr std::uint32_t kApproximateStream = 2;
+constexpr std::uint64_t kChunk = 64;
+
+/// The labelled graphs with s nodes by the value of the function, 0 left out: bit masks as in
+/// classes_of_labelled_graphs.
+std::map<double, std::vector<std::uint32_t>> labelled_graphs_by_value(const GraphFunction& function, Node s) {
+  const std::vector<Graph> classes = graph_classes(s);
+  const std::vector<std::uint32_t> class_of = classes_of_labelled_graphs(s, classes);
+  std::vector<double> values;
+  for (const Graph& g : classes) values.push_back(function.value(g));
+  std::map<double, std::vector<std::uint32_t>> out;
+  for (std::uint32_t mask = 0; mask < class_of.size(); ++mask) {
+    if (values[class_of[mask]] != 0) out[values[class_of[mask]]].push_back(mask);
+  }
+  return out;
+}
+
+std::size_t pair_bit(Node i, Node j) { return j * (j - 1) / 2 + i; }  // i < j
+
+/// Collects, a value, "there are exactly s nodes, and one of these is the case" over all s.
+class Sentences {
+ public:
+  Sentences(FormulaPool& pool, Variable x) : pool_(pool), x_(x) {}
+
+  void add(Node s, double value, std::span<const FormulaId> cases) {
+    const FormulaId everything = pool_.truth(true);
+    parts_[value].push_back(pool_.conjunction({pool_.exactly(s, x_, everything), pool_.disjunction(cases)}));
+  }
+  ValueSentences finish() {
+    ValueSentences out;
+    for (const auto& [value, parts] : parts_) {
+      out.values.push_back(value);
+      out.sentences.push_back(pool_.disjunction(parts));
+    }
+    return out;
+  }
+
+ private:
+  FormulaPool& pool_;
+  Variable x_;
+  std::map<double, std::vector<FormulaId>> parts_;
+};
+
+double choose(double n, Node k) {
+  double out = 1;
+  for (Node i = 0; i < k; ++i) out *= (n - i) / (i + 1);
+  return out;
+}
+
+/// About how many bytes the construction takes while it is made. Measured: a conjunction of p operands takes some
+/// 40 p + 100 bytes in formulas, units and both forms of the network together. A labelled graph on ranks has p = 2.
+void check_memory(const GraphFunction& function, Node n, double delta, Construction construction, std::uint32_t colours,
+                  double memory) {
+  double cases = 0, bytes = 0;
+  for (Node s = 1; s <= n; ++s) {
+    const double pairs = s * (s - 1) / 2.0;
+    double here = std::exp2(pairs);
+    if (s <= kMaxClassNodes) {  // graphs of value 0 need no unit
+      here = 0;
+      for (const auto& [value, masks] : labelled_graphs_by_value(function, s))
+        here += static_cast<double>(masks.size());
+    }
+    if (construction == Construction::paper) here *= choose(colours, s);
+    cases += here;
+    bytes += here * (100 + 40 * (construction == Construction::paper ? pairs + s : 2));
+    if (bytes > memory || s > kMaxClassNodes) break;
+  }
+  if (bytes <= memory && n <= kMaxClassNodes) return;
+  throw InputError(fmt::format(
+      "n = {} is too large for the {} construction at delta = {}: {:.2g} {} or more, about {:.2g} GB; {:.2g} GB are "
+      "allowed{}",
+      n, construction_name(construction), delta, cases,
+      construction == Construction::paper ? "individualised coloured graphs" : "labelled graphs", bytes / 1e9,
+      memory / 1e9,
+      construction == Construction::paper ? ". The order construction goes further; so does a larger delta" : ""));
+}
+
+}  // namespace
+
+Construction parse_construction(std::string_view name) {
+  if (name == "paper") return Construction::paper;
+  if (name == "order") return Construction::order;
+  throw InputError(fmt::format("'{}' is no construction; there are 'paper' and 'order'", name));
+}
+
+std::string_view construction_name(Construction construction) {
+  return construction == Construction::paper ? "paper" : "order";
+}
+
+ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function, Node n, std::uint32_t colours) {
+  const Variable x = pool.variable("x"), y = pool.variable("y");
+  // alpha[c](x): x has R_1 … R_{c+1} and no other colour. In the lemma's words, the colour sets are ρ(v).
+  const auto alpha = [&](std::uint32_t c, Variable v) {
+    std::vector<FormulaId> all;
+    for (std::uint32_t j = 1; j <= colours; ++j) {
+      const FormulaId has = pool.colour(j, v);
+      all.push_back(j <= c + 1 ? has : pool.negation(has));
+    }
+    return pool.conjunction(all);
+  };
+  std::vector<FormulaId> alpha_x, alpha_y, unique;
+  for (std::uint32_t c = 0; c < colours; ++c) {
+    alpha_x.push_back(alpha(c, x));
+    alpha_y.push_back(alpha(c, y));
+    unique.push_back(pool.exactly(1, x, alpha_x[c]));
+  }
+  const FormulaId edge = pool.edge(x, y), no_edge = pool.negation(edge);
+  std::vector<FormulaId> beta(static_cast<std::size_t>(colours) * colours * 2, 0);
+  std::vector<bool> made(beta.size(), false);
+  const auto beta_of = [&](std::uint32_t c, std::uint32_t d, bool joined) {
+    const std::size_t at = (static_cast<std::size_t>(c) * colours + d) * 2 + (joined ? 1 : 0);
+    if (!made[at]) {
+      beta[at] = pool.exists(x, pool.exists(y, pool.conjunction({alpha_x[c], alpha_y[d], joined ? edge : no_edge})));
+      made[at] = true;
+    }
+    return beta[at];
+  };
+  Sentences out(pool, x);
+  for (Node s = 1; s <= n; ++s) {
+    for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) {
+      std::vector<FormulaId> chis, chi;
+      // All sets of s colour cells, ascending: cell[0] < cell[1] < … ; a labelled graph on them is one coloured graph.
+      std::vector<std::uint32_t> cell(s);
+      for (Node i = 0; i < s; ++i) cell[i] = i;
+      while (s <= colours) {
+        for (const std::uint32_t mask : masks) {
+          chi.clear();
+          for (Node i = 0; i < s; ++i) chi.push_back(unique[cell[i]]);
+          for (Node j = 1; j < s; ++j) {
+            for (Node i = 0; i < j; ++i) chi.push_back(beta_of(cell[i], cell[j], mask >> pair_bit(i, j) & 1));
+          }
+          chis.push_back(pool.conjunction(chi));
+        }
+        Node at = s;
+        while (at > 0 && cell[at - 1] == colours - s + at - 1) --at;
+        if (at == 0) break;
+        ++cell[at - 1];
+        for (; at < s; ++at) cell[at] = cell[at - 1] + 1;
+      }
+      out.add(s, value, chis);
+    }
+  }
+  return out.finish();
+}
+
+ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function, Node n, std::uint32_t colours) {
+  const Variable x = pool.variable("x"), y = pool.variable("y");
+  // below[i]: at least i nodes have fewer colours.
+  std::vector<FormulaId> below(n + 1), rank_x(n + 1), rank_y(n + 1);
+  for (Node i = 1; i < n; ++i) {
+    std::vector<FormulaId> any;
+    for (std::uint32_t j = 1; j <= colours; ++j) {
+      any.push_back(pool.conjunction({pool.colour(j, x), pool.at_least(i, y, pool.negation(pool.colour(j, y)))}));
+    }
+    below[i] = pool.disjunction(any);
+  }
+  for (Node i = 1; i <= n; ++i) {
+    std::vector<FormulaId> both;
+    if (i > 1) both.push_back(below[i - 1]);
+    if (i < n) both.push_back(pool.negation(below[i]));
+    rank_x[i] = pool.conjunction(both);
+    rank_y[i] = swap_variables(pool, rank_x[i], x, y);
+  }
+  std::vector<FormulaId> joined, apart;
+  for (Node j = 2; j <= n; ++j) {
+    for (Node i = 1; i < j; ++i) {
+      const FormulaId to_j = pool.exists(y, pool.conjunction({pool.edge(x, y), rank_y[j]}));
+      joined.push_back(pool.exists(x, pool.conjunction({rank_x[i], to_j})));
+      apart.push_back(pool.negation(joined.back()));
+    }
+  }
+  // row[j][m]: the node of rank j + 1 is joined to exactly the lower ranks in m. graph(s, m): all rows up to rank s;
+  // each is the graph on the ranks below and one row more, so that a labelled graph costs a unit with two inputs.
+  std::vector<std::vector<FormulaId>> row(n);
+  for (Node j = 1; j < n; ++j) {
+    for (std::uint32_t m = 0; m < 1u << j; ++m) {
+      std::vector<FormulaId> all;
+      for (Node i = 0; i < j; ++i) all.push_back((m >> i & 1 ? joined : apart)[pair_bit(i, j)]);
+      row[j].push_back(pool.conjunction(all));
+    }
+  }
+  const auto graph = [&](Node s, std::uint32_t mask) {
+    FormulaId so_far = pool.truth(true);
+    for (Node j = 1; j < s; ++j) {
+      const FormulaId next = row[j][mask >> pair_bit(0, j) & ((1u << j) - 1)];
+      so_far = j == 1 ? next : pool.conjunction({so_far, next});
+    }
+    return so_far;
+  };
+  Sentences out(pool, x);
+  for (Node s = 1; s <= n; ++s) {
+    for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) {
+      std::vector<FormulaId> graphs;
+      for (const std::uint32_t mask : masks) graphs.push_back(graph(s, mask));
+      out.add(s, value, graphs);
+    }
+  }
+  return out.finish();
+}
+
+Universal build_universal(const GraphFunction& function, Node n, double delta, Construction construction,
+                          double memory) {
+  Universal out{function, n, delta, construction, lemma_thresholds(n, delta), 0, {}};
+  check_memory(function, n, delta, construction, out.thresholds.colours, memory);
+  engine::AcrNetwork net;
+  ValueSentences sentences;
+  {
+    FormulaPool pool;
+    sentences = construction == Construction::paper ? paper_sentences(pool, function, n, out.thresholds.colours)
+                                                    : order_sentences(pool, function, n, out.thresholds.colours);
+    CompileOptions options;
+    options.colours = out.thresholds.colours;
+    net = compile(pool, sentences.sentences, options).network;
+  }
+  out.values = sentences.values.size();
+  // Σ y · [the value is y]: one output.
+  std::map<std::uint32_t, double> weights;
+  double bias = 0;
+  for (std::size_t i = 0; i < sentences.values.size(); ++i) {
+    for (std::uint64_t e = net.head.offsets[i]; e < net.head.offsets[i + 1]; ++e) {
+      weights[net.head.columns[e]] += sentences.values[i] * net.head.values[e];
+    }
+    bias += sentences.values[i] * net.head_bias[i];
+  }
+  net.head = {};
+  for (const auto& [unit, weight] : weights) net.head.push(unit, weight);
+  net.head.end_row();
+  net.head_bias = {bias};
+  out.network = with_random_colours(std::move(net), out.thresholds, 0);
+  return out;
+}
+
+UniversalReport measure_universal(const Universal& universal, const MeasureOptions& options) {
+  if (options.trials == 0 || options.trials > 0xffffffffu) {
+    throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, options.trials));
+  }
+  UniversalReport report;
+  report.trials = options.trials;
+  for (Node s = 1; s <= universal.n; ++s) {
+    for (Graph& g : graph_classes(s)) {
+      const double value = universal.function.value(g);
+      report.classes.push_back({std::move(g), value, 0, {}});
+    }
+  }
+  const engine::AcrRunner runner(universal.network);
+  engine::WorkspacePool workspaces;
+  const std::uint64_t chunks = (options.trials + kChunk - 1) / kChunk;
+  std::vector<std::uint32_t> right(report.classes.size() * chunks, 0);
+  parallel_for(right.size(), options.threads, [&](std::size_t task) {
+    if (interrupted()) throw Interrupted("stopped");
+    const std::size_t c = task / chunks;
+    const std::uint64_t begin = task % chunks * kChunk, end = std::min(options.trials, begin + kChunk);
+    const Graph& graph = report.classes[c].graph;
+    std::vector<double> numbers(graph.num_nodes()), output(graph.num_nodes());
+    const auto workspace = workspaces.borrow();
+    for (std::uint64_t trial = begin; trial < end; ++trial) {
+      Stream stream(derive_key(options.seed, Purpose::theory, kApproximateStream, static_cast<std::uint32_t>(c),
+                               static_cast<std::uint32_t>(trial)));
+      for (double& r : numbers) r = stream.uniform();
+      runner.run(graph, numbers, *workspace, output);
+      right[task] += std::abs(output[0] - report.classes[c].value) <= 1e-9 ? 1 : 0;
+    }
+    if (options.progress) options.progress->add(end - begin);
+  });
+  for (std::size_t c = 0; c < report.classes.size(); ++c) {
+    for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) report.classes[c].right += right[c * chunks + chunk];
+    report.classes[c].interval = clopper_pearson(report.classes[c].right, options.trials);
+    if (report.classes[c].right < report.classes[report.worst].right) report.worst = c;
+  }
+  return report;
+}
+
+}  // namespace tyche::theory

@@ -1,0 +1,92 @@
+#pragma once
+/// The theorem: for any invariant function on graphs of at most n nodes a network with one random number a node that
+/// is right with probability at least 1 - δ, built as the proof builds it.
+///
+///   const Universal u = build_universal(named_function("planar"), 4, 0.1, Construction::order);
+///   const auto report = measure_universal(u, {.trials = 1000});
+///
+/// First a layer turns random numbers into colours (individualize.hpp). Then, for every value y ≠ 0 of the function, a
+/// C² sentence says "the value is y" of an individualised graph; all are compiled into one network (compile.hpp), whose
+/// head is Σ y · [sentence y]. The sentences are made in one of two ways:
+///
+/// - paper: a disjunction over all individualised coloured graphs the first layer can produce, χ_H for each. As c n²
+///   colours make about (c n²)^n / n! of them for each labelled graph, this ends at n = 3. (The paper's χ_H does not
+///   say that there are no nodes besides those it describes; "there are exactly |H| nodes" is added.)
+/// - order: colours order the nodes, so "i nodes are below x" is definable in C²,
+///       below_i(x) := ⋁_j (R_j(x) ∧ ∃^{≥i} y ¬R_j(y)),
+///   with it the rank of a node, and with that the graph on ranks: for each pair i < j,
+///       ∃x (rank_i(x) ∧ ∃y (E(x,y) ∧ rank_j(y))).
+///   What is left is a disjunction over labelled graphs, 2^(n choose 2) of them.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/acr.hpp"
+#include "support/progress.hpp"
+#include "support/statistics.hpp"
+#include "theory/formula.hpp"
+#include "theory/graph_functions.hpp"
+#include "theory/individualize.hpp"
+
+namespace tyche::theory {
+
+enum class Construction { paper, order };
+/// "paper" or "order"; throws InputError on any other.
+[[nodiscard]] Construction parse_construction(std::string_view name);
+[[nodiscard]] std::string_view construction_name(Construction construction);
+
+/// One sentence a value.
+struct ValueSentences {
+  std::vector<double> values;
+  std::vector<FormulaId> sentences;
+};
+
+/// The sentences over colours R1 … R<colours>, each node having R1 … R_j for some j >= 1. Uses variables x and y.
+[[nodiscard]] ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function, Node n,
+                                             std::uint32_t colours);
+[[nodiscard]] ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function, Node n,
+                                             std::uint32_t colours);
+
+struct Universal {
+  GraphFunction function;
+  Node n = 0;
+  double delta = 0;
+  Construction construction = Construction::order;
+  Thresholds thresholds;
+  std::size_t values = 0;      ///< other than 0
+  engine::AcrNetwork network;  ///< input: one random number a node; output: the value, the same at every node
+};
+
+/// Throws InputError on options that make no sense and, before anything large is made, where the network would take
+/// more than `memory` bytes.
+[[nodiscard]] Universal build_universal(const GraphFunction& function, Node n, double delta, Construction construction,
+                                        double memory = 4e9);
+
+struct ClassResult {
+  Graph graph;
+  double value = 0;
+  std::uint64_t right = 0;
+  Interval interval;  ///< of the probability of being right, 95 %
+};
+
+struct UniversalReport {
+  std::uint64_t trials = 0;          ///< a class
+  std::vector<ClassResult> classes;  ///< every graph of 1 to n nodes
+  std::size_t worst = 0;             ///< the first of those least often right
+  [[nodiscard]] double worst_success() const {
+    return static_cast<double>(classes[worst].right) / static_cast<double>(trials);
+  }
+};
+
+struct MeasureOptions {
+  std::uint64_t trials = 1000;
+  std::uint64_t seed = 1;
+  unsigned threads = 0;
+  Progress* progress = nullptr;  ///< told of every trial
+};
+
+/// Runs the network on every isomorphism class; an answer is right within 10^-9.
+[[nodiscard]] UniversalReport measure_universal(const Universal& universal, const MeasureOptions& options);
+
+}  // namespace tyche::theory

@@ -1,0 +1,21 @@
+#pragma once
+/// Round 0 of k-WL: the atomic type of a tuple, which is the types of its nodes and, for every two positions, whether
+/// their nodes are equal, adjacent or apart.
+#include <span>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "wl/buckets.hpp"
+
+namespace tyche::wl {
+
+/// A key for every tuple of the graphs, in the order in which TupleSpace numbers them: equal keys for equal atomic
+/// types, exactly. Their order follows the order of the types of nodes. Throws InputError on more than 800,000
+/// different node types for k = 3 (2^31 for k = 2).
+template <unsigned K>
+[[nodiscard]] std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs);
+
+extern template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>);
+extern template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>);
+
+}  // namespace tyche::wl

@@ -1,0 +1,48 @@
+// The theorem at full size: what the issue of this room promised, measured.
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "theory/individualize.hpp"
+#include "theory/universal.hpp"
+
+namespace tyche::theory {
+namespace {
+
+void expect_promise_kept(const std::string& name, Node n, Construction construction, std::uint64_t trials) {
+  const auto start = std::chrono::steady_clock::now();
+  const Universal u = build_universal(named_function(name), n, 0.1, construction);
+  const UniversalReport r = measure_universal(u, {.trials = trials, .seed = 2, .threads = 2});
+  for (const ClassResult& c : r.classes) {
+    EXPECT_GE(static_cast<double>(c.right) / static_cast<double>(r.trials), 0.9) << name << ", value " << c.value;
+  }
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 120) << name;
+}
+
+TEST(UniversalSlow, EveryNamedFunctionAtFourNodes) {
+  for (const GraphFunction& f : named_functions()) expect_promise_kept(f.name, 4, Construction::order, 2000);
+}
+
+TEST(UniversalSlow, ConnectedAndTriangleAtFiveNodes) {
+  for (const char* name : {"connected", "triangle"}) expect_promise_kept(name, 5, Construction::order, 2000);
+}
+
+TEST(UniversalSlow, ThePapersConstructionAtThreeNodes) {
+  expect_promise_kept("connected", 3, Construction::paper, 400);
+}
+
+TEST(UniversalSlow, IndividualisationOverAHundredThousandTrials) {
+  for (const std::uint32_t n : {2u, 5u, 10u, 30u}) {
+    for (const double delta : {0.5, 0.1, 0.01}) {
+      IndividualiseOptions options;
+      options.nodes = n;
+      options.delta = delta;
+      options.seed = 12;
+      const IndividualiseReport r = measure_individualisation(options);
+      EXPECT_LE(r.failure_interval.high, delta) << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tyche::theory
