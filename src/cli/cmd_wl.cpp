@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
+#include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "wl/set_compare.hpp"
 #include "wl/wl.hpp"
@@ -25,27 +26,35 @@ struct Arguments {
   std::vector<std::string> files;
   std::vector<std::size_t> index;
   unsigned dim = 1;
-  std::string sets;
-  std::string two_sets = "edges";
   bool pairs = false;
   std::string format;
-
-  /// "2-WL", or with --sets what is refined.
-  [[nodiscard]] std::string test() const {
-    if (sets.empty()) return fmt::format("{}-WL", dim);
-    if (sets != "1-2-3") return fmt::format("refinement of {}-sets", sets);
-    return fmt::format("refinement of nodes, {}, connected 3-sets", two_sets == "all" ? "2-sets" : "edges");
-  }
-  [[nodiscard]] std::string elements() const {
-    if (!sets.empty()) return "sets";
-    return dim == 1 ? "nodes" : fmt::format("{}-tuples", dim);
-  }
-  [[nodiscard]] wl::SetTest set_test() const {
-    const auto pairs_kind = two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
-    if (sets == "1-2-3") return wl::hierarchy(pairs_kind);
-    return {{{sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false};
-  }
+  std::string sets;
+  std::string two_sets = "edges";
 };
+
+/// "2-WL", or with --sets what is refined.
+std::string test_name(const Arguments& a) {
+  if (a.sets.empty()) return fmt::format("{}-WL", a.dim);
+  if (a.sets == "1-2-3") {
+    return fmt::format("refinement of nodes, {}, connected 3-sets", a.two_sets == "all" ? "2-sets" : "edges");
+  }
+  return fmt::format("refinement of {}-sets", a.sets);
+}
+
+/// What classes are classes of.
+std::string unit_name(const Arguments& a) {
+  if (!a.sets.empty()) return "sets";
+  return a.dim == 1 ? "nodes" : fmt::format("{}-tuples", a.dim);
+}
+
+/// The test of --sets.
+wl::Comparison compare_sets(const Arguments& a, const Graph& first, const Graph& second, unsigned threads) {
+  if (a.sets == "1-2-3") {
+    const auto pairs = a.two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
+    return wl::compare_sets(first, second, wl::hierarchy(pairs), threads).answer;
+  }
+  return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
+}
 
 GraphSet read(const Arguments& a, const std::string& path) {
   return read_graphs(path, a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
@@ -76,10 +85,11 @@ std::string counted(std::uint64_t count, const char* noun) {
 }
 
 std::string in_words(const wl::Comparison& answer, const Arguments& a) {
-  std::string text = answer.distinguished ? fmt::format("told apart by {}, first at round {}", a.test(), *answer.round)
-                                          : fmt::format("not told apart by {}", a.test());
-  return text + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
-                            counted(answer.classes, "class"), a.elements());
+  const std::string verdict = answer.distinguished
+                                  ? fmt::format("told apart by {}, first at round {}", test_name(a), *answer.round)
+                                  : fmt::format("not told apart by {}", test_name(a));
+  return verdict + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
+                               counted(answer.classes, "class"), unit_name(a));
 }
 
 std::string to_table(const std::vector<wl::Comparison>& answers, const Arguments& a) {
@@ -92,7 +102,7 @@ std::string to_table(const std::vector<wl::Comparison>& answers, const Arguments
     text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pair, answer.distinguished ? "yes" : "no",
                         answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes);
   }
-  return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), a.test());
+  return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), test_name(a));
 }
 
 std::string in_words(const wl::Grouping& grouping, unsigned dim) {
@@ -123,8 +133,8 @@ void compare_two(const Arguments& a, const wl::Options& options) {
   if (a.index.empty() && one.graphs.size() + other.graphs.size() > 2 && !a.common.quiet) {
     std::fprintf(stderr, "tyche: comparing the first graphs of files with several; --index I,J picks others\n");
   }
-  const wl::Comparison answer = a.sets.empty() ? wl::compare(left, right, options)
-                                               : wl::compare_sets(left, right, a.set_test(), options.threads).answer;
+  const wl::Comparison answer =
+      a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
   if (a.common.json) {
     print_json(to_json({answer}));
   } else {
@@ -140,8 +150,16 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
                          fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
   }
   Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
-  const auto answers = a.sets.empty() ? wl::compare_pairs(set.graphs, options, &progress)
-                                      : wl::compare_pairs_on_sets(set.graphs, a.set_test(), options.threads, &progress);
+  std::vector<wl::Comparison> answers(set.graphs.size() / 2);
+  if (a.sets.empty()) {
+    answers = wl::compare_pairs(set.graphs, options, &progress);
+  } else {
+    parallel_for(answers.size(), a.common.threads, [&](std::size_t i) {
+      if (interrupted()) throw Interrupted("stopped before all pairs were compared");
+      answers[i] = compare_sets(a, set.graphs[2 * i], set.graphs[2 * i + 1], 1);
+      progress.add(1);
+    });
+  }
   progress.finish();
   if (a.common.json) {
     print_json(to_json(answers));
@@ -154,6 +172,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
 }
 
 void group_all(const Arguments& a, const wl::Options& options) {
+  if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   const GraphSet set = read(a, a.files.front());
   const wl::Grouping grouping = wl::group(set.graphs, options);
   if (a.common.json) {
@@ -169,9 +188,6 @@ void group_all(const Arguments& a, const wl::Options& options) {
 }
 
 void run(const Arguments& a) {
-  if (!a.sets.empty() && !a.pairs && a.files.size() == 1 && a.index.empty()) {
-    throw InputError("--sets compares graphs two by two: give --pairs, --index or two files");
-  }
   const wl::Options options{.dim = a.dim, .threads = a.common.threads};
   if (a.pairs) {
     if (a.files.size() != 1 || !a.index.empty()) {
@@ -197,18 +213,19 @@ void add_wl(CLI::App& root) {
   app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: the folklore test on pairs, triples of nodes")
       ->capture_default_str()
       ->check(CLI::Range(1u, 3u));
-  app.add_option("--sets", a->sets,
-                 "Instead: colour refinement on the graphs of all 2-sets, all 3-sets, or on the hierarchy 1-2-3; what "
-                 "networks on sets can see at most")
-      ->check(CLI::IsMember({"2", "3", "1-2-3"}));
-  app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy 1-2-3: edges or all")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"edges", "all"}));
   app.add_flag("--pairs", a->pairs, "Compare graphs 2i and 2i + 1 of the file, for all i");
   app.add_option("--index", a->index, "Compare graph I of the first file and graph J of the second (or of the same)")
       ->delimiter(',')
       ->expected(2)
       ->type_name("I,J");
+  app.add_option(
+         "--sets", a->sets,
+         "Instead: colour refinement on the graphs of 2-sets or 3-sets, or on the hierarchy 1-2-3: what networks "
+         "on sets can see at most")
+      ->check(CLI::IsMember({"2", "3", "1-2-3"}));
+  app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"edges", "all"}));
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);
@@ -216,8 +233,8 @@ void add_wl(CLI::App& root) {
   app.footer(
       "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
+      "          tyche wl exp --pairs --sets 1-2-3  what 1-2-3-GCN can see at most\n"
       "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
-      "          tyche wl exp --pairs --sets 1-2-3  what a 1-2-3-GCN can see of a data set (docs/sets.md)\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
       "Exit code 1 if some graphs that were compared are not told apart.");
   app.callback([a] { run(*a); });

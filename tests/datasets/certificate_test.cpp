@@ -214,7 +214,7 @@ TEST(Certify, RefusesWhatDoesNotMakePairsAndAManifestThatDoesNotFit) {
   (void)generate(options(Kind::exp, 2, 1), scratch / "d");
   const std::string manifest = read_file(scratch / "d/manifest.json");
   for (const std::string& bad : {std::string("{"), std::string("[]"), std::string(R"({"graphs": [{"pair": 0}]})"),
-                                std::string(R"({"graphs": []})"), manifest.substr(0, manifest.size() / 2)}) {
+                                 std::string(R"({"graphs": []})"), manifest.substr(0, manifest.size() / 2)}) {
     write_file(scratch / "d/manifest.json", bad);
     EXPECT_THROW((void)load_dataset(scratch / "d"), InputError) << bad;
   }
