@@ -119,8 +119,9 @@ void run(Arguments a) {
     options.make_data = false;
     plan = experiments::make_plan(load(a), a.out, options);
   });
-  const experiments::Outcome outcome =
-      experiments::run_plan(plan, ranks, {.threads = a.common.threads, .resume = a.resume, .progress = progress});
+  const experiments::RunOptions how{
+      .threads = a.common.threads, .resume = a.resume, .cache = wl::default_cache_folder(), .progress = progress};
+  const experiments::Outcome outcome = experiments::run_plan(plan, ranks, how);
   if (ranks.rank() != 0) return;
 
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -68,13 +68,17 @@ struct Settings {
 
   /// All settings of a row, a later list beating an earlier one, over the defaults of the row's kind of model.
   void apply_over_defaults(std::initializer_list<const std::vector<Setting>*> lists, Row& row) const {
-    std::string kind = "gcn";
+    const Setting* kind = nullptr;
     for (const auto* list : lists) {
       for (const Setting& s : *list) {
-        if (s.key == "model.kind" && s.value.is_string()) kind = s.value.get<std::string>();
+        if (s.key == "model.kind" && s.value.is_string()) kind = &s;
       }
     }
-    row.config = train::default_config(kind);
+    try {
+      row.config = train::default_config(kind == nullptr ? "gcn" : kind->value.get<std::string>());
+    } catch (const InputError& error) {
+      document->fail(*kind, error.what());
+    }
     for (const auto* list : lists) apply(*list, row);
   }
 };

@@ -16,9 +16,9 @@
 namespace tyche::experiments {
 
 struct RunOptions {
-  unsigned threads = 0;         ///< of this process
-  bool resume = false;          ///< go on with trials that were begun
-  std::filesystem::path cache;  ///< where colour classes of models on sets are kept between runs; empty: nowhere
+  unsigned threads = 0;           ///< of this process
+  bool resume = false;            ///< go on with trials that were begun
+  std::filesystem::path cache{};  ///< where colour classes of models on sets are kept between runs; empty: nowhere
   std::FILE* progress = nullptr;
 };
 
