@@ -52,7 +52,7 @@ std::vector<Experiment> load(const Arguments& a) {
 
 /// What each experiment costs here, alone: trials shared with others count in each.
 void list(const Arguments& a) {
-  experiments::CostModel cost(a.device);
+  experiments::CostModel cost(experiments::engine_of_device(a.device));
   const unsigned threads = resolve_threads(a.common.threads);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text = fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
@@ -106,7 +106,8 @@ void run(Arguments a) {
   const auto start = std::chrono::steady_clock::now();
 
   experiments::Plan plan;
-  experiments::PlanOptions options{.engine = a.device, .threads = a.common.threads, .progress = progress};
+  experiments::PlanOptions options{
+      .engine = experiments::engine_of_device(a.device), .threads = a.common.threads, .progress = progress};
   // Rank 0 makes the data; the others read it when it is there.
   ranks.together([&] {
     if (ranks.rank() != 0) return;
@@ -157,7 +158,8 @@ void add_reproduce(CLI::App& root) {
       ->capture_default_str();
   app.add_option("--out", a->out, "Folder for data, trials and records; trials that are there are not run again")
       ->type_name("FOLDER");
-  app.add_option("--device", a->device, "The engine: auto, cpu, reference, …")->capture_default_str();
+  app.add_option("--device", a->device, "auto (the GPU where there is one), cpu, cuda, or another engine's name")
+      ->capture_default_str();
   app.add_flag("--resume", a->resume, "Go on with trials that were begun and did not end");
   app.add_flag("--list", a->list, "Say what each experiment costs here, from a short timing, and run nothing");
   a->common.add_threads(app);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "datasets/generate.hpp"
+#include "engine/engine.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -18,9 +19,8 @@ namespace {
 std::string identity(const train::RunConfig& config, std::initializer_list<std::string_view> without) {
   std::string text;
   for (const train::Field& field : train::fields_of(config)) {
-    constexpr std::string_view circumstances[] = {"version", "data.path", "data.format", "engine.description"};
     const auto is_key = [&](std::string_view key) { return key == field.key; };
-    if (std::any_of(std::begin(circumstances), std::end(circumstances), is_key)) continue;
+    if (std::any_of(std::begin(train::kCircumstances), std::end(train::kCircumstances), is_key)) continue;
     if (std::any_of(without.begin(), without.end(), is_key)) continue;
     text += fmt::format("{} = {}\n", field.key, field.value.dump());
   }
@@ -59,7 +59,8 @@ std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& con
   // Models on sets prepare tables of their own, which live beside the features.
   if (config.model.on_sets()) {
     for (const train::Field& field : train::fields_of(config)) {
-      if (field.key.starts_with("model.") || field.key == "engine.compress") scheme += " " + field.value.dump();
+      if (field.key.starts_with("model.") || field.key == "engine.compress")
+        scheme += fmt::format(" {}", field.value.dump());
     }
   }
   for (std::size_t i = 0; i < plan.folds.size(); ++i) {
@@ -70,6 +71,14 @@ std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& con
 }
 
 }  // namespace
+
+std::string engine_of_device(const std::string& device) {
+  const std::vector<std::string> names = engine::engine_names();
+  const bool gpu = std::find(names.begin(), names.end(), "cuda") != names.end();
+  return device == "auto" && gpu ? "cuda" : device;
+}
+
+bool trains_in_lockstep(const std::string& engine) { return engine == "cuda"; }
 
 std::string trial_key(const train::RunConfig& config) {
   return fmt::format("{}-{:016x}", config.model.kind, hash_bytes(identity(config, {})));

@@ -70,7 +70,7 @@ struct Plan {
 };
 
 struct PlanOptions {
-  std::string engine = "auto";
+  std::string engine = "auto";  ///< a name of engine::engine_names(), see engine_of_device
   unsigned threads = 0;
   std::FILE* progress = nullptr;
   bool make_data = true;  ///< false: another process makes it; it must be there
@@ -80,6 +80,12 @@ struct PlanOptions {
 /// cannot be trained, naming experiment and row.
 [[nodiscard]] Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path& out,
                              const PlanOptions& options);
+
+/// The engine a device stands for: "auto" is the GPU's where there is one, else the fastest of the processor; any other
+/// is an engine's name as it is.
+[[nodiscard]] std::string engine_of_device(const std::string& device);
+/// Whether an engine trains a group in lockstep, so that cutting groups up makes them slower.
+[[nodiscard]] bool trains_in_lockstep(const std::string& engine);
 
 /// "gcn-9f3a…": the kind of model and a hash of all fields of a resolved configuration but those that do not decide
 /// its result.

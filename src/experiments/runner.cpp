@@ -30,14 +30,15 @@ struct Piece {
   double cost = 0;
 };
 
-/// What is left to do, cut into pieces: whole groups for one process; for ranks as many folds as each has threads.
-std::vector<Piece> cut(const Plan& plan, unsigned threads, bool many) {
+/// What is left to do, cut into pieces: whole groups for one process or a GPU a rank; else as many folds as each rank
+/// has threads.
+std::vector<Piece> cut(const Plan& plan, unsigned threads, bool whole_groups) {
   std::vector<Piece> pieces;
   for (const Group& group : plan.groups) {
     std::vector<std::size_t> pending;
     std::copy_if(group.begin(), group.end(), std::back_inserter(pending),
                  [&](std::size_t t) { return !is_complete(plan.trials[t]); });
-    const std::size_t step = many ? threads : std::max<std::size_t>(1, pending.size());
+    const std::size_t step = whole_groups ? std::max<std::size_t>(1, pending.size()) : threads;
     for (std::size_t begin = 0; begin < pending.size(); begin += step) {
       Piece& piece = pieces.emplace_back();
       for (std::size_t i = begin; i < std::min(begin + step, pending.size()); ++i) piece.trials.push_back(pending[i]);
@@ -126,7 +127,7 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   // Ranks must agree on the list before any of them changes what is complete. Costs are timed, so they and the order
   // are rank 0's own affair.
   ranks.together([&] {
-    pieces = cut(plan, threads, ranks.size() > 1);
+    pieces = cut(plan, threads, ranks.size() == 1 || trains_in_lockstep(engine_name));
     if (ranks.rank() == 0) estimate(plan, pieces, threads);
   });
   std::vector<std::size_t> order(pieces.size());

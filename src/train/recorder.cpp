@@ -52,6 +52,8 @@ Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books,
 
 Recorder::~Recorder() = default;
 
+bool Recorder::on_begin(std::size_t) { return !failed_ && !interrupted(); }
+
 bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) {
   try {
     OpenBook& open = *books_[trial];

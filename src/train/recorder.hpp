@@ -47,6 +47,9 @@ class Recorder : public engine::Observer {
   Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress);
   ~Recorder() override;
 
+  /// Returns false where the user asked to stop or a write failed, so that folds that wait for a thread are not begun.
+  bool on_begin(std::size_t trial) override;
+
   /// Returns false where the user asked to stop or a write failed. Never throws: an exception must not unwind through
   /// an engine's threads, so it is kept for finish() and every trial stops at its next epoch.
   bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override;

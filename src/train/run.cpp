@@ -53,6 +53,7 @@ RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
   }
   RunConfig config = asked;
   config.version = stored.version;
+  config.engine.name = stored.engine.name;
   config.engine.description = stored.engine.description;
   return config;
 }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "engine/engine.hpp"
 #include "experiments/records.hpp"
 #include "support/error.hpp"
 #include "support/temporary_folder.hpp"
@@ -58,10 +61,18 @@ TEST(TrialKey, DependsOnWhatDecidesTheResultAndOnNothingElse) {
   const std::string key = trial_key(config);
   config.data.path = "/elsewhere";
   config.version = "9";
+  config.engine.name = "another";
   config.engine.description = "another machine";
   EXPECT_EQ(trial_key(config), key);
   config.seed = 2;
   EXPECT_NE(trial_key(config), key);
+}
+
+TEST(EngineOfDevice, AutoIsTheGpuWhereThereIsOne) {
+  const std::vector<std::string> names = engine::engine_names();
+  const bool gpu = std::find(names.begin(), names.end(), "cuda") != names.end();
+  EXPECT_EQ(engine_of_device("auto"), gpu ? "cuda" : "auto");
+  EXPECT_EQ(engine_of_device("cpu"), "cpu");
 }
 
 TEST(TrainCommand, NamesWhatDiffersFromTheDefaultsOfTheModel) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 
 #include "experiments/fixture.hpp"
@@ -29,6 +30,18 @@ struct Reproduce : testing::Test {
     std::vector<std::string> args = {"reproduce", toml, "--out", out(name), "--quiet"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
+  }
+  /// Lines of metrics written so far.
+  [[nodiscard]] std::size_t epochs_in(const std::string& name) const {
+    std::size_t lines = 0;
+    std::error_code ignored;
+    for (std::filesystem::recursive_directory_iterator it(folder / name / "trials", ignored), end; it != end;
+         it.increment(ignored)) {
+      if (it->path().filename() != "metrics.jsonl") continue;
+      const std::string text = read_file(it->path());
+      lines += static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    }
+    return lines;
   }
 };
 
@@ -80,29 +93,40 @@ TEST_F(Reproduce, ThreadsDoNotChangeRecords) {
 }
 
 TEST_F(Reproduce, StoppedAtRandomMomentsAndResumedGivesTheRecordsOfAnUnbrokenRun) {
-  write_file(toml, small_experiment(40));
+  write_file(toml, small_experiment(150));
   ASSERT_EQ(run("one-results").exit_code, 0);
   const std::vector<std::string> args = {"reproduce", toml, "--out", out("two-results"), "--quiet", "--resume"};
-  int stopped = 0;
+  // Another moment in every run of the test: with most of the 900 epochs still to come, wherever the last stop left off.
+  std::mt19937 moment(std::random_device{}());
   for (const int number : {SIGKILL, SIGINT, SIGKILL}) {
+    const std::size_t before = epochs_in("two-results");
+    const std::size_t wait_for = before + 1 + moment() % 150;
     StartedProgram child(args);
-    // Once some epochs are on the disk: never before there is anything to lose.
-    for (int i = 0; i < 2000 && !std::filesystem::exists(folder / "two-results/trials"); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    for (int i = 0; i < 20000 && epochs_in("two-results") < wait_for; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(15 + 20 * stopped));
     child.signal(number);
     const RunResult ended = child.wait();
-    if (ended.exit_code != 0) ++stopped;
-    if (number == SIGINT && ended.exit_code != 0) {
+    EXPECT_NE(ended.exit_code, 0) << "stopped after " << wait_for << " epochs";
+    EXPECT_GT(epochs_in("two-results"), before);
+    if (number == SIGINT) {
       EXPECT_EQ(ended.exit_code, 130);
       EXPECT_THAT(ended.err, HasSubstr("--resume"));
     }
   }
-  EXPECT_GE(stopped, 1);
   const RunResult last = run_program(args);
   ASSERT_EQ(last.exit_code, 0) << last.err;
   EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
+}
+
+TEST_F(Reproduce, TrialsBegunWithOneEngineGoOnWithAnother) {
+  ASSERT_EQ(run("one-results", {"--device", "reference"}).exit_code, 0);
+  for (const auto& trial : std::filesystem::directory_iterator(folder / "one-results/trials")) {
+    std::filesystem::remove(trial.path() / "summary.json");
+  }
+  const RunResult result = run("one-results", {"--device", "cpu", "--resume", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["complete"], 6);
 }
 
 TEST_F(Reproduce, WithoutResumeTrialsThatDidNotEndAreAnError) {

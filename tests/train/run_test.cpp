@@ -31,6 +31,7 @@ class Watched : public engine::Engine {
     struct Between : engine::Observer {
       engine::Observer* next;
       Watched* self;
+      bool on_begin(std::size_t t) override { return next->on_begin(t); }
       bool on_epoch(std::size_t t, const engine::EpochResult& r, const engine::State& s) override {
         self->before_(++self->seen_);
         return next->on_epoch(t, r, s);
@@ -116,6 +117,13 @@ TEST_F(RunTest, GivesTheSameBitsHoweverOftenItIsStopped) {
     EXPECT_TRUE(run.train(*engine::make_engine("auto", 1), nullptr).complete);
     EXPECT_EQ(run_contents(path), run_contents(folder_ / "whole")) << "stopped after " << stop;
   }
+}
+
+TEST_F(RunTest, FoldsThatWaitForAThreadAreNotBegunOnceItIsStopped) {
+  Watched engine(1, [&](std::uint32_t) { set_interrupted(true); });
+  EXPECT_FALSE(train::Run::begin(folder_ / "run", config_, data_).train(engine, nullptr).complete);
+  set_interrupted(false);
+  EXPECT_EQ(train::Run::resume(folder_ / "run", config_, data_).epochs_done(), 1u);
 }
 
 TEST_F(RunTest, CutsOffLinesThatHaveNoCheckpoint) {
@@ -245,16 +253,16 @@ TEST_F(RunTest, SeveralRunsTrainAsOneGroupToTheBitsOfEachAlone) {
     configs.back().training.learning_rate = 1e-3 * static_cast<double>(seed);
   }
   const auto engine = engine::make_engine("auto", 2);
-  std::vector<Run> runs;
-  std::vector<Run*> group;
+  std::vector<train::Run> runs;
+  std::vector<train::Run*> group;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    runs.push_back(Run::begin(folder_ / ("group-" + std::to_string(i)), configs[i], data_));
+    runs.push_back(train::Run::begin(folder_ / ("group-" + std::to_string(i)), configs[i], data_));
   }
-  for (Run& run : runs) group.push_back(&run);
-  for (const Summary& summary : Run::train_together(group, *engine, nullptr)) EXPECT_TRUE(summary.complete);
+  for (train::Run& run : runs) group.push_back(&run);
+  for (const Summary& summary : train::Run::train_together(group, *engine, nullptr)) EXPECT_TRUE(summary.complete);
   for (std::size_t i = 0; i < configs.size(); ++i) {
     const fs::path alone = folder_ / ("alone-" + std::to_string(i));
-    (void)Run::begin(alone, configs[i], data_).train(*engine, nullptr);
+    (void)train::Run::begin(alone, configs[i], data_).train(*engine, nullptr);
     EXPECT_EQ(run_contents(folder_ / ("group-" + std::to_string(i))), run_contents(alone));
   }
 }
@@ -262,9 +270,10 @@ TEST_F(RunTest, SeveralRunsTrainAsOneGroupToTheBitsOfEachAlone) {
 TEST_F(RunTest, RunsOfDifferentShapesDoNotTrainAsOneGroup) {
   RunConfig other = config_;
   other.training.batch = 5;
-  Run one = Run::begin(folder_ / "one", config_, data_), two = Run::begin(folder_ / "two", other, data_);
-  Run* const group[] = {&one, &two};
-  EXPECT_THAT([&] { (void)Run::train_together(group, *engine::make_engine("auto", 1), nullptr); },
+  train::Run one = train::Run::begin(folder_ / "one", config_, data_),
+             two = train::Run::begin(folder_ / "two", other, data_);
+  train::Run* const group[] = {&one, &two};
+  EXPECT_THAT([&] { (void)train::Run::train_together(group, *engine::make_engine("auto", 1), nullptr); },
               ThrowsMessage<InputError>(HasSubstr("training.batch")));
 }
 

@@ -33,6 +33,18 @@ const points = (curve: Curve): Point[] =>
     return { epoch, value: curve.mean[i], low: curve.mean[i] - d, high: Math.min(100, curve.mean[i] + d) };
   });
 
+const SMOOTH = 5;
+
+/** Means over SMOOTH epochs, fewer at the ends: single epochs jump with the random draws and with few test graphs. */
+function smoothed(curve: Curve): Curve {
+  const over = (values: number[]): number[] => values.map((_, i) => {
+    const half = Math.min((SMOOTH - 1) / 2, i, values.length - 1 - i);
+    const part = values.slice(i - half, i + half + 1);
+    return part.reduce((sum, v) => sum + v, 0) / part.length;
+  });
+  return { epoch: curve.epoch, mean: over(curve.mean), deviation: curve.deviation && over(curve.deviation) };
+}
+
 /** The value at an epoch, between the two nearest points; nothing outside the curve. */
 function valueAt(curve: Curve | undefined, epoch: number): number | undefined {
   if (!curve || curve.epoch.length === 0 || epoch < curve.epoch[0] || epoch > curve.epoch[curve.epoch.length - 1]) return undefined;
@@ -51,7 +63,9 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
   const hasPaper = paperEnd > 0;
   // Where our runs were much shorter than the paper's, ours fill the width until asked otherwise.
   const shorter = hasPaper && oursEnd > 0 && oursEnd < 0.8 * paperEnd;
-  const state = { paper: true, band: options.band, wide: !shorter, epoch: 0 };
+  const long = series.some((s) => (s.ours?.epoch.length ?? 0) >= 20 * SMOOTH);
+  const state = { paper: true, band: options.band, wide: !shorter, smooth: long, epoch: 0 };
+  const drawn = (curve: Curve): Point[] => points(state.smooth ? smoothed(curve) : curve);
   const end = (): number => (state.wide ? Math.max(oursEnd, paperEnd) : oursEnd || paperEnd);
   state.epoch = oursEnd || paperEnd;
 
@@ -64,6 +78,14 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
   });
   let frame: { x: (epoch: number) => number; invert: (x: number) => number; rule: SVGLineElement } | null = null;
 
+  // A curve that ended earlier keeps its last value, greyed.
+  function write(cell: HTMLElement, value: number | undefined, curve: Curve | undefined): void {
+    const ended = curve !== undefined && value === undefined && lastEpoch(curve) > 0 && state.epoch > lastEpoch(curve);
+    cell.className = ended ? "ended" : "";
+    cell.title = ended ? `after its last epoch, ${lastEpoch(curve)}` : "";
+    cell.textContent = ended ? curve.mean[curve.mean.length - 1].toFixed(2) : value === undefined ? "–" : value.toFixed(2);
+  }
+
   function readAt(epoch: number): void {
     state.epoch = Math.max(1, Math.min(Math.round(epoch), end()));
     slider.value = String(state.epoch);
@@ -71,8 +93,8 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
     for (const s of series) {
       const cell = cells.get(s.name)!;
       const [ours, paper] = [valueAt(s.ours, state.epoch), valueAt(s.paper, state.epoch)];
-      cell.ours.textContent = ours === undefined ? "–" : ours.toFixed(2);
-      cell.paper.textContent = paper === undefined ? "–" : paper.toFixed(2);
+      write(cell.ours, ours, s.ours);
+      write(cell.paper, paper, s.paper);
     }
     if (frame) {
       const x = String(frame.x(state.epoch));
@@ -104,13 +126,13 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
     }
     for (const s of shown) {
       if (!s.ours || !state.band) continue;
-      const data = points(s.ours).filter(inside);
+      const data = drawn(s.ours).filter(inside);
       fit(data.map((p) => p.low));
       marks.push(Plot.areaY(data, { x: "epoch", y1: "low", y2: "high", fill: modelColour(s.name), fillOpacity: 0.13, clip: true, className: "band" }));
     }
     for (const s of shown) {
       if (!s.ours) continue;
-      const data = points(s.ours).filter(inside);
+      const data = drawn(s.ours).filter(inside);
       fit(data.map((p) => p.value));
       const stroke = modelColour(s.name);
       marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 2.2, strokeLinejoin: "round", clip: true, className: "our-line" }));
@@ -166,6 +188,7 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
   const controls = h("div", { class: "controls" },
     hasPaper && check("the paper’s curves (dashed)", true, (v) => { state.paper = v; }),
     options.band && check("± one deviation", true, (v) => { state.band = v; }),
+    long && check(`our lines smoothed over ${SMOOTH} epochs`, true, (v) => { state.smooth = v; }),
     shorter && check(`all ${paperEnd} epochs of the paper`, false, (v) => { state.wide = v; }));
 
   new ResizeObserver(() => render()).observe(holder);
