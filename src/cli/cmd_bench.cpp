@@ -263,13 +263,14 @@ void run_scaling_bench(const BenchCall& call) {
   print(text);
 }
 
-void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t most_uncompressed) {
+void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t most_uncompressed, bool random) {
   train::SetCostOptions options;
   options.model = call.model();
   options.largest = largest;
   options.engine = call.engine_name();
   options.threads = resolve_threads(call.common.threads);
   options.most_uncompressed = most_uncompressed;
+  options.random = random;
   const auto rows = train::set_costs(options);
   if (call.common.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -343,6 +344,7 @@ void add_bench(CLI::App& root) {
   CLI::App* sets = app->add_subcommand("sets", "What models on sets cost as graphs grow, compressed and not");
   const auto on_sets = std::make_shared<BenchCall>();
   const auto limits = std::make_shared<std::pair<std::uint32_t, std::uint64_t>>(200, 600000);
+  const auto random = std::make_shared<bool>(false);
   on_sets->kind = "gcn3";
   add_shared(*sets, *on_sets);
   sets->add_option("--model", on_sets->kind, "gcn2, gcn3 or gcn123")
@@ -353,11 +355,12 @@ void add_bench(CLI::App& root) {
   sets->add_option("--largest", limits->first, "Nodes of the largest graphs")->capture_default_str();
   sets->add_option("--most-uncompressed", limits->second, "Graphs with more sets are only timed compressed")
       ->capture_default_str();
+  sets->add_flag("--random", *random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
   sets->footer(
       "Pairs like EXP's with larger cores. Entries: embedding numbers of a graph in one layer. Rows: over all layers, "
       "a "
       "graph.\nExample: tyche bench sets --largest 200 --threads 2");
-  sets->callback([on_sets, limits] { run_sets_bench(*on_sets, limits->first, limits->second); });
+  sets->callback([on_sets, limits, random] { run_sets_bench(*on_sets, limits->first, limits->second, *random); });
 }
 
 }  // namespace tyche::cli

@@ -30,6 +30,8 @@ int main(int argc, char** argv) {
   add_wl(app);
   add_train(app);
   add_predict(app);
+  add_reproduce(app);
+  add_report(app);
   add_bench(app);
   add_theory(app);
 

@@ -89,6 +89,7 @@ void evaluate(const Job& job, BatchModel& model, const Trial& trial, const Crew&
 
 void train_trial(const Job& job, BatchModel& model, Trial& trial, std::size_t index, Observer& observer,
                  const Crew& crew, const cpu::Team& team) {
+  if (trial.state.epoch >= job.epochs || !observer.on_begin(index)) return;
   std::vector<float> gradient(trial.state.parameters.size());
   std::vector<float> logits(std::size_t{job.batch} * job.model.classes);
   while (trial.state.epoch < job.epochs && !team.abandoned()) {

@@ -78,11 +78,14 @@ struct EpochResult {
   std::uint64_t full_rows = 0;
 };
 
-/// Called after every epoch of every trial, from any thread, one call at a time per trial. `state` is complete and
-/// consistent.
+/// Called before a trial begins and after every epoch, from any thread, one call at a time per trial. `state` is
+/// complete and consistent.
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Called before the first epoch of a trial, which may come long after train() was called where trials wait for
+  /// threads. Returns false to leave this trial as it is.
+  virtual bool on_begin([[maybe_unused]] std::size_t trial) { return true; }
   /// Returns false to stop this trial here.
   virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) = 0;
   /// An epoch whose state stayed on the device: an engine that runs many epochs between two looks at the host hands all

@@ -13,16 +13,17 @@
 namespace tyche {
 
 /// A bar with the time left where `out` is a terminal, a plain line every ten seconds or so elsewhere; nothing where
-/// `out` is null or the work ends within a second. The library is handed one by cli/; it never makes its own.
+/// `out` is null or the work ends within a second. The library is handed one by cli/; it never makes its own. A class
+/// that shows several pieces of work at once derives from it and takes what add() reports.
 class Progress {
  public:
   Progress(std::string label, std::uint64_t total, std::FILE* out);
-  ~Progress();
+  virtual ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   /// `count` more units are done; `note` (say "loss 0.31") is shown behind the bar. Thread-safe.
-  void add(std::uint64_t count, const std::string& note = {});
+  virtual void add(std::uint64_t count, const std::string& note = {});
   /// Removes the bar, so that other output can follow. Called by the destructor.
   void finish();
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -263,8 +264,7 @@ std::vector<Difference> differences(const RunConfig& before, const RunConfig& af
   std::vector<Difference> found;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::string& key = a[i].key;
-    // Where a run is made, not what it is: it may begin on one device and go on on another.
-    if (key == "version" || key == "data.path" || key == "data.format" || key.starts_with("engine.")) continue;
+    if (std::find(std::begin(kCircumstances), std::end(kCircumstances), key) != std::end(kCircumstances)) continue;
     if (a[i].value != b[i].value) found.push_back({key, a[i].value.dump(), b[i].value.dump()});
   }
   return found;

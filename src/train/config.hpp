@@ -85,8 +85,11 @@ struct Difference {
   std::string before;
   std::string after;
 };
-/// Fields that decide results and differ. Not compared: data.path and data.format (data.hash decides), version and all
-/// of engine (they say where and how a run is made: it may begin on one device and go on on another).
+/// Fields that say where and by what a run was made, not what it is: a run may go on with another engine, and
+/// data.hash decides whether data is the same.
+inline constexpr std::string_view kCircumstances[] = {"version", "data.path", "data.format", "engine.name", "engine.compress",
+                                                      "engine.description"};
+/// Fields other than kCircumstances that differ.
 [[nodiscard]] std::vector<Difference> differences(const RunConfig& before, const RunConfig& after);
 
 /// TOML and back: read(write(c)) has the same fields, doubles to the last bit.

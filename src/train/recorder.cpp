@@ -52,6 +52,8 @@ Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books,
 
 Recorder::~Recorder() = default;
 
+bool Recorder::on_begin(std::size_t) { return !failed_ && !interrupted(); }
+
 bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) {
   return record(trial, result, &state);
 }
@@ -62,7 +64,7 @@ bool Recorder::on_passing_epoch(std::size_t trial, const engine::EpochResult& re
 
 void Recorder::on_note(std::size_t trial, const std::string& text) {
   const std::scoped_lock lock(mutex_);
-  notes_.push_back(fmt::format("fold {}: {}", books_[trial]->book.fold->fold, text));
+  notes_.push_back({trial, fmt::format("fold {}: {}", books_[trial]->book.fold->fold, text)});
 }
 
 bool Recorder::record(std::size_t trial, const engine::EpochResult& result, const engine::State* state) {

@@ -49,6 +49,9 @@ class Recorder : public engine::Observer {
   Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress);
   ~Recorder() override;
 
+  /// Returns false where the user asked to stop or a write failed, so that folds that wait for a thread are not begun.
+  bool on_begin(std::size_t trial) override;
+
   /// Returns false where the user asked to stop or a write failed. Never throws: an exception must not unwind through
   /// an engine's threads, so it is kept for finish() and every trial stops at its next epoch.
   bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) override;
@@ -57,8 +60,12 @@ class Recorder : public engine::Observer {
   void on_note(std::size_t trial, const std::string& text) override;
 
   void finish();
-  /// What engines had to say ("fold 3: ..."), in order.
-  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+  /// What the engine had to say of a trial ("fold 3: ..."), in order.
+  struct Note {
+    std::size_t trial;
+    std::string text;
+  };
+  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
 
  private:
   struct OpenBook;
@@ -70,7 +77,7 @@ class Recorder : public engine::Observer {
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
 };
 
 /// The line of an epoch: accuracies over a fold's test graphs, and over its EXP and CORRUPT ones where there are any.

@@ -53,6 +53,7 @@ RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
   }
   RunConfig config = asked;
   config.version = stored.version;
+  config.engine.name = stored.engine.name;
   config.engine.description = stored.engine.description;
   return config;
 }
@@ -142,30 +143,52 @@ Summary Run::summary() const {
 }
 
 Summary Run::train(engine::Engine& engine, Progress* progress) {
+  Run* const alone[] = {this};
+  return train_together(alone, engine, progress).front();
+}
+
+std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress) {
   std::vector<FoldBook> open;
   std::vector<engine::Trial> trials;
-  for (FoldProgress& fold : folds_) {
-    if (fold.state.epoch >= config_.training.epochs) continue;
-    open.push_back({&fold, fold_folder(fold.fold), CheckpointWriter(config_, fold.fold)});
-    trials.push_back({.seed = config_.seed,
-                      .fold = fold.fold,
-                      .learning_rate = config_.training.learning_rate,
-                      .train = data_->folds[fold.fold].train,
-                      .test = data_->folds[fold.fold].test,
-                      .state = std::move(fold.state)});  // back below
+  std::vector<Run*> run_of;  // by trial
+  for (Run* run : runs) {
+    const RunConfig& config = run->config_;
+    if (run->data_ != runs.front()->data_) throw InputError("runs that train as one group must share their data");
+    for (const Difference& difference : differences(runs.front()->config_, config)) {
+      if (difference.key == "seed" || difference.key == "training.learning_rate" || difference.key == "folds.only") {
+        continue;
+      }
+      throw InputError(fmt::format("runs that train as one group must agree in {}: {} is not {}", difference.key,
+                                   difference.before, difference.after));
+    }
+    for (FoldProgress& fold : run->folds_) {
+      if (fold.state.epoch >= config.training.epochs) continue;
+      run_of.push_back(run);
+      open.push_back({&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold)});
+      trials.push_back({.seed = config.seed,
+                        .fold = fold.fold,
+                        .learning_rate = config.training.learning_rate,
+                        .train = run->data_->folds[fold.fold].train,
+                        .test = run->data_->folds[fold.fold].test,
+                        .state = std::move(fold.state)});  // back below
+    }
   }
   if (!trials.empty() && !interrupted()) {
-    Recorder recorder(*data_, open, progress);
-    engine.train(data_->job(config_), trials, recorder);
+    const Run& first = *runs.front();
+    Recorder recorder(*first.data_, open, progress);
+    engine.train(first.data_->job(first.config_), trials, recorder);
     recorder.finish();
-    notes_ = recorder.notes();
+    for (const Recorder::Note& note : recorder.notes()) run_of[note.trial]->notes_.push_back(note.text);
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
-  const Summary result = summary();
-  const std::filesystem::path path = folder_ / kSummary;
-  const std::string text = to_json(result, config_).dump(2) + "\n";
-  if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
-  return result;
+  std::vector<Summary> summaries;
+  for (const Run* run : runs) {
+    const Summary& result = summaries.emplace_back(run->summary());
+    const std::filesystem::path path = run->folder_ / kSummary;
+    const std::string text = to_json(result, run->config_).dump(2) + "\n";
+    if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+  }
+  return summaries;
 }
 
 }  // namespace tyche::train

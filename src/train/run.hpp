@@ -13,6 +13,7 @@
 /// line too many, which resuming cuts off and trains again to the same bits; so at most the epoch under way is lost.
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,14 @@ class Run {
   /// What the engine had to say in train(): a trial that went on in another precision, say.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
+  /// The same for several runs of one shape, as one group: their folds train side by side, each recorded in its own
+  /// folder. The runs must share their TrainingData object and their configuration but for seed, learning rate and
+  /// folds.only; throws InputError that names what else differs. Every run's summary, in order.
+  static std::vector<Summary> train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress);
+
   /// What the records so far give.
   [[nodiscard]] Summary summary() const;
+  [[nodiscard]] const RunConfig& config() const { return config_; }
 
  private:
   Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data);

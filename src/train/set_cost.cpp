@@ -19,24 +19,34 @@ struct Sample {
   std::vector<std::vector<float>> features;
 };
 
-// A core over 2n variables has 8n nodes, a planar part about 20.
-Sample graphs_of(std::uint32_t nodes, std::uint32_t pairs) {
+void add(Sample& sample, Graph graph, std::uint32_t label) {
+  auto& block = sample.features.emplace_back();
+  for (const NodeType type : graph.types()) {
+    block.push_back(type == 0 ? 1.0f : 0.0f);
+    block.push_back(type == 1 ? 1.0f : 0.0f);
+  }
+  sample.graphs.push_back(std::move(graph));
+  sample.labels.push_back(label);
+}
+
+// A core over 2n variables has 8n nodes, a planar part about 19.
+Sample exp_graphs(std::uint32_t nodes, std::uint32_t pairs) {
   datasets::ExpParameters parameters;
   parameters.pairs = pairs;
-  parameters.core_min = parameters.core_max = std::max(2u, (nodes - std::min(nodes, 22u)) / 8);
+  parameters.core_min = parameters.core_max = std::max(2u, (nodes - std::min(nodes, 15u)) / 8);
   Sample out;
   for (std::uint32_t p = 0; p < pairs; ++p) {
     const datasets::ExpPair pair = datasets::make_pair(parameters, p);
-    for (const Formula* formula : {&pair.sat, &pair.unsat}) {
-      out.graphs.push_back(encode(*formula));
-      out.labels.push_back(formula == &pair.sat ? 1 : 0);
-      auto& block = out.features.emplace_back();
-      for (const NodeType type : out.graphs.back().types()) {
-        block.push_back(type == 0 ? 1.0f : 0.0f);
-        block.push_back(type == 1 ? 1.0f : 0.0f);
-      }
-    }
+    add(out, encode(pair.sat), 1);
+    add(out, encode(pair.unsat), 0);
   }
+  return out;
+}
+
+Sample random_graphs(std::uint32_t nodes, std::uint32_t pairs) {
+  Sample out;
+  for (std::uint32_t g = 0; g < 2 * pairs; ++g)
+    add(out, engine::random_sparse_graph(nodes, nodes * 6 / 5, 1, g), g % 2);
   return out;
 }
 
@@ -87,7 +97,8 @@ std::vector<SetCost> set_costs(const SetCostOptions& options) {
   for (const std::uint32_t nodes : {40u, 50u, 75u, 100u, 150u, 200u, 300u, 400u}) {
     if (nodes > options.largest && !out.empty()) break;
     if (interrupted()) break;
-    out.push_back(cost_of(graphs_of(nodes, options.pairs), options));
+    out.push_back(
+        cost_of(options.random ? random_graphs(nodes, options.pairs) : exp_graphs(nodes, options.pairs), options));
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/// What a model on sets costs as graphs grow: pairs like EXP's with larger cores.
+/// What a model on sets costs as graphs grow: pairs like EXP's with larger cores, whose regularity compresses well, or
+/// random sparse graphs (1.2 edges a node), which have none.
 ///
 ///   for (const SetCost& row : set_costs({.largest = 200})) { ... row.rows, row.sets ... }
 #include <cstdint>
@@ -13,6 +14,7 @@ namespace tyche::train {
 struct SetCostOptions {
   nn::ModelConfig model;        ///< gcn2, gcn3 or gcn123
   std::uint32_t largest = 200;  ///< nodes, about
+  bool random = false;          ///< random graphs instead of pairs of EXP
   std::uint32_t pairs = 2;      ///< of each size
   std::string engine = "auto";
   unsigned threads = 0;

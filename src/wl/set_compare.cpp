@@ -1,9 +1,12 @@
 #include "wl/set_compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
+#include "support/error.hpp"
+#include "support/parallel.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/quotient.hpp"
 
@@ -69,6 +72,20 @@ SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, 
     out = {compare_level(graphs, options), kind.k};
     if (out.answer.distinguished) break;
   }
+  return out;
+}
+
+std::vector<Comparison> compare_pairs_on_sets(std::span<const Graph> graphs, const SetTest& test, unsigned threads,
+                                              Progress* progress) {
+  if (graphs.size() % 2 != 0) {
+    throw InputError(
+        fmt::format("pairs were asked for, and there are {} graphs: an even number was expected", graphs.size()));
+  }
+  std::vector<Comparison> out(graphs.size() / 2);
+  parallel_for(out.size(), threads, [&](std::size_t i) {
+    out[i] = compare_sets(graphs[2 * i], graphs[2 * i + 1], test).answer;
+    if (progress != nullptr) progress->add(1);
+  });
   return out;
 }
 

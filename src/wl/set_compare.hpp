@@ -4,8 +4,10 @@
 ///
 ///   compare_sets(a, b, {.levels = {{.k = 3}}})                              // 3-GCN
 ///   compare_sets(a, b, hierarchy(SetChoice::connected))                     // 1-2-3-GCN with edges as 2-sets
+#include <span>
 #include <vector>
 
+#include "support/progress.hpp"
 #include "wl/set_graph.hpp"
 #include "wl/wl.hpp"
 
@@ -29,5 +31,10 @@ struct SetComparison {
 /// Refines level by level to stability, and ends at the first level that tells the graphs apart. Throws like
 /// make_quotient().
 [[nodiscard]] SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads = 1);
+
+/// compare_sets() of graphs 2i and 2i + 1, for all i, one pair a thread. Throws InputError on an odd number of graphs
+/// too.
+[[nodiscard]] std::vector<Comparison> compare_pairs_on_sets(std::span<const Graph> graphs, const SetTest& test,
+                                                            unsigned threads = 1, Progress* progress = nullptr);
 
 }  // namespace tyche::wl

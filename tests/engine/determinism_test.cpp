@@ -133,6 +133,21 @@ TEST_P(Determinism, EvaluationHappensWhenItIsDue) {
   EXPECT_TRUE(out.results[0][0].test_predictions.empty());
 }
 
+TEST_P(Determinism, ATrialTheObserverDoesNotWantIsLeftAsItWas) {
+  struct First : Recorder {
+    using Recorder::Recorder;
+    bool on_begin(std::size_t trial) override { return trial == 0; }
+  };
+  std::vector<Trial> trials = {trial_of(job, 9, 0, 6), trial_of(job, 9, 1, 6)};
+  const State before = trials[1].state;
+  First record(2);
+  make_engine(GetParam(), 1)->train(job, trials, record);
+  EXPECT_EQ(record.results[0].size(), job.epochs);
+  EXPECT_TRUE(record.results[1].empty());
+  EXPECT_EQ(trials[1].state.parameters, before.parameters);
+  EXPECT_EQ(trials[1].state.epoch, 0u);
+}
+
 std::string title(const testing::TestParamInfo<std::string>& info) {
   std::string text = info.param;
   for (char& c : text) c = c == '-' ? '_' : c;

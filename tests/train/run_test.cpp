@@ -31,6 +31,7 @@ class Watched : public engine::Engine {
     struct Between : engine::Observer {
       engine::Observer* next;
       Watched* self;
+      bool on_begin(std::size_t t) override { return next->on_begin(t); }
       bool on_epoch(std::size_t t, const engine::EpochResult& r, const engine::State& s) override {
         self->before_(++self->seen_);
         return next->on_epoch(t, r, s);
@@ -116,6 +117,13 @@ TEST_F(RunTest, GivesTheSameBitsHoweverOftenItIsStopped) {
     EXPECT_TRUE(run.train(*engine::make_engine("auto", 1), nullptr).complete);
     EXPECT_EQ(run_contents(path), run_contents(folder_ / "whole")) << "stopped after " << stop;
   }
+}
+
+TEST_F(RunTest, FoldsThatWaitForAThreadAreNotBegunOnceItIsStopped) {
+  Watched engine(1, [&](std::uint32_t) { set_interrupted(true); });
+  EXPECT_FALSE(train::Run::begin(folder_ / "run", config_, data_).train(engine, nullptr).complete);
+  set_interrupted(false);
+  EXPECT_EQ(train::Run::resume(folder_ / "run", config_, data_).epochs_done(), 1u);
 }
 
 TEST_F(RunTest, CutsOffLinesThatHaveNoCheckpoint) {
@@ -234,6 +242,39 @@ TEST_F(RunTest, TrainsOneFoldAloneToTheSameBits) {
             run_contents(folder_ / "whole").at("fold-1/metrics.jsonl"));
   EXPECT_EQ(read_checkpoint(folder_ / "alone/fold-1/last.safetensors").state.parameters,
             read_checkpoint(folder_ / "whole/fold-1/last.safetensors").state.parameters);
+}
+
+TEST_F(RunTest, SeveralRunsTrainAsOneGroupToTheBitsOfEachAlone) {
+  std::vector<RunConfig> configs;
+  for (const auto& [seed, fold] : {std::pair<std::uint64_t, std::uint32_t>{1, 0}, {1, 2}, {7, 1}}) {
+    configs.push_back(config_);
+    configs.back().seed = seed;
+    configs.back().folds.only = fold;
+    configs.back().training.learning_rate = 1e-3 * static_cast<double>(seed);
+  }
+  const auto engine = engine::make_engine("auto", 2);
+  std::vector<train::Run> runs;
+  std::vector<train::Run*> group;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    runs.push_back(train::Run::begin(folder_ / ("group-" + std::to_string(i)), configs[i], data_));
+  }
+  for (train::Run& run : runs) group.push_back(&run);
+  for (const Summary& summary : train::Run::train_together(group, *engine, nullptr)) EXPECT_TRUE(summary.complete);
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const fs::path alone = folder_ / ("alone-" + std::to_string(i));
+    (void)train::Run::begin(alone, configs[i], data_).train(*engine, nullptr);
+    EXPECT_EQ(run_contents(folder_ / ("group-" + std::to_string(i))), run_contents(alone));
+  }
+}
+
+TEST_F(RunTest, RunsOfDifferentShapesDoNotTrainAsOneGroup) {
+  RunConfig other = config_;
+  other.training.batch = 5;
+  train::Run one = train::Run::begin(folder_ / "one", config_, data_),
+             two = train::Run::begin(folder_ / "two", other, data_);
+  train::Run* const group[] = {&one, &two};
+  EXPECT_THAT([&] { (void)train::Run::train_together(group, *engine::make_engine("auto", 1), nullptr); },
+              ThrowsMessage<InputError>(HasSubstr("training.batch")));
 }
 
 TEST_F(RunTest, LeavesEveryGraphOutOnceWhereThereAreAsManyFoldsAsGraphs) {

@@ -275,7 +275,7 @@ FlushDenormals::~FlushDenormals() = default;
 #endif
 
 void train_trial(PreparedJob& prepared, Trial& trial, std::size_t index, Observer& observer, Team& team) {
-  if (trial.state.epoch >= prepared.job().epochs) return;
+  if (trial.state.epoch >= prepared.job().epochs || !observer.on_begin(index)) return;
   TrialRun run(prepared, trial);
   while (trial.state.epoch < prepared.job().epochs && !team.abandoned()) {
     const EpochResult result = run.epoch(team);

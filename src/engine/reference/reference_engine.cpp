@@ -95,6 +95,7 @@ void evaluate(const Job& job, const Prepared& prepared, const Trial& trial, Epoc
 }
 
 void train_trial(const Job& job, const Prepared& prepared, Trial& trial, std::size_t index, Observer& observer) {
+  if (trial.state.epoch >= job.epochs || !observer.on_begin(index)) return;
   std::vector<float> gradient(trial.state.parameters.size());
   while (trial.state.epoch < job.epochs) {
     const Clock::time_point start = Clock::now();

@@ -1,0 +1,177 @@
+// tyche reproduce: the paper's tables and figures, or a user's own experiments, into one folder.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "experiments/cost.hpp"
+#include "experiments/experiment.hpp"
+#include "experiments/paper.hpp"
+#include "experiments/plan.hpp"
+#include "experiments/ranks.hpp"
+#include "experiments/records.hpp"
+#include "experiments/runner.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/machine.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "support/share.hpp"
+#include "support/version.hpp"
+#include "wl/quotient_cache.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+using experiments::Experiment;
+
+struct Arguments {
+  Common common;
+  std::vector<std::string> names;
+  std::string profile = "standard";
+  std::string out;
+  std::string device = "auto";
+  bool resume = false;
+  bool list = false;
+};
+
+std::vector<Experiment> load(const Arguments& a) {
+  std::vector<Experiment> out;
+  for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
+    out.push_back(experiments::load_experiment(experiments::find_experiment(name), a.profile));
+    if (out.back().rows.empty() && !a.names.empty()) {
+      throw InputError(fmt::format("the profile {} leaves {} out; choose another with --profile", a.profile, name));
+    }
+  }
+  return out;
+}
+
+/// What each experiment costs here, alone: trials shared with others count in each.
+void list(const Arguments& a) {
+  experiments::CostModel cost(experiments::engine_of_device(a.device));
+  const unsigned threads = resolve_threads(a.common.threads);
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::string text = fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
+                                 "estimated time", "what");
+  for (const char* profile : experiments::kProfiles) {
+    Arguments with = a;
+    with.profile = profile;
+    for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
+      const Experiment e = experiments::load_experiment(experiments::find_experiment(name), profile);
+      if (e.rows.empty()) continue;
+      double seconds = 0;
+      std::size_t trials = 0;
+      for (const experiments::Row& row : e.rows) {
+        seconds += cost.fold_seconds(e.data, row.config) * row.folds_run / threads;
+        trials += row.folds_run;
+      }
+      text += fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}{}\n", e.name, profile, e.rows.size(), trials,
+                          format_duration(seconds), e.title, e.paper.empty() ? "" : " (" + e.paper + ")");
+      json.push_back({{"name", e.name},
+                      {"profile", profile},
+                      {"title", e.title},
+                      {"paper", e.paper},
+                      {"data", e.data.name()},
+                      {"models", e.rows.size()},
+                      {"trials", trials},
+                      {"estimated_seconds", seconds}});
+    }
+  }
+  if (a.common.json) return print_json(json);
+  print(text + fmt::format("Times are estimates for {} thread{} of this machine, from a short timing; trials that "
+                           "several experiments need run once.\n",
+                           threads, threads == 1 ? "" : "s"));
+}
+
+std::string command_line(const Arguments& a) {
+  std::string text = "tyche reproduce";
+  for (const std::string& name : a.names) text += " " + name;
+  text += fmt::format(" --profile {} --out {}", a.profile, a.out);
+  if (a.device != "auto") text += " --device " + a.device;
+  if (a.common.threads != 0) text += fmt::format(" --threads {}", a.common.threads);
+  return text;
+}
+
+void run(Arguments a) {
+  if (a.list) return list(a);
+  if (a.out.empty()) throw InputError("--out is required: the folder for data, trials and records");
+  experiments::check_profile(a.profile);
+  const experiments::Ranks ranks;
+  if (ranks.size() > 1 && a.common.threads == 0) a.common.threads = 1;  // ranks share cores
+  std::FILE* progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
+  const auto start = std::chrono::steady_clock::now();
+
+  experiments::Plan plan;
+  experiments::PlanOptions options{
+      .engine = experiments::engine_of_device(a.device), .threads = a.common.threads, .progress = progress};
+  // Rank 0 makes the data; the others read it when it is there.
+  ranks.together([&] {
+    if (ranks.rank() != 0) return;
+    make_folder(a.out);
+    plan = experiments::make_plan(load(a), a.out, options);
+    experiments::write_records(plan, a.profile, experiments::load_paper(share_folder() / "experiments" / "paper"));
+  });
+  ranks.together([&] {
+    if (ranks.rank() == 0) return;
+    options.make_data = false;
+    plan = experiments::make_plan(load(a), a.out, options);
+  });
+  const experiments::RunOptions how{
+      .threads = a.common.threads, .resume = a.resume, .cache = wl::default_cache_folder(), .progress = progress};
+  const experiments::Outcome outcome = experiments::run_plan(plan, ranks, how);
+  if (ranks.rank() != 0) return;
+
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  nlohmann::ordered_json entry = {{"date", utc_now()},
+                                  {"command", command_line(a)},
+                                  {"profile", a.profile},
+                                  {"version", kVersion},
+                                  {"machine", to_json(this_machine())},
+                                  {"ranks", ranks.size()},
+                                  {"threads", resolve_threads(a.common.threads)},
+                                  {"trials", outcome.trials},
+                                  {"trained", outcome.trained},
+                                  {"complete", outcome.complete},
+                                  {"seconds", seconds}};
+  if (outcome.trained > 0) experiments::write_log(a.out, entry);
+  if (outcome.complete < outcome.trials) {
+    throw Interrupted(fmt::format("stopped with {} of {} trials complete; go on with '{} --resume'", outcome.complete,
+                                  outcome.trials, command_line(a)));
+  }
+  if (a.common.json) return print_json(entry);
+  print(fmt::format(
+      "{} trials, {} trained now in {}, the others were there\n{}: now 'tyche report {} --out report.html'\n",
+      outcome.trials, outcome.trained, format_duration(seconds), a.out, a.out));
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& root) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App& app = *root.add_subcommand("reproduce", "Run the paper's tables and figures, or experiments of your own");
+  app.add_option("names", a->names, "Experiments (see --list), or TOML files of your own; none: all of the paper");
+  app.add_option("--profile", a->profile, "quick (two minutes), standard (an evening) or paper (all as printed)")
+      ->capture_default_str();
+  app.add_option("--out", a->out, "Folder for data, trials and records; trials that are there are not run again")
+      ->type_name("FOLDER");
+  app.add_option("--device", a->device, "auto (the GPU where there is one), cpu, cuda, or another engine's name")
+      ->capture_default_str();
+  app.add_flag("--resume", a->resume, "Go on with trials that were begun and did not end");
+  app.add_flag("--list", a->list, "Say what each experiment costs here, from a short timing, and run nothing");
+  a->common.add_threads(app);
+  a->common.add_json(app);
+  a->common.add_quiet(app);
+  app.footer(
+      "Example: tyche reproduce --list\n"
+      "         tyche reproduce table1 exp-curves --profile quick --out out\n"
+      "         tyche reproduce mine.toml --out out\n"
+      "         mpirun -n 4 tyche reproduce --profile paper --out out      (docs/cluster.md)\n"
+      "docs/experiments.md says how to write an experiment.");
+  app.callback([a] { run(*a); });
+}
+
+}  // namespace tyche::cli

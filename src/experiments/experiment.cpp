@@ -1,0 +1,342 @@
+#include "experiments/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "experiments/toml_reader.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/nearest.hpp"
+#include "support/share.hpp"
+
+namespace tyche::experiments {
+
+namespace {
+
+constexpr const char* kFoldsRun = "folds.run";
+
+/// The keys of a run's config.toml that an experiment may set: all but what follows from the data or the machine.
+const std::vector<std::string>& config_keys() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> out;
+    for (const train::Field& field : train::fields_of({})) {
+      constexpr std::array follows{"version",          "model.classes",     "model.input_features",
+                                   "model.xavier_fan", "model.pair_types",  "model.triple_types",
+                                   "folds.only",       "engine.description"};
+      if (field.key.starts_with("data.") || std::find(follows.begin(), follows.end(), field.key) != follows.end()) {
+        continue;
+      }
+      out.push_back(field.key);
+    }
+    out.emplace_back(kFoldsRun);
+    return out;
+  }();
+  return keys;
+}
+
+struct Settings {
+  const Document* document;
+
+  void check_key(const Setting& s) const {
+    const auto& keys = config_keys();
+    if (std::find(keys.begin(), keys.end(), s.key) != keys.end()) return;
+    throw InputError::at(document->file, fmt::format("line {}", s.line),
+                         fmt::format("unknown key '{}'{}", s.key, did_you_mean(s.key, keys)));
+  }
+
+  void apply(const Setting& s, Row& row) const {
+    check_key(s);
+    if (s.key == kFoldsRun) {
+      if (!s.value.is_number_integer() || s.value.get<std::int64_t>() < 1) {
+        document->fail(s, fmt::format("expected a whole number from 1 on, found {}", s.value.dump()));
+      }
+      row.folds_run = s.value.get<std::uint32_t>();
+      return;
+    }
+    nlohmann::json json = train::to_json(row.config);
+    const std::size_t dot = s.key.find('.');
+    (dot == std::string::npos ? json[s.key] : json[s.key.substr(0, dot)][s.key.substr(dot + 1)]) = s.value;
+    row.config = train::config_from_json(json, fmt::format("{}: line {}", document->file, s.line));
+  }
+
+  void apply(const std::vector<Setting>& settings, Row& row) const {
+    for (const Setting& s : settings) apply(s, row);
+  }
+
+  /// All settings of a row, a later list beating an earlier one, over the defaults of the row's kind of model.
+  void apply_over_defaults(std::initializer_list<const std::vector<Setting>*> lists, Row& row) const {
+    const Setting* kind = nullptr;
+    for (const auto* list : lists) {
+      for (const Setting& s : *list) {
+        if (s.key == "model.kind" && s.value.is_string()) kind = &s;
+      }
+    }
+    try {
+      row.config = train::default_config(kind == nullptr ? "gcn" : kind->value.get<std::string>());
+    } catch (const InputError& error) {
+      document->fail(*kind, error.what());
+    }
+    for (const auto* list : lists) apply(*list, row);
+  }
+};
+
+// ---- data
+
+void apply_data(const Document& document, const Setting& s, DataSpec& data, const std::filesystem::path& folder) {
+  static const std::vector<std::string> keys = {"generate", "pairs",        "seed", "core_min",
+                                                "core_max", "planar_nodes", "path", "format"};
+  const auto text = [&] {
+    if (!s.value.is_string()) document.fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
+    return s.value.get<std::string>();
+  };
+  const auto whole = [&](std::uint64_t most) {
+    if (!s.value.is_number_unsigned() && !(s.value.is_number_integer() && s.value.get<std::int64_t>() >= 0)) {
+      document.fail(s, fmt::format("expected a whole number, found {}", s.value.dump()));
+    }
+    if (s.value.get<std::uint64_t>() > most) document.fail(s, fmt::format("expected at most {}", most));
+    return s.value.get<std::uint64_t>();
+  };
+  auto& p = data.parameters;
+  if (s.key == "generate") {
+    data.generated = true;
+    p.kind = datasets::parse_kind(text());
+    p.pairs = datasets::paper_pairs(p.kind);
+  } else if (s.key == "pairs") {
+    p.pairs = whole(0x7fffffff);
+  } else if (s.key == "seed") {
+    p.seed = whole(~std::uint64_t{0});
+  } else if (s.key == "core_min") {
+    p.core_min = static_cast<std::uint32_t>(whole(1000));
+  } else if (s.key == "core_max") {
+    p.core_max = static_cast<std::uint32_t>(whole(1000));
+  } else if (s.key == "planar_nodes") {
+    p.planar_sizes = datasets::parse_planar_sizes(text());
+  } else if (s.key == "path") {
+    data.path = std::filesystem::weakly_canonical(folder / text());
+  } else if (s.key == "format") {
+    data.format = text();
+  } else {
+    throw InputError::at(document.file, fmt::format("line {}", s.line),
+                         fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
+  }
+}
+
+DataSpec read_data(const Document& document, std::vector<Setting> settings, const std::vector<Setting>& profile,
+                   const std::filesystem::path& folder) {
+  DataSpec data;
+  settings.insert(settings.end(), profile.begin(), profile.end());
+  // `generate` sets the number of pairs, so it goes first wherever it stands.
+  std::stable_partition(settings.begin(), settings.end(), [](const Setting& s) { return s.key == "generate"; });
+  for (const Setting& s : settings) apply_data(document, s, data, folder);
+  if (data.generated == !data.path.empty()) {
+    throw InputError::at(document.file, "[data]",
+                         "expected either generate (\"exp\", \"cexp\", …) or path (a file or folder of graphs)");
+  }
+  if (data.generated) {
+    try {
+      datasets::check(data.parameters);
+    } catch (const InputError& error) {
+      throw InputError::at(document.file, "[data]", error.what());
+    }
+  }
+  return data;
+}
+
+// ---- rows
+
+/// The product of the grid's lists with a row: each combination a row of its own, named by what changes.
+std::vector<Row> spread(const Settings& settings, const std::vector<Setting>& grid, const Row& row) {
+  std::vector<Row> rows = {row};
+  for (const Setting& axis : grid) {
+    if (axis.key == "model.kind") {
+      settings.document->fail(axis, "kinds differ in their defaults; give each a [[models]] of its own");
+    }
+    if (!axis.value.is_array() || axis.value.empty()) {
+      settings.document->fail(axis, fmt::format("expected a list of values, found {}", axis.value.dump()));
+    }
+    std::vector<Row> next;
+    for (const Row& from : rows) {
+      for (const nlohmann::json& value : axis.value) {
+        Row& made = next.emplace_back(from);
+        settings.apply(Setting{axis.key, value, axis.line}, made);
+        const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
+        made.name += fmt::format(", {} {}", axis.key.substr(axis.key.find('.') + 1), shown);
+      }
+    }
+    rows = std::move(next);
+  }
+  return rows;
+}
+
+/// A table `quick`, or `quick = false`: the profile leaves this out.
+bool take_left_out(Document& document, std::string_view key) {
+  const auto found =
+      std::find_if(document.settings.begin(), document.settings.end(), [&](const Setting& s) { return s.key == key; });
+  if (found == document.settings.end()) return false;
+  if (found->value != false) {
+    document.fail(*found, fmt::format("expected false (left out) or keys below it, found {}", found->value.dump()));
+  }
+  document.settings.erase(found);
+  return true;
+}
+
+void finish(const Document& document, Row& row) {
+  auto& folds = row.config.folds;
+  if (row.folds_run == 0) row.folds_run = folds.count;
+  if (row.folds_run > folds.count) {
+    throw InputError::at(document.file, row.name,
+                         fmt::format("folds.run is {}, but folds.count is {}", row.folds_run, folds.count));
+  }
+}
+
+}  // namespace
+
+void check_profile(std::string_view profile) {
+  const std::vector<std::string> known(std::begin(kProfiles), std::end(kProfiles));
+  if (std::find(known.begin(), known.end(), profile) == known.end()) {
+    throw InputError(fmt::format("unknown profile '{}'{}", profile, did_you_mean(profile, known)));
+  }
+}
+
+std::string DataSpec::name() const {
+  if (!generated) {
+    return fmt::format("{}-{:08x}", path.stem().string(), hash_bytes(path.string() + "\n" + format) & 0xffffffffu);
+  }
+  const datasets::ExpParameters standard;
+  std::string out =
+      fmt::format("{}-{}-seed{}", datasets::kind_name(parameters.kind), parameters.pairs, parameters.seed);
+  if (parameters.core_min != standard.core_min || parameters.core_max != standard.core_max) {
+    out += fmt::format("-core{}to{}", parameters.core_min, parameters.core_max);
+  }
+  const std::string sizes = datasets::planar_sizes_text(parameters.planar_sizes);
+  if (sizes != datasets::planar_sizes_text(standard.planar_sizes)) {
+    out += "-planar" + sizes;
+    std::replace(out.begin(), out.end(), ':', 'x');
+    std::replace(out.begin(), out.end(), ',', '+');
+  }
+  return out;
+}
+
+Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
+                            const std::filesystem::path& folder) {
+  check_profile(profile);
+  Document document = parse_document(text, file);
+  const Settings settings{&document};
+  Experiment e;
+  e.name = std::filesystem::path(file).stem().string();
+  e.title = document.take_text("title", e.name);
+  e.about = document.take_text("about", "");
+  e.paper = document.take_text("paper", "");
+  e.paper_data = document.take_text("paper_data", "");
+  e.show = document.take_texts("show");
+  if (e.show.empty()) e.show = {"table", "curves"};
+  static const std::vector<std::string> shows = {"table", "curves", "split", "deviation"};
+  for (const std::string& show : e.show) {
+    if (std::find(shows.begin(), shows.end(), show) == shows.end()) {
+      throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
+    }
+  }
+
+  bool left_out = false;
+  std::vector<Setting> profile_data, profile_defaults;
+  for (const char* name : kProfiles) {
+    const std::string table = fmt::format("profiles.{}", name);
+    const bool out = take_left_out(document, table);
+    std::vector<Setting> changes = document.take_table(table);
+    std::vector<Setting> data, defaults;
+    for (Setting& s : changes) {
+      const bool is_data = s.key.starts_with("data.");
+      if (!is_data && !s.key.starts_with("defaults.")) {
+        const std::vector<std::string> parts = {"data", "defaults"};
+        throw InputError::at(file, fmt::format("line {}", s.line),
+                             fmt::format("unknown key '{}.{}'{}", table, s.key, did_you_mean(s.key, parts)));
+      }
+      s.key.erase(0, s.key.find('.') + 1);
+      (is_data ? data : defaults).push_back(std::move(s));
+    }
+    if (name == profile) {
+      left_out = out;
+      profile_data = std::move(data);
+      profile_defaults = std::move(defaults);
+    } else {
+      // A mistake in a profile that is not asked for is a mistake all the same.
+      Row scratch;
+      settings.apply(defaults, scratch);
+      DataSpec unused;
+      for (const Setting& s : data) apply_data(document, s, unused, folder);
+    }
+  }
+  e.data = read_data(document, document.take_table("data"), profile_data, folder);
+
+  const std::vector<Setting> defaults = document.take_table("defaults");
+  const std::vector<Setting> grid = document.take_table("grid");
+  std::vector<Document> models = document.take_list("models");
+  if (models.empty()) models.emplace_back().file = document.file;
+  for (Document& model : models) {
+    Row row;
+    row.name = model.take_text("name", "");
+    row.paper = model.take_text("paper", row.name);
+    row.curve = model.take_text("curve", row.paper);
+    std::vector<Setting> own;
+    bool out = left_out;
+    for (const char* name : kProfiles) {
+      const bool without = take_left_out(model, name);
+      std::vector<Setting> changes = model.take_table(name);
+      for (const Setting& s : changes) settings.check_key(s);
+      if (name == profile) {
+        out = out || without;
+        own = std::move(changes);
+      }
+    }
+    settings.apply_over_defaults({&defaults, &model.settings, &profile_defaults, &own}, row);
+    if (row.name.empty()) row.name = row.config.model.kind;
+    if (!model.items.empty()) model.expect_empty(config_keys());
+    if (out) continue;
+    for (Row& made : spread(settings, grid, row)) {
+      finish(document, made);
+      const bool taken = std::any_of(e.rows.begin(), e.rows.end(), [&](const Row& r) { return r.name == made.name; });
+      if (taken) throw InputError::at(file, "models", fmt::format("two rows are called '{}'", made.name));
+      e.rows.push_back(std::move(made));
+    }
+  }
+  document.expect_empty(std::array<std::string, 10>{"title", "about", "paper", "paper_data", "show", "data", "defaults",
+                                                    "models", "grid", "profiles"});
+  return e;
+}
+
+Experiment load_experiment(const std::filesystem::path& path, std::string_view profile) {
+  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
+  return parse_experiment(read_file(path), path.string(), profile, folder);
+}
+
+std::vector<std::string> catalogue() {
+  std::vector<std::string> names;
+  for (const std::string& file : list_folder(share_folder() / "experiments")) {
+    const std::filesystem::path path(file);
+    if (path.extension() == ".toml") names.push_back(path.stem().string());
+  }
+  // The paper's order; what is not in it follows by name.
+  static const std::vector<std::string> order = {"table1",      "exp-curves", "exp-deviation", "tanh",
+                                                 "cexp-curves", "cexp-split", "sparse-exp",    "sparse-cexp"};
+  const auto place = [](const std::string& name) {
+    return std::find(order.begin(), order.end(), name) - order.begin();
+  };
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  return names;
+}
+
+std::filesystem::path find_experiment(const std::string& name_or_path) {
+  const std::vector<std::string> names = catalogue();
+  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
+    return share_folder() / "experiments" / (name_or_path + ".toml");
+  }
+  if (name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos) return name_or_path;
+  throw InputError(fmt::format("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
+                               did_you_mean(name_or_path, names)));
+}
+
+}  // namespace tyche::experiments

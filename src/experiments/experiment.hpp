@@ -1,0 +1,79 @@
+#pragma once
+/// An experiment: data, models, hyper-parameters, folds and epochs, as a TOML file; docs/experiments.md describes it.
+///
+///   title = "Learning curves on EXP"
+///   show = ["curves"]
+///   [data]
+///   generate = "exp"
+///   [[models]]
+///   name = "GCN-50%RNI"
+///   model.rni = 0.5                        # the words of a run's config.toml
+///   training.epochs = 500
+///   quick.training.epochs = 60             # instead, in the profile `quick`
+///
+///   const Experiment e = load_experiment("experiments/exp-curves.toml", "quick");
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/exp.hpp"
+#include "train/config.hpp"
+
+namespace tyche::experiments {
+
+/// The profiles: about two minutes, an evening, everything as printed. Files are written for `paper`; the others change
+/// some of it.
+inline constexpr const char* kProfiles[] = {"quick", "standard", "paper"};
+
+/// Throws InputError that lists the profiles on any other name.
+void check_profile(std::string_view profile);
+
+/// Where graphs come from: made here (EXP and its kin), or a user's file or folder.
+struct DataSpec {
+  bool generated = false;
+  datasets::ExpParameters parameters;  ///< where generated
+  std::filesystem::path path;          ///< else: absolute
+  std::string format;                  ///< empty: told by content
+
+  /// A name for a folder, the same for the same data: "exp-600-seed1".
+  [[nodiscard]] std::string name() const;
+  /// How many graphs, where that is known without looking (generated); else 0.
+  [[nodiscard]] std::uint64_t graphs() const { return generated ? 2 * parameters.pairs : 0; }
+};
+
+/// A model of an experiment: a row of its table, a curve of its figure.
+struct Row {
+  std::string name;
+  std::string paper;            ///< what the paper's tables call it; the name unless given
+  std::string curve;            ///< what the paper's figures call it; `paper` unless given
+  train::RunConfig config;      ///< not resolved: what follows from the data is not filled in
+  std::uint32_t folds_run = 0;  ///< the first so many of config.folds.count folds
+};
+
+struct Experiment {
+  std::string name;  ///< the file's stem
+  std::string title;
+  std::string about;
+  std::string paper;              ///< where in the paper: "Figure 2a"; empty for a user's own
+  std::string paper_data;         ///< what paper/tables.toml and paper/curves.csv call the data
+  std::vector<std::string> show;  ///< of "table", "curves", "split", "deviation"
+  DataSpec data;
+  std::vector<Row> rows;  ///< none where the profile leaves the experiment out
+};
+
+/// The experiment of a file under a profile. Throws InputError with file, line and the nearest known key on an unknown
+/// key, and on a value that makes no sense.
+[[nodiscard]] Experiment load_experiment(const std::filesystem::path& path, std::string_view profile);
+/// The same from text; relative paths in it start at `folder`.
+[[nodiscard]] Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
+                                          const std::filesystem::path& folder);
+
+/// The names of the experiments that come with the program, in the paper's order.
+[[nodiscard]] std::vector<std::string> catalogue();
+/// The file of an experiment: a name of the catalogue, or a path to a user's own TOML. Throws InputError with the
+/// nearest name where it is neither.
+[[nodiscard]] std::filesystem::path find_experiment(const std::string& name_or_path);
+
+}  // namespace tyche::experiments

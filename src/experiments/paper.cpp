@@ -1,0 +1,100 @@
+#include "experiments/paper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "experiments/toml_reader.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche::experiments {
+
+namespace {
+
+template <class Items>
+auto find(const Items& items, std::string_view data, std::string_view subset, std::string_view model) {
+  const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) {
+    return item.data == data && item.subset == subset && item.model == model;
+  });
+  return found == items.end() ? nullptr : &*found;
+}
+
+std::vector<Printed> read_tables(const std::filesystem::path& path) {
+  std::vector<Printed> out;
+  Document document = read_document(path);
+  for (Document& table : document.take_list("accuracy")) {
+    Printed common;
+    common.data = table.take_text("data", "");
+    common.subset = table.take_text("subset", "all");
+    common.where = table.take_text("where", "");
+    for (Document& row : table.take_list("rows")) {
+      Printed& printed = out.emplace_back(common);
+      printed.model = row.take_text("model", "");
+      printed.mean = row.take_number("mean", -1);
+      if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
+      row.expect_empty(std::array<std::string, 3>{"model", "mean", "deviation"});
+      if (printed.model.empty() || printed.mean < 0)
+        throw InputError::at(path.string(), "", "a row lacks model or mean");
+    }
+    table.expect_empty(std::array<std::string, 4>{"data", "subset", "where", "rows"});
+  }
+  document.expect_empty(std::array<std::string, 1>{"accuracy"});
+  return out;
+}
+
+double number(std::string_view text, const std::string& file, std::size_t line) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InputError::at(file, fmt::format("line {}", line), fmt::format("expected a number, found '{}'", text));
+  }
+  return value;
+}
+
+std::vector<PrintedCurve> read_curves(const std::filesystem::path& path) {
+  std::vector<PrintedCurve> out;
+  const std::string text = read_file(path);
+  std::size_t line_number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    if (++line_number == 1 || line.empty()) continue;  // the header
+    std::array<std::string_view, 5> cells;
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      const std::size_t comma = std::min(line.find(',', at), line.size());
+      cells[c] = line.substr(std::min(at, line.size()), comma - std::min(at, line.size()));
+      at = comma + 1;
+    }
+    if (at <= line.size() || cells[4].empty()) {
+      throw InputError::at(path.string(), fmt::format("line {}", line_number),
+                           "expected dataset,subset,model,epoch,value");
+    }
+    if (out.empty() || out.back().data != cells[0] || out.back().subset != cells[1] || out.back().model != cells[2]) {
+      out.push_back({std::string(cells[0]), std::string(cells[1]), std::string(cells[2]), {}, {}});
+    }
+    out.back().epoch.push_back(number(cells[3], path.string(), line_number));
+    out.back().value.push_back(number(cells[4], path.string(), line_number));
+  }
+  return out;
+}
+
+}  // namespace
+
+const Printed* Paper::accuracy(std::string_view data, std::string_view subset, std::string_view model) const {
+  return find(accuracies, data, subset, model);
+}
+
+const PrintedCurve* Paper::curve(std::string_view data, std::string_view subset, std::string_view model) const {
+  return find(curves, data, subset, model);
+}
+
+Paper load_paper(const std::filesystem::path& folder) {
+  return {read_tables(folder / "tables.toml"), read_curves(folder / "curves.csv")};
+}
+
+}  // namespace tyche::experiments

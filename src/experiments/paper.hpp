@@ -1,0 +1,45 @@
+#pragma once
+/// What the paper printed: test accuracies and learning curves, from share/tyche/experiments/paper (figures only).
+///
+///   const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+///   if (const Printed* p = paper.accuracy("EXP", "all", "GCN-RNI(N)")) ...       // 98.0 ± 1.85
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyche::experiments {
+
+/// A printed accuracy, in percent.
+struct Printed {
+  std::string data;
+  std::string subset;  ///< "all", "EXP" or "CORRUPT"
+  std::string model;
+  double mean = 0;
+  std::optional<double> deviation;
+  std::string where;  ///< "Table 1"
+};
+
+/// A printed curve, in percent; epochs ascending.
+struct PrintedCurve {
+  std::string data;
+  std::string subset;
+  std::string model;
+  std::vector<double> epoch;
+  std::vector<double> value;
+};
+
+struct Paper {
+  std::vector<Printed> accuracies;
+  std::vector<PrintedCurve> curves;
+
+  /// Null where the paper prints none.
+  [[nodiscard]] const Printed* accuracy(std::string_view data, std::string_view subset, std::string_view model) const;
+  [[nodiscard]] const PrintedCurve* curve(std::string_view data, std::string_view subset, std::string_view model) const;
+};
+
+/// Reads tables.toml and curves.csv of a folder. Throws InputError with the line that is wrong.
+[[nodiscard]] Paper load_paper(const std::filesystem::path& folder);
+
+}  // namespace tyche::experiments

@@ -1,0 +1,128 @@
+#include "experiments/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "datasets/generate.hpp"
+#include "engine/engine.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche::experiments {
+
+namespace {
+
+/// The fields of a configuration that `differences` compares (what does not decide a result is not among them), but
+/// for `without`.
+std::string identity(const train::RunConfig& config, std::initializer_list<std::string_view> without) {
+  std::string text;
+  for (const train::Field& field : train::fields_of(config)) {
+    const auto is_key = [&](std::string_view key) { return key == field.key; };
+    if (std::any_of(std::begin(train::kCircumstances), std::end(train::kCircumstances), is_key)) continue;
+    if (std::any_of(without.begin(), without.end(), is_key)) continue;
+    text += fmt::format("{} = {}\n", field.key, field.value.dump());
+  }
+  return text;
+}
+
+std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& options) {
+  for (std::size_t i = 0; i < plan.data.size(); ++i) {
+    if (plan.data[i].spec.name() == spec.name()) return i;
+  }
+  PlannedData data{.spec = spec, .path = spec.path, .dataset = {}};
+  if (spec.generated) {
+    data.path = plan.out / "data" / spec.name();
+    if (options.make_data && !std::filesystem::exists(data.path / "manifest.json")) {
+      make_folder(data.path);
+      datasets::GenerateOptions generate;
+      generate.parameters = spec.parameters;
+      generate.threads = options.threads;
+      generate.replace = true;  // what a killed process left
+      generate.progress = options.progress;
+      (void)datasets::generate(generate, data.path);
+    }
+  }
+  std::optional<Format> format;
+  if (!spec.format.empty()) format = parse_format(spec.format);
+  data.dataset = datasets::load_dataset(data.path, format);
+  plan.data.push_back(std::move(data));
+  return plan.data.size() - 1;
+}
+
+std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& config) {
+  const auto& f = config.folds;
+  const bool shuffled = f.scheme != datasets::FoldScheme::contiguous;
+  std::string scheme = fmt::format("{} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
+                                   shuffled ? config.seed : 0);
+  // Models on sets prepare tables of their own, which live beside the features.
+  if (config.model.on_sets()) {
+    for (const train::Field& field : train::fields_of(config)) {
+      if (field.key.starts_with("model.") || field.key == "engine.compress")
+        scheme += fmt::format(" {}", field.value.dump());
+    }
+  }
+  for (std::size_t i = 0; i < plan.folds.size(); ++i) {
+    if (plan.folds[i].data == data && plan.folds[i].scheme == scheme) return i;
+  }
+  plan.folds.push_back({data, scheme, train::prepare(plan.data[data].dataset, config)});
+  return plan.folds.size() - 1;
+}
+
+}  // namespace
+
+std::string engine_of_device(const std::string& device) {
+  const std::vector<std::string> names = engine::engine_names();
+  const bool gpu = std::find(names.begin(), names.end(), "cuda") != names.end();
+  return device == "auto" && gpu ? "cuda" : device;
+}
+
+bool trains_in_lockstep(const std::string& engine) { return engine == "cuda"; }
+
+std::string trial_key(const train::RunConfig& config) {
+  return fmt::format("{}-{:016x}", config.model.kind, hash_bytes(identity(config, {})));
+}
+
+Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path& out, const PlanOptions& options) {
+  Plan plan;
+  plan.out = out;
+  plan.experiments = std::move(experiments);
+  std::map<std::string, std::size_t> by_key;
+  std::map<std::string, std::size_t> by_shape;
+  for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
+    const Experiment& experiment = plan.experiments[e];
+    if (experiment.rows.empty()) continue;
+    const std::size_t data = plan_data(plan, experiment.data, options);
+    for (std::size_t r = 0; r < experiment.rows.size(); ++r) {
+      const Row& row = experiment.rows[r];
+      PlannedRow& planned = plan.rows.emplace_back(PlannedRow{e, r, {}});
+      train::RunConfig config = row.config;
+      config.engine.name = options.engine;
+      config.data.format = experiment.data.format;
+      std::size_t folds = 0;
+      try {
+        train::resolve(config, plan.data[data].dataset, plan.data[data].path);
+        folds = plan_folds(plan, data, config);
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
+      }
+      const std::string shape =
+          fmt::format("{}\n{}", folds, identity(config, {"seed", "training.learning_rate", "folds.only"}));
+      for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
+        config.folds.only = fold;
+        const std::string key = trial_key(config);
+        const auto [at, fresh] = by_key.try_emplace(key, plan.trials.size());
+        planned.trials.push_back(at->second);
+        if (!fresh) continue;
+        plan.trials.push_back({key, row.name, folds, config, out / "trials" / key});
+        const auto [group, new_group] = by_shape.try_emplace(shape, plan.groups.size());
+        if (new_group) plan.groups.emplace_back();
+        plan.groups[group->second].push_back(at->second);
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace tyche::experiments

@@ -1,0 +1,139 @@
+#include "experiments/records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "support/file.hpp"
+#include "support/version.hpp"
+
+namespace tyche::experiments {
+
+namespace {
+
+nlohmann::ordered_json printed_json(const Printed& printed) {
+  nlohmann::ordered_json json = {{"mean", printed.mean}, {"where", printed.where}};
+  if (printed.deviation) json["deviation"] = *printed.deviation;
+  return json;
+}
+
+nlohmann::ordered_json curve_json(const PrintedCurve& curve) {
+  return {{"epoch", curve.epoch}, {"value", curve.value}};
+}
+
+/// What the paper printed of a row. Where a figure alone has it, the curve's last point stands for the accuracy.
+void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const Row& row, const Paper& paper) {
+  if (experiment.paper_data.empty()) return;
+  for (const char* subset : {"all", "EXP", "CORRUPT"}) {
+    const PrintedCurve* curve = paper.curve(experiment.paper_data, subset, row.curve);
+    if (curve != nullptr) json["paper_curves"][subset] = curve_json(*curve);
+    if (const Printed* printed = paper.accuracy(experiment.paper_data, subset, row.paper)) {
+      json["paper"][subset] = printed_json(*printed);
+    } else if (curve != nullptr) {
+      json["paper"][subset] = {{"mean", curve->value.back()},
+                               {"where", fmt::format("its curve at epoch {:.0f}", curve->epoch.back())}};
+    }
+  }
+  if (const PrintedCurve* curve = paper.curve(experiment.paper_data + "-stdev", "all", row.curve)) {
+    json["paper_curves"]["deviation"] = curve_json(*curve);
+  }
+}
+
+/// A word of a command line, quoted where a shell needs it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string train_command(const train::RunConfig& config) {
+  // Fields that are no option of `tyche train`: they follow from the data, or have no place on a command line.
+  static constexpr std::string_view left_out[] = {
+      "version",           "model.kind",       "model.classes",      "model.input_features",
+      "model.xavier_fan",  "model.pair_types", "model.triple_types", "model.pre_hidden",
+      "model.head_hidden", "folds.only",       "engine.description"};
+  // Options not called after their field.
+  static constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"training.learning_rate", "lr"},
+                                                                              {"folds.count", "folds"},
+                                                                              {"folds.scheme", "fold-scheme"},
+                                                                              {"engine.name", "engine"}};
+  std::string command = fmt::format("tyche train --data {}", quoted(config.data.path));
+  if (config.model.kind != "gcn") command += " --model " + config.model.kind;
+  const std::vector<train::Field> fields = train::fields_of(config);
+  const std::vector<train::Field> defaults = train::fields_of(train::default_config(config.model.kind));
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto& [key, value, comment] = fields[i];
+    if (key.starts_with("data.") || value == defaults[i].value ||
+        std::find(std::begin(left_out), std::end(left_out), key) != std::end(left_out)) {
+      continue;
+    }
+    if (key == "engine.compress") {
+      command += " --no-compress";
+      continue;
+    }
+    std::string option = key.substr(key.find('.') + 1);
+    for (const auto& [field, name] : renamed) {
+      if (field == key) option = name;
+    }
+    std::replace(option.begin(), option.end(), '_', '-');
+    command += fmt::format(" --{} {}", option, quoted(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  return command;
+}
+
+nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experiment, const std::string& profile,
+                                         const Paper& paper) {
+  const Experiment& e = plan.experiments[experiment];
+  nlohmann::ordered_json json = {{"name", e.name}, {"title", e.title},   {"about", e.about},   {"paper", e.paper},
+                                 {"show", e.show}, {"profile", profile}, {"version", kVersion}};
+  json["rows"] = nlohmann::ordered_json::array();
+  for (const PlannedRow& planned : plan.rows) {
+    if (planned.experiment != experiment) continue;
+    const Row& row = e.rows[planned.row];
+    const PlannedTrial& first = plan.trials[planned.trials.front()];
+    const PlannedData& data = plan.data[plan.folds[first.folds].data];
+    train::RunConfig config = first.config;
+    config.folds.only.reset();
+    // Data made here moves with the folder.
+    config.data.path = data.spec.generated ? "data/" + data.spec.name() : data.path.string();
+    json["data"] = {{"name", data.spec.generated ? data.spec.name() : data.dataset.name},
+                    {"path", config.data.path},
+                    {"format", data.spec.format},
+                    {"hash", config.data.hash},
+                    {"graphs", config.data.graphs}};
+    nlohmann::ordered_json entry = {{"name", row.name}};
+    entry["folds_run"] = row.folds_run;
+    entry["config"] = train::to_json(config);
+    entry["command"] = train_command(config) + (row.folds_run == 1 ? " --fold 0" : "");
+    for (const std::size_t trial : planned.trials) entry["trials"].push_back(plan.trials[trial].key);
+    add_paper(entry, e, row, paper);
+    json["rows"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+void write_records(const Plan& plan, const std::string& profile, const Paper& paper) {
+  make_folder(plan.out / "experiments");
+  for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
+    if (plan.experiments[e].rows.empty()) continue;
+    const std::filesystem::path path = plan.out / "experiments" / (plan.experiments[e].name + ".json");
+    const std::string text = experiment_record(plan, e, profile, paper).dump(1) + "\n";
+    if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+  }
+}
+
+void write_log(const std::filesystem::path& out, const nlohmann::ordered_json& entry) {
+  const std::filesystem::path path = out / "log.jsonl";
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(path, missing);
+  LineLog log(path, missing ? 0 : size);
+  log.append(entry.dump());
+  log.sync();
+}
+
+}  // namespace tyche::experiments

@@ -1,0 +1,172 @@
+#include "experiments/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "engine/engine.hpp"
+#include "engine/sets/set_data.hpp"
+#include "experiments/board.hpp"
+#include "experiments/cost.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "train/run.hpp"
+
+namespace tyche::experiments {
+
+namespace {
+
+/// A group's trials that one process trains at once.
+struct Piece {
+  std::vector<std::size_t> trials;
+  double epoch_cost = 0;  ///< estimated seconds on this many threads
+  double cost = 0;
+};
+
+/// What is left to do, cut into pieces: whole groups for one process or a GPU a rank; else as many folds as each rank
+/// has threads.
+std::vector<Piece> cut(const Plan& plan, unsigned threads, bool whole_groups) {
+  std::vector<Piece> pieces;
+  for (const Group& group : plan.groups) {
+    std::vector<std::size_t> pending;
+    std::copy_if(group.begin(), group.end(), std::back_inserter(pending),
+                 [&](std::size_t t) { return !is_complete(plan.trials[t]); });
+    const std::size_t step = whole_groups ? std::max<std::size_t>(1, pending.size()) : threads;
+    for (std::size_t begin = 0; begin < pending.size(); begin += step) {
+      Piece& piece = pieces.emplace_back();
+      for (std::size_t i = begin; i < std::min(begin + step, pending.size()); ++i) piece.trials.push_back(pending[i]);
+    }
+  }
+  return pieces;
+}
+
+void estimate(const Plan& plan, std::vector<Piece>& pieces, unsigned threads) {
+  if (pieces.empty()) return;
+  CostModel model(plan.trials.front().config.engine.name);
+  for (Piece& piece : pieces) {
+    const PlannedTrial& first = plan.trials[piece.trials.front()];
+    const DataSpec& data = plan.data[plan.folds[first.folds].data].spec;
+    piece.epoch_cost = model.epoch_seconds(data, first.config) / threads;
+    piece.cost = piece.epoch_cost * first.config.training.epochs * static_cast<double>(piece.trials.size());
+  }
+}
+
+train::Run open_run(const PlannedTrial& trial, const train::TrainingData& data, const engine::Engine& engine) {
+  train::RunConfig config = trial.config;
+  if (!train::holds_run(trial.folder)) {
+    config.engine.description = train::without_threads(engine.description());
+    return train::Run::begin(trial.folder, config, data);
+  }
+  return train::Run::resume(trial.folder,
+                            train::resumed_config(train::read_config(trial.folder / "config.toml"), config), data);
+}
+
+/// Colour classes of a model on sets, once for all pieces that train it; those of other models are let go.
+void prepare_sets(Plan& plan, std::size_t folds, const train::RunConfig& config, unsigned threads,
+                  const std::filesystem::path& cache) {
+  for (std::size_t i = 0; i < plan.folds.size(); ++i) {
+    if (i != folds) plan.folds[i].prepared.sets.reset();
+  }
+  train::TrainingData& data = plan.folds[folds].prepared;
+  if (!config.model.on_sets() || data.sets) return;
+  engine::SetOptions options;
+  options.compress = config.engine.compress;
+  options.threads = threads;
+  options.cache.folder = cache;
+  data.sets = engine::prepare_sets(config.model, data.view(), options);
+}
+
+std::string result_line(const PlannedTrial& trial, const std::vector<train::Summary>& summaries) {
+  double sum = 0, squares = 0, seconds = 0;
+  std::size_t count = 0;
+  for (const train::Summary& s : summaries) {
+    seconds += s.seconds;
+    if (!s.test_accuracy_mean) continue;
+    ++count;
+    sum += *s.test_accuracy_mean;
+    squares += *s.test_accuracy_mean * *s.test_accuracy_mean;
+  }
+  if (count == 0) return fmt::format("{}: not tested yet", trial.label);
+  const double mean = sum / static_cast<double>(count);
+  const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
+  return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {} fold{}, {} epochs, {} of work", trial.label, 100 * mean,
+                     100 * deviation, count, count == 1 ? "" : "s", trial.config.training.epochs,
+                     format_duration(seconds));
+}
+
+}  // namespace
+
+bool is_complete(const PlannedTrial& trial) {
+  const std::filesystem::path path = trial.folder / "summary.json";
+  if (!std::filesystem::exists(path)) return false;
+  const nlohmann::json summary = nlohmann::json::parse(read_file(path), nullptr, false);
+  return summary.is_object() && summary.value("complete", false);
+}
+
+Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
+  const unsigned threads = resolve_threads(options.threads);
+  const std::string engine_name = plan.trials.empty() ? "auto" : plan.trials.front().config.engine.name;
+  if (!options.resume) {
+    for (const PlannedTrial& trial : plan.trials) {
+      if (is_complete(trial) || !train::holds_run(trial.folder)) continue;
+      throw InputError::at(
+          plan.out.string(), "",
+          fmt::format("holds trials that were begun and did not end ({}, fold {} is one); add --resume "
+                      "to go on with them, or name another folder",
+                      trial.label, *trial.config.folds.only));
+    }
+  }
+  std::vector<Piece> pieces;
+  // Ranks must agree on the list before any of them changes what is complete. Costs are timed, so they and the order
+  // are rank 0's own affair.
+  ranks.together([&] {
+    pieces = cut(plan, threads, ranks.size() == 1 || trains_in_lockstep(engine_name));
+    if (ranks.rank() == 0) estimate(plan, pieces, threads);
+  });
+  std::vector<std::size_t> order(pieces.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (ranks.size() > 1) {  // the dearest first, so that the last to finish finish together
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return pieces[a].cost > pieces[b].cost; });
+  }
+  double total = 0;
+  for (const Piece& piece : pieces) total += piece.cost;
+  Board board(ranks.rank() == 0 ? options.progress : nullptr, total / ranks.size());
+  std::unique_ptr<engine::Engine> engine;
+  std::atomic<std::size_t> trained = 0;
+  ranks.share_out(order, [&](std::size_t i) {
+    const Piece& piece = pieces[i];
+    if (!engine) engine = engine::make_engine(engine_name, threads);
+    const PlannedTrial& first = plan.trials[piece.trials.front()];
+    prepare_sets(plan, first.folds, first.config, threads, options.cache);
+    std::vector<train::Run> runs;
+    std::uint64_t epochs = 0;
+    for (const std::size_t t : piece.trials) {
+      runs.push_back(open_run(plan.trials[t], plan.data_of(plan.trials[t]), *engine));
+      epochs += runs.back().epochs_left();
+    }
+    std::vector<train::Run*> group;
+    for (train::Run& run : runs) group.push_back(&run);
+    const auto progress = board.begin(first.label, epochs, piece.epoch_cost);
+    const std::vector<train::Summary> summaries = train::Run::train_together(group, *engine, progress.get());
+    trained += piece.trials.size();
+    board.end(result_line(first, summaries));
+  });
+  Outcome outcome;
+  outcome.trials = plan.trials.size();
+  outcome.trained = ranks.sum(trained);
+  ranks.together([&] {
+    outcome.complete = static_cast<std::size_t>(std::count_if(
+        plan.trials.begin(), plan.trials.end(), [](const PlannedTrial& trial) { return is_complete(trial); }));
+  });
+  return outcome;
+}
+
+}  // namespace tyche::experiments

@@ -1,0 +1,156 @@
+#include "experiments/toml_reader.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/nearest.hpp"
+
+namespace tyche::experiments {
+
+namespace {
+
+bool is_list_of_tables(const toml::node& node) {
+  const toml::array* array = node.as_array();
+  return array != nullptr && !array->empty() && (*array)[0].is_table();
+}
+
+nlohmann::json plain(const toml::node& node, std::string_view file) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* real = node.as_floating_point()) return real->get();
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* list = node.as_array()) {
+    nlohmann::json array = nlohmann::json::array();
+    for (const toml::node& item : *list) array.push_back(plain(item, file));
+    return array;
+  }
+  throw InputError::at(file, fmt::format("line {}", node.source().begin.line),
+                       "expected text, a number, true, false or a list of these");
+}
+
+void flatten(const toml::table& table, const std::string& prefix, Document& out) {
+  std::vector<std::pair<std::string, const toml::node*>> entries;
+  for (const auto& [key, node] : table) entries.emplace_back(key.str(), &node);
+  // toml++ sorts keys; people read files from the top.
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return a.second->source().begin.line < b.second->source().begin.line;
+  });
+  for (const auto& [key, node] : entries) {
+    const std::string name = prefix + key;
+    if (const toml::table* inner = node->as_table()) {
+      flatten(*inner, name + ".", out);
+    } else if (is_list_of_tables(*node)) {
+      for (const toml::node& item : *node->as_array()) {
+        Document::Item& entry = out.items.emplace_back();
+        entry.list = name;
+        entry.line = item.source().begin.line;
+        entry.table.file = out.file;
+        if (!item.is_table()) {
+          throw InputError::at(out.file, fmt::format("line {}", entry.line), name + ": expected tables only");
+        }
+        flatten(*item.as_table(), "", entry.table);
+      }
+    } else {
+      out.settings.push_back({name, plain(*node, out.file), node->source().begin.line});
+    }
+  }
+}
+
+}  // namespace
+
+Document parse_document(std::string_view text, std::string_view name) {
+  Document document;
+  document.file = name;
+  try {
+    flatten(toml::parse(text), "", document);
+  } catch (const toml::parse_error& error) {
+    throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
+  }
+  return document;
+}
+
+Document read_document(const std::filesystem::path& path) { return parse_document(read_file(path), path.string()); }
+
+void Document::fail(const Setting& setting, std::string_view what) const {
+  throw InputError::at(file, fmt::format("line {}", setting.line), fmt::format("{}: {}", setting.key, what));
+}
+
+std::string Document::take_text(std::string_view key, std::string fallback) {
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  if (found == settings.end()) return fallback;
+  if (!found->value.is_string()) fail(*found, fmt::format("expected text in quotes, found {}", found->value.dump()));
+  std::string value = found->value.get<std::string>();
+  settings.erase(found);
+  return value;
+}
+
+std::vector<std::string> Document::take_texts(std::string_view key) {
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  if (found == settings.end()) return {};
+  std::vector<std::string> out;
+  const auto wrong = [&] { fail(*found, fmt::format("expected a list of texts, found {}", found->value.dump())); };
+  if (!found->value.is_array()) wrong();
+  for (const nlohmann::json& item : found->value) {
+    if (!item.is_string()) wrong();
+    out.push_back(item.get<std::string>());
+  }
+  settings.erase(found);
+  return out;
+}
+
+double Document::take_number(std::string_view key, double fallback) {
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  if (found == settings.end()) return fallback;
+  if (!found->value.is_number()) fail(*found, fmt::format("expected a number, found {}", found->value.dump()));
+  const double value = found->value.get<double>();
+  settings.erase(found);
+  return value;
+}
+
+std::vector<Setting> Document::take_table(std::string_view table) {
+  const std::string prefix = std::string(table) + ".";
+  std::vector<Setting> taken, left;
+  for (Setting& setting : settings) {
+    if (setting.key.starts_with(prefix)) {
+      setting.key.erase(0, prefix.size());
+      taken.push_back(std::move(setting));
+    } else {
+      left.push_back(std::move(setting));
+    }
+  }
+  settings = std::move(left);
+  return taken;
+}
+
+std::vector<Document> Document::take_list(std::string_view list) {
+  std::vector<Document> taken;
+  std::vector<Item> left;
+  for (Item& item : items) {
+    if (item.list == list) {
+      taken.push_back(std::move(item.table));
+    } else {
+      left.push_back(std::move(item));
+    }
+  }
+  items = std::move(left);
+  return taken;
+}
+
+void Document::expect_empty(std::span<const std::string> known) const {
+  if (!settings.empty()) {
+    const Setting& first = settings.front();
+    throw InputError::at(file, fmt::format("line {}", first.line),
+                         fmt::format("unknown key '{}'{}", first.key, did_you_mean(first.key, known)));
+  }
+  if (!items.empty()) {
+    throw InputError::at(
+        file, fmt::format("line {}", items.front().line),
+        fmt::format("unknown list '{}'{}", items.front().list, did_you_mean(items.front().list, known)));
+  }
+}
+
+}  // namespace tyche::experiments

@@ -1,0 +1,56 @@
+#pragma once
+/// TOML read strictly: every key is asked for, every value has a place, and what nobody asked for is an error that
+/// names the nearest key.
+///
+///   const Document document = read_document(path);
+///   for (const Setting& s : document.settings) ...        // "models.0.model.rni" = 0.5, line 12
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tyche::experiments {
+
+/// A value and where it stands.
+struct Setting {
+  std::string key;  ///< dotted, as in config.toml: "training.epochs"
+  nlohmann::json value;
+  std::uint64_t line = 0;
+};
+
+/// A table: its plain values flattened to dotted keys, in file order; tables in lists kept as documents of their own.
+struct Document {
+  std::string file;
+  std::vector<Setting> settings;
+  struct Item;
+  std::vector<Item> items;  ///< of lists of tables
+
+  /// The value of a key as text or list of texts, or the default; throws InputError on another type. Removes the
+  /// setting, so that what is left at the end is what nobody knows.
+  [[nodiscard]] std::string take_text(std::string_view key, std::string fallback);
+  [[nodiscard]] std::vector<std::string> take_texts(std::string_view key);
+  [[nodiscard]] double take_number(std::string_view key, double fallback);
+  /// Settings below a table ("defaults."), with the prefix cut off; removed from the document.
+  [[nodiscard]] std::vector<Setting> take_table(std::string_view table);
+  /// The tables of a list ("models"); removed from the document.
+  [[nodiscard]] std::vector<Document> take_list(std::string_view list);
+  /// Throws InputError where a setting or list is left: unknown key, with the nearest of `known`.
+  void expect_empty(std::span<const std::string> known) const;
+
+  [[noreturn]] void fail(const Setting& setting, std::string_view what) const;
+};
+
+struct Document::Item {
+  std::string list;
+  std::uint64_t line = 0;
+  Document table;
+};
+
+/// Throws IoError where the file cannot be read, InputError with the line where it is not TOML.
+[[nodiscard]] Document read_document(const std::filesystem::path& path);
+/// The same from text.
+[[nodiscard]] Document parse_document(std::string_view text, std::string_view name);
+
+}  // namespace tyche::experiments

@@ -1,0 +1,141 @@
+#include "report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "report/viewer.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/machine.hpp"
+#include "support/share.hpp"
+#include "support/version.hpp"
+
+namespace tyche::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kMark = "\"tyche-data-goes-here\"";
+
+/// A thousandth of a point is finer than any screen.
+std::vector<double> rounded(const std::vector<double>& values) {
+  std::vector<double> out;
+  for (const double v : values) out.push_back(std::round(v * 1000) / 1000);
+  return out;
+}
+
+Json curve_json(const Curve& curve) {
+  Json json = {{"epoch", curve.epoch}, {"mean", rounded(curve.mean)}};
+  if (!curve.deviation.empty()) json["deviation"] = rounded(curve.deviation);
+  return json;
+}
+
+Json row_json(const Row& row) {
+  const auto& c = row.config;
+  Json json = {{"name", row.name},
+               {"kind", c.model.kind},
+               {"rni", c.model.rni},
+               {"distribution", nn::name(c.model.distribution)},
+               {"activation", nn::name(c.model.activation)},
+               {"learning_rate", c.training.learning_rate},
+               {"batch", c.training.batch},
+               {"epochs", c.training.epochs},
+               {"epochs_done", row.epochs_done},
+               {"folds", c.folds.count},
+               {"folds_run", row.folds_run},
+               {"folds_done", row.folds_done},
+               {"seed", c.seed},
+               {"parameters", row.parameters},
+               {"engine", row.engine},
+               {"seconds", row.seconds},
+               {"command", row.command},
+               {"fold_accuracy", rounded(row.fold_accuracy)}};
+  for (const auto& [subset, accuracy] : row.accuracy) {
+    json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.folds}};
+    if (const auto paper = row.paper.find(subset); paper != row.paper.end()) {
+      const Comparison compared = compare(accuracy, paper->second);
+      json["accuracy"][subset]["difference"] = compared.difference;
+      json["accuracy"][subset]["range"] = compared.range;
+      json["accuracy"][subset]["within"] = compared.within();
+    }
+  }
+  for (const auto& [subset, printed] : row.paper) {
+    json["paper"][subset] = {{"mean", printed.mean}, {"where", printed.where}};
+    if (printed.deviation) json["paper"][subset]["deviation"] = *printed.deviation;
+  }
+  for (const auto& [subset, curve] : row.curves) json["curves"][subset] = curve_json(curve);
+  for (const auto& [subset, curve] : row.paper_curves) json["paper_curves"][subset] = curve_json(curve);
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json page_data(const Results& results, const PageOptions& options) {
+  Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", options.command}, {"log", results.log}};
+  json["experiments"] = Json::array();
+  json["data"] = Json::array();
+  std::set<std::string> seen;
+  for (const Experiment& e : results.experiments) {
+    Json entry = {{"name", e.name},       {"title", e.title},     {"about", e.about}, {"paper", e.paper},
+                  {"profile", e.profile}, {"version", e.version}, {"show", e.show}};
+    entry["data"] = {{"name", e.data.name}, {"hash", e.data.hash}, {"graphs", e.data.graphs}};
+    entry["rows"] = Json::array();
+    for (const Row& row : e.rows) entry["rows"].push_back(row_json(row));
+    json["experiments"].push_back(std::move(entry));
+    if (options.pairs == 0 || !seen.insert(e.data.hash).second) continue;
+    try {
+      json["data"].push_back(view_data(e.data, options.pairs, options.threads));
+    } catch (const Error& error) {
+      json["data"].push_back({{"name", e.data.name}, {"pairs", Json::array()}, {"missing", error.what()}});
+    }
+  }
+  return json;
+}
+
+std::string fill_page(std::string_view template_text, const nlohmann::ordered_json& data) {
+  const std::size_t at = template_text.find(kMark);
+  if (at == std::string_view::npos) {
+    throw InputError("the report's template lacks the place for the data; build or install the program again");
+  }
+  // Bytes that are no UTF-8 (a file name can hold any) become U+FFFD.
+  const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string out(template_text.substr(0, at));
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    switch (json[i]) {
+      case '<':
+        out += "\\u003c";
+        break;
+      case '>':
+        out += "\\u003e";
+        break;
+      case '&':
+        out += "\\u0026";
+        break;
+      default:
+        if (json.compare(i, 3, "\u2028") == 0 || json.compare(i, 3, "\u2029") == 0) {
+          out += json.compare(i, 3, "\u2028") == 0 ? "\\u2028" : "\\u2029";
+          i += 2;
+        } else {
+          out += json[i];
+        }
+    }
+  }
+  out += template_text.substr(at + kMark.size());
+  return out;
+}
+
+std::string page_template() {
+  const std::filesystem::path path = share_folder() / "report.html";
+  if (!std::filesystem::exists(path)) {
+    throw IoError(fmt::format(
+        "{} is missing: the page is built with Node (Debian: apt-get install nodejs npm, then build again); "
+        "--format md, csv and tex need none of it",
+        path.string()));
+  }
+  return read_file(path);
+}
+
+}  // namespace tyche::report

@@ -1,0 +1,98 @@
+#pragma once
+/// What a results folder holds, read for a report: the experiments of OUT/experiments, with the measurements of the run
+/// folders under OUT/trials that make their rows. Works while trials are still under way: a row says how far it is.
+///
+///   const Results results = load_results("out");
+///   results.experiments[0].rows[0].accuracy            // mean and deviation over folds, percent
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/config.hpp"
+
+namespace tyche::report {
+
+/// Mean and deviation (the population's, as NumPy's std) over folds, in percent.
+struct Accuracy {
+  double mean = 0;
+  double deviation = 0;
+  std::size_t folds = 0;
+};
+
+/// What the paper printed, in percent.
+struct Printed {
+  double mean = 0;
+  std::optional<double> deviation;
+  std::string where;
+};
+
+struct Curve {
+  std::vector<double> epoch;
+  std::vector<double> mean;
+  std::vector<double> deviation;  ///< empty for the paper's
+};
+
+/// Ours beside the paper's.
+struct Comparison {
+  double difference = 0;  ///< ours less theirs, percentage points
+  double range = 0;       ///< how much counts as the same
+  [[nodiscard]] bool within() const { return difference <= range + 1e-9 && difference >= -range - 1e-9; }
+};
+/// The range is the paper's deviation, and one point at least: printed means of a thousand test graphs in one draw move
+/// by that much between seeds.
+[[nodiscard]] Comparison compare(const Accuracy& ours, const Printed& paper);
+
+/// Subsets are "all", "EXP" and "CORRUPT".
+struct Row {
+  std::string name;
+  train::RunConfig config;
+  std::string command;            ///< trains this row alone
+  std::uint32_t folds_run = 0;    ///< asked for
+  std::size_t folds_done = 0;     ///< have all their epochs
+  std::uint32_t epochs_done = 0;  ///< that every fold has
+  double seconds = 0;             ///< of work, all folds
+  std::uint64_t parameters = 0;
+  std::string engine;
+  std::vector<double> fold_accuracy;  ///< percent, of the last tested epoch, by fold
+  std::map<std::string, Accuracy> accuracy;
+  std::map<std::string, Curve> curves;
+  std::map<std::string, Printed> paper;
+  std::map<std::string, Curve> paper_curves;  ///< also "deviation"
+
+  [[nodiscard]] bool complete() const { return folds_done == folds_run; }
+};
+
+struct DataSource {
+  std::string name;
+  std::filesystem::path path;
+  std::string format;
+  std::string hash;
+  std::uint64_t graphs = 0;
+};
+
+struct Experiment {
+  std::string name;
+  std::string title;
+  std::string about;
+  std::string paper;
+  std::string profile;
+  std::string version;
+  std::vector<std::string> show;
+  DataSource data;
+  std::vector<Row> rows;
+};
+
+struct Results {
+  std::filesystem::path folder;
+  std::vector<Experiment> experiments;      ///< in the paper's order
+  std::vector<nlohmann::ordered_json> log;  ///< calls of reproduce, oldest first
+};
+
+/// Throws InputError where the folder holds no results, or a record is damaged.
+[[nodiscard]] Results load_results(const std::filesystem::path& folder);
+
+}  // namespace tyche::report

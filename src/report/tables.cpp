@@ -1,0 +1,194 @@
+#include "report/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/progress.hpp"
+
+namespace tyche::report {
+
+namespace {
+
+template <class Map>
+const typename Map::mapped_type* find(const Map& map, const std::string& key) {
+  const auto at = map.find(key);
+  return at == map.end() ? nullptr : &at->second;
+}
+
+/// Markdown's special characters, escaped where they could turn a name into something else.
+std::string markdown_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      out += ' ';
+      continue;
+    }
+    if (std::string_view("\\`*_{}[]<>|").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string latex_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '\\':
+        out += "\\textbackslash{}";
+        break;
+      case '~':
+        out += "\\textasciitilde{}";
+        break;
+      case '^':
+        out += "\\textasciicircum{}";
+        break;
+      case '&':
+      case '%':
+      case '$':
+      case '#':
+      case '_':
+      case '{':
+      case '}':
+        out += '\\';
+        [[fallthrough]];
+      default:
+        out += c == '\n' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string csv_text(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string subset_label(const std::string& subset) { return subset == "all" ? "" : ", " + subset; }
+
+std::string how_far(const Row& row) {
+  return row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
+                        : fmt::format("{} of {} folds × {} of {} epochs", row.folds_done, row.folds_run,
+                                      row.epochs_done, row.config.training.epochs);
+}
+
+}  // namespace
+
+std::string percent(const Accuracy* accuracy) {
+  if (accuracy == nullptr) return "–";
+  if (accuracy->folds < 2) return fmt::format("{:.2f}", accuracy->mean);
+  return fmt::format("{:.2f} ± {:.2f}", accuracy->mean, accuracy->deviation);
+}
+
+std::string percent(const Printed* printed) {
+  if (printed == nullptr) return "–";
+  if (!printed->deviation) return fmt::format("{:.2f}", printed->mean);
+  return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
+}
+
+std::vector<std::string> subsets_of(const Experiment& experiment) {
+  std::vector<std::string> out = {"all"};
+  const auto& show = experiment.show;
+  if (std::find(show.begin(), show.end(), "split") != show.end()) {
+    out.emplace_back("EXP");
+    out.emplace_back("CORRUPT");
+  }
+  return out;
+}
+
+std::string to_markdown(const Results& results) {
+  std::string text;
+  for (const Experiment& e : results.experiments) {
+    text += fmt::format("### {}\n\n", markdown_text(e.title));
+    if (!e.paper.empty()) text += fmt::format("The paper: {}. ", markdown_text(e.paper));
+    text += fmt::format("Profile `{}`, data `{}` ({} graphs), version {}.\n\n", e.profile, e.data.name, e.data.graphs,
+                        e.version);
+    text +=
+        "| model | test accuracy, % | the paper | difference | within range | folds × epochs | time |\n"
+        "|---|---|---|---|---|---|---|\n";
+    for (const std::string& subset : subsets_of(e)) {
+      for (const Row& row : e.rows) {
+        const Accuracy* ours = find(row.accuracy, subset);
+        const Printed* paper = find(row.paper, subset);
+        std::string difference = "–", within = "–";
+        if (ours != nullptr && paper != nullptr) {
+          const Comparison c = compare(*ours, *paper);
+          difference = fmt::format("{:+.2f}", c.difference);
+          within = fmt::format("{} (±{:.2f})", c.within() ? "yes" : "no", c.range);
+        }
+        text +=
+            fmt::format("| {}{} | {} | {} | {} | {} | {} | {} |\n", markdown_text(row.name), subset_label(subset),
+                        percent(ours), percent(paper), difference, within, how_far(row), format_duration(row.seconds));
+      }
+    }
+    text += "\nA row alone:\n\n```\n";
+    for (const Row& row : e.rows) text += row.command + " --out RUN\n";
+    text += "```\n\n";
+  }
+  if (!results.log.empty()) {
+    text += "### Calls\n\n";
+    for (const auto& entry : results.log) {
+      const auto machine = entry.value("machine", nlohmann::ordered_json::object());
+      text += fmt::format("- {}: `{}`, {} trials trained in {}, on {} ({} threads used)\n", entry.value("date", ""),
+                          entry.value("command", ""), entry.value("trained", 0),
+                          format_duration(entry.value("seconds", 0.0)), machine.value("processor", ""),
+                          entry.value("threads", 0));
+    }
+  }
+  return text;
+}
+
+std::string to_csv(const Results& results) {
+  std::string text =
+      "experiment,model,subset,mean,deviation,folds,folds_asked,epochs,epochs_asked,paper_mean,paper_deviation,"
+      "difference,within,seconds,seed\n";
+  for (const Experiment& e : results.experiments) {
+    for (const Row& row : e.rows) {
+      for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
+        const Accuracy* ours = find(row.accuracy, subset);
+        const Printed* paper = find(row.paper, subset);
+        if (ours == nullptr && (paper == nullptr || subset != "all")) continue;
+        const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
+        text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
+                            ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->folds : 0,
+                            row.folds_run, row.epochs_done, row.config.training.epochs,
+                            paper ? number(paper->mean) : "", paper ? number(paper->deviation) : "");
+        if (ours != nullptr && paper != nullptr) {
+          const Comparison c = compare(*ours, *paper);
+          text += fmt::format("{},{},", c.difference, c.within() ? "yes" : "no");
+        } else {
+          text += ",,";
+        }
+        text += fmt::format("{},{}\n", row.seconds, row.config.seed);
+      }
+    }
+  }
+  return text;
+}
+
+std::string to_latex(const Results& results) {
+  std::string text = "% needs \\usepackage{booktabs}\n";
+  for (const Experiment& e : results.experiments) {
+    text += fmt::format(
+        "% {} (profile {})\n\\begin{{tabular}}{{lrr}}\n\\toprule\nModel & Ours (\\%) & Paper (\\%) \\\\\n"
+        "\\midrule\n",
+        latex_text(e.title), e.profile);
+    const auto cell = [](std::string value) {
+      const std::size_t at = value.find("±");
+      if (at != std::string::npos) value.replace(at, std::string_view("±").size(), "$\\pm$");
+      return value == "–" ? std::string("--") : value;
+    };
+    for (const std::string& subset : subsets_of(e)) {
+      for (const Row& row : e.rows) {
+        text += fmt::format("{}{} & {} & {} \\\\\n", latex_text(row.name), subset_label(subset),
+                            cell(percent(find(row.accuracy, subset))), cell(percent(find(row.paper, subset))));
+      }
+    }
+    text += "\\bottomrule\n\\end{tabular}\n\n";
+  }
+  return text;
+}
+
+}  // namespace tyche::report

@@ -1,0 +1,23 @@
+#pragma once
+/// The tables of results as text: Markdown for people, CSV for programs, LaTeX for papers.
+#include <string>
+
+#include "report/results.hpp"
+
+namespace tyche::report {
+
+/// A section an experiment: what was run, a table beside the paper's, the commands.
+[[nodiscard]] std::string to_markdown(const Results& results);
+/// One line for every experiment, row and subset; numbers unrounded.
+[[nodiscard]] std::string to_csv(const Results& results);
+/// A tabular (booktabs) an experiment. Names are escaped.
+[[nodiscard]] std::string to_latex(const Results& results);
+
+/// "98.0 ± 1.9", "98.0", or "–" where there is nothing.
+[[nodiscard]] std::string percent(const Accuracy* accuracy);
+[[nodiscard]] std::string percent(const Printed* printed);
+
+/// The subsets an experiment's table shows: "all", and where it shows the split also "EXP" and "CORRUPT".
+[[nodiscard]] std::vector<std::string> subsets_of(const Experiment& experiment);
+
+}  // namespace tyche::report

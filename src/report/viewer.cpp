@@ -1,0 +1,146 @@
+#include "report/viewer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "datasets/dataset.hpp"
+#include "graph/drawing.hpp"
+#include "graph/encoding.hpp"
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "wl/colour_refinement.hpp"
+#include "wl/wl.hpp"
+
+namespace tyche::report {
+
+namespace {
+
+struct Pair {
+  std::size_t first = 0;  ///< graph; the other is the next
+  std::uint32_t number = 0;
+  std::optional<std::uint32_t> core;
+  std::string subset;
+};
+
+std::vector<Pair> find_pairs(const datasets::Dataset& data, const std::filesystem::path& path, std::size_t most) {
+  std::vector<datasets::GraphInfo> infos;
+  if (!data.pair.empty()) infos = datasets::read_manifest(path / "manifest.json");
+  std::vector<Pair> out;
+  for (std::size_t g = 0; g + 1 < data.set.graphs.size() && out.size() < most; g += 2) {
+    Pair pair{.first = g, .number = static_cast<std::uint32_t>(g / 2), .core = {}, .subset = {}};
+    if (!infos.empty()) {
+      pair.number = infos[g].pair;
+      pair.core = infos[g].core;
+      pair.subset = datasets::subset_name(infos[g].subset);
+    }
+    out.push_back(pair);
+  }
+  return out;
+}
+
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+/// What each node says: x3, ¬x3, or the disjunction x1 ∨ ¬x2. Nothing where the graph encodes no formula.
+std::vector<std::string> node_names(const Graph& graph) {
+  try {
+    (void)decode(graph);
+  } catch (const InputError&) {
+    return {};
+  }
+  std::vector<std::string> names(graph.num_nodes());
+  std::size_t variables = 0;
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    if (graph.type(v) != kLiteralType || !names[v].empty()) continue;
+    names[v] = fmt::format("x{}", ++variables);
+    for (const Node u : graph.neighbours(v)) {
+      if (graph.type(u) == kLiteralType) names[u] = fmt::format("¬x{}", variables);
+    }
+  }
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    if (graph.type(v) != kDisjunctionType) continue;
+    for (const Node u : graph.neighbours(v)) names[v] += (names[v].empty() ? "" : " ∨ ") + names[u];
+  }
+  return names;
+}
+
+/// Generated graphs list the core's 2n variables and 4n disjunctions first (graph/encoding.hpp, datasets/exp.hpp).
+bool in_core(const Graph& graph, Node v, std::uint32_t n, std::size_t literals) {
+  return graph.type(v) == kLiteralType ? v < 4 * n : v - literals < 4 * n;
+}
+
+nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label,
+                                  const Pair& pair) {
+  nlohmann::ordered_json json = {{"index", index}, {"label", label}, {"nodes", graph.num_nodes()}};
+  const Drawing drawing = draw(graph);
+  json["width"] = rounded(drawing.width);
+  json["height"] = rounded(drawing.height);
+  json["planar"] = drawing.planar;
+  for (const Point& p : drawing.points) {
+    json["x"].push_back(rounded(p.x));
+    json["y"].push_back(rounded(p.y));
+  }
+  json["type"] = graph.types();
+  const std::vector<Edge> edges = graph.edges();
+  json["edges"] = nlohmann::ordered_json::array();
+  for (const auto& [u, v] : edges) {
+    json["edges"].push_back(u);
+    json["edges"].push_back(v);
+  }
+  const std::vector<std::string> names = node_names(graph);
+  if (names.empty()) return json;
+  json["name"] = names;
+  if (!pair.core) return json;
+  const auto literals = static_cast<std::size_t>(std::count(graph.types().begin(), graph.types().end(), kLiteralType));
+  for (Node v = 0; v < graph.num_nodes(); ++v) json["core"].push_back(in_core(graph, v, *pair.core, literals) ? 1 : 0);
+  if (pair.subset == "CORRUPT" && graph.num_nodes() == other.num_nodes()) {
+    json["added"] = nlohmann::ordered_json::array();
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      if (!other.has_edge(edges[e].first, edges[e].second)) json["added"].push_back(e);
+    }
+  }
+  return json;
+}
+
+nlohmann::ordered_json verdict(const wl::Comparison& c) {
+  nlohmann::ordered_json json = {{"distinguished", c.distinguished}, {"classes", c.classes}};
+  if (c.round) json["round"] = *c.round;
+  if (c.stable_after) json["stable_after"] = *c.stable_after;
+  return json;
+}
+
+nlohmann::ordered_json pair_json(const datasets::Dataset& data, const Pair& pair) {
+  const Graph graphs[] = {data.set.graphs[pair.first], data.set.graphs[pair.first + 1]};
+  nlohmann::ordered_json json = {{"pair", pair.number}, {"subset", pair.subset}};
+  if (pair.core) json["core"] = *pair.core;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t g = pair.first + i;
+    json["graphs"].push_back(
+        graph_json(graphs[i], graphs[1 - i], g, data.set.labels.empty() ? -1 : data.set.labels[g], pair));
+  }
+  const wl::Colouring colouring = wl::refine(graphs, {.keep_rounds = true});
+  json["wl1"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 1}));
+  json["wl1"]["rounds"] = colouring.history;
+  json["wl2"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 2}));
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
+  std::optional<Format> format;
+  if (!source.format.empty()) format = parse_format(source.format);
+  const datasets::Dataset data = datasets::load_dataset(source.path, format);
+  std::vector<Pair> chosen = find_pairs(data, source.path, pairs);
+  std::erase_if(chosen, [&](const Pair& pair) {
+    return std::max(data.set.graphs[pair.first].num_nodes(), data.set.graphs[pair.first + 1].num_nodes()) >
+           kMaxDrawnNodes;
+  });
+  std::vector<nlohmann::ordered_json> views(chosen.size());
+  parallel_for(chosen.size(), threads, [&](std::size_t i) { views[i] = pair_json(data, chosen[i]); });
+  return {{"name", source.name}, {"graphs", data.set.graphs.size()}, {"paired", !data.pair.empty()}, {"pairs", views}};
+}
+
+}  // namespace tyche::report

@@ -1,0 +1,45 @@
+#include "support/nearest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tyche {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // rows[i % 3][j]: the distance of the first i letters of a and the first j of b; a swap looks two rows back.
+  std::vector<std::vector<std::size_t>> rows(3, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t j = 0; j <= b.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    auto& row = rows[i % 3];
+    const auto& above = rows[(i - 1) % 3];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], rows[(i - 2) % 3][j - 2] + 1);
+      }
+    }
+  }
+  return rows[a.size() % 3][b.size()];
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  const std::string* best = nullptr;
+  std::size_t distance = 0;
+  for (const std::string& candidate : known) {
+    const std::size_t d = edit_distance(word, candidate);
+    if (best == nullptr || d < distance) {
+      best = &candidate;
+      distance = d;
+    }
+  }
+  if (best != nullptr && distance <= std::max<std::size_t>(1, std::max(word.size(), best->size()) / 3)) {
+    return fmt::format("; did you mean '{}'?", *best);
+  }
+  return fmt::format("; expected one of {}", fmt::join(known, ", "));
+}
+
+}  // namespace tyche

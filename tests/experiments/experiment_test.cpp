@@ -1,0 +1,186 @@
+#include "experiments/experiment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/paper.hpp"
+#include "support/error.hpp"
+#include "support/share.hpp"
+
+namespace tyche::experiments {
+namespace {
+
+using testing::HasSubstr;
+
+Experiment parse(const std::string& text, const std::string& profile = "paper") {
+  return parse_experiment(text, "mine.toml", profile, "/folder");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    (void)parse(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr const char* kSmall = R"(
+title = "Small"
+[data]
+generate = "exp"
+pairs = 30
+[defaults]
+training.epochs = 50
+[[models]]
+name = "half"
+model.rni = 0.5
+quick.training.epochs = 5
+[[models]]
+name = "none"
+training.epochs = 70
+quick = false
+[profiles.quick]
+data.pairs = 10
+defaults.folds.run = 2
+)";
+
+}  // namespace
+
+TEST(Experiment, TakesTheWordsOfARunsConfiguration) {
+  const Experiment e = parse(kSmall);
+  EXPECT_EQ(e.name, "mine");
+  EXPECT_EQ(e.title, "Small");
+  EXPECT_EQ(e.data.parameters.pairs, 30u);
+  ASSERT_EQ(e.rows.size(), 2u);
+  EXPECT_EQ(e.rows[0].config.model.rni, 0.5);
+  EXPECT_EQ(e.rows[0].config.training.epochs, 50u);
+  EXPECT_EQ(e.rows[1].config.training.epochs, 70u);  // a row's own word beats the default
+  EXPECT_EQ(e.rows[1].folds_run, 10u);
+}
+
+TEST(Experiment, AProfileChangesOrLeavesOutRows) {
+  const Experiment e = parse(kSmall, "quick");
+  EXPECT_EQ(e.data.parameters.pairs, 10u);
+  ASSERT_EQ(e.rows.size(), 1u);
+  EXPECT_EQ(e.rows[0].config.training.epochs, 5u);
+  EXPECT_EQ(e.rows[0].folds_run, 2u);
+}
+
+TEST(Experiment, UnknownKeysAreErrorsThatNameTheNearest) {
+  const std::string data = "[data]\ngenerate = \"exp\"\n";
+  EXPECT_THAT(error_of("titel = \"x\"\n" + data),
+              HasSubstr("mine.toml: line 1: unknown key 'titel'; did you mean 'title'?"));
+  EXPECT_THAT(error_of(data + "[defaults]\ntraining.epoch = 3\n"),
+              HasSubstr("line 4: unknown key 'training.epoch'; did you mean 'training.epochs'?"));
+  EXPECT_THAT(error_of(data + "[[models]]\nmodel.rnii = 0.5\n"), HasSubstr("did you mean 'model.rni'?"));
+  EXPECT_THAT(error_of(data + "[[models]]\nquick.model.widht = 5\n"), HasSubstr("did you mean 'model.width'?"));
+  EXPECT_THAT(error_of(data + "[profiles.quick]\ndefaults.training.bach = 5\n"),
+              HasSubstr("did you mean 'training.batch'?"));
+  EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\npars = 3\n"), HasSubstr("did you mean 'pairs'?"));
+  EXPECT_THAT(error_of(data + "[[model]]\nname = \"a\"\n"), HasSubstr("did you mean 'models'?"));
+  EXPECT_THAT(error_of(data + "[profiles.quik]\ndefaults.training.batch = 5\n"), HasSubstr("unknown key"));
+}
+
+TEST(Experiment, ValuesOfTheWrongKindAreErrorsWithTheirLine) {
+  const std::string data = "[data]\ngenerate = \"exp\"\n";
+  EXPECT_THAT(error_of(data + "[defaults]\ntraining.epochs = \"many\"\n"), HasSubstr("line 4"));
+  EXPECT_THAT(error_of(data + "[defaults]\nmodel.activation = \"gelu\"\n"), HasSubstr("line 4"));
+  EXPECT_THAT(error_of(data + "[defaults]\nfolds.run = 11\n"), HasSubstr("folds.run is 11, but folds.count is 10"));
+  EXPECT_THAT(error_of("[data]\ngenerate = \"exq\"\n"), HasSubstr("exq"));
+  EXPECT_THAT(error_of("[data]\npairs = 3\n"), HasSubstr("either generate"));
+  EXPECT_THAT(error_of("show = [\"curve\"]\n" + data), HasSubstr("did you mean 'curves'?"));
+  EXPECT_THAT(error_of("= 3"), HasSubstr("mine.toml: line 1"));
+  EXPECT_THROW((void)parse(kSmall, "fast"), InputError);
+}
+
+TEST(Experiment, AGridIsTheProductOfItsLists) {
+  const Experiment e = parse(R"(
+[data]
+path = "graphs.txt"
+[[models]]
+name = "gcn"
+[grid]
+model.rni = [0.0, 0.5, 1.0]
+seed = [1, 2]
+)");
+  ASSERT_EQ(e.rows.size(), 6u);
+  EXPECT_EQ(e.rows[3].name, "gcn, rni 0.5, seed 2");
+  EXPECT_EQ(e.rows[3].config.model.rni, 0.5);
+  EXPECT_EQ(e.rows[3].config.seed, 2u);
+  EXPECT_EQ(e.data.path, "/folder/graphs.txt");
+}
+
+TEST(Experiment, TwoRowsOfOneNameAreAnError) {
+  EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\n[[models]]\nname = \"a\"\n[[models]]\nname = \"a\"\n"),
+              HasSubstr("two rows are called 'a'"));
+}
+
+TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
+  const std::vector<std::string> names = catalogue();
+  EXPECT_THAT(names, testing::ElementsAre("table1", "exp-curves", "exp-deviation", "tanh", "cexp-curves", "cexp-split",
+                                          "sparse-exp", "sparse-cexp"));
+  for (const std::string& name : names) {
+    for (const char* profile : kProfiles) {
+      const Experiment e = load_experiment(find_experiment(name), profile);
+      EXPECT_EQ(e.name, name);
+      if (std::string(profile) == "paper") {
+        EXPECT_FALSE(e.rows.empty());
+        for (const Row& row : e.rows) EXPECT_EQ(row.folds_run, 10u);
+      }
+    }
+  }
+}
+
+TEST(Catalogue, ThePapersProfileIsThePapersProtocol) {
+  const Experiment table = load_experiment(find_experiment("table1"), "paper");
+  EXPECT_EQ(table.data.name(), "exp-600-seed1");
+  for (const Row& row : table.rows) {
+    if (row.name == "GCN-RNI(N)") {
+      EXPECT_EQ(row.config.training.epochs, 500u);
+      EXPECT_EQ(row.config.training.learning_rate, 5e-4);
+      EXPECT_EQ(row.config.training.batch, 20u);
+      EXPECT_EQ(row.config.model.rni, 1);
+    }
+    if (row.name == "3-GCN") {
+      EXPECT_EQ(row.config.training.epochs, 100u);
+    }
+  }
+  const Experiment sparse = load_experiment(find_experiment("sparse-exp"), "paper");
+  EXPECT_EQ(sparse.data.name(), "sparse-exp-150-seed1");
+  EXPECT_EQ(sparse.rows.front().config.training.epochs, 1000u);
+}
+
+TEST(Catalogue, AMistypedNameIsAnErrorThatNamesTheNearest) {
+  try {
+    (void)find_experiment("tabel1");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'table1'?"));
+  }
+}
+
+TEST(Paper, HoldsTheTablesAndEveryCurve) {
+  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  const Printed* normal = paper.accuracy("EXP", "all", "GCN-RNI(N)");
+  ASSERT_NE(normal, nullptr);
+  EXPECT_EQ(normal->mean, 98.0);
+  EXPECT_EQ(normal->deviation, 1.85);
+  EXPECT_EQ(paper.accuracy("CEXP", "CORRUPT", "GCN")->mean, 98.5);
+  EXPECT_EQ(paper.accuracy("CEXP", "CORRUPT", "3-GCN"), nullptr);
+  EXPECT_EQ(paper.curves.size(), 23u);
+  const PrintedCurve* curve = paper.curve("SparseEXP", "all", "GCN-RNI");
+  ASSERT_NE(curve, nullptr);
+  EXPECT_EQ(curve->epoch.size(), 100u);
+  EXPECT_NE(paper.curve("EXP-stdev", "all", "GCN-50%RNI"), nullptr);
+}
+
+TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
+  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
+    const Experiment e = load_experiment(find_experiment(name), "paper");
+    for (const Row& row : e.rows) EXPECT_NE(paper.accuracy(e.paper_data, "all", row.paper), nullptr) << row.name;
+  }
+}
+
+}  // namespace tyche::experiments

@@ -1,0 +1,90 @@
+#include "experiments/plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/engine.hpp"
+#include "experiments/records.hpp"
+#include "support/error.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace tyche::experiments {
+namespace {
+
+using testing::HasSubstr;
+
+Experiment parse(const std::string& models, const std::string& name = "mine.toml") {
+  return parse_experiment(
+      "[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nfolds.count = 3\nmodel.width = 8\n" + models, name, "paper",
+      ".");
+}
+
+}  // namespace
+
+TEST(Plan, ATrialThatTwoExperimentsNeedStandsInItOnce) {
+  const TemporaryFolder folder;
+  const std::string half = "[[models]]\nname = \"half\"\nmodel.rni = 0.5\n";
+  const Plan plan =
+      make_plan({parse(half), parse(half + "[[models]]\nname = \"all\"\nmodel.rni = 1.0\n", "other.toml")},
+                folder.path(), {.threads = 1});
+  ASSERT_EQ(plan.rows.size(), 3u);
+  EXPECT_EQ(plan.trials.size(), 6u);
+  EXPECT_EQ(plan.rows[0].trials, plan.rows[1].trials);
+  EXPECT_NE(plan.rows[1].trials, plan.rows[2].trials);
+  EXPECT_EQ(plan.data.size(), 1u);
+  ASSERT_EQ(plan.groups.size(), 2u);  // the three folds of a model train as one group
+  EXPECT_EQ(plan.groups[0].size(), 3u);
+}
+
+TEST(Plan, SeedsAndLearningRatesOfOneShapeTrainAsOneGroup) {
+  const TemporaryFolder folder;
+  const Plan plan = make_plan({parse("[grid]\nseed = [1, 2]\ntraining.learning_rate = [1e-3, 1e-4]\n")}, folder.path(),
+                              {.threads = 1});
+  EXPECT_EQ(plan.trials.size(), 12u);
+  EXPECT_EQ(plan.groups.size(), 1u);
+}
+
+TEST(Plan, ARowThatCannotBeTrainedIsNamed) {
+  const TemporaryFolder folder;
+  try {
+    (void)make_plan({parse("[[models]]\nname = \"odd\"\nmodel.rni = 1.5\n")}, folder.path(), {.threads = 1});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("experiment mine, row 'odd': "));
+  }
+}
+
+TEST(TrialKey, DependsOnWhatDecidesTheResultAndOnNothingElse) {
+  train::RunConfig config;
+  const std::string key = trial_key(config);
+  config.data.path = "/elsewhere";
+  config.version = "9";
+  config.engine.name = "another";
+  config.engine.description = "another machine";
+  EXPECT_EQ(trial_key(config), key);
+  config.seed = 2;
+  EXPECT_NE(trial_key(config), key);
+}
+
+TEST(EngineOfDevice, AutoIsTheGpuWhereThereIsOne) {
+  const std::vector<std::string> names = engine::engine_names();
+  const bool gpu = std::find(names.begin(), names.end(), "cuda") != names.end();
+  EXPECT_EQ(engine_of_device("auto"), gpu ? "cuda" : "auto");
+  EXPECT_EQ(engine_of_device("cpu"), "cpu");
+}
+
+TEST(TrainCommand, NamesWhatDiffersFromTheDefaultsOfTheModel) {
+  train::RunConfig config = train::default_config("gcn");
+  config.data.path = "data/my graphs";
+  config.model.rni = 0.5;
+  config.training.learning_rate = 2e-4;
+  EXPECT_EQ(train_command(config), "tyche train --data 'data/my graphs' --rni 0.5 --lr 0.0002");
+  config = train::default_config("gcn3");
+  config.data.path = "d";
+  config.engine.compress = false;
+  EXPECT_EQ(train_command(config), "tyche train --data d --model gcn3 --no-compress");
+}
+
+}  // namespace tyche::experiments

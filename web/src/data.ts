@@ -1,0 +1,129 @@
+// What `tyche report` puts into the page (src/report/page.cpp, src/report/viewer.cpp).
+
+export type Subset = "all" | "EXP" | "CORRUPT";
+
+export interface Accuracy {
+  mean: number;
+  deviation: number;
+  folds: number;
+  difference?: number;
+  range?: number;
+  within?: boolean;
+}
+
+export interface Printed {
+  mean: number;
+  deviation?: number;
+  where: string;
+}
+
+export interface Curve {
+  epoch: number[];
+  mean: number[];
+  deviation?: number[];
+}
+
+export interface Row {
+  name: string;
+  kind: string;
+  rni: number;
+  distribution: string;
+  activation: string;
+  learning_rate: number;
+  batch: number;
+  epochs: number;
+  epochs_done: number;
+  folds: number;
+  folds_run: number;
+  folds_done: number;
+  seed: number;
+  parameters: number;
+  engine: string;
+  seconds: number;
+  command: string;
+  fold_accuracy: number[];
+  accuracy?: Partial<Record<Subset, Accuracy>>;
+  paper?: Partial<Record<Subset, Printed>>;
+  curves?: Partial<Record<Subset, Curve>>;
+  paper_curves?: Partial<Record<Subset | "deviation", Curve>>;
+}
+
+export interface Experiment {
+  name: string;
+  title: string;
+  about: string;
+  paper: string;
+  profile: string;
+  version: string;
+  show: ("table" | "curves" | "split" | "deviation")[];
+  data: { name: string; hash: string; graphs: number };
+  rows: Row[];
+}
+
+export interface DrawnGraph {
+  index: number;
+  label: number;
+  nodes: number;
+  width: number;
+  height: number;
+  planar: boolean;
+  x: number[];
+  y: number[];
+  type: number[];
+  edges: number[];
+  name?: string[];
+  core?: number[];
+  added?: number[];
+}
+
+export interface Verdict {
+  distinguished: boolean;
+  classes: number;
+  round?: number;
+  stable_after?: number;
+}
+
+export interface Pair {
+  pair: number;
+  subset: string;
+  core?: number;
+  graphs: [DrawnGraph, DrawnGraph];
+  wl1: Verdict & { rounds: number[][] };
+  wl2: Verdict;
+}
+
+export interface DataSet {
+  name: string;
+  graphs?: number;
+  paired?: boolean;
+  pairs: Pair[];
+  missing?: string;
+}
+
+export interface Call {
+  date: string;
+  command: string;
+  profile: string;
+  version: string;
+  machine: { processor: string; threads: number; memory: number; system: string };
+  ranks: number;
+  threads: number;
+  trials: number;
+  trained: number;
+  complete: number;
+  seconds: number;
+}
+
+export interface Report {
+  version: string;
+  made: string;
+  command: string;
+  log: Call[];
+  experiments: Experiment[];
+  data: DataSet[];
+}
+
+export function readReport(): Report | null {
+  const parsed: unknown = JSON.parse(document.getElementById("tyche-data")!.textContent!);
+  return typeof parsed === "object" && parsed !== null ? (parsed as Report) : null;
+}

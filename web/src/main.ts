@@ -1,0 +1,119 @@
+// Builds the page from the data in it.
+import { chart, type Series } from "./chart";
+import { readReport, type Experiment, type Report, type Subset } from "./data";
+import { duration, h } from "./dom";
+import { resultTable, runDetails } from "./tables";
+import { viewer } from "./viewer";
+
+const subsetTitle: Record<Subset, string> = { all: "all test graphs", EXP: "EXP-like graphs", CORRUPT: "CORRUPT graphs" };
+
+function series(experiment: Experiment, subset: Subset): Series[] {
+  return experiment.rows
+    .map((row) => ({ name: row.name, ours: row.curves?.[subset], paper: row.paper_curves?.[subset] }))
+    .filter((s) => s.ours || s.paper);
+}
+
+function accuracyChart(experiment: Experiment, subset: Subset): HTMLElement {
+  return chart(series(experiment, subset), { title: `Test accuracy, ${subsetTitle[subset]}`, yLabel: "test accuracy, %", band: true, percent: true });
+}
+
+/** One figure, with buttons that change between all graphs and the subsets where the data has any. */
+function curves(experiment: Experiment): HTMLElement {
+  const split = experiment.rows.some((row) => row.curves?.EXP || row.curves?.CORRUPT);
+  const holder = h("div", {}, accuracyChart(experiment, "all"));
+  if (!split) return holder;
+  const buttons = (["all", "EXP", "CORRUPT"] as const).map((subset) => h("button", {
+    type: "button", "aria-pressed": String(subset === "all"), "data-subset": subset,
+    onclick: () => {
+      for (const b of buttons) b.setAttribute("aria-pressed", String(b.dataset.subset === subset));
+      holder.replaceChildren(accuracyChart(experiment, subset));
+    },
+  }, subset === "all" ? "All graphs" : subset === "EXP" ? "EXP-like" : "CORRUPT"));
+  return h("div", {}, h("div", { class: "controls" }, h("span", { class: "segments", role: "group", "aria-label": "Test graphs counted" }, buttons)), holder);
+}
+
+function deviationChart(experiment: Experiment): HTMLElement {
+  const data: Series[] = experiment.rows.map((row) => {
+    const ours = row.curves?.all;
+    return { name: row.name, ours: ours?.deviation ? { epoch: ours.epoch, mean: ours.deviation } : undefined, paper: row.paper_curves?.deviation };
+  });
+  return chart(data.filter((s) => s.ours || s.paper), { title: "Standard deviation of the test accuracy over folds", yLabel: "deviation, points", band: false, percent: false });
+}
+
+function section(experiment: Experiment): HTMLElement {
+  const show = new Set(experiment.show);
+  const parts: HTMLElement[] = [];
+  if (show.has("table")) parts.push(resultTable(experiment));
+  if (show.has("curves") && series(experiment, "all").length > 0) parts.push(curves(experiment));
+  if (show.has("split")) parts.push(h("div", { class: "two" }, (["EXP", "CORRUPT"] as const).filter((s) => series(experiment, s).length > 0).map((s) => accuracyChart(experiment, s))));
+  if (show.has("deviation")) parts.push(deviationChart(experiment));
+  return h("section", { id: `e-${experiment.name}`, class: "experiment" },
+    h("h2", {}, experiment.title),
+    h("p", { class: "lead" }, experiment.paper && h("span", { class: "where" }, experiment.paper), experiment.about),
+    experiment.profile !== "paper" && experiment.paper !== "" && h("p", { class: "note" }, profileNote(experiment)),
+    parts, runDetails(experiment));
+}
+
+function profileNote(experiment: Experiment): string {
+  const epochs = experiment.rows.map((r) => r.epochs);
+  const folds = experiment.rows.map((r) => r.folds_run);
+  const range = (values: number[]): string => Math.min(...values) === Math.max(...values) ? String(values[0]) : `${Math.min(...values)} to ${Math.max(...values)}`;
+  return `Profile ${experiment.profile}: ${experiment.data.graphs} graphs, ${range(folds)} folds, ${range(epochs)} epochs. The paper’s own protocol is the profile “paper”; where less was run, differences are to be expected.`;
+}
+
+function header(report: Report): HTMLElement[] {
+  const compared = report.experiments.flatMap((e) => e.rows).map((r) => r.accuracy?.all).filter((a) => a?.within !== undefined);
+  const within = compared.filter((a) => a!.within).length;
+  const seconds = report.log.reduce((sum, call) => sum + call.seconds, 0);
+  const fact = (value: string | number, what: string): HTMLElement => h("div", { class: "fact" }, h("b", {}, value), h("span", {}, what));
+  const theme = h("button", { type: "button", class: "theme", "aria-label": "Light or dark", title: "Light or dark", onclick: () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+  } }, "◐");
+  return [
+    h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), theme),
+    h("h1", {}, "Random node initialisation: our results beside the paper’s"),
+    h("p", { class: "lead" }, "Abboud, Ceylan, Grohe and Lukasiewicz, ", h("i", {}, "The Surprising Power of Graph Neural Networks with Random Node Initialization"), " (IJCAI 2021), computed again by this machine. Accuracies are means over folds of the last epoch, one random draw a test graph, ± the population standard deviation."),
+    h("div", { class: "facts" },
+      fact(report.experiments.length, report.experiments.length === 1 ? "experiment" : "experiments"),
+      compared.length > 0 && fact(`${within} of ${compared.length}`, "rows within the paper’s range"),
+      seconds > 0 && fact(duration(seconds), "to compute"),
+      fact(report.made.slice(0, 10), `tyche ${report.version}`)),
+    h("nav", { "aria-label": "Parts of the report" }, h("ul", {},
+      report.experiments.map((e) => h("li", {}, h("a", { href: `#e-${e.name}` }, e.title))),
+      report.data.length > 0 && h("li", {}, h("a", { href: "#data" }, "The data")),
+      h("li", {}, h("a", { href: "#how" }, "How it was made")))),
+  ];
+}
+
+function provenance(report: Report): HTMLElement {
+  return h("section", { id: "how" },
+    h("h2", {}, "How it was made"),
+    h("p", {}, "“Within range” means: the mean differs from the paper’s by at most the paper’s deviation, or by one point where that is less or none is printed. “Work” is the time of all folds added up; folds that ran side by side count each."),
+    report.log.map((call) => h("dl", { class: "call" },
+      h("dt", {}, "command"), h("dd", {}, h("code", {}, call.command)),
+      h("dt", {}, "when"), h("dd", {}, `${call.date}, ${duration(call.seconds)}, ${call.trained} of ${call.trials} trials trained`),
+      h("dt", {}, "machine"), h("dd", {}, `${call.machine.processor}, ${call.threads} of ${call.machine.threads} threads used${call.ranks > 1 ? ` on each of ${call.ranks} ranks` : ""}, ${(call.machine.memory / 2 ** 30).toFixed(0)} GiB, ${call.machine.system}`),
+      h("dt", {}, "version"), h("dd", {}, `tyche ${call.version}`))),
+    h("dl", { class: "call" }, h("dt", {}, "this page"), h("dd", {}, h("code", {}, report.command), ` (${report.made})`)));
+}
+
+function main(): void {
+  const report = readReport();
+  const root = document.getElementById("main")!;
+  if (!report) {
+    root.append(h("p", {}, "This is the template of a report: ", h("code", {}, "tyche report DIR --out report.html"), " fills it."));
+    return;
+  }
+  document.getElementById("top")!.append(...header(report));
+  root.append(...report.experiments.map(section));
+  if (report.data.length > 0) {
+    root.append(h("section", { id: "data" }, h("h2", {}, "The data"),
+      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not, and their graphs look alike to colour refinement (1-WL). Both are drawn from planar embeddings."),
+      viewer(report.data)));
+  }
+  root.append(provenance(report));
+}
+
+main();
