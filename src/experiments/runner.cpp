@@ -157,7 +157,11 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
     const auto progress = board.begin(first.label, epochs, piece.epoch_cost);
     const std::vector<train::Summary> summaries = train::Run::train_together(group, *engine, progress.get());
     trained += piece.trials.size();
-    board.end(result_line(first, summaries));
+    std::string line = result_line(first, summaries);
+    for (const train::Run& run : runs) {
+      for (const std::string& note : run.notes()) line += "\n  " + note;
+    }
+    board.end(line);
   });
   Outcome outcome;
   outcome.trials = plan.trials.size();
