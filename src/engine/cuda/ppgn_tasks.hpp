@@ -8,11 +8,23 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
+using Half = unsigned short;  ///< as in intrinsics.hpp, which the host's compiler cannot read
+
 /// Channels come in groups of so many.
 inline constexpr unsigned kPpgnGroup = 16;
 [[nodiscard]] constexpr unsigned ppgn_padded(std::size_t channels) {
   return static_cast<unsigned>((channels + kPpgnGroup - 1) / kPpgnGroup * kPpgnGroup);
 }
+
+/// The graphs of the data on the device.
+struct PpgnData {
+  const std::uint64_t* first_edge;     ///< of each node, all graphs' nodes numbered through
+  const std::uint64_t* first_node;     ///< of each graph
+  const std::uint32_t* neighbours;     ///< numbered within the graph
+  const float* features;               ///< a row a node
+  const std::uint32_t* labels;         ///< one a graph
+  unsigned feature_count;
+};
 
 /// A graph of a batch.
 struct PpgnGraph {
