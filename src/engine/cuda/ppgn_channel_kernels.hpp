@@ -22,7 +22,8 @@ struct PpgnChannelPlace {
 
   /// Block number `tile` of a batch.
   __device__ __forceinline__ PpgnChannelPlace(const PpgnGraph* graphs, unsigned count, unsigned tile) {
-    unsigned low = 0, high = count;  // the last graph that begins at or before the tile: graphs without tiles are passed
+    unsigned low = 0,
+             high = count;  // the last graph that begins at or before the tile: graphs without tiles are passed
     while (high - low > 1) {
       const unsigned middle = (low + high) / 2;
       (graphs[middle].first_tile <= tile ? low : high) = middle;
@@ -116,10 +117,10 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
       }
     }
   }
-  // The lane's two chunks (even and odd step) of entry row `line`, steps 8 · half + 2 (lane % 4): eight channels' pairs.
+  // The lane's two chunks (even and odd step) of entry row `line`, steps 8 · half + 2 (lane % 4): eight channels'
+  // pairs.
   const auto pairs = [&](unsigned(&out)[8], const char* from, int line, int half) {
-    const char* const at =
-        from + line * 512 + warp_group * 128 + ((lane % 4 + 4 * half) ^ ((line & 1) << 2)) * 16;
+    const char* const at = from + line * 512 + warp_group * 128 + ((lane % 4 + 4 * half) ^ ((line & 1) << 2)) * 16;
     const uint4 even = *reinterpret_cast<const uint4*>(at), odd = *reinterpret_cast<const uint4*>(at + 256);
     out[0] = (even.x & 0xffffu) | odd.x << 16;
     out[1] = even.x >> 16 | (odd.x & 0xffff0000u);

@@ -1,6 +1,6 @@
-#include "engine/cuda/ppgn_layout.hpp"
-
 #include <algorithm>
+
+#include "engine/cuda/ppgn_layout.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -15,7 +15,8 @@ PpgnLayout::PpgnLayout(const nn::ModelConfig& config) : channels_(ppgn_padded(co
     for (unsigned m = 0; m < 2; ++m) {
       for (std::uint32_t l = 0; l < config.mlp_depth; ++l) {
         const unsigned inputs[] = {l == 0 ? before : config.width};
-        block.mlp[m].push_back(place(layout, "mlp" + std::to_string(m + 1) + "." + at + "." + std::to_string(l), inputs));
+        block.mlp[m].push_back(
+            place(layout, "mlp" + std::to_string(m + 1) + "." + at + "." + std::to_string(l), inputs));
       }
     }
     const unsigned joined[] = {before, config.width};

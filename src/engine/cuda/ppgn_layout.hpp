@@ -20,8 +20,8 @@ class PpgnLayout {
   };
   struct Block {
     std::vector<Layer> mlp[2];
-    Layer skip;              ///< of the block's input, then the product
-    unsigned inputs = 0;     ///< padded channels of the block's input
+    Layer skip;           ///< of the block's input, then the product
+    unsigned inputs = 0;  ///< padded channels of the block's input
   };
 
   explicit PpgnLayout(const nn::ModelConfig& config);

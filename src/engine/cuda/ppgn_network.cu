@@ -1,9 +1,8 @@
-#include "engine/cuda/ppgn_network.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <string>
 
+#include "engine/cuda/ppgn_network.hpp"
 #include "engine/cuda/ppgn_products.hpp"
 #include "engine/cuda/ppgn_readout_kernels.hpp"
 
@@ -132,7 +131,7 @@ struct PpgnNetwork<T>::Memory {
   unsigned most_graphs = 0;
   DeviceArray<float> p, m, v, kept_p, kept_m, kept_v, slots, sum;
   DeviceArray<Half> half;
-  DeviceArray<T> input, d_product;
+  DeviceArray<T> input, d_product, residual;
   std::vector<Block> blocks;
   std::vector<Back> backs;
   std::vector<DeviceArray<T>> d_outs;
@@ -146,7 +145,7 @@ struct PpgnNetwork<T>::Memory {
 
 template <class T>
 std::size_t PpgnNetwork<T>::bytes(const nn::ModelConfig& config, unsigned rows) {
-  const std::size_t tensors = config.layers * (4 * std::size_t{config.mlp_depth} + 3) + 2;
+  const std::size_t tensors = config.layers * (4 * std::size_t{config.mlp_depth} + 3) + 3;
   return tensors * rows * ppgn_padded(config.width) * sizeof(T);
 }
 
@@ -173,6 +172,7 @@ PpgnNetwork<T>::PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned mos
   const auto tensor = [&] { return DeviceArray<T>(entries, what.c_str()); };
   m.input = DeviceArray<T>(std::size_t{most_rows} * m.layout.blocks()[0].inputs, what.c_str());
   m.d_product = tensor();
+  if (sizeof(T) == 2) m.residual = tensor();
   m.blocks.resize(blocks);
   m.backs.resize(roomy ? blocks : 1);
   m.d_outs.resize(roomy ? blocks : std::min<std::size_t>(blocks, 2));
@@ -313,8 +313,8 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
       queue_rows(both, RightOperand::columns_by_depth, m.stream);
     }
     PpgnChannelTasks<T> multiply{};
-    multiply.task[0] = {block.mlp[0].back().data(), block.mlp[1].back().data(), block.product.data(), nullptr, false,
-                        false};
+    multiply.task[0] = {
+        block.mlp[0].back().data(), block.mlp[1].back().data(), block.product.data(), nullptr, false, false};
     multiply.count = 1;
     multiply.graphs = batch.graphs;
     multiply.graph_count = batch.count;
@@ -333,12 +333,12 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
     skip.product[0].columns = channels;
     skip.product[0].out = block.out.data();
     skip.product[0].bias = m.p.data() + place.skip.bias;
+    skip.product[0].residual = m.residual.data();
     queue_rows(skip, RightOperand::columns_by_depth, m.stream);
     const std::size_t maxima = b * m.most_graphs * 2 * channels;
-    launch(ppgn_pool_kernel<T>,
-           std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels), kPpgnPoolThreads,
-           kPpgnPoolShared, m.stream, block.out.data(), batch.graphs, channels, m.pooled.data() + maxima,
-           m.winners.data() + maxima);
+    launch(ppgn_pool_kernel<T>, std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels),
+           kPpgnPoolThreads, kPpgnPoolShared, m.stream, block.out.data(), m.residual.data(), batch.graphs, channels,
+           m.pooled.data() + maxima, m.winners.data() + maxima);
   }
   launch(ppgn_vote_kernel, batch.count, kPpgnVoteThreads, kPpgnVoteThreads / 32 * 4, m.stream, m.votes(), m.data,
          batch.graphs, scale, m.logits.data() + batch.first * m.layout.classes(), m.losses.data() + batch.first,

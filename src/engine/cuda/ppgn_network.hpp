@@ -1,7 +1,7 @@
 #pragma once
-/// PPGN on the device: parameters with Adam's moments, and the forward and backward pass of a batch. Everything is queued
-/// on one stream; nothing waits. T is Half (mixed precision: operands and stored tensors in half precision, sums, master
-/// weights and moments in fp32) or float.
+/// PPGN on the device: parameters with Adam's moments, and the forward and backward pass of a batch. Everything is
+/// queued on one stream; nothing waits. T is Half (mixed precision: operands and stored tensors in half precision,
+/// sums, master weights and moments in fp32) or float.
 ///
 ///   PpgnNetwork<Half> network(config, data, rows, batch, free_memory(), stream);
 ///   network.upload(state);
@@ -42,8 +42,8 @@ struct PpgnBatch {
 template <class T>
 class PpgnNetwork {
  public:
-  /// For batches of at most `most_rows` rows and `most_graphs` graphs, `most_results` results a pass. Keeps gradients of
-  /// all blocks until the weights' are computed at once where `memory` bytes allow it, else block by block: the same
+  /// For batches of at most `most_rows` rows and `most_graphs` graphs, `most_results` results a pass. Keeps gradients
+  /// of all blocks until the weights' are computed at once where `memory` bytes allow it, else block by block: the same
   /// bits, slower. Throws InputError that names batch and width where the device has not enough memory.
   PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned most_rows, unsigned most_graphs,
               std::size_t most_results, std::size_t memory, Stream& stream);

@@ -1,10 +1,9 @@
-#include "engine/cuda/ppgn_products.hpp"
-
 #include <algorithm>
 
 #include "engine/cuda/ppgn_channel_kernels.hpp"
 #include "engine/cuda/ppgn_product32_kernels.hpp"
 #include "engine/cuda/ppgn_product_kernels.hpp"
+#include "engine/cuda/ppgn_products.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -42,7 +41,8 @@ void launch_rows(const PpgnProducts<Half>& products, RightOperand right, Stream&
   const std::size_t blocks =
       up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns) * products.count;
   if (right == RightOperand::columns_by_depth) {
-    launch(ppgn_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnRowsShared<Tile, false>::kBytes, stream, products);
+    launch(ppgn_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnRowsShared<Tile, false>::kBytes, stream,
+           products);
   } else {
     launch(ppgn_rows_kernel<Tile, true>, blocks, Tile::kThreads, PpgnRowsShared<Tile, true>::kBytes, stream, products);
   }
@@ -162,9 +162,7 @@ void PpgnWeightPlan<T>::queue(std::size_t first, std::size_t last, unsigned rows
   const unsigned from = first_tiles_[first], tiles = first_tiles_[last] - from;
   const unsigned each = std::max(rows_per_slot(rows), 32u), count = static_cast<unsigned>(tasks_.size());
   if constexpr (sizeof(T) == 2) {
-    const auto run = tile_ == 0   ? launch_weights<Weights>
-                     : tile_ == 1 ? launch_weights<Square>
-                                  : launch_weights<Small>;
+    const auto run = tile_ == 0 ? launch_weights<Weights> : tile_ == 1 ? launch_weights<Square> : launch_weights<Small>;
     run(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, stream);
   } else {
     launch(ppgn_weight32_kernel, std::size_t{tiles} * slots(rows), PpgnTile32::kThreads, PpgnTile32::kBytes, stream,

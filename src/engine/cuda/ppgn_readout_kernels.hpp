@@ -34,12 +34,14 @@ __global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, 
   }
 }
 
-/// Maxima of every channel over a graph's diagonal and over the rest, and their rows; the first of equal ones. One block
-/// a graph and kPpgnPoolChannels channels; pooled and winners are graphs × 2 · channels. Where there is nothing: 0, -1.
+/// Maxima of every channel over a graph's diagonal and over the rest, and their rows; the first of equal ones. Half
+/// precision is completed by the residual (see PpgnProduct). One block a graph and kPpgnPoolChannels channels; pooled
+/// and winners are graphs × 2 · channels. Where there is nothing: 0, -1.
 inline constexpr unsigned kPpgnPoolChannels = 32, kPpgnPoolThreads = 256;
 template <class T>
 __global__ void __launch_bounds__(kPpgnPoolThreads)
-    ppgn_pool_kernel(const T* from, const PpgnGraph* graphs, unsigned channels, float* pooled, int* winners) {
+    ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs, unsigned channels, float* pooled,
+                     int* winners) {
   constexpr unsigned kLanes = kPpgnPoolChannels / 4, kStrips = kPpgnPoolThreads / kLanes;
   const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
   const unsigned graph_index = blockIdx.x / groups;
@@ -58,15 +60,19 @@ __global__ void __launch_bounds__(kPpgnPoolThreads)
     }
   }
   if (channel < channels) {
-    const T* const base = from + static_cast<std::size_t>(graph.first_row) * channels + channel;
+    const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
     for (unsigned r = strip; r < rows; r += kStrips) {
       float value[4];
       if constexpr (sizeof(T) == 2) {
-        const uint2 raw = *reinterpret_cast<const uint2*>(base + static_cast<std::size_t>(r) * channels);
-        const float2 low = unpack2(raw.x), high = unpack2(raw.y);
-        value[0] = low.x, value[1] = low.y, value[2] = high.x, value[3] = high.y;
+        const uint2 raw = *reinterpret_cast<const uint2*>(from + base + static_cast<std::size_t>(r) * channels);
+        const uint2 rest = *reinterpret_cast<const uint2*>(residual + base + static_cast<std::size_t>(r) * channels);
+        const float2 low = unpack2(raw.x), high = unpack2(raw.y), low_rest = unpack2(rest.x),
+                     high_rest = unpack2(rest.y);
+        constexpr float kBack = 1 / kPpgnResidualScale;
+        value[0] = low.x + low_rest.x * kBack, value[1] = low.y + low_rest.y * kBack;
+        value[2] = high.x + high_rest.x * kBack, value[3] = high.y + high_rest.y * kBack;
       } else {
-        const float4 raw = *reinterpret_cast<const float4*>(base + static_cast<std::size_t>(r) * channels);
+        const float4 raw = *reinterpret_cast<const float4*>(from + base + static_cast<std::size_t>(r) * channels);
         value[0] = raw.x, value[1] = raw.y, value[2] = raw.z, value[3] = raw.w;
       }
       const int part = r % (n + 1) == 0 ? 0 : 1;  // entry (i, i) is row i · n + i
@@ -111,8 +117,8 @@ __global__ void __launch_bounds__(kPpgnPoolThreads)
   pooled[at] = place < 0 ? 0 : top;
   winners[at] = place;
 }
-inline constexpr std::size_t kPpgnPoolShared = std::size_t{kPpgnPoolThreads} / (kPpgnPoolChannels / 4) * 2 *
-                                               kPpgnPoolChannels * 8;
+inline constexpr std::size_t kPpgnPoolShared =
+    std::size_t{kPpgnPoolThreads} / (kPpgnPoolChannels / 4) * 2 * kPpgnPoolChannels * 8;
 
 /// The votes of all blocks. Weights of block b are classes × inputs at weight + b · (classes · inputs) of the
 /// parameters, biases at bias + b · classes; pooled is blocks × batch × inputs.
@@ -173,8 +179,8 @@ static __global__ void __launch_bounds__(kPpgnVoteThreads)
 
 /// Adds what the logits give to a block's output: the gradient of its maxima at their rows. A thread a graph and input.
 template <class T>
-__global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs, unsigned graph_count,
-                                    const float* d_logits, T* d_out, unsigned* flag) {
+__global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs,
+                                    unsigned graph_count, const float* d_logits, T* d_out, unsigned* flag) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= graph_count * votes.inputs) return;
   const unsigned g = i / votes.inputs, input = i % votes.inputs, channels = votes.inputs / 2;
@@ -182,8 +188,9 @@ __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const
   if (row < 0) return;
   float sum = 0;
   for (unsigned c = 0; c < votes.classes; ++c) {
-    sum += d_logits[static_cast<std::size_t>(g) * votes.classes + c] *
-           votes.parameters[votes.weight + (static_cast<std::size_t>(block) * votes.classes + c) * votes.inputs + input];
+    sum +=
+        d_logits[static_cast<std::size_t>(g) * votes.classes + c] *
+        votes.parameters[votes.weight + (static_cast<std::size_t>(block) * votes.classes + c) * votes.inputs + input];
   }
   T& to = d_out[(static_cast<std::size_t>(graphs[g].first_row) + static_cast<std::size_t>(row)) * channels +
                 input % channels];
