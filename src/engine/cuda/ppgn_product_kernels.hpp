@@ -13,8 +13,8 @@ struct PpgnRowsShared {
   using Right = PpgnOperand<Tile::kColumns, RightByDepth, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
   static constexpr int kOutPitch = (Tile::kColumns / 8 | 1) * 16;
-  static constexpr int kBytes = Tile::kStages * kStage > Tile::kRows * kOutPitch ? Tile::kStages * kStage
-                                                                                 : Tile::kRows * kOutPitch;
+  static constexpr int kOut = Tile::kRows * kOutPitch;  ///< once for the results, once for what rounding took
+  static constexpr int kBytes = Tile::kStages * kStage > 2 * kOut ? Tile::kStages* kStage : 2 * kOut;
 };
 
 /// One block a tile of one product. RightByDepth: a term's right is depth × columns (else columns × depth).
@@ -102,8 +102,14 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
           x = x > 0 ? x : (x == x ? 0.0f : x);  // a NaN stays one, to be seen below
           y = y > 0 ? y : (y == y ? 0.0f : y);
         }
-        *reinterpret_cast<unsigned*>(shared + (warp_row + m * 16 + h * 8 + lane / 4) * Shared::kOutPitch + column * 2) =
-            pack2(x, y);
+        char* const to = shared + (warp_row + m * 16 + h * 8 + lane / 4) * Shared::kOutPitch + column * 2;
+        const unsigned rounded = pack2(x, y);
+        *reinterpret_cast<unsigned*>(to) = rounded;
+        if (product.residual != nullptr) {
+          const float2 kept = unpack2(rounded);
+          *reinterpret_cast<unsigned*>(to + Shared::kOut) =
+              pack2((x - kept.x) * kPpgnResidualScale, (y - kept.y) * kPpgnResidualScale);
+        }
       }
     }
   }
@@ -125,6 +131,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
                       ppgn_masked(value.w, mask.w)};
       }
       *reinterpret_cast<uint4*>(product.out + at) = value;
+      if (product.residual != nullptr) {
+        *reinterpret_cast<uint4*>(product.residual + at) =
+            *reinterpret_cast<const uint4*>(shared + Shared::kOut + line * Shared::kOutPitch + chunk * 16);
+      }
     }
   }
   if (bad != 0) *all.flag = 1;

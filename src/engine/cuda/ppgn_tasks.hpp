@@ -1,6 +1,6 @@
 #pragma once
-/// What the kernels of PPGN are told. A batch of graphs is one matrix a tensor: a row an entry (i, j) of a graph's n × n
-/// tensor, graph after graph, i · n + j within one; a column a channel, padded with zeros to a multiple of 16.
+/// What the kernels of PPGN are told. A batch of graphs is one matrix a tensor: a row an entry (i, j) of a graph's n ×
+/// n tensor, graph after graph, i · n + j within one; a column a channel, padded with zeros to a multiple of 16.
 #include <cstddef>
 #include <cstdint>
 
@@ -8,11 +8,23 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
+using Half = unsigned short;  ///< as in intrinsics.hpp, which the host's compiler cannot read
+
 /// Channels come in groups of so many.
 inline constexpr unsigned kPpgnGroup = 16;
 [[nodiscard]] constexpr unsigned ppgn_padded(std::size_t channels) {
   return static_cast<unsigned>((channels + kPpgnGroup - 1) / kPpgnGroup * kPpgnGroup);
 }
+
+/// The graphs of the data on the device.
+struct PpgnData {
+  const std::uint64_t* first_edge;  ///< of each node, all graphs' nodes numbered through
+  const std::uint64_t* first_node;  ///< of each graph
+  const std::uint32_t* neighbours;  ///< numbered within the graph
+  const float* features;            ///< a row a node
+  const std::uint32_t* labels;      ///< one a graph
+  unsigned feature_count;
+};
 
 /// A graph of a batch.
 struct PpgnGraph {
@@ -41,8 +53,12 @@ struct PpgnProduct {
   T* out;             ///< stride `columns`, like mask's
   const float* bias;  ///< or null
   const T* mask;      ///< or null
+  T* residual;        ///< or null; half precision only: gets what rounding took from out, times kPpgnResidualScale
   bool relu;
 };
+/// Maxima must be found on sums before they are rounded: among rounded ones there are ties, and with them other
+/// winners.
+inline constexpr float kPpgnResidualScale = 2048;
 
 /// One or two products with the same number of rows and columns.
 template <class T>

@@ -1,9 +1,9 @@
 #pragma once
-/// A tile of a matrix product on tensor cores: half-precision operands staged in shared memory by cp.async, fp32 sums in
-/// registers. An operand lies in memory with the inner dimension contiguous (by_depth = false: rows of the output times
-/// depth) or with the outer one contiguous (by_depth = true: a row a step of depth); ldmatrix transposes the latter.
-/// Rows in shared memory are padded to an odd number of 16-byte chunks, so that the eight rows of an 8 × 8 matrix lie in
-/// different banks and every address is a constant offset from the lane's own.
+/// A tile of a matrix product on tensor cores: half-precision operands staged in shared memory by cp.async, fp32 sums
+/// in registers. An operand lies in memory with the inner dimension contiguous (by_depth = false: rows of the output
+/// times depth) or with the outer one contiguous (by_depth = true: a row a step of depth); ldmatrix transposes the
+/// latter. Rows in shared memory are padded to an odd number of 16-byte chunks, so that the eight rows of an 8 × 8
+/// matrix lie in different banks and every address is a constant offset from the lane's own.
 #include "engine/cuda/intrinsics.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -34,8 +34,8 @@ struct PpgnOperand {
   static constexpr int kPitch = (kChunks | 1) * 16;  ///< bytes
   static constexpr int kBytes = kLines * kPitch;
 
-  /// Queues the loads of rows `outer` … (those below outer_end) and depth k … (below depth). Where `Fill`, lines of depth
-  /// past the end are zeros up to the next multiple of 16; else depth must be such a multiple.
+  /// Queues the loads of rows `outer` … (those below outer_end) and depth k … (below depth). Where `Fill`, lines of
+  /// depth past the end are zeros up to the next multiple of 16; else depth must be such a multiple.
   template <bool Fill>
   static __device__ __forceinline__ void load(char* shared, const Half* from, unsigned stride, unsigned outer,
                                               unsigned outer_end, unsigned k, unsigned depth) {
@@ -68,7 +68,8 @@ struct PpgnOperand {
 #pragma unroll
       for (int i = 0; i < (kLines + kLinesAtOnce - 1) / kLinesAtOnce; ++i) {
         const int line = first + i * kLinesAtOnce;
-        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines) && outer + static_cast<unsigned>(line) < outer_end) {
+        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines) &&
+            outer + static_cast<unsigned>(line) < outer_end) {
           cp_async16(to + i * kLinesAtOnce * kPitch,
                      source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
         }

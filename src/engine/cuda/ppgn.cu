@@ -1,0 +1,254 @@
+// PPGN's path: trials one after another, an epoch at a time without a word to the host. Where there are several trials
+// and memory enough, two run side by side on streams of their own: the last tiles of one's products leave
+// multiprocessors idle that the other fills, and one computes while the other's state goes to the host.
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/adam.hpp"
+#include "engine/cuda/path.hpp"
+#include "engine/cuda/ppgn_network.hpp"
+#include "engine/outcome.hpp"
+#include "engine/randomness.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+// Gradients in half precision are scaled up by the first of these; an epoch in which something was not finite is
+// repeated with the next. Every epoch begins with the first again, so that nothing depends on where a run was resumed.
+template <class T>
+std::span<const float> loss_scales() {
+  static constexpr float kHalf[] = {8192, 64, 1}, kFloat[] = {1};
+  if constexpr (sizeof(T) == 2) return kHalf;
+  return kFloat;
+}
+
+// A pass over some graphs in batches: the list of graphs on the device and its pieces.
+struct Pass {
+  std::vector<PpgnGraph> list;
+  std::vector<PpgnBatch> batches;
+
+  void prepare(const Job& job, std::span<const std::uint32_t> graphs, DeviceArray<PpgnGraph>& device, Stream& stream) {
+    batches = ppgn_batches(job, graphs, job.batch, device.data(), list);
+    device.upload(list, stream);
+  }
+};
+
+std::vector<std::uint32_t> both(const Trial& trial) {
+  std::vector<std::uint32_t> all = trial.train;
+  all.insert(all.end(), trial.test.begin(), trial.test.end());
+  return all;
+}
+
+template <class T>
+class Trainer {
+ public:
+  Trainer(const Job& job, const PpgnGraphs& data, Trial& trial, std::size_t index, Observer& observer,
+          std::size_t memory, unsigned lanes)
+      : job_(job),
+        trial_(trial),
+        index_(index),
+        observer_(observer),
+        lanes_(lanes),
+        network_(job, data, ppgn_most_rows(job, both(trial), job.batch),
+                 static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
+                 std::max(trial.train.size(), trial.test.size()), memory, stream_),
+        train_list_(trial.train.size(), "list of graphs"),
+        test_list_(trial.test.size(), "list of graphs") {}
+
+  // Returns whether all numbers were finite.
+  bool run() {
+    network_.upload(trial_.state);
+    test_.prepare(job_, trial_.test, test_list_, stream_);
+    while (trial_.state.epoch < job_.epochs) {
+      EpochResult result;
+      result.epoch = trial_.state.epoch + 1;
+      network_.keep_state();
+      bool good = false;
+      for (const float scale : loss_scales<T>()) {
+        good = epoch(scale, result);
+        if (good) break;
+        network_.restore_state();
+      }
+      if (!good) return false;
+      network_.download(trial_.state);
+      trial_.state.step += train_.batches.size();
+      trial_.state.epoch = result.epoch;
+      if (!observer_.on_epoch(index_, result, trial_.state)) break;
+    }
+    return true;
+  }
+
+ private:
+  bool epoch(float scale, EpochResult& result) {
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, result.epoch);
+    train_.prepare(job_, order, train_list_, stream_);
+    network_.begin();
+    begin_.record(stream_);
+    std::uint64_t step = trial_.state.step;
+    for (const PpgnBatch& batch : train_.batches) {
+      network_.forward(batch, scale / static_cast<float>(batch.count));
+      network_.backward(batch);
+      network_.adam(AdamStep(++step, trial_.learning_rate), batch.rows, scale);
+    }
+    trained_.record(stream_);
+    std::vector<float> losses(order.size()), logits;
+    std::vector<unsigned> right(order.size());
+    if (!network_.finish({}, losses, right)) return false;
+    Tally tally;
+    for (std::size_t i = 0; i < order.size(); ++i) tally.add(losses[i], right[i] != 0);
+    tally.report(result);
+    result.seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
+    result.test_predictions.clear();
+    result.evaluated = evaluation_due(job_, result.epoch);
+    return !result.evaluated || evaluate(result);
+  }
+
+  bool evaluate(EpochResult& result) {
+    const std::size_t classes = job_.model.classes;
+    begin_.record(stream_);
+    for (const PpgnBatch& batch : test_.batches) network_.forward(batch, 1);
+    trained_.record(stream_);
+    std::vector<float> logits(trial_.test.size() * classes);
+    if (!network_.finish(logits, {}, {})) return false;
+    for (std::size_t i = 0; i < trial_.test.size(); ++i) {
+      result.test_predictions.push_back(predicted_class(std::span(logits).subspan(i * classes, classes)));
+    }
+    result.eval_seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
+    return true;
+  }
+
+  const Job& job_;
+  Trial& trial_;
+  std::size_t index_;
+  Observer& observer_;
+  unsigned lanes_;
+  Stream stream_;
+  PpgnNetwork<T> network_;
+  DeviceArray<PpgnGraph> train_list_, test_list_;
+  Pass train_, test_;
+  Event begin_, trained_;
+};
+
+template <class T>
+class PpgnPath final : public Path {
+ public:
+  [[nodiscard]] std::string description() const override {
+    return sizeof(T) == 2 ? "ppgn, mixed precision" : "ppgn, fp32";
+  }
+
+  std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) override {
+    Stream stream;
+    const PpgnGraphs data(job, stream);
+    const std::size_t memory = free_memory() / 10 * 9;
+    const unsigned lanes = lanes_for(job, trials, memory);
+    std::vector<char> good(trials.size(), 1);
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::exception_ptr error;
+    const auto work = [&] {
+      try {
+        for (std::size_t i = next++; i < trials.size(); i = next++) {
+          good[i] = Trainer<T>(job, data, trials[i], i, observer, memory / lanes, lanes).run() ? 1 : 0;
+        }
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!error) error = std::current_exception();
+        next = trials.size();
+      }
+    };
+    std::vector<std::thread> others;
+    for (unsigned lane = 1; lane < lanes; ++lane) others.emplace_back(work);
+    work();
+    for (std::thread& other : others) other.join();
+    if (error) std::rethrow_exception(error);
+    std::vector<std::size_t> broken;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (good[i] == 0) broken.push_back(i);
+    }
+    return broken;
+  }
+
+  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) override {
+    Logits logits;
+    logits.values.resize(which.size() * job.model.classes);
+    if (which.empty()) return logits;
+    Single single(job, parameters, which);
+    for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, 1);
+    if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
+      return make_ppgn_path(Precision::fp32)->predict(job, parameters, which, draw);
+    }
+    return logits;
+  }
+
+  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
+    gradient_out.assign(parameters.size(), 0.0f);
+    logits_out.values.assign(which.size() * job.model.classes, 0.0f);
+    if (which.empty()) return 0;
+    Single single(job, parameters, which);
+    std::vector<float> losses(which.size());
+    for (const float scale : loss_scales<T>()) {
+      single.network.begin();
+      single.network.clear_gradient();
+      for (const PpgnBatch& batch : single.pass.batches) {
+        single.network.forward(batch, scale / static_cast<float>(which.size()));
+        single.network.backward(batch);
+        single.network.add_gradient(batch.rows, scale);
+      }
+      if (!single.network.finish(logits_out.values, losses, {}) && sizeof(T) == 2) continue;
+      single.network.gradient(gradient_out);
+      Tally tally;
+      for (const float loss : losses) tally.add(loss, false);
+      return tally.loss / static_cast<double>(which.size());
+    }
+    return make_ppgn_path(Precision::fp32)->gradient(job, parameters, which, draw, gradient_out, logits_out);
+  }
+
+ private:
+  // A network for one pass over some graphs.
+  struct Single {
+    Single(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which)
+        : data(job, stream),
+          network(job, data, ppgn_most_rows(job, which, job.batch),
+                  static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
+                  free_memory() / 10 * 9, stream),
+          list(which.size(), "list of graphs") {
+      network.set_parameters(parameters);
+      pass.prepare(job, which, list, stream);
+    }
+    Stream stream;
+    PpgnGraphs data;
+    PpgnNetwork<T> network;
+    DeviceArray<PpgnGraph> list;
+    Pass pass;
+  };
+
+  // The emulator has one processor, whatever is asked of it.
+  static unsigned lanes_for(const Job& job, std::span<const Trial> trials, std::size_t memory) {
+#ifdef TYCHE_CUDA_EMULATED
+    (void)job, (void)trials, (void)memory;
+    return 1;
+#else
+    if (trials.size() < 2) return 1;
+    std::size_t most = 0;
+    for (const Trial& trial : trials) {
+      most = std::max(most, PpgnNetwork<T>::bytes(job.model, ppgn_most_rows(job, both(trial), job.batch)));
+    }
+    return 2 * most < memory ? 2 : 1;
+#endif
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Path> make_ppgn_path(Precision precision) {
+  if (precision == Precision::fp32) return std::make_unique<PpgnPath<float>>();
+  return std::make_unique<PpgnPath<Half>>();
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,260 @@
+#pragma once
+/// Products of n × n matrices, one a channel and graph, with channels innermost in memory.
+#include "engine/cuda/ppgn_tasks.hpp"
+#include "engine/cuda/ppgn_tile.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// A block makes 64 × 32 entries of one graph.
+struct PpgnChannelTile {
+  static constexpr int kRows = 64, kColumns = 32, kThreads = 256;
+  static constexpr int kStage = (kRows + kColumns) * 512;  ///< 16 steps of depth × 16 channels of a row: 512 bytes
+  static constexpr int kBytes = 2 * kStage;
+  [[nodiscard]] static constexpr unsigned tiles(unsigned nodes) {
+    return (nodes + kRows - 1) / kRows * ((nodes + kColumns - 1) / kColumns);
+  }
+};
+
+/// What a block of a channel product is about.
+struct PpgnChannelPlace {
+  PpgnGraph graph;
+  unsigned row0, column0;
+
+  /// Block number `tile` of a batch.
+  __device__ __forceinline__ PpgnChannelPlace(const PpgnGraph* graphs, unsigned count, unsigned tile) {
+    unsigned low = 0,
+             high = count;  // the last graph that begins at or before the tile: graphs without tiles are passed
+    while (high - low > 1) {
+      const unsigned middle = (low + high) / 2;
+      (graphs[middle].first_tile <= tile ? low : high) = middle;
+    }
+    graph = graphs[low];
+    const unsigned across = (graph.nodes + PpgnChannelTile::kColumns - 1) / PpgnChannelTile::kColumns;
+    row0 = (tile - graph.first_tile) / across * PpgnChannelTile::kRows;
+    column0 = (tile - graph.first_tile) % across * PpgnChannelTile::kColumns;
+  }
+};
+
+/// One of the two, field by field: an index into a kernel's parameters would copy them all to the stack.
+template <class T>
+__device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChannelTasks<T>& all) {
+  const bool second = blockIdx.x % all.count == 1;
+  PpgnChannelTask<T> task;
+  task.left = second ? all.task[1].left : all.task[0].left;
+  task.right = second ? all.task[1].right : all.task[0].right;
+  task.out = second ? all.task[1].out : all.task[0].out;
+  task.mask = second ? all.task[1].mask : all.task[0].mask;
+  task.left_transposed = second ? all.task[1].left_transposed : all.task[0].left_transposed;
+  task.right_transposed = second ? all.task[1].right_transposed : all.task[0].right_transposed;
+  return task;
+}
+
+/// Half precision on tensor cores: one block 16 channels, one warp 32 × 16 entries of 8 of them. Eight neighbouring
+/// channels are one chunk of 16 bytes; a lane reads two chunks, of neighbouring steps of depth, and has a pair of every
+/// channel's fragment. Chunks of an entry row lie so that eight lanes read from different banks: by parity of the step,
+/// then channels, then half the step, turned by the row's parity.
+static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
+    ppgn_channel_kernel(const PpgnChannelTasks<Half> all) {
+  using Tile = PpgnChannelTile;
+  const PpgnChannelTask<Half> task = ppgn_channel_task(all);
+  const unsigned groups = all.channels / kPpgnGroup;
+  const unsigned channel0 = blockIdx.x / all.count % groups * kPpgnGroup;
+  const PpgnChannelPlace place(all.graphs, all.graph_count, blockIdx.x / all.count / groups);
+  const unsigned n = place.graph.nodes;
+  const std::size_t base = static_cast<std::size_t>(place.graph.first_row) * all.channels + channel0;
+  char* const shared = dynamic_shared();
+
+  // Loads: a warp takes the 16 steps × 16 channels of one row (or column) of entries.
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
+  const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
+  const unsigned left_outer = task.left_transposed ? 1 : n, left_z = task.left_transposed ? n : 1;
+  const unsigned right_outer = task.right_transposed ? n : 1, right_z = task.right_transposed ? 1 : n;
+  const auto load = [&](int stage, unsigned k) {
+    const unsigned z = k + load_z;
+    char* const to = shared + stage * Tile::kStage;
+    const int own = (lane >> 4) * 256 + load_group * 128;
+#pragma unroll
+    for (int i = 0; i < Tile::kRows / 8; ++i) {
+      const int line = warp + i * 8;
+      char* const chunk = to + line * 512 + own + ((lane & 7) ^ ((line & 1) << 2)) * 16;
+      if (place.row0 + line < n) {
+        if (z < n) {
+          const std::size_t entry = static_cast<std::size_t>(place.row0 + line) * left_outer + z * left_z;
+          cp_async16(chunk, task.left + base + entry * all.channels + load_group * 8);
+        } else {
+          *reinterpret_cast<uint4*>(chunk) = uint4{0, 0, 0, 0};
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < Tile::kColumns / 8; ++i) {
+      const int line = warp + i * 8;
+      char* const chunk = to + (Tile::kRows + line) * 512 + own + ((lane & 7) ^ ((line & 1) << 2)) * 16;
+      if (place.column0 + line < n) {
+        if (z < n) {
+          const std::size_t entry = static_cast<std::size_t>(place.column0 + line) * right_outer + z * right_z;
+          cp_async16(chunk, task.right + base + entry * all.channels + load_group * 8);
+        } else {
+          *reinterpret_cast<uint4*>(chunk) = uint4{0, 0, 0, 0};
+        }
+      }
+    }
+    cp_async_commit();
+  };
+
+  const int warp_row = warp / 4 * 32, warp_column = warp / 2 % 2 * 16, warp_group = warp % 2;
+  const bool busy = place.row0 + warp_row < n && place.column0 + warp_column < n;
+  float sums[2][2][8][4];
+#pragma unroll
+  for (int m = 0; m < 2; ++m) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+#pragma unroll
+      for (int c = 0; c < 8; ++c) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) sums[m][j][c][q] = 0;
+      }
+    }
+  }
+  // The lane's two chunks (even and odd step) of entry row `line`, steps 8 · half + 2 (lane % 4): eight channels'
+  // pairs.
+  const auto pairs = [&](unsigned(&out)[8], const char* from, int line, int half) {
+    const char* const at = from + line * 512 + warp_group * 128 + ((lane % 4 + 4 * half) ^ ((line & 1) << 2)) * 16;
+    const uint4 even = *reinterpret_cast<const uint4*>(at), odd = *reinterpret_cast<const uint4*>(at + 256);
+    out[0] = (even.x & 0xffffu) | odd.x << 16;
+    out[1] = even.x >> 16 | (odd.x & 0xffff0000u);
+    out[2] = (even.y & 0xffffu) | odd.y << 16;
+    out[3] = even.y >> 16 | (odd.y & 0xffff0000u);
+    out[4] = (even.z & 0xffffu) | odd.z << 16;
+    out[5] = even.z >> 16 | (odd.z & 0xffff0000u);
+    out[6] = (even.w & 0xffffu) | odd.w << 16;
+    out[7] = even.w >> 16 | (odd.w & 0xffff0000u);
+  };
+
+  load(0, 0);
+  for (unsigned k = 0, stage = 0; k < n; k += 16, stage ^= 1) {
+    if (k + 16 < n) {
+      load(stage ^ 1, k + 16);
+      cp_async_wait<1>();
+    } else {
+      cp_async_wait<0>();
+    }
+    __syncthreads();
+    if (busy) {
+      const char* const left = shared + stage * Tile::kStage;
+      const char* const right = left + Tile::kRows * 512;
+      unsigned b[2][2][8];
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) pairs(b[j][half], right, warp_column + j * 8 + lane / 4, half);
+      }
+#pragma unroll
+      for (int m = 0; m < 2; ++m) {
+        __syncwarp();  // keeps the compiler from loading both at once, for which there are no registers
+        unsigned a[4][8];
+#pragma unroll
+        for (int q = 0; q < 4; ++q) pairs(a[q], left, warp_row + m * 16 + q % 2 * 8 + lane / 4, q / 2);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) {
+          const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
+#pragma unroll
+          for (int j = 0; j < 2; ++j) mma_16816(sums[m][j][c], own, b[j][0][c], b[j][1][c]);
+        }
+      }
+    }
+    __syncthreads();
+  }
+
+  unsigned bad = 0;
+  if (busy) {
+#pragma unroll
+    for (int m = 0; m < 2; ++m) {
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+          const unsigned x = place.row0 + warp_row + m * 16 + q / 2 * 8 + lane / 4;
+          const unsigned y = place.column0 + warp_column + j * 8 + lane % 4 * 2 + q % 2;
+          if (x < n && y < n) {
+            uint4 value = {pack2(sums[m][j][0][q], sums[m][j][1][q]), pack2(sums[m][j][2][q], sums[m][j][3][q]),
+                           pack2(sums[m][j][4][q], sums[m][j][5][q]), pack2(sums[m][j][6][q], sums[m][j][7][q])};
+            bad |= ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) |
+                   ppgn_bad_halves(value.w);
+            const std::size_t at =
+                base + (static_cast<std::size_t>(x) * n + y) * all.channels + static_cast<unsigned>(warp_group) * 8;
+            if (task.mask != nullptr) {
+              const uint4 mask = *reinterpret_cast<const uint4*>(task.mask + at);
+              value = uint4{ppgn_masked(value.x, mask.x), ppgn_masked(value.y, mask.y), ppgn_masked(value.z, mask.z),
+                            ppgn_masked(value.w, mask.w)};
+            }
+            *reinterpret_cast<uint4*>(task.out + at) = value;
+          }
+        }
+      }
+    }
+  }
+  if (bad != 0) *all.flag = 1;
+}
+
+/// fp32: a lane a channel, a warp 8 × 4 entries at a time.
+static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
+    ppgn_channel32_kernel(const PpgnChannelTasks<float> all) {
+  using Tile = PpgnChannelTile;
+  const PpgnChannelTask<float> task = ppgn_channel_task(all);
+  const unsigned groups = (all.channels + 31) / 32;
+  const unsigned channel = blockIdx.x / all.count % groups * 32 + threadIdx.x % 32;
+  const PpgnChannelPlace place(all.graphs, all.graph_count, blockIdx.x / all.count / groups);
+  if (channel >= all.channels) return;
+  const unsigned n = place.graph.nodes;
+  const std::size_t base = static_cast<std::size_t>(place.graph.first_row) * all.channels + channel;
+  const std::size_t entry = all.channels, line = static_cast<std::size_t>(n) * all.channels;
+  const std::size_t left_x = task.left_transposed ? entry : line, left_z = task.left_transposed ? line : entry;
+  const std::size_t right_y = task.right_transposed ? line : entry, right_z = task.right_transposed ? entry : line;
+  bool bad = false;
+  constexpr int kDown = Tile::kRows / 8, kAcross = Tile::kColumns / 4;
+  for (int part = static_cast<int>(threadIdx.x) / 32; part < kDown * kAcross; part += Tile::kThreads / 32) {
+    const unsigned x0 = place.row0 + part / kAcross * 8, y0 = place.column0 + part % kAcross * 4;
+    if (x0 >= n || y0 >= n) continue;
+    // Past the last row or column the last one is read again, and dropped.
+    std::size_t x_at[8], y_at[4];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x_at[i] = base + (x0 + i < n ? x0 + i : n - 1) * left_x;
+#pragma unroll
+    for (int j = 0; j < 4; ++j) y_at[j] = base + (y0 + j < n ? y0 + j : n - 1) * right_y;
+    float sums[8][4];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums[i][j] = 0;
+    }
+    for (unsigned z = 0; z < n; ++z) {
+      float b[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) b[j] = task.right[y_at[j] + z * right_z];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        const float a = task.left[x_at[i] + z * left_z];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) sums[i][j] += a * b[j];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        if (x0 + i < n && y0 + j < n) {
+          const std::size_t at = base + (x0 + i) * line + (y0 + j) * entry;
+          float value = sums[i][j];
+          bad = bad || !finite(value);
+          if (task.mask != nullptr && !(task.mask[at] > 0)) value = 0;
+          task.out[at] = value;
+        }
+      }
+    }
+  }
+  if (bad) *all.flag = 1;
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

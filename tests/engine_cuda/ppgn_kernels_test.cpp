@@ -1,0 +1,268 @@
+// The products PPGN is made of, tile by tile, against plain loops.
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "engine/cuda/device.hpp"
+#include "engine/cuda/ppgn_products.hpp"
+#include "engine_cuda/device_fixture.hpp"
+#include "support/random.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+namespace {
+
+Half half_of(float x) {
+  const _Float16 narrow = static_cast<_Float16>(x);
+  Half bits;
+  std::memcpy(&bits, &narrow, sizeof bits);
+  return bits;
+}
+float real(Half bits) {
+  _Float16 narrow;
+  std::memcpy(&narrow, &bits, sizeof bits);
+  return static_cast<float>(narrow);
+}
+float real(float x) { return x; }
+template <class T>
+T number(float x) {
+  if constexpr (sizeof(T) == 2) {
+    return half_of(x);
+  } else {
+    return x;
+  }
+}
+
+// A matrix on both sides.
+template <class T>
+struct Matrix {
+  std::vector<T> values;
+  DeviceArray<T> device;
+  unsigned columns;
+
+  Matrix(unsigned rows, unsigned width, Stream& stream, tyche::Stream* random = nullptr, bool relu = false)
+      : values(std::size_t{rows} * width), columns(width) {
+    for (T& value : values) {
+      float x = random == nullptr ? 0 : static_cast<float>(2 * random->uniform() - 1);
+      if (relu && x < 0) x = 0;
+      value = number<T>(x);
+    }
+    device = DeviceArray<T>::from(values, "matrix", stream);
+  }
+  [[nodiscard]] float operator()(std::size_t r, std::size_t c) const { return real(values[r * columns + c]); }
+  void fetch(Stream& stream) {
+    device.download(values, stream);
+    stream.sync();
+  }
+};
+
+template <class T>
+constexpr double kClose = sizeof(T) == 2 ? 2e-3 : 1e-5;
+
+using PpgnKernels = DeviceTest;
+
+// Two products of three terms: every tile, more rows and columns than one has, and not a whole number of them.
+template <class T>
+void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile) {
+  Stream stream;
+  tyche::Stream random(derive_key(1, Purpose::test, rows, columns));
+  const unsigned depths[] = {16, 48, 16};
+  std::vector<Matrix<T>> left, right;
+  PpgnProducts<T> products{};
+  products.count = 2;
+  products.rows = rows;
+  DeviceArray<unsigned> flag(1, "flag");
+  flag.zero(stream);
+  products.flag = flag.data();
+  std::vector<float> bias(columns);
+  for (float& b : bias) b = static_cast<float>(random.uniform() - 0.5);
+  const auto bias_there = DeviceArray<float>::from(bias, "bias", stream);
+  const Matrix<T> mask(rows, columns, stream, &random, true);
+  std::vector<Matrix<T>> out;
+  for (unsigned k = 0; k < 2; ++k) {
+    for (unsigned t = 0; t < 3; ++t) {
+      left.emplace_back(rows, depths[t], stream, &random);
+      right.push_back(order == RightOperand::columns_by_depth ? Matrix<T>(columns, depths[t], stream, &random)
+                                                              : Matrix<T>(depths[t], columns, stream, &random));
+      products.product[k].terms[t] = {left.back().device.data(), right.back().device.data(), depths[t],
+                                      right.back().columns, depths[t]};
+    }
+    out.emplace_back(rows, columns, stream);
+    products.product[k].count = 3;
+    products.product[k].columns = columns;
+    products.product[k].out = out[k].device.data();
+  }
+  products.product[0].bias = bias_there.data();
+  products.product[0].relu = true;
+  products.product[1].mask = mask.device.data();
+  queue_rows(products, order, stream, tile);
+  double worst = 0;
+  for (unsigned k = 0; k < 2; ++k) {
+    out[k].fetch(stream);
+    for (unsigned r = 0; r < rows; ++r) {
+      for (unsigned c = 0; c < columns; ++c) {
+        double sum = k == 0 ? bias[c] : 0;
+        for (unsigned t = 0; t < 3; ++t) {
+          const Matrix<T>&a = left[k * 3 + t], &b = right[k * 3 + t];
+          for (unsigned z = 0; z < depths[t]; ++z) {
+            sum += double{a(r, z)} * (order == RightOperand::columns_by_depth ? b(c, z) : b(z, c));
+          }
+        }
+        if (k == 0 && sum < 0) sum = 0;
+        if (k == 1 && !(mask(r, c) > 0)) sum = 0;
+        worst = std::max(worst, std::fabs(out[k](r, c) - sum) / (1 + std::fabs(sum)));
+      }
+    }
+  }
+  EXPECT_LT(worst, kClose<T>) << "tile " << tile << " " << rows << " x " << columns;
+  unsigned seen = 1;
+  flag.download({&seen, 1}, stream);
+  stream.sync();
+  EXPECT_EQ(seen, 0u);
+}
+
+TEST_F(PpgnKernels, RowsTimesWeightsInEveryTile) {
+  const unsigned rows[kPpgnRowsTiles] = {200, 90, 133, 70}, columns[kPpgnRowsTiles] = {208, 224, 128, 48};
+  for (int tile = 0; tile < kPpgnRowsTiles; ++tile) {
+    for (const RightOperand order : {RightOperand::columns_by_depth, RightOperand::depth_by_columns}) {
+      check_rows<Half>(rows[tile], columns[tile], order, tile);
+    }
+  }
+}
+
+TEST_F(PpgnKernels, RowsTimesWeightsInFp32) {
+  check_rows<float>(131, 80, RightOperand::columns_by_depth, -1);
+  check_rows<float>(131, 80, RightOperand::depth_by_columns, -1);
+}
+
+TEST_F(PpgnKernels, AResultTooLargeForHalfPrecisionIsSeen) {
+  Stream stream;
+  PpgnProducts<Half> products{};
+  const Matrix<Half> zero(3, 16, stream);
+  Matrix<Half> left(3, 16, stream), right(16, 16, stream), out(3, 16, stream);
+  left.values[2 * 16 + 5] = right.values[7 * 16 + 5] = half_of(300);
+  left.device.upload(left.values, stream);
+  right.device.upload(right.values, stream);
+  DeviceArray<unsigned> flag(1, "flag");
+  for (const bool large : {false, true}) {
+    flag.zero(stream);
+    products.count = 1;
+    products.rows = 3;
+    products.flag = flag.data();
+    products.product[0].terms[0] = {large ? left.device.data() : zero.device.data(), right.device.data(), 16, 16, 16};
+    products.product[0].count = 1;
+    products.product[0].columns = 16;
+    products.product[0].out = out.device.data();
+    queue_rows(products, RightOperand::columns_by_depth, stream);
+    unsigned seen = 7;
+    flag.download({&seen, 1}, stream);
+    stream.sync();
+    EXPECT_EQ(seen, large ? 1u : 0u);
+  }
+}
+
+template <class T>
+void check_weights(unsigned rows, unsigned out, unsigned in, int tile) {
+  Stream stream;
+  tyche::Stream random(derive_key(2, Purpose::test, rows, out));
+  const Matrix<T> left(rows, out, stream, &random), right(rows, in, stream, &random);
+  // Two tasks; the second begins behind the first and has no bias.
+  const std::size_t bias = std::size_t{2} * out * in, size = bias + out;
+  std::vector<PpgnWeightTask<T>> tasks;
+  tasks.push_back(
+      {left.device.data(), right.device.data(), out, in, out, in, 0, 2 * in, static_cast<long long>(bias), 0, 0});
+  tasks.push_back({left.device.data(), right.device.data(), out, in, out, in, in, 2 * in, -1, 0, 0});
+  PpgnWeightPlan<T> plan(tasks, stream, tile);
+  const unsigned slots = plan.slots(rows);
+  DeviceArray<float> there(size * slots, "slots");
+  there.zero(stream);
+  for (std::size_t t = 0; t < 2; ++t) plan.queue(t, t + 1, rows, there.data(), size, stream);
+  std::vector<float> got(size * slots);
+  there.download(got, stream);
+  stream.sync();
+  const auto total = [&](std::size_t i) {
+    double sum = 0;
+    for (unsigned s = 0; s < slots; ++s) sum += got[s * size + i];
+    return sum;
+  };
+  double worst = 0;
+  for (unsigned o = 0; o < out; ++o) {
+    double ones = 0;
+    for (unsigned r = 0; r < rows; ++r) ones += left(r, o);
+    worst = std::max(worst, std::fabs(total(bias + o) - ones));
+    for (unsigned i = 0; i < in; ++i) {
+      double sum = 0;
+      for (unsigned r = 0; r < rows; ++r) sum += double{left(r, o)} * right(r, i);
+      worst = std::max(worst, std::fabs(total(std::size_t{o} * 2 * in + i) - sum));
+      worst = std::max(worst, std::fabs(total(std::size_t{o} * 2 * in + in + i) - sum));
+    }
+  }
+  EXPECT_LT(worst, 1e-4) << "tile " << tile << " " << out << " x " << in << ", " << slots << " slots";
+}
+
+TEST_F(PpgnKernels, GradientsOfWeightsInEveryTile) {
+  check_weights<Half>(75, 96, 240, 0);
+  check_weights<Half>(75, 144, 144, 1);
+  check_weights<Half>(301, 80, 48, 2);
+  check_weights<float>(201, 144, 80, 0);
+}
+
+template <class T>
+void check_channels(std::vector<unsigned> nodes, unsigned channels) {
+  Stream stream;
+  tyche::Stream random(derive_key(3, Purpose::test, channels));
+  std::vector<PpgnGraph> graphs;
+  unsigned rows = 0, tiles = 0;
+  for (const unsigned n : nodes) {
+    graphs.push_back({0, n, rows, tiles});
+    rows += n * n;
+    tiles += channel_tiles(n);
+  }
+  const auto graphs_there = DeviceArray<PpgnGraph>::from(graphs, "graphs", stream);
+  const Matrix<T> a(rows, channels, stream, &random), b(rows, channels, stream, &random),
+      mask(rows, channels, stream, &random, true);
+  Matrix<T> first(rows, channels, stream), second(rows, channels, stream);
+  DeviceArray<unsigned> flag(1, "flag");
+  flag.zero(stream);
+  for (const bool back : {false, true}) {
+    PpgnChannelTasks<T> tasks{};
+    tasks.task[0] = {
+        a.device.data(), b.device.data(), first.device.data(), back ? mask.device.data() : nullptr, false, back};
+    tasks.task[1] = {a.device.data(), b.device.data(), second.device.data(), nullptr, true, false};
+    tasks.count = back ? 2 : 1;
+    tasks.graphs = graphs_there.data();
+    tasks.graph_count = static_cast<unsigned>(graphs.size());
+    tasks.channels = channels;
+    tasks.flag = flag.data();
+    queue_channels(tasks, tiles, stream);
+    first.fetch(stream);
+    second.fetch(stream);
+    double worst = 0;
+    for (const PpgnGraph& graph : graphs) {
+      const std::size_t n = graph.nodes, row = graph.first_row;
+      for (std::size_t x = 0; x < n; ++x) {
+        for (std::size_t y = 0; y < n; ++y) {
+          for (std::size_t c = 0; c < channels; ++c) {
+            double straight = 0, turned = 0;
+            for (std::size_t z = 0; z < n; ++z) {
+              straight += double{a(row + x * n + z, c)} * (back ? b(row + y * n + z, c) : b(row + z * n + y, c));
+              turned += double{a(row + z * n + x, c)} * b(row + z * n + y, c);
+            }
+            if (back && !(mask(row + x * n + y, c) > 0)) straight = 0;
+            worst = std::max(worst, std::fabs(first(row + x * n + y, c) - straight));
+            if (back) worst = std::max(worst, std::fabs(second(row + x * n + y, c) - turned));
+          }
+        }
+      }
+    }
+    EXPECT_LT(worst, sizeof(T) == 2 ? 1e-2 : 1e-5) << (back ? "backward" : "forward");
+  }
+}
+
+TEST_F(PpgnKernels, ProductsPerChannel) {
+  check_channels<Half>({3, 0, 66, 1, 17, 0}, 16);
+  check_channels<Half>({19}, 32);
+  check_channels<float>({3, 0, 66, 1, 17, 0}, 48);
+}
+
+}  // namespace
+}  // namespace tyche::engine::TYCHE_CUDA_NS
