@@ -23,7 +23,8 @@ struct ReadoutArguments {
 };
 
 /// Maxima or sums over a part of a graph's rows. 4 × 64 threads: every fourth row of 64 columns.
-inline __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a) {
+template <class P>
+__global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a) {
   __shared__ float values[kThreads];
   __shared__ uint32_t places[kThreads];
   const uint32_t b = graph_of(a.part_base, a.rows.graphs, blockIdx.x);
@@ -136,7 +137,8 @@ inline size_t head_shared(const LinearPlaces (&fc)[3]) {
 }
 
 /// The rest of a readout, the MLP, the loss, and back to the pooled values: one block of threads a graph.
-inline __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
+template <class P>
+__global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   const uint32_t graph = blockIdx.x, id = a.ids[graph];
   const uint32_t pooled_size = a.fc[0].in, hidden1_size = a.fc[0].out, hidden2_size = a.fc[1].out,
                  classes = a.fc[2].out;
@@ -333,7 +335,7 @@ struct AdamArguments {
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
   float step_size, correction;
-  float keep1, keep2, one_minus1, one_minus2, eps;  ///< Adam's constants
+  float keep2, one_minus1, one_minus2, eps;  ///< Adam's constants
   int* bad;
 };
 

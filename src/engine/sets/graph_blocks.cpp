@@ -1,4 +1,4 @@
-#include "engine/cuda/graph_blocks.hpp"
+#include "engine/sets/graph_blocks.hpp"
 
 #include <algorithm>
 #include <cstring>
