@@ -1,5 +1,5 @@
 #pragma once
-/// What the tests of the layer-wise path share: comparison with another engine, tensor by tensor.
+/// What the tests of the layer-wise path share: comparison with other engines, tensor by tensor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,22 +8,19 @@
 #include <string>
 
 #include "engine/cases.hpp"
+#include "engine/cuda/layerwise.hpp"
 #include "engine/golden.hpp"
 #include "engine_cuda/device_fixture.hpp"
 
 namespace tyche::engine {
 
-struct Tolerances {
-  double logits, gradient;  ///< relative to the largest entry of a tensor
-};
-inline Tolerances tolerances(gpu::Precision precision) {
-  return precision == gpu::Precision::fp32 ? Tolerances{1e-4, 1e-4} : Tolerances{5e-3, 5e-3};
-}
+/// Relative to the largest entry of a tensor.
+inline double tolerance(gpu::Precision precision) { return precision == gpu::Precision::fp32 ? 1e-4 : 5e-3; }
 inline std::string precision_name(gpu::Precision precision) {
   return precision == gpu::Precision::fp32 ? "fp32" : "mixed";
 }
 
-inline void expect_near(std::span<const float> actual, std::span<const float> expected, double tolerance,
+inline void expect_near(std::span<const float> actual, std::span<const float> expected, double relative,
                         const std::string& what, double least = 0) {
   ASSERT_EQ(actual.size(), expected.size()) << what;
   double largest = least, worst = 0;
@@ -32,38 +29,74 @@ inline void expect_near(std::span<const float> actual, std::span<const float> ex
     largest = std::max(largest, std::fabs(double{expected[i]}));
     worst = std::max(worst, std::fabs(double{actual[i]} - expected[i]));
   }
-  EXPECT_LE(worst, tolerance * largest) << what << ", largest " << largest;
+  EXPECT_LE(worst, relative * largest) << what << ", largest " << largest;
 }
 
-/// Tensors that are small beside the others are measured against a hundredth of the largest entry of all.
+/// Tensors that are small beside the others are measured against a tenth of the largest entry of all.
 inline void expect_tensors_near(const nn::ModelConfig& model, std::span<const float> actual,
-                                std::span<const float> expected, double tolerance, const std::string& what) {
+                                std::span<const float> expected, double relative, const std::string& what) {
   double largest = 0;
   for (const float value : expected) largest = std::max(largest, std::fabs(double{value}));
   for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-    expect_near(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size), tolerance,
-                what + " " + tensor.name, 0.01 * largest);
+    expect_near(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size), relative,
+                what + " " + tensor.name, 0.1 * largest);
   }
 }
 
-/// Logits, loss and gradient of all graphs against the reference engine.
-inline void expect_agreement(const Job& job, gpu::Path& path, gpu::Precision precision, const std::string& what) {
+/// Logits, loss and gradient of all graphs, dropout off.
+struct Answer {
+  std::vector<float> gradient;
+  Logits logits;
+  double loss = 0;
+};
+template <class Runs>  // an Engine or a Path
+Answer answer_of(Runs& runs, const Job& job, std::span<const float> parameters, const Draw& draw) {
   std::vector<std::uint32_t> which;
   for (std::uint32_t g = 0; g < job.data.graphs.size(); ++g) which.push_back(g);
+  Answer answer;
+  answer.loss = runs.gradient(job, parameters, which, draw, answer.gradient, answer.logits);
+  return answer;
+}
+
+inline void expect_answer(const Job& job, const Answer& actual, const Answer& expected, double relative,
+                          const std::string& what) {
+  expect_near(actual.logits.values, expected.logits.values, relative, what + " logits");
+  EXPECT_NEAR(actual.loss, expected.loss, relative) << what;
+  expect_tensors_near(job.model, actual.gradient, expected.gradient, relative, what + " gradient");
+}
+
+/// Against the reference engine; and that predict() gives the same logits.
+inline void expect_agreement(const Job& job, gpu::Path& path, double relative, const std::string& what) {
   const auto parameters = fresh_state(job.model, 3, 1).parameters;
   Draw draw;
   draw.seed = 5;
   draw.epoch = 2;
-  const auto oracle = make_engine("reference", 1);
-  std::vector<float> gradient, expected;
-  Logits logits, expected_logits;
-  const double loss = path.gradient(job, parameters, which, draw, gradient, logits);
-  const double expected_loss = oracle->gradient(job, parameters, which, draw, expected, expected_logits);
-  const Tolerances t = tolerances(precision);
-  expect_near(logits.values, expected_logits.values, t.logits, what + " logits");
-  EXPECT_NEAR(loss, expected_loss, t.logits) << what;
-  expect_tensors_near(job.model, gradient, expected, t.gradient, what + " gradient");
-  EXPECT_EQ(path.predict(job, parameters, which, draw).values, logits.values) << what;
+  const Answer actual = answer_of(path, job, parameters, draw);
+  expect_answer(job, actual, answer_of(*make_engine("reference", 1), job, parameters, draw), relative, what);
+  std::vector<std::uint32_t> which;
+  for (std::uint32_t g = 0; g < job.data.graphs.size(); ++g) which.push_back(g);
+  EXPECT_EQ(path.predict(job, parameters, which, draw).values, actual.logits.values) << what;
+}
+
+/// Keeps what it is told and checks that epochs come in order.
+class Listener : public Recorder {
+ public:
+  using Recorder::Recorder;
+  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+    ++passing;
+    results[trial].push_back(result);
+    return true;
+  }
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) override {
+    EXPECT_EQ(state.epoch, result.epoch);
+    return Recorder::on_epoch(trial, result, state);
+  }
+  std::size_t passing = 0;
+};
+
+inline bool same_bits(const State& a, const State& b) {
+  return a.parameters == b.parameters && a.adam_m == b.adam_m && a.adam_v == b.adam_v && a.step == b.step &&
+         a.epoch == b.epoch;
 }
 
 }  // namespace tyche::engine

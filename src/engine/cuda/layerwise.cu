@@ -173,6 +173,10 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   gradient.download(gradient_out, stream);
   logits.download(logits_out.values, stream);
   losses.download(loss, stream);
+  if (options_.winners != nullptr) {
+    options_.winners->resize(ids.size() * prepared.network.fc[0].in);
+    runner.winners().download(*options_.winners, stream);
+  }
   stream.sync();
   double sum = 0;
   for (const float value : loss) sum += value;

@@ -5,7 +5,9 @@
 /// without waiting for it, several epochs at a time. Two trials run side by side where memory allows, so that the chip
 /// is not idle while one of them is looked at; each has a stream and memory of its own, and its bits do not depend on
 /// the other.
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "engine/cuda/path.hpp"
 
@@ -17,6 +19,9 @@ struct LayerwiseOptions {
   double chunk_seconds = 0.25;  ///< about how long to work between two looks at the host
   std::uint32_t chunk_epochs = 0;  ///< instead: exactly so many epochs
   unsigned lanes = 2;              ///< trials side by side, at most
+  /// For tests: where gradient() leaves the rows whose values were the maxima (graphs × pooled columns; of the graph's
+  /// own numbers). Rows that are equal to half precision may win in another order than in single precision.
+  std::vector<std::uint32_t>* winners = nullptr;
 };
 
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options);

@@ -53,7 +53,8 @@ class Runner {
   /// Values that were not finite since the last reset; read it with the stream synchronised.
   void reset_bad() { bad_.zero(stream_); }
   [[nodiscard]] const DeviceArray<int>& bad() const { return bad_; }
-  [[nodiscard]] Stream& stream() { return stream_; }
+  /// Of the last training pass: graphs × pooled columns, the rows that were the maxima.
+  [[nodiscard]] const DeviceArray<uint32_t>& winners() const { return winners_; }
 
  private:
   [[nodiscard]] BatchRows rows(const uint32_t* words, const Plan& plan, std::size_t space) const;
