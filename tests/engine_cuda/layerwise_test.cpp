@@ -64,8 +64,8 @@ std::vector<float> gradient_of_winners(const GoldenCase& golden, std::span<const
       EXPECT_NEAR(pass.convs.back()(row, c), pass.pooled[c], relative) << "graph " << g << " column " << c;
       pass.winner[c] = row;
     }
-    (void)reference::cross_entropy<float>(pass.logits, job.data.labels[g],
-                                          1 / static_cast<float>(golden.which.size()), d);
+    (void)reference::cross_entropy<float>(pass.logits, job.data.labels[g], 1 / static_cast<float>(golden.which.size()),
+                                          d);
     network.backward(parameters, input, pass, d, gradient);
   }
   return gradient;

@@ -25,7 +25,8 @@ nn::ModelConfig small_model(const std::string& kind) {
 // Features that some nodes share, so that classes are larger than one.
 Toy coloured(const nn::ModelConfig& model, std::size_t count, Node most, std::uint64_t seed) {
   Stream stream(derive_key(seed, Purpose::test));
-  Toy toy = random_toy(model, count, most, stream);
+  Toy toy = random_toy(model, count - 1, most, stream);
+  toy.add(Graph::from_edges(4, std::vector<Edge>{{0, 1}, {1, 2}, {2, 3}}), model, stream);
   for (std::size_t g = 0; g < count; ++g) {
     for (std::size_t i = 0; i < toy.features[g].size(); ++i) toy.features[g][i] = i % 2 == 0 ? 1.0f : 0.0f;
   }

@@ -1,10 +1,9 @@
-#include "engine/cuda/device_graphs.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
 
+#include "engine/cuda/device_graphs.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 

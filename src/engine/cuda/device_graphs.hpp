@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/sets/graph_blocks.hpp"
 #include "engine/cuda/layerwise_ends.hpp"
+#include "engine/sets/graph_blocks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

@@ -1,9 +1,8 @@
-#include "engine/cuda/layerwise.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "engine/cuda/layerwise.hpp"
 #include "engine/cuda/layerwise_trial.hpp"
 #include "engine/randomness.hpp"
 #include "support/error.hpp"
@@ -82,8 +81,8 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
     while (running.size() < lanes && next < trials.size()) {
       const std::size_t i = next++;
       if (trials[i].state.epoch >= job.epochs) continue;
-      running.emplace_back(i, std::make_unique<TrialRun<P>>(job, trials[i], i, prepared.graphs, prepared.network,
-                                                            capacity));
+      running.emplace_back(
+          i, std::make_unique<TrialRun<P>>(job, trials[i], i, prepared.graphs, prepared.network, capacity));
       running.back().second->begin(chunk(*running.back().second));
     }
     if (running.empty()) break;

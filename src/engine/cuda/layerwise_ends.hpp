@@ -107,11 +107,11 @@ struct HeadArguments {
   uint2 dropout_key;
   uint64_t threshold;
   float keep;
-  float* logits;      ///< graphs × classes
-  float* losses;      ///< one a graph, or none: forward only
-  uint32_t* right;    ///< 1 where the class was right
-  float scale;        ///< of the loss' gradient
-  float* d_pooled;    ///< graphs × levels × width: for max, before the activation; for mean and sum, of a row of weight 1
+  float* logits;    ///< graphs × classes
+  float* losses;    ///< one a graph, or none: forward only
+  uint32_t* right;  ///< 1 where the class was right
+  float scale;      ///< of the loss' gradient
+  float* d_pooled;  ///< graphs × levels × width: for max, before the activation; for mean and sum, of a row of weight 1
   uint32_t* winners;  ///< graphs × levels × width: the row of the graph that was the maximum
 };
 
@@ -127,6 +127,7 @@ __device__ __forceinline__ void linear(const float* parameters, const LinearPlac
 __device__ __forceinline__ float linear_back(const float* parameters, const LinearPlaces& at, const float* d,
                                              uint32_t k) {
   float sum = 0;
+#pragma unroll 16
   for (uint32_t j = 0; j < at.out; ++j) sum += parameters[at.weight + size_t{j} * at.in + k] * d[j];
   return sum;
 }
@@ -192,7 +193,8 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   __syncthreads();
   linear(a.parameters, a.fc[1], d_hidden1, hidden2);
   __syncthreads();
-  for (uint32_t j = threadIdx.x; j < hidden2_size; j += kThreads) hidden2[j] = activated<false>(Function::elu, hidden2[j]);
+  for (uint32_t j = threadIdx.x; j < hidden2_size; j += kThreads)
+    hidden2[j] = activated<false>(Function::elu, hidden2[j]);
   __syncthreads();
   linear(a.parameters, a.fc[2], hidden2, logits);
   __syncthreads();
@@ -224,8 +226,7 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < hidden1_size; k += kThreads) {
     kept[a.factors.in[1] + k] = d_hidden1[k];
-    d_hidden1[k] =
-        linear_back(a.parameters, a.fc[1], d_hidden2, k) * drops[k] * derivative(Function::elu, hidden1[k]);
+    d_hidden1[k] = linear_back(a.parameters, a.fc[1], d_hidden2, k) * drops[k] * derivative(Function::elu, hidden1[k]);
     kept[a.factors.d[0] + k] = d_hidden1[k];
   }
   __syncthreads();
@@ -260,39 +261,51 @@ struct SpreadArguments {
   Above<P> above[2];
 };
 
-/// The gradient of a level's outputs before their activation. One thread a row and column, padding included.
+/// The gradient of a level's outputs before their activation, padding included. A block takes kTile rows, a thread two
+/// columns at a time.
 template <class P>
-__global__ void spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
-  const uint32_t columns = (a.width + 15) / 16 * 16;
-  const uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const uint32_t row = static_cast<uint32_t>(index / columns), column = static_cast<uint32_t>(index % columns);
-  if (row >= a.rows.rows) return;
-  float d = 0;
-  if (column < a.width) {
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), local = row - a.rows.base[b];
-    const LevelEnds& ends = a.ends[a.rows.ids[b]];
-    const size_t at = size_t{b} * a.pooled_size + column;
-    if (a.pooling != Pooling::max || a.above[0].ends != nullptr) {
-      const float slope = derivative(a.function, a.values[size_t{row} * a.stride + column]);
-      float sum = 0;
-      for (const Above<P>& above : a.above) {
-        if (above.ends == nullptr) continue;
-        const LevelEnds& its = above.ends[a.rows.ids[b]];
-        float part = 0;
-        for (uint32_t e = its.up_offsets[local]; e < its.up_offsets[local + 1]; ++e) {
-          part += P::value(above.d_in.data[size_t{above.base[b] + its.up_rows[e]} * above.d_in.stride + column]);
-        }
-        sum += part * above.share;
-      }
-      if (a.pooling != Pooling::max) {
-        sum += (ends.multiplicity == nullptr ? 1.0f : ends.multiplicity[local]) * a.d_pooled[at];
-      }
-      d = sum * slope;
-    }
-    // The maximum's gradient has its slope already.
-    if (a.pooling == Pooling::max && a.winners[at] == local) d += a.d_pooled[at];
+__global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
+  __shared__ uint32_t graph[kTile], local_of[kTile];
+  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
+  if (threadIdx.x < rows) {
+    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
+    graph[threadIdx.x] = b;
+    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
   }
-  out.data[size_t{row} * out.stride + column] = P::element(d);
+  __syncthreads();
+  const uint32_t pairs = (a.width + 15) / 16 * 8;
+  for (uint32_t q = threadIdx.x; q < rows * pairs; q += kThreads) {
+    const uint32_t r = q / pairs, row = row0 + r, b = graph[r], local = local_of[r];
+    float d[2] = {0, 0};
+#pragma unroll
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t column = q % pairs * 2 + i;
+      if (column >= a.width) continue;
+      const size_t at = size_t{b} * a.pooled_size + column;
+      if (a.pooling != Pooling::max || a.above[0].ends != nullptr) {
+        float sum = 0;
+        for (const Above<P>& above : a.above) {
+          if (above.ends == nullptr) continue;
+          const LevelEnds& its = above.ends[a.rows.ids[b]];
+          float part = 0;
+          for (uint32_t e = its.up_offsets[local]; e < its.up_offsets[local + 1]; ++e) {
+            part += P::value(above.d_in.data[size_t{above.base[b] + its.up_rows[e]} * above.d_in.stride + column]);
+          }
+          sum += part * above.share;
+        }
+        if (a.pooling != Pooling::max) {
+          const float* multiplicity = a.ends[a.rows.ids[b]].multiplicity;
+          sum += (multiplicity == nullptr ? 1.0f : multiplicity[local]) * a.d_pooled[at];
+        }
+        d[i] = sum * derivative(a.function, a.values[size_t{row} * a.stride + column]);
+      }
+      // The maximum's gradient has its slope already.
+      if (a.pooling == Pooling::max && a.winners[at] == local) d[i] += a.d_pooled[at];
+    }
+    typename P::Element* to = out.data + size_t{row} * out.stride + q % pairs * 2;
+    to[0] = P::element(d[0]);
+    to[1] = P::element(d[1]);
+  }
 }
 
 // ---- Adam
@@ -389,7 +402,8 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   }
   if (!conv) return;
   const float value = a.parameters[at];
-  const size_t from = segment.weights + size_t{(k / kTile * segment.out_blocks + j / kTile) * 2 + segment.matrix} * kBlock;
+  const size_t from =
+      segment.weights + size_t{(k / kTile * segment.out_blocks + j / kTile) * 2 + segment.matrix} * kBlock;
   a.forward[from + P::weight_index(k % kTile, j % kTile)] = P::element(value);
   a.backward[from + P::weight_index(j % kTile, k % kTile)] = P::element(value);
 }

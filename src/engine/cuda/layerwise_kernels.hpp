@@ -83,29 +83,50 @@ __device__ __forceinline__ unsigned vector_shift(unsigned columns) {
   return shift;
 }
 
-/// sum += Σ_e weight_e · row(columns[e]), one vector of it. Weights: counts, or values, or all 1.
+/// The entries of a sparse row: columns, and counts or values, or neither.
+struct Entries {
+  const uint32_t* columns;
+  const uint16_t* counts;
+  const float* values;
+  uint32_t count;
+};
+
+/// sum += Σ_e weight_e · row(column_e), one vector of it; the rows are `stride` elements apart. The numbers of the next
+/// rows are fetched while rows are.
 template <class P>
 __device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typename P::Element* from, size_t stride,
-                                         const uint32_t* columns, const uint16_t* counts, const float* values,
-                                         uint32_t begin, uint32_t end) {
-  constexpr unsigned kFlight = 4;
-  for (uint32_t e = begin; e < end; e += kFlight) {
-    uint4 words[kFlight];
-    float weight[kFlight];
+                                         const Entries& entries) {
+  constexpr uint32_t kFlight = 4;
+  if (entries.count == 0) return;
+  uint32_t column[kFlight];
+  float weight[kFlight];
+  const auto fetch = [&](uint32_t first) {
 #pragma unroll
-    for (unsigned i = 0; i < kFlight; ++i) {
-      const uint32_t at = e + i < end ? e + i : end - 1;
-      weight[i] = counts != nullptr ? static_cast<float>(counts[at]) : values != nullptr ? values[at] : 1.0f;
-      if (e + i >= end) weight[i] = 0;
-      words[i] = *reinterpret_cast<const uint4*>(from + columns[at] * stride);
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      const uint32_t at = first + i < entries.count ? first + i : entries.count - 1;
+      column[i] = load_read_only(entries.columns + at);
+      weight[i] = 1;
+      if (entries.counts != nullptr) weight[i] = static_cast<float>(load_read_only(entries.counts + at));
+      if (entries.values != nullptr) weight[i] = load_read_only(entries.values + at);
+      if (first + i >= entries.count) weight[i] = 0;
     }
+  };
+  fetch(0);
+  for (uint32_t e = 0; e < entries.count; e += kFlight) {
+    uint4 words[kFlight];
+    float now[kFlight];
 #pragma unroll
-    for (unsigned i = 0; i < kFlight; ++i) {
-      if (i > 0 && e + i >= end) break;
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      words[i] = load_read_only(reinterpret_cast<const uint4*>(from + column[i] * stride));
+      now[i] = weight[i];
+    }
+    if (e + kFlight < entries.count) fetch(e + kFlight);
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
       float v[P::kVector];
       P::unpack(words[i], v);
 #pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight[i] * v[c];
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += now[i] * v[c];
     }
   }
 }
@@ -123,27 +144,36 @@ struct InputArguments {
   uint32_t width;  ///< of those outputs
 };
 
-/// What a level starts from: features, or the mean of nodes' outputs and the one-hot type. One thread a row and column.
+/// What a level starts from: features, or the mean of nodes' outputs and the one-hot type. A block takes kTile rows.
 template <class P>
-__global__ void input_kernel(InputArguments a, Rows<typename P::Element> out) {
-  const uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const uint32_t row = static_cast<uint32_t>(index / out.stride), column = static_cast<uint32_t>(index % out.stride);
-  if (row >= a.rows.rows) return;
-  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), local = row - a.rows.base[b];
-  const LevelEnds& ends = a.ends[a.rows.ids[b]];
-  float value = 0;
-  if (ends.features != nullptr) {
-    if (column < a.features) value = ends.features[size_t{local} * a.features + column];
-  } else if (a.below > 0 && column < a.width) {
-    for (uint32_t j = 0; j < a.below; ++j) {
-      const size_t node = a.node_base[b] + ends.nodes[size_t{local} * a.below + j];
-      value += a.node_outputs[node * a.node_stride + column];
-    }
-    value *= 1 / static_cast<float>(a.below);
-  } else {
-    value = ends.types[local] + (a.below > 0 ? a.width : 0) == column ? 1.0f : 0.0f;
+__global__ void __launch_bounds__(kThreads) input_kernel(InputArguments a, Rows<typename P::Element> out) {
+  __shared__ const LevelEnds* ends_of[kTile];
+  __shared__ uint32_t local_of[kTile], node_of[kTile];
+  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
+  if (threadIdx.x < rows) {
+    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
+    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
+    ends_of[threadIdx.x] = a.ends + a.rows.ids[b];
+    node_of[threadIdx.x] = a.below > 0 ? a.node_base[b] : 0;
   }
-  out.data[size_t{row} * out.stride + column] = P::element(value);
+  __syncthreads();
+  for (uint32_t q = threadIdx.x; q < rows * out.stride; q += kThreads) {
+    const uint32_t r = q / out.stride, column = q % out.stride, local = local_of[r];
+    const LevelEnds& ends = *ends_of[r];
+    float value = 0;
+    if (ends.features != nullptr) {
+      if (column < a.features) value = ends.features[size_t{local} * a.features + column];
+    } else if (a.below > 0 && column < a.width) {
+      for (uint32_t j = 0; j < a.below; ++j) {
+        const size_t node = node_of[r] + ends.nodes[size_t{local} * a.below + j];
+        value += a.node_outputs[node * a.node_stride + column];
+      }
+      value *= 1 / static_cast<float>(a.below);
+    } else {
+      value = ends.types[local] + (a.below > 0 ? a.width : 0) == column ? 1.0f : 0.0f;
+    }
+    out.data[size_t{row0 + r} * out.stride + column] = P::element(value);
+  }
 }
 
 struct RandomArguments {
@@ -156,26 +186,33 @@ struct RandomArguments {
   const float* pinned;  ///< rows × count, or none
 };
 
-/// Random columns first … first + count - 1; one thread a row and four columns.
+/// Random columns first … first + count - 1. A block takes kTile rows, a thread four columns at a time.
 template <class P>
-__global__ void random_kernel(RandomArguments a, Rows<typename P::Element> out) {
-  const uint32_t blocks = (a.count + 3) / 4;
-  const uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const uint32_t row = static_cast<uint32_t>(index / blocks), block = static_cast<uint32_t>(index % blocks);
-  if (row >= a.rows.rows) return;
-  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row);
-  float v[4];
-  if (a.pinned != nullptr) {
-    for (uint32_t i = 0; i < 4; ++i) {
-      v[i] = block * 4 + i < a.count ? a.pinned[size_t{row} * a.count + block * 4 + i] : 0.0f;
-    }
-  } else {
-    const float4 drawn = feature_block<P::kFast>(a.key, block, row - a.rows.base[b], a.graph_numbers[a.rows.ids[b]],
-                                                 a.normal, a.scale);
-    v[0] = drawn.x, v[1] = drawn.y, v[2] = drawn.z, v[3] = drawn.w;
+__global__ void __launch_bounds__(kThreads) random_kernel(RandomArguments a, Rows<typename P::Element> out) {
+  __shared__ uint32_t number_of[kTile], local_of[kTile];
+  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
+  if (threadIdx.x < rows) {
+    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
+    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
+    number_of[threadIdx.x] = a.graph_numbers[a.rows.ids[b]];
   }
-  for (uint32_t i = 0; i < 4 && block * 4 + i < a.count; ++i) {
-    out.data[size_t{row} * out.stride + a.first + block * 4 + i] = P::element(v[i]);
+  __syncthreads();
+  const uint32_t blocks = (a.count + 3) / 4;
+  for (uint32_t q = threadIdx.x; q < rows * blocks; q += kThreads) {
+    const uint32_t r = q / blocks, column = q % blocks * 4;
+    const uint32_t columns = a.count - column < 4 ? a.count - column : 4;
+    float v[4] = {};
+    if (a.pinned != nullptr) {
+      for (uint32_t i = 0; i < columns; ++i) v[i] = a.pinned[size_t{row0 + r} * a.count + column + i];
+    } else {
+      const float4 drawn = feature_block<P::kFast>(a.key, column / 4, local_of[r], number_of[r], a.normal, a.scale);
+      v[0] = drawn.x, v[1] = drawn.y, v[2] = drawn.z, v[3] = drawn.w;
+    }
+    typename P::Element* to = out.data + size_t{row0 + r} * out.stride + a.first + column;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      if (i < columns) to[i] = P::element(v[i]);
+    }
   }
 }
 
@@ -193,6 +230,15 @@ struct ForwardArguments {
   const typename P::Element* weights;
   const float* bias;
   Function function;
+  uint32_t tile_rows;  ///< 16, 32 or 64
+};
+
+/// What a row of the output is made of.
+template <class P>
+struct ForwardRow {
+  const typename P::Element *root, *from;
+  Entries entries;
+  float scale;
 };
 
 template <class P>
@@ -203,20 +249,24 @@ inline constexpr size_t kForwardShared = 2 * kBlock * sizeof(typename P::Element
 template <class P, class Out>
 __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
-  __shared__ const Element* from[kTile];
-  __shared__ const Link* links[kTile];
-  __shared__ uint32_t local[kTile];
+  __shared__ ForwardRow<P> info[kTile];
   Element* roots = reinterpret_cast<Element*>(dynamic_shared());
   Element* sums = roots + kBlock;
   const uint32_t tile = blockIdx.x / a.out_blocks, out_block = blockIdx.x % a.out_blocks;
-  const uint32_t row0 = tile * kTile;
-  const uint32_t rows = a.out_rows.rows - row0 < kTile ? a.out_rows.rows - row0 : kTile;
+  const uint32_t row0 = tile * a.tile_rows;
+  const uint32_t rows = a.out_rows.rows - row0 < a.tile_rows ? a.out_rows.rows - row0 : a.tile_rows;
   const uint32_t padded = (rows + 15) & ~15u;
   if (threadIdx.x < rows) {
     const uint32_t row = row0 + threadIdx.x, b = graph_of(a.out_rows.base, a.out_rows.graphs, row);
-    local[threadIdx.x] = row - a.out_rows.base[b];
-    links[threadIdx.x] = a.links + a.out_rows.ids[b];
-    from[threadIdx.x] = a.in.data + size_t{a.in_base[b]} * a.in.stride;
+    const uint32_t v = row - a.out_rows.base[b];
+    const Link& link = a.links[a.out_rows.ids[b]];
+    const uint32_t begin = load_read_only(link.offsets + v), end = load_read_only(link.offsets + v + 1);
+    const uint32_t own = link.roots == nullptr ? v : load_read_only(link.roots + v);
+    ForwardRow<P>& my = info[threadIdx.x];
+    my.from = a.in.data + size_t{a.in_base[b]} * a.in.stride;
+    my.root = my.from + size_t{own} * a.in.stride;
+    my.entries = {link.columns + begin, link.counts == nullptr ? nullptr : link.counts + begin, nullptr, end - begin};
+    my.scale = load_read_only(link.scales + v);
   }
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;
@@ -233,13 +283,10 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
       uint4 root = make_uint4(0, 0, 0, 0);
       float sum[P::kVector] = {};
       if (r < rows) {
-        const Link& link = *links[r];
-        const uint32_t v = local[r];
-        const Element* base = from[r] + k * kTile + column;
-        const uint32_t own = link.roots == nullptr ? v : link.roots[v];
-        root = *reinterpret_cast<const uint4*>(base + size_t{own} * a.in.stride);
-        add_rows<P>(sum, base, a.in.stride, link.columns, link.counts, nullptr, link.offsets[v], link.offsets[v + 1]);
-        const float scale = link.scales[v];
+        const ForwardRow<P>& my = info[r];
+        root = load_read_only(reinterpret_cast<const uint4*>(my.root + k * kTile + column));
+        add_rows<P>(sum, my.from + k * kTile + column, a.in.stride, my.entries);
+        const float scale = my.scale;
 #pragma unroll
         for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= scale;
       }
@@ -303,6 +350,15 @@ struct BackwardArguments {
   const typename P::Element* weights;
   float* slots;  ///< slices × blocks of weights × kSlot
   uint32_t slices;
+  uint32_t tile_rows;  ///< 16, 32 or 64
+};
+
+/// Where the gradient of a row of the input comes from. Without children its own row of the output is its child.
+template <class P>
+struct BackwardRow {
+  const typename P::Element* from;
+  Entries children, entries;
+  uint32_t own;
 };
 
 /// What a block of threads leaves of a block of weights: both matrices' gradients (out × in) and the bias'.
@@ -317,9 +373,7 @@ inline constexpr size_t kBackwardShared = 3 * kBlock * sizeof(typename P::Elemen
 template <class P>
 __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments<P> a) {
   using Element = typename P::Element;
-  __shared__ const Element* from[kTile];
-  __shared__ const Link* links[kTile];
-  __shared__ uint32_t local[kTile];
+  __shared__ BackwardRow<P> info[kTile];
   Element* roots = reinterpret_cast<Element*>(dynamic_shared());
   Element* sums = roots + kBlock;
   Element* inputs = sums + kBlock;
@@ -330,21 +384,31 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
   const uint32_t in_width = a.in_columns - i * kTile < kTile ? a.in_columns - i * kTile : kTile;
   const uint32_t own_width = a.out_columns - own * kTile < kTile ? a.out_columns - own * kTile : kTile;
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;               // of dH: rows, columns
+  const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;             // of dH: rows, columns
   const unsigned w_out = (warp & 1) * 32, w_in = ((warp >> 1) & 1) * 32;  // of dW; warps 4 to 7: the neighbours'
   float d_weights[2][4][4] = {};
   float d_bias = 0;
-  const uint32_t tiles = (a.in_rows.rows + kTile - 1) / kTile;
+  const uint32_t tiles = (a.in_rows.rows + a.tile_rows - 1) / a.tile_rows;
   for (uint32_t tile = slice; tile < tiles; tile += a.slices) {
-    const uint32_t row0 = tile * kTile;
-    const uint32_t rows = a.in_rows.rows - row0 < kTile ? a.in_rows.rows - row0 : kTile;
+    const uint32_t row0 = tile * a.tile_rows;
+    const uint32_t rows = a.in_rows.rows - row0 < a.tile_rows ? a.in_rows.rows - row0 : a.tile_rows;
     const uint32_t padded = (rows + 15) & ~15u;
     __syncthreads();
     if (threadIdx.x < rows) {
       const uint32_t row = row0 + threadIdx.x, b = graph_of(a.in_rows.base, a.in_rows.graphs, row);
-      local[threadIdx.x] = row - a.in_rows.base[b];
-      links[threadIdx.x] = a.links + a.in_rows.ids[b];
-      from[threadIdx.x] = a.d_out.data + size_t{a.out_base[b]} * a.d_out.stride;
+      const uint32_t v = row - a.in_rows.base[b];
+      const Link& link = a.links[a.in_rows.ids[b]];
+      const uint32_t begin = load_read_only(link.back_offsets + v), end = load_read_only(link.back_offsets + v + 1);
+      BackwardRow<P>& my = info[threadIdx.x];
+      my.from = a.d_out.data + size_t{a.out_base[b]} * a.d_out.stride;
+      my.entries = {link.back_columns + begin, nullptr, link.back_values + begin, end - begin};
+      my.children = {nullptr, nullptr, nullptr, 0};
+      my.own = v;
+      if (link.children != nullptr) {
+        const uint32_t first = load_read_only(link.child_offsets + v);
+        my.children.columns = link.children + first;
+        my.children.count = load_read_only(link.child_offsets + v + 1) - first;
+      }
     }
     const unsigned in_shift = vector_shift<P>(in_width);
     for (unsigned q = threadIdx.x; q < padded << in_shift; q += kThreads) {
@@ -352,7 +416,8 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
       if (column >= in_width) continue;
       uint4 words = make_uint4(0, 0, 0, 0);
       if (r < rows) {
-        words = *reinterpret_cast<const uint4*>(a.in.data + size_t{row0 + r} * a.in.stride + i * kTile + column);
+        words = load_read_only(
+            reinterpret_cast<const uint4*>(a.in.data + size_t{row0 + r} * a.in.stride + i * kTile + column));
       }
       *reinterpret_cast<uint4*>(inputs + P::place(r, column)) = words;
     }
@@ -368,20 +433,17 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
         uint4 root = make_uint4(0, 0, 0, 0);
         float sum[P::kVector] = {};
         if (r < rows) {
-          const Link& link = *links[r];
-          const uint32_t v = local[r];
-          const Element* base = from[r] + j * kTile + column;
-          if (link.children == nullptr) {
-            root = *reinterpret_cast<const uint4*>(base + size_t{v} * a.d_out.stride);
+          const BackwardRow<P>& my = info[r];
+          const Element* base = my.from + j * kTile + column;
+          if (my.children.columns == nullptr) {
+            root = load_read_only(reinterpret_cast<const uint4*>(base + size_t{my.own} * a.d_out.stride));
           } else {
-            add_rows<P>(sum, base, a.d_out.stride, link.children, nullptr, nullptr, link.child_offsets[v],
-                        link.child_offsets[v + 1]);
+            add_rows<P>(sum, base, a.d_out.stride, my.children);
             root = P::pack(sum);
 #pragma unroll
             for (unsigned c = 0; c < P::kVector; ++c) sum[c] = 0;
           }
-          add_rows<P>(sum, base, a.d_out.stride, link.back_columns, nullptr, link.back_values, link.back_offsets[v],
-                      link.back_offsets[v + 1]);
+          add_rows<P>(sum, base, a.d_out.stride, my.entries);
         }
         *reinterpret_cast<uint4*>(roots + P::place(r, column)) = root;
         *reinterpret_cast<uint4*>(sums + P::place(r, column)) = P::pack(sum);

@@ -1,6 +1,6 @@
-#include "engine/cuda/layerwise_network.hpp"
-
 #include <algorithm>
+
+#include "engine/cuda/layerwise_network.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

@@ -27,9 +27,9 @@ struct ConvSpec {
   uint32_t in_columns = 0;  ///< padded
   uint32_t out_columns = 0;
   uint32_t in_blocks = 0, out_blocks = 0;
-  uint32_t bias = 0;        ///< into the parameters
-  uint64_t weights = 0;     ///< into the copies of the weights
-  uint64_t slots = 0;       ///< into the gradients' slots
+  uint32_t bias = 0;     ///< into the parameters
+  uint64_t weights = 0;  ///< into the copies of the weights
+  uint64_t slots = 0;    ///< into the gradients' slots
   uint32_t most_slices = 0;
   bool wants_input_gradient = false;
   uint32_t gradient_columns = 0;  ///< of the input, from the first
@@ -41,7 +41,7 @@ struct ConvSpec {
 struct LevelSpec {
   std::size_t first_matrix = 0;
   std::size_t first_conv = 0, convs = 0;
-  uint32_t below = 0;           ///< nodes of a set, where the level starts from level 0's outputs
+  uint32_t below = 0;            ///< nodes of a set, where the level starts from level 0's outputs
   uint32_t gradient_stride = 0;  ///< enough for the gradient of any of its matrices
 };
 
@@ -66,8 +66,9 @@ struct Network {
   Pooling pooling = Pooling::max;
 
  private:
-  void add_level(const nn::Layout& layout, const std::vector<std::string>& names, const std::vector<std::size_t>& spaces,
-                 const std::vector<std::size_t>& links, uint32_t inputs, uint32_t below, uint32_t most_slices);
+  void add_level(const nn::Layout& layout, const std::vector<std::string>& names,
+                 const std::vector<std::size_t>& spaces, const std::vector<std::size_t>& links, uint32_t inputs,
+                 uint32_t below, uint32_t most_slices);
 };
 
 [[nodiscard]] constexpr uint32_t padded16(uint64_t columns) { return static_cast<uint32_t>((columns + 15) / 16 * 16); }

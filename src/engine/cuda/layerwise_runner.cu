@@ -1,8 +1,7 @@
-#include "engine/cuda/layerwise_runner.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "engine/cuda/layerwise_runner.hpp"
 #include "engine/randomness.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -13,7 +12,17 @@ constexpr float kLossScale = 256;  // of mixed precision
 
 uint2 words_of(Key key) { return make_uint2(key.lo, key.hi); }
 
-std::size_t blocks_for(uint64_t threads) { return static_cast<std::size_t>((threads + kThreads - 1) / kThreads); }
+std::size_t tiles_of(uint32_t rows, uint32_t tile_rows = kTile) {
+  return static_cast<std::size_t>((uint64_t{rows} + tile_rows - 1) / tile_rows);
+}
+
+// Few rows are cut into smaller tiles, so that more of the chip works on them.
+uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
+  for (const uint32_t tile : {16u, 32u}) {
+    if (tiles_of(rows, tile) <= most_tiles) return tile;
+  }
+  return kTile;
+}
 
 uint32_t most_rows(const Network& network, const Capacity& capacity, std::size_t level) {
   uint32_t most = 0;
@@ -128,8 +137,9 @@ std::size_t Runner<P>::last_matrix(std::size_t level) const {
 
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const ConvSpec& conv) const {
-  const uint32_t tiles = (plan.rows[network_.matrices[conv.in].space] + kTile - 1) / kTile;
-  return std::min(tiles, conv.most_slices);
+  const uint32_t rows = plan.rows[network_.matrices[conv.in].space];
+  return static_cast<uint32_t>(
+      std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, conv.most_slices)), conv.most_slices));
 }
 
 template <class P>
@@ -160,8 +170,7 @@ void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassI
     a.node_base = words + plan.base(nodes.space);
     a.width = nodes.columns;
   }
-  launch(input_kernel<P>, blocks_for(uint64_t{a.rows.rows} * first.stride), kThreads, 0, stream_, a,
-         matrix(spec.first_matrix));
+  launch(input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(spec.first_matrix));
 }
 
 template <class P>
@@ -172,12 +181,11 @@ void Runner<P>::fill_random(const uint32_t* words, const Plan& plan, const PassI
   a.first = network_.random_first;
   a.count = network_.random_count;
   a.key = words_of(inputs.features);
-  a.normal = job_.model.distribution == nn::Distribution::normal ||
-             job_.model.distribution == nn::Distribution::xavier_normal;
+  a.normal =
+      job_.model.distribution == nn::Distribution::normal || job_.model.distribution == nn::Distribution::xavier_normal;
   a.scale = feature_scale(job_.model);
   a.pinned = inputs.pinned;
-  launch(random_kernel<P>, blocks_for(uint64_t{a.rows.rows} * ((a.count + 3) / 4)), kThreads, 0, stream_, a,
-         matrix(network_.random_matrix));
+  launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(network_.random_matrix));
 }
 
 template <class P>
@@ -195,7 +203,8 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   a.weights = forward_weights_.data() + conv.weights;
   a.bias = parameters_.data() + conv.bias;
   a.function = network_.function;
-  const std::size_t count = std::size_t{(a.out_rows.rows + kTile - 1) / kTile} * conv.out_blocks;
+  a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
+  const std::size_t count = tiles_of(a.out_rows.rows, a.tile_rows) * conv.out_blocks;
   if (out.last) {
     std::size_t level = 0;
     while (last_matrix(level) != conv.out) ++level;
@@ -296,7 +305,7 @@ void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t leve
                         {gradients_[at_[l]][l].data(), above.gradient_stride},
                         1 / static_cast<float>(above.below)};
   }
-  launch(spread_kernel<P>, blocks_for(uint64_t{a.rows.rows} * last.stride), kThreads, 0, stream_, a,
+  launch(spread_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a,
          Rows<Element>{gradients_[0][level].data(), network_.levels[level].gradient_stride});
   at_[level] = 0;
 }
@@ -324,6 +333,7 @@ void Runner<P>::backward(const uint32_t* words, const Plan& plan) {
       a.weights = backward_weights_.data() + conv.weights;
       a.slots = slots_.data() + conv.slots;
       a.slices = slices(plan, conv);
+      a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
       launch(backward_kernel<P>, std::size_t{a.slices} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
       at_[l] = 1 - at_[l];
     }

@@ -66,7 +66,7 @@ class Runner {
   void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void spread(const uint32_t* words, const Plan& plan, std::size_t level);
   [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
-  AdamArguments<P> adam(Update update) ;
+  AdamArguments<P> adam(Update update);
 
   const Job& job_;
   const DeviceGraphs& graphs_;
@@ -75,8 +75,8 @@ class Runner {
   float loss_scale_;
   DeviceArray<float> parameters_, m_, v_;
   DeviceArray<Element> forward_weights_, backward_weights_;
-  std::vector<DeviceArray<Element>> matrices_;  ///< none for last ones
-  std::vector<DeviceArray<float>> lasts_;       ///< one a level
+  std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones
+  std::vector<DeviceArray<float>> lasts_;           ///< one a level
   std::vector<DeviceArray<Element>> gradients_[2];  ///< one a level
   std::vector<std::size_t> at_;                     ///< level: which of the two holds the gradient of its inputs
   std::vector<DeviceArray<float>> part_values_;     ///< one a level

@@ -82,8 +82,8 @@ __device__ __forceinline__ void mma_split(float (&c)[4], const unsigned (&a_high
   mma_1688_tf32(c, a_high, b0.high, b1.high);
 }
 
-/// sums[m][n] += rows row0 + 16 m … of the tile times columns 8 (n0 + n) … of the block, over `steps` steps of the inner
-/// dimension. `second`: whether the rows from row0 + 16 on are wanted.
+/// sums[m][n] += rows row0 + 16 m … of the tile times columns 8 (n0 + n) … of the block, over `steps` steps of the
+/// inner dimension. `second`: whether the rows from row0 + 16 on are wanted.
 __device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const Half* tile, unsigned row0, bool second,
                                               const Half* block, unsigned n0, unsigned steps) {
   const unsigned lane = threadIdx.x & 31, row = row0 + (lane & 15);

@@ -1,7 +1,6 @@
-#include "engine/cuda/layerwise_trial.hpp"
-
 #include <algorithm>
 
+#include "engine/cuda/layerwise_trial.hpp"
 #include "engine/outcome.hpp"
 #include "engine/randomness.hpp"
 
@@ -137,7 +136,8 @@ bool TrialRun<P>::finish(Observer& observer) {
   runner_.save(state.parameters, state.adam_m, state.adam_v);
   runner_.bad().download({&bad, 1}, stream_);
   stream_.sync();
-  const bool finite_losses = std::all_of(losses_.begin(), losses_.end(), [](float loss) { return std::isfinite(loss); });
+  const bool finite_losses =
+      std::all_of(losses_.begin(), losses_.end(), [](float loss) { return std::isfinite(loss); });
   if (bad != 0 || !finite_losses) {
     broken_ = true;
     return false;
