@@ -1,0 +1,346 @@
+#include "engine/sets/graph_blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "support/error.hpp"
+#include "wl/set_graph.hpp"
+
+namespace tyche::engine::blocks {
+
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+float mean_scale(nn::Aggregation aggregation, std::uint64_t degree) {
+  if (aggregation == nn::Aggregation::sum) return 1;
+  return degree == 0 ? 0.0f : 1 / static_cast<float>(degree);
+}
+
+std::uint32_t checked(std::uint64_t count, const char* what) {
+  if (count >= kNone) {
+    throw InputError(std::string("a graph has ") + std::to_string(count) + " " + what +
+                     ", more than the GPU engine can number (2^32 - 2): train it on the CPU");
+  }
+  return static_cast<std::uint32_t>(count);
+}
+
+}  // namespace
+
+// Appends arrays to a block. Pointers are good until the next array is made.
+class BlockBuilder::Writer {
+ public:
+  GraphBlock block;
+
+  template <class T>
+  Place make(std::size_t count) {
+    const std::size_t at = (block.bytes.size() + 15) / 16 * 16;
+    block.bytes.resize(at + count * sizeof(T));
+    return at;
+  }
+  template <class T>
+  Place copy(std::span<const T> values) {
+    const Place at = make<T>(values.size());
+    if (!values.empty()) std::memcpy(block.bytes.data() + at, values.data(), values.size_bytes());
+    return at;
+  }
+  template <class T>
+  [[nodiscard]] T* at(Place place) {
+    return reinterpret_cast<T*>(block.bytes.data() + place);
+  }
+
+  // The transpose of sparse rows, entries ascending; `where` hears where each entry went. Without offsets every row has
+  // `each` entries.
+  void transpose(std::uint32_t rows, std::uint32_t columns, Place offsets, std::uint32_t each, Place entries,
+                 Place& out_offsets, Place& out_rows, std::vector<std::uint32_t>* where) {
+    const std::uint32_t count = offsets == kNowhere ? rows * each : at<std::uint32_t>(offsets)[rows];
+    out_offsets = make<std::uint32_t>(std::size_t{columns} + 1);
+    out_rows = make<std::uint32_t>(count);
+    const std::uint32_t* firsts = offsets == kNowhere ? nullptr : at<std::uint32_t>(offsets);
+    const auto first = [&](std::uint32_t r) { return firsts == nullptr ? r * each : firsts[r]; };
+    const std::uint32_t* column = at<std::uint32_t>(entries);
+    std::uint32_t* next = at<std::uint32_t>(out_offsets);
+    std::uint32_t* out = at<std::uint32_t>(out_rows);
+    for (std::uint32_t e = 0; e < count; ++e) ++next[column[e] + 1];
+    for (std::uint32_t c = 0; c < columns; ++c) next[c + 1] += next[c];
+    if (where != nullptr) where->resize(count);
+    // next[c] runs from the start of c to its end; afterwards everything is one row further, and moved back.
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      for (std::uint32_t e = first(r); e < first(r + 1); ++e) {
+        const std::uint32_t to = next[column[e]]++;
+        out[to] = r;
+        if (where != nullptr) (*where)[e] = to;
+      }
+    }
+    for (std::uint32_t c = columns; c > 0; --c) next[c] = next[c - 1];
+    if (columns > 0) next[0] = 0;
+  }
+
+  // The backward half of a link whose forward half is there.
+  void turn_round(LinkPlaces& link, std::uint32_t rows_in, std::uint32_t rows_out, std::vector<std::uint32_t>& where) {
+    transpose(rows_out, rows_in, link.offsets, 0, link.columns, link.back_offsets, link.back_columns, &where);
+    link.back_values = make<float>(where.size());
+    const std::uint32_t* first = at<std::uint32_t>(link.offsets);
+    const std::uint16_t* counts = link.counts == kNowhere ? nullptr : at<std::uint16_t>(link.counts);
+    const float* scales = link.scales == kNowhere ? nullptr : at<float>(link.scales);
+    float* values = at<float>(link.back_values);
+    for (std::uint32_t r = 0; r < rows_out; ++r) {
+      const float scale = scales == nullptr ? 1.0f : scales[r];
+      for (std::uint32_t e = first[r]; e < first[r + 1]; ++e) {
+        values[where[e]] = counts == nullptr ? scale : static_cast<float>(counts[e]) * scale;
+      }
+    }
+    if (link.roots == kNowhere) return;
+    transpose(rows_out, rows_in, kNowhere, 1, link.roots, link.child_offsets, link.children, nullptr);
+  }
+};
+
+// For every level and round: class -> row, kNone where the graph at hand has none.
+struct BlockBuilder::Scratch {
+  std::vector<std::vector<std::vector<std::uint32_t>>> row;
+  std::vector<std::vector<std::vector<std::uint32_t>>> classes;
+  std::vector<std::uint32_t> where;
+
+  explicit Scratch(const SetData& sets) {
+    for (const wl::Quotient& quotient : sets.quotients()) {
+      auto& rounds = row.emplace_back();
+      for (std::size_t l = 0; l <= quotient.rounds(); ++l) rounds.emplace_back(quotient.size(l), kNone);
+      classes.emplace_back(quotient.rounds() + 1);
+    }
+  }
+  void clear() {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      for (std::size_t l = 0; l < row[i].size(); ++l) {
+        for (const std::uint32_t c : classes[i][l]) row[i][l][c] = kNone;
+        classes[i][l].clear();
+      }
+    }
+  }
+  std::uint32_t add(std::size_t level, std::size_t round, std::uint32_t id) {
+    std::uint32_t& at = row[level][round][id];
+    if (at == kNone) {
+      at = static_cast<std::uint32_t>(classes[level][round].size());
+      classes[level][round].push_back(id);
+    }
+    return at;
+  }
+};
+
+BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets) : job_(job), sets_(std::move(sets)) {
+  if (!sets_) {
+    LevelShape level;
+    level.depth = job.model.layers;
+    shape_.levels.push_back(level);
+    shape_.spaces = shape_.links = 1;
+    return;
+  }
+  for (std::size_t i = 0; i < sets_->levels().size(); ++i) {
+    const nn::Level& spec = sets_->levels()[i];
+    LevelShape level;
+    level.depth = spec.convs.size();
+    level.rounds = sets_->compressed();
+    level.first_space = shape_.spaces;
+    level.first_link = shape_.links;
+    level.below = spec.on_nodes ? spec.sets.k : 0;
+    shape_.spaces += level.rounds ? level.depth + 1 : 1;
+    shape_.links += level.rounds ? level.depth : 1;
+    shape_.levels.push_back(level);
+    auto& columns = columns_.emplace_back();
+    if (spec.features || !sets_->compressed()) continue;
+    for (const wl::SetType type : sets_->quotients()[i].types) columns.push_back(column_of(i, type));
+  }
+}
+
+BlockBuilder::~BlockBuilder() = default;
+
+std::uint32_t BlockBuilder::column_of(std::size_t level, wl::SetType type) const {
+  const std::vector<wl::SetType>& types = sets_->levels()[level].types;
+  check_types(sets_->levels()[level], std::span(&type, 1));
+  return static_cast<std::uint32_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin());
+}
+
+GraphBlock BlockBuilder::build(std::uint32_t graph) const {
+  Writer out;
+  out.block.links.resize(shape_.links);
+  out.block.levels.resize(shape_.levels.size());
+  out.block.rows.resize(shape_.spaces);
+  if (!sets_) {
+    nodes(out, graph);
+    return std::move(out.block);
+  }
+  if (!sets_->compressed()) {
+    for (std::size_t i = 0; i < shape_.levels.size(); ++i) plain_level(out, graph, i);
+    return std::move(out.block);
+  }
+  std::unique_ptr<Scratch> scratch;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!idle_.empty()) {
+      scratch = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!scratch) scratch = std::make_unique<Scratch>(*sets_);
+  for (std::size_t i = 0; i < shape_.levels.size(); ++i) quotient_level(out, graph, i, *scratch);
+  scratch->clear();
+  const std::scoped_lock lock(mutex_);
+  idle_.push_back(std::move(scratch));
+  return std::move(out.block);
+}
+
+void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
+  const Graph& from = job_.data.graphs[graph];
+  const std::uint32_t rows = from.num_nodes();
+  const std::uint32_t entries = checked(from.adjacency().size(), "ends of edges");
+  LinkPlaces& link = out.block.links[0];
+  link.offsets = out.make<std::uint32_t>(std::size_t{rows} + 1);
+  for (std::uint32_t v = 0; v <= rows; ++v) {
+    out.at<std::uint32_t>(link.offsets)[v] = static_cast<std::uint32_t>(from.offsets()[v]);
+  }
+  link.columns = out.copy(from.adjacency());
+  link.scales = out.make<float>(rows);
+  for (std::uint32_t v = 0; v < rows; ++v) {
+    out.at<float>(link.scales)[v] = mean_scale(job_.model.aggregation, from.degree(v));
+  }
+  // Edges go both ways and neighbours ascend: the transpose has the same rows.
+  link.back_offsets = link.offsets;
+  link.back_columns = link.columns;
+  link.back_values = out.make<float>(entries);
+  for (std::uint32_t e = 0; e < entries; ++e) {
+    out.at<float>(link.back_values)[e] = out.at<float>(link.scales)[from.adjacency()[e]];
+  }
+  LevelPlaces& level = out.block.levels[0];
+  if (job_.model.deterministic_dims() > 0) level.features = out.copy(std::span<const float>(job_.data.features[graph]));
+  level.total = static_cast<float>(rows);
+  out.block.rows[0] = rows;
+}
+
+void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) const {
+  const nn::Level& spec = sets_->levels()[i];
+  const wl::SetGraph sets = wl::make_set_graph(job_.data.graphs[graph], spec.sets);
+  const std::uint32_t rows = checked(sets.size(), "sets");
+  (void)checked(sets.adjacency.size(), "neighbours of sets");
+  LinkPlaces& link = out.block.links[shape_.levels[i].first_link];
+  link.offsets = out.make<std::uint32_t>(std::size_t{rows} + 1);
+  for (std::uint32_t s = 0; s <= rows; ++s) {
+    out.at<std::uint32_t>(link.offsets)[s] = static_cast<std::uint32_t>(sets.offsets[s]);
+  }
+  link.columns = out.copy(std::span<const std::uint32_t>(sets.adjacency));
+  link.scales = out.make<float>(rows);
+  for (std::uint32_t s = 0; s < rows; ++s) {
+    out.at<float>(link.scales)[s] = mean_scale(job_.model.aggregation, sets.neighbours(s).size());
+  }
+  std::vector<std::uint32_t> where;
+  out.turn_round(link, rows, rows, where);
+
+  LevelPlaces& level = out.block.levels[i];
+  if (spec.features) {
+    level.features = out.copy(std::span<const float>(job_.data.features[graph]));
+  } else {
+    level.types = out.make<std::uint32_t>(rows);
+    for (std::uint32_t s = 0; s < rows; ++s) out.at<std::uint32_t>(level.types)[s] = column_of(i, sets.types[s]);
+  }
+  if (spec.on_nodes) {
+    level.nodes = out.copy(std::span<const std::uint32_t>(sets.nodes));
+    out.transpose(rows, job_.data.graphs[graph].num_nodes(), kNowhere, sets.k, level.nodes, level.up_offsets,
+                  level.up_rows, nullptr);
+  }
+  level.total = static_cast<float>(rows);
+  out.block.rows[shape_.levels[i].first_space] = rows;
+  out.block.worked += spec.convs.size() * std::uint64_t{rows};
+  out.block.full += spec.convs.size() * std::uint64_t{rows};
+}
+
+void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t i, Scratch& scratch) const {
+  const nn::Level& spec = sets_->levels()[i];
+  const wl::Quotient& quotient = sets_->quotients()[i];
+  const LevelShape& shape = shape_.levels[i];
+  const std::size_t depth = shape.depth;
+  auto& classes = scratch.classes[i];
+  const auto& row = scratch.row[i];
+  LevelPlaces& level = out.block.levels[i];
+
+  // 1. Rows, from the last round down: every class of a round is the root of one of the next.
+  level.multiplicity = out.make<float>(quotient.first[graph + 1] - quotient.first[graph]);
+  double total = 0;
+  for (std::uint64_t c = quotient.first[graph]; c < quotient.first[graph + 1]; ++c) {
+    const std::uint32_t at = scratch.add(i, depth, quotient.classes[c]);
+    out.at<float>(level.multiplicity)[at] = static_cast<float>(quotient.multiplicity[c]);
+    total += quotient.multiplicity[c];
+  }
+  level.total = static_cast<float>(total);
+  out.block.full += depth * static_cast<std::uint64_t>(total);
+  for (std::size_t l = depth; l-- > 0;) {
+    LinkPlaces& link = out.block.links[shape.link(l)];
+    const auto rows = static_cast<std::uint32_t>(classes[l + 1].size());
+    link.roots = out.make<std::uint32_t>(rows);
+    std::uint32_t* roots = out.at<std::uint32_t>(link.roots);
+    for (std::uint32_t r = 0; r < rows; ++r) roots[r] = scratch.add(i, l, quotient.steps[l].roots[classes[l + 1][r]]);
+  }
+
+  // 2. What round 0 starts from.
+  const std::vector<std::uint32_t>& starts = classes[0];
+  const auto inputs = static_cast<std::uint32_t>(starts.size());
+  const std::size_t k = quotient.kind.k;
+  if (spec.features) {
+    const std::size_t columns = job_.model.input_features;
+    level.features = out.make<float>(inputs * columns);
+    for (std::uint32_t r = 0; r < inputs; ++r) {
+      const SetData::Sample sample = sets_->feature_samples()[quotient.bases[starts[r]]];
+      std::copy_n(job_.data.features[sample.graph].data() + sample.node * columns, columns,
+                  out.at<float>(level.features) + r * columns);
+    }
+  } else {
+    level.types = out.make<std::uint32_t>(inputs);
+    for (std::uint32_t r = 0; r < inputs; ++r) out.at<std::uint32_t>(level.types)[r] = columns_[i][starts[r]];
+  }
+  if (spec.on_nodes) {
+    level.nodes = out.make<std::uint32_t>(inputs * k);
+    for (std::uint32_t r = 0; r < inputs; ++r) {
+      for (std::size_t j = 0; j < k; ++j) {
+        out.at<std::uint32_t>(level.nodes)[r * k + j] = scratch.row[0].back()[quotient.bases[starts[r] * k + j]];
+      }
+    }
+    out.transpose(inputs, static_cast<std::uint32_t>(scratch.classes[0].back().size()), kNowhere, quotient.kind.k,
+                  level.nodes, level.up_offsets, level.up_rows, nullptr);
+  }
+
+  // 3. Messages, layer by layer.
+  for (std::size_t l = 0; l < depth; ++l) {
+    const wl::QuotientStep& step = quotient.steps[l];
+    LinkPlaces& link = out.block.links[shape.link(l)];
+    const std::vector<std::uint32_t>& now = classes[l + 1];
+    const auto rows = static_cast<std::uint32_t>(now.size());
+    std::uint64_t entries = 0;
+    for (const std::uint32_t c : now) entries += step.offsets[c + 1] - step.offsets[c];
+    (void)checked(entries, "neighbours of classes");
+    link.offsets = out.make<std::uint32_t>(std::size_t{rows} + 1);
+    link.columns = out.make<std::uint32_t>(entries);
+    link.counts = out.make<std::uint16_t>(entries);
+    link.scales = out.make<float>(rows);
+    std::uint32_t* offsets = out.at<std::uint32_t>(link.offsets);
+    std::uint32_t* columns = out.at<std::uint32_t>(link.columns);
+    std::uint16_t* counts = out.at<std::uint16_t>(link.counts);
+    float* scales = out.at<float>(link.scales);
+    std::uint32_t next = 0;
+    for (std::uint32_t r = 0; r < rows; ++r) {
+      std::uint64_t degree = 0;
+      for (std::uint64_t e = step.offsets[now[r]]; e < step.offsets[now[r] + 1]; ++e, ++next) {
+        columns[next] = row[l][step.columns[e]];
+        counts[next] = step.counts[e];
+        degree += step.counts[e];
+      }
+      offsets[r + 1] = next;
+      scales[r] = mean_scale(job_.model.aggregation, degree);
+    }
+    out.turn_round(link, static_cast<std::uint32_t>(classes[l].size()), rows, scratch.where);
+    out.block.rows[shape.space(l + 1)] = rows;
+    out.block.worked += rows;
+  }
+  out.block.rows[shape.space(0)] = inputs;
+}
+
+}  // namespace tyche::engine::blocks

@@ -1,0 +1,108 @@
+#pragma once
+/// What layers of a GPU need of one graph, as one piece of memory that can be copied to a device as it is: rows and
+/// messages of every layer, forwards and backwards, with row numbers of the graph's own. A batch is then a list of
+/// graphs; nothing has to be built for it.
+///
+///   BlockBuilder builder(job, sets);               // sets: null for gcn
+///   const GraphBlock block = builder.build(graph);     // may be called by several threads at once
+///
+/// Rows come in *spaces*: the nodes of a graph, its sets, or its colour classes of one round. Every layer makes the
+/// rows of one space from those of another by way of a *link*. Where all layers of a level work on the same rows there
+/// is one space and one link; on quotients there is a space a round and a link a layer. A graph's classes of the last
+/// round stand in the order the quotient lists them, so that the first of several equal maxima is the CPU engine's.
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "engine/sets/set_data.hpp"
+
+namespace tyche::engine::blocks {
+
+/// A place in GraphBlock::bytes; kNowhere: the array is not there.
+using Place = std::uint64_t;
+inline constexpr Place kNowhere = ~Place{0};
+
+/// z_v = … h_{root(v)} … scale_v · Σ_e count_e h_{column_e} …, and its transpose. Entries are uint32_t unless said.
+struct LinkPlaces {
+  Place offsets = kNowhere;        ///< rows out + 1
+  Place columns = kNowhere;        ///< one an entry
+  Place counts = kNowhere;         ///< uint16_t, one an entry; nowhere: all 1
+  Place scales = kNowhere;         ///< float, one a row out; nowhere: all 1
+  Place roots = kNowhere;          ///< one a row out; nowhere: row v itself
+  Place back_offsets = kNowhere;   ///< rows in + 1
+  Place back_columns = kNowhere;   ///< rows out, ascending for each row in
+  Place back_values = kNowhere;    ///< float: count · scale
+  Place child_offsets = kNowhere;  ///< rows in + 1: rows out whose root a row in is; nowhere: where `roots` is
+  Place children = kNowhere;
+};
+
+/// What a level starts from and ends in.
+struct LevelPlaces {
+  Place features = kNowhere;      ///< float, rows of round 0 × input features
+  Place types = kNowhere;         ///< which one-hot column, one a row of round 0
+  Place nodes = kNowhere;         ///< k rows of the last round of level 0 for each row of round 0
+  Place up_offsets = kNowhere;    ///< the transpose of `nodes`: rows of the last round of level 0, + 1
+  Place up_rows = kNowhere;       ///< rows of round 0, ascending
+  Place multiplicity = kNowhere;  ///< float, one a row of the last round; nowhere: all 1
+  float total = 0;                ///< sum of the multiplicities
+};
+
+struct GraphBlock {
+  std::vector<std::byte> bytes;     ///< arrays begin at multiples of 16
+  std::vector<LinkPlaces> links;    ///< Shape::links of them
+  std::vector<LevelPlaces> levels;  ///< Shape::levels of them
+  std::vector<std::uint32_t> rows;  ///< one a space
+  std::uint64_t worked = 0;         ///< rows over all layers
+  std::uint64_t full = 0;           ///< as many as one row a set would be
+};
+
+/// Which spaces and links the layers of a level use.
+struct LevelShape {
+  std::size_t depth = 0;  ///< layers
+  std::size_t first_space = 0;
+  std::size_t first_link = 0;
+  bool rounds = false;      ///< a space a round and a link a layer
+  std::uint32_t below = 0;  ///< levels above nodes: nodes a set has; else 0
+
+  [[nodiscard]] std::size_t space(std::size_t round) const { return first_space + (rounds ? round : 0); }
+  [[nodiscard]] std::size_t link(std::size_t layer) const { return first_link + (rounds ? layer : 0); }
+};
+
+struct Shape {
+  std::vector<LevelShape> levels;
+  std::size_t spaces = 0;
+  std::size_t links = 0;
+};
+
+class BlockBuilder {
+ public:
+  /// The job must outlive it. `sets` is null for gcn, whose one level is its nodes.
+  BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets);
+  ~BlockBuilder();
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  /// Throws InputError where a set has a type the model has no column for, or a graph is too large for 32-bit numbers.
+  [[nodiscard]] GraphBlock build(std::uint32_t graph) const;
+
+ private:
+  class Writer;
+  struct Scratch;
+
+  void nodes(Writer& out, std::uint32_t graph) const;
+  void plain_level(Writer& out, std::uint32_t graph, std::size_t level) const;
+  void quotient_level(Writer& out, std::uint32_t graph, std::size_t level, Scratch& scratch) const;
+  [[nodiscard]] std::uint32_t column_of(std::size_t level, wl::SetType type) const;
+
+  const Job& job_;
+  std::shared_ptr<const SetData> sets_;
+  Shape shape_;
+  std::vector<std::vector<std::uint32_t>> columns_;  ///< level, class of round 0 -> one-hot column
+  // A thread's maps from classes to rows; kept between graphs, since they are as large as the quotient.
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Scratch>> idle_;
+};
+
+}  // namespace tyche::engine::blocks
