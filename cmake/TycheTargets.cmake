@@ -2,9 +2,9 @@
 
 # Warnings are errors; sanitizers where asked for.
 function(tyche_target name)
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Werror)
   # Results must not depend on whether the compiler fuses a product and a sum.
-  target_compile_options(${name} PRIVATE -ffp-contract=off)
+  target_compile_options(${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Werror;-ffp-contract=off>)
   if(TYCHE_SANITIZE)
     target_compile_options(${name} PRIVATE -fsanitize=${TYCHE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${name} PUBLIC -fsanitize=${TYCHE_SANITIZE})

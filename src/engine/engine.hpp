@@ -85,6 +85,11 @@ class Observer {
   virtual ~Observer() = default;
   /// Returns false to stop this trial here.
   virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) = 0;
+  /// An epoch whose state stayed on the device: an engine that runs many epochs between two looks at the host hands all
+  /// but the last of them over here, in order with on_epoch's. Returns false to stop this trial soon, after an on_epoch.
+  virtual bool on_passing_epoch(std::size_t /*trial*/, const EpochResult& /*result*/) { return true; }
+  /// Something the user should know, say that a trial goes on in another precision.
+  virtual void on_note(std::size_t /*trial*/, const std::string& /*text*/) {}
 };
 
 /// Logits of graphs, row-major (graphs × classes).
@@ -108,6 +113,8 @@ class Engine {
   virtual ~Engine() = default;
   /// "cpu: libxsmm, AVX2, 2 threads", for people.
   [[nodiscard]] virtual std::string description() const = 0;
+  /// How this job would run: the description, with what the job decides.
+  [[nodiscard]] virtual std::string description(const Job& /*job*/) const { return description(); }
   /// Trains every trial from its state to job.epochs (or until the observer says stop). The same bits for any number of
   /// threads and any grouping of trials.
   virtual void train(const Job& job, std::span<Trial> trials, Observer& observer) = 0;
@@ -122,7 +129,8 @@ class Engine {
 
 /// name: "auto" (the fastest there is), "cpu" (own kernels for this machine's instruction set), "cpu-xsmm" (products by
 /// libxsmm), "cpu-portable" (own kernels for the least instruction set of the build), "cpu-avx2" and the like (own
-/// kernels for that one), "reference" (plain loops, the oracle). `threads` 0 means all cores. Throws InputError that
+/// kernels for that one), "reference" (plain loops, the oracle); where the build has them and a GPU answers, "cuda"
+/// (mixed precision, path by the job), "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32". `threads` 0 means all cores. Throws InputError that
 /// lists the names on any other, and where the build or the machine lacks what a name asks for.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads);
 

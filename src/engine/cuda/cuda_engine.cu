@@ -1,0 +1,116 @@
+#include "engine/cuda/cuda_engine.hpp"
+
+#include <string>
+#include <vector>
+
+#include "engine/outcome.hpp"
+#include "support/error.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+// The observer of some of the trials, by the numbers they have among all.
+class Renumbered : public Observer {
+ public:
+  Renumbered(Observer& all, std::vector<std::size_t> numbers) : all_(all), numbers_(std::move(numbers)) {}
+  bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) override {
+    return all_.on_epoch(numbers_[trial], result, state);
+  }
+  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+    return all_.on_passing_epoch(numbers_[trial], result);
+  }
+  void on_note(std::size_t trial, const std::string& text) override { all_.on_note(numbers_[trial], text); }
+
+ private:
+  Observer& all_;
+  std::vector<std::size_t> numbers_;
+};
+
+class CudaEngine : public Engine {
+ public:
+  explicit CudaEngine(const Options& options) : options_(options) {
+    const DeviceState device = device_state();
+    if (!device.usable) throw InputError("no GPU to use: " + device.text + "; --device cpu works everywhere");
+    device_ = device.text;
+  }
+
+  [[nodiscard]] std::string description() const override {
+    std::string text = "cuda: " + device_;
+    if (options_.choice == Choice::fused) text += ", fused";
+    if (options_.choice == Choice::layerwise) text += ", layer by layer";
+    return text + (options_.precision == Precision::fp32 ? ", fp32" : ", mixed precision");
+  }
+  [[nodiscard]] std::string description(const Job& job) const override {
+    return "cuda: " + device_ + ", " + path_of(job)->description();
+  }
+
+  void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
+    validate(job);
+    for (const Trial& trial : trials) validate(job, trial);
+    const std::unique_ptr<Path> path = path_of(job);
+    const std::vector<std::size_t> broken = path->train(job, trials, observer);
+    if (broken.empty()) return;
+    if (options_.precision == Precision::fp32) {
+      for (const std::size_t i : broken) {
+        observer.on_note(i, "epoch " + std::to_string(trials[i].state.epoch + 1) +
+                                " met numbers that are not finite in fp32; the trial ends here: try a lower --lr");
+      }
+      return;
+    }
+    std::vector<Trial> again;
+    for (const std::size_t i : broken) {
+      observer.on_note(i, "epoch " + std::to_string(trials[i].state.epoch + 1) +
+                              " met numbers that are not finite in half precision; going on in fp32 from the epoch "
+                              "before");
+      again.push_back(std::move(trials[i]));
+    }
+    Renumbered renumbered(observer, broken);
+    const auto wide = job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32)
+                                               : make_layerwise_path(Precision::fp32, options_.threads);
+    const std::vector<std::size_t> lost = wide->train(job, again, renumbered);
+    for (std::size_t k = 0; k < broken.size(); ++k) trials[broken[k]] = std::move(again[k]);
+    for (const std::size_t k : lost) {
+      observer.on_note(broken[k], "epoch " + std::to_string(trials[broken[k]].state.epoch + 1) +
+                                      " met numbers that are not finite in fp32 too; the trial ends here: try a lower "
+                                      "--lr");
+    }
+  }
+
+  Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                 const Draw& draw) override {
+    validate(job, parameters, which, draw);
+    return path_of(job)->predict(job, parameters, which, draw);
+  }
+  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
+    validate(job, parameters, which, draw);
+    return path_of(job)->gradient(job, parameters, which, draw, gradient_out, logits_out);
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
+    if (job.model.kind == "ppgn") {
+      if (options_.choice != Choice::by_rule) throw InputError("ppgn has one path on the GPU: leave --engine-path out");
+      return make_ppgn_path(options_.precision);
+    }
+    if (options_.choice == Choice::fused && options_.precision == Precision::fp32) {
+      throw InputError("the fused path works in mixed precision; for fp32 take --engine-path layerwise");
+    }
+    if (options_.choice != Choice::layerwise && options_.precision == Precision::mixed) {
+      const std::string why = fused_refuses(job);
+      if (why.empty()) return make_fused_path();
+      if (options_.choice == Choice::fused) throw InputError("the fused path cannot run this: " + why);
+    }
+    return make_layerwise_path(options_.precision, options_.threads);
+  }
+
+  Options options_;
+  std::string device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cuda_engine(const Options& options) { return std::make_unique<CudaEngine>(options); }
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,47 @@
+#pragma once
+/// A way to run models on the GPU. Fused: whole graphs inside one multiprocessor, trials in lockstep; for gcn on graphs
+/// that fit. Layer-wise: a kernel a layer, for everything else on nodes and sets. PPGN: products per channel.
+/// cuda_engine.hpp chooses.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/names.hpp"
+#include "engine/engine.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// "NVIDIA H200", or why there is no GPU to use.
+struct DeviceState {
+  bool usable = false;
+  std::string text;
+};
+[[nodiscard]] DeviceState device_state();
+
+/// mixed: half-precision operands, fp32 sums and master weights. fp32: all in fp32.
+enum class Precision { mixed, fp32 };
+
+class Path {
+ public:
+  virtual ~Path() = default;
+  /// "fused, mixed precision", for people.
+  [[nodiscard]] virtual std::string description() const = 0;
+  /// Like Engine::train. Returns the trials that met a number that is not finite: each is left at its last good state,
+  /// and the observer has heard of no later epoch of it.
+  virtual std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) = 0;
+  /// Like Engine's.
+  [[nodiscard]] virtual Logits predict(const Job& job, std::span<const float> parameters,
+                                       std::span<const std::uint32_t> which, const Draw& draw) = 0;
+  virtual double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                          const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
+};
+
+/// Why the fused path cannot run a job; empty: it can.
+[[nodiscard]] std::string fused_refuses(const Job& job);
+[[nodiscard]] std::unique_ptr<Path> make_fused_path();
+/// gcn, gcn2, gcn3, gcn123. `threads` prepare data on the host; 0: all cores.
+[[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
+[[nodiscard]] std::unique_ptr<Path> make_ppgn_path(Precision precision);
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS
