@@ -122,28 +122,31 @@ struct Args {
   float* factor_slots;  ///< [trial][graph of the batch][factors]
   const unsigned* factor_pairs;  ///< which two factors' products a small parameter (behind the biases) sums
 
-  int* epoch;  ///< of the chunk, counted by the device
-  const StepEntry* plan;     ///< [trial][epoch][step]
-  const Unit* units;         ///< [trial][epoch][step][unit]
-  const EpochKeys* keys;     ///< [trial][epoch]
+  int* epoch;                ///< of the chunk, counted by the device
+  const StepEntry* plan;     ///< [epoch][trial][step]
+  const Unit* units;         ///< [epoch][trial][step][units_stride]
+  const EpochKeys* keys;     ///< [epoch][trial]
   const Unit* test_units;    ///< [trial][test unit]
   const int* test_counts;    ///< units to test; [trial]
-  const int* test_due;       ///< [trial][epoch]
-  const uint2* test_keys;    ///< [trial][epoch][draw]
-  Outcome* outcomes;         ///< [trial][epoch][step][graph of the batch]
-  float* logits;             ///< [trial][epoch][draw][test graph][class]; training: [graph][class], or null
+  const int* test_due;       ///< [epoch][trial]
+  const uint2* test_keys;    ///< [epoch][trial][draw]
+  Outcome* outcomes;         ///< [epoch][trial][step][graph of the batch]
+  float* logits;             ///< [epoch][trial][draw][test graph][class]; see train_logits
+  float* train_logits;       ///< of the batch in training, or null: [graph][class]
   int* bad_epoch;            ///< 1 + the chunk's epoch in which a trial met a number that is not finite, or 0
   const float* pinned;       ///< random features given by the caller, or null
   const unsigned* pinned_first;  ///< row of a place's first node in them
 
   std::uint64_t dropout_threshold;
   float dropout_keep;
-  int epochs, steps, batch, units_most, test_units_most, tests_most, draws;
+  int trials, steps, batch, units_most, units_stride, test_units_most, tests_most, draws;
   int update_blocks;    ///< blocks a trial of the update kernel
   int staged_slots;     ///< slots a warp holds at a time
   int staged_graphs;    ///< graphs whose factors a block holds at a time
   bool gradient_alone;  ///< the update adds the gradient to m and changes nothing else
 };
+
+__device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }
 
 /// The kernels of one padded width.
 struct Kernels {

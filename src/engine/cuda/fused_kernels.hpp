@@ -12,17 +12,17 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   char* sm = dynamic_shared();
   const int trial = static_cast<int>(blockIdx.x) / a.units_most, index = static_cast<int>(blockIdx.x) % a.units_most;
   if (step == 0) pdl_wait();
-  const std::size_t epoch = static_cast<std::size_t>(trial) * a.epochs + *a.epoch, row = epoch * a.steps + step;
+  const std::size_t epoch = static_cast<std::size_t>(*a.epoch) * a.trials + trial, row = epoch * a.steps + step;
   if (index >= a.plan[row].units) {
     if (step > 0) pdl_wait();
     pdl_trigger();
     return;
   }
   const EpochKeys keys = a.keys[epoch];
-  const Members members = prepare<W>(a, sm, a.units[row * a.units_most + index], keys.features);
+  const Members members = prepare<W>(a, sm, a.units[row * a.units_stride + index], keys.features);
   if (step > 0) pdl_wait();
   pdl_trigger();
-  pass<W, true>(a, sm, members, trial, index, a.outcomes + row * a.batch, a.logits, keys.dropout);
+  pass<W, true>(a, sm, members, trial, index, a.outcomes + row * a.batch, a.train_logits, keys.dropout);
 }
 
 /// A block a unit of the test graphs: logits of one draw.
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   char* sm = dynamic_shared();
   const int trial = static_cast<int>(blockIdx.x) / a.test_units_most;
   const int index = static_cast<int>(blockIdx.x) % a.test_units_most;
-  const std::size_t epoch = static_cast<std::size_t>(trial) * a.epochs + *a.epoch, row = epoch * a.draws + draw;
+  const std::size_t epoch = static_cast<std::size_t>(*a.epoch) * a.trials + trial, row = epoch * a.draws + draw;
   if (index >= a.test_counts[trial] || a.test_due[epoch] == 0) return;
   const Members members =
       prepare<W>(a, sm, a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index], a.test_keys[row]);

@@ -63,15 +63,15 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
   pdl_wait();
   pdl_trigger();
   const int epoch = *a.epoch;
-  const StepEntry entry = a.plan[(static_cast<std::size_t>(trial) * a.epochs + epoch) * a.steps + step];
+  const StepEntry entry = a.plan[(static_cast<std::size_t>(epoch) * a.trials + trial) * a.steps + step];
   if (entry.units == 0) return;
-  const StepConstants constants = {1.0f / (kLossScale * static_cast<float>(entry.graphs)), entry.step_size,
+  const StepConstants constants = {1.0f / (kLossScale * (a.gradient_alone ? 1.0f : static_cast<float>(entry.graphs))), entry.step_size,
                                    1.0f / entry.correction2_sqrt, a.gradient_alone};
   char* area = sm + warp * a.staged_slots * 512 + lane * 16;
   float* staged = reinterpret_cast<float*>(sm + kWarps * a.staged_slots * 512);
   const float* all_factors = a.factor_slots + static_cast<std::size_t>(trial) * a.batch * model.factors;
   const auto stage_factors = [&](int from) {
-    const int count = min(a.staged_graphs, entry.graphs - from) * model.factors;
+    const int count = least(a.staged_graphs, entry.graphs - from) * model.factors;
     for (int i = tid * 4; i < count; i += kThreads * 4) {
       cp_async16(staged + i, all_factors + static_cast<std::size_t>(from) * model.factors + i);
     }
@@ -87,7 +87,7 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
     float g[8] = {0, 0, 0, 0, 0, 0, 0, 0};
 #pragma unroll 1
     for (int from = 0; from < entry.units; from += a.staged_slots) {
-      const int count = min(a.staged_slots, entry.units - from);
+      const int count = least(a.staged_slots, entry.units - from);
 #pragma unroll 5
       for (int s = 0; s < count; ++s) {
         cp_async16(area + s * 512, slots + static_cast<std::size_t>(from + s) * model.weights + place);
@@ -156,7 +156,7 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
       __syncthreads();
     }
     if (mine && i >= biases) {
-      const int count = min(a.staged_graphs, entry.graphs - from);
+      const int count = least(a.staged_graphs, entry.graphs - from);
       const float *x = staged + (factors & 0xffffu), *y = staged + (factors >> 16);
 #pragma unroll 4
       for (int s = 0; s < count; ++s) g += x[s * model.factors] * y[s * model.factors];
