@@ -217,7 +217,7 @@ TEST_P(Ppgn, GivesTheSameBitsInLittleMemory) {
 }
 
 TEST_P(Ppgn, ATrialThatLeavesTheNumbersStaysAtItsLastGoodState) {
-  const Training training(2);
+  const Training training(1);
   std::vector<Trial> trials = {training.trial(1), training.trial(2)};
   // Two blocks square what enters them twice over: past 65,504, or past 3e38.
   for (float& p : trials[0].state.parameters) p = std::fabs(p) * (mixed() ? 50.0f : 1e8f);
@@ -227,8 +227,8 @@ TEST_P(Ppgn, ATrialThatLeavesTheNumbersStaysAtItsLastGoodState) {
   EXPECT_EQ(broken, std::vector<std::size_t>{0});
   expect_same(trials[0].state, before);
   EXPECT_TRUE(recorder.results[0].empty());
-  EXPECT_EQ(recorder.results[1].size(), 2u);
-  EXPECT_EQ(trials[1].state.epoch, 2u);
+  EXPECT_EQ(recorder.results[1].size(), 1u);
+  EXPECT_EQ(trials[1].state.epoch, 1u);
 }
 
 // A loss scale that is too large for an epoch gives way to a smaller one.

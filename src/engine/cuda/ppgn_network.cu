@@ -289,6 +289,7 @@ template <class T>
 void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
   Memory& m = *m_;
   const unsigned channels = m.layout.channels();
+  const unsigned pool_threads = batch.rows > 128 * batch.count ? 1024 : 64;
   launch(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, m.stream, m.data, batch.graphs,
          m.layout.blocks()[0].inputs, m.input.data());
   for (std::size_t b = 0; b < m.blocks.size(); ++b) {
@@ -337,7 +338,7 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
     queue_rows(skip, RightOperand::columns_by_depth, m.stream);
     const std::size_t maxima = b * m.most_graphs * 2 * channels;
     launch(ppgn_pool_kernel<T>, std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels),
-           kPpgnPoolThreads, kPpgnPoolShared, m.stream, block.out.data(), m.residual.data(), batch.graphs, channels,
+           pool_threads, kPpgnPoolShared, m.stream, block.out.data(), m.residual.data(), batch.graphs, channels,
            m.pooled.data() + maxima, m.winners.data() + maxima);
   }
   launch(ppgn_vote_kernel, batch.count, kPpgnVoteThreads, kPpgnVoteThreads / 32 * 4, m.stream, m.votes(), m.data,

@@ -9,8 +9,8 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 /// Shared memory of ppgn_rows_kernel: the stages, or the results on their way out.
 template <class Tile, bool RightByDepth>
 struct PpgnRowsShared {
-  using Left = PpgnOperand<Tile::kRows, false, Tile::kThreads>;
-  using Right = PpgnOperand<Tile::kColumns, RightByDepth, Tile::kThreads>;
+  using Left = PpgnOperand<Tile::kRows, Tile::kDepth, false, Tile::kThreads>;
+  using Right = PpgnOperand<Tile::kColumns, Tile::kDepth, RightByDepth, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
   static constexpr int kOutPitch = (Tile::kColumns / 8 | 1) * 16;
   static constexpr int kOut = Tile::kRows * kOutPitch;  ///< once for the results, once for what rounding took
@@ -39,17 +39,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   const char* const left = Left::left_lane(shared, warp_row, lane);
   const char* const right = Right::right_lane(shared + Left::kBytes, warp_column, lane);
 
-  float sums[Tile::kRowTiles][Tile::kColumnTiles][4];
-#pragma unroll
-  for (int m = 0; m < Tile::kRowTiles; ++m) {
-#pragma unroll
-    for (int n = 0; n < Tile::kColumnTiles; ++n) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) sums[m][n][q] = 0;
-    }
-  }
-  float none[1][4];
-
+  PpgnSums<Tile, false> sums;
   unsigned load_term = 0, load_k = 0;
   const auto load = [&](int stage) {
     if (load_term < product.count) {
@@ -58,7 +48,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
       Left::template load<false>(to, term.left, term.left_stride, row0, all.rows, load_k, term.depth);
       Right::template load<false>(to + Left::kBytes, term.right, term.right_stride, column0, columns, load_k,
                                   term.depth);
-      load_k += kPpgnDepth;
+      load_k += Tile::kDepth;
       if (load_k >= term.depth) {
         load_k = 0;
         ++load_term;
@@ -71,13 +61,12 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   int stage = 0, free_stage = Tile::kStages - 1;
   for (unsigned t = 0; t < product.count; ++t) {
     const unsigned depth = product.terms[t].depth;
-    for (unsigned k = 0; k < depth; k += kPpgnDepth) {
+    for (unsigned k = 0; k < depth; k += Tile::kDepth) {
       cp_async_wait<Tile::kStages - 2>();
       __syncthreads();
-      load(free_stage);
+      sums.template add_stage<Left, Right>(left + stage * Shared::kStage, right + stage * Shared::kStage, depth - k,
+                                           false, [&] { load(free_stage); });
       free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
-      ppgn_multiply<Tile, Left, Right, false, RightByDepth, false>(
-          sums, none, false, left + stage * Shared::kStage, right + stage * Shared::kStage, depth - k > 16 ? 2 : 1);
       stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
     }
   }
@@ -97,7 +86,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     for (int m = 0; m < Tile::kRowTiles; ++m) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float x = sums[m][n][2 * h] + bias0, y = sums[m][n][2 * h + 1] + bias1;
+        float x = sums.product[m][n][2 * h] + bias0, y = sums.product[m][n][2 * h + 1] + bias1;
         if (product.relu) {
           x = x > 0 ? x : (x == x ? 0.0f : x);  // a NaN stays one, to be seen below
           y = y > 0 ? y : (y == y ? 0.0f : y);
@@ -142,8 +131,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
 
 template <class Tile>
 struct PpgnWeightShared {
-  using Left = PpgnOperand<Tile::kRows, true, Tile::kThreads>;
-  using Right = PpgnOperand<Tile::kColumns, true, Tile::kThreads>;
+  using Left = PpgnOperand<Tile::kRows, Tile::kDepth, true, Tile::kThreads>;
+  using Right = PpgnOperand<Tile::kColumns, Tile::kDepth, true, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
   static constexpr int kBytes = Tile::kStages * kStage;
 };
@@ -180,37 +169,26 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   const char* const right = Right::right_lane(shared + Left::kBytes, warp_column, lane);
   const bool ones = task.bias >= 0 && column0 == 0 && warp_column == 0;
 
-  float sums[Tile::kRowTiles][Tile::kColumnTiles][4], row_sums[Tile::kRowTiles][4];
-#pragma unroll
-  for (int m = 0; m < Tile::kRowTiles; ++m) {
-#pragma unroll
-    for (int q = 0; q < 4; ++q) row_sums[m][q] = 0;
-#pragma unroll
-    for (int n = 0; n < Tile::kColumnTiles; ++n) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) sums[m][n][q] = 0;
-    }
-  }
+  PpgnSums<Tile, true> sums;
   unsigned load_k = begin;
   const auto load = [&](int stage) {
     if (load_k < end) {
       char* to = shared + stage * Shared::kStage;
       Left::template load<true>(to, task.left, task.left_stride, row0, task.rows, load_k, end);
       Right::template load<true>(to + Left::kBytes, task.right, task.right_stride, column0, task.columns, load_k, end);
-      load_k += kPpgnDepth;
+      load_k += Tile::kDepth;
     }
     cp_async_commit();
   };
 #pragma unroll
   for (int s = 0; s + 1 < Tile::kStages; ++s) load(s);
   int stage = 0, free_stage = Tile::kStages - 1;
-  for (unsigned k = begin; k < end; k += kPpgnDepth) {
+  for (unsigned k = begin; k < end; k += Tile::kDepth) {
     cp_async_wait<Tile::kStages - 2>();
     __syncthreads();
-    load(free_stage);
+    sums.template add_stage<Left, Right>(left + stage * Shared::kStage, right + stage * Shared::kStage, end - k, ones,
+                                         [&] { load(free_stage); });
     free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
-    ppgn_multiply<Tile, Left, Right, true, true, true>(sums, row_sums, ones, left + stage * Shared::kStage,
-                                                       right + stage * Shared::kStage, end - k > 16 ? 2 : 1);
     stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
   }
   cp_async_wait<0>();
@@ -227,10 +205,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
       for (int n = 0; n < Tile::kColumnTiles; ++n) {
         const unsigned column = column0 + static_cast<unsigned>(warp_column + n * 8 + lane % 4 * 2);
         if (column < task.columns) {
-          *reinterpret_cast<float2*>(line + column) = float2{sums[m][n][2 * h], sums[m][n][2 * h + 1]};
+          *reinterpret_cast<float2*>(line + column) = float2{sums.product[m][n][2 * h], sums.product[m][n][2 * h + 1]};
         }
       }
-      if (ones && lane % 4 == 0) out[task.bias + row] = row_sums[m][2 * h];
+      if (ones && lane % 4 == 0) out[task.bias + row] = sums.rows[m][2 * h];
     }
   }
 }

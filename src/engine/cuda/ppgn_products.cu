@@ -10,11 +10,11 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 namespace {
 
 // The paper's width of 400 is 25 times 16 and not a multiple of much: two tiles of 208 columns waste 4 %.
-using Tall = PpgnTile<3, 13, 4, 2, 4, 1>;    // 192 × 208
-using Wide = PpgnTile<3, 13, 2, 2, 4, 2>;    // 96 × 208
-using Square = PpgnTile<4, 8, 2, 2, 4, 2>;   // 128 × 128
-using Small = PpgnTile<1, 4, 4, 1, 3, 4>;    // 64 × 32
-using Weights = PpgnTile<5, 7, 1, 4, 4, 2>;  // 80 × 224: 400 is 5 times 80
+using Tall = PpgnTile<3, 13, 4, 2, 64, 3, 1>;    // 192 × 208
+using Wide = PpgnTile<3, 13, 2, 2, 32, 4, 2>;    // 96 × 208
+using Square = PpgnTile<4, 8, 2, 2, 32, 4, 2>;   // 128 × 128
+using Small = PpgnTile<1, 4, 4, 1, 32, 3, 4>;    // 64 × 32
+using Weights = PpgnTile<5, 7, 1, 4, 32, 4, 2>;  // 80 × 224: 400 is 5 times 80
 
 struct Shape {
   unsigned rows, columns, blocks_per_processor;

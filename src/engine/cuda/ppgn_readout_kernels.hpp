@@ -34,91 +34,106 @@ __global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, 
   }
 }
 
-/// Maxima of every channel over a graph's diagonal and over the rest, and their rows; the first of equal ones. Half
-/// precision is completed by the residual (see PpgnProduct). One block a graph and kPpgnPoolChannels channels; pooled
-/// and winners are graphs × 2 · channels. Where there is nothing: 0, -1.
-inline constexpr unsigned kPpgnPoolChannels = 32, kPpgnPoolThreads = 256;
+/// Of two maxima, the larger; of equal ones, the first row's. Row -1: none.
+__device__ __forceinline__ void ppgn_take_larger(float& value, int& row, float other, int other_row) {
+  if (other_row >= 0 && (row < 0 || other > value || (other == value && other_row < row))) {
+    value = other;
+    row = other_row;
+  }
+}
+
+/// Eight channels of a row; half precision is completed by the residual (see PpgnProduct).
+__device__ __forceinline__ void ppgn_eight(const Half* from, const Half* residual, std::size_t at, float (&out)[8]) {
+  const uint4 raw = *reinterpret_cast<const uint4*>(from + at), rest = *reinterpret_cast<const uint4*>(residual + at);
+  const unsigned high[4] = {raw.x, raw.y, raw.z, raw.w}, low[4] = {rest.x, rest.y, rest.z, rest.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 a = unpack2(high[i]), b = unpack2(low[i]);
+    out[2 * i] = a.x + b.x * (1 / kPpgnResidualScale);
+    out[2 * i + 1] = a.y + b.y * (1 / kPpgnResidualScale);
+  }
+}
+__device__ __forceinline__ void ppgn_eight(const float* from, const float*, std::size_t at, float (&out)[8]) {
+  const float4 a = *reinterpret_cast<const float4*>(from + at), b = *reinterpret_cast<const float4*>(from + at + 4);
+  out[0] = a.x, out[1] = a.y, out[2] = a.z, out[3] = a.w;
+  out[4] = b.x, out[5] = b.y, out[6] = b.z, out[7] = b.w;
+}
+
+/// Maxima of every channel over a graph's diagonal and over the rest, and their rows; the first of equal ones. One
+/// block (any number of warps to 32) a graph and kPpgnPoolChannels channels; pooled and winners are graphs × 2 ·
+/// channels. Where there is nothing: 0, -1. A quarter warp reads a row's 32 channels; there are few blocks, so each
+/// reads far ahead.
+inline constexpr unsigned kPpgnPoolChannels = 32;
+inline constexpr std::size_t kPpgnPoolShared = std::size_t{32} * 2 * kPpgnPoolChannels * 8;
 template <class T>
-__global__ void __launch_bounds__(kPpgnPoolThreads)
-    ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs, unsigned channels, float* pooled,
-                     int* winners) {
-  constexpr unsigned kLanes = kPpgnPoolChannels / 4, kStrips = kPpgnPoolThreads / kLanes;
+__global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs,
+                                                         unsigned channels, float* pooled, int* winners) {
   const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
   const unsigned graph_index = blockIdx.x / groups;
   const PpgnGraph graph = graphs[graph_index];
   const unsigned n = graph.nodes, rows = n * n;
-  const unsigned own = threadIdx.x % kLanes * 4, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
-  const unsigned strip = threadIdx.x / kLanes;
-  float best[2][4];
-  int row[2][4];
+  const unsigned own = threadIdx.x % 4 * 8, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
+  const unsigned strip = threadIdx.x / 4, strips = blockDim.x / 4, warp = threadIdx.x / 32;
+  const bool inside = channel < channels;
+  const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
+  float* const values = reinterpret_cast<float*>(dynamic_shared());  // warps × 2 × channels of the block
+  int* const places = reinterpret_cast<int*>(values + 32 * 2 * kPpgnPoolChannels);
 #pragma unroll
-  for (int part = 0; part < 2; ++part) {
+  for (unsigned part = 0; part < 2; ++part) {
+    float best[8];
+    int row[8];
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      best[part][c] = -INFINITY;
-      row[part][c] = -1;
+    for (int c = 0; c < 8; ++c) {
+      best[c] = 0;
+      row[c] = -1;
     }
-  }
-  if (channel < channels) {
-    const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
-    for (unsigned r = strip; r < rows; r += kStrips) {
-      float value[4];
-      if constexpr (sizeof(T) == 2) {
-        const uint2 raw = *reinterpret_cast<const uint2*>(from + base + static_cast<std::size_t>(r) * channels);
-        const uint2 rest = *reinterpret_cast<const uint2*>(residual + base + static_cast<std::size_t>(r) * channels);
-        const float2 low = unpack2(raw.x), high = unpack2(raw.y), low_rest = unpack2(rest.x),
-                     high_rest = unpack2(rest.y);
-        constexpr float kBack = 1 / kPpgnResidualScale;
-        value[0] = low.x + low_rest.x * kBack, value[1] = low.y + low_rest.y * kBack;
-        value[2] = high.x + high_rest.x * kBack, value[3] = high.y + high_rest.y * kBack;
-      } else {
-        const float4 raw = *reinterpret_cast<const float4*>(from + base + static_cast<std::size_t>(r) * channels);
-        value[0] = raw.x, value[1] = raw.y, value[2] = raw.z, value[3] = raw.w;
-      }
-      const int part = r % (n + 1) == 0 ? 0 : 1;  // entry (i, i) is row i · n + i
+    if (inside) {
+      const unsigned count = part == 0 ? n : rows, step = part == 0 ? n + 1 : 1;  // entry (i, i) is row i · (n + 1)
+#pragma unroll 4
+      for (unsigned i = strip; i < count; i += strips) {
+        float value[8];
+        ppgn_eight(from, residual, base + static_cast<std::size_t>(i * step) * channels, value);
+        const bool counts = part == 0 || i % (n + 1) != 0;
 #pragma unroll
-      for (int c = 0; c < 4; ++c) {
-#pragma unroll
-        for (int p = 0; p < 2; ++p) {
-          if (p == part && value[c] > best[p][c]) {
-            best[p][c] = value[c];
-            row[p][c] = static_cast<int>(r);
+        for (int c = 0; c < 8; ++c) {
+          if (counts && (row[c] < 0 || value[c] > best[c])) {
+            best[c] = value[c];
+            row[c] = static_cast<int>(i * step);
           }
         }
       }
     }
-  }
-  float* const values = reinterpret_cast<float*>(dynamic_shared());  // strips × 2 × channels of the block
-  int* const places = reinterpret_cast<int*>(values + kStrips * 2 * kPpgnPoolChannels);
 #pragma unroll
-  for (int part = 0; part < 2; ++part) {
+    for (int c = 0; c < 8; ++c) {
 #pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      values[(strip * 2 + part) * kPpgnPoolChannels + own + c] = best[part][c];
-      places[(strip * 2 + part) * kPpgnPoolChannels + own + c] = row[part][c];
+      for (int o = 4; o < 32; o *= 2) {
+        const float other = shfl_xor(best[c], o);
+        const int other_row = shfl_xor(row[c], o);
+        ppgn_take_larger(best[c], row[c], other, other_row);
+      }
+      if (threadIdx.x % 32 < 4) {
+        values[(warp * 2 + part) * kPpgnPoolChannels + own + c] = best[c];
+        places[(warp * 2 + part) * kPpgnPoolChannels + own + c] = row[c];
+      }
     }
   }
   __syncthreads();
-  if (threadIdx.x >= 2 * kPpgnPoolChannels) return;
-  const unsigned part = threadIdx.x / kPpgnPoolChannels, c = threadIdx.x % kPpgnPoolChannels;
-  const unsigned to = blockIdx.x % groups * kPpgnPoolChannels + c;
-  if (to >= channels) return;
-  float top = -INFINITY;
-  int place = -1;
-  for (unsigned s = 0; s < kStrips; ++s) {
-    const float value = values[(s * 2 + part) * kPpgnPoolChannels + c];
-    const int at = places[(s * 2 + part) * kPpgnPoolChannels + c];
-    if (at >= 0 && (place < 0 || value > top || (value == top && at < place))) {
-      top = value;
-      place = at;
+  for (unsigned i = threadIdx.x; i < 2 * kPpgnPoolChannels; i += blockDim.x) {
+    const unsigned part = i / kPpgnPoolChannels, c = i % kPpgnPoolChannels;
+    const unsigned to = blockIdx.x % groups * kPpgnPoolChannels + c;
+    float top = 0;
+    int place = -1;
+    for (unsigned w = 0; w < blockDim.x / 32; ++w) {
+      const unsigned at = (w * 2 + part) * kPpgnPoolChannels + c;
+      ppgn_take_larger(top, place, values[at], places[at]);
+    }
+    if (to < channels) {
+      const std::size_t at = static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to;
+      pooled[at] = top;
+      winners[at] = place;
     }
   }
-  const std::size_t at = static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to;
-  pooled[at] = place < 0 ? 0 : top;
-  winners[at] = place;
 }
-inline constexpr std::size_t kPpgnPoolShared =
-    std::size_t{kPpgnPoolThreads} / (kPpgnPoolChannels / 4) * 2 * kPpgnPoolChannels * 8;
 
 /// The votes of all blocks. Weights of block b are classes × inputs at weight + b · (classes · inputs) of the
 /// parameters, biases at bias + b · classes; pooled is blocks × batch × inputs.

@@ -8,13 +8,12 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-inline constexpr int kPpgnDepth = 32;  ///< depth of a stage
-
-/// RowTiles × 16 rows and ColumnTiles × 8 columns a warp, WarpRows × WarpColumns warps a block, Stages of loads.
-template <int RowTiles, int ColumnTiles, int WarpRows, int WarpColumns, int Stages, int BlocksPerProcessor>
+/// RowTiles × 16 rows and ColumnTiles × 8 columns a warp, WarpRows × WarpColumns warps a block, Stages of loads, each
+/// of Depth (32 or 64).
+template <int RowTiles, int ColumnTiles, int WarpRows, int WarpColumns, int Depth, int Stages, int BlocksPerProcessor>
 struct PpgnTile {
   static constexpr int kRowTiles = RowTiles, kColumnTiles = ColumnTiles;
-  static constexpr int kWarpRows = WarpRows, kWarpColumns = WarpColumns, kStages = Stages;
+  static constexpr int kWarpRows = WarpRows, kWarpColumns = WarpColumns, kDepth = Depth, kStages = Stages;
   static constexpr int kRows = 16 * RowTiles * WarpRows, kColumns = 8 * ColumnTiles * WarpColumns;
   static constexpr int kThreads = 32 * WarpRows * WarpColumns;
   static constexpr int kBlocksPerProcessor = BlocksPerProcessor;
@@ -26,11 +25,11 @@ constexpr int ppgn_power_of_two(int least) {
   return value;
 }
 
-/// One operand's part of a stage: `Extent` rows or columns of the output by kPpgnDepth.
-template <int Extent, bool ByDepth, int Threads>
+/// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`.
+template <int Extent, int Depth, bool ByDepth, int Threads>
 struct PpgnOperand {
-  static constexpr int kChunks = ByDepth ? Extent / 8 : kPpgnDepth / 8;  ///< of 16 bytes, a row in memory
-  static constexpr int kLines = ByDepth ? kPpgnDepth : Extent;
+  static constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;  ///< of 16 bytes, a row in memory
+  static constexpr int kLines = ByDepth ? Depth : Extent;
   static constexpr int kPitch = (kChunks | 1) * 16;  ///< bytes
   static constexpr int kBytes = kLines * kPitch;
 
@@ -89,65 +88,96 @@ struct PpgnOperand {
     if (ByDepth) return shared + (lane & 15) * kPitch + (column / 8 + (lane >> 4)) * 16;
     return shared + (column + (lane & 7) + ((lane >> 4) << 3)) * kPitch + ((lane >> 3) & 1) * 16;
   }
+  static __device__ __forceinline__ void fragments(unsigned (&out)[4], const char* lane) {
+    if (ByDepth) {
+      ldmatrix_x4_trans(out, lane);
+    } else {
+      ldmatrix_x4(out, lane);
+    }
+  }
+  static __device__ __forceinline__ void fragments(unsigned (&out)[2], const char* lane) {
+    if (ByDepth) {
+      ldmatrix_x2_trans(out, lane);
+    } else {
+      ldmatrix_x2(out, lane);
+    }
+  }
   /// How far the fragments of `tiles` × 8 rows or columns, and of 16 · step of depth, are away.
-  static constexpr int outer_offset(int tiles) { return ByDepth ? tiles * 16 : tiles * 8 * kPitch; }
-  static constexpr int depth_offset(int step) { return ByDepth ? step * 16 * kPitch : step * 32; }
+  static __device__ constexpr int outer_offset(int tiles) { return ByDepth ? tiles * 16 : tiles * 8 * kPitch; }
+  static __device__ constexpr int depth_offset(int step) { return ByDepth ? step * 16 * kPitch : step * 32; }
 };
 
-/// sums += left · right over `steps` (1 or 2) times 16 of a stage; left and right are the lane's addresses. With
-/// `ones`, row_sums += left · 1 too.
-template <class Tile, class Left, class Right, bool LeftByDepth, bool RightByDepth, bool RowSums>
-__device__ __forceinline__ void ppgn_multiply(float (&sums)[Tile::kRowTiles][Tile::kColumnTiles][4],
-                                              float (&row_sums)[RowSums ? Tile::kRowTiles : 1][4], bool ones,
-                                              const char* left, const char* right, int steps) {
+/// The sums of a warp's part of a tile; with RowSums also those of left · 1.
+template <class Tile, bool RowSums>
+struct PpgnSums {
+  float product[Tile::kRowTiles][Tile::kColumnTiles][4];
+  float rows[RowSums ? Tile::kRowTiles : 1][4];
+
+  __device__ __forceinline__ PpgnSums() {
 #pragma unroll
-  for (int step = 0; step < kPpgnDepth / 16; ++step) {
-    if (step < steps) {
-      unsigned a[Tile::kRowTiles][4];
+    for (int m = 0; m < Tile::kRowTiles; ++m) {
 #pragma unroll
-      for (int m = 0; m < Tile::kRowTiles; ++m) {
-        const char* at = left + Left::depth_offset(step) + Left::outer_offset(2 * m);
-        if (LeftByDepth) {
-          ldmatrix_x4_trans(a[m], at);
-        } else {
-          ldmatrix_x4(a[m], at);
-        }
-      }
-      if (RowSums && ones) {
-        constexpr unsigned kOnes = 0x3c003c00u;
+      for (int q = 0; q < 4; ++q) rows[RowSums ? m : 0][q] = 0;
 #pragma unroll
-        for (int m = 0; m < Tile::kRowTiles; ++m) mma_16816(row_sums[RowSums ? m : 0], a[m], kOnes, kOnes);
-      }
+      for (int n = 0; n < Tile::kColumnTiles; ++n) {
 #pragma unroll
-      for (int n = 0; n + 1 < Tile::kColumnTiles; n += 2) {
-        unsigned b[4];
-        const char* at = right + Right::depth_offset(step) + Right::outer_offset(n);
-        if (RightByDepth) {
-          ldmatrix_x4_trans(b, at);
-        } else {
-          ldmatrix_x4(b, at);
-        }
-#pragma unroll
-        for (int m = 0; m < Tile::kRowTiles; ++m) {
-          mma_16816(sums[m][n], a[m], b[0], b[1]);
-          mma_16816(sums[m][n + 1], a[m], b[2], b[3]);
-        }
-      }
-      if (Tile::kColumnTiles % 2 != 0) {
-        constexpr int n = Tile::kColumnTiles - 1;
-        unsigned b[2];
-        const char* at = right + Right::depth_offset(step) + Right::outer_offset(n);
-        if (RightByDepth) {
-          ldmatrix_x2_trans(b, at);
-        } else {
-          ldmatrix_x2(b, at);
-        }
-#pragma unroll
-        for (int m = 0; m < Tile::kRowTiles; ++m) mma_16816(sums[m][n], a[m], b[0], b[1]);
+        for (int q = 0; q < 4; ++q) product[m][n][q] = 0;
       }
     }
   }
-}
+
+  /// Adds step `step` (16 of depth) of a stage; left and right are the lane's addresses. `meanwhile` is called when the
+  /// first fragments are on their way: loads of later stages are to be queued there.
+  template <class Left, class Right, class Meanwhile>
+  __device__ __forceinline__ void add_step(const char* left, const char* right, int step, bool ones,
+                                           const Meanwhile& meanwhile) {
+    unsigned a[Tile::kRowTiles][4];
+#pragma unroll
+    for (int m = 0; m < Tile::kRowTiles; ++m) {
+      Left::fragments(a[m], left + Left::depth_offset(step) + Left::outer_offset(2 * m));
+    }
+    meanwhile();
+    if (RowSums && ones) {
+      constexpr unsigned kOnes = 0x3c003c00u;
+#pragma unroll
+      for (int m = 0; m < Tile::kRowTiles; ++m) mma_16816(rows[RowSums ? m : 0], a[m], kOnes, kOnes);
+    }
+#pragma unroll
+    for (int n = 0; n + 1 < Tile::kColumnTiles; n += 2) {
+      unsigned b[4];
+      Right::fragments(b, right + Right::depth_offset(step) + Right::outer_offset(n));
+#pragma unroll
+      for (int m = 0; m < Tile::kRowTiles; ++m) {
+        mma_16816(product[m][n], a[m], b[0], b[1]);
+        mma_16816(product[m][n + 1], a[m], b[2], b[3]);
+      }
+    }
+    if (Tile::kColumnTiles % 2 != 0) {
+      constexpr int n = Tile::kColumnTiles - 1;
+      unsigned b[2];
+      Right::fragments(b, right + Right::depth_offset(step) + Right::outer_offset(n));
+#pragma unroll
+      for (int m = 0; m < Tile::kRowTiles; ++m) mma_16816(product[m][n], a[m], b[0], b[1]);
+    }
+  }
+
+  /// Adds a stage, of which `depth` is left. Whole stages have code of their own, without a branch between the steps.
+  template <class Left, class Right, class Meanwhile>
+  __device__ __forceinline__ void add_stage(const char* left, const char* right, unsigned depth, bool ones,
+                                            const Meanwhile& meanwhile) {
+    const auto nothing = [] {};
+    add_step<Left, Right>(left, right, 0, ones, meanwhile);
+    if (depth >= Tile::kDepth) {
+#pragma unroll
+      for (int step = 1; step < Tile::kDepth / 16; ++step) add_step<Left, Right>(left, right, step, ones, nothing);
+    } else {
+#pragma unroll 1
+      for (int step = 1; step * 16 < static_cast<int>(depth); ++step) {
+        add_step<Left, Right>(left, right, step, ones, nothing);
+      }
+    }
+  }
+};
 
 /// Bits 15 and 31 are set where a half of the pair is infinite or NaN.
 __device__ __forceinline__ unsigned ppgn_bad_halves(unsigned pair) {
