@@ -137,7 +137,7 @@ std::size_t Runner<P>::last_matrix(std::size_t level) const {
 
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const ConvSpec& conv) const {
-  const uint32_t rows = plan.rows[network_.matrices[conv.in].space];
+  const uint32_t rows = plan.rows[network_.matrices[conv.wants_input_gradient ? conv.in : conv.out].space];
   return static_cast<uint32_t>(
       std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, conv.most_slices)), conv.most_slices));
 }
@@ -317,27 +317,48 @@ void Runner<P>::backward(const uint32_t* words, const Plan& plan) {
     const LevelSpec& level = network_.levels[l];
     spread(words, plan, l);
     for (std::size_t c = level.convs; c-- > 0;) {
-      const ConvSpec& conv = network_.convs[level.first_conv + c];
-      const MatrixSpec& in = network_.matrices[conv.in];
-      BackwardArguments<P> a{};
-      a.in_rows = rows(words, plan, in.space);
-      a.out_base = words + plan.base(network_.matrices[conv.out].space);
-      a.links = graphs_.links(conv.link);
-      a.in = {matrices_[conv.in].data(), in.stride};
-      a.in_columns = conv.in_columns;
-      a.d_out = {gradients_[at_[l]][l].data(), level.gradient_stride};
-      a.out_columns = padded16(conv.out_columns);
-      if (conv.wants_input_gradient) a.d_in = {gradients_[1 - at_[l]][l].data(), level.gradient_stride};
-      a.d_in_columns = conv.gradient_columns;
-      a.in_function = conv.input_function;
-      a.weights = backward_weights_.data() + conv.weights;
-      a.slots = slots_.data() + conv.slots;
-      a.slices = slices(plan, conv);
-      a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
-      launch(backward_kernel<P>, std::size_t{a.slices} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
-      at_[l] = 1 - at_[l];
+      convolve_back(words, plan, network_.convs[level.first_conv + c], l);
     }
   }
+}
+
+template <class P>
+void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level) {
+  const MatrixSpec& in = network_.matrices[conv.in];
+  const MatrixSpec& out = network_.matrices[conv.out];
+  const uint32_t stride = network_.levels[level].gradient_stride, count = slices(plan, conv);
+  if (!conv.wants_input_gradient) {
+    FirstBackwardArguments<P> a{};
+    a.out_rows = rows(words, plan, out.space);
+    a.in_base = words + plan.base(in.space);
+    a.links = graphs_.links(conv.link);
+    a.in = {matrices_[conv.in].data(), in.stride};
+    a.in_columns = conv.in_columns;
+    a.d_out = {gradients_[at_[level]][level].data(), stride};
+    a.out_columns = padded16(conv.out_columns);
+    a.slots = slots_.data() + conv.slots;
+    a.slices = count;
+    a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
+    launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
+    return;
+  }
+  BackwardArguments<P> a{};
+  a.in_rows = rows(words, plan, in.space);
+  a.out_base = words + plan.base(out.space);
+  a.links = graphs_.links(conv.link);
+  a.in = {matrices_[conv.in].data(), in.stride};
+  a.in_columns = conv.in_columns;
+  a.d_out = {gradients_[at_[level]][level].data(), stride};
+  a.out_columns = padded16(conv.out_columns);
+  a.d_in = {gradients_[1 - at_[level]][level].data(), stride};
+  a.d_in_columns = conv.gradient_columns;
+  a.in_function = conv.input_function;
+  a.weights = backward_weights_.data() + conv.weights;
+  a.slots = slots_.data() + conv.slots;
+  a.slices = count;
+  a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
+  launch(backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
+  at_[level] = 1 - at_[level];
 }
 
 template <class P>

@@ -63,6 +63,7 @@ class Runner {
   void fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level);
   void fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv);
+  void convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level);
   void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void spread(const uint32_t* words, const Plan& plan, std::size_t level);
   [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
