@@ -137,7 +137,7 @@ std::size_t Runner<P>::last_matrix(std::size_t level) const {
 
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const ConvSpec& conv) const {
-  const uint32_t rows = plan.rows[network_.matrices[conv.in].space];
+  const uint32_t rows = plan.rows[network_.matrices[conv.wants_input_gradient ? conv.in : conv.out].space];
   return static_cast<uint32_t>(
       std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, conv.most_slices)), conv.most_slices));
 }
@@ -145,6 +145,11 @@ uint32_t Runner<P>::slices(const Plan& plan, const ConvSpec& conv) const {
 template <class P>
 void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
   for (std::size_t c = 0; c < network_.convs.size(); ++c) words[plan.slices() + c] = slices(plan, network_.convs[c]);
+}
+
+template <class P>
+void Runner<P>::mark(const char* what, std::size_t number) {
+  if (timeline_ != nullptr) timeline_->mark(stream_, what + std::string(" ") + std::to_string(number));
 }
 
 // ---- forwards
@@ -171,6 +176,7 @@ void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassI
     a.width = nodes.columns;
   }
   launch(input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(spec.first_matrix));
+  mark("input", level);
 }
 
 template <class P>
@@ -186,6 +192,7 @@ void Runner<P>::fill_random(const uint32_t* words, const Plan& plan, const PassI
   a.scale = feature_scale(job_.model);
   a.pinned = inputs.pinned;
   launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(network_.random_matrix));
+  mark("random", 0);
 }
 
 template <class P>
@@ -213,6 +220,7 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   } else {
     launch(forward_kernel<P, Element>, count, kThreads, kForwardShared<P>, stream_, a, matrix(conv.out));
   }
+  mark("forward", static_cast<std::size_t>(&conv - network_.convs.data()));
 }
 
 template <class P>
@@ -240,6 +248,7 @@ void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInput
     a.out_rows = part_rows_[l].data();
     a.bad = bad_.data();
     launch(readout_kernel<P>, plan.parts[l], kThreads, 0, stream_, a);
+    mark("readout", l);
   }
   head(words, plan, inputs);
 }
@@ -278,6 +287,7 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
     a.winners = winners_.data();
   }
   launch(head_kernel<P>, plan.graphs, kThreads, head_shared(network_.fc) * sizeof(float), stream_, a);
+  mark("head", 0);
 }
 
 // ---- backwards
@@ -307,6 +317,7 @@ void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t leve
   }
   launch(spread_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a,
          Rows<Element>{gradients_[0][level].data(), network_.levels[level].gradient_stride});
+  mark("spread", level);
   at_[level] = 0;
 }
 
@@ -317,27 +328,50 @@ void Runner<P>::backward(const uint32_t* words, const Plan& plan) {
     const LevelSpec& level = network_.levels[l];
     spread(words, plan, l);
     for (std::size_t c = level.convs; c-- > 0;) {
-      const ConvSpec& conv = network_.convs[level.first_conv + c];
-      const MatrixSpec& in = network_.matrices[conv.in];
-      BackwardArguments<P> a{};
-      a.in_rows = rows(words, plan, in.space);
-      a.out_base = words + plan.base(network_.matrices[conv.out].space);
-      a.links = graphs_.links(conv.link);
-      a.in = {matrices_[conv.in].data(), in.stride};
-      a.in_columns = conv.in_columns;
-      a.d_out = {gradients_[at_[l]][l].data(), level.gradient_stride};
-      a.out_columns = padded16(conv.out_columns);
-      if (conv.wants_input_gradient) a.d_in = {gradients_[1 - at_[l]][l].data(), level.gradient_stride};
-      a.d_in_columns = conv.gradient_columns;
-      a.in_function = conv.input_function;
-      a.weights = backward_weights_.data() + conv.weights;
-      a.slots = slots_.data() + conv.slots;
-      a.slices = slices(plan, conv);
-      a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
-      launch(backward_kernel<P>, std::size_t{a.slices} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
-      at_[l] = 1 - at_[l];
+      convolve_back(words, plan, network_.convs[level.first_conv + c], l);
     }
   }
+}
+
+template <class P>
+void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level) {
+  const MatrixSpec& in = network_.matrices[conv.in];
+  const MatrixSpec& out = network_.matrices[conv.out];
+  const uint32_t stride = network_.levels[level].gradient_stride, count = slices(plan, conv);
+  if (!conv.wants_input_gradient) {
+    FirstBackwardArguments<P> a{};
+    a.out_rows = rows(words, plan, out.space);
+    a.in_base = words + plan.base(in.space);
+    a.links = graphs_.links(conv.link);
+    a.in = {matrices_[conv.in].data(), in.stride};
+    a.in_columns = conv.in_columns;
+    a.d_out = {gradients_[at_[level]][level].data(), stride};
+    a.out_columns = padded16(conv.out_columns);
+    a.slots = slots_.data() + conv.slots;
+    a.slices = count;
+    a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
+    launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
+    mark("backward", static_cast<std::size_t>(&conv - network_.convs.data()));
+    return;
+  }
+  BackwardArguments<P> a{};
+  a.in_rows = rows(words, plan, in.space);
+  a.out_base = words + plan.base(out.space);
+  a.links = graphs_.links(conv.link);
+  a.in = {matrices_[conv.in].data(), in.stride};
+  a.in_columns = conv.in_columns;
+  a.d_out = {gradients_[at_[level]][level].data(), stride};
+  a.out_columns = padded16(conv.out_columns);
+  a.d_in = {gradients_[1 - at_[level]][level].data(), stride};
+  a.d_in_columns = conv.gradient_columns;
+  a.in_function = conv.input_function;
+  a.weights = backward_weights_.data() + conv.weights;
+  a.slots = slots_.data() + conv.slots;
+  a.slices = count;
+  a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
+  launch(backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
+  mark("backward", static_cast<std::size_t>(&conv - network_.convs.data()));
+  at_[level] = 1 - at_[level];
 }
 
 template <class P>
@@ -371,6 +405,7 @@ void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& 
   a.step_size = step.step_size;
   a.correction = step.correction2_sqrt;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
+  mark("adam", 0);
 }
 
 template <class P>

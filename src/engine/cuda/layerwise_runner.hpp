@@ -13,6 +13,7 @@
 
 #include "engine/adam.hpp"
 #include "engine/cuda/layerwise_network.hpp"
+#include "engine/cuda/timeline.hpp"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -53,6 +54,8 @@ class Runner {
   /// Values that were not finite since the last reset; read it with the stream synchronised.
   void reset_bad() { bad_.zero(stream_); }
   [[nodiscard]] const DeviceArray<int>& bad() const { return bad_; }
+  /// Marks every kernel from now on; null: none.
+  void watch(Timeline* timeline) { timeline_ = timeline; }
   /// Of the last training pass: graphs × pooled columns, the rows that were the maxima.
   [[nodiscard]] const DeviceArray<uint32_t>& winners() const { return winners_; }
 
@@ -63,6 +66,8 @@ class Runner {
   void fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level);
   void fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv);
+  void convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level);
+  void mark(const char* what, std::size_t number);
   void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void spread(const uint32_t* words, const Plan& plan, std::size_t level);
   [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
@@ -73,6 +78,7 @@ class Runner {
   const Network& network_;
   Stream& stream_;
   float loss_scale_;
+  Timeline* timeline_ = nullptr;
   DeviceArray<float> parameters_, m_, v_;
   DeviceArray<Element> forward_weights_, backward_weights_;
   std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones

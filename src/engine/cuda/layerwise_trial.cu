@@ -30,7 +30,7 @@ TrialRun<P>::TrialRun(const Job& job, Trial& trial, std::size_t number, const De
       network_(network),
       runner_(job, graphs, network, capacity, stream_),
       step_(trial.state.step),
-      device_train_logits_(std::size_t{job.batch} * job.model.classes, "logits") {
+      device_train_logits_(std::size_t{capacity.graphs} * job.model.classes, "logits") {
   const std::vector<uint32_t> test = ids_of(graphs, trial.test);
   for (std::size_t first = 0; first < test.size();) {
     const auto rest = std::span(test).subspan(first);
