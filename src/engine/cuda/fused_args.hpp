@@ -17,6 +17,7 @@ inline constexpr float kLossScale = 256.0f;  ///< keeps gradients inside the ran
 inline constexpr unsigned kNone = 0xffffffffu;
 inline constexpr int kMostClasses = 16;
 inline constexpr int kMostHidden = 128;
+inline constexpr int kNear = 6;  ///< neighbours whose places are kept in registers
 
 /// Where weight (input i, output j) of a W × W matrix stands: in the order in which lanes hold it as an operand of
 /// mma.m16n8k16 that contracts over j, so that every access is a row of 16-byte words. The other orientation, which
@@ -31,7 +32,8 @@ struct alignas(16) GraphEntry {
   int nodes;
   int first_offset;
   int first_edge;
-  int label;
+  short label;
+  short wide;  ///< whether a node has more than kNear neighbours
 };
 
 struct alignas(16) Unit {
@@ -99,7 +101,19 @@ struct Shared {
   int inverse;     ///< float a row: 1/degree
   int offsets;     ///< unsigned short a row, and one more
   int neighbours;  ///< unsigned short a directed edge
+  int names;       ///< Names
   int bytes;       ///< all
+};
+
+/// What is needed late in a pass waits in shared memory: registers are short.
+struct alignas(16) Names {
+  unsigned graph[2];
+  unsigned place[2];
+  int label[2];
+  int trial;
+  int unit;
+  uint2 dropout;         ///< key
+  unsigned long long row;  ///< of the plan (training) or of the test's draws
 };
 
 struct Args {

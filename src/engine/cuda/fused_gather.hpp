@@ -5,6 +5,16 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
+/// The same number, of which the compiler knows nothing: what is computed from it stays where it is written, and does not
+/// take registers across a whole loop.
+template <class T>
+__device__ __forceinline__ T computed_here(T value) {
+#ifndef TYCHE_CUDA_EMULATED
+  asm volatile("" : "+r"(value));
+#endif
+  return value;
+}
+
 template <int W>
 __device__ __forceinline__ unsigned swizzle(unsigned row) {
   return W >= 64 ? row & 7 : (row >> 1) & 3;
@@ -20,7 +30,6 @@ struct Neighbours {
   unsigned place[3];
   unsigned weight[3];
 };
-inline constexpr int kNear = 6;
 
 template <int W>
 __device__ __forceinline__ Neighbours find_neighbours(const Args& a, const char* sm, int q, int rows) {
@@ -52,19 +61,12 @@ __device__ __forceinline__ Neighbours find_neighbours(const Args& a, const char*
   return out;
 }
 
-__device__ __forceinline__ void add_scaled(float (&sum)[8], float weight, uint4 x) {
-  const float2 a = unpack2(x.x), b = unpack2(x.y), c = unpack2(x.z), d = unpack2(x.w);
-  sum[0] += weight * a.x, sum[1] += weight * a.y, sum[2] += weight * b.x, sum[3] += weight * b.y;
-  sum[4] += weight * c.x, sum[5] += weight * c.y, sum[6] += weight * d.x, sum[7] += weight * d.y;
-}
-
-/// One chunk of one row: forward the mean (or sum) of the neighbours' rows; backward its transpose, every neighbour
-/// with its own 1/degree. Six neighbours in half precision; what comes after them in fp32.
+/// One chunk of one row with at most kNear neighbours, in half precision: forward the mean (or sum) of the neighbours'
+/// rows; backward its transpose, every neighbour with its own 1/degree.
 template <int W, bool kForward>
 __device__ __forceinline__ void gather_chunk(const Args& a, char* sm, unsigned from, unsigned to, int q,
                                              const Neighbours& near) {
-  const int row = q / (W / 8), chunk = q % (W / 8);
-  const auto* inverse = reinterpret_cast<const float*>(sm + a.shared.inverse);
+  const auto row = static_cast<unsigned>(q) / (W / 8), chunk = static_cast<unsigned>(q) % (W / 8);
   unsigned sum[4] = {0, 0, 0, 0};
   const auto add = [&](int k) {
     const unsigned at = k % 2 == 0 ? near.place[k / 2] & 0xffffu : near.place[k / 2] >> 16;
@@ -79,62 +81,73 @@ __device__ __forceinline__ void gather_chunk(const Args& a, char* sm, unsigned f
   add(0);
   add(1);
   add(2);
-  uint4 out;
-  bool wide = false;
-  float total[8];
   if (near.weight[1] >> 16 != 0) {
     add(3);
     add(4);
     add(5);
-    if (near.weight[2] >> 16 != 0) {
-      const auto* offsets = reinterpret_cast<const unsigned short*>(sm + a.shared.offsets);
-      const auto* neighbours = reinterpret_cast<const unsigned short*>(sm + a.shared.neighbours);
-      const int last = offsets[row + 1];
-      int e = offsets[row] + kNear;
-      if (e < last) {
-        wide = true;
+  }
+  if (kForward) {
+    const float scale = reinterpret_cast<const float*>(sm + a.shared.inverse)[row];
 #pragma unroll
-        for (int i = 0; i < 8; ++i) total[i] = 0;
-        add_scaled(total, 1.0f, make_uint4(sum[0], sum[1], sum[2], sum[3]));
-#pragma unroll 1
-        for (; e < last; ++e) {
-          const unsigned u = neighbours[e];
-          add_scaled(total, kForward ? 1.0f : inverse[u],
-                     *reinterpret_cast<const uint4*>(sm + from + chunk_place<W>(u, static_cast<unsigned>(chunk))));
-        }
-      }
+    for (int i = 0; i < 4; ++i) {
+      const float2 pair = unpack2(sum[i]);
+      sum[i] = pack2(pair.x * scale, pair.y * scale);
     }
   }
-  if (kForward || wide) {
-    if (!wide) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float2 pair = unpack2(sum[i]);
-        total[2 * i] = pair.x, total[2 * i + 1] = pair.y;
-      }
+  *reinterpret_cast<uint4*>(sm + to + chunk_place<W>(row, chunk)) = make_uint4(sum[0], sum[1], sum[2], sum[3]);
+}
+
+/// The rows of more neighbours than that, once more and in fp32. A thread overwrites what it wrote itself.
+template <int W, bool kForward>
+__device__ __forceinline__ void gather_wide(const Args& a, char* sm, unsigned from, unsigned to, int rows) {
+  const auto* inverse = reinterpret_cast<const float*>(sm + a.shared.inverse);
+  const auto* offsets = reinterpret_cast<const unsigned short*>(sm + a.shared.offsets);
+  const auto* neighbours = reinterpret_cast<const unsigned short*>(sm + a.shared.neighbours);
+#pragma unroll 1
+  for (int q = static_cast<int>(threadIdx.x); q < rows * (W / 8); q += kThreads) {
+    const auto row = static_cast<unsigned>(q) / (W / 8), chunk = static_cast<unsigned>(q) % (W / 8);
+    const int first = offsets[row], last = offsets[row + 1];
+    if (last - first <= kNear) continue;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+#pragma unroll 1
+    for (int e = first; e < last; ++e) {
+      const unsigned u = neighbours[e];
+      const uint4 x = *reinterpret_cast<const uint4*>(sm + from + chunk_place<W>(u, chunk));
+      const float weight = kForward ? 1.0f : inverse[u];
+      const float2 p = unpack2(x.x), r = unpack2(x.y), s = unpack2(x.z), t = unpack2(x.w);
+      sum[0] += weight * p.x, sum[1] += weight * p.y, sum[2] += weight * r.x, sum[3] += weight * r.y;
+      sum[4] += weight * s.x, sum[5] += weight * s.y, sum[6] += weight * t.x, sum[7] += weight * t.y;
     }
     const float scale = kForward ? inverse[row] : 1.0f;
-    out = make_uint4(pack2(total[0] * scale, total[1] * scale), pack2(total[2] * scale, total[3] * scale),
-                     pack2(total[4] * scale, total[5] * scale), pack2(total[6] * scale, total[7] * scale));
-  } else {
-    out = make_uint4(sum[0], sum[1], sum[2], sum[3]);
+    *reinterpret_cast<uint4*>(sm + to + chunk_place<W>(row, chunk)) =
+        make_uint4(pack2(sum[0] * scale, sum[1] * scale), pack2(sum[2] * scale, sum[3] * scale),
+                   pack2(sum[4] * scale, sum[5] * scale), pack2(sum[6] * scale, sum[7] * scale));
   }
-  *reinterpret_cast<uint4*>(sm + to + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk))) = out;
 }
 
 /// All rows. A thread's first two chunks have their neighbours in registers for the whole pass.
 template <int W, bool kForward>
 __device__ __forceinline__ void gather(const Args& a, char* sm, unsigned from, unsigned to, int rows, int padded,
-                                       const Neighbours (&near)[2]) {
+                                       bool wide, const Neighbours (&near)[2]) {
   const int chunks = padded * (W / 8);
+  Neighbours here[2];
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+      here[i].place[k] = computed_here(near[i].place[k]);
+      here[i].weight[k] = computed_here(near[i].weight[k]);
+    }
+  }
   int q = static_cast<int>(threadIdx.x);
-  if (q < chunks) gather_chunk<W, kForward>(a, sm, from, to, q, near[0]);
+  if (q < chunks) gather_chunk<W, kForward>(a, sm, from, to, q, here[0]);
   q += kThreads;
-  if (q < chunks) gather_chunk<W, kForward>(a, sm, from, to, q, near[1]);
+  if (q < chunks) gather_chunk<W, kForward>(a, sm, from, to, q, here[1]);
 #pragma unroll 1
   for (q += kThreads; q < chunks; q += kThreads) {
     gather_chunk<W, kForward>(a, sm, from, to, q, find_neighbours<W>(a, sm, q, rows));
   }
+  if (wide) gather_wide<W, kForward>(a, sm, from, to, rows);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

@@ -9,24 +9,27 @@ namespace tyche::engine::TYCHE_CUDA_NS::fused {
 /// The graphs of a block.
 struct Members {
   int graphs;  ///< 1 or 2
+  bool wide;   ///< some row has more than kNear neighbours
   int second;  ///< first row of the second
   int rows;    ///< of both
   int padded;  ///< to a multiple of 16
-  unsigned graph[2];
-  unsigned place[2];
-  int label[2];
 };
+__device__ __forceinline__ const Names& names_of(const Args& a, const char* sm) {
+  return *reinterpret_cast<const Names*>(sm + a.shared.names);
+}
 
 /// Reads the last layer's output at `last` (fp32 rows for max readout, half rows else) and, in training, leaves its
 /// gradient (before the activation, half rows) there.
 template <int W, bool kTrain>
-__device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, const Members& members, const float* small,
-                                     float* factors, Outcome* outcomes, float* logits, uint2 dropout_key, int warp,
-                                     int lane) {
+__device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, const Members& members, int warp, int lane) {
   constexpr int kParts = kThreads / W, kSide = kParts / 2;  // threads of a column, and those of one graph
   constexpr int kOwn = W / kWarps;                          // inputs of a hidden layer that are a warp's
   constexpr int kWide = W / 32;
   const Model& model = a.model;
+  const Names& names = names_of(a, sm);
+  const float* small = a.w + static_cast<std::size_t>(names.trial) * model.stride + model.weights;
+  float* factors = kTrain ? a.factor_slots + (static_cast<std::size_t>(names.trial) * a.batch + names.place[0]) * model.factors
+                          : nullptr;
   const int tid = static_cast<int>(threadIdx.x), column = tid % W, part = tid / W;
   const int hidden = model.hidden, classes = model.classes;
   const HeadPlaces<W> at(hidden, classes);
@@ -78,7 +81,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   float keep = 1;
   const int mine = tid / W;  // for the first 2 · W threads: the graph they work for
   if (kTrain && tid < W * members.graphs) {
-    keep = dropout_factor(dropout_key, static_cast<unsigned>(column), mine == 0 ? members.graph[0] : members.graph[1],
+    keep = dropout_factor(names.dropout, static_cast<unsigned>(column), names.graph[mine],
                           a.dropout_threshold, a.dropout_keep);
   }
   __syncthreads();
@@ -166,10 +169,11 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       sum = warp_sum(sum) + bias3[c];
       if (lane == c) z = sum;
     }
-    const unsigned place = g == 0 ? members.place[0] : members.place[1];
-    if (logits != nullptr && lane < classes) logits[static_cast<std::size_t>(place) * classes + lane] = z;
+    const unsigned place = names.place[g];
+    if (!kTrain && lane < classes) a.logits[(names.row * a.tests_most + place) * classes + lane] = z;
+    if (kTrain && a.train_logits != nullptr && lane < classes) a.train_logits[place * classes + lane] = z;
     if (kTrain) {
-      const int label = g == 0 ? members.label[0] : members.label[1];
+      const int label = names.label[g];
       const float top = warp_max(z);
       const float e = lane < classes ? expf(z - top) : 0.0f;
       const float total = warp_sum(e);
@@ -184,7 +188,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       if (lane == 0) {
         store_cg(own_factors + 2 * hidden + kMostClasses, 1.0f);
         const Outcome outcome = {loss, (best & (0u - best)) == 1u << label ? 1.0f : 0.0f};
-        outcomes[place] = outcome;
+        a.outcomes[names.row * a.batch + place] = outcome;
       }
       __syncwarp();
       for (int j = lane; j < hidden; j += 32) {

@@ -19,10 +19,13 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
     return;
   }
   const EpochKeys keys = a.keys[epoch];
-  const Members members = prepare<W>(a, sm, a.units[row * a.units_stride + index], keys.features);
+  const Unit unit = a.units[row * a.units_stride + index];
+  const Names names = {{unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index,
+                       keys.dropout, row};
+  const Members members = prepare<W>(a, sm, unit, keys.features, names);
   if (step > 0) pdl_wait();
   pdl_trigger();
-  pass<W, true>(a, sm, members, trial, index, a.outcomes + row * a.batch, a.train_logits, keys.dropout);
+  pass<W, true>(a, sm, members, trial);
 }
 
 /// A block a unit of the test graphs: logits of one draw.
@@ -33,9 +36,11 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   const int index = static_cast<int>(blockIdx.x) % a.test_units_most;
   const std::size_t epoch = static_cast<std::size_t>(*a.epoch) * a.trials + trial, row = epoch * a.draws + draw;
   if (index >= a.test_counts[trial] || a.test_due[epoch] == 0) return;
-  const Members members =
-      prepare<W>(a, sm, a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index], a.test_keys[row]);
-  pass<W, false>(a, sm, members, trial, index, nullptr, a.logits + row * a.tests_most * a.model.classes, uint2{});
+  const Unit unit = a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index];
+  const Names names = {{unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index,
+                       uint2{}, row};
+  const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
+  pass<W, false>(a, sm, members, trial);
 }
 
 template <int W>

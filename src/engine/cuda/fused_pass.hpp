@@ -19,7 +19,8 @@ __device__ __forceinline__ float random_feature(const Args& a, uint2 key, int k,
 
 /// The columns from model.fixed on of the mixed input: random features, zeros in what is padding.
 template <int W>
-__device__ __forceinline__ void fill_random(const Args& a, char* sm, const Members& members, uint2 key) {
+__device__ __forceinline__ void fill_random(const Args& a, char* sm, const Members& members, const Unit& unit,
+                                            uint2 key) {
   const Model& model = a.model;
   const unsigned to = static_cast<unsigned>(model.pre * a.shared.buffer);
   const int tid = static_cast<int>(threadIdx.x), first_chunk = model.fixed / 8, chunks = W / 8 - first_chunk;
@@ -30,7 +31,7 @@ __device__ __forceinline__ void fill_random(const Args& a, char* sm, const Membe
     const int chunk = first_chunk + q - row * chunks;
     const bool second = row >= members.second;
     const int node = second ? row - members.second : row;
-    const unsigned graph = second ? members.graph[1] : members.graph[0];
+    const unsigned graph = second ? unit.graph[1] : unit.graph[0];
     char* at = sm + to + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk));
     if (whole) {
       uint4 out = make_uint4(0, 0, 0, 0);
@@ -50,7 +51,7 @@ __device__ __forceinline__ void fill_random(const Args& a, char* sm, const Membe
         if (k < 0) continue;  // the pre-convolutions' column
         float x = 0;
         if (k < model.random && row < members.rows) {
-          x = random_feature(a, key, k, node, graph, second ? members.place[1] : members.place[0]);
+          x = random_feature(a, key, k, node, graph, second ? unit.place[1] : unit.place[0]);
         }
         reinterpret_cast<Half*>(at)[i] = to_half(x);
       }
@@ -60,16 +61,16 @@ __device__ __forceinline__ void fill_random(const Args& a, char* sm, const Membe
 
 /// The node features, zeros behind them.
 template <int W>
-__device__ __forceinline__ void fill_features(const Args& a, char* sm, const Members& members, const GraphEntry& one,
-                                              const GraphEntry& two) {
+__device__ __forceinline__ void fill_features(const Args& a, char* sm, const Members& members, const Unit& unit,
+                                              const GraphEntry& one, const GraphEntry& two) {
   const int columns = a.model.features;
 #pragma unroll 1
   for (int q = static_cast<int>(threadIdx.x); q < members.padded * (W / 8); q += kThreads) {
     const int row = q / (W / 8), chunk = q % (W / 8);
     const bool second = row >= members.second;
     // A graph has one row offset more than nodes.
-    const int node = second ? two.first_offset - static_cast<int>(members.graph[1]) + row - members.second
-                            : one.first_offset - static_cast<int>(members.graph[0]) + row;
+    const int node = second ? two.first_offset - static_cast<int>(unit.graph[1]) + row - members.second
+                            : one.first_offset - static_cast<int>(unit.graph[0]) + row;
     char* at = sm + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk));
     *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
     if (row < members.rows) {
@@ -80,21 +81,23 @@ __device__ __forceinline__ void fill_features(const Args& a, char* sm, const Mem
   }
 }
 
-/// Graphs and inputs of a unit into shared memory: nothing that an earlier kernel of the same epoch writes.
+/// Graphs and inputs of a unit, and `names` (labels are added) into shared memory: nothing that an earlier kernel of the same epoch writes.
 template <int W>
-__device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key) {
+__device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, Names names) {
   const int tid = static_cast<int>(threadIdx.x);
   const GraphEntry one = a.graphs[unit.graph[0]];
-  GraphEntry two = {0, 0, 0, 0};
+  GraphEntry two = {0, 0, 0, 0, 0};
   if (unit.graph[1] != kNone) two = a.graphs[unit.graph[1]];
   Members members;
   members.graphs = unit.graph[1] != kNone ? 2 : 1;
+  members.wide = (one.wide | two.wide) != 0;
   members.second = one.nodes;
   members.rows = one.nodes + two.nodes;
   members.padded = (members.rows + 15) & ~15;
-  members.graph[0] = unit.graph[0], members.graph[1] = unit.graph[1];
-  members.place[0] = unit.place[0], members.place[1] = unit.place[1];
-  members.label[0] = one.label, members.label[1] = two.label;
+  if (tid == 0) {
+    names.label[0] = one.label, names.label[1] = two.label;
+    *reinterpret_cast<Names*>(sm + a.shared.names) = names;
+  }
 
   // Half of the threads a graph. The first loads fly while the random numbers are made.
   const bool second = tid >= kThreads / 2;
@@ -108,8 +111,8 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
   if (own < nodes) begin = offsets[own], end = offsets[own + 1];
   if (own < edges) neighbour = neighbours[own];
 
-  if (a.model.pre > 0) fill_features<W>(a, sm, members, one, two);
-  fill_random<W>(a, sm, members, key);
+  if (a.model.pre > 0) fill_features<W>(a, sm, members, unit, one, two);
+  fill_random<W>(a, sm, members, unit, key);
 
   auto* inverse = reinterpret_cast<float*>(sm + a.shared.inverse);
   auto* shared_offsets = reinterpret_cast<unsigned short*>(sm + a.shared.offsets);
@@ -132,8 +135,7 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
 
 /// Forward, and in training backward: the gradient goes into the unit's slots.
 template <int W, bool kTrain>
-__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, int trial, int unit,
-                                     Outcome* outcomes, float* logits, uint2 dropout_key) {
+__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, int trial) {
   const Model& model = a.model;
   const int tid = static_cast<int>(threadIdx.x), lane = tid & 31;
   const int warp = shfl(tid >> 5, 0);  // the same in all lanes, and the compiler knows
@@ -142,10 +144,8 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
   const auto buffer = static_cast<unsigned>(a.shared.buffer), scratch = static_cast<unsigned>(a.shared.scratch);
   const unsigned last = static_cast<unsigned>(model.layers) * buffer;
   const unsigned lane_swizzle = swizzle<W>(static_cast<unsigned>(eighth));
-  const float* parameters = a.w + static_cast<std::size_t>(trial) * model.stride;
-  const float* small = parameters + model.weights;
+  const float* small = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights;
   const Half* forward_w = a.forward_w + static_cast<std::size_t>(trial) * model.weights;
-  const Half* backward_w = a.backward_w + static_cast<std::size_t>(trial) * model.weights;
 
   Weights<W> weights;
   float2 start[2];
@@ -168,7 +168,7 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
 #pragma unroll 1
   for (int l = 0; l < model.layers; ++l) {
     const unsigned in = static_cast<unsigned>(l) * buffer, out = in + buffer;
-    gather<W, true>(a, sm, in, scratch, members.rows, members.padded, near);
+    gather<W, true>(a, sm, in, scratch, members.rows, members.padded, members.wide, near);
     __syncthreads();
     const bool wide_out = l == model.layers - 1 && model.readout == Pool::max;
     const bool joins = l + 1 == model.pre;  // the next layer's input has random columns, which stand there already
@@ -203,12 +203,12 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     __syncthreads();
   }
 
-  float* factors = kTrain ? a.factor_slots + (static_cast<std::size_t>(trial) * a.batch + members.place[0]) * model.factors
-                          : nullptr;
-  head<W, kTrain>(a, sm, last, members, small, factors, outcomes, logits, dropout_key, warp, lane);
+  head<W, kTrain>(a, sm, last, members, warp, lane);
   if (!kTrain) return;
 
-  const std::size_t slot = static_cast<std::size_t>(trial) * a.units_most + unit;
+  const Names& names = names_of(a, sm);
+  const Half* backward_w = a.backward_w + static_cast<std::size_t>(names.trial) * model.weights;
+  const std::size_t slot = static_cast<std::size_t>(names.trial) * a.units_most + names.unit;
   Half* slots = a.slots + slot * model.weights;
   float* bias_slots = a.bias_slots + slot * (model.layers * W);
   start[0] = start[1] = make_float2(0, 0);
@@ -217,7 +217,7 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
 #pragma unroll 1
   for (int l = model.layers - 1; l >= 0; --l) {
     const unsigned in = static_cast<unsigned>(l) * buffer;
-    gather<W, false>(a, sm, dz, scratch, members.rows, members.padded, near);
+    gather<W, false>(a, sm, dz, scratch, members.rows, members.padded, members.wide, near);
     __syncthreads();
     if (l > 0) {
       const int columns = l == model.pre ? model.fixed : W;  // nothing flows back into random columns

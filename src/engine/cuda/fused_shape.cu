@@ -69,7 +69,8 @@ Shared shared_of(const Model& model, int width, int rows, int edges) {
   shared.inverse = shared.scratch + padded_to(std::max(shared.buffer, head), 16);
   shared.offsets = shared.inverse + 4 * rows;
   shared.neighbours = shared.offsets + padded_to(2 * (rows + 1), 16);
-  shared.bytes = shared.neighbours + padded_to(2 * edges, 16);
+  shared.names = shared.neighbours + padded_to(2 * edges, 16);
+  shared.bytes = shared.names + static_cast<int>(sizeof(Names));
   return shared;
 }
 

@@ -71,8 +71,11 @@ Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
   std::vector<float> features;
   for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
     const tyche::Graph& graph = job.data.graphs[g];
+    bool wide = false;
+    for (Node v = 0; v < graph.num_nodes(); ++v) wide = wide || graph.degree(v) > kNear;
     graphs.push_back({static_cast<int>(graph.num_nodes()), static_cast<int>(offsets.size()),
-                      static_cast<int>(neighbours.size()), static_cast<int>(job.data.labels[g])});
+                      static_cast<int>(neighbours.size()), static_cast<short>(job.data.labels[g]),
+                      static_cast<short>(wide ? 1 : 0)});
     for (const std::uint64_t offset : graph.offsets()) offsets.push_back(static_cast<unsigned short>(offset));
     for (const Node u : graph.adjacency()) neighbours.push_back(static_cast<unsigned short>(u));
     if (shape.model.pre > 0) {
