@@ -1,5 +1,6 @@
 #pragma once
 /// Products of n × n matrices, one a channel and graph, with channels innermost in memory.
+#include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
 
@@ -55,6 +56,7 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
 /// then channels, then half the step, turned by the row's parity.
 static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
     ppgn_channel_kernel(const PpgnChannelTasks<Half> all) {
+  ppgn_begin();
   using Tile = PpgnChannelTile;
   const PpgnChannelTask<Half> task = ppgn_channel_task(all);
   const unsigned groups = all.channels / kPpgnGroup;
@@ -201,6 +203,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
 /// fp32: a lane a channel, a warp 8 × 4 entries at a time.
 static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     ppgn_channel32_kernel(const PpgnChannelTasks<float> all) {
+  ppgn_begin();
   using Tile = PpgnChannelTile;
   const PpgnChannelTask<float> task = ppgn_channel_task(all);
   const unsigned groups = (all.channels + 31) / 32;
