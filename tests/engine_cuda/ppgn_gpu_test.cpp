@@ -194,7 +194,7 @@ TEST_P(Ppgn, GivesTheSameBitsInLittleMemory) {
     const gpu::PpgnGraphs data(training.job, stream);
     const auto which = training.toy.all();
     gpu::PpgnNetwork<T> network(training.job, data, gpu::ppgn_most_rows(training.job, which, which.size()),
-                                static_cast<unsigned>(which.size()), which.size(), memory, stream);
+                                static_cast<unsigned>(which.size()), which.size(), memory, {stream});
     std::vector<gpu::PpgnGraph> list;
     gpu::DeviceArray<gpu::PpgnGraph> there(which.size(), "graphs");
     const auto batches = gpu::ppgn_batches(training.job, which, which.size(), there.data(), list);

@@ -94,7 +94,7 @@ void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile) {
   products.product[0].bias = bias_there.data();
   products.product[0].relu = true;
   products.product[1].mask = mask.device.data();
-  queue_rows(products, order, stream, tile);
+  queue_rows(products, order, {stream}, tile);
   double worst = 0;
   for (unsigned k = 0; k < 2; ++k) {
     out[k].fetch(stream);
@@ -152,7 +152,7 @@ TEST_F(PpgnKernels, AResultTooLargeForHalfPrecisionIsSeen) {
     products.product[0].count = 1;
     products.product[0].columns = 16;
     products.product[0].out = out.device.data();
-    queue_rows(products, RightOperand::columns_by_depth, stream);
+    queue_rows(products, RightOperand::columns_by_depth, {stream});
     unsigned seen = 7;
     flag.download({&seen, 1}, stream);
     stream.sync();
@@ -175,7 +175,7 @@ void check_weights(unsigned rows, unsigned out, unsigned in, int tile) {
   const unsigned slots = plan.slots(rows);
   DeviceArray<float> there(size * slots, "slots");
   there.zero(stream);
-  for (std::size_t t = 0; t < 2; ++t) plan.queue(t, t + 1, rows, there.data(), size, stream);
+  for (std::size_t t = 0; t < 2; ++t) plan.queue(t, t + 1, rows, there.data(), size, {stream});
   std::vector<float> got(size * slots);
   there.download(got, stream);
   stream.sync();
@@ -233,7 +233,7 @@ void check_channels(std::vector<unsigned> nodes, unsigned channels) {
     tasks.graph_count = static_cast<unsigned>(graphs.size());
     tasks.channels = channels;
     tasks.flag = flag.data();
-    queue_channels(tasks, tiles, stream);
+    queue_channels(tasks, tiles, {stream});
     first.fetch(stream);
     second.fetch(stream);
     double worst = 0;

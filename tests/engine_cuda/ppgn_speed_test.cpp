@@ -77,10 +77,10 @@ TEST_F(PpgnSpeed, DISABLED_Products) {
       skip.product[0].residual = back ? nullptr : tensor[6].data();
       const RightOperand order = back ? RightOperand::depth_by_columns : RightOperand::columns_by_depth;
       const std::string name = std::string(names[tile]) + (back ? " back" : " forward");
-      say((name + ", two MLPs").c_str(), seconds_of(stream, [&] { queue_rows(mlp, order, stream, tile); }), 2 * once,
+      say((name + ", two MLPs").c_str(), seconds_of(stream, [&] { queue_rows(mlp, order, {stream}, tile); }), 2 * once,
           (back ? 6 : 4) * bytes);
       say((name + (back ? ", to the input" : ", skip")).c_str(),
-          seconds_of(stream, [&] { queue_rows(skip, order, stream, tile); }), (back ? 3 : 2) * once, 4 * bytes);
+          seconds_of(stream, [&] { queue_rows(skip, order, {stream}, tile); }), (back ? 3 : 2) * once, 4 * bytes);
     }
   }
   const char* const weight_names[kPpgnWeightTiles] = {"weights 80 x 224", "weights 128 x 128", "weights 64 x 32"};
@@ -95,7 +95,7 @@ TEST_F(PpgnSpeed, DISABLED_Products) {
     PpgnWeightPlan<Half> plan(tasks, stream, tile);
     const std::size_t size = std::size_t{kTasks} * kWidth * (kWidth + 1);
     DeviceArray<float> slots(size * plan.slots(kRows), "slots");
-    const double seconds = seconds_of(stream, [&] { plan.queue(0, kTasks, kRows, slots.data(), size, stream); });
+    const double seconds = seconds_of(stream, [&] { plan.queue(0, kTasks, kRows, slots.data(), size, {stream}); });
     say(weight_names[tile], seconds, kTasks * once, kTasks * 2 * bytes);
   }
   std::vector<PpgnGraph> graphs;
@@ -117,7 +117,7 @@ TEST_F(PpgnSpeed, DISABLED_Products) {
     tasks.channels = kWidth;
     tasks.flag = flag.data();
     say(count == 1 ? "channels forward" : "channels back",
-        seconds_of(stream, [&] { queue_channels(tasks, tiles, stream); }),
+        seconds_of(stream, [&] { queue_channels(tasks, tiles, {stream}); }),
         count * 2.0 * kGraphs * kNodes * kNodes * kNodes * kWidth, (count == 1 ? 3 : 8) * bytes);
   }
 }

@@ -55,7 +55,7 @@ class Trainer {
         lanes_(lanes),
         network_(job, data, ppgn_most_rows(job, both(trial), job.batch),
                  static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
-                 std::max(trial.train.size(), trial.test.size()), memory, stream_),
+                 std::max(trial.train.size(), trial.test.size()), memory, {stream_, lanes == 1}),
         train_list_(trial.train.size(), "list of graphs"),
         test_list_(trial.test.size(), "list of graphs") {}
 
@@ -216,7 +216,7 @@ class PpgnPath final : public Path {
         : data(job, stream),
           network(job, data, ppgn_most_rows(job, which, job.batch),
                   static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
-                  free_memory() / 10 * 9, stream),
+                  free_memory() / 10 * 9, {stream}),
           list(which.size(), "list of graphs") {
       network.set_parameters(parameters);
       pass.prepare(job, which, list, stream);

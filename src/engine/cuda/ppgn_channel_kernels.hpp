@@ -1,5 +1,6 @@
 #pragma once
 /// Products of n × n matrices, one a channel and graph, with channels innermost in memory.
+#include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
 
@@ -9,7 +10,8 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct PpgnChannelTile {
   static constexpr int kRows = 64, kColumns = 32, kThreads = 256;
   static constexpr int kStage = (kRows + kColumns) * 512;  ///< 16 steps of depth × 16 channels of a row: 512 bytes
-  static constexpr int kBytes = 2 * kStage;
+  static constexpr int kStages = 4;                        ///< a graph of up to 64 nodes is loaded at once
+  static constexpr int kBytes = kStages * kStage;
   [[nodiscard]] static constexpr unsigned tiles(unsigned nodes) {
     return (nodes + kRows - 1) / kRows * ((nodes + kColumns - 1) / kColumns);
   }
@@ -55,6 +57,7 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
 /// then channels, then half the step, turned by the row's parity.
 static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
     ppgn_channel_kernel(const PpgnChannelTasks<Half> all) {
+  ppgn_begin();
   using Tile = PpgnChannelTile;
   const PpgnChannelTask<Half> task = ppgn_channel_task(all);
   const unsigned groups = all.channels / kPpgnGroup;
@@ -68,37 +71,34 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
   const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
-  const unsigned left_outer = task.left_transposed ? 1 : n, left_z = task.left_transposed ? n : 1;
-  const unsigned right_outer = task.right_transposed ? n : 1, right_z = task.right_transposed ? 1 : n;
-  const auto load = [&](int stage, unsigned k) {
-    const unsigned z = k + load_z;
-    char* const to = shared + stage * Tile::kStage;
-    const int own = (lane >> 4) * 256 + load_group * 128;
-#pragma unroll
-    for (int i = 0; i < Tile::kRows / 8; ++i) {
-      const int line = warp + i * 8;
-      char* const chunk = to + line * 512 + own + ((lane & 7) ^ ((line & 1) << 2)) * 16;
-      if (place.row0 + line < n) {
-        if (z < n) {
-          const std::size_t entry = static_cast<std::size_t>(place.row0 + line) * left_outer + z * left_z;
-          cp_async16(chunk, task.left + base + entry * all.channels + load_group * 8);
-        } else {
-          *reinterpret_cast<uint4*>(chunk) = uint4{0, 0, 0, 0};
+  const std::size_t entry = all.channels, row = static_cast<std::size_t>(n) * all.channels;
+  const std::size_t left_outer = task.left_transposed ? entry : row, left_z = task.left_transposed ? row : entry;
+  const std::size_t right_outer = task.right_transposed ? row : entry, right_z = task.right_transposed ? entry : row;
+  const Half* left_from = task.left + base + load_group * 8 + (place.row0 + warp) * left_outer + load_z * left_z;
+  const Half* right_from = task.right + base + load_group * 8 + (place.column0 + warp) * right_outer + load_z * right_z;
+  unsigned z = load_z;
+  const auto load = [&](int stage) {
+    // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every eighth row.
+    char* const to = shared + stage * Tile::kStage + warp * 512 + (lane >> 4) * 256 + load_group * 128 +
+                     ((lane & 7) ^ ((warp & 1) << 2)) * 16;
+    if (z - load_z < n) {
+      const auto take = [&](char* chunk, const Half* from, std::size_t stride, unsigned first, int lines) {
+#pragma unroll 1  // the sums leave no registers for more
+        for (unsigned line = first; line < first + lines && line < n; line += 8) {
+          if (z < n) {
+            cp_async16(chunk, from);
+          } else {
+            *reinterpret_cast<uint4*>(chunk) = uint4{0, 0, 0, 0};
+          }
+          chunk += 8 * 512;
+          from += 8 * stride;
         }
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < Tile::kColumns / 8; ++i) {
-      const int line = warp + i * 8;
-      char* const chunk = to + (Tile::kRows + line) * 512 + own + ((lane & 7) ^ ((line & 1) << 2)) * 16;
-      if (place.column0 + line < n) {
-        if (z < n) {
-          const std::size_t entry = static_cast<std::size_t>(place.column0 + line) * right_outer + z * right_z;
-          cp_async16(chunk, task.right + base + entry * all.channels + load_group * 8);
-        } else {
-          *reinterpret_cast<uint4*>(chunk) = uint4{0, 0, 0, 0};
-        }
-      }
+      };
+      take(to, left_from, left_outer, place.row0 + warp, Tile::kRows);
+      take(to + Tile::kRows * 512, right_from, right_outer, place.column0 + warp, Tile::kColumns);
+      left_from += 16 * left_z;
+      right_from += 16 * right_z;
+      z += 16;
     }
     cp_async_commit();
   };
@@ -132,39 +132,38 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
     out[7] = even.w >> 16 | (odd.w & 0xffff0000u);
   };
 
-  load(0, 0);
-  for (unsigned k = 0, stage = 0; k < n; k += 16, stage ^= 1) {
-    if (k + 16 < n) {
-      load(stage ^ 1, k + 16);
-      cp_async_wait<1>();
-    } else {
-      cp_async_wait<0>();
-    }
+#pragma unroll
+  for (int ahead = 0; ahead + 1 < Tile::kStages; ++ahead) load(ahead);
+  int stage = 0, free_stage = Tile::kStages - 1;
+  for (unsigned k = 0; k < n; k += 16) {
+    cp_async_wait<Tile::kStages - 2>();
     __syncthreads();
+    load(free_stage);
+    free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
     if (busy) {
       const char* const left = shared + stage * Tile::kStage;
       const char* const right = left + Tile::kRows * 512;
-      unsigned b[2][2][8];
-#pragma unroll
-      for (int j = 0; j < 2; ++j) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) pairs(b[j][half], right, warp_column + j * 8 + lane / 4, half);
-      }
 #pragma unroll
       for (int m = 0; m < 2; ++m) {
-        __syncwarp();  // keeps the compiler from loading both at once, for which there are no registers
         unsigned a[4][8];
 #pragma unroll
         for (int q = 0; q < 4; ++q) pairs(a[q], left, warp_row + m * 16 + q % 2 * 8 + lane / 4, q / 2);
 #pragma unroll
-        for (int c = 0; c < 8; ++c) {
-          const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
+        for (int j = 0; j < 2; ++j) {
+          __syncwarp();  // keeps the compiler from loading more at once than there are registers for
+          unsigned b[2][8];
 #pragma unroll
-          for (int j = 0; j < 2; ++j) mma_16816(sums[m][j][c], own, b[j][0][c], b[j][1][c]);
+          for (int half = 0; half < 2; ++half) pairs(b[half], right, warp_column + j * 8 + lane / 4, half);
+#pragma unroll
+          for (int c = 0; c < 8; ++c) {
+            const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
+            mma_16816(sums[m][j][c], own, b[0][c], b[1][c]);
+          }
         }
+        __syncwarp();
       }
     }
-    __syncthreads();
+    stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
   }
 
   unsigned bad = 0;
@@ -201,6 +200,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
 /// fp32: a lane a channel, a warp 8 × 4 entries at a time.
 static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     ppgn_channel32_kernel(const PpgnChannelTasks<float> all) {
+  ppgn_begin();
   using Tile = PpgnChannelTile;
   const PpgnChannelTask<float> task = ppgn_channel_task(all);
   const unsigned groups = (all.channels + 31) / 32;

@@ -89,8 +89,8 @@ struct PpgnNetwork<T>::Memory {
     std::vector<DeviceArray<T>> mlp[2];
   };
 
-  Memory(const Job& job, const PpgnGraphs& graphs, Stream& on)
-      : config(job.model), layout(job.model), data(graphs.view()), stream(on) {}
+  Memory(const Job& job, const PpgnGraphs& graphs, const PpgnQueue& on)
+      : config(job.model), layout(job.model), data(graphs.view()), queue(on), stream(on.stream) {}
 
   const T* weights() const {
     if constexpr (sizeof(T) == 2) {
@@ -105,7 +105,7 @@ struct PpgnNetwork<T>::Memory {
 
   void narrow() {
     if constexpr (sizeof(T) == 2) {
-      launch(ppgn_narrow_kernel, blocks_for(p.size() / 2), kThreads, 0, stream, p.data(), half.data(), p.size());
+      queue.run(ppgn_narrow_kernel, blocks_for(p.size() / 2), kThreads, 0, p.data(), half.data(), p.size());
     }
   }
   PpgnSlots slots_of(unsigned rows, float scale) const {
@@ -127,6 +127,7 @@ struct PpgnNetwork<T>::Memory {
   nn::ModelConfig config;
   PpgnLayout layout;
   PpgnData data;
+  PpgnQueue queue;
   Stream& stream;
   unsigned most_graphs = 0;
   DeviceArray<float> p, m, v, kept_p, kept_m, kept_v, slots, sum;
@@ -151,8 +152,9 @@ std::size_t PpgnNetwork<T>::bytes(const nn::ModelConfig& config, unsigned rows) 
 
 template <class T>
 PpgnNetwork<T>::PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned most_rows, unsigned most_graphs,
-                            std::size_t most_results, std::size_t memory, Stream& stream)
-    : m_(std::make_unique<Memory>(job, data, stream)) {
+                            std::size_t most_results, std::size_t memory, const PpgnQueue& queue)
+    : m_(std::make_unique<Memory>(job, data, queue)) {
+  Stream& stream = queue.stream;
   const std::string what = "tensors of ppgn (batch " + std::to_string(job.batch) + ", width " +
                            std::to_string(job.model.width) + ", " + std::to_string(job.model.layers) +
                            " blocks, up to " + std::to_string(most_rows) + " pairs of nodes: reduce batch or width)";
@@ -290,8 +292,8 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
   Memory& m = *m_;
   const unsigned channels = m.layout.channels();
   const unsigned pool_threads = batch.rows > 128 * batch.count ? 1024 : 64;
-  launch(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, m.stream, m.data, batch.graphs,
-         m.layout.blocks()[0].inputs, m.input.data());
+  m.queue.run(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, m.data, batch.graphs,
+              m.layout.blocks()[0].inputs, m.input.data());
   for (std::size_t b = 0; b < m.blocks.size(); ++b) {
     const PpgnLayout::Block& place = m.layout.blocks()[b];
     auto& block = m.blocks[b];
@@ -311,7 +313,7 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
         product.bias = m.p.data() + layer.bias;
         product.relu = true;
       }
-      queue_rows(both, RightOperand::columns_by_depth, m.stream);
+      queue_rows(both, RightOperand::columns_by_depth, m.queue);
     }
     PpgnChannelTasks<T> multiply{};
     multiply.task[0] = {
@@ -321,7 +323,7 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
     multiply.graph_count = batch.count;
     multiply.channels = channels;
     multiply.flag = m.flag.data();
-    queue_channels(multiply, batch.tiles, m.stream);
+    queue_channels(multiply, batch.tiles, m.queue);
 
     PpgnProducts<T> skip{};
     skip.count = 1;
@@ -335,15 +337,16 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
     skip.product[0].out = block.out.data();
     skip.product[0].bias = m.p.data() + place.skip.bias;
     skip.product[0].residual = m.residual.data();
-    queue_rows(skip, RightOperand::columns_by_depth, m.stream);
+    queue_rows(skip, RightOperand::columns_by_depth, m.queue);
     const std::size_t maxima = b * m.most_graphs * 2 * channels;
-    launch(ppgn_pool_kernel<T>, std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels),
-           pool_threads, kPpgnPoolShared, m.stream, block.out.data(), m.residual.data(), batch.graphs, channels,
-           m.pooled.data() + maxima, m.winners.data() + maxima);
+    m.queue.run(ppgn_pool_kernel<T>,
+                std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels), pool_threads,
+                kPpgnPoolShared, block.out.data(), m.residual.data(), batch.graphs, channels, m.pooled.data() + maxima,
+                m.winners.data() + maxima);
   }
-  launch(ppgn_vote_kernel, batch.count, kPpgnVoteThreads, kPpgnVoteThreads / 32 * 4, m.stream, m.votes(), m.data,
-         batch.graphs, scale, m.logits.data() + batch.first * m.layout.classes(), m.losses.data() + batch.first,
-         m.right.data() + batch.first, m.d_logits.data(), m.flag.data());
+  m.queue.run(ppgn_vote_kernel, batch.count, kPpgnVoteThreads, kPpgnVoteThreads / 32 * 4, m.votes(), m.data,
+              batch.graphs, scale, m.logits.data() + batch.first * m.layout.classes(), m.losses.data() + batch.first,
+              m.right.data() + batch.first, m.d_logits.data(), m.flag.data());
 }
 
 template <class T>
@@ -351,15 +354,15 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
   Memory& m = *m_;
   const unsigned channels = m.layout.channels();
   const std::size_t words = std::size_t{batch.rows} * channels * sizeof(T) / sizeof(uint4);
-  launch(ppgn_clear_kernel, blocks_for(words), kThreads, 0, m.stream,
-         reinterpret_cast<uint4*>(m.d_out(m.blocks.size() - 1).data()), words);
+  m.queue.run(ppgn_clear_kernel, blocks_for(words), kThreads, 0,
+              reinterpret_cast<uint4*>(m.d_out(m.blocks.size() - 1).data()), words);
   for (std::size_t b = m.blocks.size(); b-- > 0;) {
     const PpgnLayout::Block& place = m.layout.blocks()[b];
     auto& block = m.blocks[b];
     auto& back = m.back(b);
     T* const d_out = m.d_out(b).data();
-    launch(ppgn_scatter_kernel<T>, blocks_for(std::size_t{batch.count} * 2 * channels), kThreads, 0, m.stream,
-           m.votes(), static_cast<unsigned>(b), batch.graphs, batch.count, m.d_logits.data(), d_out, m.flag.data());
+    m.queue.run(ppgn_scatter_kernel<T>, blocks_for(std::size_t{batch.count} * 2 * channels), kThreads, 0, m.votes(),
+                static_cast<unsigned>(b), batch.graphs, batch.count, m.d_logits.data(), d_out, m.flag.data());
 
     // The product's gradient, then those of its factors.
     const T* skip = m.weights() + place.skip.weight;
@@ -371,7 +374,7 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
     to_product.product[0].count = 1;
     to_product.product[0].columns = channels;
     to_product.product[0].out = m.d_product.data();
-    queue_rows(to_product, RightOperand::depth_by_columns, m.stream);
+    queue_rows(to_product, RightOperand::depth_by_columns, m.queue);
     const std::size_t last = block.mlp[0].size() - 1;
     const T *a = block.mlp[0][last].data(), *c = block.mlp[1][last].data();
     PpgnChannelTasks<T> factors{};
@@ -382,7 +385,7 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
     factors.graph_count = batch.count;
     factors.channels = channels;
     factors.flag = m.flag.data();
-    queue_channels(factors, batch.tiles, m.stream);
+    queue_channels(factors, batch.tiles, m.queue);
 
     for (std::size_t l = last; l > 0; --l) {
       PpgnProducts<T> both{};
@@ -398,7 +401,7 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
         product.out = back.mlp[k][l - 1].data();
         product.mask = block.mlp[k][l - 1].data();
       }
-      queue_rows(both, RightOperand::depth_by_columns, m.stream);
+      queue_rows(both, RightOperand::depth_by_columns, m.queue);
     }
     // The block's input got three gradients; at the first block none is wanted.
     if (b > 0) {
@@ -415,34 +418,34 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
       to_input.product[0].count = 3;
       to_input.product[0].columns = place.inputs;
       to_input.product[0].out = m.d_out(b - 1).data();
-      queue_rows(to_input, RightOperand::depth_by_columns, m.stream);
+      queue_rows(to_input, RightOperand::depth_by_columns, m.queue);
     }
     if (m.backs.size() == 1) {
       m.plan.queue(b * m.tasks_per_block, (b + 1) * m.tasks_per_block, batch.rows, m.slots.data(), m.layout.size(),
-                   m.stream);
+                   m.queue);
     }
   }
   if (m.backs.size() > 1) {
-    m.plan.queue(0, m.blocks.size() * m.tasks_per_block, batch.rows, m.slots.data(), m.layout.size(), m.stream);
+    m.plan.queue(0, m.blocks.size() * m.tasks_per_block, batch.rows, m.slots.data(), m.layout.size(), m.queue);
   }
   const std::size_t votes =
       m.blocks.size() * std::max(std::size_t{m.layout.classes()} * 2 * channels, m.layout.bias_stride());
-  launch(ppgn_vote_gradient_kernel, blocks_for(votes), kThreads, 0, m.stream, m.votes(), batch.count, m.d_logits.data(),
-         m.slots.data());
+  m.queue.run(ppgn_vote_gradient_kernel, blocks_for(votes), kThreads, 0, m.votes(), batch.count, m.d_logits.data(),
+              m.slots.data());
 }
 
 template <class T>
 void PpgnNetwork<T>::adam(const AdamStep& step, unsigned rows, float scale) {
   Memory& m = *m_;
-  launch(ppgn_adam_kernel, blocks_for(m.layout.size() / 4), kThreads, 0, m.stream, m.slots_of(rows, scale),
-         step.step_size, step.correction2_sqrt, m.p.data(), m.m.data(), m.v.data(), m.half.data(), m.flag.data());
+  m.queue.run(ppgn_adam_kernel, blocks_for(m.layout.size() / 4), kThreads, 0, m.slots_of(rows, scale), step.step_size,
+              step.correction2_sqrt, m.p.data(), m.m.data(), m.v.data(), m.half.data(), m.flag.data());
 }
 
 template <class T>
 void PpgnNetwork<T>::add_gradient(unsigned rows, float scale) {
   Memory& m = *m_;
-  launch(ppgn_gradient_kernel, blocks_for(m.layout.size() / 4), kThreads, 0, m.stream, m.slots_of(rows, scale),
-         m.sum.data());
+  m.queue.run(ppgn_gradient_kernel, blocks_for(m.layout.size() / 4), kThreads, 0, m.slots_of(rows, scale),
+              m.sum.data());
 }
 
 template <class T>

@@ -3,7 +3,7 @@
 /// queued on one stream; nothing waits. T is Half (mixed precision: operands and stored tensors in half precision,
 /// sums, master weights and moments in fp32) or float.
 ///
-///   PpgnNetwork<Half> network(config, data, rows, batch, free_memory(), stream);
+///   PpgnNetwork<Half> network(job, data, rows, batch, graphs, free_memory(), {stream});
 ///   network.upload(state);
 ///   network.forward(batch, scale);  network.backward(batch);  network.adam(AdamStep(step, rate), batch.rows);
 #include <cstdint>
@@ -46,7 +46,7 @@ class PpgnNetwork {
   /// of all blocks until the weights' are computed at once where `memory` bytes allow it, else block by block: the same
   /// bits, slower. Throws InputError that names batch and width where the device has not enough memory.
   PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned most_rows, unsigned most_graphs,
-              std::size_t most_results, std::size_t memory, Stream& stream);
+              std::size_t most_results, std::size_t memory, const PpgnQueue& queue);
   ~PpgnNetwork();
 
   /// Bytes of tensors for so many rows, with gradients kept.

@@ -1,7 +1,7 @@
 #pragma once
 /// The products of ppgn_product_kernels.hpp in fp32, on the ordinary arithmetic units: tiles of 128 × 64, a thread 8 ×
 /// 4 of it, depth in stages of 16 that are loaded while the one before is worked through.
-#include "engine/cuda/intrinsics.hpp"
+#include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -65,6 +65,7 @@ __device__ __forceinline__ void ppgn_multiply32(float (&sums)[8][4], const float
 /// Like ppgn_rows_kernel.
 template <bool RightByDepth>
 __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const PpgnProducts<float> all) {
+  ppgn_begin();
   using Tile = PpgnTile32;
   const unsigned columns = all.product[0].columns;
   const unsigned across = (columns + Tile::kColumns - 1) / Tile::kColumns;
@@ -130,6 +131,7 @@ __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const
 static __global__ void __launch_bounds__(PpgnTile32::kThreads)
     ppgn_weight32_kernel(const PpgnWeightTask<float>* tasks, unsigned task_count, unsigned first_tile, unsigned tiles,
                          unsigned rows, unsigned rows_per_slot, float* slots, std::size_t slot_size) {
+  ppgn_begin();
   using Tile = PpgnTile32;
   const unsigned slot = blockIdx.x / tiles;
   const unsigned tile = first_tile + blockIdx.x % tiles;

@@ -1,6 +1,7 @@
 #pragma once
 /// Products of all rows of a batch with weight matrices, in half precision on tensor cores: what PPGN's time goes into.
 /// Results do not depend on the tile: every sum runs over depth in steps of 16 in one order.
+#include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
 
@@ -21,6 +22,7 @@ struct PpgnRowsShared {
 template <class Tile, bool RightByDepth>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     ppgn_rows_kernel(const PpgnProducts<Half> all) {
+  ppgn_begin();
   using Shared = PpgnRowsShared<Tile, RightByDepth>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
@@ -143,6 +145,7 @@ template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     ppgn_weight_kernel(const PpgnWeightTask<Half>* tasks, unsigned task_count, unsigned first_tile, unsigned tiles,
                        unsigned rows, unsigned rows_per_slot, float* slots, std::size_t slot_size) {
+  ppgn_begin();
   using Shared = PpgnWeightShared<Tile>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;

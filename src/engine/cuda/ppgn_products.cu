@@ -37,14 +37,13 @@ double time_of(const Shape& shape, std::size_t tiles, std::size_t processors) {
 }
 
 template <class Tile>
-void launch_rows(const PpgnProducts<Half>& products, RightOperand right, Stream& stream) {
+void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
   const std::size_t blocks =
       up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns) * products.count;
   if (right == RightOperand::columns_by_depth) {
-    launch(ppgn_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnRowsShared<Tile, false>::kBytes, stream,
-           products);
+    queue.run(ppgn_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnRowsShared<Tile, false>::kBytes, products);
   } else {
-    launch(ppgn_rows_kernel<Tile, true>, blocks, Tile::kThreads, PpgnRowsShared<Tile, true>::kBytes, stream, products);
+    queue.run(ppgn_rows_kernel<Tile, true>, blocks, Tile::kThreads, PpgnRowsShared<Tile, true>::kBytes, products);
   }
 }
 
@@ -86,43 +85,43 @@ int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
 
 template <class Tile>
 void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles, unsigned slots,
-                    unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size, Stream& stream) {
-  launch(ppgn_weight_kernel<Tile>, std::size_t{tiles} * slots, Tile::kThreads, PpgnWeightShared<Tile>::kBytes, stream,
-         tasks, count, first, tiles, rows, rows_per_slot, out, slot_size);
+                    unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size, const PpgnQueue& on) {
+  on.run(ppgn_weight_kernel<Tile>, std::size_t{tiles} * slots, Tile::kThreads, PpgnWeightShared<Tile>::kBytes, tasks,
+         count, first, tiles, rows, rows_per_slot, out, slot_size);
 }
 
 }  // namespace
 
-void queue_rows(const PpgnProducts<Half>& products, RightOperand right, Stream& stream, int tile) {
+void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile) {
   switch (tile < 0 ? best_rows_tile(products) : tile) {
     case 0:
-      return launch_rows<Tall>(products, right, stream);
+      return launch_rows<Tall>(products, right, queue);
     case 1:
-      return launch_rows<Wide>(products, right, stream);
+      return launch_rows<Wide>(products, right, queue);
     case 2:
-      return launch_rows<Square>(products, right, stream);
+      return launch_rows<Square>(products, right, queue);
     default:
-      return launch_rows<Small>(products, right, stream);
+      return launch_rows<Small>(products, right, queue);
   }
 }
 
-void queue_rows(const PpgnProducts<float>& products, RightOperand right, Stream& stream, int) {
+void queue_rows(const PpgnProducts<float>& products, RightOperand right, const PpgnQueue& queue, int) {
   const std::size_t blocks =
       up(products.rows, PpgnTile32::kRows) * up(products.product[0].columns, PpgnTile32::kColumns) * products.count;
-  launch(right == RightOperand::columns_by_depth ? ppgn_rows32_kernel<false> : ppgn_rows32_kernel<true>, blocks,
-         PpgnTile32::kThreads, PpgnTile32::kBytes, stream, products);
+  queue.run(right == RightOperand::columns_by_depth ? ppgn_rows32_kernel<false> : ppgn_rows32_kernel<true>, blocks,
+            PpgnTile32::kThreads, PpgnTile32::kBytes, products);
 }
 
 unsigned channel_tiles(unsigned nodes) { return PpgnChannelTile::tiles(nodes); }
 
-void queue_channels(const PpgnChannelTasks<Half>& tasks, unsigned tiles, Stream& stream) {
-  launch(ppgn_channel_kernel, std::size_t{tiles} * (tasks.channels / kPpgnGroup) * tasks.count,
-         PpgnChannelTile::kThreads, PpgnChannelTile::kBytes, stream, tasks);
+void queue_channels(const PpgnChannelTasks<Half>& tasks, unsigned tiles, const PpgnQueue& queue) {
+  queue.run(ppgn_channel_kernel, std::size_t{tiles} * (tasks.channels / kPpgnGroup) * tasks.count,
+            PpgnChannelTile::kThreads, PpgnChannelTile::kBytes, tasks);
 }
 
-void queue_channels(const PpgnChannelTasks<float>& tasks, unsigned tiles, Stream& stream) {
-  launch(ppgn_channel32_kernel, std::size_t{tiles} * up(tasks.channels, 32) * tasks.count, PpgnChannelTile::kThreads, 0,
-         stream, tasks);
+void queue_channels(const PpgnChannelTasks<float>& tasks, unsigned tiles, const PpgnQueue& queue) {
+  queue.run(ppgn_channel32_kernel, std::size_t{tiles} * up(tasks.channels, 32) * tasks.count, PpgnChannelTile::kThreads,
+            0, tasks);
 }
 
 template <class T>
@@ -158,14 +157,14 @@ unsigned PpgnWeightPlan<T>::slots(unsigned rows) const {
 
 template <class T>
 void PpgnWeightPlan<T>::queue(std::size_t first, std::size_t last, unsigned rows, float* out, std::size_t slot_size,
-                              Stream& stream) {
+                              const PpgnQueue& on) {
   const unsigned from = first_tiles_[first], tiles = first_tiles_[last] - from;
   const unsigned each = std::max(rows_per_slot(rows), 32u), count = static_cast<unsigned>(tasks_.size());
   if constexpr (sizeof(T) == 2) {
     const auto run = tile_ == 0 ? launch_weights<Weights> : tile_ == 1 ? launch_weights<Square> : launch_weights<Small>;
-    run(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, stream);
+    run(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, on);
   } else {
-    launch(ppgn_weight32_kernel, std::size_t{tiles} * slots(rows), PpgnTile32::kThreads, PpgnTile32::kBytes, stream,
+    on.run(ppgn_weight32_kernel, std::size_t{tiles} * slots(rows), PpgnTile32::kThreads, PpgnTile32::kBytes,
            tasks_.data(), count, from, tiles, rows, each, out, slot_size);
   }
 }

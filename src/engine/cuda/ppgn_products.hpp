@@ -3,7 +3,7 @@
 /// evenly the tiles fall on the multiprocessors. The tile never changes a bit of the result.
 ///
 ///   PpgnProducts<Half> skip = …;
-///   queue_rows(skip, RightOperand::columns_by_depth, stream);      // out = left · rightᵀ + bias
+///   queue_rows(skip, RightOperand::columns_by_depth, {stream});      // out = left · rightᵀ + bias
 #include <vector>
 
 #include "engine/cuda/ppgn_tasks.hpp"
@@ -16,13 +16,13 @@ enum class RightOperand { columns_by_depth, depth_by_columns };
 /// The tiles of products of rows in half precision, of gradients of weights in half precision.
 inline constexpr int kPpgnRowsTiles = 4, kPpgnWeightTiles = 3;
 /// `tile` forces one of kPpgnRowsTiles (half precision only); -1 chooses.
-void queue_rows(const PpgnProducts<Half>& products, RightOperand right, Stream& stream, int tile = -1);
-void queue_rows(const PpgnProducts<float>& products, RightOperand right, Stream& stream, int tile = -1);
+void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile = -1);
+void queue_rows(const PpgnProducts<float>& products, RightOperand right, const PpgnQueue& queue, int tile = -1);
 
 /// Tiles of a batch's graphs in channel products, to fill PpgnGraph::first_tile.
 [[nodiscard]] unsigned channel_tiles(unsigned nodes);
-void queue_channels(const PpgnChannelTasks<Half>& tasks, unsigned tiles, Stream& stream);
-void queue_channels(const PpgnChannelTasks<float>& tasks, unsigned tiles, Stream& stream);
+void queue_channels(const PpgnChannelTasks<Half>& tasks, unsigned tiles, const PpgnQueue& queue);
+void queue_channels(const PpgnChannelTasks<float>& tasks, unsigned tiles, const PpgnQueue& queue);
 
 /// The gradients of a model's weights: a list of tasks, whose tiles are chosen and counted once.
 template <class T>
@@ -35,7 +35,8 @@ class PpgnWeightPlan {
   /// Ranges of rows that are summed apart, so that there are tiles enough for a whole GPU. The same on every GPU.
   [[nodiscard]] unsigned slots(unsigned rows) const;
   /// Queues tasks first … last - 1.
-  void queue(std::size_t first, std::size_t last, unsigned rows, float* slots, std::size_t slot_size, Stream& stream);
+  void queue(std::size_t first, std::size_t last, unsigned rows, float* slots, std::size_t slot_size,
+             const PpgnQueue& on);
 
  private:
   [[nodiscard]] unsigned rows_per_slot(unsigned rows) const;

@@ -1,7 +1,7 @@
 #pragma once
 /// What PPGN does beside products: its input, the maxima that vote, the loss, and Adam.
 #include "engine/adam.hpp"
-#include "engine/cuda/intrinsics.hpp"
+#include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -16,6 +16,7 @@ inline constexpr unsigned kPpgnInputBlocks = 8;  ///< a graph
 /// The input tensor of a batch: adjacency, then features on the diagonal. kPpgnInputBlocks blocks a graph.
 template <class T>
 __global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, unsigned channels, T* out) {
+  ppgn_begin();
   const PpgnGraph graph = graphs[blockIdx.x / kPpgnInputBlocks];
   const unsigned n = graph.nodes;
   const std::uint64_t node0 = data.first_node[graph.graph];
@@ -68,6 +69,7 @@ inline constexpr std::size_t kPpgnPoolShared = std::size_t{32} * 2 * kPpgnPoolCh
 template <class T>
 __global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs,
                                                          unsigned channels, float* pooled, int* winners) {
+  ppgn_begin();
   const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
   const unsigned graph_index = blockIdx.x / groups;
   const PpgnGraph graph = graphs[graph_index];
@@ -151,6 +153,7 @@ inline constexpr unsigned kPpgnVoteThreads = 256;
 static __global__ void __launch_bounds__(kPpgnVoteThreads)
     ppgn_vote_kernel(const PpgnVotes votes, const PpgnData data, const PpgnGraph* graphs, float scale, float* logits,
                      float* losses, unsigned* right, float* d_logits, unsigned* flag) {
+  ppgn_begin();
   float* const partial = reinterpret_cast<float*>(dynamic_shared());  // one a warp
   const unsigned g = blockIdx.x;
   float* const z = logits + static_cast<std::size_t>(g) * votes.classes;
@@ -196,6 +199,7 @@ static __global__ void __launch_bounds__(kPpgnVoteThreads)
 template <class T>
 __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs,
                                     unsigned graph_count, const float* d_logits, T* d_out, unsigned* flag) {
+  ppgn_begin();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= graph_count * votes.inputs) return;
   const unsigned g = i / votes.inputs, input = i % votes.inputs, channels = votes.inputs / 2;
@@ -217,6 +221,7 @@ __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const
 /// ones do the biases too.
 static __global__ void ppgn_vote_gradient_kernel(const PpgnVotes votes, unsigned graph_count, const float* d_logits,
                                                  float* slot) {
+  ppgn_begin();
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const std::size_t weights = static_cast<std::size_t>(votes.blocks) * votes.classes * votes.inputs;
   if (i < weights) {
@@ -240,6 +245,7 @@ static __global__ void ppgn_vote_gradient_kernel(const PpgnVotes votes, unsigned
 }
 
 static __global__ void ppgn_clear_kernel(uint4* memory, std::size_t count) {
+  ppgn_begin();
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < count) memory[i] = uint4{0, 0, 0, 0};
 }
@@ -275,6 +281,7 @@ __device__ __forceinline__ void ppgn_adam(float g, float step_size, float correc
 /// One step of Adam, four parameters a thread; `half` (where not null) gets the parameters in half precision.
 static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, float step_size, float correction, float* p, float* m,
                                         float* v, Half* half, unsigned* flag) {
+  ppgn_begin();
   const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
   if (i >= gradient.size) return;
   const float4 g = gradient.sum(i);
@@ -295,6 +302,7 @@ static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, float step_siz
 
 /// out += the gradient.
 static __global__ void ppgn_gradient_kernel(const PpgnSlots gradient, float* out) {
+  ppgn_begin();
   const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
   if (i >= gradient.size) return;
   const float4 g = gradient.sum(i);
@@ -305,6 +313,7 @@ static __global__ void ppgn_gradient_kernel(const PpgnSlots gradient, float* out
 }
 
 static __global__ void ppgn_narrow_kernel(const float* from, Half* to, std::size_t count) {
+  ppgn_begin();
   const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 2;
   if (i < count) *reinterpret_cast<unsigned*>(to + i) = pack2(from[i], from[i + 1]);
 }

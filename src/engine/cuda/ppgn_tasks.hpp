@@ -10,6 +10,23 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 using Half = unsigned short;  ///< as in intrinsics.hpp, which the host's compiler cannot read
 
+/// Where a trial's kernels are queued. A trial that has the GPU for itself lets every kernel be placed while the one
+/// before it runs out (they all call ppgn_begin() first); beside another trial that would only take room from it.
+struct PpgnQueue {
+  Stream& stream;
+  bool alone = true;
+
+  template <class... Parameters, class... Arguments>
+  void run(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
+           const Arguments&... arguments) const {
+    if (alone) {
+      launch_dependent(kernel, blocks, threads, shared, stream, arguments...);
+    } else {
+      launch(kernel, blocks, threads, shared, stream, arguments...);
+    }
+  }
+};
+
 /// Channels come in groups of so many.
 inline constexpr unsigned kPpgnGroup = 16;
 [[nodiscard]] constexpr unsigned ppgn_padded(std::size_t channels) {
