@@ -83,21 +83,22 @@ __device__ __forceinline__ unsigned vector_shift(unsigned columns) {
   return shift;
 }
 
-/// The entries of a sparse row: columns, and counts or values, or neither.
+/// The entries of a sparse row: columns and weights (counts or values); without weights all are 1.
+template <class Weight>
 struct Entries {
   const uint32_t* columns;
-  const uint16_t* counts;
-  const float* values;
+  const Weight* weights;
   uint32_t count;
 };
 
 /// sum += Σ_e weight_e · row(column_e), one vector of it; the rows are `stride` elements apart. The numbers of the next
 /// rows are fetched while rows are.
-template <class P>
+template <class P, class Weight>
 __device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typename P::Element* from, size_t stride,
-                                         const Entries& entries) {
+                                         const Entries<Weight> entries) {
   constexpr uint32_t kFlight = 4;
   if (entries.count == 0) return;
+  const bool weighted = entries.weights != nullptr;
   uint32_t column[kFlight];
   float weight[kFlight];
   const auto fetch = [&](uint32_t first) {
@@ -105,9 +106,7 @@ __device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typenam
     for (uint32_t i = 0; i < kFlight; ++i) {
       const uint32_t at = first + i < entries.count ? first + i : entries.count - 1;
       column[i] = load_read_only(entries.columns + at);
-      weight[i] = 1;
-      if (entries.counts != nullptr) weight[i] = static_cast<float>(load_read_only(entries.counts + at));
-      if (entries.values != nullptr) weight[i] = load_read_only(entries.values + at);
+      weight[i] = weighted ? static_cast<float>(load_read_only(entries.weights + at)) : 1.0f;
       if (first + i >= entries.count) weight[i] = 0;
     }
   };
@@ -237,7 +236,7 @@ struct ForwardArguments {
 template <class P>
 struct ForwardRow {
   const typename P::Element *root, *from;
-  Entries entries;
+  Entries<uint16_t> entries;
   float scale;
 };
 
@@ -253,7 +252,7 @@ __device__ __forceinline__ ForwardRow<P> forward_row(const BatchRows& out_rows, 
   ForwardRow<P> my;
   my.from = in.data + size_t{in_base[b]} * in.stride;
   my.root = my.from + size_t{own} * in.stride;
-  my.entries = {link.columns + begin, link.counts == nullptr ? nullptr : link.counts + begin, nullptr, end - begin};
+  my.entries = {link.columns + begin, link.counts == nullptr ? nullptr : link.counts + begin, end - begin};
   my.scale = load_read_only(link.scales + v);
   return my;
 }
@@ -394,7 +393,7 @@ struct BackwardArguments {
 template <class P>
 struct BackwardRow {
   const typename P::Element* from;
-  Entries children, entries;
+  Entries<float> children, entries;
   uint32_t own;
 };
 
@@ -405,8 +404,8 @@ __device__ __forceinline__ BackwardRow<P> backward_row(const BackwardArguments<P
   const uint32_t begin = load_read_only(link.back_offsets + v), end = load_read_only(link.back_offsets + v + 1);
   BackwardRow<P> my;
   my.from = a.d_out.data + size_t{a.out_base[b]} * a.d_out.stride;
-  my.entries = {link.back_columns + begin, nullptr, link.back_values + begin, end - begin};
-  my.children = {nullptr, nullptr, nullptr, 0};
+  my.entries = {link.back_columns + begin, link.back_values + begin, end - begin};
+  my.children = {nullptr, nullptr, 0};
   my.own = v;
   if (link.children != nullptr) {
     const uint32_t first = load_read_only(link.child_offsets + v);
