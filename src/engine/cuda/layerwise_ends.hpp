@@ -1,7 +1,8 @@
 #pragma once
 /// The kernels around the layers: readout, MLP head with loss and its gradient, the gradient's way back onto rows, and
-/// Adam. Like the layers' (layerwise_kernels.hpp), they give the same bits every time.
-#include "engine/cuda/layerwise_kernels.hpp"
+/// Adam. Like the layers', they give the same bits every time.
+#include "engine/cuda/layerwise_backward.hpp"
+#include "engine/cuda/layerwise_inputs.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

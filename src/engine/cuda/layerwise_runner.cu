@@ -40,7 +40,7 @@ float loss_scale_of(const Job& job) {
   double nodes = 0;
   for (const tyche::Graph& graph : job.data.graphs) nodes += graph.num_nodes();
   const double mean = std::max(1.0, nodes / static_cast<double>(job.data.graphs.size()));
-  return kLossScale * static_cast<float>(std::exp2(std::min(12.0, std::floor(std::log2(mean)))));
+  return kLossScale * static_cast<float>(std::exp2(std::min(6.0, std::floor(std::log2(mean)))));
 }
 
 }  // namespace
