@@ -10,6 +10,7 @@
 #include "device_fixture.hpp"
 #include "engine/cases.hpp"
 #include "engine/golden.hpp"
+#include "near_ties.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {
@@ -20,6 +21,7 @@ using Random = tyche::Stream;
 class Fused : public DeviceTest {};
 
 constexpr double kTolerance = 5e-3;  // relative to the largest entry
+constexpr double kTie = 5e-4;        // rows nearer than this are equal to half precision
 
 double relative_distance(std::span<const float> actual, std::span<const float> expected) {
   double largest = 0, worst = 0;
@@ -46,9 +48,6 @@ struct Case {
   nn::ModelConfig model;
   Node most_nodes = 12;
   std::size_t graphs = 5;
-  /// Of the draw. Where two rows are within half precision's rounding of a column's maximum, the gradient may go either
-  /// way; these draws have no such rows.
-  std::uint64_t seed = 5;
 };
 
 nn::ModelConfig small_model(std::uint32_t width, std::uint32_t layers, double rni) {
@@ -75,7 +74,7 @@ std::vector<Case> cases() {
   add("width32", small_model(32, 2, 1), [](Case& c) { c.most_nodes = 40; });
   add("width48", small_model(48, 2, 1), nothing);
   add("width64", small_model(64, 3, 1), [](Case& c) { c.most_nodes = 30; });
-  add("width128", small_model(128, 2, 1), [](Case& c) { c.graphs = 3, c.seed = 6; });
+  add("width128", small_model(128, 2, 1), [](Case& c) { c.graphs = 3; });
   add("one_layer", small_model(32, 1, 1), nothing);
   add("no_random", small_model(32, 2, 0), nothing);
   add("half_random", small_model(64, 2, 0.5), nothing);
@@ -84,7 +83,6 @@ std::vector<Case> cases() {
   add("tanh_uniform", small_model(32, 2, 1), [](Case& c) {
     c.model.activation = nn::Activation::tanh;
     c.model.distribution = nn::Distribution::uniform;
-    c.seed = 6;
   });
   add("relu_xavier_normal", small_model(32, 2, 0.5), [](Case& c) {
     c.model.activation = nn::Activation::relu;
@@ -116,7 +114,7 @@ TEST_P(FusedCases, GradientLossAndLogitsAreTheCpus) {
   const Job job = toy.job(given.model);
   const auto parameters = nn::initial_parameters(given.model, 3, 0);
   Draw draw;
-  draw.seed = given.seed;
+  draw.seed = 5;
   std::vector<float> expected, actual;
   Logits expected_logits, actual_logits;
   const double loss = make_engine("cpu", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
@@ -124,7 +122,7 @@ TEST_P(FusedCases, GradientLossAndLogitsAreTheCpus) {
   const auto path = gpu::make_fused_path();
   EXPECT_NEAR(path->gradient(job, parameters, toy.all(), draw, actual, actual_logits), loss, kTolerance * loss);
   EXPECT_LE(relative_distance(actual_logits.values, expected_logits.values), kTolerance);
-  expect_close(given.model, actual, expected, "gradient");
+  expect_close(given.model, actual, nearest_gradient(job, parameters, toy.all(), draw, kTie, actual), "gradient");
   EXPECT_EQ(path->predict(job, parameters, toy.all(), draw).values, actual_logits.values);
 }
 
@@ -142,7 +140,11 @@ TEST_P(FusedGolden, LogitsLossAndGradientsArePyTorchs) {
   EXPECT_LE(relative_distance(logits.values, golden.values("out.logits")), kTolerance);
   const float expected = golden.values("out.loss").at(0);
   EXPECT_NEAR(loss, expected, kTolerance * expected);
-  expect_close(job.model, gradient, golden.flat("grad"), "gradient");
+  // PyTorch's gradient, up to ties that half precision sees and PyTorch does not.
+  const auto exact = nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), 0, golden.flat("grad"));
+  EXPECT_LE(relative_distance(exact, golden.flat("grad")), 2e-5);
+  expect_close(job.model, gradient, nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), kTie, gradient),
+               "gradient");
 }
 INSTANTIATE_TEST_SUITE_P(EveryGcn, FusedGolden,
                          testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu", "gcn_rni100_tanh",

@@ -18,6 +18,26 @@ __device__ __forceinline__ const Names& names_of(const Args& a, const char* sm) 
   return *reinterpret_cast<const Names*>(sm + a.shared.names);
 }
 
+/// The sums over a warp of N values a lane (N a power of two), in few exchanges: lane l is left with that of value
+/// l / (32 / N).
+template <int N>
+__device__ __forceinline__ float sum_each(float (&values)[N], int lane) {
+  int distance = 16;
+#pragma unroll
+  for (int half = N / 2; half > 0; half /= 2) {
+    const bool upper = (lane & distance) != 0;
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+      const float given = upper ? values[i] : values[i + half], kept = upper ? values[i + half] : values[i];
+      values[i] = kept + shfl_xor(given, distance);
+    }
+    distance /= 2;
+  }
+#pragma unroll
+  for (int o = 16 / N; o > 0; o /= 2) values[0] += shfl_xor(values[0], o);
+  return values[0];
+}
+
 /// Reads the last layer's output at `last` (fp32 rows for max readout, half rows else) and, in training, leaves its
 /// gradient (before the activation, half rows) there.
 template <int W, bool kTrain>
@@ -162,7 +182,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       hidden2[j] = elu(sum);
     }
     float z = -INFINITY;  // of class `lane`
-#pragma unroll 1
+#pragma unroll 2
     for (int c = 0; c < classes; ++c) {
       float sum = 0;
       for (int j = lane; j < hidden; j += 32) sum += hidden2[j] * w3[j * classes + c];
@@ -204,48 +224,46 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   if (!kTrain) return;
   __syncthreads();
 
-  // 5. Backward through the hidden layers.
+  // 5. Backward through the hidden layers: every warp has its inputs of both graphs.
+  constexpr int kSums = 2 * kOwn, kLanes = 32 / kSums;
+  const int summed = warp * kOwn + lane / kLanes / 2, of_graph = lane / kLanes % 2;
+  const bool writes = lane % kLanes == 0 && of_graph < members.graphs;
+  {
+    float sums[kSums];
 #pragma unroll
-  for (int i = 0; i < kOwn; ++i) {
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      if (g >= members.graphs) continue;
-      float sum = 0;
+    for (int i = 0; i < kSums; ++i) sums[i] = w2[i / 2] * values[at.d_hidden2 + i % 2 * hidden + lane];
 #pragma unroll 1
-      for (int j = lane; j < hidden; j += 32) {
-        const float w = j < 32 ? w2[i] : small[model.w2 + (warp * kOwn + i) * hidden + j];
-        sum += w * values[at.d_hidden2 + g * hidden + j];
+    for (int j = lane + 32; j < hidden; j += 32) {
+#pragma unroll
+      for (int i = 0; i < kSums; ++i) {
+        sums[i] += small[model.w2 + (warp * kOwn + i / 2) * hidden + j] * values[at.d_hidden2 + i % 2 * hidden + j];
       }
-      sum = warp_sum(sum);
-      if (lane == 0) {
-        const int own = warp * kOwn + i;
-        const float d = sum * values[at.slope1 + g * W + own];
-        values[at.d_hidden1 + g * W + own] = d;
-        store_cg(factors + g * model.factors + W + own, d);
-      }
+    }
+    const float d = sum_each(sums, lane) * values[at.slope1 + of_graph * W + summed];
+    if (writes) {
+      values[at.d_hidden1 + of_graph * W + summed] = d;
+      store_cg(factors + of_graph * model.factors + W + summed, d);
     }
   }
   __syncthreads();
+  {
+    float sums[kSums];
 #pragma unroll
-  for (int i = 0; i < kOwn; ++i) {
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      if (g >= members.graphs) continue;
-      const int own = warp * kOwn + i;
-      float sum = 0;
+    for (int i = 0; i < kSums; ++i) {
+      sums[i] = 0;
 #pragma unroll
       for (int k = 0; k < kWide; ++k) {
-        const float w = W <= 64 ? back1[i][k] : small[model.w1 + own * W + k * 32 + lane];
-        sum += w * values[at.d_hidden1 + g * W + k * 32 + lane];
+        const float w = W <= 64 ? back1[i / 2][k] : small[model.w1 + (warp * kOwn + i / 2) * W + k * 32 + lane];
+        sums[i] += w * values[at.d_hidden1 + i % 2 * W + k * 32 + lane];
       }
-      sum = warp_sum(sum);
-      if (lane == 0) {
-        if (model.readout == Pool::max) sum *= slope(model.activation, values[at.pooled + g * W + own]);
-        if (model.readout == Pool::mean) {
-          sum /= static_cast<float>(g == 0 ? members.second : members.rows - members.second);
-        }
-        values[at.d_pooled + g * W + own] = sum;
+    }
+    float d = sum_each(sums, lane);
+    if (writes) {
+      if (model.readout == Pool::max) d *= slope(model.activation, values[at.pooled + of_graph * W + summed]);
+      if (model.readout == Pool::mean) {
+        d /= static_cast<float>(of_graph == 0 ? members.second : members.rows - members.second);
       }
+      values[at.d_pooled + of_graph * W + summed] = d;
     }
   }
   __syncthreads();
