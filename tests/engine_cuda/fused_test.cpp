@@ -37,8 +37,9 @@ void expect_close(const nn::ModelConfig& model, std::span<const float> actual, s
                   const std::string& what) {
   ASSERT_EQ(actual.size(), expected.size());
   for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-    EXPECT_LE(relative_distance(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size)),
-              kTolerance)
+    EXPECT_LE(
+        relative_distance(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size)),
+        kTolerance)
         << what << " " << tensor.name;
   }
 }
@@ -136,15 +137,16 @@ TEST_P(FusedGolden, LogitsLossAndGradientsArePyTorchs) {
   const Job job = golden.job();
   std::vector<float> gradient;
   Logits logits;
-  const double loss = gpu::make_fused_path()->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
+  const double loss =
+      gpu::make_fused_path()->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
   EXPECT_LE(relative_distance(logits.values, golden.values("out.logits")), kTolerance);
   const float expected = golden.values("out.loss").at(0);
   EXPECT_NEAR(loss, expected, kTolerance * expected);
   // PyTorch's gradient, up to ties that half precision sees and PyTorch does not.
   const auto exact = nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), 0, golden.flat("grad"));
   EXPECT_LE(relative_distance(exact, golden.flat("grad")), 2e-5);
-  expect_close(job.model, gradient, nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), kTie, gradient),
-               "gradient");
+  expect_close(job.model, gradient,
+               nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), kTie, gradient), "gradient");
 }
 INSTANTIATE_TEST_SUITE_P(EveryGcn, FusedGolden,
                          testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu", "gcn_rni100_tanh",
@@ -445,11 +447,41 @@ TEST_F(Fused, SaysWhatItCannotRun) {
     EXPECT_NE(text.find(word), std::string::npos) << text;
   };
   EXPECT_EQ(gpu::fused_refuses(toy.job(model)), "");
-  says([&] { auto m = model; m.kind = "gcn2"; return m; }(), "gcn2");
-  says([&] { auto m = model; m.width = 129; return m; }(), "129");
-  says([&] { auto m = model; m.classes = 17; return m; }(), "17 classes");
-  says([&] { auto m = model; m.head_hidden = 200; return m; }(), "200");
-  says([&] { auto m = model; m.layers = 400; return m; }(), "400 layers");
+  says(
+      [&] {
+        auto m = model;
+        m.kind = "gcn2";
+        return m;
+      }(),
+      "gcn2");
+  says(
+      [&] {
+        auto m = model;
+        m.width = 129;
+        return m;
+      }(),
+      "129");
+  says(
+      [&] {
+        auto m = model;
+        m.classes = 17;
+        return m;
+      }(),
+      "17 classes");
+  says(
+      [&] {
+        auto m = model;
+        m.head_hidden = 200;
+        return m;
+      }(),
+      "200");
+  says(
+      [&] {
+        auto m = model;
+        m.layers = 400;
+        return m;
+      }(),
+      "400 layers");
   toy.add(random_graph(200, 0.01, stream), model, stream);
   says(model, "graph 3 with 200 nodes");
   nn::ModelConfig shallow = model;

@@ -1,6 +1,7 @@
 #pragma once
-/// Readout and head of a unit's graphs, forward and (in training) backward, in fp32 between the values in shared memory.
-/// The head's weights come straight from the parameters, a few a thread, asked for before the readout needs the time.
+/// Readout and head of a unit's graphs, forward and (in training) backward, in fp32 between the values in shared
+/// memory. The head's weights come straight from the parameters, a few a thread, asked for before the readout needs the
+/// time.
 #include "engine/cuda/fused_products.hpp"
 #include "engine/cuda/philox.hpp"
 
@@ -41,21 +42,23 @@ __device__ __forceinline__ float sum_each(float (&values)[N], int lane) {
 /// Reads the last layer's output at `last` (fp32 rows for max readout, half rows else) and, in training, leaves its
 /// gradient (before the activation, half rows) there.
 template <int W, bool kTrain>
-__device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, const Members& members, int warp, int lane) {
+__device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, const Members& members, int warp,
+                                     int lane) {
   constexpr int kParts = kThreads / W, kSide = kParts / 2;  // threads of a column, and those of one graph
   constexpr int kOwn = W / kWarps;                          // inputs of a hidden layer that are a warp's
   constexpr int kWide = W / 32;
   const Model& model = a.model;
   const Names& names = names_of(a, sm);
   const float* small = a.w + static_cast<std::size_t>(names.trial) * model.stride + model.weights;
-  float* factors = kTrain ? a.factor_slots + (static_cast<std::size_t>(names.trial) * a.batch + names.place[0]) * model.factors
-                          : nullptr;
+  float* factors =
+      kTrain ? a.factor_slots + (static_cast<std::size_t>(names.trial) * a.batch + names.place[0]) * model.factors
+             : nullptr;
   const int tid = static_cast<int>(threadIdx.x), column = tid % W, part = tid / W;
   const int hidden = model.hidden, classes = model.classes;
   const HeadPlaces<W> at(hidden, classes);
   float* values = reinterpret_cast<float*>(sm + a.shared.scratch);
   int* winners = reinterpret_cast<int*>(values + at.winner);
-  float* partial = values + at.partial;
+  float* partial = values;
 
   // Weights that are needed later.
   float w1[W / kParts], w2[kOwn], back1[kOwn][kWide];
@@ -93,7 +96,8 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       float sum = 0;
       for (int v = first + part % kSide; v < end; v += kSide) {
         sum += to_float(*reinterpret_cast<const Half*>(
-            sm + last + chunk_place<W>(static_cast<unsigned>(v), static_cast<unsigned>(column >> 3)) + (column & 7) * 2));
+            sm + last + chunk_place<W>(static_cast<unsigned>(v), static_cast<unsigned>(column >> 3)) +
+            (column & 7) * 2));
       }
       partial[tid] = sum;
     }
@@ -101,8 +105,8 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   float keep = 1;
   const int mine = tid / W;  // for the first 2 · W threads: the graph they work for
   if (kTrain && tid < W * members.graphs) {
-    keep = dropout_factor(names.dropout, static_cast<unsigned>(column), names.graph[mine],
-                          a.dropout_threshold, a.dropout_keep);
+    keep = dropout_factor(names.dropout, static_cast<unsigned>(column), names.graph[mine], a.dropout_threshold,
+                          a.dropout_keep);
   }
   __syncthreads();
   if (tid < 2 * W) {
@@ -279,13 +283,16 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     for (int q = tid; q < members.padded * (W / 8); q += kThreads) {
       const int row = q / (W / 8), chunk = q % (W / 8);
       const float* d = values + at.d_pooled + (row < members.second ? 0 : W) + chunk * 8;
-      uint4* to = reinterpret_cast<uint4*>(sm + last + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk)));
+      uint4* to = reinterpret_cast<uint4*>(sm + last +
+                                           chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk)));
       uint4 x = *to;
       unsigned* pairs[4] = {&x.x, &x.y, &x.z, &x.w};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float2 h = unpack2(*pairs[i]);
-        *pairs[i] = row < members.rows ? pack2(d[2 * i] * slope(model.activation, h.x), d[2 * i + 1] * slope(model.activation, h.y)) : 0u;
+        *pairs[i] = row < members.rows
+                        ? pack2(d[2 * i] * slope(model.activation, h.x), d[2 * i + 1] * slope(model.activation, h.y))
+                        : 0u;
       }
       *to = x;
     }
