@@ -10,6 +10,7 @@
 #include "device_fixture.hpp"
 #include "engine/cases.hpp"
 #include "engine/golden.hpp"
+#include "near_ties.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {
@@ -20,6 +21,7 @@ using Random = tyche::Stream;
 class Fused : public DeviceTest {};
 
 constexpr double kTolerance = 5e-3;  // relative to the largest entry
+constexpr double kTie = 5e-4;        // rows nearer than this are equal to half precision
 
 double relative_distance(std::span<const float> actual, std::span<const float> expected) {
   double largest = 0, worst = 0;
@@ -35,8 +37,9 @@ void expect_close(const nn::ModelConfig& model, std::span<const float> actual, s
                   const std::string& what) {
   ASSERT_EQ(actual.size(), expected.size());
   for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-    EXPECT_LE(relative_distance(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size)),
-              kTolerance)
+    EXPECT_LE(
+        relative_distance(actual.subspan(tensor.offset, tensor.size), expected.subspan(tensor.offset, tensor.size)),
+        kTolerance)
         << what << " " << tensor.name;
   }
 }
@@ -46,9 +49,6 @@ struct Case {
   nn::ModelConfig model;
   Node most_nodes = 12;
   std::size_t graphs = 5;
-  /// Of the draw. Where two rows are within half precision's rounding of a column's maximum, the gradient may go either
-  /// way; these draws have no such rows.
-  std::uint64_t seed = 5;
 };
 
 nn::ModelConfig small_model(std::uint32_t width, std::uint32_t layers, double rni) {
@@ -75,7 +75,7 @@ std::vector<Case> cases() {
   add("width32", small_model(32, 2, 1), [](Case& c) { c.most_nodes = 40; });
   add("width48", small_model(48, 2, 1), nothing);
   add("width64", small_model(64, 3, 1), [](Case& c) { c.most_nodes = 30; });
-  add("width128", small_model(128, 2, 1), [](Case& c) { c.graphs = 3, c.seed = 6; });
+  add("width128", small_model(128, 2, 1), [](Case& c) { c.graphs = 3; });
   add("one_layer", small_model(32, 1, 1), nothing);
   add("no_random", small_model(32, 2, 0), nothing);
   add("half_random", small_model(64, 2, 0.5), nothing);
@@ -84,7 +84,6 @@ std::vector<Case> cases() {
   add("tanh_uniform", small_model(32, 2, 1), [](Case& c) {
     c.model.activation = nn::Activation::tanh;
     c.model.distribution = nn::Distribution::uniform;
-    c.seed = 6;
   });
   add("relu_xavier_normal", small_model(32, 2, 0.5), [](Case& c) {
     c.model.activation = nn::Activation::relu;
@@ -116,7 +115,7 @@ TEST_P(FusedCases, GradientLossAndLogitsAreTheCpus) {
   const Job job = toy.job(given.model);
   const auto parameters = nn::initial_parameters(given.model, 3, 0);
   Draw draw;
-  draw.seed = given.seed;
+  draw.seed = 5;
   std::vector<float> expected, actual;
   Logits expected_logits, actual_logits;
   const double loss = make_engine("cpu", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
@@ -124,7 +123,7 @@ TEST_P(FusedCases, GradientLossAndLogitsAreTheCpus) {
   const auto path = gpu::make_fused_path();
   EXPECT_NEAR(path->gradient(job, parameters, toy.all(), draw, actual, actual_logits), loss, kTolerance * loss);
   EXPECT_LE(relative_distance(actual_logits.values, expected_logits.values), kTolerance);
-  expect_close(given.model, actual, expected, "gradient");
+  expect_close(given.model, actual, nearest_gradient(job, parameters, toy.all(), draw, kTie, actual), "gradient");
   EXPECT_EQ(path->predict(job, parameters, toy.all(), draw).values, actual_logits.values);
 }
 
@@ -138,11 +137,16 @@ TEST_P(FusedGolden, LogitsLossAndGradientsArePyTorchs) {
   const Job job = golden.job();
   std::vector<float> gradient;
   Logits logits;
-  const double loss = gpu::make_fused_path()->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
+  const double loss =
+      gpu::make_fused_path()->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
   EXPECT_LE(relative_distance(logits.values, golden.values("out.logits")), kTolerance);
   const float expected = golden.values("out.loss").at(0);
   EXPECT_NEAR(loss, expected, kTolerance * expected);
-  expect_close(job.model, gradient, golden.flat("grad"), "gradient");
+  // PyTorch's gradient, up to ties that half precision sees and PyTorch does not.
+  const auto exact = nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), 0, golden.flat("grad"));
+  EXPECT_LE(relative_distance(exact, golden.flat("grad")), 2e-5);
+  expect_close(job.model, gradient,
+               nearest_gradient(job, golden.flat("init"), golden.which, golden.draw(), kTie, gradient), "gradient");
 }
 INSTANTIATE_TEST_SUITE_P(EveryGcn, FusedGolden,
                          testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu", "gcn_rni100_tanh",
@@ -443,11 +447,41 @@ TEST_F(Fused, SaysWhatItCannotRun) {
     EXPECT_NE(text.find(word), std::string::npos) << text;
   };
   EXPECT_EQ(gpu::fused_refuses(toy.job(model)), "");
-  says([&] { auto m = model; m.kind = "gcn2"; return m; }(), "gcn2");
-  says([&] { auto m = model; m.width = 129; return m; }(), "129");
-  says([&] { auto m = model; m.classes = 17; return m; }(), "17 classes");
-  says([&] { auto m = model; m.head_hidden = 200; return m; }(), "200");
-  says([&] { auto m = model; m.layers = 400; return m; }(), "400 layers");
+  says(
+      [&] {
+        auto m = model;
+        m.kind = "gcn2";
+        return m;
+      }(),
+      "gcn2");
+  says(
+      [&] {
+        auto m = model;
+        m.width = 129;
+        return m;
+      }(),
+      "129");
+  says(
+      [&] {
+        auto m = model;
+        m.classes = 17;
+        return m;
+      }(),
+      "17 classes");
+  says(
+      [&] {
+        auto m = model;
+        m.head_hidden = 200;
+        return m;
+      }(),
+      "200");
+  says(
+      [&] {
+        auto m = model;
+        m.layers = 400;
+        return m;
+      }(),
+      "400 layers");
   toy.add(random_graph(200, 0.01, stream), model, stream);
   says(model, "graph 3 with 200 nodes");
   nn::ModelConfig shallow = model;

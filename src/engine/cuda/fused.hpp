@@ -1,8 +1,8 @@
 #pragma once
-/// The fused path: gcn on graphs that fit a multiprocessor. A block of 512 threads takes one or two graphs of a batch and
-/// keeps everything between their input and the gradient in shared memory; a second kernel sums the gradients in fixed
-/// order and takes Adam's step. Two kernels a step, all trials of a group in each, a CUDA graph an epoch, many epochs
-/// between two looks at the host. Operands are half precision, sums and master weights fp32.
+/// The fused path: gcn on graphs that fit a multiprocessor. A block of 512 threads takes one or two graphs of a batch
+/// and keeps everything between their input and the gradient in shared memory; a second kernel sums the gradients in
+/// fixed order and takes Adam's step. Two kernels a step, all trials of a group in each, a CUDA graph an epoch, many
+/// epochs between two looks at the host. Operands are half precision, sums and master weights fp32.
 ///
 /// A trial's bits do not depend on what is trained beside it, nor on the chunks' lengths.
 #include <cstddef>

@@ -83,14 +83,9 @@ struct Model {
   int w1, b1, w2, b2, w3, b3, small;  ///< small parameters: offsets, and how many
   int weights;                        ///< of the layers: 2 · layers · W²
   int stride;                         ///< floats from one trial's parameters to the next's
-  int factors;                        ///< floats a graph hands over for the head's gradient
-};
-
-/// Factors of a graph: pooled[W], d_hidden1[W], hidden1[W] (dropped), d_hidden2[hidden], hidden2[hidden],
-/// d_logits[16], and a one.
-template <int W>
-struct FactorPlaces {
-  static constexpr int pooled = 0, d_hidden1 = W, hidden1 = 2 * W, rest = 3 * W;
+  /// Floats a graph hands over for the head's gradient: pooled[W], d_hidden1[W], hidden1[W] (dropped),
+  /// d_hidden2[hidden], hidden2[hidden], d_logits[kMostClasses], and a one.
+  int factors;
 };
 
 /// Bytes into dynamic shared memory. Buffers 0 … layers-1 hold the layers' inputs; then come the last output (two
@@ -112,7 +107,7 @@ struct alignas(16) Names {
   int label[2];
   int trial;
   int unit;
-  uint2 dropout;         ///< key
+  uint2 dropout;           ///< key
   unsigned long long row;  ///< of the plan (training) or of the test's draws
 };
 
@@ -131,24 +126,24 @@ struct Args {
   Half* forward_w;   ///< half copies of the layers' weights, contracting over inputs
   Half* backward_w;  ///< … over outputs
 
-  Half* slots;        ///< [trial][unit][weights]: gradients, times the loss scale
-  float* bias_slots;  ///< [trial][unit][layers · W]
-  float* factor_slots;  ///< [trial][graph of the batch][factors]
+  Half* slots;                   ///< [trial][unit][weights]: gradients, times the loss scale
+  float* bias_slots;             ///< [trial][unit][layers · W]
+  float* factor_slots;           ///< [trial][graph of the batch][factors]
   const unsigned* factor_pairs;  ///< which two factors' products a small parameter (behind the biases) sums
 
-  int* epoch;                ///< of the chunk, counted by the device
-  const StepEntry* plan;     ///< [epoch][trial][step]
-  const Unit* units;         ///< [epoch][trial][step][units_stride]
-  const EpochKeys* keys;     ///< [epoch][trial]
-  const Unit* test_units;    ///< [trial][test unit]
-  const int* test_counts;    ///< units to test; [trial]
-  const int* test_due;       ///< [epoch][trial]
-  const uint2* test_keys;    ///< [epoch][trial][draw]
-  Outcome* outcomes;         ///< [epoch][trial][step][graph of the batch]
-  float* logits;             ///< [epoch][trial][draw][test graph][class]; see train_logits
-  float* train_logits;       ///< of the batch in training, or null: [graph][class]
-  int* bad_epoch;            ///< 1 + the chunk's epoch in which a trial met a number that is not finite, or 0
-  const float* pinned;       ///< random features given by the caller, or null
+  int* epoch;                    ///< of the chunk, counted by the device
+  const StepEntry* plan;         ///< [epoch][trial][step]
+  const Unit* units;             ///< [epoch][trial][step][units_stride]
+  const EpochKeys* keys;         ///< [epoch][trial]
+  const Unit* test_units;        ///< [trial][test unit]
+  const int* test_counts;        ///< units to test; [trial]
+  const int* test_due;           ///< [epoch][trial]
+  const uint2* test_keys;        ///< [epoch][trial][draw]
+  Outcome* outcomes;             ///< [epoch][trial][step][graph of the batch]
+  float* logits;                 ///< [epoch][trial][draw][test graph][class]; see train_logits
+  float* train_logits;           ///< of the batch in training, or null: [graph][class]
+  int* bad_epoch;                ///< 1 + the chunk's epoch in which a trial met a number that is not finite, or 0
+  const float* pinned;           ///< random features given by the caller, or null
   const unsigned* pinned_first;  ///< row of a place's first node in them
 
   std::uint64_t dropout_threshold;
@@ -175,8 +170,7 @@ struct Kernels {
 /// Shared memory of the head's values, in floats (they lie over the aggregates).
 template <int W>
 struct HeadPlaces {
-  // Partial maxima, partial sums of both hidden layers: one after another in the same place.
-  static constexpr int partial = 0;
+  /// Partial maxima, partial sums of both hidden layers stand one after another at the beginning.
   __host__ __device__ static constexpr int partials(int hidden) {
     return 2 * kThreads > 2 * kWarps * hidden ? 2 * kThreads : 2 * kWarps * hidden;
   }

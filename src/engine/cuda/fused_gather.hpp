@@ -5,8 +5,8 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
-/// The same number, of which the compiler knows nothing: what is computed from it stays where it is written, and does not
-/// take registers across a whole loop.
+/// The same number, of which the compiler knows nothing: what is computed from it stays where it is written, and does
+/// not take registers across a whole loop.
 template <class T>
 __device__ __forceinline__ T computed_here(T value) {
 #ifndef TYCHE_CUDA_EMULATED

@@ -1,6 +1,7 @@
 #pragma once
-/// Readout and head of a unit's graphs, forward and (in training) backward, in fp32 between the values in shared memory.
-/// The head's weights come straight from the parameters, a few a thread, asked for before the readout needs the time.
+/// Readout and head of a unit's graphs, forward and (in training) backward, in fp32 between the values in shared
+/// memory. The head's weights come straight from the parameters, a few a thread, asked for before the readout needs the
+/// time.
 #include "engine/cuda/fused_products.hpp"
 #include "engine/cuda/philox.hpp"
 
@@ -18,24 +19,46 @@ __device__ __forceinline__ const Names& names_of(const Args& a, const char* sm) 
   return *reinterpret_cast<const Names*>(sm + a.shared.names);
 }
 
+/// The sums over a warp of N values a lane (N a power of two), in few exchanges: lane l is left with that of value
+/// l / (32 / N).
+template <int N>
+__device__ __forceinline__ float sum_each(float (&values)[N], int lane) {
+  int distance = 16;
+#pragma unroll
+  for (int half = N / 2; half > 0; half /= 2) {
+    const bool upper = (lane & distance) != 0;
+#pragma unroll
+    for (int i = 0; i < half; ++i) {
+      const float given = upper ? values[i] : values[i + half], kept = upper ? values[i + half] : values[i];
+      values[i] = kept + shfl_xor(given, distance);
+    }
+    distance /= 2;
+  }
+#pragma unroll
+  for (int o = 16 / N; o > 0; o /= 2) values[0] += shfl_xor(values[0], o);
+  return values[0];
+}
+
 /// Reads the last layer's output at `last` (fp32 rows for max readout, half rows else) and, in training, leaves its
 /// gradient (before the activation, half rows) there.
 template <int W, bool kTrain>
-__device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, const Members& members, int warp, int lane) {
+__device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, const Members& members, int warp,
+                                     int lane) {
   constexpr int kParts = kThreads / W, kSide = kParts / 2;  // threads of a column, and those of one graph
   constexpr int kOwn = W / kWarps;                          // inputs of a hidden layer that are a warp's
   constexpr int kWide = W / 32;
   const Model& model = a.model;
   const Names& names = names_of(a, sm);
   const float* small = a.w + static_cast<std::size_t>(names.trial) * model.stride + model.weights;
-  float* factors = kTrain ? a.factor_slots + (static_cast<std::size_t>(names.trial) * a.batch + names.place[0]) * model.factors
-                          : nullptr;
+  float* factors =
+      kTrain ? a.factor_slots + (static_cast<std::size_t>(names.trial) * a.batch + names.place[0]) * model.factors
+             : nullptr;
   const int tid = static_cast<int>(threadIdx.x), column = tid % W, part = tid / W;
   const int hidden = model.hidden, classes = model.classes;
   const HeadPlaces<W> at(hidden, classes);
   float* values = reinterpret_cast<float*>(sm + a.shared.scratch);
   int* winners = reinterpret_cast<int*>(values + at.winner);
-  float* partial = values + at.partial;
+  float* partial = values;
 
   // Weights that are needed later.
   float w1[W / kParts], w2[kOwn], back1[kOwn][kWide];
@@ -73,7 +96,8 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       float sum = 0;
       for (int v = first + part % kSide; v < end; v += kSide) {
         sum += to_float(*reinterpret_cast<const Half*>(
-            sm + last + chunk_place<W>(static_cast<unsigned>(v), static_cast<unsigned>(column >> 3)) + (column & 7) * 2));
+            sm + last + chunk_place<W>(static_cast<unsigned>(v), static_cast<unsigned>(column >> 3)) +
+            (column & 7) * 2));
       }
       partial[tid] = sum;
     }
@@ -81,8 +105,8 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   float keep = 1;
   const int mine = tid / W;  // for the first 2 · W threads: the graph they work for
   if (kTrain && tid < W * members.graphs) {
-    keep = dropout_factor(names.dropout, static_cast<unsigned>(column), names.graph[mine],
-                          a.dropout_threshold, a.dropout_keep);
+    keep = dropout_factor(names.dropout, static_cast<unsigned>(column), names.graph[mine], a.dropout_threshold,
+                          a.dropout_keep);
   }
   __syncthreads();
   if (tid < 2 * W) {
@@ -162,7 +186,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       hidden2[j] = elu(sum);
     }
     float z = -INFINITY;  // of class `lane`
-#pragma unroll 1
+#pragma unroll 2
     for (int c = 0; c < classes; ++c) {
       float sum = 0;
       for (int j = lane; j < hidden; j += 32) sum += hidden2[j] * w3[j * classes + c];
@@ -204,48 +228,46 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   if (!kTrain) return;
   __syncthreads();
 
-  // 5. Backward through the hidden layers.
+  // 5. Backward through the hidden layers: every warp has its inputs of both graphs.
+  constexpr int kSums = 2 * kOwn, kLanes = 32 / kSums;
+  const int summed = warp * kOwn + lane / kLanes / 2, of_graph = lane / kLanes % 2;
+  const bool writes = lane % kLanes == 0 && of_graph < members.graphs;
+  {
+    float sums[kSums];
 #pragma unroll
-  for (int i = 0; i < kOwn; ++i) {
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      if (g >= members.graphs) continue;
-      float sum = 0;
+    for (int i = 0; i < kSums; ++i) sums[i] = w2[i / 2] * values[at.d_hidden2 + i % 2 * hidden + lane];
 #pragma unroll 1
-      for (int j = lane; j < hidden; j += 32) {
-        const float w = j < 32 ? w2[i] : small[model.w2 + (warp * kOwn + i) * hidden + j];
-        sum += w * values[at.d_hidden2 + g * hidden + j];
+    for (int j = lane + 32; j < hidden; j += 32) {
+#pragma unroll
+      for (int i = 0; i < kSums; ++i) {
+        sums[i] += small[model.w2 + (warp * kOwn + i / 2) * hidden + j] * values[at.d_hidden2 + i % 2 * hidden + j];
       }
-      sum = warp_sum(sum);
-      if (lane == 0) {
-        const int own = warp * kOwn + i;
-        const float d = sum * values[at.slope1 + g * W + own];
-        values[at.d_hidden1 + g * W + own] = d;
-        store_cg(factors + g * model.factors + W + own, d);
-      }
+    }
+    const float d = sum_each(sums, lane) * values[at.slope1 + of_graph * W + summed];
+    if (writes) {
+      values[at.d_hidden1 + of_graph * W + summed] = d;
+      store_cg(factors + of_graph * model.factors + W + summed, d);
     }
   }
   __syncthreads();
+  {
+    float sums[kSums];
 #pragma unroll
-  for (int i = 0; i < kOwn; ++i) {
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      if (g >= members.graphs) continue;
-      const int own = warp * kOwn + i;
-      float sum = 0;
+    for (int i = 0; i < kSums; ++i) {
+      sums[i] = 0;
 #pragma unroll
       for (int k = 0; k < kWide; ++k) {
-        const float w = W <= 64 ? back1[i][k] : small[model.w1 + own * W + k * 32 + lane];
-        sum += w * values[at.d_hidden1 + g * W + k * 32 + lane];
+        const float w = W <= 64 ? back1[i / 2][k] : small[model.w1 + (warp * kOwn + i / 2) * W + k * 32 + lane];
+        sums[i] += w * values[at.d_hidden1 + i % 2 * W + k * 32 + lane];
       }
-      sum = warp_sum(sum);
-      if (lane == 0) {
-        if (model.readout == Pool::max) sum *= slope(model.activation, values[at.pooled + g * W + own]);
-        if (model.readout == Pool::mean) {
-          sum /= static_cast<float>(g == 0 ? members.second : members.rows - members.second);
-        }
-        values[at.d_pooled + g * W + own] = sum;
+    }
+    float d = sum_each(sums, lane);
+    if (writes) {
+      if (model.readout == Pool::max) d *= slope(model.activation, values[at.pooled + of_graph * W + summed]);
+      if (model.readout == Pool::mean) {
+        d /= static_cast<float>(of_graph == 0 ? members.second : members.rows - members.second);
       }
+      values[at.d_pooled + of_graph * W + summed] = d;
     }
   }
   __syncthreads();
@@ -261,13 +283,16 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     for (int q = tid; q < members.padded * (W / 8); q += kThreads) {
       const int row = q / (W / 8), chunk = q % (W / 8);
       const float* d = values + at.d_pooled + (row < members.second ? 0 : W) + chunk * 8;
-      uint4* to = reinterpret_cast<uint4*>(sm + last + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk)));
+      uint4* to = reinterpret_cast<uint4*>(sm + last +
+                                           chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk)));
       uint4 x = *to;
       unsigned* pairs[4] = {&x.x, &x.y, &x.z, &x.w};
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float2 h = unpack2(*pairs[i]);
-        *pairs[i] = row < members.rows ? pack2(d[2 * i] * slope(model.activation, h.x), d[2 * i + 1] * slope(model.activation, h.y)) : 0u;
+        *pairs[i] = row < members.rows
+                        ? pack2(d[2 * i] * slope(model.activation, h.x), d[2 * i + 1] * slope(model.activation, h.y))
+                        : 0u;
       }
       *to = x;
     }

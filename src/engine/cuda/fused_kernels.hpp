@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   char* sm = dynamic_shared();
   const int trial = static_cast<int>(blockIdx.x) / a.units_most, index = static_cast<int>(blockIdx.x) % a.units_most;
   if (step == 0) pdl_wait();
-  const std::size_t epoch = static_cast<std::size_t>(*a.epoch) * a.trials + trial, row = epoch * a.steps + step;
+  const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.steps + step;
   if (index >= a.plan[row].units) {
     if (step > 0) pdl_wait();
     pdl_trigger();
@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   }
   const EpochKeys keys = a.keys[epoch];
   const Unit unit = a.units[row * a.units_stride + index];
-  const Names names = {{unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index,
-                       keys.dropout, row};
+  const Names names = {
+      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, keys.dropout, row};
   const Members members = prepare<W>(a, sm, unit, keys.features, names);
   if (step > 0) pdl_wait();
   pdl_trigger();
@@ -34,11 +34,11 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   char* sm = dynamic_shared();
   const int trial = static_cast<int>(blockIdx.x) / a.test_units_most;
   const int index = static_cast<int>(blockIdx.x) % a.test_units_most;
-  const std::size_t epoch = static_cast<std::size_t>(*a.epoch) * a.trials + trial, row = epoch * a.draws + draw;
+  const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.draws + draw;
   if (index >= a.test_counts[trial] || a.test_due[epoch] == 0) return;
   const Unit unit = a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index];
-  const Names names = {{unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index,
-                       uint2{}, row};
+  const Names names = {
+      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
   const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
   pass<W, false>(a, sm, members, trial);
 }

@@ -37,10 +37,10 @@ __device__ __forceinline__ void fill_random(const Args& a, char* sm, const Membe
       uint4 out = make_uint4(0, 0, 0, 0);
       if (row < members.rows) {
         const auto block = static_cast<unsigned>(chunk - first_chunk) * 2;
-        const float4 x = feature_block<true>(key, block, static_cast<unsigned>(node), graph, model.normal,
-                                             model.feature_scale);
-        const float4 y = feature_block<true>(key, block + 1, static_cast<unsigned>(node), graph, model.normal,
-                                             model.feature_scale);
+        const float4 x =
+            feature_block<true>(key, block, static_cast<unsigned>(node), graph, model.normal, model.feature_scale);
+        const float4 y =
+            feature_block<true>(key, block + 1, static_cast<unsigned>(node), graph, model.normal, model.feature_scale);
         out = make_uint4(pack2(x.x, x.y), pack2(x.z, x.w), pack2(y.x, y.y), pack2(y.z, y.w));
       }
       *reinterpret_cast<uint4*>(at) = out;
@@ -81,7 +81,8 @@ __device__ __forceinline__ void fill_features(const Args& a, char* sm, const Mem
   }
 }
 
-/// Graphs and inputs of a unit, and `names` (labels are added) into shared memory: nothing that an earlier kernel of the same epoch writes.
+/// Graphs and inputs of a unit, and `names` (labels are added) into shared memory: nothing that an earlier kernel of
+/// the same epoch writes.
 template <int W>
 __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, Names names) {
   const int tid = static_cast<int>(threadIdx.x);
@@ -172,30 +173,29 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     __syncthreads();
     const bool wide_out = l == model.layers - 1 && model.readout == Pool::max;
     const bool joins = l + 1 == model.pre;  // the next layer's input has random columns, which stand there already
-    layer_product<W>(sm, in, scratch, tiles, start, weights, forward_w, l, warp, lane,
-                     [&](float(&z)[2][4], int tile) {
+    layer_product<W>(sm, in, scratch, tiles, start, weights, forward_w, l, warp, lane, [&](float(&z)[2][4], int tile) {
 #pragma unroll
-                       for (int n = 0; n < 2; ++n) {
-                         activate(model.activation, z[n]);
-                         if (wide_out) {
-                           const int row = tile * 16 + eighth;
-                           const int column = (group * 16 + n * 8 + 2 * pair) ^ ((eighth & 3) << 3);
-                           auto* to = reinterpret_cast<float*>(sm + out) + row * W + column;
-                           *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
-                           *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
-                         } else {
-                           char* to = sm + out + place(tile, n);
-                           const int column = group * 16 + n * 8 + 2 * pair;
-                           if (!joins || column + 1 < model.fixed) {
-                             *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
-                             *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
-                           } else if (column < model.fixed) {
-                             *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
-                             *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
-                           }
-                         }
-                       }
-                     });
+      for (int n = 0; n < 2; ++n) {
+        activate(model.activation, z[n]);
+        if (wide_out) {
+          const int row = tile * 16 + eighth;
+          const int column = (group * 16 + n * 8 + 2 * pair) ^ ((eighth & 3) << 3);
+          auto* to = reinterpret_cast<float*>(sm + out) + row * W + column;
+          *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
+          *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
+        } else {
+          char* to = sm + out + place(tile, n);
+          const int column = group * 16 + n * 8 + 2 * pair;
+          if (!joins || column + 1 < model.fixed) {
+            *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+            *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+          } else if (column < model.fixed) {
+            *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
+            *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
+          }
+        }
+      }
+    });
     if (l + 1 < model.layers) {
       if constexpr (Team<W>::kMatrices == 2) load_weights<W>(weights, forward_w, l + 1, 0, group, lane);
       load_bias(l + 1);
@@ -221,24 +221,24 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     __syncthreads();
     if (l > 0) {
       const int columns = l == model.pre ? model.fixed : W;  // nothing flows back into random columns
-      layer_product<W>(sm, dz, scratch, tiles, start, weights, backward_w, l, warp, lane,
-                       [&](float(&d)[2][4], int tile) {
+      layer_product<W>(
+          sm, dz, scratch, tiles, start, weights, backward_w, l, warp, lane, [&](float(&d)[2][4], int tile) {
 #pragma unroll
-                         for (int n = 0; n < 2; ++n) {
-                           const unsigned at = place(tile, n);
-                           const float2 h0 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at));
-                           const float2 h1 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at + 16 * W));
-                           float x0 = d[n][0] * slope(model.activation, h0.x), x1 = d[n][1] * slope(model.activation, h0.y);
-                           float x2 = d[n][2] * slope(model.activation, h1.x), x3 = d[n][3] * slope(model.activation, h1.y);
-                           if (columns < W) {
-                             const int column = group * 16 + n * 8 + 2 * pair;
-                             if (column >= columns) x0 = x2 = 0;
-                             if (column + 1 >= columns) x1 = x3 = 0;
-                           }
-                           *reinterpret_cast<unsigned*>(sm + next + at) = pack2(x0, x1);
-                           *reinterpret_cast<unsigned*>(sm + next + at + 16 * W) = pack2(x2, x3);
-                         }
-                       });
+            for (int n = 0; n < 2; ++n) {
+              const unsigned at = place(tile, n);
+              const float2 h0 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at));
+              const float2 h1 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at + 16 * W));
+              float x0 = d[n][0] * slope(model.activation, h0.x), x1 = d[n][1] * slope(model.activation, h0.y);
+              float x2 = d[n][2] * slope(model.activation, h1.x), x3 = d[n][3] * slope(model.activation, h1.y);
+              if (columns < W) {
+                const int column = group * 16 + n * 8 + 2 * pair;
+                if (column >= columns) x0 = x2 = 0;
+                if (column + 1 >= columns) x1 = x3 = 0;
+              }
+              *reinterpret_cast<unsigned*>(sm + next + at) = pack2(x0, x1);
+              *reinterpret_cast<unsigned*>(sm + next + at + 16 * W) = pack2(x2, x3);
+            }
+          });
     }
     weight_gradient<W>(sm, in, dz, scratch, tiles, slots + l * (2 * W * W), bias_slots + l * W, warp, lane);
     if (l > 1) {

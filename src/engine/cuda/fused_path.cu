@@ -1,7 +1,6 @@
-#include "engine/cuda/fused.hpp"
-
 #include <algorithm>
 
+#include "engine/cuda/fused.hpp"
 #include "engine/cuda/fused_trainer.hpp"
 #include "engine/outcome.hpp"
 #include "engine/randomness.hpp"
@@ -121,8 +120,8 @@ class FusedPath final : public Path {
     args.test_units_most = static_cast<int>(units.size());
     args.tests_most = static_cast<int>(which.size());
     args.logits = out.data();
-    launch(fixed.shape().kernels->test, units.size(), fused::kThreads,
-           static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
+    launch(fixed.shape().kernels->test, units.size(), fused::kThreads, static_cast<std::size_t>(args.shared.bytes),
+           stream, args, 0);
     out.download(logits.values, stream);
     stream.sync();
     return logits;
@@ -139,8 +138,9 @@ class FusedPath final : public Path {
     double loss = 0;
     for (std::size_t first = 0; first < which.size(); first += kGradientGraphs) {
       const std::size_t count = std::min(kGradientGraphs, which.size() - first);
-      loss += gradient_round(job, fixed, which.subspan(first, count), std::span(rows).subspan(first, count), draw,
-                             std::span(logits_out.values).subspan(first * job.model.classes, count * job.model.classes));
+      loss +=
+          gradient_round(job, fixed, which.subspan(first, count), std::span(rows).subspan(first, count), draw,
+                         std::span(logits_out.values).subspan(first * job.model.classes, count * job.model.classes));
     }
     const auto all = fixed.states().pinned();
     fixed.states().save(all, stream);

@@ -1,8 +1,7 @@
-#include "engine/cuda/fused_plan.hpp"
-
 #include <algorithm>
 
 #include "engine/adam.hpp"
+#include "engine/cuda/fused_plan.hpp"
 #include "engine/outcome.hpp"
 #include "engine/randomness.hpp"
 #include "support/random.hpp"

@@ -22,11 +22,11 @@ struct Plan {
   Plan() = default;
   explicit Plan(const PlanSizes& sizes);
 
-  std::size_t epochs = 0;               ///< of the chunk
-  std::size_t units_most = 1;           ///< of any batch
-  std::vector<std::uint32_t> first;     ///< a trial: the epoch (1 is the first) its first one here is
-  std::vector<std::size_t> epochs_of;   ///< a trial: how many of the chunk's it takes
-  PinnedArray<StepEntry> steps;         ///< layouts as in Args
+  std::size_t epochs = 0;              ///< of the chunk
+  std::size_t units_most = 1;          ///< of any batch
+  std::vector<std::uint32_t> first;    ///< a trial: the epoch (1 is the first) its first one here is
+  std::vector<std::size_t> epochs_of;  ///< a trial: how many of the chunk's it takes
+  PinnedArray<StepEntry> steps;        ///< layouts as in Args
   PinnedArray<Unit> units;
   PinnedArray<EpochKeys> keys;
   PinnedArray<int> test_due;

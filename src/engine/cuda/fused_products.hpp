@@ -1,6 +1,6 @@
 #pragma once
-/// The dense products of a layer on tensor cores, from and to shared memory. Sixteen warps share the rows' tiles of 16 and
-/// the columns' groups of 16; every warp keeps the weights of its columns in registers.
+/// The dense products of a layer on tensor cores, from and to shared memory. Sixteen warps share the rows' tiles of 16
+/// and the columns' groups of 16; every warp keeps the weights of its columns in registers.
 #include "engine/cuda/fused_gather.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -15,7 +15,10 @@ __device__ __forceinline__ void activate(Act act, float (&z)[4]) {
     for (int i = 0; i < 4; ++i) z[i] = elu(z[i]);
   } else if (act == Act::tanh) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) z[i] = tanhf(z[i]);
+    for (int i = 0; i < 4; ++i) {
+      const float e = fast_exp(-2.0f * fabsf(z[i]));
+      z[i] = copysignf(fast_div(1.0f - e, 1.0f + e), z[i]);
+    }
   } else {
 #pragma unroll
     for (int i = 0; i < 4; ++i) z[i] = z[i] < 0.0f ? 0.0f : z[i];
@@ -133,10 +136,10 @@ __device__ __forceinline__ void layer_product(const char* sm, unsigned first, un
 template <int W>
 __device__ __forceinline__ void weight_gradient(const char* sm, unsigned h, unsigned dz, unsigned s, int tiles,
                                                 Half* slot, float* bias_slot, int warp, int lane) {
-  constexpr int kTall = W > 64 ? 2 : 1;          // 16-row tiles of a piece
-  constexpr int kDown = W / 16 / kTall;          // pieces
+  constexpr int kTall = W > 64 ? 2 : 1;  // 16-row tiles of a piece
+  constexpr int kDown = W / 16 / kTall;  // pieces
   constexpr int kAcross = 2 * W / 32;
-  constexpr int kBias = 4 / kDown;               // tiles of 8 columns whose bias a piece sums
+  constexpr int kBias = 4 / kDown;  // tiles of 8 columns whose bias a piece sums
   const unsigned ones[4] = {0x3C003C00u, 0x3C003C00u, 0x3C003C00u, 0x3C003C00u};
   const int part = lane >> 3;
   const unsigned row8 = static_cast<unsigned>(lane & 7);

@@ -1,7 +1,6 @@
-#include "engine/cuda/fused_shape.hpp"
-
 #include <algorithm>
 
+#include "engine/cuda/fused_shape.hpp"
 #include "engine/randomness.hpp"
 #include "nn/model.hpp"
 #include "support/error.hpp"
@@ -99,7 +98,8 @@ struct Capacity {
 Capacity capacity_of(const Model& model, int width, const Largest& nodes, const Largest& edges) {
   const int limit = static_cast<int>(shared_limit());
   const auto fits = [&](int rows, int e) { return shared_of(model, width, rows, e).bytes <= limit; };
-  const int least = std::max(16, padded_to(nodes.first, 16)), most = std::max(16, padded_to(nodes.first + nodes.second, 16));
+  const int least = std::max(16, padded_to(nodes.first, 16)),
+            most = std::max(16, padded_to(nodes.first + nodes.second, 16));
   const int both = std::min<int>(edges.first + edges.second, kMostEdges);
   const int wanted = fits(least, both) ? both : edges.first;
   if (!fits(least, wanted)) return {};
@@ -111,7 +111,8 @@ Capacity capacity_of(const Model& model, int width, const Largest& nodes, const 
 // The parameters' places, from the layout's names.
 class Places {
  public:
-  Places(const nn::ModelConfig& config, int width, Shape& shape) : layout_(nn::layout(config)), width_(width), shape_(shape) {
+  Places(const nn::ModelConfig& config, int width, Shape& shape)
+      : layout_(nn::layout(config)), width_(width), shape_(shape) {
     shape.places.assign(layout_.size, kNone);
     shape.copies.assign(layout_.size, kNone);
   }
@@ -135,7 +136,9 @@ class Places {
 
  private:
   [[nodiscard]] int fragment(int i, int j) const {
-    return width_ == 32 ? fragment_place<32>(i, j) : width_ == 64 ? fragment_place<64>(i, j) : fragment_place<128>(i, j);
+    return width_ == 32   ? fragment_place<32>(i, j)
+           : width_ == 64 ? fragment_place<64>(i, j)
+                          : fragment_place<128>(i, j);
   }
   void small(std::size_t at, int place) { shape_.places[at] = static_cast<unsigned>(shape_.model.weights + place); }
   template <class Body>

@@ -1,6 +1,6 @@
-#include "engine/cuda/fused_state.hpp"
-
 #include <algorithm>
+
+#include "engine/cuda/fused_state.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -123,20 +123,30 @@ void States::load(Stream& stream) {
   forward_.zero(stream);
   backward_.zero(stream);
   flat_.upload(staging_.span(), stream);
-  const Flat flat = {flat_.data(),      places_.data(),
-                     copies_.data(),    {w_.data(), m_.data(), v_.data()},
-                     forward_.data(),   backward_.data(),
-                     static_cast<unsigned>(trials_), static_cast<unsigned>(count_),
-                     static_cast<unsigned>(model_.stride), static_cast<unsigned>(model_.weights)};
+  const Flat flat = {flat_.data(),
+                     places_.data(),
+                     copies_.data(),
+                     {w_.data(), m_.data(), v_.data()},
+                     forward_.data(),
+                     backward_.data(),
+                     static_cast<unsigned>(trials_),
+                     static_cast<unsigned>(count_),
+                     static_cast<unsigned>(model_.stride),
+                     static_cast<unsigned>(model_.weights)};
   launch(scatter_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat);
 }
 
 void States::save(std::span<float> to, Stream& stream) {
-  const Flat flat = {flat_.data(),      places_.data(),
-                     copies_.data(),    {w_.data(), m_.data(), v_.data()},
-                     forward_.data(),   backward_.data(),
-                     static_cast<unsigned>(trials_), static_cast<unsigned>(count_),
-                     static_cast<unsigned>(model_.stride), static_cast<unsigned>(model_.weights)};
+  const Flat flat = {flat_.data(),
+                     places_.data(),
+                     copies_.data(),
+                     {w_.data(), m_.data(), v_.data()},
+                     forward_.data(),
+                     backward_.data(),
+                     static_cast<unsigned>(trials_),
+                     static_cast<unsigned>(count_),
+                     static_cast<unsigned>(model_.stride),
+                     static_cast<unsigned>(model_.weights)};
   launch(gather_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat);
   flat_.download(to, stream);
 }

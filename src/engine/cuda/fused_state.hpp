@@ -1,5 +1,6 @@
 #pragma once
-/// What lies on the device for the fused path: the graphs of a job, and the parameters and moments of a group of trials.
+/// What lies on the device for the fused path: the graphs of a job, and the parameters and moments of a group of
+/// trials.
 #include <span>
 #include <vector>
 

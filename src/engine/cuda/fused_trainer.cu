@@ -1,11 +1,10 @@
-#include "engine/cuda/fused_trainer.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <future>
 
 #include "engine/cuda/fused_plan.hpp"
+#include "engine/cuda/fused_trainer.hpp"
 #include "engine/outcome.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -36,7 +35,8 @@ struct Chunk {
   [[nodiscard]] bool tested(std::size_t e) const {
     const std::size_t trials = first.size();
     return std::any_of(test_due.begin() + static_cast<std::ptrdiff_t>(e * trials),
-                       test_due.begin() + static_cast<std::ptrdiff_t>((e + 1) * trials), [](int due) { return due != 0; });
+                       test_due.begin() + static_cast<std::ptrdiff_t>((e + 1) * trials),
+                       [](int due) { return due != 0; });
   }
 };
 
@@ -130,8 +130,9 @@ class GroupRun {
     test_counts_ = DeviceArray<int>::from(counts, "test graphs", stream_);
 
     const std::size_t classes = job_.model.classes;
-    const std::size_t per_row = sizes_.steps * (sizes_.units_stride * sizeof(Unit) + sizeof(StepEntry) + batch * sizeof(Outcome)) +
-                                sizes_.draws * (tests_most_ * classes * sizeof(float) + sizeof(uint2)) + 64;
+    const std::size_t per_row =
+        sizes_.steps * (sizes_.units_stride * sizeof(Unit) + sizeof(StepEntry) + batch * sizeof(Outcome)) +
+        sizes_.draws * (tests_most_ * classes * sizeof(float) + sizeof(uint2)) + 64;
     sizes_.epochs_most = std::clamp<std::size_t>(kPlanBytes / (per_row * trials_.size()), 1, job_.epochs);
     if (options_.chunk_epochs > 0) sizes_.epochs_most = std::min<std::size_t>(options_.chunk_epochs, job_.epochs);
     const std::size_t rows = sizes_.epochs_most * trials_.size();
@@ -245,7 +246,8 @@ class GroupRun {
       }
     }
     chunk.end.record(stream_);
-    outcomes_.download(chunk.outcomes.span().first(rows * sizes_.steps * static_cast<std::size_t>(args_.batch)), stream_);
+    outcomes_.download(chunk.outcomes.span().first(rows * sizes_.steps * static_cast<std::size_t>(args_.batch)),
+                       stream_);
     logits_.download(chunk.logits.span().first(rows * sizes_.draws * tests_most_ * job_.model.classes), stream_);
     bad_.download(chunk.bad.span(), stream_);
     states_.save(chunk.states.span(), stream_);
@@ -271,9 +273,9 @@ class GroupRun {
     for (std::size_t t = 0; t < trials_.size(); ++t) {
       if (stopped_[t]) continue;
       for (std::size_t e = 0; e < chunk.epochs_of[t]; ++e) tallies[t].push_back(tally_of(chunk, e, t));
-      const bool lost = chunk.bad.data()[t] != 0 || std::any_of(tallies[t].begin(), tallies[t].end(), [](const Tally& tally) {
-                          return !std::isfinite(tally.loss);
-                        });
+      const bool lost =
+          chunk.bad.data()[t] != 0 || std::any_of(tallies[t].begin(), tallies[t].end(),
+                                                  [](const Tally& tally) { return !std::isfinite(tally.loss); });
       if (lost) stopped_[t] = broken_[t] = true;
     }
     for (std::size_t e = 0; e < chunk.epochs; ++e) {
@@ -416,7 +418,8 @@ std::size_t update_shared(const Args& args) {
 }
 
 std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
-  const auto weights = static_cast<std::size_t>(shape.model.weights), stride = static_cast<std::size_t>(shape.model.stride);
+  const auto weights = static_cast<std::size_t>(shape.model.weights),
+             stride = static_cast<std::size_t>(shape.model.stride);
   return weights * (4 + 2 * std::size_t{job.batch}) + stride * 24 +
          std::size_t{job.batch} * static_cast<std::size_t>(shape.model.factors) * 4;
 }
@@ -424,6 +427,9 @@ std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
 std::vector<std::size_t> train_group(const Job& job, const Shape& shape, const Tables& tables, std::span<Trial> trials,
                                      std::size_t first, Observer& observer, const FusedOptions& options,
                                      Stream& stream) {
+  const bool any =
+      std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state.epoch < job.epochs; });
+  if (!any) return {};
   return GroupRun(job, shape, tables, trials, first, observer, options, stream).run();
 }
 

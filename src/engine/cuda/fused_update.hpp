@@ -1,14 +1,10 @@
 #pragma once
 /// Sums the gradients of a batch's units in the order of the units and takes Adam's step; writes the half copies of the
 /// weights in both orientations. A warp's piece of work is 256 weights of the layers, or 32 small parameters.
+#include "engine/adam.hpp"
 #include "engine/cuda/fused_args.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
-
-inline constexpr float kOneMinusBeta1 = static_cast<float>(1 - 0.9);
-inline constexpr float kBeta2 = 0.999f;
-inline constexpr float kOneMinusBeta2 = static_cast<float>(1 - 0.999);
-inline constexpr float kEps = 1e-8f;
 
 struct StepConstants {
   float gradient_scale;  ///< 1 / (loss scale · graphs of the batch)
@@ -23,9 +19,9 @@ __device__ __forceinline__ void adam(float& w, float& m, float& v, float g, cons
     m += g;
     return;
   }
-  m += (g - m) * kOneMinusBeta1;
-  v = kBeta2 * v + kOneMinusBeta2 * g * g;
-  w -= by.step_size * fast_div(m, sqrtf(v) * by.correction + kEps);
+  m += (g - m) * AdamStep::kOneMinusBeta1;
+  v = AdamStep::kBeta2 * v + AdamStep::kOneMinusBeta2 * g * g;
+  w -= by.step_size * fast_div(m, sqrtf(v) * by.correction + AdamStep::kEps);
 }
 
 /// Eight weights of a lane.
@@ -60,13 +56,14 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
   const std::size_t first = static_cast<std::size_t>(trial) * model.stride;
   Eight eight;
   if (own < pieces) load_eight(eight, a, first + static_cast<std::size_t>(own * kPiece + lane * 8));
+  // The pass before this has waited for the epoch's number; plans do not change within a chunk.
+  const int epoch = load_cg(a.epoch);
+  const StepEntry entry = a.plan[(static_cast<std::size_t>(epoch) * a.trials + trial) * a.steps + step];
   pdl_wait();
   pdl_trigger();
-  const int epoch = *a.epoch;
-  const StepEntry entry = a.plan[(static_cast<std::size_t>(epoch) * a.trials + trial) * a.steps + step];
   if (entry.units == 0) return;
-  const StepConstants constants = {1.0f / (kLossScale * (a.gradient_alone ? 1.0f : static_cast<float>(entry.graphs))), entry.step_size,
-                                   1.0f / entry.correction2_sqrt, a.gradient_alone};
+  const StepConstants constants = {1.0f / (kLossScale * (a.gradient_alone ? 1.0f : static_cast<float>(entry.graphs))),
+                                   entry.step_size, 1.0f / entry.correction2_sqrt, a.gradient_alone};
   char* area = sm + warp * a.staged_slots * 512 + lane * 16;
   float* staged = reinterpret_cast<float*>(sm + kWarps * a.staged_slots * 512);
   const float* all_factors = a.factor_slots + static_cast<std::size_t>(trial) * a.batch * model.factors;
