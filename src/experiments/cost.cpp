@@ -72,7 +72,7 @@ double CostModel::graph_seconds(const Sample& from, const train::RunConfig& conf
   const train::TrainingData data = train::prepare(from.dataset, config);
   const auto all = static_cast<std::uint32_t>(std::min<std::size_t>(20, from.dataset.set.graphs.size()));
   if (lockstep_) {
-    constexpr std::uint32_t kTrials = 10, kEpochs = 20;
+    constexpr std::uint32_t kTrials = 10, kEpochs = 5;
     Nobody nobody;
     const auto clock = [&](std::uint32_t epochs) {
       const auto start = std::chrono::steady_clock::now();
