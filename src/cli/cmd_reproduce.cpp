@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
@@ -50,24 +51,33 @@ std::vector<Experiment> load(const Arguments& a) {
   return out;
 }
 
-/// What each experiment costs here, alone: trials shared with others count in each.
+/// What each experiment costs here alone, and each profile with trials that several experiments share counted once.
 void list(const Arguments& a) {
-  experiments::CostModel cost(experiments::engine_of_device(a.device));
   const unsigned threads = resolve_threads(a.common.threads);
+  experiments::CostModel cost(experiments::engine_of_device(a.device), threads);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text = fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
                                  "estimated time", "what");
   for (const char* profile : experiments::kProfiles) {
-    Arguments with = a;
-    with.profile = profile;
+    std::set<std::string> counted;
+    double together = 0;
+    std::size_t listed = 0;
     for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
       const Experiment e = experiments::load_experiment(experiments::find_experiment(name), profile);
       if (e.rows.empty()) continue;
+      ++listed;
       double seconds = 0;
       std::size_t trials = 0;
       for (const experiments::Row& row : e.rows) {
-        seconds += cost.fold_seconds(e.data, row.config) * row.folds_run / threads;
+        const double fold_seconds = cost.fold_seconds(e.data, row.config);
+        seconds += fold_seconds * row.folds_run;
         trials += row.folds_run;
+        train::RunConfig config = row.config;
+        config.data.hash = e.data.name();
+        for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
+          config.folds.only = fold;
+          if (counted.insert(experiments::trial_key(config)).second) together += fold_seconds;
+        }
       }
       text += fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}{}\n", e.name, profile, e.rows.size(), trials,
                           format_duration(seconds), e.title, e.paper.empty() ? "" : " (" + e.paper + ")");
@@ -80,11 +90,14 @@ void list(const Arguments& a) {
                       {"trials", trials},
                       {"estimated_seconds", seconds}});
     }
+    if (listed > 1) {
+      text += fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n\n", "together", profile, "", counted.size(),
+                          format_duration(together), "trials that several need run once");
+    }
   }
   if (a.common.json) return print_json(json);
-  print(text + fmt::format("Times are estimates for {} thread{} of this machine, from a short timing; trials that "
-                           "several experiments need run once.\n",
-                           threads, threads == 1 ? "" : "s"));
+  print(text + fmt::format("Times are estimates for {} thread{} of this machine, from a short timing.\n", threads,
+                           threads == 1 ? "" : "s"));
 }
 
 std::string command_line(const Arguments& a) {
@@ -143,9 +156,12 @@ void run(Arguments a) {
                                   outcome.trials, command_line(a)));
   }
   if (a.common.json) return print_json(entry);
-  print(fmt::format(
-      "{} trials, {} trained now in {}, the others were there\n{}: now 'tyche report {} --out report.html'\n",
-      outcome.trials, outcome.trained, format_duration(seconds), a.out, a.out));
+  const std::string did =
+      outcome.trained == 0 ? std::string("all were there, nothing was computed")
+      : outcome.trained == outcome.trials
+          ? fmt::format("all trained in {}", format_duration(seconds))
+          : fmt::format("{} trained in {}, the others were there", outcome.trained, format_duration(seconds));
+  print(fmt::format("{}: {} trials, {}; now 'tyche report {} --out report.html'\n", a.out, outcome.trials, did, a.out));
 }
 
 }  // namespace

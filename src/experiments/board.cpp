@@ -24,14 +24,16 @@ Board::~Board() {
   clear();
 }
 
-std::unique_ptr<Progress> Board::begin(std::string label, std::uint64_t epochs, double cost) {
+std::unique_ptr<Progress> Board::begin(std::string label, std::uint64_t epochs, double cost, double planned) {
   const std::scoped_lock lock(mutex_);
   label_ = std::move(label);
   note_.clear();
   epochs_ = epochs;
   epochs_done_ = 0;
   cost_ = cost;
+  total_ -= planned - static_cast<double>(epochs) * cost;
   group_start_ = Clock::now();
+  if (terminal_) draw(group_start_);  // preparing a model on sets can take a while
   return std::make_unique<Epochs>(*this);
 }
 
@@ -68,7 +70,7 @@ void Board::draw(Clock::time_point now) {
                   epochs_done_, epochs_, left(group_gone, group_share), note_);
   const auto filled = static_cast<std::size_t>(share * 20);
   const std::string line =
-      terminal_ ? fmt::format("\r\x1b[K[{}{}] {}", std::string(filled, '#'), std::string(20 - filled, '.'), text)
+      terminal_ ? one_line(fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(20 - filled, '.'), text))
                 : text + "\n";
   std::fputs(line.c_str(), out_);
   std::fflush(out_);

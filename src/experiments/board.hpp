@@ -3,7 +3,7 @@
 /// line for each group that is done.
 ///
 ///   Board board(stderr, total_cost);
-///   auto progress = board.begin("GCN-50%RNI", epochs, cost_per_epoch);   // hand it to train::Run
+///   auto progress = board.begin("GCN-50%RNI", epochs, cost_per_epoch, epochs * cost_per_epoch);  // for train::Run
 ///   board.end("98.8 %");
 #include <chrono>
 #include <cstdint>
@@ -26,9 +26,9 @@ class Board {
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
-  /// A group starts: `epochs` over all its folds, each of `cost`. The Progress reports to this board and must not
-  /// outlive it.
-  [[nodiscard]] std::unique_ptr<Progress> begin(std::string label, std::uint64_t epochs, double cost);
+  /// A group starts: `epochs` over all its folds, each of `cost`; `planned` is what it had in the total (more where a
+  /// run is resumed). The Progress reports to this board and must not outlive it.
+  [[nodiscard]] std::unique_ptr<Progress> begin(std::string label, std::uint64_t epochs, double cost, double planned);
   /// The group is done; `line` stays on the screen.
   void end(const std::string& line);
 

@@ -1,46 +1,97 @@
 #include "experiments/cost.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <numeric>
 
+#include "experiments/plan.hpp"
 #include "graph/encoding.hpp"
+#include "support/parallel.hpp"
 #include "train/data.hpp"
 
 namespace tyche::experiments {
 
 namespace {
 
-/// Keeps the seconds of the last epoch: the first warms caches and tables up.
+double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The least processor time of an epoch: the first warms caches and tables up.
 struct Stopwatch : engine::Observer {
-  double seconds = 0;
-  bool on_epoch(std::size_t, const engine::EpochResult& result, const engine::State&) override {
-    seconds = result.seconds;
+  double last = 0;
+  double least = std::numeric_limits<double>::infinity();
+  bool on_begin(std::size_t) override {
+    last = processor_seconds();
+    return true;
+  }
+  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State&) override {
+    const double now = processor_seconds();
+    least = std::min(least, now - last);
+    last = now;
     return true;
   }
 };
 
-double time_epoch(engine::Engine& engine, const train::TrainingData& data, const train::RunConfig& config,
-                  std::uint32_t graphs, std::uint32_t epochs) {
+struct Nobody : engine::Observer {
+  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State&) override { return true; }
+};
+
+void train(engine::Engine& engine, const train::TrainingData& data, const train::RunConfig& config,
+           std::uint32_t graphs, std::uint32_t epochs, std::uint32_t trials, engine::Observer& observer) {
   engine::Job job = data.job(config);
   job.data = {job.data.graphs.first(graphs), job.data.labels.first(graphs), job.data.features.first(graphs)};
   job.epochs = epochs;
   job.eval_every = epochs + 1;
-  engine::Trial trial;
-  trial.learning_rate = config.training.learning_rate;
-  trial.train.resize(graphs);
-  std::iota(trial.train.begin(), trial.train.end(), 0u);
-  trial.test = {0};
-  trial.state = engine::fresh_state(config.model, config.seed, 0);
-  Stopwatch watch;
-  engine.train(job, {&trial, 1}, watch);
-  return watch.seconds / graphs;
+  std::vector<engine::Trial> group(trials);
+  for (std::uint32_t t = 0; t < trials; ++t) {
+    group[t].fold = t;
+    group[t].learning_rate = config.training.learning_rate;
+    group[t].train.resize(graphs);
+    std::iota(group[t].train.begin(), group[t].train.end(), 0u);
+    group[t].test = {0};
+    group[t].state = engine::fresh_state(config.model, config.seed, t);
+  }
+  engine.train(job, group, observer);
 }
 
 }  // namespace
 
-CostModel::CostModel(const std::string& engine) : engine_(engine::make_engine(engine, 1)) {}
+CostModel::CostModel(const std::string& engine, unsigned threads)
+    : lockstep_(trains_in_lockstep(engine)),
+      threads_(resolve_threads(threads)),
+      engine_(engine::make_engine(engine, lockstep_ ? threads : 1)) {}
+
+double CostModel::graph_seconds(const Sample& from, const train::RunConfig& config) {
+  const train::TrainingData data = train::prepare(from.dataset, config);
+  const auto all = static_cast<std::uint32_t>(std::min<std::size_t>(20, from.dataset.set.graphs.size()));
+  if (lockstep_) {
+    constexpr std::uint32_t kTrials = 10, kEpochs = 5;
+    Nobody nobody;
+    const auto clock = [&](std::uint32_t epochs) {
+      const auto start = std::chrono::steady_clock::now();
+      train(*engine_, data, config, all, epochs, kTrials, nobody);
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const double begun = clock(1);
+    return std::max(1e-9, clock(kEpochs + 1) - begun) / kEpochs / kTrials / all;
+  }
+  Stopwatch watch;
+  // Two graphs tell enough of a model that takes long over them.
+  constexpr double kLong = 0.1;
+  const std::uint32_t two = std::min(2u, all);
+  train(*engine_, data, config, two, 1, 1, watch);
+  if (watch.least > kLong) return watch.least / two / threads_;
+  watch = {};
+  train(*engine_, data, config, all, 3, 1, watch);
+  return watch.least / all / threads_;
+}
 
 const CostModel::Sample& CostModel::sample(const DataSpec& data) {
   const auto [at, fresh] = samples_.try_emplace(data.name());
@@ -77,15 +128,7 @@ double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& as
     if (field.key.starts_with("model.") || field.key == "training.batch") shape += field.value.dump() + " ";
   }
   const auto [at, fresh] = per_graph_.try_emplace(shape, 0);
-  if (fresh) {
-    const train::TrainingData data = train::prepare(from.dataset, config);
-    const auto all = static_cast<std::uint32_t>(std::min<std::size_t>(20, from.dataset.set.graphs.size()));
-    // Two graphs tell enough of a model that takes long over them.
-    constexpr double kLong = 0.05;
-    double seconds = time_epoch(*engine_, data, config, std::min(2u, all), 1);
-    if (seconds < kLong) seconds = time_epoch(*engine_, data, config, all, 2);
-    at->second = seconds;
-  }
+  if (fresh) at->second = graph_seconds(from, config);
   const auto graphs = static_cast<double>(from.graphs);
   const double test = graphs / asked.folds.count;
   const double train = (graphs - test) * (1 - asked.folds.validation);

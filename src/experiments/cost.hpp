@@ -1,9 +1,10 @@
 #pragma once
-/// What a trial costs here, from a short timing: a batch or so of graphs like the experiment's, trained for an epoch or
-/// two on one thread, scaled to the graphs and epochs asked for.
+/// What a trial costs here, from a short timing: a batch of graphs like the experiment's, trained for a few epochs and
+/// scaled to the graphs and epochs asked for. Processor time is what is measured, so that other work on the machine
+/// does not look like cost; an engine that trains in lockstep is timed by the clock, ten folds at once.
 ///
-///   CostModel cost("auto");
-///   cost.fold_seconds(experiment.data, row.config)         // one fold, one thread
+///   CostModel cost("auto", 2);
+///   cost.fold_seconds(experiment.data, row.config)         // one of many folds, on two threads
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,9 +18,10 @@ namespace tyche::experiments {
 class CostModel {
  public:
   /// Throws InputError on an engine there is none of.
-  explicit CostModel(const std::string& engine);
+  CostModel(const std::string& engine, unsigned threads);
 
-  /// Seconds one epoch of one fold takes on one thread, evaluation included. Each shape of model is timed once.
+  /// Seconds that one epoch of one fold adds where enough folds run side by side, evaluation included. Each shape of
+  /// model is timed once.
   [[nodiscard]] double epoch_seconds(const DataSpec& data, const train::RunConfig& config);
   /// All epochs.
   [[nodiscard]] double fold_seconds(const DataSpec& data, const train::RunConfig& config) {
@@ -32,7 +34,10 @@ class CostModel {
     std::uint64_t graphs = 0;  ///< of the whole data set
   };
   const Sample& sample(const DataSpec& data);
+  double graph_seconds(const Sample& from, const train::RunConfig& config);
 
+  bool lockstep_;
+  unsigned threads_;
   std::unique_ptr<engine::Engine> engine_;
   std::map<std::string, Sample> samples_;
   std::map<std::string, double> per_graph_;

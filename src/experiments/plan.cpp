@@ -78,7 +78,7 @@ std::string engine_of_device(const std::string& device) {
   return device == "auto" && gpu ? "cuda" : device;
 }
 
-bool trains_in_lockstep(const std::string& engine) { return engine == "cuda"; }
+bool trains_in_lockstep(const std::string& engine) { return engine.starts_with("cuda"); }
 
 std::string trial_key(const train::RunConfig& config) {
   return fmt::format("{}-{:016x}", config.model.kind, hash_bytes(identity(config, {})));

@@ -13,6 +13,7 @@
 #include "engine/sets/set_data.hpp"
 #include "experiments/board.hpp"
 #include "experiments/cost.hpp"
+#include "nn/model.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/parallel.hpp"
@@ -47,13 +48,23 @@ std::vector<Piece> cut(const Plan& plan, unsigned threads, bool whole_groups) {
   return pieces;
 }
 
+/// Timing every model on a GPU would take as long as training some: there costs are weights, not seconds, which is all
+/// that order and time left need.
+double weight(const train::RunConfig& config) {
+  const bool pairs_or_sets = config.model.kind != "gcn";
+  return static_cast<double>(config.data.graphs) * static_cast<double>(nn::layout(config.model).size) *
+         (pairs_or_sets ? 50 : 1);
+}
+
 void estimate(const Plan& plan, std::vector<Piece>& pieces, unsigned threads) {
   if (pieces.empty()) return;
-  CostModel model(plan.trials.front().config.engine.name);
+  const std::string& engine = plan.trials.front().config.engine.name;
+  std::optional<CostModel> model;
+  if (!trains_in_lockstep(engine)) model.emplace(engine, threads);
   for (Piece& piece : pieces) {
     const PlannedTrial& first = plan.trials[piece.trials.front()];
     const DataSpec& data = plan.data[plan.folds[first.folds].data].spec;
-    piece.epoch_cost = model.epoch_seconds(data, first.config) / threads;
+    piece.epoch_cost = model ? model->epoch_seconds(data, first.config) : weight(first.config);
     piece.cost = piece.epoch_cost * first.config.training.epochs * static_cast<double>(piece.trials.size());
   }
 }
@@ -93,7 +104,8 @@ std::string result_line(const PlannedTrial& trial, const std::vector<train::Summ
     sum += *s.test_accuracy_mean;
     squares += *s.test_accuracy_mean * *s.test_accuracy_mean;
   }
-  if (count == 0) return fmt::format("{}: not tested yet", trial.label);
+  const bool stopped = std::any_of(summaries.begin(), summaries.end(), [](const auto& s) { return !s.complete; });
+  if (stopped || count == 0) return fmt::format("{:<24} stopped before its last epoch", trial.label);
   const double mean = sum / static_cast<double>(count);
   const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
   return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {} fold{}, {} epochs, {} of work", trial.label, 100 * mean,
@@ -145,16 +157,16 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
     const Piece& piece = pieces[i];
     if (!engine) engine = engine::make_engine(engine_name, threads);
     const PlannedTrial& first = plan.trials[piece.trials.front()];
-    prepare_sets(plan, first.folds, first.config, threads, options.cache);
     std::vector<train::Run> runs;
     std::uint64_t epochs = 0;
     for (const std::size_t t : piece.trials) {
       runs.push_back(open_run(plan.trials[t], plan.data_of(plan.trials[t]), *engine));
       epochs += runs.back().epochs_left();
     }
+    const auto progress = board.begin(first.label, epochs, piece.epoch_cost, piece.cost);
+    prepare_sets(plan, first.folds, first.config, threads, options.cache);
     std::vector<train::Run*> group;
     for (train::Run& run : runs) group.push_back(&run);
-    const auto progress = board.begin(first.label, epochs, piece.epoch_cost);
     const std::vector<train::Summary> summaries = train::Run::train_together(group, *engine, progress.get());
     trained += piece.trials.size();
     std::string line = result_line(first, summaries);

@@ -71,10 +71,21 @@ bool in_core(const Graph& graph, Node v, std::uint32_t n, std::size_t literals) 
   return graph.type(v) == kLiteralType ? v < 4 * n : v - literals < 4 * n;
 }
 
+/// Whether `more` is `less` with edges added, node for node.
+bool extends(const Graph& more, const Graph& less) {
+  if (!std::ranges::equal(more.types(), less.types())) return false;
+  const std::vector<Edge> edges = less.edges();
+  return std::all_of(edges.begin(), edges.end(), [&](const Edge& e) { return more.has_edge(e.first, e.second); });
+}
+
 nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label,
                                   const Pair& pair) {
   nlohmann::ordered_json json = {{"index", index}, {"label", label}, {"nodes", graph.num_nodes()}};
-  const Drawing drawing = draw(graph);
+  // A CORRUPT graph is drawn in the places of the graph it was made from: one sees what was added, which an added edge
+  // that pulls two components into one would hide.
+  const bool borrowed = pair.subset == "CORRUPT" && graph.num_edges() > other.num_edges() && extends(graph, other);
+  const Drawing drawing = draw(borrowed ? other : graph);
+  json["borrowed"] = borrowed;
   json["width"] = rounded(drawing.width);
   json["height"] = rounded(drawing.height);
   json["planar"] = drawing.planar;

@@ -41,6 +41,8 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
+std::string one_line(const std::string& text) { return "\r\x1b[K\x1b[?7l" + text + "\x1b[?7h"; }
+
 Progress::Progress(std::string label, std::uint64_t total, std::FILE* out)
     : label_(std::move(label)), total_(total), out_(out), terminal_(out != nullptr && ::isatty(::fileno(out)) != 0) {}
 
@@ -65,8 +67,8 @@ void Progress::draw(Clock::time_point now) {
   std::string line;
   if (terminal_) {
     const auto filled = static_cast<std::size_t>(share * 24);
-    line = fmt::format("\r\x1b[K{} [{}{}] {}/{}  {}  {}", label_, std::string(filled, '#'),
-                       std::string(24 - filled, '.'), done_, total_, left, note_);
+    line = one_line(fmt::format("{} [{}{}] {}/{}  {}  {}", label_, std::string(filled, '#'),
+                                std::string(24 - filled, '.'), done_, total_, left, note_));
   } else {
     line = fmt::format("{}: {} of {} ({:.0f} %), {} gone, {}{}{}\n", label_, done_, total_, 100 * share,
                        format_duration(elapsed), left, note_.empty() ? "" : ", ", note_);

@@ -50,6 +50,10 @@ void catch_interrupts();
 /// For tests.
 void set_interrupted(bool value);
 
+/// What makes a terminal put `text` over the line the cursor is in, cut off at its right edge: a line that wraps could
+/// not be overwritten by the next.
+[[nodiscard]] std::string one_line(const std::string& text);
+
 /// "1 h 02 min", "3 min 05 s", "4.2 s".
 [[nodiscard]] std::string format_duration(double seconds);
 

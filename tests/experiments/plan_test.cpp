@@ -75,6 +75,11 @@ TEST(EngineOfDevice, AutoIsTheGpuWhereThereIsOne) {
   EXPECT_EQ(engine_of_device("cpu"), "cpu");
 }
 
+TEST(TrainsInLockstep, AGpuDoes) {
+  EXPECT_TRUE(trains_in_lockstep("cuda"));
+  EXPECT_FALSE(trains_in_lockstep("cpu"));
+}
+
 TEST(TrainCommand, NamesWhatDiffersFromTheDefaultsOfTheModel) {
   train::RunConfig config = train::default_config("gcn");
   config.data.path = "data/my graphs";

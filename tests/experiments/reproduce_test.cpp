@@ -96,7 +96,8 @@ TEST_F(Reproduce, StoppedAtRandomMomentsAndResumedGivesTheRecordsOfAnUnbrokenRun
   write_file(toml, small_experiment(150));
   ASSERT_EQ(run("one-results").exit_code, 0);
   const std::vector<std::string> args = {"reproduce", toml, "--out", out("two-results"), "--quiet", "--resume"};
-  // Another moment in every run of the test: with most of the 900 epochs still to come, wherever the last stop left off.
+  // Another moment in every run of the test: with most of the 900 epochs still to come, wherever the last stop left
+  // off.
   std::mt19937 moment(std::random_device{}());
   for (const int number : {SIGKILL, SIGINT, SIGKILL}) {
     const std::size_t before = epochs_in("two-results");
@@ -139,16 +140,39 @@ TEST_F(Reproduce, WithoutResumeTrialsThatDidNotEndAreAnError) {
   EXPECT_EQ(run("one-results", {"--resume"}).exit_code, 0);
 }
 
-TEST_F(Reproduce, ThreeRanksGiveTheRecordsOfOneProcess) {
-  if (!built_with_mpi()) GTEST_SKIP() << "built without MPI";
-  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
+/// The same under mpirun.
+struct ReproduceOnRanks : Reproduce {
+  void SetUp() override {
+    Reproduce::SetUp();
+    if (!built_with_mpi()) GTEST_SKIP() << "built without MPI";
+    if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
+  }
+  /// Three ranks; `before` is shell code that each runs before it becomes the program.
+  [[nodiscard]] int run_ranks(const std::string& name, const std::string& more = "", const std::string& before = "") {
+    const std::string program =
+        std::string(TYCHE_PROGRAM) + " reproduce " + toml + " --quiet --out " + out(name) + more;
+    const std::string command =
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 "
+        "mpirun --oversubscribe -n 3 sh -c '" +
+        before + "exec " + program + "' > " + out("mpi.log") + " 2>&1";
+    return std::system(command.c_str());
+  }
+};
+
+TEST_F(ReproduceOnRanks, ThreeRanksGiveTheRecordsOfOneProcess) {
   ASSERT_EQ(run("one-results").exit_code, 0);
-  const std::string command =
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 "
-      "mpirun --oversubscribe -n 3 " +
-      std::string(TYCHE_PROGRAM) + " reproduce " + toml + " --quiet --out " + out("two-results") + " > " +
-      out("mpi.log") + " 2>&1";
-  ASSERT_EQ(std::system(command.c_str()), 0) << read_file(folder / "mpi.log");
+  ASSERT_EQ(run_ranks("two-results"), 0) << read_file(folder / "mpi.log");
+  EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
+}
+
+TEST_F(ReproduceOnRanks, ARankThatIsKilledLosesNothingThatResumeDoesNotBringBack) {
+  write_file(toml, small_experiment(150));
+  ASSERT_EQ(run("one-results").exit_code, 0);
+  // Rank 1 is killed soon after trials have begun.
+  const std::string kill = "if [ $OMPI_COMM_WORLD_RANK = 1 ]; then (while [ ! -d " + out("two-results/trials") +
+                           " ]; do sleep 0.01; done; sleep 0.05; kill -9 $$) & fi; ";
+  EXPECT_NE(run_ranks("two-results", "", kill), 0);
+  ASSERT_EQ(run_ranks("two-results", " --resume"), 0) << read_file(folder / "mpi.log");
   EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
 }
 

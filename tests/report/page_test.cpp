@@ -111,6 +111,8 @@ TEST_F(ResultsFolder, ThePairsHoldBothDrawingsAndTheRoundsOfColourRefinement) {
     EXPECT_EQ(core, 8 * pair["core"].get<std::size_t>());
     if (corrupt) {
       EXPECT_FALSE(pair["graphs"][0]["added"].empty());
+      EXPECT_EQ(pair["graphs"][0]["borrowed"], true);
+      EXPECT_EQ(pair["graphs"][0]["x"], pair["graphs"][1]["x"]);
       EXPECT_TRUE(pair["graphs"][1]["added"].empty());
     } else {
       EXPECT_EQ(pair["graphs"][0]["planar"], true);

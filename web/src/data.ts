@@ -67,6 +67,8 @@ export interface DrawnGraph {
   width: number;
   height: number;
   planar: boolean;
+  /** Drawn in the places of the other graph of the pair, of which it has all edges. */
+  borrowed: boolean;
   x: number[];
   y: number[];
   type: number[];

@@ -110,7 +110,7 @@ function main(): void {
   root.append(...report.experiments.map(section));
   if (report.data.length > 0) {
     root.append(h("section", { id: "data" }, h("h2", {}, "The data"),
-      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not, and their graphs look alike to colour refinement (1-WL). Both are drawn from planar embeddings."),
+      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not. The graphs of an EXP pair look alike to colour refinement (1-WL); those of a CORRUPT pair differ by a few edges and do not. Graphs are drawn from planar embeddings."),
       viewer(report.data)));
   }
   root.append(provenance(report));

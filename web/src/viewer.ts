@@ -161,7 +161,7 @@ export function viewer(sets: DataSet[]): HTMLElement {
     const ids = classes[Math.min(show.round, classes.length - 1)];
     const extent = { width: Math.max(a.width, b.width), height: Math.max(a.height, b.height) };
     const side = (g: DrawnGraph, from: number): HTMLElement => h("figure", { class: "drawn" },
-      h("figcaption", {}, h("b", {}, `Graph ${g.index}`), `: ${label(g)}, ${g.nodes} nodes, ${g.edges.length / 2} edges${g.planar ? "" : ", not planar: edges cross"}`),
+      h("figcaption", {}, h("b", {}, `Graph ${g.index}`), `: ${label(g)}, ${g.nodes} nodes, ${g.edges.length / 2} edges${g.borrowed ? ", placed like its partner" : g.planar ? "" : ", not planar: edges cross"}`),
       drawGraph(g, extent, show, ids.slice(from, from + g.nodes), describe));
     stage.replaceChildren(side(a, 0), side(b, a.nodes));
     about.textContent = "Point at a node to read what it stands for.";
