@@ -17,6 +17,7 @@ inline constexpr float kLossScale = 256.0f;  ///< keeps gradients inside the ran
 inline constexpr unsigned kNone = 0xffffffffu;
 inline constexpr int kMostClasses = 16;
 inline constexpr int kMostHidden = 128;
+inline constexpr int kMostStaged = 10;  ///< slots a warp of the update holds at a time
 inline constexpr int kNear = 6;  ///< neighbours whose places are kept in registers
 
 /// Where weight (input i, output j) of a W × W matrix stands: in the order in which lanes hold it as an operand of

@@ -185,7 +185,7 @@ class FusedPath final : public Path {
     Args args = fixed.args(draw, which.size());
     workspace.place(args);
     args.units_most = args.units_stride = static_cast<int>(units.size());
-    args.staged_slots = std::min(10, args.units_most);
+    args.staged_slots = std::min(fused::kMostStaged, args.units_most);
     args.units = device_units.data();
     args.pinned_first = device_rows.data();
     args.plan = device_plan.data();

@@ -202,7 +202,7 @@ class GroupRun {
     workspace_.reserve(shape_, trials_.size(), units, static_cast<std::size_t>(args_.batch));
     workspace_.place(args_);
     args_.units_most = static_cast<int>(units);
-    args_.staged_slots = static_cast<int>(std::min<std::size_t>(units, 10));
+    args_.staged_slots = static_cast<int>(std::min<std::size_t>(units, kMostStaged));
     const Args args = args_;
     const Kernels& kernels = *shape_.kernels;
     graph_ = Graph::capture(stream_, [this, args, &kernels] {

@@ -85,14 +85,16 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
 #pragma unroll 1
     for (int from = 0; from < entry.units; from += a.staged_slots) {
       const int count = least(a.staged_slots, entry.units - from);
-#pragma unroll 5
-      for (int s = 0; s < count; ++s) {
-        cp_async16(area + s * 512, slots + static_cast<std::size_t>(from + s) * model.weights + place);
+#pragma unroll
+      for (int s = 0; s < kMostStaged; ++s) {
+        if (s < count) cp_async16(area + s * 512, slots + static_cast<std::size_t>(from + s) * model.weights + place);
       }
       cp_async_commit();
       cp_async_wait<0>();
-#pragma unroll 5
-      for (int s = 0; s < count; ++s) add_halves(g, *reinterpret_cast<const uint4*>(area + s * 512));
+#pragma unroll
+      for (int s = 0; s < kMostStaged; ++s) {
+        if (s < count) add_halves(g, *reinterpret_cast<const uint4*>(area + s * 512));
+      }
     }
 #pragma unroll
     for (int i = 0; i < 8; ++i) bad = bad || !finite(g[i]);
