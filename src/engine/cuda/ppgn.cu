@@ -47,12 +47,13 @@ template <class T>
 class Trainer {
  public:
   Trainer(const Job& job, const PpgnGraphs& data, Trial& trial, std::size_t index, Observer& observer,
-          std::size_t memory, unsigned lanes)
+          std::size_t memory, unsigned lanes, const std::atomic<bool>& abandoned)
       : job_(job),
         trial_(trial),
         index_(index),
         observer_(observer),
         lanes_(lanes),
+        abandoned_(abandoned),
         network_(job, data, ppgn_most_rows(job, both(trial), job.batch),
                  static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
                  std::max(trial.train.size(), trial.test.size()), memory, {stream_, lanes == 1}),
@@ -63,7 +64,7 @@ class Trainer {
   bool run() {
     network_.upload(trial_.state);
     test_.prepare(job_, trial_.test, test_list_, stream_);
-    while (trial_.state.epoch < job_.epochs) {
+    while (trial_.state.epoch < job_.epochs && !abandoned_) {
       EpochResult result;
       result.epoch = trial_.state.epoch + 1;
       network_.keep_state();
@@ -126,6 +127,7 @@ class Trainer {
   std::size_t index_;
   Observer& observer_;
   unsigned lanes_;
+  const std::atomic<bool>& abandoned_;
   Stream stream_;
   PpgnNetwork<T> network_;
   DeviceArray<PpgnGraph> train_list_, test_list_;
@@ -147,17 +149,19 @@ class PpgnPath final : public Path {
     const unsigned lanes = lanes_for(job, trials, memory);
     std::vector<char> good(trials.size(), 1);
     std::atomic<std::size_t> next{0};
+    std::atomic<bool> abandoned{false};
     std::mutex mutex;
     std::exception_ptr error;
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < trials.size(); i = next++) {
-          good[i] = Trainer<T>(job, data, trials[i], i, observer, memory / lanes, lanes).run() ? 1 : 0;
+          good[i] = Trainer<T>(job, data, trials[i], i, observer, memory / lanes, lanes, abandoned).run() ? 1 : 0;
         }
       } catch (...) {
         const std::scoped_lock lock(mutex);
         if (!error) error = std::current_exception();
         next = trials.size();
+        abandoned = true;  // the others stop after their epoch
       }
     };
     std::vector<std::thread> others;
