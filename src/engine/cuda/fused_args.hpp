@@ -13,12 +13,11 @@ namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
 inline constexpr int kThreads = 512;
 inline constexpr int kWarps = kThreads / 32;
-inline constexpr float kLossScale = 256.0f;  ///< keeps gradients inside the range of half precision
 inline constexpr unsigned kNone = 0xffffffffu;
 inline constexpr int kMostClasses = 16;
 inline constexpr int kMostHidden = 128;
 inline constexpr int kMostStaged = 10;  ///< slots a warp of the update holds at a time
-inline constexpr int kNear = 6;  ///< neighbours whose places are kept in registers
+inline constexpr int kNear = 6;         ///< neighbours whose places are kept in registers
 
 /// Where weight (input i, output j) of a W × W matrix stands: in the order in which lanes hold it as an operand of
 /// mma.m16n8k16 that contracts over j, so that every access is a row of 16-byte words. The other orientation, which
@@ -127,8 +126,9 @@ struct Args {
   Half* forward_w;   ///< half copies of the layers' weights, contracting over inputs
   Half* backward_w;  ///< … over outputs
 
-  Half* slots;                   ///< [trial][unit][weights]: gradients, times the loss scale
-  float* bias_slots;             ///< [trial][unit][layers · W]
+  Half* slots;                   ///< [trial][unit][weights]: gradients, over the unit's scale
+  float* bias_slots;             ///< [trial][unit][layers · W], over the unit's scale
+  float* slot_scales;            ///< [trial][unit]
   float* factor_slots;           ///< [trial][graph of the batch][factors]
   const unsigned* factor_pairs;  ///< which two factors' products a small parameter (behind the biases) sums
 
@@ -160,9 +160,11 @@ __device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }
 
 /// The kernels of one padded width.
 struct Kernels {
-  void (*train)(Args, int step);
+  void (*train_elu)(Args, int step);
+  void (*train_any)(Args, int step);  ///< any activation
   void (*test)(Args, int draw);
   void (*update)(Args, int step);
+  [[nodiscard]] auto train(Act activation) const { return activation == Act::elu ? train_elu : train_any; }
 };
 [[nodiscard]] const Kernels& kernels32();
 [[nodiscard]] const Kernels& kernels64();
@@ -175,7 +177,7 @@ struct HeadPlaces {
   __host__ __device__ static constexpr int partials(int hidden) {
     return 2 * kThreads > 2 * kWarps * hidden ? 2 * kThreads : 2 * kWarps * hidden;
   }
-  int pooled, winner, hidden1, slope1, d_hidden1, d_pooled, hidden2, d_hidden2, d_logits, tail, floats;
+  int pooled, winner, hidden1, slope1, d_hidden1, d_pooled, hidden2, d_hidden2, d_logits, peak, tail, floats;
   __host__ __device__ constexpr HeadPlaces(int hidden, int classes)
       : pooled(partials(hidden)),
         winner(pooled + 2 * W),
@@ -186,7 +188,8 @@ struct HeadPlaces {
         hidden2(d_pooled + 2 * W),
         d_hidden2(hidden2 + 2 * hidden),
         d_logits(d_hidden2 + 2 * hidden),
-        tail(d_logits + 2 * kMostClasses),
+        peak(d_logits + 2 * kMostClasses),
+        tail(peak + 4),
         floats(tail + hidden + hidden * classes + classes) {}
 };
 

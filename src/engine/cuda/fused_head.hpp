@@ -78,6 +78,9 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   const float* w3 = bias2 + hidden;
   const float* bias3 = w3 + hidden * classes;
 
+  auto* peak = reinterpret_cast<unsigned*>(values + at.peak);
+  if (kTrain && tid == 0) *peak = 0;
+
   // 1. Readout, in parts.
   {
     const int side = part / kSide;
@@ -205,7 +208,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
       const unsigned best = ballot(lane < classes && z == top);
       float* d_logits = values + at.d_logits + g * kMostClasses;
       if (lane < kMostClasses) {
-        const float d = lane < classes ? (e / total - (lane == label ? 1.0f : 0.0f)) * kLossScale : 0.0f;
+        const float d = lane < classes ? e / total - (lane == label ? 1.0f : 0.0f) : 0.0f;
         d_logits[lane] = d;
         store_cg(own_factors + 2 * hidden + lane, d);
       }
@@ -263,21 +266,30 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     }
     float d = sum_each(sums, lane);
     if (writes) {
-      if (model.readout == Pool::max) d *= slope(model.activation, values[at.pooled + of_graph * W + summed]);
-      if (model.readout == Pool::mean) {
-        d /= static_cast<float>(of_graph == 0 ? members.second : members.rows - members.second);
-      }
+      if (model.readout == Pool::max) d *= slope<false>(model.activation, values[at.pooled + of_graph * W + summed]);
+      const int count = of_graph == 0 ? members.second : members.rows - members.second;
+      if (model.readout == Pool::mean) d /= static_cast<float>(count);
       values[at.d_pooled + of_graph * W + summed] = d;
+      if (count > 0) atomic_max(peak, bits_of(fabsf(d)));
     }
   }
   __syncthreads();
+  // From here on gradients are in half precision. They are linear in what comes now, so it is brought to between 1 and
+  // 2 by a power of two, which the update takes back: small gradients do not vanish, large ones have room to grow.
+  unsigned exponent = *peak >> 23;
+  exponent = exponent < 27 ? 27 : exponent > 227 ? 227 : exponent;
+  const float to_half_range = float_of((254 - exponent) << 23);
+  if (tid == 0) {
+    store_cg(a.slot_scales + static_cast<std::size_t>(names.trial) * a.units_most + names.unit,
+             float_of(exponent << 23));
+  }
 
   // 6. Backward through the readout and the last activation.
   if (model.readout == Pool::max) {
     if (tid < W * members.graphs && (mine == 0 ? members.second : members.rows - members.second) > 0) {
       const auto row = static_cast<unsigned>(winners[tid]);
       *reinterpret_cast<Half*>(sm + last + chunk_place<W>(row, static_cast<unsigned>(column >> 3)) + (column & 7) * 2) =
-          to_half(values[at.d_pooled + tid]);
+          to_half(values[at.d_pooled + tid] * to_half_range);
     }
   } else {
     for (int q = tid; q < members.padded * (W / 8); q += kThreads) {
@@ -290,9 +302,9 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float2 h = unpack2(*pairs[i]);
-        *pairs[i] = row < members.rows
-                        ? pack2(d[2 * i] * slope(model.activation, h.x), d[2 * i + 1] * slope(model.activation, h.y))
-                        : 0u;
+        *pairs[i] = row < members.rows ? pack2(d[2 * i] * to_half_range * slope<false>(model.activation, h.x),
+                                               d[2 * i + 1] * to_half_range * slope<false>(model.activation, h.y))
+                                       : 0u;
       }
       *to = x;
     }

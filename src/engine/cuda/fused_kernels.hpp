@@ -1,5 +1,5 @@
 #pragma once
-/// The three kernels of a padded width; fused_32.cu and its like make them.
+/// The kernels of a padded width; fused_32.cu and its like make them.
 #include "engine/cuda/fused_pass.hpp"
 #include "engine/cuda/fused_update.hpp"
 
@@ -7,7 +7,7 @@ namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
 /// A block a unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
 /// for; in later ones the graphs and random numbers are made ready while the update of the step before still runs.
-template <int W>
+template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constant__ Args a, int step) {
   char* sm = dynamic_shared();
   const int trial = static_cast<int>(blockIdx.x) / a.units_most, index = static_cast<int>(blockIdx.x) % a.units_most;
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   const Members members = prepare<W>(a, sm, unit, keys.features, names);
   if (step > 0) pdl_wait();
   pdl_trigger();
-  pass<W, true>(a, sm, members, trial);
+  pass<W, true, kElu>(a, sm, members, trial);
 }
 
 /// A block a unit of the test graphs: logits of one draw.
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
   const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
-  pass<W, false>(a, sm, members, trial);
+  pass<W, false, false>(a, sm, members, trial);
 }
 
 template <int W>
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_consta
 
 template <int W>
 [[nodiscard]] Kernels kernels_of() {
-  return {train_kernel<W>, test_kernel<W>, update_kernel<W>};
+  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W>, update_kernel<W>};
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

@@ -135,7 +135,7 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
 }
 
 /// Forward, and in training backward: the gradient goes into the unit's slots.
-template <int W, bool kTrain>
+template <int W, bool kTrain, bool kElu>
 __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, int trial) {
   const Model& model = a.model;
   const int tid = static_cast<int>(threadIdx.x), lane = tid & 31;
@@ -176,7 +176,7 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     layer_product<W>(sm, in, scratch, tiles, start, weights, forward_w, l, warp, lane, [&](float(&z)[2][4], int tile) {
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
-        activate(model.activation, z[n]);
+        activate<kElu>(model.activation, z[n]);
         if (wide_out) {
           const int row = tile * 16 + eighth;
           const int column = (group * 16 + n * 8 + 2 * pair) ^ ((eighth & 3) << 3);
@@ -221,24 +221,26 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     __syncthreads();
     if (l > 0) {
       const int columns = l == model.pre ? model.fixed : W;  // nothing flows back into random columns
-      layer_product<W>(
-          sm, dz, scratch, tiles, start, weights, backward_w, l, warp, lane, [&](float(&d)[2][4], int tile) {
+      layer_product<W>(sm, dz, scratch, tiles, start, weights, backward_w, l, warp, lane,
+                       [&](float(&d)[2][4], int tile) {
 #pragma unroll
-            for (int n = 0; n < 2; ++n) {
-              const unsigned at = place(tile, n);
-              const float2 h0 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at));
-              const float2 h1 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at + 16 * W));
-              float x0 = d[n][0] * slope(model.activation, h0.x), x1 = d[n][1] * slope(model.activation, h0.y);
-              float x2 = d[n][2] * slope(model.activation, h1.x), x3 = d[n][3] * slope(model.activation, h1.y);
-              if (columns < W) {
-                const int column = group * 16 + n * 8 + 2 * pair;
-                if (column >= columns) x0 = x2 = 0;
-                if (column + 1 >= columns) x1 = x3 = 0;
-              }
-              *reinterpret_cast<unsigned*>(sm + next + at) = pack2(x0, x1);
-              *reinterpret_cast<unsigned*>(sm + next + at + 16 * W) = pack2(x2, x3);
-            }
-          });
+                         for (int n = 0; n < 2; ++n) {
+                           const unsigned at = place(tile, n);
+                           const float2 h0 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at));
+                           const float2 h1 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at + 16 * W));
+                           float x0 = d[n][0] * slope<kElu>(model.activation, h0.x),
+                                 x1 = d[n][1] * slope<kElu>(model.activation, h0.y);
+                           float x2 = d[n][2] * slope<kElu>(model.activation, h1.x),
+                                 x3 = d[n][3] * slope<kElu>(model.activation, h1.y);
+                           if (columns < W) {
+                             const int column = group * 16 + n * 8 + 2 * pair;
+                             if (column >= columns) x0 = x2 = 0;
+                             if (column + 1 >= columns) x1 = x3 = 0;
+                           }
+                           *reinterpret_cast<unsigned*>(sm + next + at) = pack2(x0, x1);
+                           *reinterpret_cast<unsigned*>(sm + next + at + 16 * W) = pack2(x2, x3);
+                         }
+                       });
     }
     weight_gradient<W>(sm, in, dz, scratch, tiles, slots + l * (2 * W * W), bias_slots + l * W, warp, lane);
     if (l > 1) {

@@ -181,7 +181,7 @@ class FusedPath final : public Path {
     DeviceArray<int> bad(1, "flags");
     bad.zero(stream);
     fused::Workspace workspace;
-    workspace.reserve(fixed.shape(), 1, units.size(), which.size());
+    workspace.reserve(fixed.shape(), 1, units.size(), which.size(), stream);
     Args args = fixed.args(draw, which.size());
     workspace.place(args);
     args.units_most = args.units_stride = static_cast<int>(units.size());
@@ -194,8 +194,8 @@ class FusedPath final : public Path {
     args.train_logits = device_logits.data();
     args.bad_epoch = bad.data();
     args.gradient_alone = true;
-    launch(fixed.shape().kernels->train, units.size(), fused::kThreads, static_cast<std::size_t>(args.shared.bytes),
-           stream, args, 0);
+    launch(fixed.shape().kernels->train(args.model.activation), units.size(), fused::kThreads,
+           static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
     launch(fixed.shape().kernels->update, static_cast<std::size_t>(args.update_blocks), fused::kThreads,
            fused::update_shared(args), stream, args, 0);
     std::vector<Outcome> results(which.size());

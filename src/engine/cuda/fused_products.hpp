@@ -9,8 +9,10 @@ __device__ __forceinline__ float elu(float z) { return z > 0.0f ? z : fast_exp(z
 /// From the value, not its argument.
 __device__ __forceinline__ float elu_slope(float h) { return fminf(h, 0.0f) + 1.0f; }
 
+/// kElu: the activation is known to be ELU when the kernel is compiled.
+template <bool kElu>
 __device__ __forceinline__ void activate(Act act, float (&z)[4]) {
-  if (act == Act::elu) {
+  if (kElu || act == Act::elu) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) z[i] = elu(z[i]);
   } else if (act == Act::tanh) {
@@ -24,8 +26,9 @@ __device__ __forceinline__ void activate(Act act, float (&z)[4]) {
     for (int i = 0; i < 4; ++i) z[i] = z[i] < 0.0f ? 0.0f : z[i];
   }
 }
+template <bool kElu>
 __device__ __forceinline__ float slope(Act act, float h) {
-  return act == Act::elu ? elu_slope(h) : act == Act::tanh ? 1.0f - h * h : h > 0.0f ? 1.0f : 0.0f;
+  return kElu || act == Act::elu ? elu_slope(h) : act == Act::tanh ? 1.0f - h * h : h > 0.0f ? 1.0f : 0.0f;
 }
 
 /// Who does what, for a padded width.

@@ -199,7 +199,7 @@ class GroupRun {
 
   void capture(std::size_t units) {
     stream_.sync();
-    workspace_.reserve(shape_, trials_.size(), units, static_cast<std::size_t>(args_.batch));
+    workspace_.reserve(shape_, trials_.size(), units, static_cast<std::size_t>(args_.batch), stream_);
     workspace_.place(args_);
     args_.units_most = static_cast<int>(units);
     args_.staged_slots = static_cast<int>(std::min<std::size_t>(units, kMostStaged));
@@ -209,8 +209,8 @@ class GroupRun {
       launch(next_epoch_kernel, 1, 32, 0, stream_, args.epoch);
       const auto trials = static_cast<std::size_t>(args.trials);
       for (int s = 0; s < args.steps; ++s) {
-        launch_dependent(kernels.train, trials * static_cast<std::size_t>(args.units_most), kThreads,
-                         static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
+        launch_dependent(kernels.train(args.model.activation), trials * static_cast<std::size_t>(args.units_most),
+                         kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
         launch_dependent(kernels.update, trials * static_cast<std::size_t>(args.update_blocks), kThreads,
                          update_shared(args), stream_, args, s);
       }
@@ -222,7 +222,7 @@ class GroupRun {
     for (std::size_t t = 0; t < trials_.size(); ++t) {
       if (stopped_[t]) plan.drop(t, sizes_);
     }
-    if (static_cast<std::size_t>(args_.units_most) != plan.units_most) capture(plan.units_most);
+    if (plan.units_most > static_cast<std::size_t>(args_.units_most)) capture(plan.units_most);
     const std::size_t rows = plan.epochs * trials_.size();
     chunk.epochs = plan.epochs;
     chunk.first = plan.first;
@@ -376,7 +376,7 @@ class GroupRun {
 
 }  // namespace
 
-void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs) {
+void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream) {
   const auto grow = [](auto& array, std::size_t count, const char* what) {
     using Array = std::decay_t<decltype(array)>;
     if (array.size() >= count) return;
@@ -387,11 +387,14 @@ void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t unit
   grow(slots_, trials * units * size(shape.model.weights), "gradients");
   grow(bias_slots_, trials * units * size(shape.model.layers * shape.width), "gradients of biases");
   grow(factors_, trials * graphs * size(shape.model.factors), "gradients of the head");
+  grow(scales_, trials * units, "gradients");
+  factors_.zero(stream);  // what pads a row is copied with it
 }
 
 void Workspace::place(Args& args) {
   args.slots = slots_.data();
   args.bias_slots = bias_slots_.data();
+  args.slot_scales = scales_.data();
   args.factor_slots = factors_.data();
 }
 

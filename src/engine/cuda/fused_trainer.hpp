@@ -13,12 +13,12 @@ namespace tyche::engine::TYCHE_CUDA_NS::fused {
 class Workspace {
  public:
   /// Room for batches of up to `units` units and `graphs` graphs; grows, never shrinks. Nothing may be running.
-  void reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs);
+  void reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream);
   void place(Args& args);
 
  private:
   DeviceArray<Half> slots_;
-  DeviceArray<float> bias_slots_, factors_;
+  DeviceArray<float> bias_slots_, scales_, factors_;
 };
 
 /// The parts of the arguments that follow from shape, batch and group. units_most and pointers are not set.

@@ -7,7 +7,7 @@
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
 struct StepConstants {
-  float gradient_scale;  ///< 1 / (loss scale · graphs of the batch)
+  float gradient_scale;  ///< 1 / graphs of the batch
   float step_size;
   float correction;  ///< 1 / sqrt(1 - beta2^step)
   bool gradient_alone;
@@ -37,10 +37,10 @@ __device__ __forceinline__ void load_eight(Eight& to, const Args& a, std::size_t
   }
 }
 
-__device__ __forceinline__ void add_halves(float (&sum)[8], uint4 x) {
+__device__ __forceinline__ void add_halves(float (&sum)[8], uint4 x, float scale) {
   const float2 a = unpack2(x.x), b = unpack2(x.y), c = unpack2(x.z), d = unpack2(x.w);
-  sum[0] += a.x, sum[1] += a.y, sum[2] += b.x, sum[3] += b.y;
-  sum[4] += c.x, sum[5] += c.y, sum[6] += d.x, sum[7] += d.y;
+  sum[0] += scale * a.x, sum[1] += scale * a.y, sum[2] += scale * b.x, sum[3] += scale * b.y;
+  sum[4] += scale * c.x, sum[5] += scale * c.y, sum[6] += scale * d.x, sum[7] += scale * d.y;
 }
 
 template <int W>
@@ -62,8 +62,8 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
   pdl_wait();
   pdl_trigger();
   if (entry.units == 0) return;
-  const StepConstants constants = {1.0f / (kLossScale * (a.gradient_alone ? 1.0f : static_cast<float>(entry.graphs))),
-                                   entry.step_size, 1.0f / entry.correction2_sqrt, a.gradient_alone};
+  const StepConstants constants = {1.0f / (a.gradient_alone ? 1.0f : static_cast<float>(entry.graphs)), entry.step_size,
+                                   1.0f / entry.correction2_sqrt, a.gradient_alone};
   char* area = sm + warp * a.staged_slots * 512 + lane * 16;
   float* staged = reinterpret_cast<float*>(sm + kWarps * a.staged_slots * 512);
   const float* all_factors = a.factor_slots + static_cast<std::size_t>(trial) * a.batch * model.factors;
@@ -78,6 +78,7 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
 
   // Weights of the layers.
   const Half* slots = a.slots + static_cast<std::size_t>(trial) * a.units_most * model.weights;
+  const float* scales = a.slot_scales + static_cast<std::size_t>(trial) * a.units_most;
   for (int piece = own; piece < pieces; piece += workers) {
     const int place = piece * kPiece + lane * 8;
     if (piece != own) load_eight(eight, a, first + static_cast<std::size_t>(place));
@@ -89,11 +90,13 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
       for (int s = 0; s < kMostStaged; ++s) {
         if (s < count) cp_async16(area + s * 512, slots + static_cast<std::size_t>(from + s) * model.weights + place);
       }
+      const float scale = lane < count ? load_cg(scales + from + lane) : 0.0f;  // of slot `lane`
       cp_async_commit();
       cp_async_wait<0>();
 #pragma unroll
       for (int s = 0; s < kMostStaged; ++s) {
-        if (s < count) add_halves(g, *reinterpret_cast<const uint4*>(area + s * 512));
+        const float by = shfl(scale, s);
+        if (s < count) add_halves(g, *reinterpret_cast<const uint4*>(area + s * 512), by);
       }
     }
 #pragma unroll
@@ -139,7 +142,9 @@ __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
     for (int s = 0; s < entry.units; s += 10) {
       float x[10];
 #pragma unroll
-      for (int k = 0; k < 10; ++k) x[k] = s + k < entry.units ? load_cg(from + (s + k) * biases) : 0.0f;
+      for (int k = 0; k < 10; ++k) {
+        x[k] = s + k < entry.units ? load_cg(from + (s + k) * biases) * load_cg(scales + s + k) : 0.0f;
+      }
 #pragma unroll
       for (int k = 0; k < 10; ++k) g += x[k];
     }

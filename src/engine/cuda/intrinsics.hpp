@@ -199,6 +199,11 @@ inline int atomic_min(int* where, int value) {
   if (value < old) *where = value;
   return old;
 }
+inline unsigned atomic_max(unsigned* where, unsigned value) {
+  const unsigned old = *where;
+  if (value > old) *where = value;
+  return old;
+}
 template <class T>
 T load_cg(const T* from) {
   return *from;
@@ -347,6 +352,7 @@ __device__ __forceinline__ float float_of(unsigned bits) { return __uint_as_floa
 __device__ __forceinline__ int atomic_add(int* where, int value) { return atomicAdd(where, value); }
 __device__ __forceinline__ unsigned atomic_add(unsigned* where, unsigned value) { return atomicAdd(where, value); }
 __device__ __forceinline__ int atomic_min(int* where, int value) { return atomicMin(where, value); }
+__device__ __forceinline__ unsigned atomic_max(unsigned* where, unsigned value) { return atomicMax(where, value); }
 /// Past the first cache level: for what other blocks write or read.
 template <class T>
 __device__ __forceinline__ T load_cg(const T* from) {
