@@ -33,6 +33,7 @@ using experiments::Experiment;
 struct Arguments {
   Common common;
   std::vector<std::string> names;
+  std::vector<std::string> without;
   std::string profile = "standard";
   std::string out;
   std::string device = "auto";
@@ -48,6 +49,14 @@ std::vector<Experiment> load(const Arguments& a) {
       throw InputError(fmt::format("the profile {} leaves {} out; choose another with --profile", a.profile, name));
     }
   }
+  for (const std::string& model : a.without) {
+    std::size_t found = 0;
+    for (Experiment& e : out)
+      found += std::erase_if(e.rows, [&](const experiments::Row& row) { return row.name == model; });
+    if (found == 0)
+      throw InputError(fmt::format("--without {}: none of these experiments has a model of that name", model));
+  }
+  std::erase_if(out, [](const Experiment& e) { return e.rows.empty(); });
   return out;
 }
 
@@ -104,6 +113,7 @@ std::string command_line(const Arguments& a) {
   std::string text = "tyche reproduce";
   for (const std::string& name : a.names) text += " " + name;
   text += fmt::format(" --profile {} --out {}", a.profile, a.out);
+  for (const std::string& model : a.without) text += " --without " + model;
   if (a.device != "auto") text += " --device " + a.device;
   if (a.common.threads != 0) text += fmt::format(" --threads {}", a.common.threads);
   return text;
@@ -176,6 +186,8 @@ void add_reproduce(CLI::App& root) {
       ->type_name("FOLDER");
   app.add_option("--device", a->device, "auto (the GPU where there is one), cpu, cuda, or another engine's name")
       ->capture_default_str();
+  app.add_option("--without", a->without, "Leave out the model of this name (several: give it several times)")
+      ->type_name("MODEL");
   app.add_flag("--resume", a->resume, "Go on with trials that were begun and did not end");
   app.add_flag("--list", a->list, "Say what each experiment costs here, from a short timing, and run nothing");
   a->common.add_threads(app);
