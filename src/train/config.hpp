@@ -87,7 +87,7 @@ struct Difference {
 };
 /// Fields that say where and by what a run was made, not what it is: a run may go on with another engine, and
 /// data.hash decides whether data is the same.
-inline constexpr std::string_view kCircumstances[] = {"version", "data.path", "data.format", "engine.name", "engine.compress",
+inline constexpr std::string_view kCircumstances[] = {"version", "data.path", "data.format", "engine.name",
                                                       "engine.description"};
 /// Fields other than kCircumstances that differ.
 [[nodiscard]] std::vector<Difference> differences(const RunConfig& before, const RunConfig& after);
