@@ -162,9 +162,11 @@ __device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }
 struct Kernels {
   void (*train_elu)(Args, int step);
   void (*train_any)(Args, int step);  ///< any activation
-  void (*test)(Args, int draw);
+  void (*test_elu)(Args, int draw);
+  void (*test_any)(Args, int draw);
   void (*update)(Args, int step);
   [[nodiscard]] auto train(Act activation) const { return activation == Act::elu ? train_elu : train_any; }
+  [[nodiscard]] auto test(Act activation) const { return activation == Act::elu ? test_elu : test_any; }
 };
 [[nodiscard]] const Kernels& kernels32();
 [[nodiscard]] const Kernels& kernels64();

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
 }
 
 /// A block a unit of the test graphs: logits of one draw.
-template <int W>
+template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant__ Args a, int draw) {
   char* sm = dynamic_shared();
   const int trial = static_cast<int>(blockIdx.x) / a.test_units_most;
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
   const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
-  pass<W, false, false>(a, sm, members, trial);
+  pass<W, false, kElu>(a, sm, members, trial);
 }
 
 template <int W>
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_consta
 
 template <int W>
 [[nodiscard]] Kernels kernels_of() {
-  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W>, update_kernel<W>};
+  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W, true>, test_kernel<W, false>, update_kernel<W>};
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

@@ -172,21 +172,33 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     gather<W, true>(a, sm, in, scratch, members.rows, members.padded, members.wide, near);
     __syncthreads();
     const bool wide_out = l == model.layers - 1 && model.readout == Pool::max;
-    const bool joins = l + 1 == model.pre;  // the next layer's input has random columns, which stand there already
+    // Else the next layer's input may have random columns, which stand there already.
+    const bool plain = !wide_out && l + 1 != model.pre;
     layer_product<W>(sm, in, scratch, tiles, start, weights, forward_w, l, warp, lane, [&](float(&z)[2][4], int tile) {
 #pragma unroll
-      for (int n = 0; n < 2; ++n) {
-        activate<kElu>(model.activation, z[n]);
-        if (wide_out) {
+      for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
+      if (plain) {
+#pragma unroll
+        for (int n = 0; n < 2; ++n) {
+          char* to = sm + out + place(tile, n);
+          *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+          *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+        }
+      } else if (wide_out) {
+#pragma unroll
+        for (int n = 0; n < 2; ++n) {
           const int row = tile * 16 + eighth;
           const int column = (group * 16 + n * 8 + 2 * pair) ^ ((eighth & 3) << 3);
           auto* to = reinterpret_cast<float*>(sm + out) + row * W + column;
           *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
           *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
-        } else {
+        }
+      } else {
+#pragma unroll
+        for (int n = 0; n < 2; ++n) {
           char* to = sm + out + place(tile, n);
           const int column = group * 16 + n * 8 + 2 * pair;
-          if (!joins || column + 1 < model.fixed) {
+          if (column + 1 < model.fixed) {
             *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
             *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
           } else if (column < model.fixed) {

@@ -120,8 +120,8 @@ class FusedPath final : public Path {
     args.test_units_most = static_cast<int>(units.size());
     args.tests_most = static_cast<int>(which.size());
     args.logits = out.data();
-    launch(fixed.shape().kernels->test, units.size(), fused::kThreads, static_cast<std::size_t>(args.shared.bytes),
-           stream, args, 0);
+    launch(fixed.shape().kernels->test(args.model.activation), units.size(), fused::kThreads,
+           static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
     out.download(logits.values, stream);
     stream.sync();
     return logits;

@@ -241,7 +241,8 @@ class GroupRun {
       if (e + 1 == plan.epochs) chunk.last_test.record(stream_);
       if (tests_most_ == 0 || !chunk.tested(e)) continue;
       for (std::size_t draw = 0; draw < sizes_.draws; ++draw) {
-        launch(shape_.kernels->test, trials_.size() * static_cast<std::size_t>(args_.test_units_most), kThreads,
+        launch(shape_.kernels->test(args_.model.activation),
+               trials_.size() * static_cast<std::size_t>(args_.test_units_most), kThreads,
                static_cast<std::size_t>(args_.shared.bytes), stream_, args_, static_cast<int>(draw));
       }
     }
