@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,6 +37,16 @@ void check_state(const Job& job, const State& state) {
 }  // namespace
 
 State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold) {
+  // Memory that is only promised ends in a machine that swaps or a process that is killed.
+  constexpr double kGiga = 1e9;
+  const double wanted = 12.0 * static_cast<double>(nn::layout(model).size);
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  if (wanted > there) {
+    throw IoError(
+        fmt::format("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB; reduce "
+                    "--width or --layers",
+                    wanted / kGiga, there / kGiga));
+  }
   State state;
   state.parameters = nn::initial_parameters(model, seed, fold);
   state.adam_m.assign(state.parameters.size(), 0.0f);

@@ -60,7 +60,8 @@ struct Trial {
   State state;  ///< where to begin (see fresh_state); at the end, where it ended
 };
 
-/// The state before the first epoch: initial parameters under the seed and fold, Adam's moments zero.
+/// The state before the first epoch: initial parameters under the seed and fold, Adam's moments zero. Throws IoError
+/// where the machine cannot hold it.
 [[nodiscard]] State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold);
 
 /// What an epoch gave.

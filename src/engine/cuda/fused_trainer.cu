@@ -143,6 +143,8 @@ class GroupRun {
     test_keys_ = DeviceArray<uint2>(rows * sizes_.draws, "plan of batches");
     outcomes_ = DeviceArray<Outcome>(rows * sizes_.steps * batch, "losses");
     logits_ = DeviceArray<float>(rows * sizes_.draws * tests_most_ * classes, "test logits");
+    outcomes_.zero(stream_);  // short batches leave some of both unwritten, and all is copied back
+    logits_.zero(stream_);
     bad_ = DeviceArray<int>(trials_.size(), "flags");
     epoch_ = DeviceArray<int>(1, "epoch");
     before_first_ = PinnedArray<int>(1, "host memory");
