@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -65,9 +67,7 @@ class CudaEngine : public Engine {
       again.push_back(std::move(trials[i]));
     }
     Renumbered renumbered(observer, broken);
-    const auto wide = job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32)
-                                               : make_layerwise_path(Precision::fp32, options_.threads);
-    const std::vector<std::size_t> lost = wide->train(job, again, renumbered);
+    const std::vector<std::size_t> lost = wide_path(job)->train(job, again, renumbered);
     for (std::size_t k = 0; k < broken.size(); ++k) trials[broken[k]] = std::move(again[k]);
     for (const std::size_t k : lost) {
       observer.on_note(broken[k], "epoch " + std::to_string(trials[broken[k]].state.epoch + 1) +
@@ -79,7 +79,12 @@ class CudaEngine : public Engine {
   Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                  const Draw& draw) override {
     validate(job, parameters, which, draw);
-    return path_of(job)->predict(job, parameters, which, draw);
+    Logits logits = path_of(job)->predict(job, parameters, which, draw);
+    const bool finite =
+        std::all_of(logits.values.begin(), logits.values.end(), [](float z) { return std::isfinite(z); });
+    // Half precision overflows long before fp32 does; what fp32 gives is the answer.
+    if (finite || options_.precision == Precision::fp32) return logits;
+    return wide_path(job)->predict(job, parameters, which, draw);
   }
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
@@ -88,6 +93,10 @@ class CudaEngine : public Engine {
   }
 
  private:
+  [[nodiscard]] std::unique_ptr<Path> wide_path(const Job& job) const {
+    return job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32)
+                                    : make_layerwise_path(Precision::fp32, options_.threads);
+  }
   [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
     if (job.model.kind == "ppgn") {
       if (options_.choice != Choice::by_rule) throw InputError("ppgn has one path on the GPU: leave --engine-path out");

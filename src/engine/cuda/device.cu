@@ -90,6 +90,10 @@ DeviceState device_state() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
     (void)cudaGetLastError();
+    if (status == cudaErrorInsufficientDriver) {
+      return {false, "there is no NVIDIA driver, or one older than CUDA " + std::to_string(CUDART_VERSION / 1000) +
+                         "." + std::to_string(CUDART_VERSION % 1000 / 10)};
+    }
     return {false, cudaGetErrorString(status)};
   }
   if (count == 0) return {false, "no GPU"};
