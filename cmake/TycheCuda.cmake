@@ -16,6 +16,8 @@ if(TYCHE_NVCC)
   # CMake 3.25 does not know that this nvcc speaks C++20.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  get_filename_component(cuda_bin ${TYCHE_NVCC} DIRECTORY)
+  find_library(TYCHE_CUDART cudart_static HINTS ${cuda_bin}/../lib64 ${cuda_bin}/../targets/x86_64-linux/lib REQUIRED)
   message(STATUS "tyche: GPU engine by ${TYCHE_NVCC} for ${TYCHE_CUDA_ARCHITECTURES}")
 else()
   message(STATUS "tyche: no nvcc, the GPU engine is not built")
