@@ -148,7 +148,8 @@ std::vector<std::string> engine_names() {
 
 GpuState gpu_state() {
 #ifdef TYCHE_HAVE_CUDA
-  const cuda::DeviceState device = cuda::device_state();
+  // Asked once: waking the driver takes longer than all else that choosing an engine does.
+  static const cuda::DeviceState device = cuda::device_state();
   return {device.usable, device.text};
 #else
   return {false, "this build has no GPU engine (nvcc was not found)"};

@@ -54,6 +54,21 @@ struct Shape {
 const Shape kShapes[] = {{1, 1, 1},    {2, 3, 7},   {5, 64, 64},   {8, 64, 64}, {17, 64, 64},
                          {61, 64, 64}, {13, 7, 33}, {96, 16, 200}, {3, 200, 1}, {40, 2, 32}};
 
+/// Everything of a gradient's product but where it goes.
+GradientProduct gradient_of(const Shape& s, Padded& left, Padded& right, const PackedRight& like) {
+  GradientProduct p;
+  p.rows = s.rows;
+  p.depth = s.depth;
+  p.left = left.values.data();
+  p.left_stride = left.stride;
+  p.right = right.values.data();
+  p.right_stride = right.stride;
+  p.panels = like.count;
+  p.panel_stride = like.panel_stride;
+  p.row_stride = like.row_stride;
+  return p;
+}
+
 class EveryKernel : public testing::TestWithParam<std::string> {
  protected:
   const Kernels& k = kernels_for(GetParam());
@@ -116,16 +131,7 @@ TEST_P(EveryKernel, MultipliesTransposedAndAddsInTheOrderAsked) {
         PackedRight out(s.depth, s.columns, k, nullptr);
         // In place, as the engine does it: chunks continue from out, and whole slices are added to it.
         std::copy_n((with_start ? start : plus).values.data(), start.values.size(), out.values.data());
-        GradientProduct p;
-        p.rows = s.rows;
-        p.depth = s.depth;
-        p.left = left.values.data();
-        p.left_stride = left.stride;
-        p.right = right.values.data();
-        p.right_stride = right.stride;
-        p.panels = out.count;
-        p.panel_stride = out.panel_stride;
-        p.row_stride = out.row_stride;
+        GradientProduct p = gradient_of(s, left, right, out);
         p.out = out.values.data();
         p.start = with_start ? out.values.data() : nullptr;
         p.plus = with_plus ? (with_start ? plus.values.data() : out.values.data()) : nullptr;
@@ -147,16 +153,7 @@ TEST_P(EveryKernel, AddingASliceIsTheSameAsStoringItAndAddingLater) {
   const Shape s{61, 64, 64};
   Padded left(s.rows, s.depth, k, &stream), right(s.rows, s.columns, k, &stream);
   PackedRight total(s.depth, s.columns, k, &stream), stored(s.depth, s.columns, k, nullptr);
-  GradientProduct p;
-  p.rows = s.rows;
-  p.depth = s.depth;
-  p.left = left.values.data();
-  p.left_stride = left.stride;
-  p.right = right.values.data();
-  p.right_stride = right.stride;
-  p.panels = total.count;
-  p.panel_stride = total.panel_stride;
-  p.row_stride = total.row_stride;
+  GradientProduct p = gradient_of(s, left, right, total);
   p.out = stored.values.data();
   k.gradient_product(p);
   std::vector<float> expected(total.values.size());

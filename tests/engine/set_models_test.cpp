@@ -278,16 +278,21 @@ TEST(SetModels, GradientsAreDifferenceQuotients) {
   }
 }
 
-class SetModelsTrain : public testing::TestWithParam<std::string> {};
+class SetModelsTrain : public testing::TestWithParam<std::string> {
+ protected:
+  static nn::ModelConfig model_for(const Toy& toy) {
+    nn::ModelConfig config;
+    config.kind = GetParam();
+    config.width = 16;
+    config.layers = 3;
+    nn::set_types_from(toy.graphs, config, 2);
+    return config;
+  }
+};
 
 TEST_P(SetModelsTrain, TheSameBitsOnAnyNumberOfThreads) {
   const Toy toy = exp_toy(4);
-  nn::ModelConfig config;
-  config.kind = GetParam();
-  config.width = 16;
-  config.layers = 3;
-  nn::set_types_from(toy.graphs, config, 2);
-  Job job = toy.job(config);
+  Job job = toy.job(model_for(toy));
   job.epochs = 2;
   job.batch = 4;
   std::vector<std::vector<float>> parameters;
@@ -306,12 +311,7 @@ TEST_P(SetModelsTrain, TheSameBitsOnAnyNumberOfThreads) {
 
 TEST_P(SetModelsTrain, TheSameBitsOnceAndAgainAfterAStop) {
   const Toy toy = exp_toy(3);
-  nn::ModelConfig config;
-  config.kind = GetParam();
-  config.width = 16;
-  config.layers = 3;
-  nn::set_types_from(toy.graphs, config, 2);
-  Job job = toy.job(config);
+  Job job = toy.job(model_for(toy));
   job.epochs = 3;
   job.batch = 4;
   std::vector<Trial> whole = {trial_of(job, 1, 0, 2)}, cut = {trial_of(job, 1, 0, 2)};

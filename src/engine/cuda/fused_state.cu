@@ -4,10 +4,6 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
-namespace {
-
-constexpr unsigned kCopyThreads = 256;
-
 struct Flat {
   float* values;  ///< [trial][kind][parameter]
   const unsigned* places;
@@ -17,6 +13,10 @@ struct Flat {
   Half* backward_w;
   unsigned trials, count, stride, weights;
 };
+
+namespace {
+
+constexpr unsigned kCopyThreads = 256;
 
 __global__ void scatter_kernel(Flat flat) {
   const std::size_t all = static_cast<std::size_t>(flat.trials) * flat.count;
@@ -118,36 +118,29 @@ States::States(const Shape& shape, std::size_t trials, Stream& stream)
       backward_(forward_.size(), "weights in half precision"),
       staging_(flat_.size(), "host memory for parameters") {}
 
+Flat States::flat() {
+  return {flat_.data(),
+          places_.data(),
+          copies_.data(),
+          {w_.data(), m_.data(), v_.data()},
+          forward_.data(),
+          backward_.data(),
+          static_cast<unsigned>(trials_),
+          static_cast<unsigned>(count_),
+          static_cast<unsigned>(model_.stride),
+          static_cast<unsigned>(model_.weights)};
+}
+
 void States::load(Stream& stream) {
   for (DeviceArray<float>* array : {&w_, &m_, &v_}) array->zero(stream);
   forward_.zero(stream);
   backward_.zero(stream);
   flat_.upload(staging_.span(), stream);
-  const Flat flat = {flat_.data(),
-                     places_.data(),
-                     copies_.data(),
-                     {w_.data(), m_.data(), v_.data()},
-                     forward_.data(),
-                     backward_.data(),
-                     static_cast<unsigned>(trials_),
-                     static_cast<unsigned>(count_),
-                     static_cast<unsigned>(model_.stride),
-                     static_cast<unsigned>(model_.weights)};
-  launch(scatter_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat);
+  launch(scatter_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
 }
 
 void States::save(std::span<float> to, Stream& stream) {
-  const Flat flat = {flat_.data(),
-                     places_.data(),
-                     copies_.data(),
-                     {w_.data(), m_.data(), v_.data()},
-                     forward_.data(),
-                     backward_.data(),
-                     static_cast<unsigned>(trials_),
-                     static_cast<unsigned>(count_),
-                     static_cast<unsigned>(model_.stride),
-                     static_cast<unsigned>(model_.weights)};
-  launch(gather_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat);
+  launch(gather_kernel, copy_blocks(trials_ * count_), kCopyThreads, 0, stream, flat());
   flat_.download(to, stream);
 }
 

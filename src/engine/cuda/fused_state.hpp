@@ -21,6 +21,8 @@ class Tables {
   DeviceArray<unsigned> pairs_;
 };
 
+struct Flat;  // what the kernels between the two orders take
+
 /// Parameters and moments of some trials, in fragment order with their half copies. Layout order goes in and out, bit
 /// for bit.
 class States {
@@ -41,6 +43,8 @@ class States {
   void place(Args& args);
 
  private:
+  [[nodiscard]] Flat flat();
+
   std::size_t trials_, count_;
   Model model_;
   DeviceArray<unsigned> places_, copies_;

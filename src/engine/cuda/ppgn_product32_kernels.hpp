@@ -135,12 +135,7 @@ static __global__ void __launch_bounds__(PpgnTile32::kThreads)
   using Tile = PpgnTile32;
   const unsigned slot = blockIdx.x / tiles;
   const unsigned tile = first_tile + blockIdx.x % tiles;
-  unsigned low = 0, high = task_count;
-  while (high - low > 1) {
-    const unsigned middle = (low + high) / 2;
-    (tasks[middle].first_tile <= tile ? low : high) = middle;
-  }
-  const PpgnWeightTask<float> task = tasks[low];
+  const PpgnWeightTask<float> task = ppgn_task_of(tasks, task_count, tile);
   const unsigned place = tile - task.first_tile;
   const unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
   const unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;

@@ -151,12 +151,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Right = typename Shared::Right;
   const unsigned slot = blockIdx.x / tiles;
   const unsigned tile = first_tile + blockIdx.x % tiles;
-  unsigned low = 0, high = task_count;  // the last task that begins at or before the tile
-  while (high - low > 1) {
-    const unsigned middle = (low + high) / 2;
-    (tasks[middle].first_tile <= tile ? low : high) = middle;
-  }
-  const PpgnWeightTask<Half> task = tasks[low];
+  const PpgnWeightTask<Half> task = ppgn_task_of(tasks, task_count, tile);
   const unsigned place = tile - task.first_tile;
   const unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
   const unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;
