@@ -8,6 +8,7 @@
 #include "engine/cuda/ppgn_network.hpp"
 #include "engine/golden.hpp"
 #include "engine_cuda/device_fixture.hpp"
+#include "graph/graph_samples.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -53,7 +54,7 @@ nn::ModelConfig small_model(std::uint32_t width, std::uint32_t blocks, std::uint
 TEST_P(Ppgn, LogitsLossAndGradientsArePyTorchs) {
   const GoldenCase golden("ppgn");
   const Job job = golden.job();
-  const auto path = gpu::make_ppgn_path(GetParam());
+  const auto path = gpu::make_ppgn_path(GetParam(), 1);
   std::vector<float> gradient;
   Logits logits;
   const double loss = path->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
@@ -81,7 +82,7 @@ TEST_P(Ppgn, AdamStepsArePyTorchs) {
     }
     std::vector<std::vector<float>> parameters;
   } steps;
-  EXPECT_TRUE(gpu::make_ppgn_path(GetParam())->train(job, {&trial, 1}, steps).empty());
+  EXPECT_TRUE(gpu::make_ppgn_path(GetParam(), 1)->train(job, {&trial, 1}, steps).empty());
   ASSERT_EQ(steps.parameters.size(), 5u);
   expect_tensors_close(job.model, steps.parameters[0], golden.flat("adam1"), tolerance(), "adam1");
   expect_tensors_close(job.model, steps.parameters[4], golden.flat("adam5"), tolerance(), "adam5");
@@ -109,11 +110,50 @@ TEST_P(Ppgn, GradientsAreTheCpuEngines) {
     Logits expected_logits, logits;
     const double expected_loss =
         make_engine("cpu", 1)->gradient(job, parameters, toy.all(), {}, expected, expected_logits);
-    const double loss = gpu::make_ppgn_path(GetParam())->gradient(job, parameters, toy.all(), {}, gradient, logits);
+    const double loss = gpu::make_ppgn_path(GetParam(), 1)->gradient(job, parameters, toy.all(), {}, gradient, logits);
     EXPECT_LE(distance(logits.values, expected_logits.values), tolerance()) << i;
     EXPECT_NEAR(loss, expected_loss, tolerance() * expected_loss);
     expect_tensors_close(config, gradient, expected, tolerance(), "case " + std::to_string(i));
   }
+}
+
+// Graphs with many pairs that look alike (a cycle of 36 pairs has four classes), beside one without: one row a class
+// gives what a row a pair gives, and what the CPU engine gives.
+TEST_P(Ppgn, GradientsOnClassesOfPairsAreThoseOnAllPairs) {
+  nn::ModelConfig config = small_model(20, 2, 2);
+  config.input_features = 2;
+  tyche::Stream stream(derive_key(3, Purpose::test));
+  Toy toy;
+  const auto add = [&](const Graph& graph, std::uint32_t label, std::vector<Node> marked) {
+    std::vector<float> features;
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      const bool mark = std::find(marked.begin(), marked.end(), v) != marked.end();
+      features.insert(features.end(), {mark ? 0.0f : 1.0f, mark ? 1.0f : 0.0f});
+    }
+    toy.graphs.push_back(graph);
+    toy.labels.push_back(label);
+    toy.features.push_back(features);
+  };
+  add(cycle(6), 0, {});
+  add(cycle(6), 0, {5, 3, 1});
+  add(cycle(11), 0, {10});
+  add(random_graph(9, 0.4, stream), 0, {2, 3});
+  Job job = toy.job(config);
+  job.batch = 4;
+  const auto parameters = nn::initial_parameters(config, 4, 0);  // no near ties
+  std::vector<float> expected, on_pairs, on_classes;
+  Logits expected_logits, logits;
+  const auto path = gpu::make_ppgn_path(GetParam(), 1);
+  const double expected_loss =
+      make_engine("cpu", 1)->gradient(job, parameters, toy.all(), {}, expected, expected_logits);
+  EXPECT_NEAR(path->gradient(job, parameters, toy.all(), {}, on_classes, logits), expected_loss,
+              tolerance() * expected_loss);
+  EXPECT_LE(distance(logits.values, expected_logits.values), tolerance());
+  expect_tensors_close(config, on_classes, expected, tolerance(), "classes");
+  job.compress = false;
+  (void)path->gradient(job, parameters, toy.all(), {}, on_pairs, logits);
+  EXPECT_LE(distance(logits.values, expected_logits.values), tolerance());
+  expect_tensors_close(config, on_pairs, expected, tolerance(), "pairs");
 }
 
 struct Training {
@@ -138,7 +178,7 @@ TEST_P(Ppgn, TrainsLikeTheCpuEngine) {
   Trial expected = training.trial(1), trial = training.trial(1);
   Recorder expected_results(1), results(1);
   make_engine("cpu", 1)->train(training.job, {&expected, 1}, expected_results);
-  EXPECT_TRUE(gpu::make_ppgn_path(GetParam())->train(training.job, {&trial, 1}, results).empty());
+  EXPECT_TRUE(gpu::make_ppgn_path(GetParam(), 1)->train(training.job, {&trial, 1}, results).empty());
   EXPECT_EQ(trial.state.step, 21u);
   EXPECT_EQ(trial.state.step, expected.state.step);
   EXPECT_EQ(trial.state.epoch, expected.state.epoch);
@@ -165,7 +205,7 @@ void expect_same(const State& a, const State& b) {
 
 TEST_P(Ppgn, GivesTheSameBitsBesideOthersAndWhenResumed) {
   const Training training(2);
-  const auto path = gpu::make_ppgn_path(GetParam());
+  const auto path = gpu::make_ppgn_path(GetParam(), 1);
   Trial alone = training.trial(2);
   Recorder recorder(2);
   (void)path->train(training.job, {&alone, 1}, recorder);
@@ -191,13 +231,13 @@ TEST_P(Ppgn, GivesTheSameBitsInLittleMemory) {
   const auto parameters = nn::initial_parameters(training.job.model, 1, 0);
   const auto gradient_in = [&]<class T>(T, std::size_t memory) {
     gpu::Stream stream;
-    const gpu::PpgnGraphs data(training.job, stream);
+    const gpu::PpgnGraphs data(training.job, 1, stream);
     const auto which = training.toy.all();
-    gpu::PpgnNetwork<T> network(training.job, data, gpu::ppgn_most_rows(training.job, which, which.size()),
+    gpu::PpgnNetwork<T> network(training.job, data, gpu::ppgn_most_rows(data, which, which.size()),
                                 static_cast<unsigned>(which.size()), which.size(), memory, {stream});
     std::vector<gpu::PpgnGraph> list;
     gpu::DeviceArray<gpu::PpgnGraph> there(which.size(), "graphs");
-    const auto batches = gpu::ppgn_batches(training.job, which, which.size(), there.data(), list);
+    const auto batches = gpu::ppgn_batches(data, which, which.size(), there.data(), list);
     there.upload(list, stream);
     network.set_parameters(parameters);
     network.clear_gradient();
@@ -223,7 +263,7 @@ TEST_P(Ppgn, ATrialThatLeavesTheNumbersStaysAtItsLastGoodState) {
   for (float& p : trials[0].state.parameters) p = std::fabs(p) * (mixed() ? 50.0f : 1e8f);
   const State before = trials[0].state;
   Recorder recorder(2);
-  const auto broken = gpu::make_ppgn_path(GetParam())->train(training.job, trials, recorder);
+  const auto broken = gpu::make_ppgn_path(GetParam(), 1)->train(training.job, trials, recorder);
   EXPECT_EQ(broken, std::vector<std::size_t>{0});
   expect_same(trials[0].state, before);
   EXPECT_TRUE(recorder.results[0].empty());
@@ -242,7 +282,7 @@ TEST_F(DeviceTest, PpgnFindsALossScaleThatFits) {
   }
   expected.state = trial.state;
   Recorder recorder(1);
-  EXPECT_TRUE(gpu::make_ppgn_path(Precision::mixed)->train(training.job, {&trial, 1}, recorder).empty());
+  EXPECT_TRUE(gpu::make_ppgn_path(Precision::mixed, 1)->train(training.job, {&trial, 1}, recorder).empty());
   make_engine("cpu", 1)->train(training.job, {&expected, 1}, recorder);
   expect_tensors_close(training.job.model, trial.state.parameters, expected.state.parameters, 2e-2, "parameters");
 }
@@ -253,7 +293,7 @@ TEST_F(DeviceTest, PpgnPredictsInFp32WhatDoesNotFitHalfPrecision) {
   for (float& p : parameters) p = std::fabs(p) * 50;
   const Logits expected = make_engine("cpu", 1)->predict(training.job, parameters, training.toy.all(), {});
   const Logits logits =
-      gpu::make_ppgn_path(Precision::mixed)->predict(training.job, parameters, training.toy.all(), {});
+      gpu::make_ppgn_path(Precision::mixed, 1)->predict(training.job, parameters, training.toy.all(), {});
   EXPECT_LE(distance(logits.values, expected.values), 1e-4);
 }
 

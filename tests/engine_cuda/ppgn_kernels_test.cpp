@@ -206,18 +206,31 @@ TEST_F(PpgnKernels, GradientsOfWeightsInEveryTile) {
   check_weights<float>(201, 144, 80, 0);
 }
 
+// Graphs whose entries fall into arbitrary classes: what is computed is the entry that is marked as its class's first.
 template <class T>
 void check_channels(std::vector<unsigned> nodes, unsigned channels) {
   Stream stream;
   tyche::Stream random(derive_key(3, Purpose::test, channels));
   std::vector<PpgnGraph> graphs;
+  std::vector<std::uint32_t> pairs;
   unsigned rows = 0, tiles = 0;
   for (const unsigned n : nodes) {
-    graphs.push_back({0, n, rows, tiles});
-    rows += n * n;
-    tiles += channel_tiles(n);
+    // First entries in the first two thirds of the rows, one in three; all others are of some class.
+    const unsigned diagonal = (2 * n + 2) / 3, entries = n * n;
+    PpgnGraph graph{0, n, 0, diagonal, rows, tiles, 0, pairs.size()};
+    for (unsigned i = 0; i < entries; ++i) {
+      const bool first = i == 0 || (i < diagonal * n && random.below(3) == 0);
+      pairs.push_back(first ? graph.rows++ | kPpgnFirst : static_cast<std::uint32_t>(random.below(graph.rows)));
+    }
+    rows += graph.rows;
+    tiles += channel_tiles(graph);
+    graphs.push_back(graph);
   }
   const auto graphs_there = DeviceArray<PpgnGraph>::from(graphs, "graphs", stream);
+  const auto pairs_there = DeviceArray<std::uint32_t>::from(pairs, "pairs", stream);
+  std::vector<float> scales(rows);
+  for (float& scale : scales) scale = static_cast<float>(random.uniform() + 0.5);
+  const auto scales_there = DeviceArray<float>::from(scales, "scales", stream);
   const Matrix<T> a(rows, channels, stream, &random), b(rows, channels, stream, &random),
       mask(rows, channels, stream, &random, true);
   Matrix<T> first(rows, channels, stream), second(rows, channels, stream);
@@ -225,10 +238,16 @@ void check_channels(std::vector<unsigned> nodes, unsigned channels) {
   flag.zero(stream);
   for (const bool back : {false, true}) {
     PpgnChannelTasks<T> tasks{};
-    tasks.task[0] = {
-        a.device.data(), b.device.data(), first.device.data(), back ? mask.device.data() : nullptr, false, back};
-    tasks.task[1] = {a.device.data(), b.device.data(), second.device.data(), nullptr, true, false};
+    tasks.task[0] = {a.device.data(),
+                     b.device.data(),
+                     first.device.data(),
+                     back ? mask.device.data() : nullptr,
+                     back ? scales_there.data() : nullptr,
+                     false,
+                     back};
+    tasks.task[1] = {a.device.data(), b.device.data(), second.device.data(), nullptr, nullptr, true, false};
     tasks.count = back ? 2 : 1;
+    tasks.pairs = pairs_there.data();
     tasks.graphs = graphs_there.data();
     tasks.graph_count = static_cast<unsigned>(graphs.size());
     tasks.channels = channels;
@@ -238,18 +257,24 @@ void check_channels(std::vector<unsigned> nodes, unsigned channels) {
     second.fetch(stream);
     double worst = 0;
     for (const PpgnGraph& graph : graphs) {
-      const std::size_t n = graph.nodes, row = graph.first_row;
+      const std::size_t n = graph.nodes;
+      const auto row_of = [&](std::size_t x, std::size_t y) {
+        return graph.first_row + (pairs[graph.first_pair + x * n + y] & ~kPpgnFirst);
+      };
       for (std::size_t x = 0; x < n; ++x) {
         for (std::size_t y = 0; y < n; ++y) {
+          if ((pairs[graph.first_pair + x * n + y] & kPpgnFirst) == 0) continue;
+          const std::size_t row = row_of(x, y);
           for (std::size_t c = 0; c < channels; ++c) {
             double straight = 0, turned = 0;
             for (std::size_t z = 0; z < n; ++z) {
-              straight += double{a(row + x * n + z, c)} * (back ? b(row + y * n + z, c) : b(row + z * n + y, c));
-              turned += double{a(row + z * n + x, c)} * b(row + z * n + y, c);
+              straight += double{a(row_of(x, z), c)} * b(back ? row_of(y, z) : row_of(z, y), c);
+              turned += double{a(row_of(z, x), c)} * b(row_of(z, y), c);
             }
-            if (back && !(mask(row + x * n + y, c) > 0)) straight = 0;
-            worst = std::max(worst, std::fabs(first(row + x * n + y, c) - straight));
-            if (back) worst = std::max(worst, std::fabs(second(row + x * n + y, c) - turned));
+            if (back) straight *= scales[row];
+            if (back && !(mask(row, c) > 0)) straight = 0;
+            worst = std::max(worst, std::fabs(first(row, c) - straight));
+            if (back) worst = std::max(worst, std::fabs(second(row, c) - turned));
           }
         }
       }

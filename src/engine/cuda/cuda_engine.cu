@@ -94,13 +94,13 @@ class CudaEngine : public Engine {
 
  private:
   [[nodiscard]] std::unique_ptr<Path> wide_path(const Job& job) const {
-    return job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32)
+    return job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32, options_.threads)
                                     : make_layerwise_path(Precision::fp32, options_.threads);
   }
   [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
     if (job.model.kind == "ppgn") {
       if (options_.choice != Choice::by_rule) throw InputError("ppgn has one path on the GPU: leave --engine-path out");
-      return make_ppgn_path(options_.precision);
+      return make_ppgn_path(options_.precision, options_.threads);
     }
     if (options_.choice == Choice::fused && options_.precision == Precision::fp32) {
       throw InputError("the fused path works in mixed precision; for fp32 take --engine-path layerwise");

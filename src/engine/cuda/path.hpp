@@ -42,6 +42,7 @@ class Path {
 [[nodiscard]] std::unique_ptr<Path> make_fused_path();
 /// gcn, gcn2, gcn3, gcn123. `threads` prepare data on the host; 0: all cores.
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
-[[nodiscard]] std::unique_ptr<Path> make_ppgn_path(Precision precision);
+/// ppgn. `threads` as above.
+[[nodiscard]] std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads);
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

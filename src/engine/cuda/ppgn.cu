@@ -1,6 +1,6 @@
 // PPGN's path: trials one after another, an epoch at a time without a word to the host. Where there are several trials
-// and memory enough, two run side by side on streams of their own: the last tiles of one's products leave
-// multiprocessors idle that the other fills, and one computes while the other's state goes to the host.
+// and memory enough, some run side by side on streams of their own: a step has too few tiles for a whole GPU, so the
+// others fill it, and they compute while one's state goes to the host.
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -26,13 +26,19 @@ std::span<const float> loss_scales() {
   return kFloat;
 }
 
+// Trials side by side.
+#ifndef TYCHE_CUDA_EMULATED
+constexpr std::size_t kMostLanes = 10;
+#endif
+
 // A pass over some graphs in batches: the list of graphs on the device and its pieces.
 struct Pass {
   std::vector<PpgnGraph> list;
   std::vector<PpgnBatch> batches;
 
-  void prepare(const Job& job, std::span<const std::uint32_t> graphs, DeviceArray<PpgnGraph>& device, Stream& stream) {
-    batches = ppgn_batches(job, graphs, job.batch, device.data(), list);
+  void prepare(const Job& job, const PpgnGraphs& data, std::span<const std::uint32_t> graphs,
+               DeviceArray<PpgnGraph>& device, Stream& stream) {
+    batches = ppgn_batches(data, graphs, job.batch, device.data(), list);
     device.upload(list, stream);
   }
 };
@@ -49,12 +55,13 @@ class Trainer {
   Trainer(const Job& job, const PpgnGraphs& data, Trial& trial, std::size_t index, Observer& observer,
           std::size_t memory, unsigned lanes, const std::atomic<bool>& abandoned)
       : job_(job),
+        data_(data),
         trial_(trial),
         index_(index),
         observer_(observer),
         lanes_(lanes),
         abandoned_(abandoned),
-        network_(job, data, ppgn_most_rows(job, both(trial), job.batch),
+        network_(job, data, ppgn_most_rows(data, both(trial), job.batch),
                  static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
                  std::max(trial.train.size(), trial.test.size()), memory, {stream_, lanes == 1}),
         train_list_(trial.train.size(), "list of graphs"),
@@ -63,7 +70,7 @@ class Trainer {
   // Returns whether all numbers were finite.
   bool run() {
     network_.upload(trial_.state);
-    test_.prepare(job_, trial_.test, test_list_, stream_);
+    test_.prepare(job_, data_, trial_.test, test_list_, stream_);
     while (trial_.state.epoch < job_.epochs && !abandoned_) {
       EpochResult result;
       result.epoch = trial_.state.epoch + 1;
@@ -86,7 +93,7 @@ class Trainer {
  private:
   bool epoch(float scale, EpochResult& result) {
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, result.epoch);
-    train_.prepare(job_, order, train_list_, stream_);
+    train_.prepare(job_, data_, order, train_list_, stream_);
     network_.begin();
     begin_.record(stream_);
     std::uint64_t step = trial_.state.step;
@@ -123,6 +130,7 @@ class Trainer {
   }
 
   const Job& job_;
+  const PpgnGraphs& data_;
   Trial& trial_;
   std::size_t index_;
   Observer& observer_;
@@ -138,15 +146,17 @@ class Trainer {
 template <class T>
 class PpgnPath final : public Path {
  public:
+  explicit PpgnPath(unsigned threads) : threads_(threads) {}
+
   [[nodiscard]] std::string description() const override {
     return sizeof(T) == 2 ? "ppgn, mixed precision" : "ppgn, fp32";
   }
 
   std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     Stream stream;
-    const PpgnGraphs data(job, stream);
+    const PpgnGraphs data(job, threads_, stream);
     const std::size_t memory = free_memory() / 10 * 9;
-    const unsigned lanes = lanes_for(job, trials, memory);
+    const unsigned lanes = lanes_for(job, data, trials, memory);
     std::vector<char> good(trials.size(), 1);
     std::atomic<std::size_t> next{0};
     std::atomic<bool> abandoned{false};
@@ -181,10 +191,10 @@ class PpgnPath final : public Path {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
-    Single single(job, parameters, which);
+    Single single(job, threads_, parameters, which);
     for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, 1);
     if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
-      return make_ppgn_path(Precision::fp32)->predict(job, parameters, which, draw);
+      return make_ppgn_path(Precision::fp32, threads_)->predict(job, parameters, which, draw);
     }
     return logits;
   }
@@ -194,7 +204,7 @@ class PpgnPath final : public Path {
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     if (which.empty()) return 0;
-    Single single(job, parameters, which);
+    Single single(job, threads_, parameters, which);
     std::vector<float> losses(which.size());
     for (const float scale : loss_scales<T>()) {
       single.network.begin();
@@ -210,20 +220,20 @@ class PpgnPath final : public Path {
       for (const float loss : losses) tally.add(loss, false);
       return tally.loss / static_cast<double>(which.size());
     }
-    return make_ppgn_path(Precision::fp32)->gradient(job, parameters, which, draw, gradient_out, logits_out);
+    return make_ppgn_path(Precision::fp32, threads_)->gradient(job, parameters, which, draw, gradient_out, logits_out);
   }
 
  private:
   // A network for one pass over some graphs.
   struct Single {
-    Single(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which)
-        : data(job, stream),
-          network(job, data, ppgn_most_rows(job, which, job.batch),
+    Single(const Job& job, unsigned threads, std::span<const float> parameters, std::span<const std::uint32_t> which)
+        : data(job, threads, stream),
+          network(job, data, ppgn_most_rows(data, which, job.batch),
                   static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
                   free_memory() / 10 * 9, {stream}),
           list(which.size(), "list of graphs") {
       network.set_parameters(parameters);
-      pass.prepare(job, which, list, stream);
+      pass.prepare(job, data, which, list, stream);
     }
     Stream stream;
     PpgnGraphs data;
@@ -233,26 +243,28 @@ class PpgnPath final : public Path {
   };
 
   // The emulator has one processor, whatever is asked of it.
-  static unsigned lanes_for(const Job& job, std::span<const Trial> trials, std::size_t memory) {
+  static unsigned lanes_for(const Job& job, const PpgnGraphs& data, std::span<const Trial> trials, std::size_t memory) {
 #ifdef TYCHE_CUDA_EMULATED
-    (void)job, (void)trials, (void)memory;
+    (void)job, (void)data, (void)trials, (void)memory;
     return 1;
 #else
-    if (trials.size() < 2) return 1;
-    std::size_t most = 0;
+    std::size_t most = 1;
     for (const Trial& trial : trials) {
-      most = std::max(most, PpgnNetwork<T>::bytes(job.model, ppgn_most_rows(job, both(trial), job.batch)));
+      most = std::max(most, PpgnNetwork<T>::bytes(job.model, ppgn_most_rows(data, both(trial), job.batch)));
     }
-    return 2 * most < memory ? 2 : 1;
+    const std::size_t wanted = std::min(trials.size(), kMostLanes);
+    return static_cast<unsigned>(std::clamp<std::size_t>(memory / most, 1, std::max<std::size_t>(wanted, 1)));
 #endif
   }
+
+  unsigned threads_;
 };
 
 }  // namespace
 
-std::unique_ptr<Path> make_ppgn_path(Precision precision) {
-  if (precision == Precision::fp32) return std::make_unique<PpgnPath<float>>();
-  return std::make_unique<PpgnPath<Half>>();
+std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads) {
+  if (precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(threads);
+  return std::make_unique<PpgnPath<Half>>(threads);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

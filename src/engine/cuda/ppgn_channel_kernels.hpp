@@ -1,19 +1,22 @@
 #pragma once
-/// Products of n × n matrices, one a channel and graph, with channels innermost in memory.
+/// Products of n × n matrices, one a channel and graph, with channels innermost in memory. The matrices are there as
+/// classes of entries: factors are gathered entry by entry, and of the product the first entry of every class is
+/// computed. All first entries are in the first `diagonal` rows: a class's first pair begins with the first node of
+/// that node's class, and nodes that are first stand first (see PpgnGraphs).
 #include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// A block makes 64 × 32 entries of one graph.
+/// A block makes 32 × 32 entries of one graph.
 struct PpgnChannelTile {
-  static constexpr int kRows = 64, kColumns = 32, kThreads = 256;
+  static constexpr int kRows = 32, kColumns = 32, kThreads = 128;
   static constexpr int kStage = (kRows + kColumns) * 512;  ///< 16 steps of depth × 16 channels of a row: 512 bytes
-  static constexpr int kStages = 4;                        ///< a graph of up to 64 nodes is loaded at once
-  static constexpr int kBytes = kStages * kStage;
-  [[nodiscard]] static constexpr unsigned tiles(unsigned nodes) {
-    return (nodes + kRows - 1) / kRows * ((nodes + kColumns - 1) / kColumns);
+  static constexpr int kStages = 3;                        ///< a graph of up to 48 nodes is loaded at once
+  static constexpr int kBytes = kStages * kStage;          ///< two blocks a multiprocessor
+  [[nodiscard]] static constexpr unsigned tiles(unsigned diagonal, unsigned nodes) {
+    return (diagonal + kRows - 1) / kRows * ((nodes + kColumns - 1) / kColumns);
   }
 };
 
@@ -46,6 +49,7 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
   task.right = second ? all.task[1].right : all.task[0].right;
   task.out = second ? all.task[1].out : all.task[0].out;
   task.mask = second ? all.task[1].mask : all.task[0].mask;
+  task.row_scale = second ? all.task[1].row_scale : all.task[0].row_scale;
   task.left_transposed = second ? all.task[1].left_transposed : all.task[0].left_transposed;
   task.right_transposed = second ? all.task[1].right_transposed : all.task[0].right_transposed;
   return task;
@@ -55,56 +59,66 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
 /// channels are one chunk of 16 bytes; a lane reads two chunks, of neighbouring steps of depth, and has a pair of every
 /// channel's fragment. Chunks of an entry row lie so that eight lanes read from different banks: by parity of the step,
 /// then channels, then half the step, turned by the row's parity.
-static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
+static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     ppgn_channel_kernel(const PpgnChannelTasks<Half> all) {
   ppgn_begin();
   using Tile = PpgnChannelTile;
+  constexpr unsigned kWarps = Tile::kThreads / 32;
   const PpgnChannelTask<Half> task = ppgn_channel_task(all);
   const unsigned groups = all.channels / kPpgnGroup;
   const unsigned channel0 = blockIdx.x / all.count % groups * kPpgnGroup;
   const PpgnChannelPlace place(all.graphs, all.graph_count, blockIdx.x / all.count / groups);
   const unsigned n = place.graph.nodes;
   const std::size_t base = static_cast<std::size_t>(place.graph.first_row) * all.channels + channel0;
+  const std::uint32_t* const pairs = all.pairs + place.graph.first_pair;
   char* const shared = dynamic_shared();
 
   // Loads: a warp takes the 16 steps × 16 channels of one row (or column) of entries.
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
   const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
-  const std::size_t entry = all.channels, row = static_cast<std::size_t>(n) * all.channels;
-  const std::size_t left_outer = task.left_transposed ? entry : row, left_z = task.left_transposed ? row : entry;
-  const std::size_t right_outer = task.right_transposed ? row : entry, right_z = task.right_transposed ? entry : row;
-  const Half* left_from = task.left + base + load_group * 8 + (place.row0 + warp) * left_outer + load_z * left_z;
-  const Half* right_from = task.right + base + load_group * 8 + (place.column0 + warp) * right_outer + load_z * right_z;
+  const unsigned left_outer = task.left_transposed ? 1 : n, left_z = task.left_transposed ? n : 1;
+  const unsigned right_outer = task.right_transposed ? n : 1, right_z = task.right_transposed ? 1 : n;
+  const Half* const left_from = task.left + base + load_group * 8;
+  const Half* const right_from = task.right + base + load_group * 8;
   unsigned z = load_z;
   const auto load = [&](int stage) {
-    // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every eighth row.
+    // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every fourth row.
     char* const to = shared + stage * Tile::kStage + warp * 512 + (lane >> 4) * 256 + load_group * 128 +
                      ((lane & 7) ^ ((warp & 1) << 2)) * 16;
     if (z - load_z < n) {
-      const auto take = [&](char* chunk, const Half* from, std::size_t stride, unsigned first, int lines) {
-#pragma unroll 1  // the sums leave no registers for more
-        for (unsigned line = first; line < first + lines && line < n; line += 8) {
-          if (z < n) {
-            cp_async16(chunk, from);
-          } else {
-            *reinterpret_cast<uint4*>(chunk) = uint4{0, 0, 0, 0};
+      const auto take = [&](char* chunk, const Half* from, const std::uint32_t* entries, unsigned stride,
+                            unsigned first, unsigned end, int lines) {
+        // Where all entries are is asked first, so that the answers come together.
+        std::uint32_t rows[Tile::kRows / kWarps];
+#pragma unroll
+        for (int i = 0; i < lines / static_cast<int>(kWarps); ++i) {
+          rows[i] = z < n && first + i * kWarps < end ? entries[i * kWarps * stride] & ~kPpgnFirst : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < lines / static_cast<int>(kWarps); ++i) {
+          if (first + i * kWarps < end) {
+            if (z < n) {
+              cp_async16(chunk + i * static_cast<int>(kWarps) * 512,
+                         from + static_cast<std::size_t>(rows[i]) * all.channels);
+            } else {
+              *reinterpret_cast<uint4*>(chunk + i * static_cast<int>(kWarps) * 512) = uint4{0, 0, 0, 0};
+            }
           }
-          chunk += 8 * 512;
-          from += 8 * stride;
         }
       };
-      take(to, left_from, left_outer, place.row0 + warp, Tile::kRows);
-      take(to + Tile::kRows * 512, right_from, right_outer, place.column0 + warp, Tile::kColumns);
-      left_from += 16 * left_z;
-      right_from += 16 * right_z;
+      const unsigned left_first = place.row0 + warp, right_first = place.column0 + warp;
+      take(to, left_from, pairs + left_first * left_outer + z * left_z, left_outer, left_first, place.graph.diagonal,
+           Tile::kRows);
+      take(to + Tile::kRows * 512, right_from, pairs + right_first * right_outer + z * right_z, right_outer,
+           right_first, n, Tile::kColumns);
       z += 16;
     }
     cp_async_commit();
   };
 
-  const int warp_row = warp / 4 * 32, warp_column = warp / 2 % 2 * 16, warp_group = warp % 2;
-  const bool busy = place.row0 + warp_row < n && place.column0 + warp_column < n;
+  const int warp_column = warp / 2 * 16, warp_group = warp % 2;
+  const bool busy = place.column0 + warp_column < n;
   float sums[2][2][8][4];
 #pragma unroll
   for (int m = 0; m < 2; ++m) {
@@ -119,7 +133,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
   }
   // The lane's two chunks (even and odd step) of entry row `line`, steps 8 · half + 2 (lane % 4): eight channels'
   // pairs.
-  const auto pairs = [&](unsigned(&out)[8], const char* from, int line, int half) {
+  const auto chunks = [&](unsigned(&out)[8], const char* from, int line, int half) {
     const char* const at = from + line * 512 + warp_group * 128 + ((lane % 4 + 4 * half) ^ ((line & 1) << 2)) * 16;
     const uint4 even = *reinterpret_cast<const uint4*>(at), odd = *reinterpret_cast<const uint4*>(at + 256);
     out[0] = (even.x & 0xffffu) | odd.x << 16;
@@ -147,13 +161,13 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
       for (int m = 0; m < 2; ++m) {
         unsigned a[4][8];
 #pragma unroll
-        for (int q = 0; q < 4; ++q) pairs(a[q], left, warp_row + m * 16 + q % 2 * 8 + lane / 4, q / 2);
+        for (int q = 0; q < 4; ++q) chunks(a[q], left, m * 16 + q % 2 * 8 + lane / 4, q / 2);
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
           __syncwarp();  // keeps the compiler from loading more at once than there are registers for
           unsigned b[2][8];
 #pragma unroll
-          for (int half = 0; half < 2; ++half) pairs(b[half], right, warp_column + j * 8 + lane / 4, half);
+          for (int half = 0; half < 2; ++half) chunks(b[half], right, warp_column + j * 8 + lane / 4, half);
 #pragma unroll
           for (int c = 0; c < 8; ++c) {
             const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
@@ -174,15 +188,20 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 1)
       for (int j = 0; j < 2; ++j) {
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
-          const unsigned x = place.row0 + warp_row + m * 16 + q / 2 * 8 + lane / 4;
+          const unsigned x = place.row0 + m * 16 + q / 2 * 8 + lane / 4;
           const unsigned y = place.column0 + warp_column + j * 8 + lane % 4 * 2 + q % 2;
-          if (x < n && y < n) {
-            uint4 value = {pack2(sums[m][j][0][q], sums[m][j][1][q]), pack2(sums[m][j][2][q], sums[m][j][3][q]),
-                           pack2(sums[m][j][4][q], sums[m][j][5][q]), pack2(sums[m][j][6][q], sums[m][j][7][q])};
+          const std::uint32_t entry = x < n && y < n ? pairs[x * n + y] : 0;
+          if ((entry & kPpgnFirst) != 0) {
+            const unsigned row = entry & ~kPpgnFirst;
+            const float scale = task.row_scale != nullptr ? task.row_scale[place.graph.first_row + row] : 1;
+            uint4 value = {pack2(sums[m][j][0][q] * scale, sums[m][j][1][q] * scale),
+                           pack2(sums[m][j][2][q] * scale, sums[m][j][3][q] * scale),
+                           pack2(sums[m][j][4][q] * scale, sums[m][j][5][q] * scale),
+                           pack2(sums[m][j][6][q] * scale, sums[m][j][7][q] * scale)};
             bad |= ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) |
                    ppgn_bad_halves(value.w);
             const std::size_t at =
-                base + (static_cast<std::size_t>(x) * n + y) * all.channels + static_cast<unsigned>(warp_group) * 8;
+                base + static_cast<std::size_t>(row) * all.channels + static_cast<unsigned>(warp_group) * 8;
             if (task.mask != nullptr) {
               const uint4 mask = *reinterpret_cast<const uint4*>(task.mask + at);
               value = uint4{ppgn_masked(value.x, mask.x), ppgn_masked(value.y, mask.y), ppgn_masked(value.z, mask.z),
@@ -209,20 +228,23 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
   if (channel >= all.channels) return;
   const unsigned n = place.graph.nodes;
   const std::size_t base = static_cast<std::size_t>(place.graph.first_row) * all.channels + channel;
-  const std::size_t entry = all.channels, line = static_cast<std::size_t>(n) * all.channels;
-  const std::size_t left_x = task.left_transposed ? entry : line, left_z = task.left_transposed ? line : entry;
-  const std::size_t right_y = task.right_transposed ? line : entry, right_z = task.right_transposed ? entry : line;
+  const std::uint32_t* const pairs = all.pairs + place.graph.first_pair;
+  const unsigned left_x = task.left_transposed ? 1 : n, left_z = task.left_transposed ? n : 1;
+  const unsigned right_y = task.right_transposed ? n : 1, right_z = task.right_transposed ? 1 : n;
+  const auto at = [&](std::uint32_t pair) {
+    return base + static_cast<std::size_t>(pair & ~kPpgnFirst) * all.channels;
+  };
   bool bad = false;
   constexpr int kDown = Tile::kRows / 8, kAcross = Tile::kColumns / 4;
   for (int part = static_cast<int>(threadIdx.x) / 32; part < kDown * kAcross; part += Tile::kThreads / 32) {
     const unsigned x0 = place.row0 + part / kAcross * 8, y0 = place.column0 + part % kAcross * 4;
-    if (x0 >= n || y0 >= n) continue;
+    if (x0 >= place.graph.diagonal || y0 >= n) continue;
     // Past the last row or column the last one is read again, and dropped.
-    std::size_t x_at[8], y_at[4];
+    const std::uint32_t *x_at[8], *y_at[4];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) x_at[i] = base + (x0 + i < n ? x0 + i : n - 1) * left_x;
+    for (int i = 0; i < 8; ++i) x_at[i] = pairs + (x0 + i < n ? x0 + i : n - 1) * left_x;
 #pragma unroll
-    for (int j = 0; j < 4; ++j) y_at[j] = base + (y0 + j < n ? y0 + j : n - 1) * right_y;
+    for (int j = 0; j < 4; ++j) y_at[j] = pairs + (y0 + j < n ? y0 + j : n - 1) * right_y;
     float sums[8][4];
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -232,10 +254,10 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     for (unsigned z = 0; z < n; ++z) {
       float b[4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j) b[j] = task.right[y_at[j] + z * right_z];
+      for (int j = 0; j < 4; ++j) b[j] = task.right[at(y_at[j][z * right_z])];
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const float a = task.left[x_at[i] + z * left_z];
+        const float a = task.left[at(x_at[i][z * left_z])];
 #pragma unroll
         for (int j = 0; j < 4; ++j) sums[i][j] += a * b[j];
       }
@@ -244,12 +266,13 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     for (int i = 0; i < 8; ++i) {
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        if (x0 + i < n && y0 + j < n) {
-          const std::size_t at = base + (x0 + i) * line + (y0 + j) * entry;
+        const std::uint32_t entry = x0 + i < n && y0 + j < n ? pairs[(x0 + i) * n + y0 + j] : 0;
+        if ((entry & kPpgnFirst) != 0) {
           float value = sums[i][j];
+          if (task.row_scale != nullptr) value *= task.row_scale[place.graph.first_row + (entry & ~kPpgnFirst)];
           bad = bad || !finite(value);
-          if (task.mask != nullptr && !(task.mask[at] > 0)) value = 0;
-          task.out[at] = value;
+          if (task.mask != nullptr && !(task.mask[at(entry)] > 0)) value = 0;
+          task.out[at(entry)] = value;
         }
       }
     }

@@ -5,6 +5,7 @@
 #include "engine/cuda/ppgn_network.hpp"
 #include "engine/cuda/ppgn_products.hpp"
 #include "engine/cuda/ppgn_readout_kernels.hpp"
+#include "engine/sets/pair_rows.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -15,32 +16,52 @@ std::size_t blocks_for(std::size_t items) { return (items + kThreads - 1) / kThr
 
 }  // namespace
 
-PpgnGraphs::PpgnGraphs(const Job& job, Stream& stream) : feature_count_(job.model.input_features) {
-  std::vector<std::uint64_t> first_edge{0}, first_node{0};
-  std::vector<std::uint32_t> neighbours;
+PpgnGraphs::PpgnGraphs(const Job& job, unsigned threads, Stream& stream) : feature_count_(job.model.input_features) {
+  const std::vector<wl::PairClasses> found = pair_rows(job, threads);
+  std::vector<PpgnClass> classes;
+  std::vector<std::uint64_t> nodes{0};
+  std::vector<std::uint32_t> pairs;
   std::vector<float> features;
-  for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
+  for (std::size_t g = 0; g < found.size(); ++g) {
     const auto& graph = job.data.graphs[g];
-    for (Node v = 0; v < graph.num_nodes(); ++v) {
-      for (const Node u : graph.neighbours(v)) neighbours.push_back(u);
-      first_edge.push_back(neighbours.size());
+    const unsigned n = graph.num_nodes();
+    const auto rows = static_cast<unsigned>(found[g].classes.size());
+    graphs_.push_back(
+        {static_cast<unsigned>(g), n, rows, found[g].diagonal, 0, 0, std::uint64_t{classes.size()}, pairs.size()});
+    std::vector<Node> order;
+    std::vector<char> first(n, 0);
+    for (const auto& own : found[g].classes) {
+      classes.push_back({own.x, own.y, graph.has_edge(own.x, own.y) ? 1u : 0u, static_cast<float>(own.size)});
+      if (own.x != own.y) continue;
+      order.push_back(own.x);
+      first[own.x] = 1;
     }
-    first_node.push_back(first_node.back() + graph.num_nodes());
+    for (Node v = 0; v < n; ++v) {
+      if (first[v] == 0) order.push_back(v);
+    }
+    for (const Node x : order) {
+      for (const Node y : order) {
+        const std::uint32_t own = found[g].of[std::size_t{x} * n + y];
+        const auto& which = found[g].classes[own];
+        pairs.push_back(own | (which.x == x && which.y == y ? kPpgnFirst : 0u));
+      }
+    }
+    nodes.push_back(nodes.back() + n);
     features.insert(features.end(), job.data.features[g].begin(), job.data.features[g].end());
   }
-  first_edge_ = DeviceArray<std::uint64_t>::from(first_edge, "edges of the graphs", stream);
-  first_node_ = DeviceArray<std::uint64_t>::from(first_node, "nodes of the graphs", stream);
-  neighbours_ = DeviceArray<std::uint32_t>::from(neighbours, "edges of the graphs", stream);
+  classes_ = DeviceArray<PpgnClass>::from(classes, "pairs of nodes", stream);
+  nodes_ = DeviceArray<std::uint64_t>::from(nodes, "nodes of the graphs", stream);
+  pairs_ = DeviceArray<std::uint32_t>::from(pairs, "pairs of nodes", stream);
   labels_ = DeviceArray<std::uint32_t>::from(job.data.labels, "labels of the graphs", stream);
   features_ = DeviceArray<float>::from(features, "features of the graphs", stream);
   stream.sync();
 }
 
 PpgnData PpgnGraphs::view() const {
-  return {first_edge_.data(), first_node_.data(), neighbours_.data(), features_.data(), labels_.data(), feature_count_};
+  return {classes_.data(), pairs_.data(), nodes_.data(), features_.data(), labels_.data(), feature_count_};
 }
 
-std::vector<PpgnBatch> ppgn_batches(const Job& job, std::span<const std::uint32_t> graphs, std::size_t size,
+std::vector<PpgnBatch> ppgn_batches(const PpgnGraphs& data, std::span<const std::uint32_t> graphs, std::size_t size,
                                     const PpgnGraph* device, std::vector<PpgnGraph>& list) {
   std::vector<PpgnBatch> batches;
   list.clear();
@@ -50,29 +71,28 @@ std::vector<PpgnBatch> ppgn_batches(const Job& job, std::span<const std::uint32_
     batch.first = first;
     batch.count = static_cast<unsigned>(std::min(size, graphs.size() - first));
     for (unsigned i = 0; i < batch.count; ++i) {
-      const std::uint32_t graph = graphs[first + i];
-      const unsigned nodes = job.data.graphs[graph].num_nodes();
-      list.push_back({graph, nodes, batch.rows, batch.tiles});
-      batch.rows += nodes * nodes;
-      batch.tiles += channel_tiles(nodes);
+      PpgnGraph graph = data.graph(graphs[first + i]);
+      graph.first_row = batch.rows;
+      graph.first_tile = batch.tiles;
+      list.push_back(graph);
+      batch.rows += graph.rows;
+      batch.tiles += channel_tiles(graph);
     }
     batches.push_back(batch);
   }
   return batches;
 }
 
-unsigned ppgn_most_rows(const Job& job, std::span<const std::uint32_t> graphs, std::size_t size) {
+unsigned ppgn_most_rows(const PpgnGraphs& data, std::span<const std::uint32_t> graphs, std::size_t size) {
   std::vector<std::uint64_t> rows;
-  for (const std::uint32_t graph : graphs) {
-    const std::uint64_t n = job.data.graphs[graph].num_nodes();
-    rows.push_back(n * n);
-  }
+  for (const std::uint32_t graph : graphs) rows.push_back(data.graph(graph).rows);
   std::sort(rows.rbegin(), rows.rend());
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < std::min(size, rows.size()); ++i) sum += rows[i];
   if (sum > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
-    throw InputError("ppgn: a batch of " + std::to_string(size) + " graphs can have " + std::to_string(sum) +
-                     " pairs of nodes, which is too many: reduce the batch, or leave the largest graphs out");
+    throw InputError(
+        "ppgn: a batch of " + std::to_string(size) + " graphs can have " + std::to_string(sum) +
+        " classes of pairs of nodes, which is too many: reduce the batch, or leave the largest graphs out");
   }
   return static_cast<unsigned>(sum);
 }
@@ -133,6 +153,7 @@ struct PpgnNetwork<T>::Memory {
   DeviceArray<float> p, m, v, kept_p, kept_m, kept_v, slots, sum;
   DeviceArray<Half> half;
   DeviceArray<T> input, d_product, residual;
+  DeviceArray<float> sizes, inverse_sizes;  ///< of the rows' classes
   std::vector<Block> blocks;
   std::vector<Back> backs;
   std::vector<DeviceArray<T>> d_outs;
@@ -157,7 +178,8 @@ PpgnNetwork<T>::PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned mos
   Stream& stream = queue.stream;
   const std::string what = "tensors of ppgn (batch " + std::to_string(job.batch) + ", width " +
                            std::to_string(job.model.width) + ", " + std::to_string(job.model.layers) +
-                           " blocks, up to " + std::to_string(most_rows) + " pairs of nodes: reduce batch or width)";
+                           " blocks, up to " + std::to_string(most_rows) +
+                           " classes of pairs of nodes: reduce batch or width)";
   const std::size_t blocks = job.model.layers, depth = job.model.mlp_depth;
   const bool roomy = bytes(job.model, most_rows) < memory;
   Memory& m = *m_;
@@ -173,6 +195,8 @@ PpgnNetwork<T>::PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned mos
   const std::size_t entries = std::size_t{most_rows} * m.layout.channels();
   const auto tensor = [&] { return DeviceArray<T>(entries, what.c_str()); };
   m.input = DeviceArray<T>(std::size_t{most_rows} * m.layout.blocks()[0].inputs, what.c_str());
+  m.sizes = DeviceArray<float>(most_rows, what.c_str());
+  m.inverse_sizes = DeviceArray<float>(most_rows, what.c_str());
   m.d_product = tensor();
   if (sizeof(T) == 2) m.residual = tensor();
   m.blocks.resize(blocks);
@@ -293,7 +317,7 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
   const unsigned channels = m.layout.channels();
   const unsigned pool_threads = batch.rows > 128 * batch.count ? 1024 : 64;
   m.queue.run(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, m.data, batch.graphs,
-              m.layout.blocks()[0].inputs, m.input.data());
+              m.layout.blocks()[0].inputs, m.input.data(), m.sizes.data(), m.inverse_sizes.data());
   for (std::size_t b = 0; b < m.blocks.size(); ++b) {
     const PpgnLayout::Block& place = m.layout.blocks()[b];
     auto& block = m.blocks[b];
@@ -317,8 +341,9 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
     }
     PpgnChannelTasks<T> multiply{};
     multiply.task[0] = {
-        block.mlp[0].back().data(), block.mlp[1].back().data(), block.product.data(), nullptr, false, false};
+        block.mlp[0].back().data(), block.mlp[1].back().data(), block.product.data(), nullptr, nullptr, false, false};
     multiply.count = 1;
+    multiply.pairs = m.data.pairs;
     multiply.graphs = batch.graphs;
     multiply.graph_count = batch.count;
     multiply.channels = channels;
@@ -364,7 +389,7 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
     m.queue.run(ppgn_scatter_kernel<T>, blocks_for(std::size_t{batch.count} * 2 * channels), kThreads, 0, m.votes(),
                 static_cast<unsigned>(b), batch.graphs, batch.count, m.d_logits.data(), d_out, m.flag.data());
 
-    // The product's gradient, then those of its factors.
+    // The product's gradient, entry by entry, then those of its factors, whose classes get the sum again.
     const T* skip = m.weights() + place.skip.weight;
     PpgnProducts<T> to_product{};
     to_product.count = 1;
@@ -374,13 +399,15 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
     to_product.product[0].count = 1;
     to_product.product[0].columns = channels;
     to_product.product[0].out = m.d_product.data();
+    to_product.product[0].row_scale = m.inverse_sizes.data();
     queue_rows(to_product, RightOperand::depth_by_columns, m.queue);
     const std::size_t last = block.mlp[0].size() - 1;
     const T *a = block.mlp[0][last].data(), *c = block.mlp[1][last].data();
     PpgnChannelTasks<T> factors{};
-    factors.task[0] = {m.d_product.data(), c, back.mlp[0][last].data(), a, false, true};
-    factors.task[1] = {a, m.d_product.data(), back.mlp[1][last].data(), c, true, false};
+    factors.task[0] = {m.d_product.data(), c, back.mlp[0][last].data(), a, m.sizes.data(), false, true};
+    factors.task[1] = {a, m.d_product.data(), back.mlp[1][last].data(), c, m.sizes.data(), true, false};
     factors.count = 2;
+    factors.pairs = m.data.pairs;
     factors.graphs = batch.graphs;
     factors.graph_count = batch.count;
     factors.channels = channels;

@@ -20,14 +20,23 @@
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// The graphs, features and labels of a job on the device.
+///
+/// Classes of pairs are numbered as in wl::PairClasses. The n × n table of a graph's pairs has its nodes in another
+/// order: those that are the first of their class before the others. So the first pairs of all classes (marked by
+/// kPpgnFirst) are in the table's first `diagonal` rows.
 class PpgnGraphs {
  public:
-  PpgnGraphs(const Job& job, Stream& stream);
+  /// `threads` look for classes; 0: all cores.
+  PpgnGraphs(const Job& job, unsigned threads, Stream& stream);
   [[nodiscard]] PpgnData view() const;
+  /// As part of a batch that has nothing yet.
+  [[nodiscard]] const PpgnGraph& graph(std::size_t g) const { return graphs_[g]; }
 
  private:
-  DeviceArray<std::uint64_t> first_edge_, first_node_;
-  DeviceArray<std::uint32_t> neighbours_, labels_;
+  std::vector<PpgnGraph> graphs_;
+  DeviceArray<PpgnClass> classes_;
+  DeviceArray<std::uint64_t> nodes_;
+  DeviceArray<std::uint32_t> pairs_, labels_;
   DeviceArray<float> features_;
   unsigned feature_count_;
 };
@@ -79,10 +88,10 @@ class PpgnNetwork {
 };
 
 /// Batches of `size` in the order given; `first` counts through. `list` is to be uploaded; graphs point into `device`.
-[[nodiscard]] std::vector<PpgnBatch> ppgn_batches(const Job& job, std::span<const std::uint32_t> graphs,
+[[nodiscard]] std::vector<PpgnBatch> ppgn_batches(const PpgnGraphs& data, std::span<const std::uint32_t> graphs,
                                                   std::size_t size, const PpgnGraph* device,
                                                   std::vector<PpgnGraph>& list);
 /// The rows of the largest batch of `size` of these graphs.
-[[nodiscard]] unsigned ppgn_most_rows(const Job& job, std::span<const std::uint32_t> graphs, std::size_t size);
+[[nodiscard]] unsigned ppgn_most_rows(const PpgnGraphs& data, std::span<const std::uint32_t> graphs, std::size_t size);
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

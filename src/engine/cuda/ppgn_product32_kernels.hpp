@@ -117,6 +117,7 @@ __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const
       for (int j = 0; j < 4; ++j) {
         float x = sums[i][j];
         if (product.bias != nullptr) x += product.bias[column + j];
+        if (product.row_scale != nullptr) x *= product.row_scale[row];
         bad = bad || !finite(x);
         if (product.relu && x < 0) x = 0;
         if (product.mask != nullptr && !(product.mask[at + j] > 0)) x = 0;

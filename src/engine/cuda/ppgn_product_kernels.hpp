@@ -89,6 +89,11 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float x = sums.product[m][n][2 * h] + bias0, y = sums.product[m][n][2 * h + 1] + bias1;
+        const unsigned row = row0 + static_cast<unsigned>(warp_row + m * 16 + h * 8 + lane / 4);
+        if (product.row_scale != nullptr && row < all.rows) {
+          x *= product.row_scale[row];
+          y *= product.row_scale[row];
+        }
         if (product.relu) {
           x = x > 0 ? x : (x == x ? 0.0f : x);  // a NaN stays one, to be seen below
           y = y > 0 ? y : (y == y ? 0.0f : y);

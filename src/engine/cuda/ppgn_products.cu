@@ -112,7 +112,7 @@ void queue_rows(const PpgnProducts<float>& products, RightOperand right, const P
             PpgnTile32::kThreads, PpgnTile32::kBytes, products);
 }
 
-unsigned channel_tiles(unsigned nodes) { return PpgnChannelTile::tiles(nodes); }
+unsigned channel_tiles(const PpgnGraph& graph) { return PpgnChannelTile::tiles(graph.diagonal, graph.nodes); }
 
 void queue_channels(const PpgnChannelTasks<Half>& tasks, unsigned tiles, const PpgnQueue& queue) {
   queue.run(ppgn_channel_kernel, std::size_t{tiles} * (tasks.channels / kPpgnGroup) * tasks.count,

@@ -19,8 +19,8 @@ inline constexpr int kPpgnRowsTiles = 4, kPpgnWeightTiles = 3;
 void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile = -1);
 void queue_rows(const PpgnProducts<float>& products, RightOperand right, const PpgnQueue& queue, int tile = -1);
 
-/// Tiles of a batch's graphs in channel products, to fill PpgnGraph::first_tile.
-[[nodiscard]] unsigned channel_tiles(unsigned nodes);
+/// Tiles of a graph in channel products, to fill PpgnGraph::first_tile.
+[[nodiscard]] unsigned channel_tiles(const PpgnGraph& graph);
 void queue_channels(const PpgnChannelTasks<Half>& tasks, unsigned tiles, const PpgnQueue& queue);
 void queue_channels(const PpgnChannelTasks<float>& tasks, unsigned tiles, const PpgnQueue& queue);
 

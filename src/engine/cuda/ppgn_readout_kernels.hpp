@@ -13,25 +13,29 @@ __device__ __forceinline__ void ppgn_set(Half& to, float x) { to = to_half(x); }
 
 inline constexpr unsigned kPpgnInputBlocks = 8;  ///< a graph
 
-/// The input tensor of a batch: adjacency, then features on the diagonal. kPpgnInputBlocks blocks a graph.
+/// The input tensor of a batch: adjacency, then features on the diagonal; and the sizes of its rows' classes, and one
+/// over them. kPpgnInputBlocks blocks a graph.
 template <class T>
-__global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, unsigned channels, T* out) {
+__global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, unsigned channels, T* out, float* sizes,
+                                  float* inverse_sizes) {
   ppgn_begin();
   const PpgnGraph graph = graphs[blockIdx.x / kPpgnInputBlocks];
-  const unsigned n = graph.nodes;
-  const std::uint64_t node0 = data.first_node[graph.graph];
-  for (unsigned v = blockIdx.x % kPpgnInputBlocks; v < n; v += kPpgnInputBlocks) {
-    T* const rows = out + (static_cast<std::size_t>(graph.first_row) + static_cast<std::size_t>(v) * n) * channels;
-    for (unsigned i = threadIdx.x; i < n * channels; i += blockDim.x) ppgn_set(rows[i], 0);
-    __syncthreads();
-    const std::uint64_t begin = data.first_edge[node0 + v], end = data.first_edge[node0 + v + 1];
-    for (std::uint64_t e = begin + threadIdx.x; e < end; e += blockDim.x) {
-      ppgn_set(rows[static_cast<std::size_t>(data.neighbours[e]) * channels], 1);
+  const PpgnClass* const classes = data.classes + graph.first_class;
+  const float* const features = data.features + data.nodes[graph.graph] * data.feature_count;
+  const std::size_t count = static_cast<std::size_t>(graph.rows) * channels;
+  for (std::size_t i = blockIdx.x % kPpgnInputBlocks * blockDim.x + threadIdx.x; i < count;
+       i += kPpgnInputBlocks * blockDim.x) {
+    const unsigned row = static_cast<unsigned>(i / channels), c = static_cast<unsigned>(i % channels);
+    const PpgnClass own = classes[row];
+    float value = 0;
+    if (c == 0) {
+      value = static_cast<float>(own.adjacent);
+      sizes[graph.first_row + row] = own.size;
+      inverse_sizes[graph.first_row + row] = 1 / own.size;
+    } else if (own.x == own.y && c <= data.feature_count) {
+      value = features[static_cast<std::size_t>(own.x) * data.feature_count + c - 1];
     }
-    for (unsigned c = threadIdx.x; c < data.feature_count; c += blockDim.x) {
-      ppgn_set(rows[static_cast<std::size_t>(v) * channels + 1 + c],
-               data.features[(node0 + v) * data.feature_count + c]);
-    }
+    ppgn_set(out[static_cast<std::size_t>(graph.first_row) * channels + i], value);
   }
 }
 
@@ -73,7 +77,6 @@ __global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T*
   const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
   const unsigned graph_index = blockIdx.x / groups;
   const PpgnGraph graph = graphs[graph_index];
-  const unsigned n = graph.nodes, rows = n * n;
   const unsigned own = threadIdx.x % 4 * 8, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
   const unsigned strip = threadIdx.x / 4, strips = blockDim.x / 4, warp = threadIdx.x / 32;
   const bool inside = channel < channels;
@@ -90,17 +93,16 @@ __global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T*
       row[c] = -1;
     }
     if (inside) {
-      const unsigned count = part == 0 ? n : rows, step = part == 0 ? n + 1 : 1;  // entry (i, i) is row i · (n + 1)
+      const unsigned begin = part == 0 ? 0 : graph.diagonal, end = part == 0 ? graph.diagonal : graph.rows;
 #pragma unroll 4
-      for (unsigned i = strip; i < count; i += strips) {
+      for (unsigned i = begin + strip; i < end; i += strips) {
         float value[8];
-        ppgn_eight(from, residual, base + static_cast<std::size_t>(i * step) * channels, value);
-        const bool counts = part == 0 || i % (n + 1) != 0;
+        ppgn_eight(from, residual, base + static_cast<std::size_t>(i) * channels, value);
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
-          if (counts && (row[c] < 0 || value[c] > best[c])) {
+          if (row[c] < 0 || value[c] > best[c]) {
             best[c] = value[c];
-            row[c] = static_cast<int>(i * step);
+            row[c] = static_cast<int>(i);
           }
         }
       }

@@ -1,6 +1,8 @@
 #pragma once
-/// What the kernels of PPGN are told. A batch of graphs is one matrix a tensor: a row an entry (i, j) of a graph's n ×
-/// n tensor, graph after graph, i · n + j within one; a column a channel, padded with zeros to a multiple of 16.
+/// What the kernels of PPGN are told. A batch of graphs is one matrix a tensor: a row a class of entries (i, j) of a
+/// graph's n × n tensor that are equal whatever the weights are (wl/pair_classes.hpp), graph after graph; a column a
+/// channel, padded with zeros to a multiple of 16. Where pairs are not put into classes every entry is one. Gradients
+/// are a class's: the sum over its entries.
 #include <cstddef>
 #include <cstdint>
 
@@ -33,22 +35,35 @@ inline constexpr unsigned kPpgnGroup = 16;
   return static_cast<unsigned>((channels + kPpgnGroup - 1) / kPpgnGroup * kPpgnGroup);
 }
 
+/// A class of pairs of nodes.
+struct PpgnClass {
+  unsigned x, y;      ///< its first pair
+  unsigned adjacent;  ///< 1 where x and y are
+  float size;         ///< pairs
+};
+
 /// The graphs of the data on the device.
 struct PpgnData {
-  const std::uint64_t* first_edge;  ///< of each node, all graphs' nodes numbered through
-  const std::uint64_t* first_node;  ///< of each graph
-  const std::uint32_t* neighbours;  ///< numbered within the graph
-  const float* features;            ///< a row a node
-  const std::uint32_t* labels;      ///< one a graph
+  const PpgnClass* classes;     ///< of all graphs
+  const std::uint32_t* pairs;   ///< of all graphs: n × n classes, numbered within the graph (see PpgnGraphs)
+  const std::uint64_t* nodes;   ///< first node of each graph, all numbered through
+  const float* features;        ///< a row a node
+  const std::uint32_t* labels;  ///< one a graph
   unsigned feature_count;
 };
+/// In PpgnData::pairs: the entry that a class's values are computed for.
+inline constexpr std::uint32_t kPpgnFirst = 1u << 31;
 
 /// A graph of a batch.
 struct PpgnGraph {
-  unsigned graph;       ///< which one of the data
-  unsigned nodes;       ///< n
-  unsigned first_row;   ///< of its n² rows
-  unsigned first_tile;  ///< of its tiles in channel products (see ppgn_channels.hpp)
+  unsigned graph;             ///< which one of the data
+  unsigned nodes;             ///< n
+  unsigned rows;              ///< classes
+  unsigned diagonal;          ///< so many of them, the first ones, are of pairs (v, v)
+  unsigned first_row;         ///< in the batch
+  unsigned first_tile;        ///< of its tiles in channel products (see ppgn_channel_kernels.hpp)
+  std::uint64_t first_class;  ///< in PpgnData::classes
+  std::uint64_t first_pair;   ///< in PpgnData::pairs
 };
 
 /// A factor of a sum of products: left (rows × depth) times right. Depth is a multiple of 16.
@@ -65,12 +80,13 @@ struct PpgnTerm {
 template <class T>
 struct PpgnProduct {
   PpgnTerm<T> terms[3];
-  unsigned count;     ///< of terms
-  unsigned columns;   ///< of out, a multiple of 16
-  T* out;             ///< stride `columns`, like mask's
-  const float* bias;  ///< or null
-  const T* mask;      ///< or null
-  T* residual;        ///< or null; half precision only: gets what rounding took from out, times kPpgnResidualScale
+  unsigned count;          ///< of terms
+  unsigned columns;        ///< of out, a multiple of 16
+  T* out;                  ///< stride `columns`, like mask's
+  const float* bias;       ///< or null
+  const T* mask;           ///< or null
+  T* residual;             ///< or null; half precision only: gets what rounding took from out, times kPpgnResidualScale
+  const float* row_scale;  ///< or null; one a row, which is multiplied by it in the end
   bool relu;
 };
 /// Maxima must be found on sums before they are rounded: among rounded ones there are ties, and with them other
@@ -112,20 +128,22 @@ __device__ __forceinline__ PpgnWeightTask<T> ppgn_task_of(const PpgnWeightTask<T
   return tasks[low];
 }
 
-/// out(x, y) = Σ_z left(x, z) right(z, y) in every channel and graph, either factor transposed or not; zero where
-/// `mask` is not positive.
+/// out(x, y) = scale · Σ_z left(x, z) right(z, y) in every channel and graph, either factor transposed or not; zero
+/// where `mask` is not positive.
 template <class T>
 struct PpgnChannelTask {
   const T* left;
   const T* right;
   T* out;
-  const T* mask;  ///< or null
+  const T* mask;           ///< or null
+  const float* row_scale;  ///< or null; one a row
   bool left_transposed, right_transposed;
 };
 template <class T>
 struct PpgnChannelTasks {
   PpgnChannelTask<T> task[2];
   unsigned count;
+  const std::uint32_t* pairs;  ///< as in PpgnData
   const PpgnGraph* graphs;
   unsigned graph_count;
   unsigned channels;  ///< and stride of all tensors, a multiple of 16

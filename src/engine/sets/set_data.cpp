@@ -11,11 +11,8 @@
 
 namespace tyche::engine {
 
-namespace {
-
 using Colours = std::vector<std::vector<std::uint32_t>>;
 
-// A number for every node, equal where the features are, bit for bit.
 Colours colours_by_features(const Data& data, std::size_t columns, std::vector<SetData::Sample>& samples) {
   std::unordered_map<std::string, std::uint32_t> ids;
   Colours colours(data.graphs.size());
@@ -30,8 +27,6 @@ Colours colours_by_features(const Data& data, std::size_t columns, std::vector<S
   }
   return colours;
 }
-
-}  // namespace
 
 void check_types(const nn::Level& level, std::span<const wl::SetType> types) {
   if (level.features) return;

@@ -48,6 +48,10 @@ class SetData {
   bool compressed_ = false;
 };
 
+/// A number for every node of every graph, equal where the features are, bit for bit; and who had each of them first.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> colours_by_features(const Data& data, std::size_t columns,
+                                                                          std::vector<SetData::Sample>& samples);
+
 /// Throws InputError where a type has no column in the level.
 void check_types(const nn::Level& level, std::span<const wl::SetType> types);
 
