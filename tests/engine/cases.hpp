@@ -77,6 +77,10 @@ class Recorder : public Observer {
     results[trial].push_back(result);
     return result.epoch != stop_after;
   }
+  bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+    results[trial].push_back(result);
+    return result.epoch != stop_after;
+  }
   std::vector<std::vector<EpochResult>> results;
   std::uint32_t stop_after = 0;  ///< 0: never
 };

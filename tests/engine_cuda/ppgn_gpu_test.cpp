@@ -68,24 +68,20 @@ TEST_P(Ppgn, AdamStepsArePyTorchs) {
   const GoldenCase golden("ppgn");
   Job job = golden.job();
   job.batch = static_cast<std::uint32_t>(golden.which.size());
-  job.epochs = 5;
   Trial trial;
   trial.learning_rate = golden.learning_rate;
   trial.train = golden.which;
   trial.state = fresh_state(job.model, 1, 0);
   trial.state.parameters = golden.flat("init");
-  class Steps : public Observer {
-   public:
-    bool on_epoch(std::size_t, const EpochResult&, const State& state) override {
-      parameters.push_back(state.parameters);
-      return true;
-    }
-    std::vector<std::vector<float>> parameters;
-  } steps;
-  EXPECT_TRUE(gpu::make_ppgn_path(GetParam(), 1)->train(job, {&trial, 1}, steps).empty());
-  ASSERT_EQ(steps.parameters.size(), 5u);
-  expect_tensors_close(job.model, steps.parameters[0], golden.flat("adam1"), tolerance(), "adam1");
-  expect_tensors_close(job.model, steps.parameters[4], golden.flat("adam5"), tolerance(), "adam5");
+  Recorder recorder(1);
+  const auto path = gpu::make_ppgn_path(GetParam(), 1);
+  for (const std::uint32_t steps : {1u, 5u}) {
+    job.epochs = steps;
+    EXPECT_TRUE(path->train(job, {&trial, 1}, recorder).empty());
+    const std::string name = "adam" + std::to_string(steps);
+    expect_tensors_close(job.model, trial.state.parameters, golden.flat(name.c_str()), tolerance(), name);
+  }
+  EXPECT_EQ(recorder.results[0].size(), 5u);
   EXPECT_EQ(trial.state.step, 5u);
 }
 
@@ -204,7 +200,7 @@ void expect_same(const State& a, const State& b) {
 }
 
 TEST_P(Ppgn, GivesTheSameBitsBesideOthersAndWhenResumed) {
-  const Training training(2);
+  const Training training(3);
   const auto path = gpu::make_ppgn_path(GetParam(), 1);
   Trial alone = training.trial(2);
   Recorder recorder(2);
@@ -219,7 +215,7 @@ TEST_P(Ppgn, GivesTheSameBitsBesideOthersAndWhenResumed) {
   Trial resumed = training.trial(2);
   recorder.stop_after = 1;
   (void)path->train(training.job, {&resumed, 1}, recorder);
-  EXPECT_EQ(resumed.state.epoch, 1u);
+  EXPECT_LT(resumed.state.epoch, 3u);  // it may take an epoch more until the host has a state
   recorder.stop_after = 0;
   (void)path->train(training.job, {&resumed, 1}, recorder);
   expect_same(resumed.state, alone.state);

@@ -100,17 +100,22 @@ TEST_F(PpgnSpeed, DISABLED_Products) {
   }
   std::vector<PpgnGraph> graphs;
   unsigned tiles = 0;
+  // Every pair a class of its own.
+  std::vector<std::uint32_t> pairs;
+  for (unsigned i = 0; i < kNodes * kNodes; ++i) pairs.push_back(i | kPpgnFirst);
   for (unsigned g = 0; g < kGraphs; ++g) {
-    graphs.push_back({g, kNodes, g * kNodes * kNodes, tiles});
-    tiles += channel_tiles(kNodes);
+    graphs.push_back({g, kNodes, kNodes * kNodes, kNodes, g * kNodes * kNodes, tiles, 0, 0});
+    tiles += channel_tiles(graphs.back());
   }
+  const auto pairs_there = DeviceArray<std::uint32_t>::from(pairs, "pairs", stream);
   const auto there = DeviceArray<PpgnGraph>::from(graphs, "graphs", stream);
   for (const unsigned count : {1u, 2u}) {
     PpgnChannelTasks<Half> tasks{};
     tasks.task[0] = {
-        tensor[0].data(), tensor[1].data(), tensor[2].data(), count == 2 ? tensor[4].data() : nullptr, false,
+        tensor[0].data(), tensor[1].data(), tensor[2].data(), count == 2 ? tensor[4].data() : nullptr, nullptr, false,
         count == 2};
-    tasks.task[1] = {tensor[1].data(), tensor[0].data(), tensor[3].data(), tensor[5].data(), true, false};
+    tasks.task[1] = {tensor[1].data(), tensor[0].data(), tensor[3].data(), tensor[5].data(), nullptr, true, false};
+    tasks.pairs = pairs_there.data();
     tasks.count = count;
     tasks.graphs = there.data();
     tasks.graph_count = kGraphs;
@@ -159,7 +164,7 @@ TEST_F(PpgnSpeed, DISABLED_Training) {
       }
       if (precision == Precision::fp32) job.epochs = 1;
       Recorder recorder(trials);
-      EXPECT_TRUE(make_ppgn_path(precision)->train(job, group, recorder).empty());
+      EXPECT_TRUE(make_ppgn_path(precision, 0)->train(job, group, recorder).empty());
       const EpochResult& last = recorder.results[0].back();
       std::printf(
           "%s, %zu trial%s: %.4f s for 40 steps of a trial, %.0f TFLOP/s, loss %.4f; an epoch of 195 steps: %.3f s\n",

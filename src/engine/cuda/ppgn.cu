@@ -2,6 +2,7 @@
 // and memory enough, some run side by side on streams of their own: a step has too few tiles for a whole GPU, so the
 // others fill it, and they compute while one's state goes to the host.
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -30,6 +31,9 @@ std::span<const float> loss_scales() {
 #ifndef TYCHE_CUDA_EMULATED
 constexpr std::size_t kMostLanes = 10;
 #endif
+
+// A state is tens of megabytes, which would be the slowest part of an epoch: the host gets it so often.
+constexpr std::chrono::seconds kBetweenStates{4};
 
 // A pass over some graphs in batches: the list of graphs on the device and its pieces.
 struct Pass {
@@ -67,36 +71,53 @@ class Trainer {
         train_list_(trial.train.size(), "list of graphs"),
         test_list_(trial.test.size(), "list of graphs") {}
 
-  // Returns whether all numbers were finite.
+  // Returns whether all numbers were finite; if not, the trial is left at its last good state.
   bool run() {
     network_.upload(trial_.state);
     test_.prepare(job_, data_, trial_.test, test_list_, stream_);
-    while (trial_.state.epoch < job_.epochs && !abandoned_) {
+    epoch_ = trial_.state.epoch;
+    step_ = trial_.state.step;
+    bool good = true, wanted = true;
+    auto last_state = std::chrono::steady_clock::now();
+    while (good && epoch_ < job_.epochs && !abandoned_) {
       EpochResult result;
-      result.epoch = trial_.state.epoch + 1;
+      result.epoch = epoch_ + 1;
       network_.keep_state();
-      bool good = false;
+      good = false;
       for (const float scale : loss_scales<T>()) {
         good = epoch(scale, result);
         if (good) break;
         network_.restore_state();
       }
-      if (!good) return false;
-      network_.download(trial_.state);
-      trial_.state.step += train_.batches.size();
-      trial_.state.epoch = result.epoch;
-      if (!observer_.on_epoch(index_, result, trial_.state)) break;
+      if (!good) break;
+      step_ += train_.batches.size();
+      epoch_ = result.epoch;
+      const auto now = std::chrono::steady_clock::now();
+      if (wanted && epoch_ < job_.epochs && now - last_state < kBetweenStates) {
+        wanted = observer_.on_passing_epoch(index_, result);
+      } else {
+        last_state = now;
+        take_state();
+        if (!observer_.on_epoch(index_, result, trial_.state) || !wanted) break;
+      }
     }
-    return true;
+    if (trial_.state.epoch != epoch_) take_state();
+    return good;
   }
 
  private:
+  void take_state() {
+    network_.download(trial_.state);
+    trial_.state.step = step_;
+    trial_.state.epoch = epoch_;
+  }
+
   bool epoch(float scale, EpochResult& result) {
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, result.epoch);
     train_.prepare(job_, data_, order, train_list_, stream_);
     network_.begin();
     begin_.record(stream_);
-    std::uint64_t step = trial_.state.step;
+    std::uint64_t step = step_;
     for (const PpgnBatch& batch : train_.batches) {
       network_.forward(batch, scale / static_cast<float>(batch.count));
       network_.backward(batch);
@@ -141,6 +162,8 @@ class Trainer {
   DeviceArray<PpgnGraph> train_list_, test_list_;
   Pass train_, test_;
   Event begin_, trained_;
+  std::uint32_t epoch_ = 0;  // the device's state is of this epoch and step; trial_.state may be of an earlier one
+  std::uint64_t step_ = 0;
 };
 
 template <class T>
