@@ -130,6 +130,11 @@ class Trainer {
     Tally tally;
     for (std::size_t i = 0; i < order.size(); ++i) tally.add(losses[i], right[i] != 0);
     tally.report(result);
+    result.rows = result.full_rows = 0;
+    for (const PpgnGraph& graph : train_.list) {
+      result.rows += std::uint64_t{graph.rows} * job_.model.layers;
+      result.full_rows += std::uint64_t{graph.nodes} * graph.nodes * job_.model.layers;
+    }
     result.seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
     result.test_predictions.clear();
     result.evaluated = evaluation_due(job_, result.epoch);
