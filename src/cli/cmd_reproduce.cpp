@@ -8,6 +8,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/device.hpp"
 #include "experiments/cost.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/paper.hpp"
@@ -36,10 +37,13 @@ struct Arguments {
   std::vector<std::string> without;
   std::string profile = "standard";
   std::string out;
-  std::string device = "auto";
+  DeviceOptions device;
+  std::string engine = "auto";
   bool resume = false;
   bool list = false;
 };
+
+std::string engine_of(const Arguments& a) { return experiments::engine_of_device(a.device.engine_name(a.engine)); }
 
 std::vector<Experiment> load(const Arguments& a) {
   std::vector<Experiment> out;
@@ -63,7 +67,7 @@ std::vector<Experiment> load(const Arguments& a) {
 /// What each experiment costs here alone, and each profile with trials that several experiments share counted once.
 void list(const Arguments& a) {
   const unsigned threads = resolve_threads(a.common.threads);
-  experiments::CostModel cost(experiments::engine_of_device(a.device), threads);
+  experiments::CostModel cost(engine_of(a), threads);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text = fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
                                  "estimated time", "what");
@@ -114,7 +118,10 @@ std::string command_line(const Arguments& a) {
   for (const std::string& name : a.names) text += " " + name;
   text += fmt::format(" --profile {} --out {}", a.profile, a.out);
   for (const std::string& model : a.without) text += " --without " + model;
-  if (a.device != "auto") text += " --device " + a.device;
+  if (a.engine != "auto") text += " --engine " + a.engine;
+  if (a.device.device) text += " --device " + *a.device.device;
+  if (a.device.path) text += " --engine-path " + *a.device.path;
+  if (a.device.precision) text += " --precision " + *a.device.precision;
   if (a.common.threads != 0) text += fmt::format(" --threads {}", a.common.threads);
   return text;
 }
@@ -129,8 +136,7 @@ void run(Arguments a) {
   const auto start = std::chrono::steady_clock::now();
 
   experiments::Plan plan;
-  experiments::PlanOptions options{
-      .engine = experiments::engine_of_device(a.device), .threads = a.common.threads, .progress = progress};
+  experiments::PlanOptions options{.engine = engine_of(a), .threads = a.common.threads, .progress = progress};
   // Rank 0 makes the data; the others read it when it is there.
   ranks.together([&] {
     if (ranks.rank() != 0) return;
@@ -184,7 +190,8 @@ void add_reproduce(CLI::App& root) {
       ->capture_default_str();
   app.add_option("--out", a->out, "Folder for data, trials and records; trials that are there are not run again")
       ->type_name("FOLDER");
-  app.add_option("--device", a->device, "auto (the GPU where there is one), cpu, cuda, or another engine's name")
+  a->device.add(app);
+  app.add_option("--engine", a->engine, "By name: auto, cpu, reference, cuda, …; --device and its kin are easier")
       ->capture_default_str();
   app.add_option("--without", a->without, "Leave out the model of this name (several: give it several times)")
       ->type_name("MODEL");

@@ -121,7 +121,7 @@ TEST_F(Reproduce, StoppedAtRandomMomentsAndResumedGivesTheRecordsOfAnUnbrokenRun
 }
 
 TEST_F(Reproduce, TrialsBegunWithOneEngineGoOnWithAnother) {
-  ASSERT_EQ(run("one-results", {"--device", "reference"}).exit_code, 0);
+  ASSERT_EQ(run("one-results", {"--engine", "reference"}).exit_code, 0);
   for (const auto& trial : std::filesystem::directory_iterator(folder / "one-results/trials")) {
     std::filesystem::remove(trial.path() / "summary.json");
   }
