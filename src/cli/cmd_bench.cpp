@@ -315,7 +315,8 @@ void add_bench(CLI::App& root) {
       ->capture_default_str();
   train->add_option("--two-sets", call->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
       ->capture_default_str();
-  train->add_flag("--no-compress", call->no_compress, "gcn2, gcn3, gcn123: one row a set, not one a colour class");
+  train->add_flag("--no-compress", call->no_compress,
+                  "gcn2, gcn3, gcn123: one row a set, not one a colour class; ppgn on a GPU: one a pair");
   train->add_flag("--against-uncompressed", call->against,
                   "gcn2, gcn3, gcn123: measure an epoch with one row a set too, in the same run");
   train->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")

@@ -108,7 +108,8 @@ void add_training_options(CLI::App& app, TrainCall& call) {
                  [](RunConfig& c, const S& v) { c.engine.name = v; });
   app.add_flag_callback(
       "--no-compress", [&call] { call.edits.push_back([](RunConfig& c) { c.engine.compress = false; }); },
-      "gcn2, gcn3, gcn123: work on every set rather than on one of each colour class: the same results, slower");
+      "gcn2, gcn3, gcn123, ppgn on a GPU: every set or pair rather than one of each colour class: the same results, "
+      "slower");
   app.add_option("--cache", call.cache, "gcn2, gcn3: folder where colour classes are kept between runs")
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
