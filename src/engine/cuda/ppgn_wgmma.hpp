@@ -1,0 +1,25 @@
+#pragma once
+/// PPGN's products by wgmma (ppgn_wgmma_kernels.hpp), for ppgn_products.cu to choose. A file of their own, because the
+/// instructions want code for sm_90a, which no other GPU runs.
+#include "engine/cuda/ppgn_products.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes.
+[[nodiscard]] bool wgmma_answers();
+
+/// Rows and columns of the tiles.
+inline constexpr unsigned kPpgnWgmmaRows = 128;
+inline constexpr unsigned kPpgnWgmmaColumns[kPpgnWgmmaTiles] = {200, 128, 64, 200};
+
+/// The tile (of those to be chosen: the first three) that pads `columns` least.
+[[nodiscard]] int best_wgmma_tile(unsigned columns);
+
+void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile);
+
+/// Arguments as ppgn_weight_kernel's.
+void queue_wgmma_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles,
+                         unsigned slots, unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size,
+                         const PpgnQueue& queue, int tile);
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS
