@@ -6,6 +6,13 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
+/// Asks for the line of 128 bytes that holds *from to come to the second-level cache.
+__device__ __forceinline__ void prefetch_far([[maybe_unused]] const void* from) {
+#ifndef TYCHE_CUDA_EMULATED
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+#endif
+}
+
 /// The bias of columns `column` and column + 1.
 __device__ __forceinline__ float2 ppgn_bias(const PpgnProduct<Half>& product, unsigned column) {
   if (product.bias == nullptr || column >= product.columns) return float2{0, 0};
@@ -42,34 +49,63 @@ struct PpgnEpilogue {
     }
   }
 
-  /// The block's tile, once all is staged, to memory; sets the flag where a half is not finite.
+  /// The block's tile, once all is staged, to memory; sets the flag where a half is not finite. The mask was written
+  /// long ago and comes from far away: a thread asks for several chunks of it at once.
   static __device__ __forceinline__ void store(const char* shared, const PpgnProduct<Half>& product, unsigned row0,
                                                unsigned rows, unsigned column0, unsigned* flag) {
-    constexpr int kSlots = ppgn_power_of_two(Columns / 8);
+    constexpr int kSlots = ppgn_power_of_two(Columns / 8), kLinesAtOnce = Threads / kSlots;
+    constexpr int kTimes = Rows / kLinesAtOnce, kBatch = kTimes % 8 == 0 ? 8 : kTimes;
+    static_assert(Rows % kLinesAtOnce == 0 && kBatch <= 8, "");
     const int chunk = static_cast<int>(threadIdx.x) % kSlots;
     const unsigned column = column0 + static_cast<unsigned>(chunk) * 8;
+    if (chunk >= Columns / 8 || column >= product.columns) return;
     unsigned bad = 0;
-    if (chunk < Columns / 8 && column < product.columns) {
-      for (int line = static_cast<int>(threadIdx.x) / kSlots; line < Rows; line += Threads / kSlots) {
-        const unsigned row = row0 + static_cast<unsigned>(line);
-        if (row >= rows) break;
-        uint4 value = *reinterpret_cast<const uint4*>(shared + line * kPitch + chunk * 16);
+#pragma unroll 1
+    for (int first = static_cast<int>(threadIdx.x) / kSlots; first < Rows; first += kBatch * kLinesAtOnce) {
+      const std::size_t at = static_cast<std::size_t>(row0 + static_cast<unsigned>(first)) * product.columns + column;
+      const std::size_t stride = static_cast<std::size_t>(kLinesAtOnce) * product.columns;
+      const int left = static_cast<int>(rows - row0) - first;  // lines from here on
+      uint4 mask[kBatch];
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        mask[i] = uint4{0, 0, 0, 0};
+        if (product.mask != nullptr && i * kLinesAtOnce < left) {
+          mask[i] = *reinterpret_cast<const uint4*>(product.mask + at + static_cast<std::size_t>(i) * stride);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kBatch; ++i) {
+        if (i * kLinesAtOnce >= left) break;
+        const char* const from = shared + (first + i * kLinesAtOnce) * kPitch + chunk * 16;
+        uint4 value = *reinterpret_cast<const uint4*>(from);
         bad |=
             ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
-        const std::size_t at = static_cast<std::size_t>(row) * product.columns + column;
         if (product.mask != nullptr) {
-          const uint4 mask = *reinterpret_cast<const uint4*>(product.mask + at);
-          value = uint4{ppgn_masked(value.x, mask.x), ppgn_masked(value.y, mask.y), ppgn_masked(value.z, mask.z),
-                        ppgn_masked(value.w, mask.w)};
+          value = uint4{ppgn_masked(value.x, mask[i].x), ppgn_masked(value.y, mask[i].y),
+                        ppgn_masked(value.z, mask[i].z), ppgn_masked(value.w, mask[i].w)};
         }
-        *reinterpret_cast<uint4*>(product.out + at) = value;
+        *reinterpret_cast<uint4*>(product.out + at + static_cast<std::size_t>(i) * stride) = value;
         if (product.residual != nullptr) {
-          *reinterpret_cast<uint4*>(product.residual + at) =
-              *reinterpret_cast<const uint4*>(shared + kOut + line * kPitch + chunk * 16);
+          *reinterpret_cast<uint4*>(product.residual + at + static_cast<std::size_t>(i) * stride) =
+              *reinterpret_cast<const uint4*>(from + kOut);
         }
       }
     }
     if (bad != 0) *flag = 1;
+  }
+
+  /// Has the tile's part of the mask brought to the second-level cache.
+  static __device__ __forceinline__ void fetch_mask(const PpgnProduct<Half>& product, unsigned row0, unsigned rows,
+                                                    unsigned column0) {
+    if (product.mask == nullptr) return;
+    constexpr int kSlots = ppgn_power_of_two((Columns + 63) / 64);  // lines of 128 bytes
+    const unsigned column = column0 + threadIdx.x % kSlots * 64;
+    if (column >= product.columns || threadIdx.x % kSlots * 64 >= Columns) return;
+#pragma unroll
+    for (int line = 0; line < Rows; line += Threads / kSlots) {
+      const unsigned row = row0 + static_cast<unsigned>(line) + threadIdx.x / kSlots;
+      if (row < rows) prefetch_far(product.mask + static_cast<std::size_t>(row) * product.columns + column);
+    }
   }
 };
 

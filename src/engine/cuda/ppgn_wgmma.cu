@@ -1,3 +1,6 @@
+#include <cstdlib>
+#include <string>
+
 #include "engine/cuda/ppgn_wgmma.hpp"
 #include "engine/cuda/ppgn_wgmma_kernels.hpp"
 
@@ -11,6 +14,14 @@ using Narrow = PpgnWgmmaTile<64, 32, 4>;
 using Deep = PpgnWgmmaTile<200, 64, 2>;  // to be compared with Paper
 
 constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
+
+const std::string& wish() {
+  static const std::string word = [] {
+    const char* const value = std::getenv("TYCHE_WGMMA");
+    return std::string(value == nullptr ? "" : value);
+  }();
+  return word;
+}
 
 template <class Tile>
 void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
@@ -28,6 +39,7 @@ void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const P
 }  // namespace
 
 bool wgmma_answers() {
+  if (wish() == "off") return false;
 #ifdef TYCHE_CUDA_EMULATED
   return true;
 #else
@@ -42,9 +54,9 @@ bool wgmma_answers() {
 #endif
 }
 
-int best_wgmma_tile(unsigned columns) {
-  int best = 0;
-  for (int t = 1; t < 3; ++t) {
+int best_wgmma_tile(unsigned columns, bool by_depth) {
+  int best = by_depth && wish() == "whole" ? 1 : 0;
+  for (int t = best + 1; t < 3; ++t) {
     if (up(columns, kPpgnWgmmaColumns[t]) * kPpgnWgmmaColumns[t] <
         up(columns, kPpgnWgmmaColumns[best]) * kPpgnWgmmaColumns[best]) {
       best = t;

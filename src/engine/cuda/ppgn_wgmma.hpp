@@ -5,15 +5,18 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes.
+/// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes. For comparisons, the
+/// environment's TYCHE_WGMMA=off makes it no.
 [[nodiscard]] bool wgmma_answers();
 
 /// Rows and columns of the tiles.
 inline constexpr unsigned kPpgnWgmmaRows = 128;
 inline constexpr unsigned kPpgnWgmmaColumns[kPpgnWgmmaTiles] = {200, 128, 64, 200};
 
-/// The tile (of those to be chosen: the first three) that pads `columns` least.
-[[nodiscard]] int best_wgmma_tile(unsigned columns);
+/// The tile (of those to be chosen: the first three) that pads `columns` least. `by_depth`: the right operand's columns
+/// are contiguous, and come in atoms of 64, of which a tile of 200 uses the last in part; TYCHE_WGMMA=whole keeps to
+/// tiles of whole atoms there.
+[[nodiscard]] int best_wgmma_tile(unsigned columns, bool by_depth);
 
 void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile);
 

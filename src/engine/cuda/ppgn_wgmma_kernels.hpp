@@ -122,7 +122,8 @@ struct PpgnWgmmaRowsShared {
   using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, RightByDepth>;
   using Out = PpgnEpilogue<Tile::kRows, Tile::kColumns, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
-  static constexpr int kBytes = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
+  static constexpr int kBias = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
+  static constexpr int kBytes = kBias + Tile::kColumns * 4;
 };
 
 /// Like ppgn_rows_kernel.
@@ -165,6 +166,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 2) ppgn_wgmma_rows_kernel(cons
   };
 #pragma unroll
   for (int s = 0; s < Tile::kAhead; ++s) load();
+  // What the results need is asked for while the first stages are on their way.
+  using Out = typename Shared::Out;
+  Out::fetch_mask(product, row0, all.rows, column0);
+  float* const bias = reinterpret_cast<float*>(shared + Shared::kBias);
+  if (threadIdx.x < Tile::kColumns / 2) {
+    *reinterpret_cast<float2*>(bias + threadIdx.x * 2) = ppgn_bias(product, column0 + threadIdx.x * 2);
+  }
   int stage = 0;
   for (unsigned t = 0; t < product.count; ++t) {
     const unsigned depth = product.terms[t].depth;
@@ -184,7 +192,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 2) ppgn_wgmma_rows_kernel(cons
   sums.template wait<0>();
   __syncthreads();
 
-  using Out = typename Shared::Out;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4;
   const float2 scale = float2{ppgn_row_scale(product, row0 + static_cast<unsigned>(row), all.rows),
@@ -192,9 +199,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 2) ppgn_wgmma_rows_kernel(cons
 #pragma unroll
   for (int n = 0; n < Tile::kColumns / 8; ++n) {
     const int column = n * 8 + lane % 4 * 2;
-    const float2 bias = ppgn_bias(product, column0 + static_cast<unsigned>(column));
-    Out::stage(shared, product, row, column, sums.value[4 * n], sums.value[4 * n + 1], bias, scale.x);
-    Out::stage(shared, product, row + 8, column, sums.value[4 * n + 2], sums.value[4 * n + 3], bias, scale.y);
+    const float2 both = *reinterpret_cast<const float2*>(bias + column);
+    Out::stage(shared, product, row, column, sums.value[4 * n], sums.value[4 * n + 1], both, scale.x);
+    Out::stage(shared, product, row + 8, column, sums.value[4 * n + 2], sums.value[4 * n + 3], both, scale.y);
   }
   __syncthreads();
   Out::store(shared, product, row0, all.rows, column0, all.flag);
