@@ -67,7 +67,8 @@ int best_rows_tile(const PpgnProducts<Half>& products) {
 
 Shape weight_shape(int tile) {
   if (tile < kPpgnWeightTiles) return kWeightShapes[tile];
-  return {kPpgnWgmmaRows, kPpgnWgmmaColumns[tile - kPpgnWeightTiles], 2, 1};
+  const PpgnWgmmaShape& shape = kPpgnWgmmaShapes[tile - kPpgnWeightTiles];
+  return {shape.rows, shape.columns, shape.blocks_per_processor, 1};
 }
 
 // Of wgmma's tiles the one that suits the widest gradient: the others are few.

@@ -8,10 +8,11 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
-using Paper = PpgnWgmmaTile<200, 32, 4>;
-using Square = PpgnWgmmaTile<128, 32, 4>;
-using Narrow = PpgnWgmmaTile<64, 32, 4>;
-using Deep = PpgnWgmmaTile<200, 64, 2>;  // to be compared with Paper
+using Paper = PpgnWgmmaTile<128, 200, 32, 4>;
+using Square = PpgnWgmmaTile<128, 128, 32, 4>;
+using Narrow = PpgnWgmmaTile<128, 64, 32, 4>;
+using Deep = PpgnWgmmaTile<128, 200, 64, 2>;
+using Tall = PpgnWgmmaTile<256, 200, 32, 6>;
 
 constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
 
@@ -36,6 +37,13 @@ void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const P
   }
 }
 
+template <class Tile>
+void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles, unsigned slots,
+                    unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size, const PpgnQueue& queue) {
+  queue.run(ppgn_wgmma_weight_kernel<Tile>, std::size_t{tiles} * slots, Tile::kThreads,
+            PpgnWgmmaWeightShared<Tile>::kBytes, tasks, count, first, tiles, rows, rows_per_slot, out, slot_size);
+}
+
 }  // namespace
 
 bool wgmma_answers() {
@@ -57,11 +65,11 @@ bool wgmma_answers() {
 int best_wgmma_tile(unsigned columns, bool by_depth) {
   int best = by_depth && wish() == "whole" ? 1 : 0;
   for (int t = best + 1; t < 3; ++t) {
-    if (up(columns, kPpgnWgmmaColumns[t]) * kPpgnWgmmaColumns[t] <
-        up(columns, kPpgnWgmmaColumns[best]) * kPpgnWgmmaColumns[best]) {
-      best = t;
-    }
+    const unsigned wide = kPpgnWgmmaShapes[t].columns, widest = kPpgnWgmmaShapes[best].columns;
+    if (up(columns, wide) * wide < up(columns, widest) * widest) best = t;
   }
+  if (best == 0 && wish() == "deep") return 3;
+  if (best == 0 && wish() == "tall") return 4;
   return best;
 }
 
@@ -69,27 +77,20 @@ void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, co
   const auto run = tile == 0   ? launch_rows<Paper>
                    : tile == 1 ? launch_rows<Square>
                    : tile == 2 ? launch_rows<Narrow>
-                               : launch_rows<Deep>;
+                   : tile == 3 ? launch_rows<Deep>
+                               : launch_rows<Tall>;
   run(products, right, queue);
 }
 
 void queue_wgmma_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles,
                          unsigned slots, unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size,
                          const PpgnQueue& queue, int tile) {
-  const auto run = [&](auto kernel, int shared) {
-    queue.run(kernel, std::size_t{tiles} * slots, Paper::kThreads, static_cast<std::size_t>(shared), tasks, count,
-              first, tiles, rows, rows_per_slot, out, slot_size);
-  };
-  switch (tile) {
-    case 0:
-      return run(ppgn_wgmma_weight_kernel<Paper>, PpgnWgmmaWeightShared<Paper>::kBytes);
-    case 1:
-      return run(ppgn_wgmma_weight_kernel<Square>, PpgnWgmmaWeightShared<Square>::kBytes);
-    case 2:
-      return run(ppgn_wgmma_weight_kernel<Narrow>, PpgnWgmmaWeightShared<Narrow>::kBytes);
-    default:
-      return run(ppgn_wgmma_weight_kernel<Deep>, PpgnWgmmaWeightShared<Deep>::kBytes);
-  }
+  const auto run = tile == 0   ? launch_weights<Paper>
+                   : tile == 1 ? launch_weights<Square>
+                   : tile == 2 ? launch_weights<Narrow>
+                   : tile == 3 ? launch_weights<Deep>
+                               : launch_weights<Tall>;
+  run(tasks, count, first, tiles, slots, rows, rows_per_slot, out, slot_size, queue);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

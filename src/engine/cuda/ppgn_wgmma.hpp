@@ -9,13 +9,16 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 /// environment's TYCHE_WGMMA=off makes it no.
 [[nodiscard]] bool wgmma_answers();
 
-/// Rows and columns of the tiles.
-inline constexpr unsigned kPpgnWgmmaRows = 128;
-inline constexpr unsigned kPpgnWgmmaColumns[kPpgnWgmmaTiles] = {200, 128, 64, 200};
+/// The tiles. The last two, stages of twice the depth and twice the rows, are there to be compared with the first.
+struct PpgnWgmmaShape {
+  unsigned rows, columns, blocks_per_processor;
+};
+inline constexpr PpgnWgmmaShape kPpgnWgmmaShapes[kPpgnWgmmaTiles] = {
+    {128, 200, 2}, {128, 128, 2}, {128, 64, 2}, {128, 200, 2}, {256, 200, 1}};
 
 /// The tile (of those to be chosen: the first three) that pads `columns` least. `by_depth`: the right operand's columns
 /// are contiguous, and come in atoms of 64, of which a tile of 200 uses the last in part; TYCHE_WGMMA=whole keeps to
-/// tiles of whole atoms there.
+/// tiles of whole atoms there, TYCHE_WGMMA=deep and =tall take the last two tiles for the first.
 [[nodiscard]] int best_wgmma_tile(unsigned columns, bool by_depth);
 
 void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile);

@@ -1,8 +1,9 @@
 #pragma once
-/// The products of ppgn_product_kernels.hpp by Hopper's wgmma: tiles of 128 × 64, 128 or 200 (the paper's width of 400
-/// is twice 200), a warpgroup for each 64 rows, both operands in shared memory, swizzled as wgmma.hpp says. Small
-/// enough for two blocks a multiprocessor: while one waits for its first stage or hands out its results, the other
-/// multiplies. What a tile's sums are depends on the width alone (it chooses the tile), never on the number of rows.
+/// The products of ppgn_product_kernels.hpp by Hopper's wgmma: tiles 64, 128 or 200 columns wide (the paper's width of
+/// 400 is twice 200), a warpgroup for each 64 rows, both operands in shared memory, swizzled as wgmma.hpp says. Those
+/// of 128 rows are small enough for two blocks a multiprocessor: while one waits for its first stage or hands out its
+/// results, the other multiplies. What a tile's sums are depends on the width alone (it chooses the tile), never on the
+/// number of rows.
 #include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_epilogue.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
@@ -17,19 +18,19 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// Depth (32 or 64) a stage. With two stages one is multiplied while the other is loaded; with more, products of one
 /// stage are still running when the next one's are issued, so that a buffer is free only two stages later.
-template <int Columns, int Depth, int Stages>
+template <int Rows, int Columns, int Depth, int Stages>
 struct PpgnWgmmaTile {
-  static constexpr int kRows = 128, kColumns = Columns, kDepth = Depth, kStages = Stages, kThreads = 256;
+  static constexpr int kRows = Rows, kColumns = Columns, kDepth = Depth, kStages = Stages, kThreads = Rows * 2;
+  static constexpr int kBlocksPerProcessor = Rows > 128 ? 1 : 2;
   static constexpr int kFlying = Stages > 2 ? 1 : 0;   ///< stages whose products may be unfinished
   static constexpr int kAhead = Stages - 1 - kFlying;  ///< stages that are being loaded
 };
 
 /// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`; ByDepth as in PpgnOperand (in
 /// wgmma's words: MN-major).
-template <int Extent, int Depth, bool ByDepth>
+template <int Extent, int Depth, bool ByDepth, int Threads>
 struct PpgnWgmmaOperand {
   static_assert(Depth == 32 || Depth == 64, "");
-  static constexpr int kThreads = 256;
   static constexpr int kAtom = 1024;                 ///< by depth: 64 of the extent × 8 of depth
   static constexpr int kColumn = Depth / 8 * kAtom;  ///< by depth: 64 of the extent × the whole stage
   static constexpr int kPitch = Depth * 2;           ///< else: bytes of a row
@@ -52,7 +53,7 @@ struct PpgnWgmmaOperand {
                                               unsigned outer_end, unsigned k, unsigned depth) {
     constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;
     constexpr int kSlots = ppgn_power_of_two(kChunks);
-    constexpr int kLines = ByDepth ? Depth : Extent, kLinesAtOnce = kThreads / kSlots;
+    constexpr int kLines = ByDepth ? Depth : Extent, kLinesAtOnce = Threads / kSlots;
     constexpr int kTimes = (kLines + kLinesAtOnce - 1) / kLinesAtOnce;
     static_assert(kLinesAtOnce % 8 == 0, "the swizzle is the same for all of a thread's lines");
     const int chunk = static_cast<int>(threadIdx.x) % kSlots, first = static_cast<int>(threadIdx.x) / kSlots;
@@ -118,8 +119,8 @@ __device__ __forceinline__ void ppgn_wgmma_stage(Wgmma<Tile::kColumns>& sums, co
 /// Shared memory of ppgn_wgmma_rows_kernel: the stages, or the results on their way out.
 template <class Tile, bool RightByDepth>
 struct PpgnWgmmaRowsShared {
-  using Left = PpgnWgmmaOperand<Tile::kRows, Tile::kDepth, false>;
-  using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, RightByDepth>;
+  using Left = PpgnWgmmaOperand<Tile::kRows, Tile::kDepth, false, Tile::kThreads>;
+  using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, RightByDepth, Tile::kThreads>;
   using Out = PpgnEpilogue<Tile::kRows, Tile::kColumns, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
   static constexpr int kBias = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
@@ -128,7 +129,8 @@ struct PpgnWgmmaRowsShared {
 
 /// Like ppgn_rows_kernel.
 template <class Tile, bool RightByDepth>
-__global__ void __launch_bounds__(Tile::kThreads, 2) ppgn_wgmma_rows_kernel(const PpgnProducts<Half> all) {
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
+    ppgn_wgmma_rows_kernel(const PpgnProducts<Half> all) {
 #ifdef TYCHE_WGMMA
   ppgn_begin();
   using Shared = PpgnWgmmaRowsShared<Tile, RightByDepth>;
@@ -210,8 +212,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 2) ppgn_wgmma_rows_kernel(cons
 
 template <class Tile>
 struct PpgnWgmmaWeightShared {
-  using Left = PpgnWgmmaOperand<Tile::kRows, Tile::kDepth, true>;
-  using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, true>;
+  using Left = PpgnWgmmaOperand<Tile::kRows, Tile::kDepth, true, Tile::kThreads>;
+  using Right = PpgnWgmmaOperand<Tile::kColumns, Tile::kDepth, true, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
   static constexpr int kBytes = Tile::kStages * kStage;
 };
@@ -219,7 +221,7 @@ struct PpgnWgmmaWeightShared {
 /// Like ppgn_weight_kernel. The gradient of the bias is summed by the threads beside the products: a thread two
 /// columns of the left operand and a quarter of each stage's rows.
 template <class Tile>
-__global__ void __launch_bounds__(Tile::kThreads, 2)
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     ppgn_wgmma_weight_kernel(const PpgnWeightTask<Half>* tasks, unsigned task_count, unsigned first_tile,
                              unsigned tiles, unsigned rows, unsigned rows_per_slot, float* slots,
                              std::size_t slot_size) {
@@ -242,8 +244,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 2)
   const bool idle = row0 + static_cast<unsigned>(group) * 64 >= task.rows;
 
   const bool ones = task.bias >= 0 && column0 == 0;
-  constexpr int kQuarter = Tile::kDepth / 4;
-  const int quarter = thread / 64 * kQuarter, pair = thread % 64;
+  constexpr int kQuarter = Tile::kDepth / 4, kPairs = Tile::kRows / 2;
+  const int quarter = thread / kPairs * kQuarter, pair = thread % kPairs;
   const char* const ones_at = shared + pair / 32 * Left::kColumn + quarter * 128 + pair % 4 * 4;
   float2 row_sums = float2{0, 0};
 
@@ -307,7 +309,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 2)
   if (!ones) return;
   __syncthreads();
   float* const parts = reinterpret_cast<float*>(shared);
-  *reinterpret_cast<float2*>(parts + thread / 64 * Tile::kRows + pair * 2) = row_sums;
+  *reinterpret_cast<float2*>(parts + thread / kPairs * Tile::kRows + pair * 2) = row_sums;
   __syncthreads();
   if (thread < Tile::kRows && row0 + static_cast<unsigned>(thread) < task_rows) {
     float sum = 0;
