@@ -93,7 +93,8 @@ struct PpgnWgmmaOperand {
   }
 };
 
-/// Adds a stage of which `depth` is left (none, for a warpgroup that has no rows).
+/// Adds a stage of which `depth` is left (none, for a warpgroup that has no rows), as one group of products or, at the
+/// end, several: to wait for all groups but one is to wait for all stages before at least.
 template <class Tile, class Left, class Right, bool LeftByDepth, bool RightByDepth>
 __device__ __forceinline__ void ppgn_wgmma_stage(Wgmma<Tile::kColumns>& sums, const char* left, const char* right,
                                                  unsigned depth) {
@@ -111,8 +112,8 @@ __device__ __forceinline__ void ppgn_wgmma_stage(Wgmma<Tile::kColumns>& sums, co
     for (unsigned step = 0; step * 16 < depth; ++step) {
       sums.fence();
       sums.template issue<LeftByDepth, RightByDepth>(a + step * Left::kStep, b + step * Right::kStep);
+      sums.commit();
     }
-    sums.commit();
   }
 }
 
