@@ -118,6 +118,7 @@ __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const
       for (int j = 0; j < 4; ++j) {
         float x = sums[i][j];
         if (product.bias != nullptr) x += product.bias[column + j];
+        bad = bad || !finite(x);
         if (product.relu && x < 0) x = 0;
         x *= scale;
         bad = bad || !finite(x);

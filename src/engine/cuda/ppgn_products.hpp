@@ -37,7 +37,8 @@ class PpgnWeightPlan {
   PpgnWeightPlan(std::vector<PpgnWeightTask<T>> tasks, Stream& stream, int tile = -1);
   PpgnWeightPlan() = default;
 
-  /// Ranges of rows that are summed apart, so that there are tiles enough for a whole GPU. The same on every GPU.
+  /// Ranges of rows that are summed apart, so that there are tiles enough for a whole GPU. The same on every GPU
+  /// that runs the same kernels.
   [[nodiscard]] unsigned slots(unsigned rows) const;
   /// Queues tasks first … last - 1.
   void queue(std::size_t first, std::size_t last, unsigned rows, float* slots, std::size_t slot_size,
