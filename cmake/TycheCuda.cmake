@@ -25,10 +25,25 @@ endif()
 
 # The least compute capability the kernels ask for, as the program's check wants it.
 list(GET TYCHE_CUDA_ARCHITECTURES 0 first)
+string(REGEX MATCH "^[0-9]+" first ${first})
 math(EXPR TYCHE_CUDA_LEAST_MAJOR "${first} / 10")
 
 function(tyche_cuda_target name)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=all-warnings;-Xcompiler=-Wall>)
   target_compile_definitions(${name} PRIVATE TYCHE_CUDA_LEAST_MAJOR=${TYCHE_CUDA_LEAST_MAJOR})
+endfunction()
+
+# Sources with Hopper's own instructions, as a library of objects `name`: machine code for sm_90a, which nothing but Hopper
+# runs, and for the generations asked for only what the driver makes of PTX (there those kernels are empty and never run).
+function(tyche_cuda_hopper name)
+  add_library(${name} OBJECT ${ARGN})
+  set(architectures 90a-real)
+  foreach(architecture ${TYCHE_CUDA_ARCHITECTURES})
+    string(REGEX MATCH "^[0-9]+" number ${architecture})
+    list(APPEND architectures ${number}-virtual)
+  endforeach()
+  set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+  tyche_cuda_target(${name})
 endfunction()

@@ -5,6 +5,7 @@
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/ppgn_products.hpp"
+#include "engine/cuda/ppgn_wgmma.hpp"
 #include "engine_cuda/device_fixture.hpp"
 #include "support/random.hpp"
 
@@ -60,12 +61,13 @@ constexpr double kClose = sizeof(T) == 2 ? 2e-3 : 1e-5;
 
 using PpgnKernels = DeviceTest;
 
-// Two products of three terms: every tile, more rows and columns than one has, and not a whole number of them.
+// Two products of a term a depth: one with bias and ReLU, one with a mask and a factor a row; what rounding took of the
+// first.
 template <class T>
-void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile) {
+void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile, std::vector<unsigned> depths) {
   Stream stream;
   tyche::Stream random(derive_key(1, Purpose::test, rows, columns));
-  const unsigned depths[] = {16, 48, 16};
+  const unsigned terms = static_cast<unsigned>(depths.size());
   std::vector<Matrix<T>> left, right;
   PpgnProducts<T> products{};
   products.count = 2;
@@ -73,13 +75,16 @@ void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile) {
   DeviceArray<unsigned> flag(1, "flag");
   flag.zero(stream);
   products.flag = flag.data();
-  std::vector<float> bias(columns);
+  std::vector<float> bias(columns), scale(rows);
   for (float& b : bias) b = static_cast<float>(random.uniform() - 0.5);
+  for (float& s : scale) s = static_cast<float>(random.uniform());
   const auto bias_there = DeviceArray<float>::from(bias, "bias", stream);
+  const auto scale_there = DeviceArray<float>::from(scale, "factors", stream);
   const Matrix<T> mask(rows, columns, stream, &random, true);
   std::vector<Matrix<T>> out;
+  Matrix<T> residual(rows, columns, stream);
   for (unsigned k = 0; k < 2; ++k) {
-    for (unsigned t = 0; t < 3; ++t) {
+    for (unsigned t = 0; t < terms; ++t) {
       left.emplace_back(rows, depths[t], stream, &random);
       right.push_back(order == RightOperand::columns_by_depth ? Matrix<T>(columns, depths[t], stream, &random)
                                                               : Matrix<T>(depths[t], columns, stream, &random));
@@ -87,51 +92,107 @@ void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile) {
                                       right.back().columns, depths[t]};
     }
     out.emplace_back(rows, columns, stream);
-    products.product[k].count = 3;
+    products.product[k].count = terms;
     products.product[k].columns = columns;
     products.product[k].out = out[k].device.data();
   }
   products.product[0].bias = bias_there.data();
   products.product[0].relu = true;
+  if (sizeof(T) == 2) products.product[0].residual = residual.device.data();
   products.product[1].mask = mask.device.data();
+  products.product[1].row_scale = scale_there.data();
   queue_rows(products, order, {stream}, tile);
-  double worst = 0;
+  residual.fetch(stream);
+  double worst = 0, worst_unrounded = 0;
   for (unsigned k = 0; k < 2; ++k) {
     out[k].fetch(stream);
     for (unsigned r = 0; r < rows; ++r) {
       for (unsigned c = 0; c < columns; ++c) {
         double sum = k == 0 ? bias[c] : 0;
-        for (unsigned t = 0; t < 3; ++t) {
-          const Matrix<T>&a = left[k * 3 + t], &b = right[k * 3 + t];
+        for (unsigned t = 0; t < terms; ++t) {
+          const Matrix<T>&a = left[k * terms + t], &b = right[k * terms + t];
           for (unsigned z = 0; z < depths[t]; ++z) {
             sum += double{a(r, z)} * (order == RightOperand::columns_by_depth ? b(c, z) : b(z, c));
           }
         }
         if (k == 0 && sum < 0) sum = 0;
-        if (k == 1 && !(mask(r, c) > 0)) sum = 0;
+        if (k == 1) sum = mask(r, c) > 0 ? sum * scale[r] : 0;
         worst = std::max(worst, std::fabs(out[k](r, c) - sum) / (1 + std::fabs(sum)));
+        if (k == 0 && sizeof(T) == 2) {
+          const double unrounded = double{out[k](r, c)} + double{residual(r, c)} / kPpgnResidualScale;
+          worst_unrounded = std::max(worst_unrounded, std::fabs(unrounded - sum) / (1 + std::fabs(sum)));
+        }
       }
     }
   }
   EXPECT_LT(worst, kClose<T>) << "tile " << tile << " " << rows << " x " << columns;
+  EXPECT_LT(worst_unrounded, 1e-5) << "tile " << tile << " " << rows << " x " << columns;
   unsigned seen = 1;
   flag.download({&seen, 1}, stream);
   stream.sync();
   EXPECT_EQ(seen, 0u);
 }
 
+constexpr RightOperand kOrders[] = {RightOperand::columns_by_depth, RightOperand::depth_by_columns};
+
+// More rows and columns than a tile has, and not a whole number of them.
 TEST_F(PpgnKernels, RowsTimesWeightsInEveryTile) {
   const unsigned rows[kPpgnRowsTiles] = {200, 90, 133, 70}, columns[kPpgnRowsTiles] = {208, 224, 128, 48};
   for (int tile = 0; tile < kPpgnRowsTiles; ++tile) {
-    for (const RightOperand order : {RightOperand::columns_by_depth, RightOperand::depth_by_columns}) {
-      check_rows<Half>(rows[tile], columns[tile], order, tile);
+    for (const RightOperand order : kOrders) check_rows<Half>(rows[tile], columns[tile], order, tile, {16, 48, 16});
+  }
+}
+
+// One to three terms; more stages than there are buffers; ends of depth of every kind; warpgroups without rows.
+TEST_F(PpgnKernels, RowsTimesWeightsInEveryTileOfWgmma) {
+  const unsigned rows[kPpgnWgmmaTiles] = {150, 131, 1, 65, 260}, columns[kPpgnWgmmaTiles] = {400, 144, 80, 208, 208};
+  const std::vector<unsigned> depths[kPpgnWgmmaTiles] = {{16, 48, 32}, {208}, {400, 16}, {16, 176, 64}, {16, 272}};
+  for (int tile = 0; tile < kPpgnWgmmaTiles; ++tile) {
+    if (!wgmma_answers()) GTEST_SKIP() << "needs a Hopper GPU";
+    for (const RightOperand order : kOrders) {
+      check_rows<Half>(rows[tile], columns[tile], order, kPpgnRowsTiles + tile, depths[tile]);
+    }
+  }
+}
+
+// What is chosen where nothing is forced.
+TEST_F(PpgnKernels, RowsTimesWeightsOfManyWidths) {
+  for (const RightOperand order : kOrders) {
+    for (const unsigned columns : {16u, 32u, 48u, 64u, 112u, 192u, 400u}) {
+      check_rows<Half>(columns < 100 ? 77 : 3, columns, order, -1, {columns, 16});
     }
   }
 }
 
 TEST_F(PpgnKernels, RowsTimesWeightsInFp32) {
-  check_rows<float>(131, 80, RightOperand::columns_by_depth, -1);
-  check_rows<float>(131, 80, RightOperand::depth_by_columns, -1);
+  for (const RightOperand order : kOrders) check_rows<float>(131, 80, order, -1, {16, 48, 16});
+}
+
+// The rows of a batch may be any number: a row's results are the same bits in each.
+TEST_F(PpgnKernels, OtherRowsChangeNothing) {
+  Stream stream;
+  tyche::Stream random(derive_key(4, Purpose::test));
+  constexpr unsigned kRows = 140, kWidth = 80;
+  const Matrix<Half> left(kRows, kWidth, stream, &random), right(kWidth, kWidth, stream, &random);
+  Matrix<Half> all(kRows, kWidth, stream), few(kRows, kWidth, stream);
+  DeviceArray<unsigned> flag(1, "flag");
+  const auto multiply = [&](unsigned first, unsigned rows, Matrix<Half>& out) {
+    PpgnProducts<Half> products{};
+    products.count = 1;
+    products.rows = rows;
+    products.flag = flag.data();
+    products.product[0].terms[0] = {left.device.data() + std::size_t{first} * kWidth, right.device.data(), kWidth,
+                                    kWidth, kWidth};
+    products.product[0].count = 1;
+    products.product[0].columns = kWidth;
+    products.product[0].out = out.device.data() + std::size_t{first} * kWidth;
+    queue_rows(products, RightOperand::columns_by_depth, {stream});
+    out.fetch(stream);
+  };
+  multiply(0, kRows, all);
+  multiply(0, 3, few);
+  multiply(3, kRows - 3, few);
+  EXPECT_EQ(all.values, few.values);
 }
 
 TEST_F(PpgnKernels, AResultTooLargeForHalfPrecisionIsSeen) {
@@ -197,6 +258,16 @@ void check_weights(unsigned rows, unsigned out, unsigned in, int tile) {
     }
   }
   EXPECT_LT(worst, 1e-4) << "tile " << tile << " " << out << " x " << in << ", " << slots << " slots";
+}
+
+TEST_F(PpgnKernels, GradientsOfWeightsInEveryTileOfWgmma) {
+  if (!wgmma_answers()) GTEST_SKIP() << "needs a Hopper GPU";
+  check_weights<Half>(75, 144, 208, kPpgnWeightTiles);
+  check_weights<Half>(301, 80, 144, kPpgnWeightTiles + 1);
+  check_weights<Half>(33, 192, 16, kPpgnWeightTiles + 2);
+  check_weights<Half>(301, 64, 400, kPpgnWeightTiles + 3);
+  check_weights<Half>(301, 272, 208, kPpgnWeightTiles + 4);
+  check_weights<Half>(1, 16, 48, -1);
 }
 
 TEST_F(PpgnKernels, GradientsOfWeightsInEveryTile) {

@@ -208,6 +208,7 @@ Half half_bits(float value) {
 
 void copy_later(void* to, const void* from, std::size_t bytes) {
   Fibre& fibre = *machine().current;
+  std::memset(to, 0xff, bytes);  // until the copy is waited for, nobody may count on what is there
   fibre.copies.push_back({to, from, bytes, fibre.copy_group});
 }
 void copy_commit() { ++machine().current->copy_group; }

@@ -113,13 +113,15 @@ __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const
       const unsigned row = row0 + threadIdx.x / 16 * 8 + i;
       if (row >= all.rows) break;
       const std::size_t at = static_cast<std::size_t>(row) * columns + column;
+      const float scale = product.row_scale == nullptr ? 1.0f : product.row_scale[row];
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         float x = sums[i][j];
         if (product.bias != nullptr) x += product.bias[column + j];
-        if (product.row_scale != nullptr) x *= product.row_scale[row];
         bad = bad || !finite(x);
         if (product.relu && x < 0) x = 0;
+        x *= scale;
+        bad = bad || !finite(x);
         if (product.mask != nullptr && !(product.mask[at + j] > 0)) x = 0;
         product.out[at + j] = x;
       }

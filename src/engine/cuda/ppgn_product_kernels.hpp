@@ -2,6 +2,7 @@
 /// Products of all rows of a batch with weight matrices, in half precision on tensor cores: what PPGN's time goes into.
 /// Results do not depend on the tile: every sum runs over depth in steps of 16 in one order.
 #include "engine/cuda/ppgn_begin.hpp"
+#include "engine/cuda/ppgn_epilogue.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
 
@@ -13,9 +14,8 @@ struct PpgnRowsShared {
   using Left = PpgnOperand<Tile::kRows, Tile::kDepth, false, Tile::kThreads>;
   using Right = PpgnOperand<Tile::kColumns, Tile::kDepth, RightByDepth, Tile::kThreads>;
   static constexpr int kStage = Left::kBytes + Right::kBytes;
-  static constexpr int kOutPitch = (Tile::kColumns / 8 | 1) * 16;
-  static constexpr int kOut = Tile::kRows * kOutPitch;  ///< once for the results, once for what rounding took
-  static constexpr int kBytes = Tile::kStages * kStage > 2 * kOut ? Tile::kStages* kStage : 2 * kOut;
+  using Out = PpgnEpilogue<Tile::kRows, Tile::kColumns, Tile::kThreads>;
+  static constexpr int kBytes = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
 };
 
 /// One block a tile of one product. RightByDepth: a term's right is depth × columns (else columns × depth).
@@ -75,65 +75,31 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   cp_async_wait<0>();
   __syncthreads();
 
-  // Out through shared memory, so that memory sees whole chunks.
+  using Out = typename Shared::Out;
+  float scale[Tile::kRowTiles][2];
+#pragma unroll
+  for (int m = 0; m < Tile::kRowTiles; ++m) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      scale[m][h] =
+          ppgn_row_scale(product, row0 + static_cast<unsigned>(warp_row + m * 16 + h * 8 + lane / 4), all.rows);
+    }
+  }
 #pragma unroll
   for (int n = 0; n < Tile::kColumnTiles; ++n) {
     const int column = warp_column + n * 8 + lane % 4 * 2;
-    float bias0 = 0, bias1 = 0;
-    if (product.bias != nullptr && column0 + static_cast<unsigned>(column) < columns) {
-      bias0 = product.bias[column0 + static_cast<unsigned>(column)];
-      bias1 = product.bias[column0 + static_cast<unsigned>(column) + 1];
-    }
+    const float2 bias = ppgn_bias(product, column0 + static_cast<unsigned>(column));
 #pragma unroll
     for (int m = 0; m < Tile::kRowTiles; ++m) {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        float x = sums.product[m][n][2 * h] + bias0, y = sums.product[m][n][2 * h + 1] + bias1;
-        const unsigned row = row0 + static_cast<unsigned>(warp_row + m * 16 + h * 8 + lane / 4);
-        if (product.row_scale != nullptr && row < all.rows) {
-          x *= product.row_scale[row];
-          y *= product.row_scale[row];
-        }
-        if (product.relu) {
-          x = x > 0 ? x : (x == x ? 0.0f : x);  // a NaN stays one, to be seen below
-          y = y > 0 ? y : (y == y ? 0.0f : y);
-        }
-        char* const to = shared + (warp_row + m * 16 + h * 8 + lane / 4) * Shared::kOutPitch + column * 2;
-        const unsigned rounded = pack2(x, y);
-        *reinterpret_cast<unsigned*>(to) = rounded;
-        if (product.residual != nullptr) {
-          const float2 kept = unpack2(rounded);
-          *reinterpret_cast<unsigned*>(to + Shared::kOut) =
-              pack2((x - kept.x) * kPpgnResidualScale, (y - kept.y) * kPpgnResidualScale);
-        }
+        Out::stage(shared, product, warp_row + m * 16 + h * 8 + lane / 4, column, sums.product[m][n][2 * h],
+                   sums.product[m][n][2 * h + 1], bias, scale[m][h]);
       }
     }
   }
   __syncthreads();
-  constexpr int kSlots = ppgn_power_of_two(Tile::kColumns / 8);
-  const int chunk = static_cast<int>(threadIdx.x) % kSlots;
-  const unsigned column = column0 + static_cast<unsigned>(chunk) * 8;
-  unsigned bad = 0;
-  if (chunk < Tile::kColumns / 8 && column < columns) {
-    for (int line = static_cast<int>(threadIdx.x) / kSlots; line < Tile::kRows; line += Tile::kThreads / kSlots) {
-      const unsigned row = row0 + static_cast<unsigned>(line);
-      if (row >= all.rows) break;
-      uint4 value = *reinterpret_cast<const uint4*>(shared + line * Shared::kOutPitch + chunk * 16);
-      bad |= ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
-      const std::size_t at = static_cast<std::size_t>(row) * columns + column;
-      if (product.mask != nullptr) {
-        const uint4 mask = *reinterpret_cast<const uint4*>(product.mask + at);
-        value = uint4{ppgn_masked(value.x, mask.x), ppgn_masked(value.y, mask.y), ppgn_masked(value.z, mask.z),
-                      ppgn_masked(value.w, mask.w)};
-      }
-      *reinterpret_cast<uint4*>(product.out + at) = value;
-      if (product.residual != nullptr) {
-        *reinterpret_cast<uint4*>(product.residual + at) =
-            *reinterpret_cast<const uint4*>(shared + Shared::kOut + line * Shared::kOutPitch + chunk * 16);
-      }
-    }
-  }
-  if (bad != 0) *all.flag = 1;
+  Out::store(shared, product, row0, all.rows, column0, all.flag);
 }
 
 template <class Tile>

@@ -4,6 +4,7 @@
 #include "engine/cuda/ppgn_product32_kernels.hpp"
 #include "engine/cuda/ppgn_product_kernels.hpp"
 #include "engine/cuda/ppgn_products.hpp"
+#include "engine/cuda/ppgn_wgmma.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -64,8 +65,20 @@ int best_rows_tile(const PpgnProducts<Half>& products) {
   return best;
 }
 
+Shape weight_shape(int tile) {
+  if (tile < kPpgnWeightTiles) return kWeightShapes[tile];
+  const PpgnWgmmaShape& shape = kPpgnWgmmaShapes[tile - kPpgnWeightTiles];
+  return {shape.rows, shape.columns, shape.blocks_per_processor, 1};
+}
+
+// Of wgmma's tiles the one that suits the widest gradient: the others are few.
 template <class T>
 int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
+  if (wgmma_answers()) {
+    unsigned columns = 16;
+    for (const auto& task : tasks) columns = std::max(columns, task.columns);
+    return kPpgnWeightTiles + best_wgmma_tile(columns, true);
+  }
   int best = 0;
   double least = 0;
   for (int t = 0; t < kPpgnWeightTiles; ++t) {
@@ -93,7 +106,13 @@ void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned 
 }  // namespace
 
 void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile) {
-  switch (tile < 0 ? best_rows_tile(products) : tile) {
+  if (tile < 0) {
+    tile = wgmma_answers()
+               ? kPpgnRowsTiles + best_wgmma_tile(products.product[0].columns, right == RightOperand::depth_by_columns)
+               : best_rows_tile(products);
+  }
+  if (tile >= kPpgnRowsTiles) return queue_wgmma_rows(products, right, queue, tile - kPpgnRowsTiles);
+  switch (tile) {
     case 0:
       return launch_rows<Tall>(products, right, queue);
     case 1:
@@ -129,7 +148,7 @@ PpgnWeightPlan<T>::PpgnWeightPlan(std::vector<PpgnWeightTask<T>> tasks, Stream& 
   Shape shape{PpgnTile32::kRows, PpgnTile32::kColumns, 1, 1};
   if constexpr (sizeof(T) == 2) {
     tile_ = tile < 0 ? best_weight_tile(tasks) : tile;
-    shape = kWeightShapes[tile_];
+    shape = weight_shape(tile_);
   }
   unsigned count = 0;
   for (auto& task : tasks) {
@@ -161,6 +180,10 @@ void PpgnWeightPlan<T>::queue(std::size_t first, std::size_t last, unsigned rows
   const unsigned from = first_tiles_[first], tiles = first_tiles_[last] - from;
   const unsigned each = std::max(rows_per_slot(rows), 32u), count = static_cast<unsigned>(tasks_.size());
   if constexpr (sizeof(T) == 2) {
+    if (tile_ >= kPpgnWeightTiles) {
+      return queue_wgmma_weights(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, on,
+                                 tile_ - kPpgnWeightTiles);
+    }
     const auto run = tile_ == 0 ? launch_weights<Weights> : tile_ == 1 ? launch_weights<Square> : launch_weights<Small>;
     run(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, on);
   } else {

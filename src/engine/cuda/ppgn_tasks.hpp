@@ -76,7 +76,7 @@ struct PpgnTerm {
   unsigned depth;
 };
 
-/// out = act(Σ terms + bias), zero where `mask` is not positive (the derivative of the ReLU that made it).
+/// out = act(Σ terms + bias) · row_scale, zero where `mask` is not positive (the derivative of the ReLU that made it).
 template <class T>
 struct PpgnProduct {
   PpgnTerm<T> terms[3];
@@ -86,7 +86,7 @@ struct PpgnProduct {
   const float* bias;       ///< or null
   const T* mask;           ///< or null
   T* residual;             ///< or null; half precision only: gets what rounding took from out, times kPpgnResidualScale
-  const float* row_scale;  ///< or null; one a row, which is multiplied by it in the end
+  const float* row_scale;  ///< or null; a factor a row, before rounding
   bool relu;
 };
 /// Maxima must be found on sums before they are rounded: among rounded ones there are ties, and with them other
@@ -118,8 +118,8 @@ struct PpgnWeightTask {
 
 /// The last task that begins at or before the tile.
 template <class T>
-__device__ __forceinline__ PpgnWeightTask<T> ppgn_task_of(const PpgnWeightTask<T>* tasks, unsigned count,
-                                                          unsigned tile) {
+__device__ __forceinline__ const PpgnWeightTask<T>& ppgn_task_of(const PpgnWeightTask<T>* tasks, unsigned count,
+                                                                 unsigned tile) {
   unsigned low = 0, high = count;
   while (high - low > 1) {
     const unsigned middle = (low + high) / 2;
