@@ -1,6 +1,7 @@
 #pragma once
 /// What kernels of this room ask of a GPU beyond plain C++, each with its twin in the emulator. Fragment layouts are
 /// PTX's (mma.m16n8k16, mma.m16n8k8, ldmatrix, movmatrix). All 32 lanes of a warp must take part in collective calls.
+#include <bit>
 #include <cmath>
 
 #include "engine/cuda/device.hpp"
@@ -36,6 +37,8 @@ inline unsigned ballot(bool value) {
   for (unsigned lane = 0; lane < 32; ++lane) bits |= all.read(lane) ? 1u << lane : 0u;
   return bits;
 }
+
+inline unsigned popcount(unsigned bits) { return static_cast<unsigned>(std::popcount(bits)); }
 
 namespace emulation {
 /// Half precision by table and by hand: round to nearest even, infinities kept.
@@ -237,6 +240,7 @@ __device__ __forceinline__ T shfl_down(T value, int distance) {
   return __shfl_down_sync(~0u, value, distance);
 }
 __device__ __forceinline__ unsigned ballot(bool value) { return __ballot_sync(~0u, value); }
+__device__ __forceinline__ unsigned popcount(unsigned bits) { return static_cast<unsigned>(__popc(bits)); }
 
 __device__ __forceinline__ Half to_half(float value) { return __half_as_ushort(__float2half_rn(value)); }
 __device__ __forceinline__ float to_float(Half bits) { return __half2float(__ushort_as_half(bits)); }

@@ -3,6 +3,8 @@
 /// classes of entries: factors are gathered entry by entry, and of the product the first entry of every class is
 /// computed. All first entries are in the first `diagonal` rows: a class's first pair begins with the first node of
 /// that node's class, and nodes that are first stand first (see PpgnGraphs).
+#include <type_traits>
+
 #include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
@@ -14,7 +16,9 @@ struct PpgnChannelTile {
   static constexpr int kRows = 32, kColumns = 32, kThreads = 128;
   static constexpr int kStage = (kRows + kColumns) * 512;  ///< 16 steps of depth × 16 channels of a row: 512 bytes
   static constexpr int kStages = 3;                        ///< a graph of up to 48 nodes is loaded at once
-  static constexpr int kBytes = kStages * kStage;          ///< two blocks a multiprocessor
+  static constexpr int kSpan = 16 * kStages;  ///< steps of depth of which it is known at a time where entries are
+  static constexpr int kTable = (kRows + kColumns) * kSpan, kEntries = kRows * kColumns;
+  static constexpr int kBytes = kStages * kStage + (kTable + kEntries) * 4;  ///< two blocks a multiprocessor
   [[nodiscard]] static constexpr unsigned tiles(unsigned diagonal, unsigned nodes) {
     return (diagonal + kRows - 1) / kRows * ((nodes + kColumns - 1) / kColumns);
   }
@@ -25,15 +29,17 @@ struct PpgnChannelPlace {
   PpgnGraph graph;
   unsigned row0, column0;
 
-  /// Block number `tile` of a batch.
+  /// Block number `tile` of a batch: of the last graph that begins at or before it (graphs without tiles are passed). A
+  /// warp asks 32 graphs at a time. All lanes must take part.
   __device__ __forceinline__ PpgnChannelPlace(const PpgnGraph* graphs, unsigned count, unsigned tile) {
-    unsigned low = 0,
-             high = count;  // the last graph that begins at or before the tile: graphs without tiles are passed
-    while (high - low > 1) {
-      const unsigned middle = (low + high) / 2;
-      (graphs[middle].first_tile <= tile ? low : high) = middle;
+    unsigned before = 0;
+    for (unsigned first = 0; first < count; first += 32) {
+      const unsigned own = first + threadIdx.x % 32;
+      const unsigned more = popcount(ballot(own < count && graphs[own].first_tile <= tile));
+      before += more;
+      if (more < 32) break;
     }
-    graph = graphs[low];
+    graph = graphs[before - 1];
     const unsigned across = (graph.nodes + PpgnChannelTile::kColumns - 1) / PpgnChannelTile::kColumns;
     row0 = (tile - graph.first_tile) / across * PpgnChannelTile::kRows;
     column0 = (tile - graph.first_tile) % across * PpgnChannelTile::kColumns;
@@ -59,6 +65,9 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
 /// channels are one chunk of 16 bytes; a lane reads two chunks, of neighbouring steps of depth, and has a pair of every
 /// channel's fragment. Chunks of an entry row lie so that eight lanes read from different banks: by parity of the step,
 /// then channels, then half the step, turned by the row's parity.
+///
+/// A block is short, and what it does is mostly waiting for memory: so it asks for many things at once, and knows where
+/// entries are before it loads them.
 static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     ppgn_channel_kernel(const PpgnChannelTasks<Half> all) {
   ppgn_begin();
@@ -73,46 +82,75 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
   const std::uint32_t* const pairs = all.pairs + place.graph.first_pair;
   char* const shared = dynamic_shared();
 
-  // Loads: a warp takes the 16 steps × 16 channels of one row (or column) of entries.
+  // Where the entries of factors are, for kSpan steps of depth from z0 on; and those of the product (0: not computed).
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
-  const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
+  std::uint32_t* const table = reinterpret_cast<std::uint32_t*>(shared + Tile::kStages * Tile::kStage);
+  std::uint32_t* const entries = table + Tile::kTable;
   const unsigned left_outer = task.left_transposed ? 1 : n, left_z = task.left_transposed ? n : 1;
   const unsigned right_outer = task.right_transposed ? n : 1, right_z = task.right_transposed ? 1 : n;
+  const auto find = [&]<int AtOnce>(unsigned z0, std::integral_constant<int, AtOnce>) {
+    constexpr int kEach = Tile::kTable / Tile::kThreads;
+    static_assert(kEach % AtOnce == 0, "");
+#pragma unroll 1
+    for (int first = 0; first < kEach; first += AtOnce) {
+      std::uint32_t found[AtOnce];
+#pragma unroll
+      for (int i = 0; i < AtOnce; ++i) {
+        const unsigned at = static_cast<unsigned>(first + i) * Tile::kThreads + threadIdx.x;
+        const unsigned line = at / Tile::kSpan, z = z0 + at % Tile::kSpan;
+        const bool left = line < Tile::kRows;
+        const unsigned outer = left ? place.row0 + line : place.column0 + line - Tile::kRows;
+        const bool there = z < n && outer < (left ? place.graph.diagonal : n);
+        found[i] = there ? pairs[outer * (left ? left_outer : right_outer) + z * (left ? left_z : right_z)] : 0;
+      }
+#pragma unroll
+      for (int i = 0; i < AtOnce; ++i) {
+        table[(first + i) * Tile::kThreads + static_cast<int>(threadIdx.x)] = found[i] & ~kPpgnFirst;
+      }
+    }
+  };
+  {
+    constexpr int kEach = Tile::kEntries / Tile::kThreads;
+    std::uint32_t found[kEach];
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const unsigned at = static_cast<unsigned>(i) * Tile::kThreads + threadIdx.x;
+      const unsigned x = place.row0 + at / Tile::kColumns, y = place.column0 + at % Tile::kColumns;
+      found[i] = x < place.graph.diagonal && y < n ? pairs[x * n + y] : 0;
+    }
+    find(0, std::integral_constant<int, Tile::kTable / Tile::kThreads>());
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) entries[i * Tile::kThreads + static_cast<int>(threadIdx.x)] = found[i];
+  }
+  __syncthreads();
+
+  // Loads: a warp takes the 16 steps × 16 channels of one row (or column) of entries.
+  const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
   const Half* const left_from = task.left + base + load_group * 8;
   const Half* const right_from = task.right + base + load_group * 8;
-  unsigned z = load_z;
-  const auto load = [&](int stage) {
+  const auto load = [&](int stage, unsigned z0) {
     // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every fourth row.
     char* const to = shared + stage * Tile::kStage + warp * 512 + (lane >> 4) * 256 + load_group * 128 +
                      ((lane & 7) ^ ((warp & 1) << 2)) * 16;
-    if (z - load_z < n) {
-      const auto take = [&](char* chunk, const Half* from, const std::uint32_t* entries, unsigned stride,
-                            unsigned first, unsigned end, int lines) {
-        // Where all entries are is asked first, so that the answers come together.
-        std::uint32_t rows[Tile::kRows / kWarps];
+    if (z0 < n) {
+      const bool inside = z0 + load_z < n;
+      const auto take = [&](char* chunk, const Half* from, const std::uint32_t* rows, unsigned first, unsigned end) {
 #pragma unroll
-        for (int i = 0; i < lines / static_cast<int>(kWarps); ++i) {
-          rows[i] = z < n && first + i * kWarps < end ? entries[i * kWarps * stride] & ~kPpgnFirst : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < lines / static_cast<int>(kWarps); ++i) {
+        for (unsigned i = 0; i < Tile::kRows / kWarps; ++i) {
           if (first + i * kWarps < end) {
-            if (z < n) {
-              cp_async16(chunk + i * static_cast<int>(kWarps) * 512,
-                         from + static_cast<std::size_t>(rows[i]) * all.channels);
+            if (inside) {
+              cp_async16(chunk + i * kWarps * 512,
+                         from + static_cast<std::size_t>(rows[i * kWarps * Tile::kSpan]) * all.channels);
             } else {
-              *reinterpret_cast<uint4*>(chunk + i * static_cast<int>(kWarps) * 512) = uint4{0, 0, 0, 0};
+              *reinterpret_cast<uint4*>(chunk + i * kWarps * 512) = uint4{0, 0, 0, 0};
             }
           }
         }
       };
-      const unsigned left_first = place.row0 + warp, right_first = place.column0 + warp;
-      take(to, left_from, pairs + left_first * left_outer + z * left_z, left_outer, left_first, place.graph.diagonal,
-           Tile::kRows);
-      take(to + Tile::kRows * 512, right_from, pairs + right_first * right_outer + z * right_z, right_outer,
-           right_first, n, Tile::kColumns);
-      z += 16;
+      const std::uint32_t* const rows = table + warp * Tile::kSpan + z0 % Tile::kSpan + load_z;
+      take(to, left_from, rows, place.row0 + warp, place.graph.diagonal);
+      take(to + Tile::kRows * 512, right_from, rows + Tile::kRows * Tile::kSpan, place.column0 + warp, n);
     }
     cp_async_commit();
   };
@@ -146,13 +184,18 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     out[7] = even.w >> 16 | (odd.w & 0xffff0000u);
   };
 
-#pragma unroll
-  for (int ahead = 0; ahead + 1 < Tile::kStages; ++ahead) load(ahead);
+  load(0, 0);
+  load(1, 16);
   int stage = 0, free_stage = Tile::kStages - 1;
   for (unsigned k = 0; k < n; k += 16) {
     cp_async_wait<Tile::kStages - 2>();
     __syncthreads();
-    load(free_stage);
+    const unsigned ahead = k + 16 * (Tile::kStages - 1);
+    if (ahead % Tile::kSpan == 0 && ahead < n) {
+      find(ahead, std::integral_constant<int, 8>());
+      __syncthreads();
+    }
+    load(free_stage, ahead);
     free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
     if (busy) {
       const char* const left = shared + stage * Tile::kStage;
@@ -180,36 +223,46 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
   }
 
+  // Out: which entries, their classes' scales, then eight masks at a time.
   unsigned bad = 0;
   if (busy) {
+    const auto own_entry = [&](int i) {  // entry i of the lane's 16: m, j, q
+      return entries[((i >> 3) * 16 + (i >> 1 & 1) * 8 + lane / 4) * Tile::kColumns + warp_column + (i >> 2 & 1) * 8 +
+                     lane % 4 * 2 + (i & 1)];
+    };
+    const std::size_t out0 = base + static_cast<unsigned>(warp_group) * 8;
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
+      std::uint32_t entry[8];
+      float scale[8];
+      uint4 mask[8];
 #pragma unroll
-      for (int j = 0; j < 2; ++j) {
+      for (int i = 0; i < 8; ++i) entry[i] = own_entry(m * 8 + i);
 #pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          const unsigned x = place.row0 + m * 16 + q / 2 * 8 + lane / 4;
-          const unsigned y = place.column0 + warp_column + j * 8 + lane % 4 * 2 + q % 2;
-          const std::uint32_t entry = x < n && y < n ? pairs[x * n + y] : 0;
-          if ((entry & kPpgnFirst) != 0) {
-            const unsigned row = entry & ~kPpgnFirst;
-            const float scale = task.row_scale != nullptr ? task.row_scale[place.graph.first_row + row] : 1;
-            uint4 value = {pack2(sums[m][j][0][q] * scale, sums[m][j][1][q] * scale),
-                           pack2(sums[m][j][2][q] * scale, sums[m][j][3][q] * scale),
-                           pack2(sums[m][j][4][q] * scale, sums[m][j][5][q] * scale),
-                           pack2(sums[m][j][6][q] * scale, sums[m][j][7][q] * scale)};
-            bad |= ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) |
-                   ppgn_bad_halves(value.w);
-            const std::size_t at =
-                base + static_cast<std::size_t>(row) * all.channels + static_cast<unsigned>(warp_group) * 8;
-            if (task.mask != nullptr) {
-              const uint4 mask = *reinterpret_cast<const uint4*>(task.mask + at);
-              value = uint4{ppgn_masked(value.x, mask.x), ppgn_masked(value.y, mask.y), ppgn_masked(value.z, mask.z),
-                            ppgn_masked(value.w, mask.w)};
-            }
-            *reinterpret_cast<uint4*>(task.out + at) = value;
-          }
+      for (int i = 0; i < 8; ++i) {
+        const unsigned row = entry[i] & ~kPpgnFirst;
+        const bool first = (entry[i] & kPpgnFirst) != 0;
+        scale[i] = first && task.row_scale != nullptr ? task.row_scale[place.graph.first_row + row] : 1;
+        if (first && task.mask != nullptr) {
+          mask[i] = *reinterpret_cast<const uint4*>(task.mask + out0 + static_cast<std::size_t>(row) * all.channels);
         }
+      }
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        if ((entry[i] & kPpgnFirst) == 0) continue;
+        const int j = i >> 2, q = i & 3;
+        uint4 value = {pack2(sums[m][j][0][q] * scale[i], sums[m][j][1][q] * scale[i]),
+                       pack2(sums[m][j][2][q] * scale[i], sums[m][j][3][q] * scale[i]),
+                       pack2(sums[m][j][4][q] * scale[i], sums[m][j][5][q] * scale[i]),
+                       pack2(sums[m][j][6][q] * scale[i], sums[m][j][7][q] * scale[i])};
+        bad |=
+            ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
+        if (task.mask != nullptr) {
+          value = uint4{ppgn_masked(value.x, mask[i].x), ppgn_masked(value.y, mask[i].y),
+                        ppgn_masked(value.z, mask[i].z), ppgn_masked(value.w, mask[i].w)};
+        }
+        const std::size_t row = entry[i] & ~kPpgnFirst;
+        *reinterpret_cast<uint4*>(task.out + out0 + row * all.channels) = value;
       }
     }
   }
