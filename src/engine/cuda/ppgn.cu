@@ -85,8 +85,10 @@ class Trainer {
       network_.keep_state();
       good = false;
       for (const float scale : loss_scales<T>()) {
-        good = epoch(scale, result);
+        const float own = getenv("TYCHE_PPGN_SCALE") != nullptr ? scale / 8192 * std::stof(getenv("TYCHE_PPGN_SCALE")) : scale;
+        good = epoch(own, result);
         if (good) break;
+        fprintf(stderr, "DEBUG trial %zu epoch %u overflow at scale %g\n", index_, result.epoch, own);
         network_.restore_state();
       }
       if (!good) break;

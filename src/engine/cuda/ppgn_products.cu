@@ -67,7 +67,7 @@ int best_rows_tile(const PpgnProducts<Half>& products) {
 
 Shape weight_shape(int tile) {
   if (tile < kPpgnWeightTiles) return kWeightShapes[tile];
-  const PpgnWgmmaShape& shape = kPpgnWgmmaShapes[tile - kPpgnWeightTiles];
+  const PpgnWgmmaShape& shape = kPpgnWgmmaWeightShapes[tile - kPpgnWeightTiles];
   return {shape.rows, shape.columns, shape.blocks_per_processor, 1};
 }
 
@@ -77,7 +77,7 @@ int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
   if (wgmma_answers()) {
     unsigned columns = 16;
     for (const auto& task : tasks) columns = std::max(columns, task.columns);
-    return kPpgnWeightTiles + best_wgmma_tile(columns, true);
+    return kPpgnWeightTiles + best_wgmma_tile(columns);
   }
   int best = 0;
   double least = 0;
@@ -107,9 +107,7 @@ void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned 
 
 void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile) {
   if (tile < 0) {
-    tile = wgmma_answers()
-               ? kPpgnRowsTiles + best_wgmma_tile(products.product[0].columns, right == RightOperand::depth_by_columns)
-               : best_rows_tile(products);
+    tile = wgmma_answers() ? kPpgnRowsTiles + best_wgmma_tile(products.product[0].columns) : best_rows_tile(products);
   }
   if (tile >= kPpgnRowsTiles) return queue_wgmma_rows(products, right, queue, tile - kPpgnRowsTiles);
   switch (tile) {

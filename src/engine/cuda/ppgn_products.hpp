@@ -18,7 +18,7 @@ enum class RightOperand { columns_by_depth, depth_by_columns };
 
 /// The tiles of products of rows in half precision, of gradients of weights in half precision; those of wgmma, which
 /// serve both.
-inline constexpr int kPpgnRowsTiles = 4, kPpgnWeightTiles = 3, kPpgnWgmmaTiles = 5;
+inline constexpr int kPpgnRowsTiles = 4, kPpgnWeightTiles = 3, kPpgnWgmmaTiles = 3;
 /// `tile` forces one of kPpgnRowsTiles or, from kPpgnRowsTiles on, of kPpgnWgmmaTiles (half precision only); -1
 /// chooses.
 void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile = -1);

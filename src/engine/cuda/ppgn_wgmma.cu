@@ -1,6 +1,3 @@
-#include <cstdlib>
-#include <string>
-
 #include "engine/cuda/ppgn_wgmma.hpp"
 #include "engine/cuda/ppgn_wgmma_kernels.hpp"
 
@@ -8,21 +5,12 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
-using Paper = PpgnWgmmaTile<128, 200, 32, 4>;
-using Square = PpgnWgmmaTile<128, 128, 32, 4>;
-using Narrow = PpgnWgmmaTile<128, 64, 32, 4>;
-using Deep = PpgnWgmmaTile<128, 200, 64, 2>;
-using Tall = PpgnWgmmaTile<256, 200, 32, 6>;
+using Paper = PpgnWgmmaTile<128, 200, 4>;
+using Tall = PpgnWgmmaTile<256, 200, 6>;
+using Square = PpgnWgmmaTile<128, 128, 4>;
+using Narrow = PpgnWgmmaTile<128, 64, 4>;
 
 constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
-
-const std::string& wish() {
-  static const std::string word = [] {
-    const char* const value = std::getenv("TYCHE_WGMMA");
-    return std::string(value == nullptr ? "" : value);
-  }();
-  return word;
-}
 
 template <class Tile>
 void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
@@ -47,7 +35,6 @@ void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned 
 }  // namespace
 
 bool wgmma_answers() {
-  if (wish() == "off") return false;
 #ifdef TYCHE_CUDA_EMULATED
   return true;
 #else
@@ -62,34 +49,24 @@ bool wgmma_answers() {
 #endif
 }
 
-int best_wgmma_tile(unsigned columns, bool by_depth) {
-  int best = by_depth && wish() == "whole" ? 1 : 0;
-  for (int t = best + 1; t < 3; ++t) {
-    const unsigned wide = kPpgnWgmmaShapes[t].columns, widest = kPpgnWgmmaShapes[best].columns;
+int best_wgmma_tile(unsigned columns) {
+  int best = 0;
+  for (int t = 1; t < kPpgnWgmmaTiles; ++t) {
+    const unsigned wide = kPpgnWgmmaRowsShapes[t].columns, widest = kPpgnWgmmaRowsShapes[best].columns;
     if (up(columns, wide) * wide < up(columns, widest) * widest) best = t;
   }
-  if (best == 0 && wish() == "deep") return 3;
-  if (best == 0 && wish() == "tall") return 4;
   return best;
 }
 
 void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile) {
-  const auto run = tile == 0   ? launch_rows<Paper>
-                   : tile == 1 ? launch_rows<Square>
-                   : tile == 2 ? launch_rows<Narrow>
-                   : tile == 3 ? launch_rows<Deep>
-                               : launch_rows<Tall>;
+  const auto run = tile == 0 ? launch_rows<Paper> : tile == 1 ? launch_rows<Square> : launch_rows<Narrow>;
   run(products, right, queue);
 }
 
 void queue_wgmma_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles,
                          unsigned slots, unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size,
                          const PpgnQueue& queue, int tile) {
-  const auto run = tile == 0   ? launch_weights<Paper>
-                   : tile == 1 ? launch_weights<Square>
-                   : tile == 2 ? launch_weights<Narrow>
-                   : tile == 3 ? launch_weights<Deep>
-                               : launch_weights<Tall>;
+  const auto run = tile == 0 ? launch_weights<Tall> : tile == 1 ? launch_weights<Square> : launch_weights<Narrow>;
   run(tasks, count, first, tiles, slots, rows, rows_per_slot, out, slot_size, queue);
 }
 

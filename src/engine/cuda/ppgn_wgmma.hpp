@@ -5,21 +5,19 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes. For comparisons, the
-/// environment's TYCHE_WGMMA=off makes it no.
+/// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes.
 [[nodiscard]] bool wgmma_answers();
 
-/// The tiles. The last two, stages of twice the depth and twice the rows, are there to be compared with the first.
+/// The tiles, of products of rows and of gradients of weights. Of the latter a launch has hundreds that each take long:
+/// there, tiles of twice the rows were faster, alone on a multiprocessor; of the former, two small ones side by side.
 struct PpgnWgmmaShape {
   unsigned rows, columns, blocks_per_processor;
 };
-inline constexpr PpgnWgmmaShape kPpgnWgmmaShapes[kPpgnWgmmaTiles] = {
-    {128, 200, 2}, {128, 128, 2}, {128, 64, 2}, {128, 200, 2}, {256, 200, 1}};
+inline constexpr PpgnWgmmaShape kPpgnWgmmaRowsShapes[kPpgnWgmmaTiles] = {{128, 200, 2}, {128, 128, 2}, {128, 64, 2}};
+inline constexpr PpgnWgmmaShape kPpgnWgmmaWeightShapes[kPpgnWgmmaTiles] = {{256, 200, 1}, {128, 128, 2}, {128, 64, 2}};
 
-/// The tile (of those to be chosen: the first three) that pads `columns` least. `by_depth`: the right operand's columns
-/// are contiguous, and come in atoms of 64, of which a tile of 200 uses the last in part; TYCHE_WGMMA=whole keeps to
-/// tiles of whole atoms there, TYCHE_WGMMA=deep and =tall take the last two tiles for the first.
-[[nodiscard]] int best_wgmma_tile(unsigned columns, bool by_depth);
+/// The tile that pads `columns` least.
+[[nodiscard]] int best_wgmma_tile(unsigned columns);
 
 void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile);
 

@@ -16,13 +16,13 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// Depth (32 or 64) a stage. With two stages one is multiplied while the other is loaded; with more, products of one
-/// stage are still running when the next one's are issued, so that a buffer is free only two stages later.
-template <int Rows, int Columns, int Depth, int Stages>
+/// Products of one stage are still running when the next one's are issued, so that a buffer is free only two stages
+/// later.
+template <int Rows, int Columns, int Stages>
 struct PpgnWgmmaTile {
-  static constexpr int kRows = Rows, kColumns = Columns, kDepth = Depth, kStages = Stages, kThreads = Rows * 2;
+  static constexpr int kRows = Rows, kColumns = Columns, kDepth = 32, kStages = Stages, kThreads = Rows * 2;
   static constexpr int kBlocksPerProcessor = Rows > 128 ? 1 : 2;
-  static constexpr int kFlying = Stages > 2 ? 1 : 0;   ///< stages whose products may be unfinished
+  static constexpr int kFlying = 1;                    ///< stages whose products may be unfinished
   static constexpr int kAhead = Stages - 1 - kFlying;  ///< stages that are being loaded
 };
 
@@ -30,14 +30,13 @@ struct PpgnWgmmaTile {
 /// wgmma's words: MN-major).
 template <int Extent, int Depth, bool ByDepth, int Threads>
 struct PpgnWgmmaOperand {
-  static_assert(Depth == 32 || Depth == 64, "");
+  static_assert(Depth == 32, "a row of 64 bytes is the swizzle's");
   static constexpr int kAtom = 1024;                 ///< by depth: 64 of the extent × 8 of depth
   static constexpr int kColumn = Depth / 8 * kAtom;  ///< by depth: 64 of the extent × the whole stage
   static constexpr int kPitch = Depth * 2;           ///< else: bytes of a row
   static constexpr int kBytes = ByDepth ? (Extent + 63) / 64 * kColumn : (Extent * kPitch + 1023) / 1024 * 1024;
-  static constexpr std::uint64_t kStrides =
-      ByDepth ? wgmma_strides(kColumn, kAtom, WgmmaSwizzle::bytes128)
-              : wgmma_strides(16, 8 * kPitch, Depth == 64 ? WgmmaSwizzle::bytes128 : WgmmaSwizzle::bytes64);
+  static constexpr std::uint64_t kStrides = ByDepth ? wgmma_strides(kColumn, kAtom, WgmmaSwizzle::bytes128)
+                                                    : wgmma_strides(16, 8 * kPitch, WgmmaSwizzle::bytes64);
 
   static __device__ __forceinline__ std::uint64_t descriptor(const char* shared) {
     return wgmma_start(shared) | kStrides;
@@ -76,7 +75,7 @@ struct PpgnWgmmaOperand {
       }
     } else {
       const bool wanted = k + static_cast<unsigned>(chunk) * 8 < depth;
-      const int turn = Depth == 64 ? first % 8 : first / 2 % 4;
+      const int turn = first / 2 % 4;
       char* const to = shared + first * kPitch + (chunk ^ turn) * 16;
       const Half* const source = from + static_cast<std::size_t>(outer + static_cast<unsigned>(first)) * stride + k +
                                  static_cast<unsigned>(chunk) * 8;
