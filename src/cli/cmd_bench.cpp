@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "cli/cli.hpp"
@@ -28,7 +29,7 @@ struct BenchCall {
   std::string engine = "auto";
   std::string activation = "elu";
   double rni = 1;
-  std::uint32_t width = 64;
+  std::optional<std::uint32_t> width;
   std::uint32_t layers = 8;
   std::uint32_t side_by_side = 1;
   std::uint32_t epochs = 9;
@@ -48,7 +49,7 @@ struct BenchCall {
     config.kind = kind;
     config.two_sets = nn::parse_two_sets(two_sets);
     config.rni = kind == "gcn" ? rni : 0;
-    config.width = width;
+    config.width = width.value_or(train::default_config(kind).model.width);
     config.layers = layers;
     config.activation = nn::parse_activation(activation);
     return config;
@@ -58,8 +59,8 @@ struct BenchCall {
 void add_shared(CLI::App& app, BenchCall& call) {
   app.add_option("--engine", call.engine, "auto, cpu, cpu-xsmm, cpu-portable, reference, …")->capture_default_str();
   app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->capture_default_str();
-  app.add_option("--width", call.width, "Width of a layer")->capture_default_str();
-  app.add_option("--layers", call.layers, "Graph convolutions")->capture_default_str();
+  app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
+  app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
   call.device.add(app);
   call.common.add_threads(app);
   call.common.add_json(app);
@@ -211,6 +212,7 @@ Outcome bench_synthetic(const BenchCall& call, const engine::BenchOptions& optio
   engine::Job job;
   job.data = {set.graphs, set.labels, set.features};
   job.model = call.model();
+  job.batch = train::default_config(call.kind).training.batch;
   nn::set_types_from(set.graphs, job.model, call.common.threads);
   engine::Trial trial;
   trial.train.resize(972);
@@ -277,9 +279,9 @@ void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t 
     for (const train::SetCost& r : rows) {
       out.push_back({{"nodes", r.nodes},
                      {"sets", r.sets},
-                     {"entries_gcn", r.nodes * call.width},
-                     {"entries_uncompressed", r.sets * call.width},
-                     {"entries", r.rows * call.width},
+                     {"entries_gcn", r.nodes * options.model.width},
+                     {"entries_uncompressed", r.sets * options.model.width},
+                     {"entries", r.rows * options.model.width},
                      {"rows_uncompressed", r.all_sets},
                      {"rows", r.all_rows},
                      {"seconds", r.seconds},
@@ -291,10 +293,10 @@ void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t 
       fmt::format("{:>6} {:>9} {:>12} {:>14} {:>12} {:>12} {:>12} {:>11} {:>13}\n", "nodes", "sets", "entries: gcn",
                   "uncompressed", "compressed", "rows: all", "compressed", "s a graph", "uncompressed");
   for (const train::SetCost& r : rows) {
-    text +=
-        fmt::format("{:>6.0f} {:>9.0f} {:>12.0f} {:>14.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>11.4f} {:>13}\n", r.nodes,
-                    r.sets, r.nodes * call.width, r.sets * call.width, r.rows * call.width, r.all_sets, r.all_rows,
-                    r.seconds, r.seconds_uncompressed > 0 ? fmt::format("{:.4f}", r.seconds_uncompressed) : "-");
+    text += fmt::format("{:>6.0f} {:>9.0f} {:>12.0f} {:>14.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>11.4f} {:>13}\n",
+                        r.nodes, r.sets, r.nodes * options.model.width, r.sets * options.model.width,
+                        r.rows * options.model.width, r.all_sets, r.all_rows, r.seconds,
+                        r.seconds_uncompressed > 0 ? fmt::format("{:.4f}", r.seconds_uncompressed) : "-");
   }
   print(text);
 }
