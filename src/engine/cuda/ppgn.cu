@@ -85,10 +85,8 @@ class Trainer {
       network_.keep_state();
       good = false;
       for (const float scale : loss_scales<T>()) {
-        const float own = getenv("TYCHE_PPGN_SCALE") != nullptr ? scale / 8192 * std::stof(getenv("TYCHE_PPGN_SCALE")) : scale;
-        good = epoch(own, result);
+        good = epoch(scale, result);
         if (good) break;
-        fprintf(stderr, "DEBUG trial %zu epoch %u overflow at scale %g\n", index_, result.epoch, own);
         network_.restore_state();
       }
       if (!good) break;
