@@ -158,8 +158,7 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
   };
   if constexpr (Team<W>::kMatrices == 2) load_weights<W>(weights, forward_w, 0, 0, group, lane);
   load_bias(0);
-  const Neighbours near[2] = {find_neighbours<W>(a, sm, tid, members.rows),
-                              find_neighbours<W>(a, sm, tid + kThreads, members.rows)};
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide, warp);
   // Where a lane's two values of tile row `eighth` stand, for the n-th tile of 8 columns of its group.
   const auto place = [&](int tile, int n) {
     return static_cast<unsigned>(tile * 16 + eighth) * (2 * W) +
@@ -169,7 +168,7 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
 #pragma unroll 1
   for (int l = 0; l < model.layers; ++l) {
     const unsigned in = static_cast<unsigned>(l) * buffer, out = in + buffer;
-    gather<W, true>(a, sm, in, scratch, members.rows, members.padded, members.wide, near);
+    gather<W, true>(a, sm, in, members.rows, members.padded, members.wide, share);
     __syncthreads();
     const bool wide_out = l == model.layers - 1 && model.readout == Pool::max;
     // Else the next layer's input may have random columns, which stand there already.
@@ -229,7 +228,7 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
 #pragma unroll 1
   for (int l = model.layers - 1; l >= 0; --l) {
     const unsigned in = static_cast<unsigned>(l) * buffer;
-    gather<W, false>(a, sm, dz, scratch, members.rows, members.padded, members.wide, near);
+    gather<W, false>(a, sm, dz, members.rows, members.padded, members.wide, share);
     __syncthreads();
     if (l > 0) {
       const int columns = l == model.pre ? model.fixed : W;  // nothing flows back into random columns
