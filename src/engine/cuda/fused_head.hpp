@@ -13,7 +13,7 @@ struct Members {
   bool wide;   ///< some row has more than kNear neighbours
   int second;  ///< first row of the second
   int rows;    ///< of both
-  int padded;  ///< to a multiple of 16
+  int padded;  ///< to a multiple of 16, and not zero
 };
 __device__ __forceinline__ const Names& names_of(const Args& a, const char* sm) {
   return *reinterpret_cast<const Names*>(sm + a.shared.names);
