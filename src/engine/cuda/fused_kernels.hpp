@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
 }
 
 template <int W>
-__global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_constant__ Args a, int step) {
+__global__ void __launch_bounds__(kUpdateThreads, 1024 / kUpdateThreads)
+    update_kernel(const __grid_constant__ Args a, int step) {
   update<W>(a, dynamic_shared(), step);
 }
 
