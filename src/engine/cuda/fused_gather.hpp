@@ -45,24 +45,25 @@ __device__ __forceinline__ Neighbours find_neighbours(const Args& a, const char*
     degree = offsets[row + 1] - first;
     scale = inverse[row];
   }
-  unsigned place[kNear], weight[kNear];
+  unsigned place[kNear];
+  float weight[kNear];
 #pragma unroll
   for (int k = 0; k < kNear; ++k) {
-    place[k] = weight[k] = 0;
+    place[k] = 0;
+    weight[k] = 0;
     if (k < degree) {
       const unsigned u = neighbours[first + k];
       place[k] = chunk_place<W>(u, static_cast<unsigned>(chunk));
-      weight[k] = to_half(inverse[u]);
+      weight[k] = inverse[u];
     }
   }
   Neighbours out;
 #pragma unroll
   for (int k = 0; k < 3; ++k) {
     out.place[k] = place[2 * k] | place[2 * k + 1] << 16;
-    out.weight[k] = weight[2 * k] | weight[2 * k + 1] << 16;
+    out.weight[k] = pack2(weight[2 * k], weight[2 * k + 1]);
   }
-  const unsigned rounded = to_half(scale);
-  out.own = rounded | static_cast<unsigned>(to_half(scale - to_float(static_cast<Half>(rounded)))) << 16;
+  out.own = pack2(scale, scale - unpack2(pack2(scale, 0)).x);
   return out;
 }
 
@@ -135,8 +136,9 @@ struct Share {
   bool rest;           ///< whether there are chunks beyond these, or wide rows
 };
 template <int W>
-__device__ __forceinline__ Share share_of(const Args& a, const char* sm, int rows, int padded, bool wide, int warp) {
+__device__ __forceinline__ Share share_of(const Args& a, const char* sm, int rows, int padded, bool wide) {
   const int chunks = padded * (W / 8), tid = static_cast<int>(threadIdx.x);
+  const int warp = shfl(tid >> 5, 0);
   Share share;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {

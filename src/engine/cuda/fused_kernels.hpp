@@ -23,9 +23,10 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, keys.dropout, row};
   const Members members = prepare<W>(a, sm, unit, keys.features, names);
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
   if (step > 0) pdl_wait();
   pdl_trigger();
-  pass<W, true, kElu>(a, sm, members, trial);
+  pass<W, true, kElu>(a, sm, members, share, trial);
 }
 
 /// A block a unit of the test graphs: logits of one draw.
@@ -40,7 +41,8 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
   const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
-  pass<W, false, kElu>(a, sm, members, trial);
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
+  pass<W, false, kElu>(a, sm, members, share, trial);
 }
 
 template <int W>

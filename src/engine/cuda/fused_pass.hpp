@@ -152,7 +152,7 @@ __device__ __forceinline__ void clear_columns(char* to, int columns, int tiles, 
 
 /// Forward, and in training backward: the gradient goes into the unit's slots.
 template <int W, bool kTrain, bool kElu>
-__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, int trial) {
+__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, const Share& share, int trial) {
   using T = Team<W>;
   const Model& model = a.model;
   const int tid = static_cast<int>(threadIdx.x), lane = tid & 31;
@@ -173,7 +173,6 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
   };
   if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
   load_bias();
-  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide, warp);
   // The lane's place in the warp's first tile as operand of ldmatrix, and that of its two values in row `eighth` of a
   // result; those of the next 8 columns have another bit 4.
   const int row = warp / T::kColumnGroups * 16 + eighth;
