@@ -34,11 +34,29 @@ struct Eight {
   float4 w[2], m[2], v[2];
 };
 __device__ __forceinline__ void load_eight(Eight& to, const Args& a, std::size_t first) {
+  const auto *w = reinterpret_cast<const float4*>(a.w + first), *m = reinterpret_cast<const float4*>(a.m + first),
+             *v = reinterpret_cast<const float4*>(a.v + first);
+  if ((a.flags & kStreaming) != 0) {
 #pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    to.w[h] = reinterpret_cast<const float4*>(a.w + first)[h];
-    to.m[h] = reinterpret_cast<const float4*>(a.m + first)[h];
-    to.v[h] = reinterpret_cast<const float4*>(a.v + first)[h];
+    for (int h = 0; h < 2; ++h) {
+      to.w[h] = load_streaming(w + h), to.m[h] = load_streaming(m + h), to.v[h] = load_streaming(v + h);
+    }
+  } else {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) to.w[h] = w[h], to.m[h] = m[h], to.v[h] = v[h];
+  }
+}
+__device__ __forceinline__ void store_eight(const Eight& from, const Args& a, std::size_t first) {
+  auto *w = reinterpret_cast<float4*>(a.w + first), *m = reinterpret_cast<float4*>(a.m + first),
+       *v = reinterpret_cast<float4*>(a.v + first);
+  if ((a.flags & kStreaming) != 0) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      store_streaming(w + h, from.w[h]), store_streaming(m + h, from.m[h]), store_streaming(v + h, from.v[h]);
+    }
+  } else {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) w[h] = from.w[h], m[h] = from.m[h], v[h] = from.v[h];
   }
 }
 
@@ -119,10 +137,8 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
       adam(w.y, m.y, v.y, g[h * 4 + 1], constants);
       adam(w.z, m.z, v.z, g[h * 4 + 2], constants);
       adam(w.w, m.w, v.w, g[h * 4 + 3], constants);
-      reinterpret_cast<float4*>(a.w + at)[h] = w;
-      reinterpret_cast<float4*>(a.m + at)[h] = m;
-      reinterpret_cast<float4*>(a.v + at)[h] = v;
     }
+    store_eight(eight, a, at);
     const unsigned halves[4] = {pack2(eight.w[0].x, eight.w[0].y), pack2(eight.w[0].z, eight.w[0].w),
                                 pack2(eight.w[1].x, eight.w[1].y), pack2(eight.w[1].z, eight.w[1].w)};
     *reinterpret_cast<uint4*>(a.backward_w + copies + place) = make_uint4(halves[0], halves[1], halves[2], halves[3]);
@@ -134,6 +150,13 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
     auto* to = reinterpret_cast<uint4*>(a.forward_w + copies) + matrix * (W * W / 8);
     to[((out_group * 4 + below) * kWide + in_group) * 32 + lane] =
         reinterpret_cast<const uint4*>(turned)[warp * 32 + lane];
+  }
+  if (mine && (a.flags & kForget) != 0) {
+    // A slot has four lines of the warp's.
+    for (int line = lane; line < now.entry.units * 4; line += 32) {
+      const std::size_t slot = static_cast<std::size_t>(trial) * a.units_most + line / 4;
+      forget_line(a.slots + slot * model.weights + piece * kPiece + line % 4 * 64);
+    }
   }
   report(a, trial, now.epoch, bad);
 }
@@ -220,10 +243,11 @@ template <int W>
 __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
   const int block = static_cast<int>(blockIdx.x), weights = weight_blocks(a.model), small = small_blocks(a.model);
   const int rest = block - a.trials * weights;
+  const auto trial = [&](int t) { return (a.flags & kReverse) != 0 ? a.trials - 1 - t : t; };
   if (rest < 0) {
-    update_weights<W>(a, sm, step, block / weights, block % weights);
+    update_weights<W>(a, sm, step, trial(block / weights), block % weights);
   } else {
-    update_small(a, sm, step, rest / small, rest % small, a.model.layers * W);
+    update_small(a, sm, step, trial(rest / small), rest % small, a.model.layers * W);
   }
 }
 
