@@ -124,16 +124,17 @@ __device__ __forceinline__ void layer_product(const char* sm, unsigned first, un
   for (int tile = warp / T::kColumnGroups; tile < tiles; tile += 2 * T::kRowGroups) {
     const auto offset = static_cast<unsigned>(tile - warp / T::kColumnGroups) * T::kTileBytes;
     float sums[2][2][4];
-#pragma unroll
-    for (int m = 0; m < 2; ++m) {
+    const auto begin = [&](float(&z)[2][4]) {
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
-        sums[m][n][0] = sums[m][n][2] = start[n].x;
-        sums[m][n][1] = sums[m][n][3] = start[n].y;
+        z[n][0] = z[n][2] = start[n].x;
+        z[n][1] = z[n][3] = start[n].y;
       }
-    }
+    };
+    begin(sums[0]);
     const unsigned at0 = first + own + offset, at1 = second + own + offset;
     const bool both = tile + T::kRowGroups < tiles;
+    if (both) begin(sums[1]);
     if constexpr (T::kMatrices == 2) {
       if (both) {
         multiply<W, 2>(sums, sm, at0, at1, weights);
