@@ -140,16 +140,17 @@ __device__ __forceinline__ Share share_of(const Args& a, const char* sm, int row
   const int chunks = padded * (W / 8), tid = static_cast<int>(threadIdx.x);
   const int warp = shfl(tid >> 5, 0);
   Share share;
+  share.first = warp * 32 < chunks;
+  share.second = warp * 32 + kThreads < chunks;
+  share.rest = wide || chunks > 2 * kThreads;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    share.near[i] = find_neighbours<W>(a, sm, tid + i * kThreads, rows);
+    share.near[i] = Neighbours{};
+    if (i == 0 ? share.first : share.second) share.near[i] = find_neighbours<W>(a, sm, tid + i * kThreads, rows);
     share.deep[i] = ballot(share.near[i].weight[1] >> 16 != 0) != 0;
   }
   share.to = computed_here(static_cast<unsigned>(a.shared.scratch) +
                            chunk_place<W>(static_cast<unsigned>(tid) / (W / 8), static_cast<unsigned>(tid) % (W / 8)));
-  share.first = warp * 32 < chunks;
-  share.second = warp * 32 + kThreads < chunks;
-  share.rest = wide || chunks > 2 * kThreads;
   return share;
 }
 
