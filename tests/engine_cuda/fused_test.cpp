@@ -76,6 +76,9 @@ std::vector<Case> cases() {
   add("width48", small_model(48, 2, 1), nothing);
   add("width64", small_model(64, 3, 1), [](Case& c) { c.most_nodes = 30; });
   add("width128", small_model(128, 2, 1), [](Case& c) { c.graphs = 3; });
+  // More rows than the threads' registers have neighbours for, more tiles than warps take at a time; even and odd.
+  add("many_rows", small_model(64, 2, 0.5), [](Case& c) { c.most_nodes = 90; });
+  add("many_wide_rows", small_model(128, 2, 0.5), [](Case& c) { c.most_nodes = 80, c.graphs = 3; });
   add("one_layer", small_model(32, 1, 1), nothing);
   add("no_random", small_model(32, 2, 0), nothing);
   add("half_random", small_model(64, 2, 0.5), nothing);

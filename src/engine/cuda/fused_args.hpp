@@ -16,7 +16,10 @@ inline constexpr int kWarps = kThreads / 32;
 inline constexpr unsigned kNone = 0xffffffffu;
 inline constexpr int kMostClasses = 16;
 inline constexpr int kMostHidden = 128;
+inline constexpr int kUpdateThreads = 256;
+inline constexpr int kUpdateWarps = kUpdateThreads / 32;
 inline constexpr int kMostStaged = 10;  ///< slots a warp of the update holds at a time
+inline constexpr int kSmallEach = 2;    ///< small parameters a thread of the update has
 inline constexpr int kNear = 6;         ///< neighbours whose places are kept in registers
 
 /// Where weight (input i, output j) of a W × W matrix stands: in the order in which lanes hold it as an operand of
@@ -111,6 +114,14 @@ struct alignas(16) Names {
   unsigned long long row;  ///< of the plan (training) or of the test's draws
 };
 
+/// Ways to do the same, to be compared on a device.
+enum Flag : int {
+  kReverse = 1,    ///< the update begins with the last trial, whose gradients are still in cache
+  kStreaming = 2,  ///< parameters and moments of the layers pass the caches by
+  kForget = 4,     ///< gradients that were summed are not written back to memory
+  kByUnit = 8,     ///< blocks of a pass: the first units of all trials, then the second …
+};
+
 struct Args {
   Model model;
   Shared shared;
@@ -150,13 +161,21 @@ struct Args {
   std::uint64_t dropout_threshold;
   float dropout_keep;
   int trials, steps, batch, units_most, units_stride, test_units_most, tests_most, draws;
-  int update_blocks;    ///< blocks a trial of the update kernel
   int staged_slots;     ///< slots a warp holds at a time
   int staged_graphs;    ///< graphs whose factors a block holds at a time
   bool gradient_alone;  ///< the update adds the gradient to m and changes nothing else
+  int flags;            ///< of Flag
 };
 
 __device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }
+
+/// Blocks a trial of the update kernel: of those for the layers' weights, and of those for the small parameters.
+__host__ __device__ __forceinline__ int weight_blocks(const Model& model) {
+  return (model.weights + kUpdateWarps * 256 - 1) / (kUpdateWarps * 256);
+}
+__host__ __device__ __forceinline__ int small_blocks(const Model& model) {
+  return (model.small + kSmallEach * kUpdateThreads - 1) / (kSmallEach * kUpdateThreads);
+}
 
 /// The kernels of one padded width.
 struct Kernels {

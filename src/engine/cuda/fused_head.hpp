@@ -13,7 +13,7 @@ struct Members {
   bool wide;   ///< some row has more than kNear neighbours
   int second;  ///< first row of the second
   int rows;    ///< of both
-  int padded;  ///< to a multiple of 16
+  int padded;  ///< to a multiple of 16, and not zero
 };
 __device__ __forceinline__ const Names& names_of(const Args& a, const char* sm) {
   return *reinterpret_cast<const Names*>(sm + a.shared.names);
@@ -73,7 +73,8 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     }
   }
   const float bias1 = small[model.b1 + column];
-  for (int i = tid; i < hidden + hidden * classes + classes; i += kThreads) values[at.tail + i] = small[model.b2 + i];
+  const int tail = hidden + hidden * classes + classes;
+  const float first_tail = tid < tail ? small[model.b2 + tid] : 0.0f;
   const float* bias2 = values + at.tail;
   const float* w3 = bias2 + hidden;
   const float* bias3 = w3 + hidden * classes;
@@ -88,10 +89,19 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     if (model.readout == Pool::max) {
       float best = -INFINITY;
       int row = first;
-#pragma unroll 4
-      for (int v = first + part % kSide; v < end; v += kSide) {
-        const float x = *reinterpret_cast<const float*>(sm + last + 4 * (v * W + (column ^ ((v & 3) << 3))));
-        if (x > best) best = x, row = v;
+#pragma unroll 1
+      for (int v = first + part % kSide; v < end; v += 4 * kSide) {
+        float x[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int u = v + i * kSide;
+          x[i] = u < end ? *reinterpret_cast<const float*>(sm + last + 4 * (u * W + (column ^ ((u & 3) << 3))))
+                         : -INFINITY;
+        }
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (x[i] > best) best = x[i], row = v + i * kSide;
+        }
       }
       partial[tid] = best;
       reinterpret_cast<int*>(partial)[kThreads + tid] = row;
@@ -111,6 +121,10 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     keep = dropout_factor(names.dropout, static_cast<unsigned>(column), names.graph[mine], a.dropout_threshold,
                           a.dropout_keep);
   }
+  // Not sooner, so that nothing waits for it.
+  if (tid < tail) values[at.tail + tid] = first_tail;
+#pragma unroll 1
+  for (int i = tid + kThreads; i < tail; i += kThreads) values[at.tail + i] = small[model.b2 + i];
   __syncthreads();
   if (tid < 2 * W) {
     const int count = mine == 0 ? members.second : members.rows - members.second;
@@ -182,6 +196,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     const int g = warp;
     float* hidden2 = values + at.hidden2 + g * hidden;
     float* own_factors = factors + g * model.factors + 3 * W;
+#pragma unroll 1
     for (int j = lane; j < hidden; j += 32) {
       float sum = bias2[j];
 #pragma unroll
@@ -192,6 +207,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
 #pragma unroll 2
     for (int c = 0; c < classes; ++c) {
       float sum = 0;
+#pragma unroll 1
       for (int j = lane; j < hidden; j += 32) sum += hidden2[j] * w3[j * classes + c];
       sum = warp_sum(sum) + bias3[c];
       if (lane == c) z = sum;
@@ -218,8 +234,10 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
         a.outcomes[names.row * a.batch + place] = outcome;
       }
       __syncwarp();
+#pragma unroll 1
       for (int j = lane; j < hidden; j += 32) {
         float sum = 0;
+#pragma unroll 2
         for (int c = 0; c < classes; ++c) sum += w3[j * classes + c] * d_logits[c];
         const float y = hidden2[j], d = sum * elu_slope(y);
         values[at.d_hidden2 + g * hidden + j] = d;

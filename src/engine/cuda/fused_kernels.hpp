@@ -10,7 +10,9 @@ namespace tyche::engine::TYCHE_CUDA_NS::fused {
 template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constant__ Args a, int step) {
   char* sm = dynamic_shared();
-  const int trial = static_cast<int>(blockIdx.x) / a.units_most, index = static_cast<int>(blockIdx.x) % a.units_most;
+  const bool by_unit = (a.flags & kByUnit) != 0;
+  const int block = static_cast<int>(blockIdx.x), each = by_unit ? a.trials : a.units_most;
+  const int trial = by_unit ? block % each : block / each, index = by_unit ? block / each : block % each;
   if (step == 0) pdl_wait();
   const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.steps + step;
   if (index >= a.plan[row].units) {
@@ -23,9 +25,10 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, keys.dropout, row};
   const Members members = prepare<W>(a, sm, unit, keys.features, names);
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
   if (step > 0) pdl_wait();
   pdl_trigger();
-  pass<W, true, kElu>(a, sm, members, trial);
+  pass<W, true, kElu>(a, sm, members, share, trial);
 }
 
 /// A block a unit of the test graphs: logits of one draw.
@@ -40,11 +43,13 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
   const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
-  pass<W, false, kElu>(a, sm, members, trial);
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
+  pass<W, false, kElu>(a, sm, members, share, trial);
 }
 
 template <int W>
-__global__ void __launch_bounds__(kThreads, 2) update_kernel(const __grid_constant__ Args a, int step) {
+__global__ void __launch_bounds__(kUpdateThreads, 1024 / kUpdateThreads)
+    update_kernel(const __grid_constant__ Args a, int step) {
   update<W>(a, dynamic_shared(), step);
 }
 

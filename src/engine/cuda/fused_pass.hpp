@@ -94,7 +94,7 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
   members.wide = (one.wide | two.wide) != 0;
   members.second = one.nodes;
   members.rows = one.nodes + two.nodes;
-  members.padded = (members.rows + 15) & ~15;
+  members.padded = members.rows > 0 ? (members.rows + 15) & ~15 : 16;
   if (tid == 0) {
     names.label[0] = one.label, names.label[1] = two.label;
     *reinterpret_cast<Names*>(sm + a.shared.names) = names;
@@ -134,83 +134,100 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
   return members;
 }
 
+/// Zeros in the columns from `columns` on of the values a warp's products have left in `to`; own: the lane's first
+/// place there.
+template <int W>
+__device__ __forceinline__ void clear_columns(char* to, int columns, int tiles, unsigned own, int warp, int lane) {
+  using T = Team<W>;
+#pragma unroll 1
+  for (int tile = warp / T::kColumnGroups; tile < tiles; tile += T::kRowGroups, to += T::kRowGroups * T::kTileBytes) {
+#pragma unroll 1
+    for (int i = 0; i < 8; ++i) {
+      const int n = i / 4, column = warp % T::kColumnGroups * 16 + n * 8 + 2 * (lane & 3) + i % 2;
+      const unsigned at = (own ^ static_cast<unsigned>(n) << 4) + static_cast<unsigned>(i / 2 % 2 * 16 * W + i % 2 * 2);
+      if (column >= columns) *reinterpret_cast<Half*>(to + at) = 0;
+    }
+  }
+}
+
 /// Forward, and in training backward: the gradient goes into the unit's slots.
 template <int W, bool kTrain, bool kElu>
-__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, int trial) {
+__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, const Share& share, int trial) {
+  using T = Team<W>;
   const Model& model = a.model;
   const int tid = static_cast<int>(threadIdx.x), lane = tid & 31;
   const int warp = shfl(tid >> 5, 0);  // the same in all lanes, and the compiler knows
-  const int group = warp % Team<W>::kColumnGroups, eighth = lane >> 2, pair = lane & 3;
+  const int group = warp % T::kColumnGroups, eighth = lane >> 2, pair = lane & 3;
   const int tiles = members.padded / 16;
-  const auto buffer = static_cast<unsigned>(a.shared.buffer), scratch = static_cast<unsigned>(a.shared.scratch);
+  const auto buffer = static_cast<unsigned>(a.shared.buffer);
+  const auto scratch = static_cast<unsigned>(a.shared.scratch);
   const unsigned last = static_cast<unsigned>(model.layers) * buffer;
-  const unsigned lane_swizzle = swizzle<W>(static_cast<unsigned>(eighth));
-  const float* small = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights;
-  const Half* forward_w = a.forward_w + static_cast<std::size_t>(trial) * model.weights;
 
   Weights<W> weights;
+  const uint4* from = lane_weights<W>(a.forward_w + static_cast<std::size_t>(trial) * model.weights, group, lane);
+  const float* bias = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights + group * 16 + 2 * pair;
   float2 start[2];
-  const auto load_bias = [&](int layer) {
+  const auto load_bias = [&] {
 #pragma unroll
-    for (int n = 0; n < 2; ++n) {
-      start[n] = *reinterpret_cast<const float2*>(small + layer * W + group * 16 + n * 8 + 2 * pair);
-    }
+    for (int n = 0; n < 2; ++n) start[n] = *reinterpret_cast<const float2*>(bias + n * 8);
   };
-  if constexpr (Team<W>::kMatrices == 2) load_weights<W>(weights, forward_w, 0, 0, group, lane);
-  load_bias(0);
-  const Neighbours near[2] = {find_neighbours<W>(a, sm, tid, members.rows),
-                              find_neighbours<W>(a, sm, tid + kThreads, members.rows)};
-  // Where a lane's two values of tile row `eighth` stand, for the n-th tile of 8 columns of its group.
-  const auto place = [&](int tile, int n) {
-    return static_cast<unsigned>(tile * 16 + eighth) * (2 * W) +
-           ((static_cast<unsigned>(group * 2 + n) ^ lane_swizzle) << 4) + 4 * static_cast<unsigned>(pair);
-  };
+  if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+  load_bias();
+  // The lane's place in the warp's first tile as operand of ldmatrix, and that of its two values in row `eighth` of a
+  // result; those of the next 8 columns have another bit 4.
+  const int row = warp / T::kColumnGroups * 16 + eighth;
+  const unsigned operand = computed_here(lane_rows<W>(warp, lane));
+  const unsigned result = computed_here(chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(group * 2)) +
+                                        4 * static_cast<unsigned>(pair));
 
+  unsigned in = 0;
 #pragma unroll 1
   for (int l = 0; l < model.layers; ++l) {
-    const unsigned in = static_cast<unsigned>(l) * buffer, out = in + buffer;
-    gather<W, true>(a, sm, in, scratch, members.rows, members.padded, members.wide, near);
+    gather<W, true>(a, sm, in, members.rows, members.padded, members.wide, share);
     __syncthreads();
-    const bool wide_out = l == model.layers - 1 && model.readout == Pool::max;
-    // Else the next layer's input may have random columns, which stand there already.
-    const bool plain = !wide_out && l + 1 != model.pre;
-    layer_product<W>(sm, in, scratch, tiles, start, weights, forward_w, l, warp, lane, [&](float(&z)[2][4], int tile) {
+    // The last output may be in fp32, and the next layer's input have random columns, which stand there already.
+    const int kind = computed_here(l == model.layers - 1 && model.readout == Pool::max ? 1
+                                   : l + 1 == model.pre                                ? 2
+                                                                                       : 0);
+    const unsigned out = in + buffer;
+    layer_product<W>(
+        sm, in, scratch, tiles, operand, start, weights, from, warp, [&](float(&z)[2][4], unsigned offset) {
 #pragma unroll
-      for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
-      if (plain) {
+          for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
+          if (kind == 0) {
 #pragma unroll
-        for (int n = 0; n < 2; ++n) {
-          char* to = sm + out + place(tile, n);
-          *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
-          *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
-        }
-      } else if (wide_out) {
-#pragma unroll
-        for (int n = 0; n < 2; ++n) {
-          const int row = tile * 16 + eighth;
-          const int column = (group * 16 + n * 8 + 2 * pair) ^ ((eighth & 3) << 3);
-          auto* to = reinterpret_cast<float*>(sm + out) + row * W + column;
-          *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
-          *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
-        }
-      } else {
-#pragma unroll
-        for (int n = 0; n < 2; ++n) {
-          char* to = sm + out + place(tile, n);
-          const int column = group * 16 + n * 8 + 2 * pair;
-          if (column + 1 < model.fixed) {
-            *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
-            *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
-          } else if (column < model.fixed) {
-            *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
-            *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
+            for (int n = 0; n < 2; ++n) {
+              char* to = sm + (out + offset + (result ^ static_cast<unsigned>(n) << 4));
+              *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+              *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+            }
+            return;
           }
-        }
-      }
-    });
+#pragma unroll
+          for (int n = 0; n < 2; ++n) {
+            const int column = group * 16 + n * 8 + 2 * pair;
+            if (kind == 1) {
+              auto* to = reinterpret_cast<float*>(sm + (out + 2 * offset)) + row * W + (column ^ ((eighth & 3) << 3));
+              *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
+              *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
+            } else {
+              char* to = sm + (out + offset + (result ^ static_cast<unsigned>(n) << 4));
+              if (column + 1 < model.fixed) {
+                *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+                *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+              } else if (column < model.fixed) {
+                *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
+                *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
+              }
+            }
+          }
+        });
+    in += buffer;
     if (l + 1 < model.layers) {
-      if constexpr (Team<W>::kMatrices == 2) load_weights<W>(weights, forward_w, l + 1, 0, group, lane);
-      load_bias(l + 1);
+      from += 2 * kMatrixWords<W>;
+      bias += W;
+      if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+      load_bias();
     }
     __syncthreads();
   }
@@ -219,44 +236,46 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
   if (!kTrain) return;
 
   const Names& names = names_of(a, sm);
-  const Half* backward_w = a.backward_w + static_cast<std::size_t>(names.trial) * model.weights;
+  from = lane_weights<W>(a.backward_w + static_cast<std::size_t>(names.trial) * model.weights, group, lane) +
+         (model.layers - 1) * (2 * kMatrixWords<W>);
   const std::size_t slot = static_cast<std::size_t>(names.trial) * a.units_most + names.unit;
-  Half* slots = a.slots + slot * model.weights;
-  float* bias_slots = a.bias_slots + slot * (model.layers * W);
+  Piece<W> piece = piece_of<W>(warp, lane, a.slots + slot * model.weights + (model.layers - 1) * (2 * W * W),
+                               a.bias_slots + (slot * model.layers + model.layers - 1) * W);
+  piece.right = computed_here(piece.right);
   start[0] = start[1] = make_float2(0, 0);
   unsigned dz = last, next = last + buffer;
-  if constexpr (Team<W>::kMatrices == 2) load_weights<W>(weights, backward_w, model.layers - 1, 0, group, lane);
+  if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
 #pragma unroll 1
   for (int l = model.layers - 1; l >= 0; --l) {
-    const unsigned in = static_cast<unsigned>(l) * buffer;
-    gather<W, false>(a, sm, dz, scratch, members.rows, members.padded, members.wide, near);
+    in -= buffer;
+    gather<W, false>(a, sm, dz, members.rows, members.padded, members.wide, share);
     __syncthreads();
     if (l > 0) {
-      const int columns = l == model.pre ? model.fixed : W;  // nothing flows back into random columns
-      layer_product<W>(sm, dz, scratch, tiles, start, weights, backward_w, l, warp, lane,
-                       [&](float(&d)[2][4], int tile) {
+      layer_product<W>(
+          sm, dz, scratch, tiles, operand, start, weights, from, warp, [&](float(&d)[2][4], unsigned offset) {
+            // All values before the first gradient is stored: the compiler cannot know that they are elsewhere.
+            unsigned h[2][2];
 #pragma unroll
-                         for (int n = 0; n < 2; ++n) {
-                           const unsigned at = place(tile, n);
-                           const float2 h0 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at));
-                           const float2 h1 = unpack2(*reinterpret_cast<const unsigned*>(sm + in + at + 16 * W));
-                           float x0 = d[n][0] * slope<kElu>(model.activation, h0.x),
-                                 x1 = d[n][1] * slope<kElu>(model.activation, h0.y);
-                           float x2 = d[n][2] * slope<kElu>(model.activation, h1.x),
-                                 x3 = d[n][3] * slope<kElu>(model.activation, h1.y);
-                           if (columns < W) {
-                             const int column = group * 16 + n * 8 + 2 * pair;
-                             if (column >= columns) x0 = x2 = 0;
-                             if (column + 1 >= columns) x1 = x3 = 0;
-                           }
-                           *reinterpret_cast<unsigned*>(sm + next + at) = pack2(x0, x1);
-                           *reinterpret_cast<unsigned*>(sm + next + at + 16 * W) = pack2(x2, x3);
-                         }
-                       });
+            for (int i = 0; i < 4; ++i) {
+              h[i / 2][i % 2] = *reinterpret_cast<const unsigned*>(
+                  sm + (in + offset + (result ^ static_cast<unsigned>(i / 2) << 4) + i % 2 * (16 * W)));
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+              *reinterpret_cast<unsigned*>(
+                  sm + (next + offset + (result ^ static_cast<unsigned>(i / 2) << 4) + i % 2 * (16 * W))) =
+                  times_slope<kElu>(model.activation, d[i / 2][i % 2 * 2], d[i / 2][i % 2 * 2 + 1], h[i / 2][i % 2]);
+            }
+          });
+      // Nothing flows back into random columns.
+      if (l == model.pre) clear_columns<W>(sm + next, model.fixed, tiles, result, warp, lane);
     }
-    weight_gradient<W>(sm, in, dz, scratch, tiles, slots + l * (2 * W * W), bias_slots + l * W, warp, lane);
+    weight_gradient<W>(sm, in, dz, scratch, tiles, piece, warp, lane);
+    piece.slot -= 2 * kMatrixWords<W>;
+    piece.bias_slot -= W / 2;
+    from -= 2 * kMatrixWords<W>;
     if (l > 1) {
-      if constexpr (Team<W>::kMatrices == 2) load_weights<W>(weights, backward_w, l - 1, 0, group, lane);
+      if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
     }
     __syncthreads();
     const unsigned used = dz;

@@ -196,8 +196,8 @@ class FusedPath final : public Path {
     args.gradient_alone = true;
     launch(fixed.shape().kernels->train(args.model.activation), units.size(), fused::kThreads,
            static_cast<std::size_t>(args.shared.bytes), stream, args, 0);
-    launch(fixed.shape().kernels->update, static_cast<std::size_t>(args.update_blocks), fused::kThreads,
-           fused::update_shared(args), stream, args, 0);
+    launch(fixed.shape().kernels->update, fused::update_blocks(args), fused::kUpdateThreads, fused::update_shared(args),
+           stream, args, 0);
     std::vector<Outcome> results(which.size());
     std::vector<float> values(logits.size());
     outcomes.download(results, stream);

@@ -31,6 +31,17 @@ __device__ __forceinline__ float slope(Act act, float h) {
   return kElu || act == Act::elu ? elu_slope(h) : act == Act::tanh ? 1.0f - h * h : h > 0.0f ? 1.0f : 0.0f;
 }
 
+/// Two gradients times the activation's slope at a pair of half-precision values.
+template <bool kElu>
+__device__ __forceinline__ unsigned times_slope(Act act, float x, float y, unsigned values) {
+  if (kElu || act == Act::elu) {
+    const float2 low = unpack2(hmin2(values, 0u));
+    return pack2(x * low.x + x, y * low.y + y);
+  }
+  const float2 h = unpack2(values);
+  return pack2(x * slope<kElu>(act, h.x), y * slope<kElu>(act, h.y));
+}
+
 /// Who does what, for a padded width.
 template <int W>
 struct Team {
@@ -48,14 +59,19 @@ struct Weights {
   uint4 b[2][Team<W>::kWords];
 };
 template <int W>
-__device__ __forceinline__ void load_weights(Weights<W>& to, const Half* weights, int layer, int first_matrix,
-                                             int group, int lane) {
-  const uint4* from = reinterpret_cast<const uint4*>(weights) + (layer * 2 + first_matrix) * (W * W / 8);
+inline constexpr int kMatrixWords = W* W / 8;  ///< 16-byte words of a matrix
+/// A lane's first word of them, in the matrix that begins at `matrix`.
+template <int W>
+__device__ __forceinline__ const uint4* lane_weights(const Half* matrix, int group, int lane) {
+  return reinterpret_cast<const uint4*>(matrix) + group * (2 * W) + lane;
+}
+template <int W>
+__device__ __forceinline__ void load_weights(Weights<W>& to, const uint4* from) {
 #pragma unroll
   for (int n = 0; n < 2; ++n) {
 #pragma unroll
     for (int k = 0; k < Team<W>::kWords; ++k) {
-      to.b[n][k] = from[(k / (W / 32)) * (W * W / 8) + ((group * 2 + n) * (W / 32) + k % (W / 32)) * 32 + lane];
+      to.b[n][k] = from[(k / (W / 32)) * kMatrixWords<W> + (n * (W / 32) + k % (W / 32)) * 32];
     }
   }
 }
@@ -88,150 +104,206 @@ __device__ __forceinline__ void multiply(float (&sums)[2][2][4], const char* sm,
   }
 }
 
-/// sums = start + [first | second] · weights of a layer for all row tiles of this warp; finish(sums, tile) takes each.
-/// The weights are in `weights` already where both matrices fit there.
+/// The lane's place for ldmatrix in the warp's first row tile.
+template <int W>
+__device__ __forceinline__ unsigned lane_rows(int warp, int lane) {
+  return static_cast<unsigned>(warp / Team<W>::kColumnGroups * Team<W>::kTileBytes) +
+         static_cast<unsigned>(lane & 15) * (2 * W) +
+         ((static_cast<unsigned>(lane >> 4) ^ swizzle<W>(static_cast<unsigned>(lane & 15))) << 4);
+}
+
+/// sums = start + [first | second] · weights of a layer for all row tiles of this warp; finish(sums, offset) takes
+/// each, with its bytes' distance from the warp's first tile. The weights are in `weights` already where both matrices
+/// fit there, else those of the layer are `from`.
 template <int W, class Finish>
-__device__ __forceinline__ void layer_product(const char* sm, unsigned first, unsigned second, int tiles,
-                                              const float2 (&start)[2], Weights<W>& weights, const Half* all_weights,
-                                              int layer, int warp, int lane, Finish finish) {
+__device__ __forceinline__ void layer_product(const char* sm, unsigned first, unsigned second, int tiles, unsigned own,
+                                              const float2 (&start)[2], Weights<W>& weights, const uint4* from,
+                                              int warp, Finish finish) {
   using T = Team<W>;
-  const int group = warp % T::kColumnGroups;
-  const unsigned own = static_cast<unsigned>(lane & 15) * (2 * W) +
-                       ((static_cast<unsigned>(lane >> 4) ^ swizzle<W>(static_cast<unsigned>(lane & 15))) << 4);
 #pragma unroll 1
   for (int tile = warp / T::kColumnGroups; tile < tiles; tile += 2 * T::kRowGroups) {
+    const auto offset = static_cast<unsigned>(tile - warp / T::kColumnGroups) * T::kTileBytes;
     float sums[2][2][4];
-#pragma unroll
-    for (int m = 0; m < 2; ++m) {
+    const auto begin = [&](float(&z)[2][4]) {
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
-        sums[m][n][0] = sums[m][n][2] = start[n].x;
-        sums[m][n][1] = sums[m][n][3] = start[n].y;
+        z[n][0] = z[n][2] = start[n].x;
+        z[n][1] = z[n][3] = start[n].y;
       }
-    }
-    const unsigned at = static_cast<unsigned>(tile * T::kTileBytes) + own;
+    };
+    begin(sums[0]);
+    const unsigned at0 = first + own + offset, at1 = second + own + offset;
     const bool both = tile + T::kRowGroups < tiles;
+    if (both) begin(sums[1]);
     if constexpr (T::kMatrices == 2) {
       if (both) {
-        multiply<W, 2>(sums, sm, first + at, second + at, weights);
+        multiply<W, 2>(sums, sm, at0, at1, weights);
       } else {
-        multiply<W, 1>(sums, sm, first + at, second + at, weights);
+        multiply<W, 1>(sums, sm, at0, at1, weights);
       }
     } else {
 #pragma unroll 1
       for (int matrix = 0; matrix < 2; ++matrix) {
-        load_weights<W>(weights, all_weights, layer, matrix, group, lane);
-        const unsigned from = (matrix == 0 ? first : second) + at;
+        load_weights<W>(weights, from + matrix * kMatrixWords<W>);
+        const unsigned at = matrix == 0 ? at0 : at1;
         if (both) {
-          multiply<W, 2>(sums, sm, from, from, weights);
+          multiply<W, 2>(sums, sm, at, at, weights);
         } else {
-          multiply<W, 1>(sums, sm, from, from, weights);
+          multiply<W, 1>(sums, sm, at, at, weights);
         }
       }
     }
-    finish(sums[0], tile);
-    if (both) finish(sums[1], tile + T::kRowGroups);
+    finish(sums[0], offset);
+    if (both) finish(sums[1], offset + T::kRowGroups * T::kTileBytes);
   }
 }
 
-/// The gradient of a layer's weights, h^T [dz | s], and of its bias, into the unit's slots. A warp's piece is 16 (32)
-/// rows by 32 columns; pieces of dz also sum its columns, by a product with ones.
+/// The gradient of a layer's weights, h^T [dz | s], in pieces of 16 (32) rows by 32 columns; pieces of dz also sum the
+/// columns of some tiles of 8, the bias' gradient, by a product with ones.
 template <int W>
-__device__ __forceinline__ void weight_gradient(const char* sm, unsigned h, unsigned dz, unsigned s, int tiles,
-                                                Half* slot, float* bias_slot, int warp, int lane) {
-  constexpr int kTall = W > 64 ? 2 : 1;  // 16-row tiles of a piece
-  constexpr int kDown = W / 16 / kTall;  // pieces
-  constexpr int kAcross = 2 * W / 32;
-  constexpr int kBias = 4 / kDown;  // tiles of 8 columns whose bias a piece sums
+struct Pieces {
+  static constexpr int kTall = W > 64 ? 2 : 1;  ///< 16-row tiles of a piece
+  static constexpr int kDown = W / 16 / kTall, kAcross = 2 * W / 32, kAll = kDown * kAcross;
+  static constexpr int kRounds = (kAll + kWarps - 1) / kWarps, kStep = kWarps / kAcross;  ///< next: kStep further down
+  static constexpr int kBias = 4 / kDown;  ///< tiles of 8 columns whose bias a piece sums
+};
+
+/// A warp's pieces, and where its lanes find and leave things.
+template <int W>
+struct Piece {
+  int down, matrix;
+  unsigned right;     ///< lane's ldmatrix place in a tile of dz or s
+  uint4* slot;        ///< of the layer
+  float2* bias_slot;  ///< of the layer
+  /// The tiles of 8 columns are taken in another order, so that those whose bias is summed come first.
+  [[nodiscard]] __device__ __forceinline__ int flip() const { return matrix == 0 ? down * Pieces<W>::kBias : 0; }
+};
+template <int W>
+__device__ __forceinline__ unsigned right_place(int group, int flip, int lane) {
+  const unsigned part = static_cast<unsigned>(lane) >> 3, row8 = static_cast<unsigned>(lane) & 7;
+  const unsigned chunk = static_cast<unsigned>(group) * 4 + ((part >> 1) ^ static_cast<unsigned>(flip));
+  return ((part & 1) * 8 + row8) * (2 * W) + ((chunk ^ swizzle<W>(row8)) << 4);
+}
+template <int W>
+__device__ __forceinline__ unsigned left_place(int down, int lane) {
+  const unsigned part = static_cast<unsigned>(lane) >> 3, row8 = static_cast<unsigned>(lane) & 7;
+  const unsigned chunk = static_cast<unsigned>(down * Pieces<W>::kTall * 2) + (part & 1);
+  return ((part >> 1) * 8 + row8) * (2 * W) + ((chunk ^ swizzle<W>(row8)) << 4);
+}
+template <int W>
+__device__ __forceinline__ Piece<W> piece_of(int warp, int lane, Half* slot, float* bias_slot) {
+  using P = Pieces<W>;
+  const int across = warp % P::kAcross, group = across % (W / 32);
+  Piece<W> piece;
+  piece.down = warp / P::kAcross;
+  piece.matrix = across / (W / 32);
+  piece.right = right_place<W>(group, piece.flip(), lane);
+  piece.slot = reinterpret_cast<uint4*>(slot + piece.matrix * (W * W)) +
+               (piece.down * (2 * P::kTall) * (W / 32) + group) * 32 + lane;
+  piece.bias_slot = reinterpret_cast<float2*>(bias_slot + group * 32 + piece.down * P::kBias * 8) + lane;
+  return piece;
+}
+
+/// sums = a piece's product over all row tiles (there is one at least); bias = column sums.
+template <int W, bool kBiasToo>
+__device__ __forceinline__ void sum_piece(float (&sums)[Pieces<W>::kTall][4][4], float (&bias)[Pieces<W>::kBias][4],
+                                          const char* sm, unsigned left, unsigned right, int tiles) {
+  using P = Pieces<W>;
+  constexpr int kTile = Team<W>::kTileBytes;
   const unsigned ones[4] = {0x3C003C00u, 0x3C003C00u, 0x3C003C00u, 0x3C003C00u};
-  const int part = lane >> 3;
-  const unsigned row8 = static_cast<unsigned>(lane & 7);
-#pragma unroll 1
-  for (int piece = warp; piece < kDown * kAcross; piece += kWarps) {
-    const int across = piece % kAcross, down = piece / kAcross;
-    const int matrix = across / (W / 32), group = across % (W / 32);
-    float sums[kTall][4][4], bias[kBias][4];
+  unsigned l[2][P::kTall][4], r[2][2][4];
+  const auto fetch = [&](int z, int ahead) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-#pragma unroll
-      for (int m = 0; m < kTall; ++m) {
-#pragma unroll
-        for (int n = 0; n < 4; ++n) sums[m][n][i] = 0;
-      }
-#pragma unroll
-      for (int n = 0; n < kBias; ++n) bias[n][i] = 0;
-    }
-    unsigned left_at[kTall], right_at[2];
-#pragma unroll
-    for (int m = 0; m < kTall; ++m) {
-      left_at[m] = h + (static_cast<unsigned>(part >> 1) * 8 + row8) * (2 * W) +
-                   ((static_cast<unsigned>((down * kTall + m) * 2 + (part & 1)) ^ swizzle<W>(row8)) << 4);
+    for (int m = 0; m < P::kTall; ++m) {
+      ldmatrix_x4_trans(l[z][m], sm + ((left ^ (static_cast<unsigned>(m) << 5)) + ahead * kTile));
     }
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
-      right_at[n] = (matrix == 0 ? dz : s) + (static_cast<unsigned>(part & 1) * 8 + row8) * (2 * W) +
-                    ((static_cast<unsigned>(group * 4 + n * 2 + (part >> 1)) ^ swizzle<W>(row8)) << 4);
+      ldmatrix_x4_trans(r[z][n], sm + ((right ^ (static_cast<unsigned>(n) << 5)) + ahead * kTile));
     }
-    unsigned left[2][kTall][4], right[2][2][4];
-    const auto fetch = [&](int z, int tile) {
-      const unsigned at = static_cast<unsigned>(tile * Team<W>::kTileBytes);
+  };
+  const auto add = [&](int z) {
 #pragma unroll
-      for (int m = 0; m < kTall; ++m) ldmatrix_x4_trans(left[z][m], sm + (left_at[m] + at));
+    for (int m = 0; m < P::kTall; ++m) {
 #pragma unroll
-      for (int n = 0; n < 2; ++n) ldmatrix_x4_trans(right[z][n], sm + (right_at[n] + at));
-    };
-    const auto add = [&](int z) {
+      for (int n = 0; n < 4; ++n) mma_16816(sums[m][n], l[z][m], r[z][n / 2][n % 2 * 2], r[z][n / 2][n % 2 * 2 + 1]);
+    }
+    if constexpr (kBiasToo) {
 #pragma unroll
-      for (int m = 0; m < kTall; ++m) {
+      for (int n = 0; n < P::kBias; ++n) mma_16816(bias[n], ones, r[z][0][n * 2], r[z][0][n * 2 + 1]);
+    }
+  };
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
-          mma_16816(sums[m][n], left[z][m], right[z][n / 2][n % 2 * 2], right[z][n / 2][n % 2 * 2 + 1]);
-        }
-      }
-      if (matrix == 0) {
-        if constexpr (kBias == 1) {
-          const unsigned low = (down & 2) != 0 ? ((down & 1) != 0 ? right[z][1][2] : right[z][1][0])
-                                               : ((down & 1) != 0 ? right[z][0][2] : right[z][0][0]);
-          const unsigned high = (down & 2) != 0 ? ((down & 1) != 0 ? right[z][1][3] : right[z][1][1])
-                                                : ((down & 1) != 0 ? right[z][0][3] : right[z][0][1]);
-          mma_16816(bias[0], ones, low, high);
-        } else {
+  for (int i = 0; i < 4; ++i) {
 #pragma unroll
-          for (int n = 0; n < kBias; ++n) {
-            mma_16816(bias[n], ones, down != 0 ? right[z][1][2 * n] : right[z][0][2 * n],
-                      down != 0 ? right[z][1][2 * n + 1] : right[z][0][2 * n + 1]);
-          }
-        }
-      }
-    };
-    if (tiles > 0) fetch(0, 0);
+    for (int m = 0; m < P::kTall; ++m) {
+#pragma unroll
+      for (int n = 0; n < 4; ++n) sums[m][n][i] = 0;
+    }
+#pragma unroll
+    for (int n = 0; n < P::kBias; ++n) bias[n][i] = 0;
+  }
+  fetch(0, 0);
 #pragma unroll 1
-    for (int k = 0; k < tiles; k += 2) {
-      if (k + 1 < tiles) fetch(1, k + 1);
-      add(0);
-      if (k + 1 < tiles) {
-        if (k + 2 < tiles) fetch(0, k + 2);
-        add(1);
+  for (; tiles > 2; tiles -= 2) {
+    fetch(1, 1);
+    add(0);
+    fetch(0, 2);
+    add(1);
+    left += 2 * kTile;
+    right += 2 * kTile;
+  }
+  const bool two = tiles == 2;
+  if (two) fetch(1, 1);
+  add(0);
+  if (two) add(1);
+}
+
+/// All pieces of a layer into the unit's slots.
+template <int W>
+__device__ __forceinline__ void weight_gradient(const char* sm, unsigned h, unsigned dz, unsigned s, int tiles,
+                                                const Piece<W>& first, int warp, int lane) {
+  using P = Pieces<W>;
+  Piece<W> piece = first;
+#pragma unroll 1
+  for (int round = 0; round < P::kRounds; ++round) {
+    if (P::kAll < kWarps && warp >= P::kAll) break;
+    if (round > 0) {
+      piece.down += P::kStep;
+      piece.right = right_place<W>(warp % P::kAcross % (W / 32), piece.flip(), lane);
+      piece.slot += P::kStep * (2 * P::kTall) * W;
+      piece.bias_slot += P::kStep * P::kBias * 4;
+    }
+    const unsigned left = h + left_place<W>(piece.down, lane);
+    float sums[P::kTall][4][4], bias[P::kBias][4];
+    if (piece.matrix == 0) {
+      sum_piece<W, true>(sums, bias, sm, left, dz + piece.right, tiles);
+      if (lane < 4) {
+#pragma unroll
+        for (int n = 0; n < P::kBias; ++n) store_cg(piece.bias_slot + n * 4, make_float2(bias[n][0], bias[n][1]));
+      }
+    } else {
+      sum_piece<W, false>(sums, bias, sm, left, s + piece.right, tiles);
+    }
+    unsigned words[2 * P::kTall][4];
+#pragma unroll
+    for (int b = 0; b < 2 * P::kTall; ++b) {
+#pragma unroll
+      for (int n = 0; n < 4; ++n) words[b][n] = pack2(sums[b / 2][n][b % 2 * 2], sums[b / 2][n][b % 2 * 2 + 1]);
+    }
+    if (const int flip = piece.flip(); flip != 0) {
+#pragma unroll
+      for (int b = 0; b < 2 * P::kTall; ++b) {
+        const unsigned(&w)[4] = words[b];
+        const bool one = (flip & 1) != 0, two = (flip & 2) != 0;
+        const unsigned even[4] = {one ? w[1] : w[0], one ? w[0] : w[1], one ? w[3] : w[2], one ? w[2] : w[3]};
+#pragma unroll
+        for (int n = 0; n < 4; ++n) words[b][n] = two ? even[n ^ 2] : even[n];
       }
     }
-    if (matrix == 0 && lane < 4) {
 #pragma unroll
-      for (int n = 0; n < kBias; ++n) {
-        store_cg(reinterpret_cast<float2*>(bias_slot + group * 32 + (down * kBias + n) * 8 + 2 * lane),
-                 make_float2(bias[n][0], bias[n][1]));
-      }
-    }
-    uint4* to = reinterpret_cast<uint4*>(slot + matrix * (W * W));
-#pragma unroll
-    for (int m = 0; m < kTall; ++m) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int block = (down * kTall + m) * 2 + half;
-        const float(&c)[4][4] = sums[m];
-        store_cg(to + (block * (W / 32) + group) * 32 + lane,
-                 make_uint4(pack2(c[0][2 * half], c[0][2 * half + 1]), pack2(c[1][2 * half], c[1][2 * half + 1]),
-                            pack2(c[2][2 * half], c[2][2 * half + 1]), pack2(c[3][2 * half], c[3][2 * half + 1])));
-      }
+    for (int b = 0; b < 2 * P::kTall; ++b) {
+      store_cg(piece.slot + b * W, make_uint4(words[b][0], words[b][1], words[b][2], words[b][3]));
     }
   }
 }

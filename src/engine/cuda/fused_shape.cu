@@ -283,7 +283,14 @@ Shape shape_of(const Job& job) {
 }
 
 std::vector<Unit> batch_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs) {
-  return units_of(job, shape, graphs, [](std::size_t, unsigned used) { return used; });
+  std::vector<Unit> units = units_of(job, shape, graphs, [](std::size_t, unsigned used) { return used; });
+  const auto tiles = [&](const Unit& unit) {
+    std::size_t rows = 0;
+    for (const unsigned graph : unit.graph) rows += graph != kNone ? job.data.graphs[graph].num_nodes() : 0;
+    return (rows + 15) / 16;
+  };
+  std::stable_sort(units.begin(), units.end(), [&](const Unit& x, const Unit& y) { return tiles(x) > tiles(y); });
+  return units;
 }
 std::vector<Unit> test_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs) {
   return units_of(job, shape, graphs, [](std::size_t position, unsigned) { return static_cast<unsigned>(position); });

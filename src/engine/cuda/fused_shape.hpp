@@ -37,7 +37,7 @@ struct Shape {
 /// Throws InputError with the refusal where there is one.
 [[nodiscard]] Shape shape_of(const Job& job);
 
-/// The batch as units: large graphs with small ones. Places count up along the units.
+/// The batch as units: large graphs with small ones, the units with the most tiles first. A unit's places are adjacent.
 [[nodiscard]] std::vector<Unit> batch_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs);
 /// The same for graphs to test: places are the positions in `graphs`.
 [[nodiscard]] std::vector<Unit> test_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <future>
 
 #include "engine/cuda/fused_plan.hpp"
@@ -17,8 +18,6 @@ constexpr std::size_t kPlanBytes = std::size_t{16} << 20;  // of a chunk
 __global__ void next_epoch_kernel(int* epoch) {
   if (threadIdx.x == 0) ++*epoch;
 }
-
-std::size_t pieces_of_small(const Model& model) { return (static_cast<std::size_t>(model.small) + 31) / 32; }
 
 // A chunk that was queued, and what comes back from it.
 struct Chunk {
@@ -213,8 +212,7 @@ class GroupRun {
       for (int s = 0; s < args.steps; ++s) {
         launch_dependent(kernels.train(args.model.activation), trials * static_cast<std::size_t>(args.units_most),
                          kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
-        launch_dependent(kernels.update, trials * static_cast<std::size_t>(args.update_blocks), kThreads,
-                         update_shared(args), stream_, args, s);
+        launch_dependent(kernels.update, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
       }
     });
   }
@@ -410,17 +408,18 @@ Args args_of(const Shape& shape, std::size_t trials, std::size_t batch) {
   args.steps = args.draws = args.units_stride = 1;
   args.batch = static_cast<int>(batch);
   args.staged_graphs = static_cast<int>(std::min<std::size_t>(batch, 24));
-  // A warp has at most one piece of small parameters; beyond that, enough blocks to fill the chip twice.
-  const std::size_t small = (pieces_of_small(shape.model) + kWarps - 1) / kWarps;
-  const std::size_t pieces = static_cast<std::size_t>(shape.model.weights) / 256 + pieces_of_small(shape.model);
-  const std::size_t all = (pieces + kWarps - 1) / kWarps, least = std::max(small, (2 * all + 2) / 3);
-  args.update_blocks = static_cast<int>(
-      std::clamp(2 * static_cast<std::size_t>(multiprocessors()) / trials, least, std::max(least, all)));
+  static const char* const flags = std::getenv("TYCHE_FUSED_FLAGS");
+  args.flags = flags != nullptr ? std::atoi(flags) : kReverse;
   return args;
 }
 
+std::size_t update_blocks(const Args& args) {
+  return static_cast<std::size_t>(args.trials) *
+         static_cast<std::size_t>(weight_blocks(args.model) + small_blocks(args.model));
+}
 std::size_t update_shared(const Args& args) {
-  return static_cast<std::size_t>(kWarps * args.staged_slots * 512 + args.staged_graphs * args.model.factors * 4);
+  const int weights = kUpdateWarps * (args.staged_slots + 1) * 512;  // slots, and the pieces in the other orientation
+  return static_cast<std::size_t>(std::max(weights, args.staged_graphs * args.model.factors * 4));
 }
 
 std::size_t bytes_per_trial(const Job& job, const Shape& shape) {

@@ -23,7 +23,8 @@ class Workspace {
 
 /// The parts of the arguments that follow from shape, batch and group. units_most and pointers are not set.
 [[nodiscard]] Args args_of(const Shape& shape, std::size_t trials, std::size_t batch);
-/// Shared memory of the update kernel.
+/// Blocks and shared memory of the update kernel.
+[[nodiscard]] std::size_t update_blocks(const Args& args);
 [[nodiscard]] std::size_t update_shared(const Args& args);
 
 /// Trains trials[0 …] (numbers first, first + 1 … for the observer); returns those that met a number that is not

@@ -387,4 +387,37 @@ __device__ __forceinline__ float warp_max(float x) {
 /// Whether a number is neither infinite nor NaN.
 __device__ __forceinline__ bool finite(float x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
 
+/// Further packed arithmetic: the smaller of each half; 1 where a half is above zero, else 0; one half in both places.
+#ifdef TYCHE_CUDA_EMULATED
+inline unsigned hmin2(unsigned a, unsigned b) {
+  const float2 x = unpack2(a), y = unpack2(b);
+  return pack2(std::fmin(x.x, y.x), std::fmin(x.y, y.y));
+}
+inline unsigned hpositive2(unsigned a) {
+  const float2 x = unpack2(a);
+  return (x.x > 0 ? 0x3C00u : 0u) | (x.y > 0 ? 0x3C000000u : 0u);
+}
+inline unsigned both_low(unsigned a) { return (a & 0xffffu) | a << 16; }
+inline unsigned both_high(unsigned a) { return a >> 16 | (a & 0xffff0000u); }
+/// For what is used once: the caches may drop it first.
+inline float4 load_streaming(const float4* from) { return *from; }
+inline void store_streaming(float4* to, float4 value) { *to = value; }
+/// The 128 bytes at `where` will be written before they are read again: no cache need write them to memory.
+inline void forget_line(void*) {}
+#else
+__device__ __forceinline__ float4 load_streaming(const float4* from) { return __ldcs(from); }
+__device__ __forceinline__ void store_streaming(float4* to, float4 value) { __stcs(to, value); }
+__device__ __forceinline__ void forget_line(void* where) {
+  asm volatile("discard.global.L2 [%0],128;" ::"l"(where) : "memory");
+}
+__device__ __forceinline__ unsigned hmin2(unsigned a, unsigned b) {
+  return detail::as_word(__hmin2(detail::as_half2(a), detail::as_half2(b)));
+}
+__device__ __forceinline__ unsigned hpositive2(unsigned a) {
+  return detail::as_word(__hgt2(detail::as_half2(a), detail::as_half2(0u)));
+}
+__device__ __forceinline__ unsigned both_low(unsigned a) { return detail::as_word(__low2half2(detail::as_half2(a))); }
+__device__ __forceinline__ unsigned both_high(unsigned a) { return detail::as_word(__high2half2(detail::as_half2(a))); }
+#endif
+
 }  // namespace tyche::engine::TYCHE_CUDA_NS
