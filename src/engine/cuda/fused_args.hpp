@@ -114,14 +114,6 @@ struct alignas(16) Names {
   unsigned long long row;  ///< of the plan (training) or of the test's draws
 };
 
-/// Ways to do the same, to be compared on a device.
-enum Flag : int {
-  kReverse = 1,    ///< the update begins with the last trial, whose gradients are still in cache
-  kStreaming = 2,  ///< parameters and moments of the layers pass the caches by
-  kForget = 4,     ///< gradients that were summed are not written back to memory
-  kByUnit = 8,     ///< blocks of a pass: the first units of all trials, then the second …
-};
-
 struct Args {
   Model model;
   Shared shared;
@@ -164,7 +156,6 @@ struct Args {
   int staged_slots;     ///< slots a warp holds at a time
   int staged_graphs;    ///< graphs whose factors a block holds at a time
   bool gradient_alone;  ///< the update adds the gradient to m and changes nothing else
-  int flags;            ///< of Flag
 };
 
 __device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }

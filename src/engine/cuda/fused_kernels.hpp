@@ -10,9 +10,7 @@ namespace tyche::engine::TYCHE_CUDA_NS::fused {
 template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constant__ Args a, int step) {
   char* sm = dynamic_shared();
-  const bool by_unit = (a.flags & kByUnit) != 0;
-  const int block = static_cast<int>(blockIdx.x), each = by_unit ? a.trials : a.units_most;
-  const int trial = by_unit ? block % each : block / each, index = by_unit ? block / each : block % each;
+  const int block = static_cast<int>(blockIdx.x), trial = block / a.units_most, index = block % a.units_most;
   if (step == 0) pdl_wait();
   const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.steps + step;
   if (index >= a.plan[row].units) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <future>
 
 #include "engine/cuda/fused_plan.hpp"
@@ -408,8 +407,6 @@ Args args_of(const Shape& shape, std::size_t trials, std::size_t batch) {
   args.steps = args.draws = args.units_stride = 1;
   args.batch = static_cast<int>(batch);
   args.staged_graphs = static_cast<int>(std::min<std::size_t>(batch, 24));
-  static const char* const flags = std::getenv("TYCHE_FUSED_FLAGS");
-  args.flags = flags != nullptr ? std::atoi(flags) : kReverse;
   return args;
 }
 

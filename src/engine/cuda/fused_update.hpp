@@ -36,28 +36,14 @@ struct Eight {
 __device__ __forceinline__ void load_eight(Eight& to, const Args& a, std::size_t first) {
   const auto *w = reinterpret_cast<const float4*>(a.w + first), *m = reinterpret_cast<const float4*>(a.m + first),
              *v = reinterpret_cast<const float4*>(a.v + first);
-  if ((a.flags & kStreaming) != 0) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      to.w[h] = load_streaming(w + h), to.m[h] = load_streaming(m + h), to.v[h] = load_streaming(v + h);
-    }
-  } else {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) to.w[h] = w[h], to.m[h] = m[h], to.v[h] = v[h];
-  }
+  for (int h = 0; h < 2; ++h) to.w[h] = w[h], to.m[h] = m[h], to.v[h] = v[h];
 }
 __device__ __forceinline__ void store_eight(const Eight& from, const Args& a, std::size_t first) {
   auto *w = reinterpret_cast<float4*>(a.w + first), *m = reinterpret_cast<float4*>(a.m + first),
        *v = reinterpret_cast<float4*>(a.v + first);
-  if ((a.flags & kStreaming) != 0) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      store_streaming(w + h, from.w[h]), store_streaming(m + h, from.m[h]), store_streaming(v + h, from.v[h]);
-    }
-  } else {
-#pragma unroll
-    for (int h = 0; h < 2; ++h) w[h] = from.w[h], m[h] = from.m[h], v[h] = from.v[h];
-  }
+  for (int h = 0; h < 2; ++h) w[h] = from.w[h], m[h] = from.m[h], v[h] = from.v[h];
 }
 
 __device__ __forceinline__ void add_halves(float (&sum)[8], uint4 x, float scale) {
@@ -151,13 +137,6 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
     to[((out_group * 4 + below) * kWide + in_group) * 32 + lane] =
         reinterpret_cast<const uint4*>(turned)[warp * 32 + lane];
   }
-  if (mine && (a.flags & kForget) != 0) {
-    // A slot has four lines of the warp's.
-    for (int line = lane; line < now.entry.units * 4; line += 32) {
-      const std::size_t slot = static_cast<std::size_t>(trial) * a.units_most + line / 4;
-      forget_line(a.slots + slot * model.weights + piece * kPiece + line % 4 * 64);
-    }
-  }
   report(a, trial, now.epoch, bad);
 }
 
@@ -243,11 +222,10 @@ template <int W>
 __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
   const int block = static_cast<int>(blockIdx.x), weights = weight_blocks(a.model), small = small_blocks(a.model);
   const int rest = block - a.trials * weights;
-  const auto trial = [&](int t) { return (a.flags & kReverse) != 0 ? a.trials - 1 - t : t; };
   if (rest < 0) {
-    update_weights<W>(a, sm, step, trial(block / weights), block % weights);
+    update_weights<W>(a, sm, step, block / weights, block % weights);
   } else {
-    update_small(a, sm, step, trial(rest / small), rest % small, a.model.layers * W);
+    update_small(a, sm, step, rest / small, rest % small, a.model.layers * W);
   }
 }
 

@@ -399,17 +399,7 @@ inline unsigned hpositive2(unsigned a) {
 }
 inline unsigned both_low(unsigned a) { return (a & 0xffffu) | a << 16; }
 inline unsigned both_high(unsigned a) { return a >> 16 | (a & 0xffff0000u); }
-/// For what is used once: the caches may drop it first.
-inline float4 load_streaming(const float4* from) { return *from; }
-inline void store_streaming(float4* to, float4 value) { *to = value; }
-/// The 128 bytes at `where` will be written before they are read again: no cache need write them to memory.
-inline void forget_line(void*) {}
 #else
-__device__ __forceinline__ float4 load_streaming(const float4* from) { return __ldcs(from); }
-__device__ __forceinline__ void store_streaming(float4* to, float4 value) { __stcs(to, value); }
-__device__ __forceinline__ void forget_line(void* where) {
-  asm volatile("discard.global.L2 [%0],128;" ::"l"(where) : "memory");
-}
 __device__ __forceinline__ unsigned hmin2(unsigned a, unsigned b) {
   return detail::as_word(__hmin2(detail::as_half2(a), detail::as_half2(b)));
 }
