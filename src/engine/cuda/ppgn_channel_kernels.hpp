@@ -3,8 +3,6 @@
 /// classes of entries: factors are gathered entry by entry, and of the product the first entry of every class is
 /// computed. All first entries are in the first `diagonal` rows: a class's first pair begins with the first node of
 /// that node's class, and nodes that are first stand first (see PpgnGraphs).
-#include <type_traits>
-
 #include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_tasks.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
@@ -13,7 +11,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// A block makes 32 × 32 entries of one graph.
 struct PpgnChannelTile {
-  static constexpr int kRows = 32, kColumns = 32, kThreads = 128;
+  static constexpr int kRows = 32, kColumns = 32, kThreads = 256;
   static constexpr int kStage = (kRows + kColumns) * 512;  ///< 16 steps of depth × 16 channels of a row: 512 bytes
   static constexpr int kStages = 3;                        ///< a graph of up to 48 nodes is loaded at once
   static constexpr int kSpan = 16 * kStages;  ///< steps of depth of which it is known at a time where entries are
@@ -61,10 +59,10 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
   return task;
 }
 
-/// Half precision on tensor cores: one block 16 channels, one warp 32 × 16 entries of 8 of them. Eight neighbouring
-/// channels are one chunk of 16 bytes; a lane reads two chunks, of neighbouring steps of depth, and has a pair of every
-/// channel's fragment. Chunks of an entry row lie so that eight lanes read from different banks: by parity of the step,
-/// then channels, then half the step, turned by the row's parity.
+/// Half precision on tensor cores: one block 16 channels, one warp 16 × 16 entries of 8 of them. Eight neighbouring
+/// channels are one chunk of 16 bytes; a lane reads halves of two chunks, of neighbouring steps of depth, and has a
+/// pair of four channels' fragments. Chunks of an entry row lie by parity of the step, then channels, then half the
+/// step, turned by the row's parity, so that no more than two lanes meet in a bank.
 ///
 /// A block is short, and what it does is mostly waiting for memory: so it asks for many things at once, and knows where
 /// entries are before it loads them.
@@ -72,44 +70,55 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     ppgn_channel_kernel(const PpgnChannelTasks<Half> all) {
   ppgn_begin();
   using Tile = PpgnChannelTile;
-  constexpr unsigned kWarps = Tile::kThreads / 32;
-  const PpgnChannelTask<Half> task = ppgn_channel_task(all);
+  constexpr int kWarps = Tile::kThreads / 32;
+  const bool second = blockIdx.x % all.count == 1;
   const unsigned groups = all.channels / kPpgnGroup;
   const unsigned channel0 = blockIdx.x / all.count % groups * kPpgnGroup;
   const PpgnChannelPlace place(all.graphs, all.graph_count, blockIdx.x / all.count / groups);
-  const unsigned n = place.graph.nodes;
+  const unsigned n = place.graph.nodes, diagonal = place.graph.diagonal;
   const std::size_t base = static_cast<std::size_t>(place.graph.first_row) * all.channels + channel0;
   const std::uint32_t* const pairs = all.pairs + place.graph.first_pair;
   char* const shared = dynamic_shared();
-
-  // Where the entries of factors are, for kSpan steps of depth from z0 on; and those of the product (0: not computed).
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
+
+  // Where the entries of factors are, for kSpan steps of depth from z0 on: stages × lines × 16 steps.
   std::uint32_t* const table = reinterpret_cast<std::uint32_t*>(shared + Tile::kStages * Tile::kStage);
   std::uint32_t* const entries = table + Tile::kTable;
-  const unsigned left_outer = task.left_transposed ? 1 : n, left_z = task.left_transposed ? n : 1;
-  const unsigned right_outer = task.right_transposed ? n : 1, right_z = task.right_transposed ? 1 : n;
-  const auto find = [&]<int AtOnce>(unsigned z0, std::integral_constant<int, AtOnce>) {
-    constexpr int kEach = Tile::kTable / Tile::kThreads;
-    static_assert(kEach % AtOnce == 0, "");
-#pragma unroll 1
-    for (int first = 0; first < kEach; first += AtOnce) {
-      std::uint32_t found[AtOnce];
+  const auto find = [&](unsigned z0) {
+    const bool left_transposed = second ? all.task[1].left_transposed : all.task[0].left_transposed;
+    const bool right_transposed = second ? all.task[1].right_transposed : all.task[0].right_transposed;
+    constexpr int kLinesAtOnce = Tile::kThreads / 16, kTimes = Tile::kRows / kLinesAtOnce;
+    static_assert(Tile::kRows == Tile::kColumns && kTimes * kLinesAtOnce == Tile::kRows, "");
+    const unsigned line = threadIdx.x / 16, z = z0 + threadIdx.x % 16;
+    const unsigned left_outer = left_transposed ? 1 : n, left_z = left_transposed ? n : 1;
+    const unsigned right_outer = right_transposed ? n : 1, right_z = right_transposed ? 1 : n;
+    const std::uint32_t* const left = pairs + (place.row0 + line) * left_outer + z * left_z;
+    const std::uint32_t* const right = pairs + (place.column0 + line) * right_outer + z * right_z;
+    std::uint32_t found[Tile::kStages][2][kTimes];
 #pragma unroll
-      for (int i = 0; i < AtOnce; ++i) {
-        const unsigned at = static_cast<unsigned>(first + i) * Tile::kThreads + threadIdx.x;
-        const unsigned line = at / Tile::kSpan, z = z0 + at % Tile::kSpan;
-        const bool left = line < Tile::kRows;
-        const unsigned outer = left ? place.row0 + line : place.column0 + line - Tile::kRows;
-        const bool there = z < n && outer < (left ? place.graph.diagonal : n);
-        found[i] = there ? pairs[outer * (left ? left_outer : right_outer) + z * (left ? left_z : right_z)] : 0;
+    for (int s = 0; s < Tile::kStages; ++s) {
+#pragma unroll
+      for (int i = 0; i < kTimes; ++i) {
+        const unsigned more = static_cast<unsigned>(i) * kLinesAtOnce;
+        const bool inside = z + 16u * s < n;
+        found[s][0][i] = inside && place.row0 + line + more < diagonal ? left[more * left_outer + 16 * s * left_z] : 0;
+        found[s][1][i] = inside && place.column0 + line + more < n ? right[more * right_outer + 16 * s * right_z] : 0;
       }
+    }
+    std::uint32_t* const to = table + threadIdx.x;
 #pragma unroll
-      for (int i = 0; i < AtOnce; ++i) {
-        table[(first + i) * Tile::kThreads + static_cast<int>(threadIdx.x)] = found[i] & ~kPpgnFirst;
+    for (int s = 0; s < Tile::kStages; ++s) {
+#pragma unroll
+      for (int side = 0; side < 2; ++side) {
+#pragma unroll
+        for (int i = 0; i < kTimes; ++i) {
+          to[((s * 2 + side) * kTimes + i) * Tile::kThreads] = found[s][side][i] & ~kPpgnFirst;
+        }
       }
     }
   };
+  // The entries of the product; 0: not computed.
   {
     constexpr int kEach = Tile::kEntries / Tile::kThreads;
     std::uint32_t found[kEach];
@@ -117,9 +126,9 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     for (int i = 0; i < kEach; ++i) {
       const unsigned at = static_cast<unsigned>(i) * Tile::kThreads + threadIdx.x;
       const unsigned x = place.row0 + at / Tile::kColumns, y = place.column0 + at % Tile::kColumns;
-      found[i] = x < place.graph.diagonal && y < n ? pairs[x * n + y] : 0;
+      found[i] = x < diagonal && y < n ? pairs[x * n + y] : 0;
     }
-    find(0, std::integral_constant<int, Tile::kTable / Tile::kThreads>());
+    find(0);
 #pragma unroll
     for (int i = 0; i < kEach; ++i) entries[i * Tile::kThreads + static_cast<int>(threadIdx.x)] = found[i];
   }
@@ -127,61 +136,59 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
 
   // Loads: a warp takes the 16 steps × 16 channels of one row (or column) of entries.
   const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
-  const Half* const left_from = task.left + base + load_group * 8;
-  const Half* const right_from = task.right + base + load_group * 8;
+  const Half* const left_from = (second ? all.task[1].left : all.task[0].left) + base + load_group * 8;
+  const Half* const right_from = (second ? all.task[1].right : all.task[0].right) + base + load_group * 8;
+  // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every eighth row.
+  char* const load_to =
+      shared + warp * 512 + (lane >> 4) * 256 + load_group * 128 + ((lane & 7) ^ ((warp & 1) << 2)) * 16;
   const auto load = [&](int stage, unsigned z0) {
-    // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every fourth row.
-    char* const to = shared + stage * Tile::kStage + warp * 512 + (lane >> 4) * 256 + load_group * 128 +
-                     ((lane & 7) ^ ((warp & 1) << 2)) * 16;
     if (z0 < n) {
       const bool inside = z0 + load_z < n;
       const auto take = [&](char* chunk, const Half* from, const std::uint32_t* rows, unsigned first, unsigned end) {
 #pragma unroll
-        for (unsigned i = 0; i < Tile::kRows / kWarps; ++i) {
-          if (first + i * kWarps < end) {
+        for (int i = 0; i < Tile::kRows / kWarps; ++i) {
+          if (first + static_cast<unsigned>(i * kWarps) < end) {
             if (inside) {
               cp_async16(chunk + i * kWarps * 512,
-                         from + static_cast<std::size_t>(rows[i * kWarps * Tile::kSpan]) * all.channels);
+                         from + static_cast<std::size_t>(rows[i * kWarps * 16]) * all.channels);
             } else {
               *reinterpret_cast<uint4*>(chunk + i * kWarps * 512) = uint4{0, 0, 0, 0};
             }
           }
         }
       };
-      const std::uint32_t* const rows = table + warp * Tile::kSpan + z0 % Tile::kSpan + load_z;
-      take(to, left_from, rows, place.row0 + warp, place.graph.diagonal);
-      take(to + Tile::kRows * 512, right_from, rows + Tile::kRows * Tile::kSpan, place.column0 + warp, n);
+      const std::uint32_t* const rows =
+          table + z0 / 16 % Tile::kStages * (Tile::kTable / Tile::kStages) + warp * 16 + load_z;
+      char* const to = load_to + stage * Tile::kStage;
+      take(to, left_from, rows, place.row0 + warp, diagonal);
+      take(to + Tile::kRows * 512, right_from, rows + Tile::kRows * 16, place.column0 + warp, n);
     }
     cp_async_commit();
   };
 
-  const int warp_column = warp / 2 * 16, warp_group = warp % 2;
-  const bool busy = place.column0 + warp_column < n;
-  float sums[2][2][8][4];
+  const int warp_row = warp / 4 * 16, warp_column = warp / 2 % 2 * 16, warp_group = warp % 2;
+  const bool busy = place.row0 + warp_row < diagonal && place.column0 + warp_column < n;
+  float sums[2][8][4];
 #pragma unroll
-  for (int m = 0; m < 2; ++m) {
+  for (int j = 0; j < 2; ++j) {
 #pragma unroll
-    for (int j = 0; j < 2; ++j) {
+    for (int c = 0; c < 8; ++c) {
 #pragma unroll
-      for (int c = 0; c < 8; ++c) {
-#pragma unroll
-        for (int q = 0; q < 4; ++q) sums[m][j][c][q] = 0;
-      }
+      for (int q = 0; q < 4; ++q) sums[j][c][q] = 0;
     }
   }
-  // The lane's two chunks (even and odd step) of entry row `line`, steps 8 · half + 2 (lane % 4): eight channels'
-  // pairs.
-  const auto chunks = [&](unsigned(&out)[8], const char* from, int line, int half) {
-    const char* const at = from + line * 512 + warp_group * 128 + ((lane % 4 + 4 * half) ^ ((line & 1) << 2)) * 16;
-    const uint4 even = *reinterpret_cast<const uint4*>(at), odd = *reinterpret_cast<const uint4*>(at + 256);
+  // Of the lane's entry row from `line` (a multiple of 8) on, steps 8 · half + 2 (lane % 4) and the next: pairs of four
+  // channels.
+  const int row_parity = lane >> 2 & 1;
+  const char* const own_left = shared + (warp_row + lane / 4) * 512 + warp_group * 128;
+  const char* const own_right = shared + (Tile::kRows + warp_column + lane / 4) * 512 + warp_group * 128;
+  const int place_of[2] = {(lane % 4 ^ row_parity << 2) * 16, ((lane % 4 + 4) ^ row_parity << 2) * 16};
+  const auto four = [&](unsigned(&out)[4], const char* at) {
+    const uint2 even = *reinterpret_cast<const uint2*>(at), odd = *reinterpret_cast<const uint2*>(at + 256);
     out[0] = (even.x & 0xffffu) | odd.x << 16;
     out[1] = even.x >> 16 | (odd.x & 0xffff0000u);
     out[2] = (even.y & 0xffffu) | odd.y << 16;
     out[3] = even.y >> 16 | (odd.y & 0xffff0000u);
-    out[4] = (even.z & 0xffffu) | odd.z << 16;
-    out[5] = even.z >> 16 | (odd.z & 0xffff0000u);
-    out[6] = (even.w & 0xffffu) | odd.w << 16;
-    out[7] = even.w >> 16 | (odd.w & 0xffff0000u);
   };
 
   load(0, 0);
@@ -192,77 +199,76 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     __syncthreads();
     const unsigned ahead = k + 16 * (Tile::kStages - 1);
     if (ahead % Tile::kSpan == 0 && ahead < n) {
-      find(ahead, std::integral_constant<int, 8>());
+      find(ahead);
       __syncthreads();
     }
     load(free_stage, ahead);
     free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
     if (busy) {
-      const char* const left = shared + stage * Tile::kStage;
-      const char* const right = left + Tile::kRows * 512;
+      const int at = stage * Tile::kStage;
 #pragma unroll
-      for (int m = 0; m < 2; ++m) {
-        unsigned a[4][8];
+      for (int quad = 0; quad < 2; ++quad) {
+        __syncwarp();  // keeps the compiler from loading more at once than there are registers for
+        unsigned a[4][4];
 #pragma unroll
-        for (int q = 0; q < 4; ++q) chunks(a[q], left, m * 16 + q % 2 * 8 + lane / 4, q / 2);
+        for (int q = 0; q < 4; ++q) four(a[q], own_left + at + place_of[q / 2] + q % 2 * 8 * 512 + quad * 8);
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          __syncwarp();  // keeps the compiler from loading more at once than there are registers for
-          unsigned b[2][8];
+          unsigned b[2][4];
 #pragma unroll
-          for (int half = 0; half < 2; ++half) chunks(b[half], right, warp_column + j * 8 + lane / 4, half);
+          for (int half = 0; half < 2; ++half) four(b[half], own_right + at + place_of[half] + j * 8 * 512 + quad * 8);
 #pragma unroll
-          for (int c = 0; c < 8; ++c) {
+          for (int c = 0; c < 4; ++c) {
             const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
-            mma_16816(sums[m][j][c], own, b[0][c], b[1][c]);
+            mma_16816(sums[j][quad * 4 + c], own, b[0][c], b[1][c]);
           }
         }
-        __syncwarp();
       }
     }
     stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
   }
 
-  // Out: which entries, their classes' scales, then eight masks at a time.
+  // Out: which entries, their classes' scales, and their masks, four at a time.
   unsigned bad = 0;
   if (busy) {
-    const auto own_entry = [&](int i) {  // entry i of the lane's 16: m, j, q
-      return entries[((i >> 3) * 16 + (i >> 1 & 1) * 8 + lane / 4) * Tile::kColumns + warp_column + (i >> 2 & 1) * 8 +
-                     lane % 4 * 2 + (i & 1)];
-    };
+    Half* const out = second ? all.task[1].out : all.task[0].out;
+    const Half* const mask_from = second ? all.task[1].mask : all.task[0].mask;
+    const float* const scales = second ? all.task[1].row_scale : all.task[0].row_scale;
     const std::size_t out0 = base + static_cast<unsigned>(warp_group) * 8;
 #pragma unroll
-    for (int m = 0; m < 2; ++m) {
-      std::uint32_t entry[8];
-      float scale[8];
-      uint4 mask[8];
+    for (int j = 0; j < 2; ++j) {
+      std::uint32_t entry[4];
+      float scale[4];
+      uint4 mask[4];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) entry[i] = own_entry(m * 8 + i);
+      for (int q = 0; q < 4; ++q) {
+        entry[q] =
+            entries[(warp_row + q / 2 * 8 + lane / 4) * Tile::kColumns + warp_column + j * 8 + lane % 4 * 2 + q % 2];
+      }
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        const unsigned row = entry[i] & ~kPpgnFirst;
-        const bool first = (entry[i] & kPpgnFirst) != 0;
-        scale[i] = first && task.row_scale != nullptr ? task.row_scale[place.graph.first_row + row] : 1;
-        if (first && task.mask != nullptr) {
-          mask[i] = *reinterpret_cast<const uint4*>(task.mask + out0 + static_cast<std::size_t>(row) * all.channels);
+      for (int q = 0; q < 4; ++q) {
+        const unsigned row = entry[q] & ~kPpgnFirst;
+        const bool first = (entry[q] & kPpgnFirst) != 0;
+        scale[q] = first && scales != nullptr ? scales[place.graph.first_row + row] : 1;
+        if (first && mask_from != nullptr) {
+          mask[q] = *reinterpret_cast<const uint4*>(mask_from + out0 + static_cast<std::size_t>(row) * all.channels);
         }
       }
 #pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        if ((entry[i] & kPpgnFirst) == 0) continue;
-        const int j = i >> 2, q = i & 3;
-        uint4 value = {pack2(sums[m][j][0][q] * scale[i], sums[m][j][1][q] * scale[i]),
-                       pack2(sums[m][j][2][q] * scale[i], sums[m][j][3][q] * scale[i]),
-                       pack2(sums[m][j][4][q] * scale[i], sums[m][j][5][q] * scale[i]),
-                       pack2(sums[m][j][6][q] * scale[i], sums[m][j][7][q] * scale[i])};
+      for (int q = 0; q < 4; ++q) {
+        if ((entry[q] & kPpgnFirst) == 0) continue;
+        uint4 value = {pack2(sums[j][0][q] * scale[q], sums[j][1][q] * scale[q]),
+                       pack2(sums[j][2][q] * scale[q], sums[j][3][q] * scale[q]),
+                       pack2(sums[j][4][q] * scale[q], sums[j][5][q] * scale[q]),
+                       pack2(sums[j][6][q] * scale[q], sums[j][7][q] * scale[q])};
         bad |=
             ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
-        if (task.mask != nullptr) {
-          value = uint4{ppgn_masked(value.x, mask[i].x), ppgn_masked(value.y, mask[i].y),
-                        ppgn_masked(value.z, mask[i].z), ppgn_masked(value.w, mask[i].w)};
+        if (mask_from != nullptr) {
+          value = uint4{ppgn_masked(value.x, mask[q].x), ppgn_masked(value.y, mask[q].y),
+                        ppgn_masked(value.z, mask[q].z), ppgn_masked(value.w, mask[q].w)};
         }
-        const std::size_t row = entry[i] & ~kPpgnFirst;
-        *reinterpret_cast<uint4*>(task.out + out0 + row * all.channels) = value;
+        const std::size_t row = entry[q] & ~kPpgnFirst;
+        *reinterpret_cast<uint4*>(out + out0 + row * all.channels) = value;
       }
     }
   }

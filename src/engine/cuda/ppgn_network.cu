@@ -315,7 +315,7 @@ template <class T>
 void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
   Memory& m = *m_;
   const unsigned channels = m.layout.channels();
-  const unsigned pool_threads = batch.rows > 128 * batch.count ? 1024 : 64;
+  const unsigned pool_threads = batch.rows > 4096 * batch.count ? 1024 : batch.rows > 128 * batch.count ? 256 : 64;
   m.queue.run(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, m.data, batch.graphs,
               m.layout.blocks()[0].inputs, m.input.data(), m.sizes.data(), m.inverse_sizes.data());
   for (std::size_t b = 0; b < m.blocks.size(); ++b) {

@@ -161,11 +161,12 @@ static __global__ void __launch_bounds__(kPpgnVoteThreads)
   float* const z = logits + static_cast<std::size_t>(g) * votes.classes;
   for (unsigned c = 0; c < votes.classes; ++c) {
     float sum = 0;
-    for (unsigned b = 0; b < votes.blocks; ++b) {
-      const float* const weight =
-          votes.parameters + votes.weight + (static_cast<std::size_t>(b) * votes.classes + c) * votes.inputs;
-      const float* const x = votes.pooled + (static_cast<std::size_t>(b) * votes.batch + g) * votes.inputs;
-      for (unsigned i = threadIdx.x; i < votes.inputs; i += kPpgnVoteThreads) sum += weight[i] * x[i];
+    const float* const weight = votes.parameters + votes.weight + static_cast<std::size_t>(c) * votes.inputs;
+#pragma unroll 8  // many loads on their way at once
+    for (unsigned i = threadIdx.x; i < votes.blocks * votes.inputs; i += kPpgnVoteThreads) {
+      const std::size_t b = i / votes.inputs, input = i % votes.inputs;
+      sum +=
+          weight[b * votes.classes * votes.inputs + input] * votes.pooled[(b * votes.batch + g) * votes.inputs + input];
     }
     sum = warp_sum(sum);
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
