@@ -4,16 +4,31 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
+#include <ctime>
 #include <utility>
 
 namespace tyche {
 
 namespace {
 volatile std::sig_atomic_t stop_asked = 0;
+std::atomic<std::int64_t> asked_at{0};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal may come anywhere");
 
+std::int64_t milliseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+}
+
+// A second Ctrl-C ends the program at once. timeout(1) and batch systems send one signal twice, to the process and to
+// its group: what comes within half a second is still the first.
 void on_signal(int number) {
-  if (stop_asked != 0 && number == SIGINT) {
+  constexpr std::int64_t kSameMilliseconds = 500;
+  if (stop_asked == 0) {
+    asked_at = milliseconds_now();
+  } else if (number == SIGINT && milliseconds_now() - asked_at > kSameMilliseconds) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
