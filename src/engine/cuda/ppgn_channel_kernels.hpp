@@ -177,8 +177,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
       for (int q = 0; q < 4; ++q) sums[j][c][q] = 0;
     }
   }
-  // Of the lane's entry row from `line` (a multiple of 8) on, steps 8 · half + 2 (lane % 4) and the next: pairs of four
-  // channels.
+  // Pairs of four channels: of the lane's entry row, steps 8 · half + 2 (lane % 4), at place_of[half], and the next.
   const int row_parity = lane >> 2 & 1;
   const char* const own_left = shared + (warp_row + lane / 4) * 512 + warp_group * 128;
   const char* const own_right = shared + (Tile::kRows + warp_column + lane / 4) * 512 + warp_group * 128;
