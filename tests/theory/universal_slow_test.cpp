@@ -1,7 +1,7 @@
-// The theorem at full size: what the issue of this room promised, measured.
+// The theorem at full size: what it promises, measured, in two minutes for each function.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "theory/individualize.hpp"
 #include "theory/universal.hpp"
@@ -10,13 +10,14 @@ namespace tyche::theory {
 namespace {
 
 void expect_promise_kept(const std::string& name, Node n, Construction construction, std::uint64_t trials) {
-  const auto start = std::chrono::steady_clock::now();
+  constexpr double kSeconds = 120;  // of processor time, which other work on the machine does not lengthen
+  const std::clock_t start = std::clock();
   const Universal u = build_universal(named_function(name), n, 0.1, construction);
   const UniversalReport r = measure_universal(u, {.trials = trials, .seed = 2, .threads = 2});
   for (const ClassResult& c : r.classes) {
     EXPECT_GE(static_cast<double>(c.right) / static_cast<double>(r.trials), 0.9) << name << ", value " << c.value;
   }
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 120) << name;
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, kSeconds) << name;
 }
 
 TEST(UniversalSlow, EveryNamedFunctionAtFourNodes) {
