@@ -75,11 +75,11 @@ TEST(Syntax, CountsOfZeroOrAMillionAreRefused) {
 }
 
 TEST(Syntax, DeepNestingIsAnErrorAndNotACrash) {
-  EXPECT_THAT(error_of(std::string(100000, '(')), testing::HasSubstr("nested deeper than 1000"));
-  EXPECT_THAT(error_of(std::string(100000, '!')), testing::HasSubstr("nested deeper than 1000"));
+  EXPECT_THAT(error_of(std::string(100000, '(')), testing::HasSubstr("nested deeper than 500"));
+  EXPECT_THAT(error_of(std::string(100000, '!')), testing::HasSubstr("nested deeper than 500"));
   std::string arrows;
   for (int i = 0; i < 50000; ++i) arrows += "true->";
-  EXPECT_THAT(error_of(arrows + "true"), testing::HasSubstr("nested deeper than 1000"));
+  EXPECT_THAT(error_of(arrows + "true"), testing::HasSubstr("nested deeper than 500"));
 }
 
 TEST(Syntax, LongTextIsCutWhereAsked) {
