@@ -10,7 +10,7 @@
 namespace tyche::theory {
 namespace {
 
-constexpr int kMaxDepth = 500;  // a level takes 8 KB of stack under AddressSanitizer
+constexpr int kMaxDepth = 500;  // a level takes over 8 KB of stack under AddressSanitizer
 
 bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
