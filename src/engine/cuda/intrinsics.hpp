@@ -69,6 +69,17 @@ inline unsigned hmax2(unsigned a, unsigned b) {
   const float2 x = unpack2(a), y = unpack2(b);
   return pack2(std::fmax(x.x, y.x), std::fmax(x.y, y.y));
 }
+inline unsigned hmin2(unsigned a, unsigned b) {
+  const float2 x = unpack2(a), y = unpack2(b);
+  return pack2(std::fmin(x.x, y.x), std::fmin(x.y, y.y));
+}
+/// 1 where a half is above zero, else 0; one half in both places.
+inline unsigned hpositive2(unsigned a) {
+  const float2 x = unpack2(a);
+  return (x.x > 0 ? 0x3C00u : 0u) | (x.y > 0 ? 0x3C000000u : 0u);
+}
+inline unsigned both_low(unsigned a) { return (a & 0xffffu) | a << 16; }
+inline unsigned both_high(unsigned a) { return a >> 16 | (a & 0xffff0000u); }
 
 namespace emulation {
 struct Row {
@@ -272,6 +283,14 @@ __device__ __forceinline__ unsigned hadd2(unsigned a, unsigned b) {
 __device__ __forceinline__ unsigned hmax2(unsigned a, unsigned b) {
   return detail::as_word(__hmax2(detail::as_half2(a), detail::as_half2(b)));
 }
+__device__ __forceinline__ unsigned hmin2(unsigned a, unsigned b) {
+  return detail::as_word(__hmin2(detail::as_half2(a), detail::as_half2(b)));
+}
+__device__ __forceinline__ unsigned hpositive2(unsigned a) {
+  return detail::as_word(__hgt2(detail::as_half2(a), detail::as_half2(0u)));
+}
+__device__ __forceinline__ unsigned both_low(unsigned a) { return detail::as_word(__low2half2(detail::as_half2(a))); }
+__device__ __forceinline__ unsigned both_high(unsigned a) { return detail::as_word(__high2half2(detail::as_half2(a))); }
 
 __device__ __forceinline__ unsigned shared_address(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
@@ -386,28 +405,5 @@ __device__ __forceinline__ float warp_max(float x) {
 }
 /// Whether a number is neither infinite nor NaN.
 __device__ __forceinline__ bool finite(float x) { return (bits_of(x) & 0x7f800000u) != 0x7f800000u; }
-
-/// Further packed arithmetic: the smaller of each half; 1 where a half is above zero, else 0; one half in both places.
-#ifdef TYCHE_CUDA_EMULATED
-inline unsigned hmin2(unsigned a, unsigned b) {
-  const float2 x = unpack2(a), y = unpack2(b);
-  return pack2(std::fmin(x.x, y.x), std::fmin(x.y, y.y));
-}
-inline unsigned hpositive2(unsigned a) {
-  const float2 x = unpack2(a);
-  return (x.x > 0 ? 0x3C00u : 0u) | (x.y > 0 ? 0x3C000000u : 0u);
-}
-inline unsigned both_low(unsigned a) { return (a & 0xffffu) | a << 16; }
-inline unsigned both_high(unsigned a) { return a >> 16 | (a & 0xffff0000u); }
-#else
-__device__ __forceinline__ unsigned hmin2(unsigned a, unsigned b) {
-  return detail::as_word(__hmin2(detail::as_half2(a), detail::as_half2(b)));
-}
-__device__ __forceinline__ unsigned hpositive2(unsigned a) {
-  return detail::as_word(__hgt2(detail::as_half2(a), detail::as_half2(0u)));
-}
-__device__ __forceinline__ unsigned both_low(unsigned a) { return detail::as_word(__low2half2(detail::as_half2(a))); }
-__device__ __forceinline__ unsigned both_high(unsigned a) { return detail::as_word(__high2half2(detail::as_half2(a))); }
-#endif
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

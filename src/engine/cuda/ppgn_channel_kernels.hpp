@@ -260,12 +260,8 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
                        pack2(sums[j][2][q] * scale[q], sums[j][3][q] * scale[q]),
                        pack2(sums[j][4][q] * scale[q], sums[j][5][q] * scale[q]),
                        pack2(sums[j][6][q] * scale[q], sums[j][7][q] * scale[q])};
-        bad |=
-            ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
-        if (mask_from != nullptr) {
-          value = uint4{ppgn_masked(value.x, mask[q].x), ppgn_masked(value.y, mask[q].y),
-                        ppgn_masked(value.z, mask[q].z), ppgn_masked(value.w, mask[q].w)};
-        }
+        bad |= ppgn_bad_halves(value);
+        if (mask_from != nullptr) value = ppgn_masked(value, mask[q]);
         const std::size_t row = entry[q] & ~kPpgnFirst;
         *reinterpret_cast<uint4*>(out + out0 + row * all.channels) = value;
       }

@@ -78,12 +78,8 @@ struct PpgnEpilogue {
         if (i * kLinesAtOnce >= left) break;
         const char* const from = shared + (first + i * kLinesAtOnce) * kPitch + chunk * 16;
         uint4 value = *reinterpret_cast<const uint4*>(from);
-        bad |=
-            ppgn_bad_halves(value.x) | ppgn_bad_halves(value.y) | ppgn_bad_halves(value.z) | ppgn_bad_halves(value.w);
-        if (product.mask != nullptr) {
-          value = uint4{ppgn_masked(value.x, mask[i].x), ppgn_masked(value.y, mask[i].y),
-                        ppgn_masked(value.z, mask[i].z), ppgn_masked(value.w, mask[i].w)};
-        }
+        bad |= ppgn_bad_halves(value);
+        if (product.mask != nullptr) value = ppgn_masked(value, mask[i]);
         *reinterpret_cast<uint4*>(product.out + at + static_cast<std::size_t>(i) * stride) = value;
         if (product.residual != nullptr) {
           *reinterpret_cast<uint4*>(product.residual + at + static_cast<std::size_t>(i) * stride) =

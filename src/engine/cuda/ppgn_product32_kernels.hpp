@@ -2,7 +2,7 @@
 /// The products of ppgn_product_kernels.hpp in fp32, on the ordinary arithmetic units: tiles of 128 × 64, a thread 8 ×
 /// 4 of it, depth in stages of 16 that are loaded while the one before is worked through.
 #include "engine/cuda/ppgn_begin.hpp"
-#include "engine/cuda/ppgn_tasks.hpp"
+#include "engine/cuda/ppgn_places.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -67,12 +67,9 @@ template <bool RightByDepth>
 __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const PpgnProducts<float> all) {
   ppgn_begin();
   using Tile = PpgnTile32;
-  const unsigned columns = all.product[0].columns;
-  const unsigned across = (columns + Tile::kColumns - 1) / Tile::kColumns;
-  const unsigned down = (all.rows + Tile::kRows - 1) / Tile::kRows;
-  const unsigned column0 = blockIdx.x % across * Tile::kColumns;
-  const PpgnProduct<float>& product = all.product[blockIdx.x / across / down];
-  const unsigned row0 = blockIdx.x / across % down * Tile::kRows;
+  const PpgnRowsPlace<Tile> place(all);
+  const unsigned columns = all.product[0].columns, row0 = place.row0, column0 = place.column0;
+  const PpgnProduct<float>& product = all.product[place.product];
   float* const left = reinterpret_cast<float*>(dynamic_shared());
   float* const right = left + Tile::kDepth * Tile::kLeftPitch;
   float sums[8][4];
@@ -136,14 +133,9 @@ static __global__ void __launch_bounds__(PpgnTile32::kThreads)
                          unsigned rows, unsigned rows_per_slot, float* slots, std::size_t slot_size) {
   ppgn_begin();
   using Tile = PpgnTile32;
-  const unsigned slot = blockIdx.x / tiles;
-  const unsigned tile = first_tile + blockIdx.x % tiles;
-  const PpgnWeightTask<float> task = ppgn_task_of(tasks, task_count, tile);
-  const unsigned place = tile - task.first_tile;
-  const unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
-  const unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;
-  const unsigned begin = slot * rows_per_slot;
-  const unsigned end = begin + rows_per_slot < rows ? begin + rows_per_slot : rows;
+  const PpgnWeightPlace<Tile, float> place(tasks, task_count, first_tile, tiles, rows, rows_per_slot);
+  const PpgnWeightTask<float> task = place.task;
+  const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
   const bool ones = task.bias >= 0 && column0 == 0 && threadIdx.x % 16 == 0;
   float* const left = reinterpret_cast<float*>(dynamic_shared());
   float* const right = left + Tile::kDepth * Tile::kLeftPitch;
@@ -178,7 +170,7 @@ static __global__ void __launch_bounds__(PpgnTile32::kThreads)
     }
     __syncthreads();
   }
-  float* const out = slots + slot * slot_size;
+  float* const out = slots + place.slot * slot_size;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const unsigned row = row0 + threadIdx.x / 16 * 8 + i;

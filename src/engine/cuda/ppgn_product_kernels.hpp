@@ -3,7 +3,7 @@
 /// Results do not depend on the tile: every sum runs over depth in steps of 16 in one order.
 #include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_epilogue.hpp"
-#include "engine/cuda/ppgn_tasks.hpp"
+#include "engine/cuda/ppgn_places.hpp"
 #include "engine/cuda/ppgn_tile.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -26,13 +26,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Shared = PpgnRowsShared<Tile, RightByDepth>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const unsigned columns = all.product[0].columns;
-  const unsigned across = (columns + Tile::kColumns - 1) / Tile::kColumns;
-  const unsigned down = (all.rows + Tile::kRows - 1) / Tile::kRows;
-  // Tiles of the same rows are neighbours in time: they share their left operand in the second-level cache.
-  const unsigned column0 = blockIdx.x % across * Tile::kColumns;
-  const PpgnProduct<Half>& product = all.product[blockIdx.x / across / down];
-  const unsigned row0 = blockIdx.x / across % down * Tile::kRows;
+  const PpgnRowsPlace<Tile> place(all);
+  const unsigned columns = all.product[0].columns, row0 = place.row0, column0 = place.column0;
+  const PpgnProduct<Half>& product = all.product[place.product];
   char* const shared = dynamic_shared();
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
@@ -120,14 +116,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Shared = PpgnWeightShared<Tile>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const unsigned slot = blockIdx.x / tiles;
-  const unsigned tile = first_tile + blockIdx.x % tiles;
-  const PpgnWeightTask<Half> task = ppgn_task_of(tasks, task_count, tile);
-  const unsigned place = tile - task.first_tile;
-  const unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
-  const unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;
-  const unsigned begin = slot * rows_per_slot;
-  const unsigned end = begin + rows_per_slot < rows ? begin + rows_per_slot : rows;
+  const PpgnWeightPlace<Tile, Half> place(tasks, task_count, first_tile, tiles, rows, rows_per_slot);
+  const PpgnWeightTask<Half> task = place.task;
+  const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
 
   char* const shared = dynamic_shared();
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -162,7 +153,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   }
   cp_async_wait<0>();
 
-  float* const out = slots + slot * slot_size;
+  float* const out = slots + place.slot * slot_size;
 #pragma unroll
   for (int m = 0; m < Tile::kRowTiles; ++m) {
 #pragma unroll

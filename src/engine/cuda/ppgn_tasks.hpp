@@ -116,18 +116,6 @@ struct PpgnWeightTask {
   unsigned tiles_in_columns;  ///< tiles side by side
 };
 
-/// The last task that begins at or before the tile.
-template <class T>
-__device__ __forceinline__ const PpgnWeightTask<T>& ppgn_task_of(const PpgnWeightTask<T>* tasks, unsigned count,
-                                                                 unsigned tile) {
-  unsigned low = 0, high = count;
-  while (high - low > 1) {
-    const unsigned middle = (low + high) / 2;
-    (tasks[middle].first_tile <= tile ? low : high) = middle;
-  }
-  return tasks[low];
-}
-
 /// out(x, y) = scale · Σ_z left(x, z) right(z, y) in every channel and graph, either factor transposed or not; zero
 /// where `mask` is not positive.
 template <class T>

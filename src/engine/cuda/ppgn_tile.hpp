@@ -187,5 +187,12 @@ __device__ __forceinline__ unsigned ppgn_bad_halves(unsigned pair) {
 __device__ __forceinline__ unsigned ppgn_masked(unsigned pair, unsigned mask) {
   return pair & (((((mask & 0x7fff7fffu) + 0x7fff7fffu) >> 15) & 0x00010001u) * 0xffffu);
 }
+/// The same for eight halves.
+__device__ __forceinline__ unsigned ppgn_bad_halves(uint4 x) {
+  return ppgn_bad_halves(x.x) | ppgn_bad_halves(x.y) | ppgn_bad_halves(x.z) | ppgn_bad_halves(x.w);
+}
+__device__ __forceinline__ uint4 ppgn_masked(uint4 x, uint4 mask) {
+  return uint4{ppgn_masked(x.x, mask.x), ppgn_masked(x.y, mask.y), ppgn_masked(x.z, mask.z), ppgn_masked(x.w, mask.w)};
+}
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

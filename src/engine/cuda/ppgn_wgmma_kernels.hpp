@@ -6,7 +6,7 @@
 /// number of rows.
 #include "engine/cuda/ppgn_begin.hpp"
 #include "engine/cuda/ppgn_epilogue.hpp"
-#include "engine/cuda/ppgn_tasks.hpp"
+#include "engine/cuda/ppgn_places.hpp"
 #include "engine/cuda/wgmma.hpp"
 
 // The instructions exist in code made for sm_90a alone; other code never runs these kernels (wgmma_answers()).
@@ -136,13 +136,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Shared = PpgnWgmmaRowsShared<Tile, RightByDepth>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const unsigned columns = all.product[0].columns;
-  const unsigned across = (columns + Tile::kColumns - 1) / Tile::kColumns;
-  const unsigned down = (all.rows + Tile::kRows - 1) / Tile::kRows;
-  // Tiles of the same rows are neighbours in time: they share their left operand in the second-level cache.
-  const unsigned column0 = blockIdx.x % across * Tile::kColumns;
-  const PpgnProduct<Half>& product = all.product[blockIdx.x / across / down];
-  const unsigned row0 = blockIdx.x / across % down * Tile::kRows;
+  const PpgnRowsPlace<Tile> place(all);
+  const unsigned columns = all.product[0].columns, row0 = place.row0, column0 = place.column0;
+  const PpgnProduct<Half>& product = all.product[place.product];
   char* const shared = dynamic_shared();
   const int group = shfl(static_cast<int>(threadIdx.x) / 128, 0);
   const bool idle = row0 + static_cast<unsigned>(group) * 64 >= all.rows;
@@ -230,14 +226,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   using Shared = PpgnWgmmaWeightShared<Tile>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const unsigned slot = blockIdx.x / tiles;
-  const unsigned tile = first_tile + blockIdx.x % tiles;
-  const PpgnWeightTask<Half>& task = ppgn_task_of(tasks, task_count, tile);
-  const unsigned place = tile - task.first_tile;
-  const unsigned row0 = place / task.tiles_in_columns * Tile::kRows;
-  const unsigned column0 = place % task.tiles_in_columns * Tile::kColumns;
-  const unsigned begin = slot * rows_per_slot;
-  const unsigned end = begin + rows_per_slot < rows ? begin + rows_per_slot : rows;
+  const PpgnWeightPlace<Tile, Half> place(tasks, task_count, first_tile, tiles, rows, rows_per_slot);
+  const PpgnWeightTask<Half>& task = place.task;
+  const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
   char* const shared = dynamic_shared();
   const int thread = static_cast<int>(threadIdx.x);
   const int group = shfl(thread / 128, 0);
@@ -291,7 +282,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   }
   sums.template wait<0>();
 
-  float* const out = slots + slot * slot_size;
+  float* const out = slots + place.slot * slot_size;
   const int lane = thread % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
