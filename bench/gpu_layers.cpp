@@ -7,8 +7,8 @@
 #include <exception>
 #include <string>
 
-#include "engine/cuda/layerwise.hpp"
-#include "engine/cuda/timeline.hpp"
+#include "engine/cuda/layerwise/layerwise.hpp"
+#include "engine/cuda/runtime/timeline.hpp"
 #include "engine/sets/set_data.hpp"
 #include "train/data.hpp"
 

@@ -9,11 +9,11 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "engine/acr_io.hpp"
 #include "graph/graph6.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "theory/acr_io.hpp"
 #include "theory/compile.hpp"
 #include "theory/draw.hpp"
 #include "theory/individualize.hpp"
@@ -119,7 +119,7 @@ void run_compile(const CompileArguments& a) {
   theory::CompileOptions options;
   options.labels = !a.dot.empty() || !a.svg.empty();
   const theory::Compiled compiled = theory::compile(pool, f, options);
-  const engine::AcrNetwork& net = compiled.network;
+  const theory::AcrNetwork& net = compiled.network;
   std::vector<std::size_t> widths;
   for (const auto& layer : net.layers) widths.push_back(layer.width());
   json out = {{"formula", text},      {"colours", net.inputs}, {"layers", net.layers.size()},
@@ -127,7 +127,7 @@ void run_compile(const CompileArguments& a) {
   std::string shown = fmt::format("{}\nlayers {}, width {}{}, parameters {}\n", text, net.layers.size(), net.width(),
                                   widths.size() > 1 ? fmt::format(" (layer by layer {})", fmt::join(widths, " ")) : "",
                                   net.parameters());
-  if (!a.out.empty()) engine::save_acr(a.out, net, {{"formula", text}});
+  if (!a.out.empty()) theory::save_acr(a.out, net, {{"formula", text}});
   if (!a.dot.empty()) write_file(a.dot, theory::to_dot(compiled, text));
   if (!a.svg.empty()) write_file(a.svg, theory::to_svg(compiled, text));
   if (!a.graph.empty()) {
@@ -279,7 +279,7 @@ void run_approximate(const ApproximateArguments& a) {
     progress.finish();
     const double seconds = seconds_since(start);
     if (!a.out.empty()) {
-      engine::save_acr(a.out, u.network,
+      theory::save_acr(a.out, u.network,
                        {{"function", f.name}, {"n", std::to_string(a.n)}, {"delta", fmt::format("{}", a.delta)}});
     }
     const theory::ClassResult& worst = r.classes[r.worst];
@@ -371,7 +371,7 @@ void run_separate(const SeparateArguments& args) {
   const theory::Separation s = theory::separate(a, b, args.options);
   const theory::SeparationReport r =
       theory::measure_separation(s, a, b, {args.trials, args.common.seed, args.common.threads});
-  if (!args.out.empty()) engine::save_acr(args.out, s.network, {{"sentence", s.pattern_text(2000)}});
+  if (!args.out.empty()) theory::save_acr(args.out, s.network, {{"sentence", s.pattern_text(2000)}});
   const bool apart = r.p_a_and_b < 0.001;
   const auto counts = [](const theory::OutputCounts& c) {
     return json{{"trials", c.trials},

@@ -11,7 +11,7 @@
 #ifdef TYCHE_HAVE_CUDA
 #include "engine/cuda/cuda_engine.hpp"
 #endif
-#include "engine/outcome.hpp"
+#include "engine/core/outcome.hpp"
 #include "engine/reference/reference_engine.hpp"
 #include "support/error.hpp"
 

@@ -365,10 +365,10 @@ std::vector<double> colour_input(const ColouredGraph& graph, std::uint32_t colou
 }
 
 std::vector<double> evaluate(const Compiled& compiled, const ColouredGraph& graph) {
-  const engine::AcrNetwork& net = compiled.network;
+  const AcrNetwork& net = compiled.network;
   const std::vector<double> input = colour_input(graph, net.inputs);
-  const engine::AcrRunner runner(net);
-  engine::AcrRunner::Workspace workspace;
+  const AcrRunner runner(net);
+  AcrRunner::Workspace workspace;
   std::vector<double> all(graph.num_nodes() * net.outputs());
   runner.run(graph.graph(), input, workspace, all);
   if (net.outputs() == 1) return all;

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/acr.hpp"
+#include "theory/acr.hpp"
 #include "theory/coloured_graph.hpp"
 #include "theory/formula.hpp"
 
@@ -25,7 +25,7 @@ namespace tyche::theory {
 struct Compiled {
   /// Inputs: the colours, R1 first, as 0 and 1. Outputs: one a formula; the truth value at each node, which for a
   /// sentence is the same at every node.
-  engine::AcrNetwork network;
+  AcrNetwork network;
   /// What each unit says, layer by layer (layer 0: the inputs); empty unless asked for.
   std::vector<std::vector<std::string>> labels;
 };

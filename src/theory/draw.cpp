@@ -35,7 +35,7 @@ struct Drawing {
 };
 
 Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
-  const engine::AcrNetwork& net = compiled.network;
+  const AcrNetwork& net = compiled.network;
   Drawing out;
   std::size_t units = net.inputs;
   for (const auto& layer : net.layers) units += layer.width();
@@ -54,8 +54,8 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
     out.bias.push_back(column == 0 ? std::vector<double>(width, 0) : net.layers[column - 1].bias);
     auto& handed = out.handed_on.emplace_back(width, false);
     for (std::size_t i = 0; column > 0 && i < width; ++i) {
-      const engine::AcrLayer& layer = net.layers[column - 1];
-      const auto size = [i](const engine::AcrMatrix& m) { return m.offsets[i + 1] - m.offsets[i]; };
+      const AcrLayer& layer = net.layers[column - 1];
+      const auto size = [i](const AcrMatrix& m) { return m.offsets[i + 1] - m.offsets[i]; };
       handed[i] = size(layer.self) == 1 && size(layer.neighbour) == 0 && size(layer.readout) == 0 &&
                   layer.bias[i] == 0 && layer.self.values[layer.self.offsets[i]] == 1;
     }
@@ -63,7 +63,7 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
   out.labels.push_back(std::vector<std::string>(net.outputs(), "output"));
   out.bias.push_back(net.head_bias);
   out.handed_on.push_back(std::vector<bool>(net.outputs(), false));
-  const auto add = [&](const engine::AcrMatrix& m, std::size_t layer, Sum kind) {
+  const auto add = [&](const AcrMatrix& m, std::size_t layer, Sum kind) {
     for (std::uint32_t row = 0; row < m.rows(); ++row) {
       for (std::uint64_t e = m.offsets[row]; e < m.offsets[row + 1]; ++e) {
         out.weights.push_back({layer, m.columns[e], row, m.values[e], kind});

@@ -84,8 +84,8 @@ Thresholds lemma_thresholds(std::uint32_t n, double delta) {
   return {static_cast<std::uint32_t>(constants.c * n * n), constants.k};
 }
 
-engine::AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t handed_on) {
-  engine::AcrLayer layer;
+AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t handed_on) {
+  AcrLayer layer;
   const auto unit = [&](std::uint32_t input, double weight, double bias) {
     layer.self.push(input, weight);
     layer.self.end_row();
@@ -98,8 +98,7 @@ engine::AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32
   return layer;
 }
 
-engine::AcrNetwork with_random_colours(engine::AcrNetwork network, const Thresholds& thresholds,
-                                       std::uint32_t handed_on) {
+AcrNetwork with_random_colours(AcrNetwork network, const Thresholds& thresholds, std::uint32_t handed_on) {
   if (network.inputs != handed_on + thresholds.colours) {
     throw InputError(fmt::format("the network reads {} colours; {} and {} random ones were offered", network.inputs,
                                  handed_on, thresholds.colours));
@@ -124,13 +123,13 @@ Outcome individualise(const Thresholds& thresholds, std::span<const double> rand
   return out;
 }
 
-engine::AcrNetwork spreading_network(std::uint32_t n, std::uint32_t rounds) {
+AcrNetwork spreading_network(std::uint32_t n, std::uint32_t rounds) {
   // A power of two above the largest sum, 3 + (n-1), so that scaling by it is exact.
   const std::uint32_t top = std::bit_ceil(kSelfWeight + n);
-  engine::AcrNetwork net;
+  AcrNetwork net;
   net.inputs = 1;
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    engine::AcrLayer mix, wrap;
+    AcrLayer mix, wrap;
     const auto unit = [&](double factor, double bias) {
       mix.self.push(0, factor * kSelfWeight);
       mix.self.end_row();
@@ -169,11 +168,11 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   }
   const std::uint32_t n = options.nodes;
   const std::uint32_t random_nodes = (n + options.one_in - 1) / options.one_in;
-  const engine::AcrNetwork spreading = spreading_network(n, options.rounds);
-  const engine::AcrRunner spread(spreading);
+  const AcrNetwork spreading = spreading_network(n, options.rounds);
+  const AcrRunner spread(spreading);
 
   // The layer itself, with an identity head, for the first trials: as many as cost about 10^7 units.
-  engine::AcrNetwork layer_alone;
+  AcrNetwork layer_alone;
   layer_alone.inputs = 1;
   layer_alone.layers.push_back(individualising_layer(report.thresholds, 0));
   for (std::uint32_t j = 0; j < report.thresholds.colours; ++j) {
@@ -183,7 +182,7 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   layer_alone.head_bias.assign(report.thresholds.colours, 0);
   report.checked_on_engine =
       std::min<std::uint64_t>({options.trials, kChunk, 10'000'000 / (std::uint64_t{n} * report.thresholds.colours)});
-  const engine::AcrRunner layer_runner(layer_alone);
+  const AcrRunner layer_runner(layer_alone);
 
   struct Tally {
     std::uint64_t failures = 0, blurred = 0, equal = 0, same_number = 0;
@@ -192,7 +191,7 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   std::vector<Tally> tallies(chunks);
   parallel_for(chunks, options.threads, [&](std::size_t chunk) {
     Tally& tally = tallies[chunk];
-    engine::AcrRunner::Workspace workspace, layer_workspace;
+    AcrRunner::Workspace workspace, layer_workspace;
     std::vector<double> numbers(n), spread_numbers(n), bits;
     std::vector<Node> order(n);
     for (std::uint64_t trial = chunk * kChunk; trial < std::min(options.trials, (chunk + 1) * kChunk); ++trial) {

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/acr.hpp"
 #include "graph/graph.hpp"
 #include "support/statistics.hpp"
+#include "theory/acr.hpp"
 
 namespace tyche::theory {
 
@@ -37,12 +37,11 @@ struct LemmaConstants {
 
 /// A layer that makes colours of random numbers: inputs are `handed_on` numbers in [0, 1] and then r; units are the
 /// handed-on numbers and then the colours. Purely local: no message is passed.
-[[nodiscard]] engine::AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t handed_on);
+[[nodiscard]] AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t handed_on);
 
 /// The network with that layer in front: R1 … R<handed_on> stay inputs, the colours after them come from r, the last
 /// input. Requires network.inputs == handed_on + thresholds.colours.
-[[nodiscard]] engine::AcrNetwork with_random_colours(engine::AcrNetwork network, const Thresholds& thresholds,
-                                                     std::uint32_t handed_on);
+[[nodiscard]] AcrNetwork with_random_colours(AcrNetwork network, const Thresholds& thresholds, std::uint32_t handed_on);
 
 /// What became of one draw.
 struct Outcome {
@@ -58,7 +57,7 @@ struct Outcome {
 /// difference. Integer combinations of independent uniform numbers are uniform modulo 1, so a node that hears of a
 /// random node gets a uniform number, and two nodes that hear differently get independent ones (or multiples).
 /// One input and one output, both the number x; for graphs of at most n nodes.
-[[nodiscard]] engine::AcrNetwork spreading_network(std::uint32_t n, std::uint32_t rounds);
+[[nodiscard]] AcrNetwork spreading_network(std::uint32_t n, std::uint32_t rounds);
 
 struct IndividualiseOptions {
   std::uint32_t nodes = 10;

@@ -124,8 +124,8 @@ SeparationReport measure_separation(const Separation& separation, const Graph& a
   if (options.trials == 0 || options.trials > 0xffffffffu) {
     throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, options.trials));
   }
-  const engine::AcrRunner runner(separation.network);
-  engine::WorkspacePool workspaces;
+  const AcrRunner runner(separation.network);
+  WorkspacePool workspaces;
   const bool random = separation.leaders > 0;
   const std::size_t width = separation.network.inputs;
   const auto count = [&](const Graph& graph, bool rename, std::uint32_t which) {

@@ -18,9 +18,9 @@
 #include <optional>
 #include <string>
 
-#include "engine/acr.hpp"
 #include "graph/graph.hpp"
 #include "support/statistics.hpp"
+#include "theory/acr.hpp"
 #include "theory/formula.hpp"
 #include "theory/individualize.hpp"
 
@@ -42,7 +42,7 @@ struct Separation {
   std::uint64_t choices = 1;
   std::uint64_t true_on_a = 0, true_on_b = 0;  ///< choices of leaders that make it true
   Thresholds thresholds;
-  engine::AcrNetwork network;  ///< inputs: types one-hot, then one random number; output: the truth value
+  AcrNetwork network;  ///< inputs: types one-hot, then one random number; output: the truth value
 
   /// The pattern as text, with L1, L2, … for the leaders.
   [[nodiscard]] std::string pattern_text(std::size_t limit = std::string::npos) const;

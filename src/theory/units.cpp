@@ -113,7 +113,7 @@ Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& r
   return Affine::unit(intern(self, around, all));
 }
 
-engine::AcrNetwork Units::assemble(std::span<const Affine> outputs, std::vector<std::vector<UnitId>>* positions) const {
+AcrNetwork Units::assemble(std::span<const Affine> outputs, std::vector<std::vector<UnitId>>* positions) const {
   // Units only use smaller numbers. until[u]: the last layer whose state must hold u.
   constexpr std::uint32_t kNever = 0xffffffffu;
   std::vector<std::uint32_t> until(records_.size(), kNever);
@@ -133,7 +133,7 @@ engine::AcrNetwork Units::assemble(std::span<const Affine> outputs, std::vector<
     for (std::uint64_t t = 0; t < r.self + r.neighbour + r.readout; ++t) need(terms_[r.first + t].unit, r.layer - 1);
   }
 
-  engine::AcrNetwork net;
+  AcrNetwork net;
   net.inputs = inputs_;
   std::vector<std::vector<UnitId>> fresh(depth + 1);
   for (UnitId u = inputs_; u < records_.size(); ++u) {
@@ -144,7 +144,7 @@ engine::AcrNetwork Units::assemble(std::span<const Affine> outputs, std::vector<
   for (std::uint32_t i = 0; i < inputs_; ++i) current[i] = place[i] = i;
   if (positions) *positions = {current};
   for (std::uint32_t l = 1; l <= depth; ++l) {
-    engine::AcrLayer layer;
+    AcrLayer layer;
     std::vector<UnitId> next;
     const auto end_row = [&](double bias) {
       layer.self.end_row();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/acr.hpp"
+#include "theory/acr.hpp"
 #include "theory/intern.hpp"
 
 namespace tyche::theory {
@@ -57,8 +57,8 @@ class Units {
 
   /// The network whose outputs are these sums. Units nothing needs are left out; one that is needed later is handed on
   /// by σ(1 · u). `positions`, where given, gets the unit at each place of each layer (0: the inputs).
-  [[nodiscard]] engine::AcrNetwork assemble(std::span<const Affine> outputs,
-                                            std::vector<std::vector<UnitId>>* positions = nullptr) const;
+  [[nodiscard]] AcrNetwork assemble(std::span<const Affine> outputs,
+                                    std::vector<std::vector<UnitId>>* positions = nullptr) const;
 
  private:
   struct Record {

@@ -217,7 +217,7 @@ Universal build_universal(const GraphFunction& function, Node n, double delta, C
                           double memory) {
   Universal out{function, n, delta, construction, lemma_thresholds(n, delta), 0, {}};
   check_memory(function, n, delta, construction, out.thresholds.colours, memory);
-  engine::AcrNetwork net;
+  AcrNetwork net;
   ValueSentences sentences;
   {
     FormulaPool pool;
@@ -257,8 +257,8 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
       report.classes.push_back({std::move(g), value, 0, {}});
     }
   }
-  const engine::AcrRunner runner(universal.network);
-  engine::WorkspacePool workspaces;
+  const AcrRunner runner(universal.network);
+  WorkspacePool workspaces;
   const std::uint64_t chunks = (options.trials + kChunk - 1) / kChunk;
   std::vector<std::uint32_t> right(report.classes.size() * chunks, 0);
   parallel_for(right.size(), options.threads, [&](std::size_t task) {

@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/acr.hpp"
 #include "support/progress.hpp"
 #include "support/statistics.hpp"
+#include "theory/acr.hpp"
 #include "theory/formula.hpp"
 #include "theory/graph_functions.hpp"
 #include "theory/individualize.hpp"
@@ -54,8 +54,8 @@ struct Universal {
   double delta = 0;
   Construction construction = Construction::order;
   Thresholds thresholds;
-  std::size_t values = 0;      ///< other than 0
-  engine::AcrNetwork network;  ///< input: one random number a node; output: the value, the same at every node
+  std::size_t values = 0;  ///< other than 0
+  AcrNetwork network;      ///< input: one random number a node; output: the value, the same at every node
 };
 
 /// Throws InputError on options that make no sense and, before anything large is made, where the network would take

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/outcome.hpp"
+#include "engine/core/outcome.hpp"
 #include "support/error.hpp"
 #include "train/features.hpp"
 

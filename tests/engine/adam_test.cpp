@@ -1,4 +1,4 @@
-#include "engine/adam.hpp"
+#include "engine/core/adam.hpp"
 
 #include <gtest/gtest.h>
 

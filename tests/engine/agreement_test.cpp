@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "engine/cases.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/engine.hpp"
-#include "engine/randomness.hpp"
 #include "engine/reference/network.hpp"
 #include "support/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "engine/adam.hpp"
+#include "engine/core/adam.hpp"
 
 namespace tyche::engine {
 namespace {

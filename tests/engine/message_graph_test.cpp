@@ -1,4 +1,4 @@
-#include "engine/message_graph.hpp"
+#include "engine/core/message_graph.hpp"
 
 #include <gtest/gtest.h>
 

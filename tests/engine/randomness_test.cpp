@@ -1,4 +1,4 @@
-#include "engine/randomness.hpp"
+#include "engine/core/randomness.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
-#include "engine/randomness.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/reference/network.hpp"
 
 namespace tyche::engine::reference {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/cuda/philox.hpp"
-#include "engine/randomness.hpp"
+#include "engine/core/randomness.hpp"
+#include "engine/cuda/runtime/philox.cuh"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -1,5 +1,5 @@
 // The fused path against the CPU engine and PyTorch, and against itself.
-#include "engine/cuda/fused.hpp"
+#include "engine/cuda/fused/fused.hpp"
 
 #include <gtest/gtest.h>
 

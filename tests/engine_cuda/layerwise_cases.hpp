@@ -8,7 +8,7 @@
 #include <string>
 
 #include "engine/cases.hpp"
-#include "engine/cuda/layerwise.hpp"
+#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/golden.hpp"
 #include "engine_cuda/device_fixture.hpp"
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/randomness.hpp"
 #include "engine/engine.hpp"
-#include "engine/randomness.hpp"
 #include "engine/reference/network.hpp"
 
 namespace tyche::engine {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/adam.hpp"
 #include "engine/cases.hpp"
-#include "engine/cuda/device.hpp"
-#include "engine/cuda/ppgn_network.hpp"
+#include "engine/core/adam.hpp"
+#include "engine/cuda/ppgn/network.hpp"
+#include "engine/cuda/runtime/device.hpp"
 #include "engine/golden.hpp"
 #include "engine_cuda/device_fixture.hpp"
 #include "graph/graph_samples.hpp"

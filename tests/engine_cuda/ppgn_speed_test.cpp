@@ -8,9 +8,9 @@
 #include <functional>
 
 #include "engine/cases.hpp"
-#include "engine/cuda/device.hpp"
-#include "engine/cuda/ppgn_products.hpp"
-#include "engine/cuda/ppgn_wgmma.hpp"
+#include "engine/cuda/ppgn/products.hpp"
+#include "engine/cuda/ppgn/wgmma.hpp"
+#include "engine/cuda/runtime/device.hpp"
 #include "engine_cuda/device_fixture.hpp"
 
 namespace tyche::engine::cuda {

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/acr_io.hpp"
 #include "program.hpp"
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"
+#include "theory/acr_io.hpp"
 
 namespace tyche::theory {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(Command, CompileSavesDrawsAndComparesWithTheModelChecker) {
       answer("compile 'exists>=2 y. (!E(x,y) & R1(y))' --graph g6:BW --out n.safetensors --svg n.svg --dot n.dot");
   EXPECT_EQ(out.at("equal"), true);
   EXPECT_EQ(out.at("output"), json({1, 1, 0}));
-  const engine::AcrNetwork net = engine::load_acr(folder_ / "n.safetensors");
+  const AcrNetwork net = theory::load_acr(folder_ / "n.safetensors");
   EXPECT_EQ(net.layers.size(), out.at("layers"));
   EXPECT_EQ(net.parameters(), out.at("parameters"));
   EXPECT_THAT(read_file(folder_ / "n.svg"), testing::StartsWith("<svg "));

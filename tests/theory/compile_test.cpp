@@ -105,7 +105,7 @@ TEST(Compile, SimplifiesWhatIsAlwaysTrueOrFalse) {
   FormulaPool pool;
   for (const char* text :
        {"exists y. x = y", "R1(x) | !R1(x)", "exists y. (E(x,y) & x = y)", "forall x. (R1(x) -> true)"}) {
-    const engine::AcrNetwork net = compile(pool, parse_formula(pool, text)).network;
+    const AcrNetwork net = compile(pool, parse_formula(pool, text)).network;
     EXPECT_TRUE(net.layers.empty()) << text;
   }
 }
@@ -148,7 +148,7 @@ TEST(Compile, NetworkEqualsModelCheckerOnRandomFormulasAndGraphs) {
     const std::vector<double> expected(truth.begin(), truth.end());
     const Compiled net = compile(pool, f);
     RC_ASSERT(evaluate(net, g) == expected);
-    RC_ASSERT(engine::run_plain(net.network, g.graph(), colour_input(g, net.network.inputs)) == expected);
+    RC_ASSERT(run_plain(net.network, g.graph(), colour_input(g, net.network.inputs)) == expected);
     const auto ones = std::count(truth.begin(), truth.end(), 1);
     RC_CLASSIFY(ones == 0, "false everywhere");
     RC_CLASSIFY(ones == static_cast<std::ptrdiff_t>(truth.size()), "true everywhere");

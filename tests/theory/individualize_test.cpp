@@ -21,7 +21,7 @@ TEST(Individualise, TheLemmasConstants) {
 
 TEST(Individualise, TheLayerIsTheLemmasFormula) {
   const Thresholds t = lemma_thresholds(2, 0.5);  // c = 4, k = 128, 16 colours
-  engine::AcrNetwork net;
+  AcrNetwork net;
   net.inputs = 2;
   net.layers.push_back(individualising_layer(t, 1));
   for (std::uint32_t j = 0; j < 17; ++j) {
@@ -31,7 +31,7 @@ TEST(Individualise, TheLayerIsTheLemmasFormula) {
   net.head_bias.assign(17, 0);
   for (const double r : {0.0, 0.0625, 0.064, 0.3, 0.5, 0.999}) {
     const Graph one = Graph::from_edges(1, std::vector<Edge>{});
-    const auto out = engine::run_plain(net, one, std::vector<double>{0.25, r});
+    const auto out = run_plain(net, one, std::vector<double>{0.25, r});
     EXPECT_EQ(out[0], 0.25);  // handed on
     for (int j = 1; j <= 16; ++j) {
       EXPECT_EQ(out[static_cast<std::size_t>(j)], std::min(1.0, std::max(0.0, 128 * r - (j - 1) * 128.0 / 16))) << r;
@@ -89,15 +89,14 @@ TEST(Individualise, SpreadingTakesTheFractionOfThreeTimesOwnAndNeighbours) {
   const std::vector<Edge> path = {{0, 1}, {1, 2}};
   const Graph g = Graph::from_edges(3, path);
   const std::vector<double> start = {0.3, 0, 0};
-  const auto after = [&](std::uint32_t rounds) { return engine::run_plain(spreading_network(3, rounds), g, start); };
+  const auto after = [&](std::uint32_t rounds) { return run_plain(spreading_network(3, rounds), g, start); };
   const auto near = [](std::vector<double> numbers) {
     return testing::Pointwise(testing::DoubleNear(1e-9), std::move(numbers));
   };
   EXPECT_THAT(after(0), near({0.3, 0, 0}));
   EXPECT_THAT(after(1), near({0.9, 0.3, 0}));
   // 3 · 0.9 + 0.3 = 3.0 lies on a step; one round from (0.9, 0.31, 0) would not.
-  EXPECT_THAT(engine::run_plain(spreading_network(3, 1), g, std::vector<double>{0.9, 0.31, 0.75}),
-              near({0.01, 0.58, 0.56}));
+  EXPECT_THAT(run_plain(spreading_network(3, 1), g, std::vector<double>{0.9, 0.31, 0.75}), near({0.01, 0.58, 0.56}));
 }
 
 TEST(Individualise, TwinsStayAlikeHoweverLongNumbersSpread) {

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "engine/core/outcome.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/cpu/ppgn_model.hpp"
 #include "engine/cpu/set_model.hpp"
 #include "engine/cpu/slices.hpp"
 #include "engine/cpu/trainer.hpp"
-#include "engine/outcome.hpp"
-#include "engine/randomness.hpp"
 #include "support/parallel.hpp"
 
 namespace tyche::engine::cpu {

@@ -1,7 +1,7 @@
 // Random features, a vector of Philox counters at a time; compiled once per instruction set. The definition is
 // engine/randomness.hpp's random_features(); uniform features are the same bits, normal ones agree to rounding.
+#include "engine/core/randomness.hpp"
 #include "engine/cpu/dispatch.hpp"
-#include "engine/randomness.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/features.cpp"

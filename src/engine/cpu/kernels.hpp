@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/adam.hpp"
-#include "engine/message_graph.hpp"
+#include "engine/core/adam.hpp"
+#include "engine/core/message_graph.hpp"
 #include "nn/model.hpp"
 #include "support/random.hpp"
 

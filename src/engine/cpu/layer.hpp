@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/message_graph.hpp"
 #include "engine/cpu/aligned.hpp"
 #include "engine/cpu/packed_model.hpp"
-#include "engine/message_graph.hpp"
 
 namespace tyche::engine::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/randomness.hpp"
+#include "engine/core/randomness.hpp"
 
 namespace tyche::engine::cpu {
 

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/outcome.hpp"
 #include "engine/cpu/aligned.hpp"
 #include "engine/cpu/layer.hpp"
 #include "engine/cpu/packed_model.hpp"
-#include "engine/outcome.hpp"
 
 namespace tyche::engine::cpu {
 

@@ -2,7 +2,7 @@
 /// PPGN on the fast kernels (the formulas are in engine/reference/ppgn_network.hpp): graphs are spread over threads.
 #include <memory>
 
-#include "engine/batch_model.hpp"
+#include "engine/core/batch_model.hpp"
 #include "engine/cpu/kernels.hpp"
 
 namespace tyche::engine::cpu {

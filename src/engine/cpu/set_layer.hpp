@@ -12,10 +12,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/batch_model.hpp"
+#include "engine/core/batch_model.hpp"
+#include "engine/core/message_graph.hpp"
 #include "engine/cpu/layer.hpp"
 #include "engine/cpu/packed_model.hpp"
-#include "engine/message_graph.hpp"
 
 namespace tyche::engine::cpu {
 

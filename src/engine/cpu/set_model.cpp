@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/core/head.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/cpu/set_layer.hpp"
 #include "engine/cpu/trainer.hpp"
-#include "engine/head.hpp"
-#include "engine/randomness.hpp"
 #include "engine/sets/plan.hpp"
 #include "nn/activation.hpp"
 

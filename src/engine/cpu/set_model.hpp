@@ -2,7 +2,7 @@
 /// Models on sets on the fast kernels: gcn2, gcn3, gcn123.
 #include <memory>
 
-#include "engine/batch_model.hpp"
+#include "engine/core/batch_model.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "engine/sets/set_data.hpp"
 

@@ -10,10 +10,10 @@
 #include <exception>
 #include <mutex>
 
-#include "engine/adam.hpp"
+#include "engine/core/adam.hpp"
+#include "engine/core/outcome.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/cpu/slices.hpp"
-#include "engine/outcome.hpp"
-#include "engine/randomness.hpp"
 #include "support/parallel.hpp"
 
 namespace tyche::engine::cpu {

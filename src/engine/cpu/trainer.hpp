@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/message_graph.hpp"
 #include "engine/cpu/packed_model.hpp"
 #include "engine/cpu/pass.hpp"
 #include "engine/cpu/team.hpp"
 #include "engine/engine.hpp"
-#include "engine/message_graph.hpp"
 
 namespace tyche::engine::cpu {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/outcome.hpp"
 #include "engine/cuda/cuda_engine.hpp"
-#include "engine/outcome.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

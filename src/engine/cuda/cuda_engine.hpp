@@ -5,8 +5,8 @@
 /// to the observer.
 #include <memory>
 
-#include "engine/cuda/names.hpp"
 #include "engine/cuda/path.hpp"
+#include "engine/cuda/runtime/names.hpp"
 #include "engine/engine.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

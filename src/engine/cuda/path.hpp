@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda/names.hpp"
+#include "engine/cuda/runtime/names.hpp"
 #include "engine/engine.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -1,6 +1,6 @@
 #include "engine/reference/models.hpp"
 
-#include "engine/randomness.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/reference/ppgn_network.hpp"
 #include "engine/reference/set_network.hpp"
 

@@ -2,7 +2,7 @@
 /// The plain versions of the models beside the GCN.
 #include <memory>
 
-#include "engine/batch_model.hpp"
+#include "engine/core/batch_model.hpp"
 
 namespace tyche::engine::reference {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/message_graph.hpp"
+#include "engine/core/message_graph.hpp"
 #include "nn/activation.hpp"
 #include "nn/model.hpp"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/adam.hpp"
-#include "engine/outcome.hpp"
-#include "engine/randomness.hpp"
+#include "engine/core/adam.hpp"
+#include "engine/core/outcome.hpp"
+#include "engine/core/randomness.hpp"
 #include "engine/reference/models.hpp"
 #include "engine/reference/network.hpp"
 #include "support/parallel.hpp"

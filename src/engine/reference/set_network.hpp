@@ -5,7 +5,7 @@
 /// readout. The readouts of all levels stand side by side before the head.
 #include <vector>
 
-#include "engine/head.hpp"
+#include "engine/core/head.hpp"
 #include "engine/reference/network.hpp"
 #include "engine/sets/plan.hpp"
 

@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/batch_model.hpp"
-#include "engine/message_graph.hpp"
+#include "engine/core/batch_model.hpp"
+#include "engine/core/message_graph.hpp"
 #include "engine/sets/set_data.hpp"
 
 namespace tyche::engine {

@@ -1,0 +1,59 @@
+#pragma once
+/// The kernels of a padded width; fused_32.cu and its like make them.
+#include "engine/cuda/fused/pass.cuh"
+#include "engine/cuda/fused/update.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS::fused {
+
+/// A block a unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
+/// for; in later ones the graphs and random numbers are made ready while the update of the step before still runs.
+template <int W, bool kElu>
+__global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constant__ Args a, int step) {
+  char* sm = dynamic_shared();
+  const int block = static_cast<int>(blockIdx.x), trial = block / a.units_most, index = block % a.units_most;
+  if (step == 0) pdl_wait();
+  const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.steps + step;
+  if (index >= a.plan[row].units) {
+    if (step > 0) pdl_wait();
+    pdl_trigger();
+    return;
+  }
+  const EpochKeys keys = a.keys[epoch];
+  const Unit unit = a.units[row * a.units_stride + index];
+  const Names names = {
+      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, keys.dropout, row};
+  const Members members = prepare<W>(a, sm, unit, keys.features, names);
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
+  if (step > 0) pdl_wait();
+  pdl_trigger();
+  pass<W, true, kElu>(a, sm, members, share, trial);
+}
+
+/// A block a unit of the test graphs: logits of one draw.
+template <int W, bool kElu>
+__global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant__ Args a, int draw) {
+  char* sm = dynamic_shared();
+  const int trial = static_cast<int>(blockIdx.x) / a.test_units_most;
+  const int index = static_cast<int>(blockIdx.x) % a.test_units_most;
+  const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.draws + draw;
+  if (index >= a.test_counts[trial] || a.test_due[epoch] == 0) return;
+  const Unit unit = a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index];
+  const Names names = {
+      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
+  const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
+  const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
+  pass<W, false, kElu>(a, sm, members, share, trial);
+}
+
+template <int W>
+__global__ void __launch_bounds__(kUpdateThreads, 1024 / kUpdateThreads)
+    update_kernel(const __grid_constant__ Args a, int step) {
+  update<W>(a, dynamic_shared(), step);
+}
+
+template <int W>
+[[nodiscard]] Kernels kernels_of() {
+  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W, true>, test_kernel<W, false>, update_kernel<W>};
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS::fused

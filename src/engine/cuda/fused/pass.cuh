@@ -1,0 +1,287 @@
+#pragma once
+/// One unit from its graphs to the gradient of all parameters, in shared memory alone.
+#include "engine/cuda/fused/head.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS::fused {
+
+/// Random feature k of a node, for what the fast way of fill_random() does not cover.
+__device__ __forceinline__ float random_feature(const Args& a, uint2 key, int k, int node, unsigned graph,
+                                                unsigned place) {
+  if (a.pinned != nullptr) {
+    return a.pinned[static_cast<std::size_t>(a.pinned_first[place] + static_cast<unsigned>(node)) *
+                        static_cast<unsigned>(a.model.random) +
+                    static_cast<unsigned>(k)];
+  }
+  const float4 block = feature_block<true>(key, static_cast<unsigned>(k) / 4, static_cast<unsigned>(node), graph,
+                                           a.model.normal, a.model.feature_scale);
+  return k % 4 == 0 ? block.x : k % 4 == 1 ? block.y : k % 4 == 2 ? block.z : block.w;
+}
+
+/// The columns from model.fixed on of the mixed input: random features, zeros in what is padding.
+template <int W>
+__device__ __forceinline__ void fill_random(const Args& a, char* sm, const Members& members, const Unit& unit,
+                                            uint2 key) {
+  const Model& model = a.model;
+  const unsigned to = static_cast<unsigned>(model.pre * a.shared.buffer);
+  const int tid = static_cast<int>(threadIdx.x), first_chunk = model.fixed / 8, chunks = W / 8 - first_chunk;
+  const bool whole = model.fixed % 8 == 0 && model.width == W && a.pinned == nullptr;
+#pragma unroll 1
+  for (int q = tid; q < members.padded * chunks; q += kThreads) {
+    const int row = chunks == W / 8 ? q / (W / 8) : q / chunks;
+    const int chunk = first_chunk + q - row * chunks;
+    const bool second = row >= members.second;
+    const int node = second ? row - members.second : row;
+    const unsigned graph = second ? unit.graph[1] : unit.graph[0];
+    char* at = sm + to + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk));
+    if (whole) {
+      uint4 out = make_uint4(0, 0, 0, 0);
+      if (row < members.rows) {
+        const auto block = static_cast<unsigned>(chunk - first_chunk) * 2;
+        const float4 x =
+            feature_block<true>(key, block, static_cast<unsigned>(node), graph, model.normal, model.feature_scale);
+        const float4 y =
+            feature_block<true>(key, block + 1, static_cast<unsigned>(node), graph, model.normal, model.feature_scale);
+        out = make_uint4(pack2(x.x, x.y), pack2(x.z, x.w), pack2(y.x, y.y), pack2(y.z, y.w));
+      }
+      *reinterpret_cast<uint4*>(at) = out;
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < 8; ++i) {
+        const int k = chunk * 8 + i - model.fixed;
+        if (k < 0) continue;  // the pre-convolutions' column
+        float x = 0;
+        if (k < model.random && row < members.rows) {
+          x = random_feature(a, key, k, node, graph, second ? unit.place[1] : unit.place[0]);
+        }
+        reinterpret_cast<Half*>(at)[i] = to_half(x);
+      }
+    }
+  }
+}
+
+/// The node features, zeros behind them.
+template <int W>
+__device__ __forceinline__ void fill_features(const Args& a, char* sm, const Members& members, const Unit& unit,
+                                              const GraphEntry& one, const GraphEntry& two) {
+  const int columns = a.model.features;
+#pragma unroll 1
+  for (int q = static_cast<int>(threadIdx.x); q < members.padded * (W / 8); q += kThreads) {
+    const int row = q / (W / 8), chunk = q % (W / 8);
+    const bool second = row >= members.second;
+    // A graph has one row offset more than nodes.
+    const int node = second ? two.first_offset - static_cast<int>(unit.graph[1]) + row - members.second
+                            : one.first_offset - static_cast<int>(unit.graph[0]) + row;
+    char* at = sm + chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(chunk));
+    *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
+    if (row < members.rows) {
+      for (int c = chunk * 8; c < columns && c < chunk * 8 + 8; ++c) {
+        reinterpret_cast<Half*>(at)[c - chunk * 8] = a.features[static_cast<std::size_t>(node) * columns + c];
+      }
+    }
+  }
+}
+
+/// Graphs and inputs of a unit, and `names` (labels are added) into shared memory: nothing that an earlier kernel of
+/// the same epoch writes.
+template <int W>
+__device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, Names names) {
+  const int tid = static_cast<int>(threadIdx.x);
+  const GraphEntry one = a.graphs[unit.graph[0]];
+  GraphEntry two = {0, 0, 0, 0, 0};
+  if (unit.graph[1] != kNone) two = a.graphs[unit.graph[1]];
+  Members members;
+  members.graphs = unit.graph[1] != kNone ? 2 : 1;
+  members.wide = (one.wide | two.wide) != 0;
+  members.second = one.nodes;
+  members.rows = one.nodes + two.nodes;
+  members.padded = members.rows > 0 ? (members.rows + 15) & ~15 : 16;
+  if (tid == 0) {
+    names.label[0] = one.label, names.label[1] = two.label;
+    *reinterpret_cast<Names*>(sm + a.shared.names) = names;
+  }
+
+  // Half of the threads a graph. The first loads fly while the random numbers are made.
+  const bool second = tid >= kThreads / 2;
+  const int own = tid % (kThreads / 2);
+  const int nodes = second ? two.nodes : one.nodes, base = second ? members.second : 0;
+  const unsigned short* offsets = a.row_offsets + (second ? two.first_offset : one.first_offset);
+  const unsigned short* neighbours = a.neighbours + (second ? two.first_edge : one.first_edge);
+  const int edges_before = second ? a.row_offsets[one.first_offset + one.nodes] : 0;
+  const int edges = nodes > 0 ? offsets[nodes] : 0;
+  int begin = 0, end = 0, neighbour = 0;
+  if (own < nodes) begin = offsets[own], end = offsets[own + 1];
+  if (own < edges) neighbour = neighbours[own];
+
+  if (a.model.pre > 0) fill_features<W>(a, sm, members, unit, one, two);
+  fill_random<W>(a, sm, members, unit, key);
+
+  auto* inverse = reinterpret_cast<float*>(sm + a.shared.inverse);
+  auto* shared_offsets = reinterpret_cast<unsigned short*>(sm + a.shared.offsets);
+  auto* shared_neighbours = reinterpret_cast<unsigned short*>(sm + a.shared.neighbours);
+  for (int v = own; v < nodes; v += kThreads / 2) {
+    if (v != own) begin = offsets[v], end = offsets[v + 1];
+    const int degree = end - begin;
+    shared_offsets[base + v] = static_cast<unsigned short>(edges_before + begin);
+    inverse[base + v] = degree == 0 ? 0.0f : a.model.sum_aggregation ? 1.0f : 1.0f / static_cast<float>(degree);
+  }
+  if (second && own == 0) shared_offsets[members.rows] = static_cast<unsigned short>(edges_before + edges);
+  for (int e = own; e < edges; e += kThreads / 2) {
+    if (e != own) neighbour = neighbours[e];
+    shared_neighbours[edges_before + e] = static_cast<unsigned short>(neighbour + base);
+  }
+  if (tid < members.padded - members.rows) inverse[members.rows + tid] = 0;
+  __syncthreads();
+  return members;
+}
+
+/// Zeros in the columns from `columns` on of the values a warp's products have left in `to`; own: the lane's first
+/// place there.
+template <int W>
+__device__ __forceinline__ void clear_columns(char* to, int columns, int tiles, unsigned own, int warp, int lane) {
+  using T = Team<W>;
+#pragma unroll 1
+  for (int tile = warp / T::kColumnGroups; tile < tiles; tile += T::kRowGroups, to += T::kRowGroups * T::kTileBytes) {
+#pragma unroll 1
+    for (int i = 0; i < 8; ++i) {
+      const int n = i / 4, column = warp % T::kColumnGroups * 16 + n * 8 + 2 * (lane & 3) + i % 2;
+      const unsigned at = (own ^ static_cast<unsigned>(n) << 4) + static_cast<unsigned>(i / 2 % 2 * 16 * W + i % 2 * 2);
+      if (column >= columns) *reinterpret_cast<Half*>(to + at) = 0;
+    }
+  }
+}
+
+/// Forward, and in training backward: the gradient goes into the unit's slots.
+template <int W, bool kTrain, bool kElu>
+__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, const Share& share, int trial) {
+  using T = Team<W>;
+  const Model& model = a.model;
+  const int tid = static_cast<int>(threadIdx.x), lane = tid & 31;
+  const int warp = shfl(tid >> 5, 0);  // the same in all lanes, and the compiler knows
+  const int group = warp % T::kColumnGroups, eighth = lane >> 2, pair = lane & 3;
+  const int tiles = members.padded / 16;
+  const auto buffer = static_cast<unsigned>(a.shared.buffer);
+  const auto scratch = static_cast<unsigned>(a.shared.scratch);
+  const unsigned last = static_cast<unsigned>(model.layers) * buffer;
+
+  Weights<W> weights;
+  const uint4* from = lane_weights<W>(a.forward_w + static_cast<std::size_t>(trial) * model.weights, group, lane);
+  const float* bias = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights + group * 16 + 2 * pair;
+  float2 start[2];
+  const auto load_bias = [&] {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) start[n] = *reinterpret_cast<const float2*>(bias + n * 8);
+  };
+  if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+  load_bias();
+  // The lane's place in the warp's first tile as operand of ldmatrix, and that of its two values in row `eighth` of a
+  // result; those of the next 8 columns have another bit 4.
+  const int row = warp / T::kColumnGroups * 16 + eighth;
+  const unsigned operand = computed_here(lane_rows<W>(warp, lane));
+  const unsigned result = computed_here(chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(group * 2)) +
+                                        4 * static_cast<unsigned>(pair));
+
+  unsigned in = 0;
+#pragma unroll 1
+  for (int l = 0; l < model.layers; ++l) {
+    gather<W, true>(a, sm, in, members.rows, members.padded, members.wide, share);
+    __syncthreads();
+    // The last output may be in fp32, and the next layer's input have random columns, which stand there already.
+    const int kind = computed_here(l == model.layers - 1 && model.readout == Pool::max ? 1
+                                   : l + 1 == model.pre                                ? 2
+                                                                                       : 0);
+    const unsigned out = in + buffer;
+    layer_product<W>(
+        sm, in, scratch, tiles, operand, start, weights, from, warp, [&](float(&z)[2][4], unsigned offset) {
+#pragma unroll
+          for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
+          if (kind == 0) {
+#pragma unroll
+            for (int n = 0; n < 2; ++n) {
+              char* to = sm + (out + offset + (result ^ static_cast<unsigned>(n) << 4));
+              *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+              *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+            }
+            return;
+          }
+#pragma unroll
+          for (int n = 0; n < 2; ++n) {
+            const int column = group * 16 + n * 8 + 2 * pair;
+            if (kind == 1) {
+              auto* to = reinterpret_cast<float*>(sm + (out + 2 * offset)) + row * W + (column ^ ((eighth & 3) << 3));
+              *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
+              *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
+            } else {
+              char* to = sm + (out + offset + (result ^ static_cast<unsigned>(n) << 4));
+              if (column + 1 < model.fixed) {
+                *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+                *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+              } else if (column < model.fixed) {
+                *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
+                *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
+              }
+            }
+          }
+        });
+    in += buffer;
+    if (l + 1 < model.layers) {
+      from += 2 * kMatrixWords<W>;
+      bias += W;
+      if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+      load_bias();
+    }
+    __syncthreads();
+  }
+
+  head<W, kTrain>(a, sm, last, members, warp, lane);
+  if (!kTrain) return;
+
+  const Names& names = names_of(a, sm);
+  from = lane_weights<W>(a.backward_w + static_cast<std::size_t>(names.trial) * model.weights, group, lane) +
+         (model.layers - 1) * (2 * kMatrixWords<W>);
+  const std::size_t slot = static_cast<std::size_t>(names.trial) * a.units_most + names.unit;
+  Piece<W> piece = piece_of<W>(warp, lane, a.slots + slot * model.weights + (model.layers - 1) * (2 * W * W),
+                               a.bias_slots + (slot * model.layers + model.layers - 1) * W);
+  piece.right = computed_here(piece.right);
+  start[0] = start[1] = make_float2(0, 0);
+  unsigned dz = last, next = last + buffer;
+  if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+#pragma unroll 1
+  for (int l = model.layers - 1; l >= 0; --l) {
+    in -= buffer;
+    gather<W, false>(a, sm, dz, members.rows, members.padded, members.wide, share);
+    __syncthreads();
+    if (l > 0) {
+      layer_product<W>(
+          sm, dz, scratch, tiles, operand, start, weights, from, warp, [&](float(&d)[2][4], unsigned offset) {
+            // All values before the first gradient is stored: the compiler cannot know that they are elsewhere.
+            unsigned h[2][2];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+              h[i / 2][i % 2] = *reinterpret_cast<const unsigned*>(
+                  sm + (in + offset + (result ^ static_cast<unsigned>(i / 2) << 4) + i % 2 * (16 * W)));
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+              *reinterpret_cast<unsigned*>(
+                  sm + (next + offset + (result ^ static_cast<unsigned>(i / 2) << 4) + i % 2 * (16 * W))) =
+                  times_slope<kElu>(model.activation, d[i / 2][i % 2 * 2], d[i / 2][i % 2 * 2 + 1], h[i / 2][i % 2]);
+            }
+          });
+      // Nothing flows back into random columns.
+      if (l == model.pre) clear_columns<W>(sm + next, model.fixed, tiles, result, warp, lane);
+    }
+    weight_gradient<W>(sm, in, dz, scratch, tiles, piece, warp, lane);
+    piece.slot -= 2 * kMatrixWords<W>;
+    piece.bias_slot -= W / 2;
+    from -= 2 * kMatrixWords<W>;
+    if (l > 1) {
+      if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
+    }
+    __syncthreads();
+    const unsigned used = dz;
+    dz = next;
+    next = used;
+  }
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS::fused

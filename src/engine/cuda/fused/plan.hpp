@@ -1,0 +1,62 @@
+#pragma once
+/// What the trials of a group do in the next few epochs, for the device: batches as units, keys of the random numbers,
+/// Adam's constants. Made by the host while the device works on the chunk before.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/cuda/fused/shape.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS::fused {
+
+/// The sizes all plans of a group share.
+struct PlanSizes {
+  std::size_t trials = 0;
+  std::size_t steps = 0;         ///< of an epoch, in the trial with the most
+  std::size_t units_stride = 0;  ///< units a batch can come to
+  std::size_t draws = 0;
+  std::size_t epochs_most = 0;  ///< of a chunk
+};
+
+struct Plan {
+  Plan() = default;
+  explicit Plan(const PlanSizes& sizes);
+
+  std::size_t epochs = 0;              ///< of the chunk
+  std::size_t units_most = 1;          ///< of any batch
+  std::vector<std::uint32_t> first;    ///< a trial: the epoch (1 is the first) its first one here is
+  std::vector<std::size_t> epochs_of;  ///< a trial: how many of the chunk's it takes
+  PinnedArray<StepEntry> steps;        ///< layouts as in Args
+  PinnedArray<Unit> units;
+  PinnedArray<EpochKeys> keys;
+  PinnedArray<int> test_due;
+  PinnedArray<uint2> test_keys;
+
+  /// Makes a trial rest.
+  void drop(std::size_t trial, const PlanSizes& sizes);
+};
+
+/// Plans chunk after chunk of a group of trials; their states say where to begin.
+class Planner {
+ public:
+  Planner(const Job& job, const Shape& shape, std::span<Trial> trials);
+
+  /// Sizes but for epochs_most.
+  [[nodiscard]] const PlanSizes& sizes() const { return sizes_; }
+  /// Whether a trial has an epoch left to plan.
+  [[nodiscard]] bool more() const;
+  /// The next `epochs` epochs of every trial (fewer where fewer are left).
+  void next(Plan& plan, std::size_t epochs);
+
+ private:
+  void plan_epoch(Plan& plan, std::size_t e, std::size_t t);
+
+  const Job& job_;
+  const Shape& shape_;
+  std::span<Trial> trials_;
+  PlanSizes sizes_;
+  std::vector<std::uint32_t> done_;  ///< a trial: epochs planned
+  std::vector<std::uint64_t> step_;  ///< a trial: Adam steps planned
+};
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS::fused

@@ -1,0 +1,438 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <future>
+
+#include "engine/core/outcome.hpp"
+#include "engine/cuda/fused/plan.hpp"
+#include "engine/cuda/fused/trainer.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS::fused {
+
+namespace {
+
+constexpr double kChunkMilliseconds = 250;
+constexpr std::size_t kPlanBytes = std::size_t{16} << 20;  // of a chunk
+
+__global__ void next_epoch_kernel(int* epoch) {
+  if (threadIdx.x == 0) ++*epoch;
+}
+
+// A chunk that was queued, and what comes back from it.
+struct Chunk {
+  std::size_t epochs = 0;
+  std::vector<std::uint32_t> first;    // as in Plan
+  std::vector<std::size_t> epochs_of;  // as in Plan
+  std::vector<int> test_due;           // as in Plan
+  PinnedArray<Outcome> outcomes;
+  PinnedArray<float> logits;
+  PinnedArray<int> bad;
+  PinnedArray<float> states;
+  Event begin, last_test, end, arrived;
+
+  [[nodiscard]] bool tested(std::size_t e) const {
+    const std::size_t trials = first.size();
+    return std::any_of(test_due.begin() + static_cast<std::ptrdiff_t>(e * trials),
+                       test_due.begin() + static_cast<std::ptrdiff_t>((e + 1) * trials),
+                       [](int due) { return due != 0; });
+  }
+};
+
+class GroupRun {
+ public:
+  GroupRun(const Job& job, const Shape& shape, const Tables& tables, std::span<Trial> trials, std::size_t first,
+           Observer& observer, const FusedOptions& options, Stream& stream)
+      : job_(job),
+        trials_(trials),
+        first_(first),
+        observer_(observer),
+        options_(options),
+        stream_(stream),
+        shape_(shape),
+        planner_(job, shape, trials),
+        states_(shape, trials.size(), stream),
+        stopped_(trials.size(), false),
+        stopping_(trials.size(), false),
+        broken_(trials.size(), false) {
+    std::size_t batch = 1;
+    for (const Trial& trial : trials) batch = std::max(batch, std::min<std::size_t>(trial.train.size(), job.batch));
+    args_ = args_of(shape, trials.size(), batch);
+    tables.place(args_);
+    states_.place(args_);
+    reserve_chunks(batch);
+    load_states();
+  }
+  GroupRun(const GroupRun&) = delete;
+  GroupRun& operator=(const GroupRun&) = delete;
+  ~GroupRun() {
+    try {
+      stream_.sync();  // whatever still runs reads our memory
+    } catch (...) {
+    }
+  }
+
+  std::vector<std::size_t> run() {
+    std::size_t queued = 0;
+    bool ready = planner_.more();
+    if (ready) planner_.next(plans_[0], chunk_epochs());
+    while (ready && !all_stopped()) {
+      queue(plans_[queued % 2], chunks_[queued % 2]);
+      ++queued;
+      // While this chunk runs: the one before it is delivered, the next one planned where that one's plan was.
+      Chunk* before = queued > 1 ? &chunks_[queued % 2] : nullptr;
+      if (before != nullptr) before->arrived.wait();
+      const Timing timing = before != nullptr ? time_of(*before) : Timing{};
+      std::future<void> planning;
+      ready = planner_.more();
+      if (ready) {
+        planning = std::async(std::launch::async, [this, &plan = plans_[queued % 2], epochs = chunk_epochs()] {
+          planner_.next(plan, epochs);
+        });
+      }
+      if (before != nullptr) deliver(*before, timing);
+      if (ready) planning.get();
+    }
+    if (queued > 0) {
+      Chunk& last = chunks_[(queued - 1) % 2];
+      last.arrived.wait();
+      deliver(last, time_of(last));
+    }
+    std::vector<std::size_t> out;
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      if (broken_[t]) out.push_back(t);
+    }
+    return out;
+  }
+
+ private:
+  struct Timing {
+    double epoch = 0, test = 0;  // seconds of one trial
+  };
+
+  void reserve_chunks(std::size_t batch) {
+    sizes_ = planner_.sizes();
+    std::vector<std::vector<Unit>> tests;
+    std::size_t most = 1;
+    for (const Trial& trial : trials_) {
+      tests.push_back(test_units(job_, shape_, trial.test));
+      most = std::max(most, tests.back().size());
+      tests_most_ = std::max(tests_most_, trial.test.size());
+    }
+    std::vector<Unit> units(tests.size() * most, Unit{{kNone, kNone}, {0, 0}});
+    std::vector<int> counts;
+    for (std::size_t t = 0; t < tests.size(); ++t) {
+      std::copy(tests[t].begin(), tests[t].end(), units.begin() + static_cast<std::ptrdiff_t>(t * most));
+      counts.push_back(static_cast<int>(tests[t].size()));
+    }
+    test_units_ = DeviceArray<Unit>::from(units, "test graphs", stream_);
+    test_counts_ = DeviceArray<int>::from(counts, "test graphs", stream_);
+
+    const std::size_t classes = job_.model.classes;
+    const std::size_t per_row =
+        sizes_.steps * (sizes_.units_stride * sizeof(Unit) + sizeof(StepEntry) + batch * sizeof(Outcome)) +
+        sizes_.draws * (tests_most_ * classes * sizeof(float) + sizeof(uint2)) + 64;
+    sizes_.epochs_most = std::clamp<std::size_t>(kPlanBytes / (per_row * trials_.size()), 1, job_.epochs);
+    if (options_.chunk_epochs > 0) sizes_.epochs_most = std::min<std::size_t>(options_.chunk_epochs, job_.epochs);
+    const std::size_t rows = sizes_.epochs_most * trials_.size();
+    steps_ = DeviceArray<StepEntry>(rows * sizes_.steps, "plan of batches");
+    units_ = DeviceArray<Unit>(rows * sizes_.steps * sizes_.units_stride, "plan of batches");
+    keys_ = DeviceArray<EpochKeys>(rows, "plan of batches");
+    test_due_ = DeviceArray<int>(rows, "plan of batches");
+    test_keys_ = DeviceArray<uint2>(rows * sizes_.draws, "plan of batches");
+    outcomes_ = DeviceArray<Outcome>(rows * sizes_.steps * batch, "losses");
+    logits_ = DeviceArray<float>(rows * sizes_.draws * tests_most_ * classes, "test logits");
+    outcomes_.zero(stream_);  // short batches leave some of both unwritten, and all is copied back
+    logits_.zero(stream_);
+    bad_ = DeviceArray<int>(trials_.size(), "flags");
+    epoch_ = DeviceArray<int>(1, "epoch");
+    before_first_ = PinnedArray<int>(1, "host memory");
+    before_first_.data()[0] = -1;
+    for (int i = 0; i < 2; ++i) {
+      plans_[i] = Plan(sizes_);
+      chunks_[i].outcomes = PinnedArray<Outcome>(outcomes_.size(), "host memory for losses");
+      chunks_[i].logits = PinnedArray<float>(logits_.size(), "host memory for test logits");
+      chunks_[i].bad = PinnedArray<int>(bad_.size(), "host memory for flags");
+      chunks_[i].states = PinnedArray<float>(states_.floats(), "host memory for parameters");
+    }
+    args_.steps = static_cast<int>(sizes_.steps);
+    args_.units_stride = static_cast<int>(sizes_.units_stride);
+    args_.draws = static_cast<int>(sizes_.draws);
+    args_.test_units_most = static_cast<int>(most);
+    args_.tests_most = static_cast<int>(tests_most_);
+    args_.epoch = epoch_.data();
+    args_.plan = steps_.data();
+    args_.units = units_.data();
+    args_.keys = keys_.data();
+    args_.test_units = test_units_.data();
+    args_.test_counts = test_counts_.data();
+    args_.test_due = test_due_.data();
+    args_.test_keys = test_keys_.data();
+    args_.outcomes = outcomes_.data();
+    args_.logits = logits_.data();
+    args_.bad_epoch = bad_.data();
+    if (job_.model.dropout > 0) {
+      args_.dropout_threshold = static_cast<std::uint64_t>(std::ceil(job_.model.dropout * 0x1p32));
+      args_.dropout_keep = static_cast<float>(1 / (1 - job_.model.dropout));
+    }
+  }
+
+  void load_states() {
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      const State& state = trials_[t].state;
+      std::copy(state.parameters.begin(), state.parameters.end(), states_.part(states_.pinned(), t, 0).begin());
+      std::copy(state.adam_m.begin(), state.adam_m.end(), states_.part(states_.pinned(), t, 1).begin());
+      std::copy(state.adam_v.begin(), state.adam_v.end(), states_.part(states_.pinned(), t, 2).begin());
+    }
+    states_.load(stream_);
+    stream_.sync();
+  }
+
+  // A first look soon; then by the clock.
+  std::size_t chunk_epochs() {
+    if (options_.chunk_epochs == 0) {
+      const double wanted = epoch_milliseconds_ > 0 ? kChunkMilliseconds / epoch_milliseconds_ : 1;
+      chunk_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, 4 * chunk_);
+      return std::min(chunk_, sizes_.epochs_most);
+    }
+    return sizes_.epochs_most;
+  }
+
+  void capture(std::size_t units) {
+    stream_.sync();
+    workspace_.reserve(shape_, trials_.size(), units, static_cast<std::size_t>(args_.batch), stream_);
+    workspace_.place(args_);
+    args_.units_most = static_cast<int>(units);
+    args_.staged_slots = static_cast<int>(std::min<std::size_t>(units, kMostStaged));
+    const Args args = args_;
+    const Kernels& kernels = *shape_.kernels;
+    graph_ = Graph::capture(stream_, [this, args, &kernels] {
+      launch(next_epoch_kernel, 1, 32, 0, stream_, args.epoch);
+      const auto trials = static_cast<std::size_t>(args.trials);
+      for (int s = 0; s < args.steps; ++s) {
+        launch_dependent(kernels.train(args.model.activation), trials * static_cast<std::size_t>(args.units_most),
+                         kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
+        launch_dependent(kernels.update, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
+      }
+    });
+  }
+
+  // Uploads a plan, queues its epochs and the way back of what they give.
+  void queue(Plan& plan, Chunk& chunk) {
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      if (stopped_[t]) plan.drop(t, sizes_);
+    }
+    if (plan.units_most > static_cast<std::size_t>(args_.units_most)) capture(plan.units_most);
+    const std::size_t rows = plan.epochs * trials_.size();
+    chunk.epochs = plan.epochs;
+    chunk.first = plan.first;
+    chunk.epochs_of = plan.epochs_of;
+    chunk.test_due.assign(plan.test_due.data(), plan.test_due.data() + rows);
+    steps_.upload(plan.steps.span().first(rows * sizes_.steps), stream_);
+    units_.upload(plan.units.span().first(rows * sizes_.steps * sizes_.units_stride), stream_);
+    keys_.upload(plan.keys.span().first(rows), stream_);
+    test_due_.upload(plan.test_due.span().first(rows), stream_);
+    test_keys_.upload(plan.test_keys.span().first(rows * sizes_.draws), stream_);
+    bad_.zero(stream_);
+    epoch_.upload(before_first_.span(), stream_);
+    chunk.begin.record(stream_);
+    for (std::size_t e = 0; e < plan.epochs; ++e) {
+      graph_.launch(stream_);
+      if (e + 1 == plan.epochs) chunk.last_test.record(stream_);
+      if (tests_most_ == 0 || !chunk.tested(e)) continue;
+      for (std::size_t draw = 0; draw < sizes_.draws; ++draw) {
+        launch(shape_.kernels->test(args_.model.activation),
+               trials_.size() * static_cast<std::size_t>(args_.test_units_most), kThreads,
+               static_cast<std::size_t>(args_.shared.bytes), stream_, args_, static_cast<int>(draw));
+      }
+    }
+    chunk.end.record(stream_);
+    outcomes_.download(chunk.outcomes.span().first(rows * sizes_.steps * static_cast<std::size_t>(args_.batch)),
+                       stream_);
+    logits_.download(chunk.logits.span().first(rows * sizes_.draws * tests_most_ * job_.model.classes), stream_);
+    bad_.download(chunk.bad.span(), stream_);
+    states_.save(chunk.states.span(), stream_);
+    chunk.arrived.record(stream_);
+  }
+
+  // The device's time shared out among the trials: a test takes as long as that after the chunk's last epoch.
+  Timing time_of(const Chunk& chunk) {
+    const double all = Event::ms(chunk.begin, chunk.end);
+    epoch_milliseconds_ = all / static_cast<double>(chunk.epochs);
+    if (chunk.tested(chunk.epochs - 1)) test_milliseconds_ = Event::ms(chunk.last_test, chunk.end);
+    double tests = 0, trial_epochs = 0, trial_tests = 0;
+    for (std::size_t e = 0; e < chunk.epochs; ++e) tests += chunk.tested(e) ? test_milliseconds_ : 0;
+    for (const std::size_t epochs : chunk.epochs_of) trial_epochs += static_cast<double>(epochs);
+    for (const int due : chunk.test_due) trial_tests += due;
+    tests = std::min(tests, all);
+    return {(all - tests) * 1e-3 / std::max(1.0, trial_epochs), tests * 1e-3 / std::max(1.0, trial_tests)};
+  }
+
+  // Tells the observer, epoch by epoch and trial by trial; the last epoch of each trial comes with its state.
+  void deliver(Chunk& chunk, const Timing& timing) {
+    std::vector<std::vector<Tally>> tallies(trials_.size());
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      if (stopped_[t]) continue;
+      for (std::size_t e = 0; e < chunk.epochs_of[t]; ++e) tallies[t].push_back(tally_of(chunk, e, t));
+      const bool lost =
+          chunk.bad.data()[t] != 0 || std::any_of(tallies[t].begin(), tallies[t].end(),
+                                                  [](const Tally& tally) { return !std::isfinite(tally.loss); });
+      if (lost) stopped_[t] = broken_[t] = true;
+    }
+    for (std::size_t e = 0; e < chunk.epochs; ++e) {
+      for (std::size_t t = 0; t < trials_.size(); ++t) {
+        if (stopped_[t] || e >= chunk.epochs_of[t]) continue;
+        EpochResult result;
+        result.epoch = chunk.first[t] + static_cast<std::uint32_t>(e);
+        tallies[t][e].report(result);
+        result.seconds = timing.epoch;
+        if (chunk.test_due[e * trials_.size() + t] != 0) {
+          result.evaluated = true;
+          result.eval_seconds = timing.test;
+          result.test_predictions = predictions_of(chunk, e, t);
+        }
+        if (e + 1 < chunk.epochs_of[t]) {
+          if (!observer_.on_passing_epoch(first_ + t, result)) stopping_[t] = true;
+          continue;
+        }
+        take_state(chunk, t);
+        if (!observer_.on_epoch(first_ + t, result, trials_[t].state) || stopping_[t]) stopped_[t] = true;
+      }
+    }
+  }
+
+  [[nodiscard]] Tally tally_of(Chunk& chunk, std::size_t e, std::size_t t) const {
+    Tally tally;
+    const auto batch = static_cast<std::size_t>(args_.batch);
+    const std::size_t graphs = trials_[t].train.size();
+    const Outcome* from = chunk.outcomes.data() + (e * trials_.size() + t) * sizes_.steps * batch;
+    for (std::size_t first = 0; first < graphs; first += job_.batch, from += batch) {
+      for (std::size_t i = 0; i < std::min<std::size_t>(job_.batch, graphs - first); ++i) {
+        tally.add(from[i].loss, from[i].correct > 0);
+      }
+    }
+    return tally;
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> predictions_of(Chunk& chunk, std::size_t e, std::size_t t) const {
+    const std::size_t classes = job_.model.classes;
+    std::vector<std::uint32_t> out;
+    std::vector<double> probabilities(classes);
+    for (std::size_t i = 0; i < trials_[t].test.size(); ++i) {
+      std::fill(probabilities.begin(), probabilities.end(), 0.0);
+      for (std::size_t draw = 0; draw < sizes_.draws; ++draw) {
+        const std::size_t row = (e * trials_.size() + t) * sizes_.draws + draw;
+        add_probabilities(chunk.logits.span().subspan((row * tests_most_ + i) * classes, classes), probabilities);
+      }
+      out.push_back(predicted_class(probabilities));
+    }
+    return out;
+  }
+
+  void take_state(Chunk& chunk, std::size_t t) {
+    State& state = trials_[t].state;
+    const auto copy = [&](std::size_t kind, std::vector<float>& to) {
+      const std::span<const float> from = states_.part(chunk.states.span(), t, kind);
+      to.assign(from.begin(), from.end());
+    };
+    copy(0, state.parameters);
+    copy(1, state.adam_m);
+    copy(2, state.adam_v);
+    state.epoch += static_cast<std::uint32_t>(chunk.epochs_of[t]);
+    state.step += chunk.epochs_of[t] * ((trials_[t].train.size() + job_.batch - 1) / job_.batch);
+  }
+
+  [[nodiscard]] bool all_stopped() const {
+    return std::find(stopped_.begin(), stopped_.end(), false) == stopped_.end();
+  }
+
+  const Job& job_;
+  std::span<Trial> trials_;
+  std::size_t first_;
+  Observer& observer_;
+  FusedOptions options_;
+  Stream& stream_;
+  const Shape& shape_;
+  Planner planner_;
+  PlanSizes sizes_;
+  States states_;
+  Workspace workspace_;
+  Args args_{};
+  Graph graph_;
+  DeviceArray<Unit> test_units_, units_;
+  DeviceArray<int> test_counts_, test_due_, bad_, epoch_;
+  DeviceArray<StepEntry> steps_;
+  DeviceArray<EpochKeys> keys_;
+  DeviceArray<uint2> test_keys_;
+  DeviceArray<Outcome> outcomes_;
+  DeviceArray<float> logits_;
+  PinnedArray<int> before_first_;
+  std::array<Plan, 2> plans_;
+  std::array<Chunk, 2> chunks_;
+  std::size_t tests_most_ = 0;
+  std::size_t chunk_ = 1;
+  double epoch_milliseconds_ = 0, test_milliseconds_ = 0;
+  std::vector<bool> stopped_, stopping_, broken_;  // a trial: gets no more epochs; was asked to stop; is not finite
+};
+
+}  // namespace
+
+void Workspace::reserve(const Shape& shape, std::size_t trials, std::size_t units, std::size_t graphs, Stream& stream) {
+  const auto grow = [](auto& array, std::size_t count, const char* what) {
+    using Array = std::decay_t<decltype(array)>;
+    if (array.size() >= count) return;
+    array = Array();  // before the larger one is there
+    array = Array(count, what);
+  };
+  const auto size = [](int value) { return static_cast<std::size_t>(value); };
+  grow(slots_, trials * units * size(shape.model.weights), "gradients");
+  grow(bias_slots_, trials * units * size(shape.model.layers * shape.width), "gradients of biases");
+  grow(factors_, trials * graphs * size(shape.model.factors), "gradients of the head");
+  grow(scales_, trials * units, "gradients");
+  factors_.zero(stream);  // what pads a row is copied with it
+}
+
+void Workspace::place(Args& args) {
+  args.slots = slots_.data();
+  args.bias_slots = bias_slots_.data();
+  args.slot_scales = scales_.data();
+  args.factor_slots = factors_.data();
+}
+
+Args args_of(const Shape& shape, std::size_t trials, std::size_t batch) {
+  Args args{};
+  args.model = shape.model;
+  args.shared = shape.shared;
+  args.dropout_keep = 1;
+  args.trials = static_cast<int>(trials);
+  args.steps = args.draws = args.units_stride = 1;
+  args.batch = static_cast<int>(batch);
+  args.staged_graphs = static_cast<int>(std::min<std::size_t>(batch, 24));
+  return args;
+}
+
+std::size_t update_blocks(const Args& args) {
+  return static_cast<std::size_t>(args.trials) *
+         static_cast<std::size_t>(weight_blocks(args.model) + small_blocks(args.model));
+}
+std::size_t update_shared(const Args& args) {
+  const int weights = kUpdateWarps * (args.staged_slots + 1) * 512;  // slots, and the pieces in the other orientation
+  return static_cast<std::size_t>(std::max(weights, args.staged_graphs * args.model.factors * 4));
+}
+
+std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
+  const auto weights = static_cast<std::size_t>(shape.model.weights),
+             stride = static_cast<std::size_t>(shape.model.stride);
+  return weights * (4 + 2 * std::size_t{job.batch}) + stride * 24 +
+         std::size_t{job.batch} * static_cast<std::size_t>(shape.model.factors) * 4;
+}
+
+std::vector<std::size_t> train_group(const Job& job, const Shape& shape, const Tables& tables, std::span<Trial> trials,
+                                     std::size_t first, Observer& observer, const FusedOptions& options,
+                                     Stream& stream) {
+  const bool any =
+      std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state.epoch < job.epochs; });
+  if (!any) return {};
+  return GroupRun(job, shape, tables, trials, first, observer, options, stream).run();
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS::fused

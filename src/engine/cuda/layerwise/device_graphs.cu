@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "engine/cuda/layerwise/device_graphs.hpp"
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+// Graphs built together before they go to the device.
+constexpr std::size_t kSlab = 64;
+
+template <class T>
+void point(const T*& to, const std::byte* block, blocks::Place place) {
+  to = place == blocks::kNowhere ? nullptr : reinterpret_cast<const T*>(block + place);
+}
+
+}  // namespace
+
+DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, std::span<const uint32_t> used,
+                           unsigned threads, Stream& stream)
+    : count_(used.size()), used_(used.begin(), used.end()) {
+  const blocks::BlockBuilder builder(job, std::move(sets));
+  shape_ = builder.shape();
+  std::vector<Link> links(shape_.links * count_);
+  std::vector<LevelEnds> ends(shape_.levels.size() * count_);
+  std::vector<uint32_t> labels;
+  std::vector<std::byte> bytes;
+  for (std::size_t first = 0; first < count_; first += kSlab) {
+    std::vector<blocks::GraphBlock> built(std::min(kSlab, count_ - first));
+    parallel_for(built.size(), threads, [&](std::size_t i) { built[i] = builder.build(used_[first + i]); });
+    std::size_t size = 0;
+    for (const auto& block : built) size += (block.bytes.size() + 15) / 16 * 16;
+    DeviceArray<std::byte>& slab = slabs_.emplace_back(size, "the rows and messages of the graphs");
+    bytes.resize(size);
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < built.size(); ++i) {
+      const blocks::GraphBlock& block = built[i];
+      const std::size_t id = first + i;
+      std::copy(block.bytes.begin(), block.bytes.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+      const std::byte* base = slab.data() + at;
+      for (std::size_t l = 0; l < shape_.links; ++l) {
+        Link& link = links[l * count_ + id];
+        const blocks::LinkPlaces& from = block.links[l];
+        point(link.offsets, base, from.offsets);
+        point(link.columns, base, from.columns);
+        point(link.counts, base, from.counts);
+        point(link.scales, base, from.scales);
+        point(link.roots, base, from.roots);
+        point(link.back_offsets, base, from.back_offsets);
+        point(link.back_columns, base, from.back_columns);
+        point(link.back_values, base, from.back_values);
+        point(link.child_offsets, base, from.child_offsets);
+        point(link.children, base, from.children);
+      }
+      for (std::size_t l = 0; l < shape_.levels.size(); ++l) {
+        LevelEnds& level = ends[l * count_ + id];
+        const blocks::LevelPlaces& from = block.levels[l];
+        point(level.features, base, from.features);
+        point(level.types, base, from.types);
+        point(level.nodes, base, from.nodes);
+        point(level.up_offsets, base, from.up_offsets);
+        point(level.up_rows, base, from.up_rows);
+        point(level.multiplicity, base, from.multiplicity);
+        level.total = from.total;
+      }
+      rows_.insert(rows_.end(), block.rows.begin(), block.rows.end());
+      worked_.push_back(block.worked);
+      full_.push_back(block.full);
+      labels.push_back(job.data.labels[used_[id]]);
+      at += (block.bytes.size() + 15) / 16 * 16;
+    }
+    slab.upload(bytes, stream);
+    stream.sync();  // `bytes` is used again
+  }
+  links_ = DeviceArray<Link>::from(links, "the graphs' tables", stream);
+  ends_ = DeviceArray<LevelEnds>::from(ends, "the graphs' tables", stream);
+  numbers_ = DeviceArray<uint32_t>::from(used_, "the graphs' numbers", stream);
+  labels_ = DeviceArray<uint32_t>::from(labels, "the graphs' labels", stream);
+  stream.sync();
+}
+
+uint32_t DeviceGraphs::id(uint32_t graph) const {
+  return static_cast<uint32_t>(std::lower_bound(used_.begin(), used_.end(), graph) - used_.begin());
+}
+
+uint32_t DeviceGraphs::parts(uint32_t id, std::size_t level) const {
+  const blocks::LevelShape& shape = shape_.levels[level];
+  return (rows(id, shape.space(shape.depth)) + kPart - 1) / kPart;
+}
+
+Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count) const {
+  Capacity most;
+  count = std::min(count, ids.size());
+  most.graphs = static_cast<uint32_t>(count);
+  const auto largest = [&](const auto& size_of) {
+    std::vector<uint64_t> sizes;
+    for (const uint32_t i : ids) sizes.push_back(size_of(i));
+    std::partial_sort(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(count), sizes.end(), std::greater<>());
+    uint64_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += sizes[i];
+    if (sum >= (uint64_t{1} << 32) - kTile) {
+      throw InputError("a batch of " + std::to_string(count) + " graphs can have " + std::to_string(sum) +
+                       " rows, more than the GPU engine can number (2^32): reduce --batch");
+    }
+    return static_cast<uint32_t>(sum);
+  };
+  for (std::size_t s = 0; s < shape_.spaces; ++s) {
+    most.rows.push_back(largest([&](uint32_t i) { return rows(i, s); }));
+  }
+  for (std::size_t l = 0; l < shape_.levels.size(); ++l) {
+    most.parts.push_back(largest([&](uint32_t i) { return parts(i, l); }));
+  }
+  return most;
+}
+
+Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t convs, std::vector<uint32_t>& words) const {
+  Plan plan;
+  plan.at = words.size();
+  plan.graphs = static_cast<uint32_t>(ids.size());
+  words.insert(words.end(), ids.begin(), ids.end());
+  const auto bases = [&](const auto& size_of) {
+    uint32_t sum = 0;
+    words.push_back(0);
+    for (const uint32_t i : ids) words.push_back(sum += size_of(i));
+    return sum;
+  };
+  for (std::size_t s = 0; s < shape_.spaces; ++s) {
+    plan.rows.push_back(bases([&](uint32_t i) { return rows(i, s); }));
+  }
+  for (std::size_t l = 0; l < shape_.levels.size(); ++l) {
+    plan.parts.push_back(bases([&](uint32_t i) { return parts(i, l); }));
+  }
+  words.resize(words.size() + convs);
+  return plan;
+}
+
+std::size_t DeviceGraphs::fitting(std::span<const uint32_t> ids, const Capacity& capacity) const {
+  std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.levels.size(), 0);
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    bool fits = n < capacity.graphs;
+    for (std::size_t s = 0; s < rows_sum.size(); ++s) {
+      fits = fits && (rows_sum[s] += rows(ids[n], s)) <= capacity.rows[s];
+    }
+    for (std::size_t l = 0; l < parts_sum.size(); ++l) {
+      fits = fits && (parts_sum[l] += parts(ids[n], l)) <= capacity.parts[l];
+    }
+    if (!fits) return std::max<std::size_t>(1, n);
+  }
+  return ids.size();
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,77 @@
+#pragma once
+/// The graphs of a job on the device: rows and messages of every graph that is used (graph_blocks.hpp), copied once and
+/// kept. A batch then is a list of numbers.
+///
+///   DeviceGraphs graphs(job, sets, used, threads, stream);
+///   graphs.id(g)                        // what kernels call graph g of the data set
+///   Plan plan = graphs.plan(batch, words);
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/cuda/layerwise/ends.cuh"
+#include "engine/sets/graph_blocks.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Where the words of one pass over some graphs lie in an array that goes to the device: ids, then the bases of every
+/// space and of every level's parts, then `slices` words for the convolutions.
+struct Plan {
+  std::size_t at = 0;
+  uint32_t graphs = 0;
+  std::vector<uint32_t> rows;   ///< one a space
+  std::vector<uint32_t> parts;  ///< one a level
+
+  [[nodiscard]] std::size_t base(std::size_t space) const { return at + graphs + space * (graphs + 1); }
+  [[nodiscard]] std::size_t part_base(std::size_t level) const { return base(rows.size() + level); }
+  [[nodiscard]] std::size_t slices() const { return base(rows.size() + parts.size()); }
+};
+
+/// The most a pass may have.
+struct Capacity {
+  uint32_t graphs = 0;
+  std::vector<uint32_t> rows;   ///< one a space
+  std::vector<uint32_t> parts;  ///< one a level
+};
+
+class DeviceGraphs {
+ public:
+  /// `used`: graphs of the data set, ascending and each once. Throws like BlockBuilder and DeviceArray.
+  DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, std::span<const uint32_t> used, unsigned threads,
+               Stream& stream);
+
+  [[nodiscard]] const blocks::Shape& shape() const { return shape_; }
+  /// Requires that the graph is used.
+  [[nodiscard]] uint32_t id(uint32_t graph) const;
+  [[nodiscard]] uint32_t rows(uint32_t id, std::size_t space) const { return rows_[id * shape_.spaces + space]; }
+  [[nodiscard]] uint64_t worked(uint32_t id) const { return worked_[id]; }
+  [[nodiscard]] uint64_t full(uint32_t id) const { return full_[id]; }
+
+  /// What any `count` graphs fit into. Throws InputError where 32 bits cannot number their rows.
+  [[nodiscard]] Capacity capacity(std::span<const uint32_t> ids, std::size_t count) const;
+  /// Appends the words of a pass over these graphs, with `convs` words left for slices.
+  [[nodiscard]] Plan plan(std::span<const uint32_t> ids, std::size_t convs, std::vector<uint32_t>& words) const;
+  /// How many of the graphs fit together, from the first on; at least 1.
+  [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity) const;
+
+  [[nodiscard]] const Link* links(std::size_t link) const { return links_.data() + link * count_; }
+  [[nodiscard]] const LevelEnds* ends(std::size_t level) const { return ends_.data() + level * count_; }
+  [[nodiscard]] const uint32_t* numbers() const { return numbers_.data(); }
+  [[nodiscard]] const uint32_t* labels() const { return labels_.data(); }
+
+ private:
+  [[nodiscard]] uint32_t parts(uint32_t id, std::size_t level) const;
+
+  blocks::Shape shape_;
+  std::size_t count_ = 0;
+  std::vector<uint32_t> used_;
+  std::vector<uint32_t> rows_;  ///< id × spaces
+  std::vector<uint64_t> worked_, full_;
+  std::vector<DeviceArray<std::byte>> slabs_;
+  DeviceArray<Link> links_;      ///< link × id
+  DeviceArray<LevelEnds> ends_;  ///< level × id
+  DeviceArray<uint32_t> numbers_, labels_;
+};
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

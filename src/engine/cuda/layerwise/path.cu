@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "engine/core/randomness.hpp"
+#include "engine/cuda/layerwise/layerwise.hpp"
+#include "engine/cuda/layerwise/trial.hpp"
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+std::vector<uint32_t> distinct(std::vector<uint32_t> graphs) {
+  std::sort(graphs.begin(), graphs.end());
+  graphs.erase(std::unique(graphs.begin(), graphs.end()), graphs.end());
+  return graphs;
+}
+
+template <class P>
+class LayerwisePath : public Path {
+ public:
+  explicit LayerwisePath(const LayerwiseOptions& options) : options_(options) {}
+
+  [[nodiscard]] std::string description() const override {
+    return std::string("layer by layer, ") + (P::kFast ? "mixed precision" : "fp32");
+  }
+
+  std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) override;
+  Logits predict(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which,
+                 const Draw& draw) override;
+  double gradient(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which, const Draw& draw,
+                  std::vector<float>& gradient_out, Logits& logits_out) override;
+
+ private:
+  // A job on the device.
+  struct Prepared {
+    Prepared(const Job& job, std::span<const uint32_t> used, unsigned threads)
+        : sets(job.model.on_sets() ? sets_of(job, threads) : nullptr),
+          graphs(job, sets, used, threads, stream),
+          network(job.model, sets.get(), graphs.shape(), multiprocessors()) {}
+
+    Stream stream;
+    std::shared_ptr<const SetData> sets;
+    DeviceGraphs graphs;
+    Network network;
+  };
+
+  [[nodiscard]] uint32_t chunk(const TrialRun<P>& run) const {
+    if (options_.chunk_epochs > 0) return options_.chunk_epochs;
+    if (run.seconds_per_epoch() <= 0) return 1;
+    return static_cast<uint32_t>(std::clamp(options_.chunk_seconds / run.seconds_per_epoch(), 1.0, 1e6));
+  }
+
+  LayerwiseOptions options_;
+};
+
+template <class P>
+std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial> trials, Observer& observer) {
+  std::vector<uint32_t> used;
+  for (const Trial& trial : trials) {
+    if (trial.state.epoch >= job.epochs) continue;
+    used.insert(used.end(), trial.train.begin(), trial.train.end());
+    used.insert(used.end(), trial.test.begin(), trial.test.end());
+  }
+  used = distinct(std::move(used));
+  if (used.empty()) return {};
+  const Prepared prepared(job, used, options_.threads);
+  std::vector<uint32_t> ids(used.size());
+  for (uint32_t i = 0; i < ids.size(); ++i) ids[i] = i;
+  const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
+
+  std::size_t lanes = std::max(1u, options_.lanes);
+  const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
+  while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
+  std::vector<std::size_t> broken;
+  std::vector<std::pair<std::size_t, std::unique_ptr<TrialRun<P>>>> running;
+  std::size_t next = 0;
+  while (true) {
+    while (running.size() < lanes && next < trials.size()) {
+      const std::size_t i = next++;
+      if (trials[i].state.epoch >= job.epochs) continue;
+      running.emplace_back(
+          i, std::make_unique<TrialRun<P>>(job, trials[i], i, prepared.graphs, prepared.network, capacity));
+      running.back().second->watch(options_.timeline);
+      running.back().second->begin(chunk(*running.back().second));
+    }
+    if (running.empty()) break;
+    // The one queued first is looked at first; its next epochs stand behind those of the others.
+    auto [i, run] = std::move(running.front());
+    running.erase(running.begin());
+    if (run->finish(observer)) {
+      run->begin(chunk(*run));
+      running.emplace_back(i, std::move(run));
+    } else if (run->broken()) {
+      broken.push_back(i);
+    }
+  }
+  std::sort(broken.begin(), broken.end());
+  return broken;
+}
+
+template <class P>
+Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which,
+                                 const Draw& draw) {
+  Logits out;
+  if (which.empty()) return out;
+  Prepared prepared(job, distinct({which.begin(), which.end()}), options_.threads);
+  std::vector<uint32_t> ids;
+  for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
+  const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
+  Stream& stream = prepared.stream;
+  Runner<P> runner(job, prepared.graphs, prepared.network, capacity, stream);
+  runner.load(parameters);
+  const auto pinned = DeviceArray<float>::from(draw.pinned, "pinned features", stream);
+  DeviceArray<float> logits(which.size() * job.model.classes, "logits");
+  std::vector<Plan> plans;
+  std::vector<uint32_t> words;
+  for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {
+    const auto rest = std::span<const uint32_t>(ids).subspan(first);
+    plans.push_back(prepared.graphs.plan(rest.first(prepared.graphs.fitting(rest, capacity)),
+                                         prepared.network.convs.size(), words));
+  }
+  const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
+  PassInputs inputs;
+  inputs.features = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+  inputs.logits = logits.data();
+  inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
+  for (const Plan& plan : plans) {
+    runner.forward(device_words.data(), plan, inputs);
+    inputs.logits += std::size_t{plan.graphs} * job.model.classes;
+    if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * job.model.random_dims();
+  }
+  out.values.resize(logits.size());
+  logits.download(out.values, stream);
+  stream.sync();
+  return out;
+}
+
+template <class P>
+double LayerwisePath<P>::gradient(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which,
+                                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) {
+  gradient_out.assign(parameters.size(), 0.0f);
+  logits_out.values.assign(which.size() * job.model.classes, 0.0f);
+  if (which.empty()) return 0;
+  Prepared prepared(job, distinct({which.begin(), which.end()}), options_.threads);
+  std::vector<uint32_t> ids;
+  for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
+  const Capacity capacity = prepared.graphs.capacity(ids, ids.size());
+  Stream& stream = prepared.stream;
+  Runner<P> runner(job, prepared.graphs, prepared.network, capacity, stream);
+  runner.load(parameters);
+  const auto pinned = DeviceArray<float>::from(draw.pinned, "pinned features", stream);
+  DeviceArray<float> logits(logits_out.values.size(), "logits"), losses(ids.size(), "losses"),
+      gradient(parameters.size(), "the gradient");
+  DeviceArray<uint32_t> right(ids.size(), "losses");
+  std::vector<uint32_t> words;
+  const Plan plan = prepared.graphs.plan(ids, prepared.network.convs.size(), words);
+  runner.complete(plan, words);
+  const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
+  PassInputs inputs;
+  inputs.features = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+  inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
+  inputs.training = true;
+  inputs.logits = logits.data();
+  inputs.losses = losses.data();
+  inputs.right = right.data();
+  runner.forward(device_words.data(), plan, inputs);
+  runner.backward(device_words.data(), plan);
+  runner.gradient(device_words.data(), plan, gradient.data());
+  std::vector<float> loss(ids.size());
+  gradient.download(gradient_out, stream);
+  logits.download(logits_out.values, stream);
+  losses.download(loss, stream);
+  if (options_.winners != nullptr) {
+    options_.winners->resize(ids.size() * prepared.network.fc[0].in);
+    runner.winners().download(*options_.winners, stream);
+  }
+  stream.sync();
+  double sum = 0;
+  for (const float value : loss) sum += value;
+  return sum / static_cast<double>(loss.size());
+}
+
+}  // namespace
+
+std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
+  if (options.precision == Precision::fp32) return std::make_unique<LayerwisePath<Full>>(options);
+  return std::make_unique<LayerwisePath<Mixed>>(options);
+}
+
+std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads) {
+  LayerwiseOptions options;
+  options.precision = precision;
+  options.threads = threads;
+  return make_layerwise_path(options);
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,153 @@
+#pragma once
+/// What the kernels of the layer-wise path share. A batch is a list of graphs (numbers into the tables of
+/// device_graphs.hpp); in every space its rows stand graph after graph, `base[b]` being the first row of graph b and
+/// base[graphs] the end. Every sum is taken in an order that depends on the graph alone (rows) or on the batch alone
+/// (gradients), never on timing: the same bits every time.
+#include "engine/cuda/layerwise/tile.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+using std::uint16_t;
+using std::uint32_t;
+using std::uint64_t;
+
+/// A graph's messages of one layer; see blocks::LinkPlaces.
+struct Link {
+  const uint32_t *offsets, *columns;
+  const uint16_t* counts;
+  const float* scales;
+  const uint32_t *roots, *back_offsets, *back_columns;
+  const float* back_values;
+  const uint32_t *child_offsets, *children;
+};
+
+/// What a graph's level starts from and ends in; see blocks::LevelPlaces.
+struct LevelEnds {
+  const float* features;
+  const uint32_t *types, *nodes, *up_offsets, *up_rows;
+  const float* multiplicity;
+  float total;
+};
+
+/// The rows of a batch in one space.
+struct BatchRows {
+  const uint32_t* ids;   ///< graphs of the batch
+  const uint32_t* base;  ///< graphs + 1
+  uint32_t graphs;
+  uint32_t rows;  ///< base[graphs]
+};
+
+/// Elements of a matrix: its rows are `stride` apart, and zero from the last column to the next multiple of 16.
+template <class T>
+struct Rows {
+  T* data;
+  uint32_t stride;
+};
+
+enum class Function : int { elu, tanh, relu, none };
+enum class Pooling : int { max, mean, sum };
+
+template <bool Fast>
+__device__ __forceinline__ float activated(Function function, float z) {
+  if (function == Function::elu) return z > 0 ? z : Fast ? fast_exp(z) - 1 : expm1f(z);
+  if (function == Function::tanh) return tanhf(z);
+  return z > 0 || function == Function::none ? z : 0.0f;
+}
+/// The derivative, from the function's value.
+__device__ __forceinline__ float derivative(Function function, float h) {
+  if (function == Function::elu) return h > 0 ? 1.0f : h + 1;
+  if (function == Function::tanh) return 1 - h * h;
+  return h > 0 || function == Function::none ? 1.0f : 0.0f;
+}
+
+/// The graph of a batch whose rows hold `row`.
+__device__ __forceinline__ uint32_t graph_of(const uint32_t* base, uint32_t graphs, uint32_t row) {
+  uint32_t low = 0, high = graphs - 1;  // the first b with base[b + 1] > row
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (base[middle + 1] > row) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// 2^result vectors of 16 bytes hold `columns` columns.
+template <class P>
+__device__ __forceinline__ unsigned vector_shift(unsigned columns) {
+  unsigned shift = 0;
+  while ((P::kVector << shift) < columns) ++shift;
+  return shift;
+}
+
+/// The entries of a sparse row: columns and weights (counts or values); without weights all are 1.
+template <class Weight>
+struct Entries {
+  const uint32_t* columns;
+  const Weight* weights;
+  uint32_t count;
+};
+
+/// sum += Σ_e weight_e · row(column_e), one vector of it; the rows are `stride` elements apart. The numbers of the next
+/// rows are fetched while rows are.
+template <class P, class Weight>
+__device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typename P::Element* from, size_t stride,
+                                         const Entries<Weight> entries) {
+  constexpr uint32_t kFlight = 4;
+  if (entries.count == 0) return;
+  const bool weighted = entries.weights != nullptr;
+  uint32_t column[kFlight];
+  float weight[kFlight];
+  const auto fetch = [&](uint32_t first) {
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      const uint32_t at = first + i < entries.count ? first + i : entries.count - 1;
+      column[i] = load_read_only(entries.columns + at);
+      weight[i] = weighted ? static_cast<float>(load_read_only(entries.weights + at)) : 1.0f;
+      if (first + i >= entries.count) weight[i] = 0;
+    }
+  };
+  fetch(0);
+  for (uint32_t e = 0; e < entries.count; e += kFlight) {
+    uint4 words[kFlight];
+    float now[kFlight];
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      words[i] = load_read_only(reinterpret_cast<const uint4*>(from + column[i] * stride));
+      now[i] = weight[i];
+    }
+    if (e + kFlight < entries.count) fetch(e + kFlight);
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      float v[P::kVector];
+      P::unpack(words[i], v);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += now[i] * v[c];
+    }
+  }
+}
+
+/// A tile of a matrix as it is.
+template <class P>
+__device__ __forceinline__ void copy_rows(const Rows<const typename P::Element>& from, uint32_t row0, uint32_t rows,
+                                          uint32_t padded, uint32_t first, uint32_t width, typename P::Element* to) {
+  const unsigned shift = vector_shift<P>(width);
+  for (unsigned q = threadIdx.x; q < padded << shift; q += kThreads) {
+    const unsigned r = q >> shift, column = (q & ((1u << shift) - 1)) * P::kVector;
+    if (column >= width) continue;
+    uint4 words = make_uint4(0, 0, 0, 0);
+    if (r < rows) {
+      words =
+          load_read_only(reinterpret_cast<const uint4*>(from.data + size_t{row0 + r} * from.stride + first + column));
+    }
+    *reinterpret_cast<uint4*>(to + P::place(r, column)) = words;
+  }
+}
+
+__device__ __forceinline__ uint32_t block_width(uint32_t columns, uint32_t block) {
+  return columns - block * kTile < kTile ? columns - block * kTile : kTile;
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

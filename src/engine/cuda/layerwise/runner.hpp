@@ -1,0 +1,101 @@
+#pragma once
+/// One model at work on the device: its parameters, the matrices of a batch, and the kernels of a pass queued in order.
+/// Nothing here waits for the device.
+///
+///   Runner<Mixed> runner(job, graphs, network, capacity, stream);
+///   runner.load(state.parameters, state.adam_m, state.adam_v);
+///   runner.forward(words, plan, pass);       // logits
+///   runner.backward(words, plan);            // gradients of the same pass, into slots
+///   runner.update(words, plan, AdamStep(step, rate));
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/core/adam.hpp"
+#include "engine/cuda/layerwise/network.hpp"
+#include "engine/cuda/runtime/timeline.hpp"
+#include "support/random.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// What a forward pass is besides its graphs. Pointers are the device's.
+struct PassInputs {
+  Key features;                   ///< of the random columns
+  const float* pinned = nullptr;  ///< instead of them: rows × random columns
+  bool training = false;          ///< losses and gradients follow
+  bool dropout = false;
+  Key dropout_key;
+  float* logits = nullptr;    ///< graphs × classes
+  float* losses = nullptr;    ///< training: one a graph
+  uint32_t* right = nullptr;  ///< training: one a graph
+};
+
+template <class P>
+class Runner {
+ public:
+  using Element = typename P::Element;
+
+  /// All arguments must outlive it. Throws IoError where device memory does not suffice.
+  Runner(const Job& job, const DeviceGraphs& graphs, const Network& network, const Capacity& capacity, Stream& stream);
+
+  void load(std::span<const float> parameters, std::span<const float> m, std::span<const float> v);
+  /// Parameters alone, for passes without updates.
+  void load(std::span<const float> parameters);
+  void save(std::span<float> parameters, std::span<float> m, std::span<float> v);
+
+  /// Fills in the plan's words that the passes of this network want.
+  void complete(const Plan& plan, std::vector<uint32_t>& words) const;
+
+  void forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
+  void backward(const uint32_t* words, const Plan& plan);
+  void update(const uint32_t* words, const Plan& plan, const AdamStep& step);
+  void gradient(const uint32_t* words, const Plan& plan, float* out);
+
+  /// Values that were not finite since the last reset; read it with the stream synchronised.
+  void reset_bad() { bad_.zero(stream_); }
+  [[nodiscard]] const DeviceArray<int>& bad() const { return bad_; }
+  /// Marks every kernel from now on; null: none.
+  void watch(Timeline* timeline) { timeline_ = timeline; }
+  /// Of the last training pass: graphs × pooled columns, the rows that were the maxima.
+  [[nodiscard]] const DeviceArray<uint32_t>& winners() const { return winners_; }
+
+ private:
+  [[nodiscard]] BatchRows rows(const uint32_t* words, const Plan& plan, std::size_t space) const;
+  [[nodiscard]] Rows<Element> matrix(std::size_t m);
+  [[nodiscard]] std::size_t last_matrix(std::size_t level) const;
+  void fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level);
+  void fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
+  void convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv);
+  void convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level);
+  void mark(const char* what, std::size_t number);
+  void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
+  void spread(const uint32_t* words, const Plan& plan, std::size_t level);
+  [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
+  AdamArguments<P> adam(Update update);
+
+  const Job& job_;
+  const DeviceGraphs& graphs_;
+  const Network& network_;
+  Stream& stream_;
+  float loss_scale_;
+  Timeline* timeline_ = nullptr;
+  DeviceArray<float> parameters_, m_, v_;
+  DeviceArray<Element> forward_weights_, backward_weights_;
+  std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones
+  std::vector<DeviceArray<float>> lasts_;           ///< one a level
+  std::vector<DeviceArray<Element>> gradients_[2];  ///< one a level
+  std::vector<std::size_t> at_;                     ///< level: which of the two holds the gradient of its inputs
+  std::vector<DeviceArray<float>> part_values_;     ///< one a level
+  std::vector<DeviceArray<uint32_t>> part_rows_;
+  DeviceArray<float> factors_, d_pooled_, slots_;
+  DeviceArray<uint32_t> winners_;
+  DeviceArray<Segment> segments_;
+  DeviceArray<AdamBlock> blocks_;
+  DeviceArray<int> bad_;
+};
+
+/// Bytes a Runner will ask for.
+template <class P>
+[[nodiscard]] std::size_t runner_bytes(const Network& network, const Capacity& capacity);
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,185 @@
+#pragma once
+/// Tiles of 64 rows by 64 columns in shared memory, and products of them on tensor cores, in two precisions with one
+/// interface:
+///
+///   Mixed  elements are halves; mma m16n8k16, sums in fp32
+///   Full   elements are floats; each is split into two tf32 numbers and multiplied three times (m16n8k8), which keeps
+///          all but the last two bits of fp32
+///
+/// A tile's rows are 64 elements wide whatever is used of them; groups of 16 bytes are swapped by row so that both rows
+/// and columns of fragments are read without bank conflicts. Weights come from global memory in the order in which
+/// lanes want them: blocks of 64 × 64, zero where a layer is narrower (weight_index()).
+#include "engine/cuda/runtime/intrinsics.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+inline constexpr unsigned kTile = 64;  ///< rows and columns of a tile
+inline constexpr unsigned kBlock = kTile * kTile;
+inline constexpr unsigned kThreads = 256;
+
+struct Mixed {
+  using Element = Half;
+  static constexpr unsigned kVector = 8;  ///< elements of 16 bytes
+  static constexpr unsigned kStep = 16;   ///< the inner dimension of one product instruction
+  static constexpr bool kFast = true;
+
+  __device__ __forceinline__ static unsigned place(unsigned row, unsigned column) {
+    return row * kTile + (((column >> 3) ^ (row & 7)) << 3) + (column & 7);
+  }
+  __device__ __forceinline__ static float value(Half element) { return to_float(element); }
+  __device__ __forceinline__ static Half element(float value) { return to_half(value); }
+  __device__ __forceinline__ static void unpack(uint4 words, float (&out)[kVector]) {
+    const float2 a = unpack2(words.x), b = unpack2(words.y), c = unpack2(words.z), d = unpack2(words.w);
+    out[0] = a.x, out[1] = a.y, out[2] = b.x, out[3] = b.y, out[4] = c.x, out[5] = c.y, out[6] = d.x, out[7] = d.y;
+  }
+  __device__ __forceinline__ static uint4 pack(const float (&v)[kVector]) {
+    return make_uint4(pack2(v[0], v[1]), pack2(v[2], v[3]), pack2(v[4], v[5]), pack2(v[6], v[7]));
+  }
+  /// Where element (k, n) of a block of weights lies: lane (n % 8) * 4 + k / 2 % 4 of fragment (n / 8, k / 16).
+  __host__ __device__ __forceinline__ static unsigned weight_index(unsigned k, unsigned n) {
+    const unsigned lane = (n & 7) * 4 + ((k & 7) >> 1);
+    return (((n >> 3) * 4 + (k >> 4)) * 32 + lane) * 4 + ((k >> 3) & 1) * 2 + (k & 1);
+  }
+};
+
+struct Full {
+  using Element = float;
+  static constexpr unsigned kVector = 4;
+  static constexpr unsigned kStep = 8;
+  static constexpr bool kFast = false;
+
+  __device__ __forceinline__ static unsigned place(unsigned row, unsigned column) {
+    return row * kTile + (column ^ (((row & 3) << 3) | (row & 4)));
+  }
+  __device__ __forceinline__ static float value(float element) { return element; }
+  __device__ __forceinline__ static float element(float value) { return value; }
+  __device__ __forceinline__ static void unpack(uint4 words, float (&out)[kVector]) {
+    out[0] = float_of(words.x), out[1] = float_of(words.y), out[2] = float_of(words.z), out[3] = float_of(words.w);
+  }
+  __device__ __forceinline__ static uint4 pack(const float (&v)[kVector]) {
+    return make_uint4(bits_of(v[0]), bits_of(v[1]), bits_of(v[2]), bits_of(v[3]));
+  }
+  __host__ __device__ __forceinline__ static unsigned weight_index(unsigned k, unsigned n) {
+    const unsigned lane = (n & 7) * 4 + (k & 3);
+    return (((n >> 3) * 8 + (k >> 3)) * 32 + lane) * 2 + ((k >> 2) & 1);
+  }
+};
+
+/// A float as two tf32 numbers.
+struct Split {
+  unsigned high, low;
+};
+__device__ __forceinline__ Split split(float value) {
+  const unsigned high = bits_of(value) & 0xffffe000u;
+  return {high, bits_of(value - float_of(high))};
+}
+
+/// c += a · b, the small products first.
+__device__ __forceinline__ void mma_split(float (&c)[4], const unsigned (&a_high)[4], const unsigned (&a_low)[4],
+                                          const Split& b0, const Split& b1) {
+  mma_1688_tf32(c, a_low, b0.high, b1.high);
+  mma_1688_tf32(c, a_high, b0.low, b1.low);
+  mma_1688_tf32(c, a_high, b0.high, b1.high);
+}
+
+/// sums[m][n] += rows row0 + 16 m … of the tile times columns 8 (n0 + n) … of the block, over `steps` steps of the
+/// inner dimension. `second`: whether the rows from row0 + 16 on are wanted.
+__device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const Half* tile, unsigned row0, bool second,
+                                              const Half* block, unsigned n0, unsigned steps) {
+  const unsigned lane = threadIdx.x & 31, row = row0 + (lane & 15);
+  const uint2* weights = reinterpret_cast<const uint2*>(block) + n0 * 4 * 32 + lane;
+#pragma unroll 4
+  for (unsigned s = 0; s < steps; ++s) {
+    const uint2 b0 = weights[s * 32], b1 = weights[(4 + s) * 32];
+    unsigned a[4];
+    ldmatrix_x4(a, tile + Mixed::place(row, s * 16 + (lane >> 4) * 8));
+    mma_16816(sums[0][0], a, b0.x, b0.y);
+    mma_16816(sums[0][1], a, b1.x, b1.y);
+    if (!second) continue;
+    ldmatrix_x4(a, tile + Mixed::place(row + 16, s * 16 + (lane >> 4) * 8));
+    mma_16816(sums[1][0], a, b0.x, b0.y);
+    mma_16816(sums[1][1], a, b1.x, b1.y);
+  }
+}
+__device__ __forceinline__ void multiply_rows(float (&sums)[2][2][4], const float* tile, unsigned row0, bool second,
+                                              const float* block, unsigned n0, unsigned steps) {
+  const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const float2* weights = reinterpret_cast<const float2*>(block) + n0 * 8 * 32 + lane;
+#pragma unroll 2
+  for (unsigned s = 0; s < steps; ++s) {
+    const float2 w0 = weights[s * 32], w1 = weights[(8 + s) * 32];
+    const Split b[2][2] = {{split(w0.x), split(w0.y)}, {split(w1.x), split(w1.y)}};
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m) {
+      if (m == 1 && !second) continue;
+      unsigned high[4], low[4];
+#pragma unroll
+      for (unsigned i = 0; i < 4; ++i) {
+        const Split a = split(tile[Full::place(row0 + m * 16 + g + (i & 1) * 8, s * 8 + t + (i >> 1) * 4)]);
+        high[i] = a.high;
+        low[i] = a.low;
+      }
+      mma_split(sums[m][0], high, low, b[0][0], b[0][1]);
+      mma_split(sums[m][1], high, low, b[1][0], b[1][1]);
+    }
+  }
+}
+
+/// sums[m][n] += columns a0 + 16 m … of tile a, transposed, times columns b0 + 8 n … of tile b, over `rows` rows (a
+/// multiple of 16). Columns from a_end and b_end on are left out.
+__device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const Half* a_tile, unsigned a0,
+                                                 unsigned a_end, const Half* b_tile, unsigned b0, unsigned b_end,
+                                                 unsigned rows) {
+  const unsigned lane = threadIdx.x & 31, matrix = lane >> 3, in = lane & 7;
+  for (unsigned k = 0; k < rows; k += 16) {
+    unsigned b[2][4];
+#pragma unroll
+    for (unsigned n = 0; n < 2; ++n) {
+      if (b0 + n * 16 < b_end) {
+        ldmatrix_x4_trans(b[n], b_tile + Mixed::place(k + in + (matrix & 1) * 8, b0 + n * 16 + (matrix >> 1) * 8));
+      }
+    }
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m) {
+      if (a0 + m * 16 >= a_end) continue;
+      unsigned a[4];
+      ldmatrix_x4_trans(a, a_tile + Mixed::place(k + in + (matrix >> 1) * 8, a0 + m * 16 + (matrix & 1) * 8));
+#pragma unroll
+      for (unsigned n = 0; n < 2; ++n) {
+        if (b0 + n * 16 >= b_end) continue;
+        mma_16816(sums[m][2 * n], a, b[n][0], b[n][1]);
+        mma_16816(sums[m][2 * n + 1], a, b[n][2], b[n][3]);
+      }
+    }
+  }
+}
+__device__ __forceinline__ void multiply_columns(float (&sums)[2][4][4], const float* a_tile, unsigned a0,
+                                                 unsigned a_end, const float* b_tile, unsigned b0, unsigned b_end,
+                                                 unsigned rows) {
+  const unsigned lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  for (unsigned k = 0; k < rows; k += 8) {
+    unsigned high[2][4], low[2][4];
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m) {
+      if (a0 + m * 16 >= a_end) continue;
+#pragma unroll
+      for (unsigned i = 0; i < 4; ++i) {
+        const Split a = split(a_tile[Full::place(k + t + (i >> 1) * 4, a0 + m * 16 + g + (i & 1) * 8)]);
+        high[m][i] = a.high;
+        low[m][i] = a.low;
+      }
+    }
+#pragma unroll
+    for (unsigned n = 0; n < 4; ++n) {
+      if (b0 + n * 8 >= b_end) continue;
+      const Split b_first = split(b_tile[Full::place(k + t, b0 + n * 8 + g)]);
+      const Split b_second = split(b_tile[Full::place(k + t + 4, b0 + n * 8 + g)]);
+#pragma unroll
+      for (unsigned m = 0; m < 2; ++m) {
+        if (a0 + m * 16 < a_end) mma_split(sums[m][n], high[m], low[m], b_first, b_second);
+      }
+    }
+  }
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

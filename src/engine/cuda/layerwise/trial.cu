@@ -1,0 +1,193 @@
+#include <algorithm>
+
+#include "engine/core/outcome.hpp"
+#include "engine/core/randomness.hpp"
+#include "engine/cuda/layerwise/trial.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+constexpr uint32_t kMostEpochs = 256;  // of a chunk
+constexpr std::size_t kMostWords = std::size_t{1} << 25;
+
+std::vector<uint32_t> ids_of(const DeviceGraphs& graphs, std::span<const uint32_t> which) {
+  std::vector<uint32_t> ids;
+  ids.reserve(which.size());
+  for (const uint32_t g : which) ids.push_back(graphs.id(g));
+  return ids;
+}
+
+}  // namespace
+
+template <class P>
+TrialRun<P>::TrialRun(const Job& job, Trial& trial, std::size_t number, const DeviceGraphs& graphs,
+                      const Network& network, const Capacity& capacity)
+    : job_(job),
+      trial_(trial),
+      number_(number),
+      graphs_(graphs),
+      network_(network),
+      runner_(job, graphs, network, capacity, stream_),
+      step_(trial.state.step),
+      device_train_logits_(std::size_t{capacity.graphs} * job.model.classes, "logits") {
+  const std::vector<uint32_t> test = ids_of(graphs, trial.test);
+  for (std::size_t first = 0; first < test.size();) {
+    const auto rest = std::span(test).subspan(first);
+    const std::size_t count = graphs.fitting(rest, capacity);
+    test_plans_.push_back(graphs.plan(rest.first(count), network.convs.size(), test_words_));
+    first += count;
+  }
+  device_test_words_ = DeviceArray<uint32_t>::from(test_words_, "batches", stream_);
+  for (const uint32_t g : trial.train) {
+    rows_ += graphs.worked(graphs.id(g));
+    full_rows_ += graphs.full(graphs.id(g));
+  }
+  runner_.load(trial.state.parameters, trial.state.adam_m, trial.state.adam_v);
+}
+
+template <class P>
+void TrialRun<P>::begin(uint32_t epochs) {
+  const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
+  first_epoch_ = trial_.state.epoch + 1;
+  const uint32_t most = std::min({epochs, job_.epochs - trial_.state.epoch, kMostEpochs});
+  epochs_ = evaluations_ = 0;
+  words_.clear();
+  plans_.clear();
+  while (epochs_ < most && (epochs_ == 0 || words_.size() < kMostWords)) {
+    const uint32_t epoch = first_epoch_ + epochs_;
+    const auto order = ids_of(graphs_, epoch_order(trial_.train, trial_.seed, trial_.fold, epoch));
+    for (std::size_t first = 0; first < train; first += job_.batch) {
+      const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, train - first));
+      plans_.push_back(graphs_.plan(batch, network_.convs.size(), words_));
+      runner_.complete(plans_.back(), words_);
+    }
+    if (evaluation_due(job_, epoch)) ++evaluations_;
+    ++epochs_;
+  }
+  if (pinned_words_.size() < words_.size()) {
+    pinned_words_ = PinnedArray<uint32_t>(words_.size(), "the batches of some epochs");
+    device_words_ = DeviceArray<uint32_t>(words_.size(), "the batches of some epochs");
+  }
+  std::copy(words_.begin(), words_.end(), pinned_words_.data());
+  device_words_.upload(pinned_words_.span().first(words_.size()), stream_);
+  const std::size_t logits = std::size_t{evaluations_} * job_.eval_draws * test * classes;
+  if (device_losses_.size() < epochs_ * train) {
+    device_losses_ = DeviceArray<float>(epochs_ * train, "losses");
+    device_right_ = DeviceArray<uint32_t>(epochs_ * train, "losses");
+  }
+  if (device_test_logits_.size() < logits) device_test_logits_ = DeviceArray<float>(logits, "logits");
+  while (events_.size() < 3 * std::size_t{epochs_}) events_.push_back(std::make_unique<Event>());
+
+  runner_.reset_bad();
+  step_ = trial_.state.step;
+  evaluations_ = 0;
+  for (uint32_t e = 0; e < epochs_; ++e) queue_epoch(e);
+}
+
+template <class P>
+void TrialRun<P>::queue_epoch(uint32_t e) {
+  const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
+  const std::size_t batches = plans_.size() / epochs_;
+  const uint32_t epoch = first_epoch_ + e;
+  events_[3 * e]->record(stream_);
+  PassInputs inputs;
+  inputs.features = feature_key(trial_.seed, trial_.fold, epoch, kTrainingPass);
+  inputs.training = true;
+  inputs.dropout = true;
+  inputs.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
+  inputs.logits = device_train_logits_.data();
+  for (std::size_t b = 0; b < batches; ++b) {
+    const Plan& plan = plans_[e * batches + b];
+    inputs.losses = device_losses_.data() + e * train + b * job_.batch;
+    inputs.right = device_right_.data() + e * train + b * job_.batch;
+    runner_.forward(device_words_.data(), plan, inputs);
+    runner_.backward(device_words_.data(), plan);
+    runner_.update(device_words_.data(), plan, AdamStep(++step_, trial_.learning_rate));
+  }
+  events_[3 * e + 1]->record(stream_);
+  if (evaluation_due(job_, epoch)) {
+    for (uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+      PassInputs testing;
+      testing.features = feature_key(trial_.seed, trial_.fold, epoch, test_pass(draw));
+      testing.logits =
+          device_test_logits_.data() + (std::size_t{evaluations_} * job_.eval_draws + draw) * test * classes;
+      for (const Plan& plan : test_plans_) {
+        runner_.forward(device_test_words_.data(), plan, testing);
+        testing.logits += plan.graphs * classes;
+      }
+    }
+    ++evaluations_;
+  }
+  events_[3 * e + 2]->record(stream_);
+}
+
+template <class P>
+bool TrialRun<P>::finish(Observer& observer) {
+  const std::size_t train = trial_.train.size();
+  losses_.resize(epochs_ * train);
+  right_.resize(epochs_ * train);
+  test_logits_.resize(std::size_t{evaluations_} * job_.eval_draws * trial_.test.size() * job_.model.classes);
+  State state = trial_.state;
+  int bad = 0;
+  device_losses_.download(losses_, stream_);
+  device_right_.download(right_, stream_);
+  device_test_logits_.download(test_logits_, stream_);
+  runner_.save(state.parameters, state.adam_m, state.adam_v);
+  runner_.bad().download({&bad, 1}, stream_);
+  stream_.sync();
+  const bool finite_losses =
+      std::all_of(losses_.begin(), losses_.end(), [](float loss) { return std::isfinite(loss); });
+  if (bad != 0 || !finite_losses) {
+    broken_ = true;
+    return false;
+  }
+  seconds_per_epoch_ = Event::ms(*events_[0], *events_[3 * epochs_ - 1]) / 1e3 / epochs_;
+  evaluations_ = 0;
+  bool go_on = true;
+  for (uint32_t e = 0; e < epochs_; ++e) {
+    EpochResult result = result_of(e);
+    if (result.evaluated) ++evaluations_;
+    if (e + 1 < epochs_) {
+      go_on = observer.on_passing_epoch(number_, result) && go_on;
+      continue;
+    }
+    state.epoch = result.epoch;
+    state.step = step_;
+    trial_.state = std::move(state);
+    go_on = observer.on_epoch(number_, result, trial_.state) && go_on;
+  }
+  return go_on && trial_.state.epoch < job_.epochs;
+}
+
+// Requires that `evaluations_` counts the evaluations before.
+template <class P>
+EpochResult TrialRun<P>::result_of(uint32_t e) const {
+  EpochResult result;
+  result.epoch = first_epoch_ + e;
+  result.rows = rows_;
+  result.full_rows = full_rows_;
+  Tally tally;
+  const std::size_t train = trial_.train.size();
+  for (std::size_t i = e * train; i < (e + 1) * train; ++i) tally.add(losses_[i], right_[i] != 0);
+  tally.report(result);
+  result.seconds = Event::ms(*events_[3 * e], *events_[3 * e + 1]) / 1e3;
+  if (!evaluation_due(job_, result.epoch)) return result;
+  result.evaluated = true;
+  result.eval_seconds = Event::ms(*events_[3 * e + 1], *events_[3 * e + 2]) / 1e3;
+  const std::size_t classes = job_.model.classes, test = trial_.test.size();
+  for (std::size_t i = 0; i < test; ++i) {
+    std::vector<double> probabilities(classes, 0.0);
+    for (std::size_t draw = 0; draw < job_.eval_draws; ++draw) {
+      const std::size_t at = (evaluations_ * std::size_t{job_.eval_draws} + draw) * test + i;
+      add_probabilities(std::span(test_logits_).subspan(at * classes, classes), probabilities);
+    }
+    result.test_predictions.push_back(predicted_class(probabilities));
+  }
+  return result;
+}
+
+template class TrialRun<Mixed>;
+template class TrialRun<Full>;
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

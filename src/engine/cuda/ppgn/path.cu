@@ -1,0 +1,298 @@
+// PPGN's path: trials one after another, an epoch at a time without a word to the host. Where there are several trials
+// and memory enough, some run side by side on streams of their own: a step has too few tiles for a whole GPU, so the
+// others fill it, and they compute while one's state goes to the host.
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/core/adam.hpp"
+#include "engine/core/outcome.hpp"
+#include "engine/core/randomness.hpp"
+#include "engine/cuda/path.hpp"
+#include "engine/cuda/ppgn/network.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+// Gradients in half precision are scaled up by the first of these; an epoch in which something was not finite is
+// repeated with the next. Every epoch begins with the first again, so that nothing depends on where a run was resumed.
+template <class T>
+std::span<const float> loss_scales() {
+  static constexpr float kHalf[] = {8192, 64, 1}, kFloat[] = {1};
+  if constexpr (sizeof(T) == 2) return kHalf;
+  return kFloat;
+}
+
+// Trials side by side.
+#ifndef TYCHE_CUDA_EMULATED
+constexpr std::size_t kMostLanes = 10;
+#endif
+
+// A state is tens of megabytes, which would be the slowest part of an epoch: the host gets it so often.
+constexpr std::chrono::seconds kBetweenStates{4};
+
+// A pass over some graphs in batches: the list of graphs on the device and its pieces.
+struct Pass {
+  std::vector<PpgnGraph> list;
+  std::vector<PpgnBatch> batches;
+
+  void prepare(const Job& job, const PpgnGraphs& data, std::span<const std::uint32_t> graphs,
+               DeviceArray<PpgnGraph>& device, Stream& stream) {
+    batches = ppgn_batches(data, graphs, job.batch, device.data(), list);
+    device.upload(list, stream);
+  }
+};
+
+std::vector<std::uint32_t> both(const Trial& trial) {
+  std::vector<std::uint32_t> all = trial.train;
+  all.insert(all.end(), trial.test.begin(), trial.test.end());
+  return all;
+}
+
+template <class T>
+class Trainer {
+ public:
+  Trainer(const Job& job, const PpgnGraphs& data, Trial& trial, std::size_t index, Observer& observer,
+          std::size_t memory, unsigned lanes, const std::atomic<bool>& abandoned)
+      : job_(job),
+        data_(data),
+        trial_(trial),
+        index_(index),
+        observer_(observer),
+        lanes_(lanes),
+        abandoned_(abandoned),
+        network_(job, data, ppgn_most_rows(data, both(trial), job.batch),
+                 static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
+                 std::max(trial.train.size(), trial.test.size()), memory, {stream_, lanes == 1}),
+        train_list_(trial.train.size(), "list of graphs"),
+        test_list_(trial.test.size(), "list of graphs") {}
+
+  // Returns whether all numbers were finite; if not, the trial is left at its last good state.
+  bool run() {
+    network_.upload(trial_.state);
+    test_.prepare(job_, data_, trial_.test, test_list_, stream_);
+    epoch_ = trial_.state.epoch;
+    step_ = trial_.state.step;
+    bool good = true, wanted = true;
+    auto last_state = std::chrono::steady_clock::now();
+    while (good && epoch_ < job_.epochs && !abandoned_) {
+      EpochResult result;
+      result.epoch = epoch_ + 1;
+      network_.keep_state();
+      good = false;
+      for (const float scale : loss_scales<T>()) {
+        good = epoch(scale, result);
+        if (good) break;
+        network_.restore_state();
+      }
+      if (!good) break;
+      step_ += train_.batches.size();
+      epoch_ = result.epoch;
+      const auto now = std::chrono::steady_clock::now();
+      if (wanted && epoch_ < job_.epochs && now - last_state < kBetweenStates) {
+        wanted = observer_.on_passing_epoch(index_, result);
+      } else {
+        last_state = now;
+        take_state();
+        if (!observer_.on_epoch(index_, result, trial_.state) || !wanted) break;
+      }
+    }
+    if (trial_.state.epoch != epoch_) take_state();
+    return good;
+  }
+
+ private:
+  void take_state() {
+    network_.download(trial_.state);
+    trial_.state.step = step_;
+    trial_.state.epoch = epoch_;
+  }
+
+  bool epoch(float scale, EpochResult& result) {
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, result.epoch);
+    train_.prepare(job_, data_, order, train_list_, stream_);
+    network_.begin();
+    begin_.record(stream_);
+    std::uint64_t step = step_;
+    for (const PpgnBatch& batch : train_.batches) {
+      network_.forward(batch, scale / static_cast<float>(batch.count));
+      network_.backward(batch);
+      network_.adam(AdamStep(++step, trial_.learning_rate), batch.rows, scale);
+    }
+    trained_.record(stream_);
+    std::vector<float> losses(order.size()), logits;
+    std::vector<unsigned> right(order.size());
+    if (!network_.finish({}, losses, right)) return false;
+    Tally tally;
+    for (std::size_t i = 0; i < order.size(); ++i) tally.add(losses[i], right[i] != 0);
+    tally.report(result);
+    result.rows = result.full_rows = 0;
+    for (const PpgnGraph& graph : train_.list) {
+      result.rows += std::uint64_t{graph.rows} * job_.model.layers;
+      result.full_rows += std::uint64_t{graph.nodes} * graph.nodes * job_.model.layers;
+    }
+    result.seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
+    result.test_predictions.clear();
+    result.evaluated = evaluation_due(job_, result.epoch);
+    return !result.evaluated || evaluate(result);
+  }
+
+  bool evaluate(EpochResult& result) {
+    const std::size_t classes = job_.model.classes;
+    begin_.record(stream_);
+    for (const PpgnBatch& batch : test_.batches) network_.forward(batch, 1);
+    trained_.record(stream_);
+    std::vector<float> logits(trial_.test.size() * classes);
+    if (!network_.finish(logits, {}, {})) return false;
+    for (std::size_t i = 0; i < trial_.test.size(); ++i) {
+      result.test_predictions.push_back(predicted_class(std::span(logits).subspan(i * classes, classes)));
+    }
+    result.eval_seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
+    return true;
+  }
+
+  const Job& job_;
+  const PpgnGraphs& data_;
+  Trial& trial_;
+  std::size_t index_;
+  Observer& observer_;
+  unsigned lanes_;
+  const std::atomic<bool>& abandoned_;
+  Stream stream_;
+  PpgnNetwork<T> network_;
+  DeviceArray<PpgnGraph> train_list_, test_list_;
+  Pass train_, test_;
+  Event begin_, trained_;
+  std::uint32_t epoch_ = 0;  // the device's state is of this epoch and step; trial_.state may be of an earlier one
+  std::uint64_t step_ = 0;
+};
+
+template <class T>
+class PpgnPath final : public Path {
+ public:
+  explicit PpgnPath(unsigned threads) : threads_(threads) {}
+
+  [[nodiscard]] std::string description() const override {
+    return sizeof(T) == 2 ? "ppgn, mixed precision" : "ppgn, fp32";
+  }
+
+  std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) override {
+    Stream stream;
+    const PpgnGraphs data(job, threads_, stream);
+    const std::size_t memory = free_memory() / 10 * 9;
+    const unsigned lanes = lanes_for(job, data, trials, memory);
+    std::vector<char> good(trials.size(), 1);
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> abandoned{false};
+    std::mutex mutex;
+    std::exception_ptr error;
+    const auto work = [&] {
+      try {
+        for (std::size_t i = next++; i < trials.size(); i = next++) {
+          good[i] = Trainer<T>(job, data, trials[i], i, observer, memory / lanes, lanes, abandoned).run() ? 1 : 0;
+        }
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!error) error = std::current_exception();
+        next = trials.size();
+        abandoned = true;  // the others stop after their epoch
+      }
+    };
+    std::vector<std::thread> others;
+    for (unsigned lane = 1; lane < lanes; ++lane) others.emplace_back(work);
+    work();
+    for (std::thread& other : others) other.join();
+    if (error) std::rethrow_exception(error);
+    std::vector<std::size_t> broken;
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      if (good[i] == 0) broken.push_back(i);
+    }
+    return broken;
+  }
+
+  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) override {
+    Logits logits;
+    logits.values.resize(which.size() * job.model.classes);
+    if (which.empty()) return logits;
+    Single single(job, threads_, parameters, which);
+    for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, 1);
+    if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
+      return make_ppgn_path(Precision::fp32, threads_)->predict(job, parameters, which, draw);
+    }
+    return logits;
+  }
+
+  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
+    gradient_out.assign(parameters.size(), 0.0f);
+    logits_out.values.assign(which.size() * job.model.classes, 0.0f);
+    if (which.empty()) return 0;
+    Single single(job, threads_, parameters, which);
+    std::vector<float> losses(which.size());
+    for (const float scale : loss_scales<T>()) {
+      single.network.begin();
+      single.network.clear_gradient();
+      for (const PpgnBatch& batch : single.pass.batches) {
+        single.network.forward(batch, scale / static_cast<float>(which.size()));
+        single.network.backward(batch);
+        single.network.add_gradient(batch.rows, scale);
+      }
+      if (!single.network.finish(logits_out.values, losses, {}) && sizeof(T) == 2) continue;
+      single.network.gradient(gradient_out);
+      Tally tally;
+      for (const float loss : losses) tally.add(loss, false);
+      return tally.loss / static_cast<double>(which.size());
+    }
+    return make_ppgn_path(Precision::fp32, threads_)->gradient(job, parameters, which, draw, gradient_out, logits_out);
+  }
+
+ private:
+  // A network for one pass over some graphs.
+  struct Single {
+    Single(const Job& job, unsigned threads, std::span<const float> parameters, std::span<const std::uint32_t> which)
+        : data(job, threads, stream),
+          network(job, data, ppgn_most_rows(data, which, job.batch),
+                  static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
+                  free_memory() / 10 * 9, {stream}),
+          list(which.size(), "list of graphs") {
+      network.set_parameters(parameters);
+      pass.prepare(job, data, which, list, stream);
+    }
+    Stream stream;
+    PpgnGraphs data;
+    PpgnNetwork<T> network;
+    DeviceArray<PpgnGraph> list;
+    Pass pass;
+  };
+
+  // The emulator has one processor, whatever is asked of it.
+  static unsigned lanes_for(const Job& job, const PpgnGraphs& data, std::span<const Trial> trials, std::size_t memory) {
+#ifdef TYCHE_CUDA_EMULATED
+    (void)job, (void)data, (void)trials, (void)memory;
+    return 1;
+#else
+    std::size_t most = 1;
+    for (const Trial& trial : trials) {
+      most = std::max(most, PpgnNetwork<T>::bytes(job.model, ppgn_most_rows(data, both(trial), job.batch)));
+    }
+    const std::size_t wanted = std::min(trials.size(), kMostLanes);
+    return static_cast<unsigned>(std::clamp<std::size_t>(memory / most, 1, std::max<std::size_t>(wanted, 1)));
+#endif
+  }
+
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads) {
+  if (precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(threads);
+  return std::make_unique<PpgnPath<Half>>(threads);
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,56 @@
+#pragma once
+/// Where a block of PPGN's products works; the same for every family of kernels.
+#include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/runtime/intrinsics.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Which tile of which product a block makes. Tiles of the same rows are neighbours in time: they share their left
+/// operand in the second-level cache.
+template <class Tile>
+struct PpgnRowsPlace {
+  unsigned product, row0, column0;
+
+  template <class T>
+  __device__ __forceinline__ explicit PpgnRowsPlace(const PpgnProducts<T>& all) {
+    const unsigned across = (all.product[0].columns + Tile::kColumns - 1) / Tile::kColumns;
+    const unsigned down = (all.rows + Tile::kRows - 1) / Tile::kRows;
+    product = blockIdx.x / across / down;
+    row0 = blockIdx.x / across % down * Tile::kRows;
+    column0 = blockIdx.x % across * Tile::kColumns;
+  }
+};
+
+/// The last task that begins at or before the tile.
+template <class T>
+__device__ __forceinline__ const PpgnWeightTask<T>& ppgn_task_of(const PpgnWeightTask<T>* tasks, unsigned count,
+                                                                 unsigned tile) {
+  unsigned low = 0, high = count;
+  while (high - low > 1) {
+    const unsigned middle = (low + high) / 2;
+    (tasks[middle].first_tile <= tile ? low : high) = middle;
+  }
+  return tasks[low];
+}
+
+/// Which tile of which task a block makes, and over which rows: `tiles` blocks from tile `first_tile` of the list on
+/// for each range.
+template <class Tile, class T>
+struct PpgnWeightPlace {
+  unsigned slot, begin, end;  ///< the range and its rows
+  const PpgnWeightTask<T>& task;
+  unsigned row0, column0;
+
+  __device__ __forceinline__ PpgnWeightPlace(const PpgnWeightTask<T>* tasks, unsigned task_count, unsigned first_tile,
+                                             unsigned tiles, unsigned rows, unsigned rows_per_slot)
+      : slot(blockIdx.x / tiles),
+        begin(slot * rows_per_slot),
+        end(begin + rows_per_slot < rows ? begin + rows_per_slot : rows),
+        task(ppgn_task_of(tasks, task_count, first_tile + blockIdx.x % tiles)) {
+    const unsigned place = first_tile + blockIdx.x % tiles - task.first_tile;
+    row0 = place / task.tiles_in_columns * Tile::kRows;
+    column0 = place % task.tiles_in_columns * Tile::kColumns;
+  }
+};
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,324 @@
+#pragma once
+/// What PPGN does beside products: its input, the maxima that vote, the loss, and Adam.
+#include "engine/core/adam.hpp"
+#include "engine/cuda/ppgn/begin.cuh"
+#include "engine/cuda/ppgn/tasks.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+__device__ __forceinline__ float ppgn_real(float x) { return x; }
+__device__ __forceinline__ float ppgn_real(Half x) { return to_float(x); }
+__device__ __forceinline__ void ppgn_set(float& to, float x) { to = x; }
+__device__ __forceinline__ void ppgn_set(Half& to, float x) { to = to_half(x); }
+
+inline constexpr unsigned kPpgnInputBlocks = 8;  ///< a graph
+
+/// The input tensor of a batch: adjacency, then features on the diagonal; and the sizes of its rows' classes, and one
+/// over them. kPpgnInputBlocks blocks a graph.
+template <class T>
+__global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, unsigned channels, T* out, float* sizes,
+                                  float* inverse_sizes) {
+  ppgn_begin();
+  const PpgnGraph graph = graphs[blockIdx.x / kPpgnInputBlocks];
+  const PpgnClass* const classes = data.classes + graph.first_class;
+  const float* const features = data.features + data.nodes[graph.graph] * data.feature_count;
+  const std::size_t count = static_cast<std::size_t>(graph.rows) * channels;
+  for (std::size_t i = blockIdx.x % kPpgnInputBlocks * blockDim.x + threadIdx.x; i < count;
+       i += kPpgnInputBlocks * blockDim.x) {
+    const unsigned row = static_cast<unsigned>(i / channels), c = static_cast<unsigned>(i % channels);
+    const PpgnClass own = classes[row];
+    float value = 0;
+    if (c == 0) {
+      value = static_cast<float>(own.adjacent);
+      sizes[graph.first_row + row] = own.size;
+      inverse_sizes[graph.first_row + row] = 1 / own.size;
+    } else if (own.x == own.y && c <= data.feature_count) {
+      value = features[static_cast<std::size_t>(own.x) * data.feature_count + c - 1];
+    }
+    ppgn_set(out[static_cast<std::size_t>(graph.first_row) * channels + i], value);
+  }
+}
+
+/// Of two maxima, the larger; of equal ones, the first row's. Row -1: none.
+__device__ __forceinline__ void ppgn_take_larger(float& value, int& row, float other, int other_row) {
+  if (other_row >= 0 && (row < 0 || other > value || (other == value && other_row < row))) {
+    value = other;
+    row = other_row;
+  }
+}
+
+/// Eight channels of a row; half precision is completed by the residual (see PpgnProduct).
+__device__ __forceinline__ void ppgn_eight(const Half* from, const Half* residual, std::size_t at, float (&out)[8]) {
+  const uint4 raw = *reinterpret_cast<const uint4*>(from + at), rest = *reinterpret_cast<const uint4*>(residual + at);
+  const unsigned high[4] = {raw.x, raw.y, raw.z, raw.w}, low[4] = {rest.x, rest.y, rest.z, rest.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 a = unpack2(high[i]), b = unpack2(low[i]);
+    out[2 * i] = a.x + b.x * (1 / kPpgnResidualScale);
+    out[2 * i + 1] = a.y + b.y * (1 / kPpgnResidualScale);
+  }
+}
+__device__ __forceinline__ void ppgn_eight(const float* from, const float*, std::size_t at, float (&out)[8]) {
+  const float4 a = *reinterpret_cast<const float4*>(from + at), b = *reinterpret_cast<const float4*>(from + at + 4);
+  out[0] = a.x, out[1] = a.y, out[2] = a.z, out[3] = a.w;
+  out[4] = b.x, out[5] = b.y, out[6] = b.z, out[7] = b.w;
+}
+
+/// Maxima of every channel over a graph's diagonal and over the rest, and their rows; the first of equal ones. One
+/// block (any number of warps to 32) a graph and kPpgnPoolChannels channels; pooled and winners are graphs × 2 ·
+/// channels. Where there is nothing: 0, -1. A quarter warp reads a row's 32 channels; there are few blocks, so each
+/// reads far ahead.
+inline constexpr unsigned kPpgnPoolChannels = 32;
+inline constexpr std::size_t kPpgnPoolShared = std::size_t{32} * 2 * kPpgnPoolChannels * 8;
+template <class T>
+__global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs,
+                                                         unsigned channels, float* pooled, int* winners) {
+  ppgn_begin();
+  const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
+  const unsigned graph_index = blockIdx.x / groups;
+  const PpgnGraph graph = graphs[graph_index];
+  const unsigned own = threadIdx.x % 4 * 8, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
+  const unsigned strip = threadIdx.x / 4, strips = blockDim.x / 4, warp = threadIdx.x / 32;
+  const bool inside = channel < channels;
+  const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
+  float* const values = reinterpret_cast<float*>(dynamic_shared());  // warps × 2 × channels of the block
+  int* const places = reinterpret_cast<int*>(values + 32 * 2 * kPpgnPoolChannels);
+#pragma unroll
+  for (unsigned part = 0; part < 2; ++part) {
+    float best[8];
+    int row[8];
+#pragma unroll
+    for (int c = 0; c < 8; ++c) {
+      best[c] = 0;
+      row[c] = -1;
+    }
+    if (inside) {
+      const unsigned begin = part == 0 ? 0 : graph.diagonal, end = part == 0 ? graph.diagonal : graph.rows;
+#pragma unroll 4
+      for (unsigned i = begin + strip; i < end; i += strips) {
+        float value[8];
+        ppgn_eight(from, residual, base + static_cast<std::size_t>(i) * channels, value);
+#pragma unroll
+        for (int c = 0; c < 8; ++c) {
+          if (row[c] < 0 || value[c] > best[c]) {
+            best[c] = value[c];
+            row[c] = static_cast<int>(i);
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < 8; ++c) {
+#pragma unroll
+      for (int o = 4; o < 32; o *= 2) {
+        const float other = shfl_xor(best[c], o);
+        const int other_row = shfl_xor(row[c], o);
+        ppgn_take_larger(best[c], row[c], other, other_row);
+      }
+      if (threadIdx.x % 32 < 4) {
+        values[(warp * 2 + part) * kPpgnPoolChannels + own + c] = best[c];
+        places[(warp * 2 + part) * kPpgnPoolChannels + own + c] = row[c];
+      }
+    }
+  }
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < 2 * kPpgnPoolChannels; i += blockDim.x) {
+    const unsigned part = i / kPpgnPoolChannels, c = i % kPpgnPoolChannels;
+    const unsigned to = blockIdx.x % groups * kPpgnPoolChannels + c;
+    float top = 0;
+    int place = -1;
+    for (unsigned w = 0; w < blockDim.x / 32; ++w) {
+      const unsigned at = (w * 2 + part) * kPpgnPoolChannels + c;
+      ppgn_take_larger(top, place, values[at], places[at]);
+    }
+    if (to < channels) {
+      const std::size_t at = static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to;
+      pooled[at] = top;
+      winners[at] = place;
+    }
+  }
+}
+
+/// The votes of all blocks. Weights of block b are classes × inputs at weight + b · (classes · inputs) of the
+/// parameters, biases at bias + b · classes; pooled is blocks × batch × inputs.
+struct PpgnVotes {
+  const float* parameters;
+  std::size_t weight, bias;
+  std::size_t bias_stride;
+  const float* pooled;
+  const int* winners;
+  unsigned blocks, classes, inputs, batch;
+};
+
+/// Logits, losses, whether right, and the gradient of scale · loss by the logits. One block a graph.
+inline constexpr unsigned kPpgnVoteThreads = 256;
+static __global__ void __launch_bounds__(kPpgnVoteThreads)
+    ppgn_vote_kernel(const PpgnVotes votes, const PpgnData data, const PpgnGraph* graphs, float scale, float* logits,
+                     float* losses, unsigned* right, float* d_logits, unsigned* flag) {
+  ppgn_begin();
+  float* const partial = reinterpret_cast<float*>(dynamic_shared());  // one a warp
+  const unsigned g = blockIdx.x;
+  float* const z = logits + static_cast<std::size_t>(g) * votes.classes;
+  for (unsigned c = 0; c < votes.classes; ++c) {
+    float sum = 0;
+    const float* const weight = votes.parameters + votes.weight + static_cast<std::size_t>(c) * votes.inputs;
+#pragma unroll 8  // many loads on their way at once
+    for (unsigned i = threadIdx.x; i < votes.blocks * votes.inputs; i += kPpgnVoteThreads) {
+      const std::size_t b = i / votes.inputs, input = i % votes.inputs;
+      sum +=
+          weight[b * votes.classes * votes.inputs + input] * votes.pooled[(b * votes.batch + g) * votes.inputs + input];
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      float total = 0;
+      for (unsigned b = 0; b < votes.blocks; ++b) total += votes.parameters[votes.bias + b * votes.bias_stride + c];
+      for (unsigned w = 0; w < kPpgnVoteThreads / 32; ++w) total += partial[w];
+      z[c] = total;
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x != 0) return;
+  const unsigned label = data.labels[graphs[g].graph];
+  unsigned first = 0;
+  float sum = 0;
+  bool bad = false;
+  for (unsigned c = 0; c < votes.classes; ++c) {
+    bad = bad || !finite(z[c]);
+    if (z[c] > z[first]) first = c;
+  }
+  for (unsigned c = 0; c < votes.classes; ++c) sum += expf(z[c] - z[first]);
+  for (unsigned c = 0; c < votes.classes; ++c) {
+    d_logits[static_cast<std::size_t>(g) * votes.classes + c] =
+        (expf(z[c] - z[first]) / sum - (c == label ? 1.0f : 0.0f)) * scale;
+  }
+  losses[g] = logf(sum) + z[first] - z[label];
+  right[g] = first == label ? 1 : 0;
+  if (bad) *flag = 1;
+}
+
+/// Adds what the logits give to a block's output: the gradient of its maxima at their rows. A thread a graph and input.
+template <class T>
+__global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs,
+                                    unsigned graph_count, const float* d_logits, T* d_out, unsigned* flag) {
+  ppgn_begin();
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= graph_count * votes.inputs) return;
+  const unsigned g = i / votes.inputs, input = i % votes.inputs, channels = votes.inputs / 2;
+  const int row = votes.winners[(static_cast<std::size_t>(block) * votes.batch + g) * votes.inputs + input];
+  if (row < 0) return;
+  float sum = 0;
+  for (unsigned c = 0; c < votes.classes; ++c) {
+    sum +=
+        d_logits[static_cast<std::size_t>(g) * votes.classes + c] *
+        votes.parameters[votes.weight + (static_cast<std::size_t>(block) * votes.classes + c) * votes.inputs + input];
+  }
+  T& to = d_out[(static_cast<std::size_t>(graphs[g].first_row) + static_cast<std::size_t>(row)) * channels +
+                input % channels];
+  ppgn_set(to, ppgn_real(to) + sum);
+  if (!finite(ppgn_real(to))) *flag = 1;
+}
+
+/// The gradient of the votes' weights and biases, summed over the graphs, into a slot. A thread a weight; the first
+/// ones do the biases too.
+static __global__ void ppgn_vote_gradient_kernel(const PpgnVotes votes, unsigned graph_count, const float* d_logits,
+                                                 float* slot) {
+  ppgn_begin();
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::size_t weights = static_cast<std::size_t>(votes.blocks) * votes.classes * votes.inputs;
+  if (i < weights) {
+    const unsigned input = i % votes.inputs, c = i / votes.inputs % votes.classes;
+    const std::size_t block = i / votes.inputs / votes.classes;
+    float sum = 0;
+    for (unsigned g = 0; g < graph_count; ++g) {
+      sum += d_logits[static_cast<std::size_t>(g) * votes.classes + c] *
+             votes.pooled[(block * votes.batch + g) * votes.inputs + input];
+    }
+    slot[votes.weight + i] = sum;
+  }
+  if (i < static_cast<std::size_t>(votes.blocks) * votes.bias_stride) {
+    const unsigned c = i % votes.bias_stride;
+    float sum = 0;
+    for (unsigned g = 0; g < graph_count && c < votes.classes; ++g) {
+      sum += d_logits[static_cast<std::size_t>(g) * votes.classes + c];
+    }
+    slot[votes.bias + i] = sum;
+  }
+}
+
+static __global__ void ppgn_clear_kernel(uint4* memory, std::size_t count) {
+  ppgn_begin();
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < count) memory[i] = uint4{0, 0, 0, 0};
+}
+
+/// The gradient of a parameter: its slots in order, without the loss scale. Parameters from `single` on have one slot.
+struct PpgnSlots {
+  const float* slots;
+  std::size_t size;  ///< of a slot: all parameters
+  std::size_t single;
+  unsigned count;
+  float unscale;
+
+  __device__ __forceinline__ float4 sum(std::size_t i) const {
+    float4 total = *reinterpret_cast<const float4*>(slots + i);
+    const unsigned last = i < single ? count : 1;
+    for (unsigned s = 1; s < last; ++s) {
+      const float4 next = *reinterpret_cast<const float4*>(slots + s * size + i);
+      total.x += next.x;
+      total.y += next.y;
+      total.z += next.z;
+      total.w += next.w;
+    }
+    return float4{total.x * unscale, total.y * unscale, total.z * unscale, total.w * unscale};
+  }
+};
+
+__device__ __forceinline__ void ppgn_adam(float g, float step_size, float correction, float& p, float& m, float& v) {
+  m += (g - m) * AdamStep::kOneMinusBeta1;
+  v = AdamStep::kBeta2 * v + AdamStep::kOneMinusBeta2 * g * g;
+  p -= step_size * (m / (sqrtf(v) / correction + AdamStep::kEps));
+}
+
+/// One step of Adam, four parameters a thread; `half` (where not null) gets the parameters in half precision.
+static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, float step_size, float correction, float* p, float* m,
+                                        float* v, Half* half, unsigned* flag) {
+  ppgn_begin();
+  const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
+  if (i >= gradient.size) return;
+  const float4 g = gradient.sum(i);
+  float4 own_p = *reinterpret_cast<float4*>(p + i), own_m = *reinterpret_cast<float4*>(m + i),
+         own_v = *reinterpret_cast<float4*>(v + i);
+  ppgn_adam(g.x, step_size, correction, own_p.x, own_m.x, own_v.x);
+  ppgn_adam(g.y, step_size, correction, own_p.y, own_m.y, own_v.y);
+  ppgn_adam(g.z, step_size, correction, own_p.z, own_m.z, own_v.z);
+  ppgn_adam(g.w, step_size, correction, own_p.w, own_m.w, own_v.w);
+  *reinterpret_cast<float4*>(p + i) = own_p;
+  *reinterpret_cast<float4*>(m + i) = own_m;
+  *reinterpret_cast<float4*>(v + i) = own_v;
+  if (half != nullptr) {
+    *reinterpret_cast<uint2*>(half + i) = uint2{pack2(own_p.x, own_p.y), pack2(own_p.z, own_p.w)};
+  }
+  if (!finite(own_p.x + own_p.y + own_p.z + own_p.w)) *flag = 1;
+}
+
+/// out += the gradient.
+static __global__ void ppgn_gradient_kernel(const PpgnSlots gradient, float* out) {
+  ppgn_begin();
+  const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
+  if (i >= gradient.size) return;
+  const float4 g = gradient.sum(i);
+  out[i] += g.x;
+  out[i + 1] += g.y;
+  out[i + 2] += g.z;
+  out[i + 3] += g.w;
+}
+
+static __global__ void ppgn_narrow_kernel(const float* from, Half* to, std::size_t count) {
+  ppgn_begin();
+  const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 2;
+  if (i < count) *reinterpret_cast<unsigned*>(to + i) = pack2(from[i], from[i + 1]);
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

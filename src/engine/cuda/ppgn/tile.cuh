@@ -1,0 +1,198 @@
+#pragma once
+/// A tile of a matrix product on tensor cores: half-precision operands staged in shared memory by cp.async, fp32 sums
+/// in registers. An operand lies in memory with the inner dimension contiguous (by_depth = false: rows of the output
+/// times depth) or with the outer one contiguous (by_depth = true: a row a step of depth); ldmatrix transposes the
+/// latter. Rows in shared memory are padded to an odd number of 16-byte chunks, so that the eight rows of an 8 × 8
+/// matrix lie in different banks and every address is a constant offset from the lane's own.
+#include "engine/cuda/runtime/intrinsics.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// RowTiles × 16 rows and ColumnTiles × 8 columns a warp, WarpRows × WarpColumns warps a block, Stages of loads, each
+/// of Depth (32 or 64).
+template <int RowTiles, int ColumnTiles, int WarpRows, int WarpColumns, int Depth, int Stages, int BlocksPerProcessor>
+struct PpgnTile {
+  static constexpr int kRowTiles = RowTiles, kColumnTiles = ColumnTiles;
+  static constexpr int kWarpRows = WarpRows, kWarpColumns = WarpColumns, kDepth = Depth, kStages = Stages;
+  static constexpr int kRows = 16 * RowTiles * WarpRows, kColumns = 8 * ColumnTiles * WarpColumns;
+  static constexpr int kThreads = 32 * WarpRows * WarpColumns;
+  static constexpr int kBlocksPerProcessor = BlocksPerProcessor;
+};
+
+constexpr int ppgn_power_of_two(int least) {
+  int value = 1;
+  while (value < least) value *= 2;
+  return value;
+}
+
+/// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`.
+template <int Extent, int Depth, bool ByDepth, int Threads>
+struct PpgnOperand {
+  static constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;  ///< of 16 bytes, a row in memory
+  static constexpr int kLines = ByDepth ? Depth : Extent;
+  static constexpr int kPitch = (kChunks | 1) * 16;  ///< bytes
+  static constexpr int kBytes = kLines * kPitch;
+
+  /// Queues the loads of rows `outer` … (those below outer_end) and depth k … (below depth). Where `Fill`, lines of
+  /// depth past the end are zeros up to the next multiple of 16; else depth must be such a multiple.
+  template <bool Fill>
+  static __device__ __forceinline__ void load(char* shared, const Half* from, unsigned stride, unsigned outer,
+                                              unsigned outer_end, unsigned k, unsigned depth) {
+    constexpr int kSlots = ppgn_power_of_two(kChunks);
+    constexpr int kLinesAtOnce = Threads / kSlots;
+    static_assert(Threads % kSlots == 0, "");
+    const int chunk = static_cast<int>(threadIdx.x) % kSlots;
+    const int first = static_cast<int>(threadIdx.x) / kSlots;
+    char* to = shared + first * kPitch + chunk * 16;
+    if (ByDepth) {
+      const bool wanted = chunk < kChunks && outer + static_cast<unsigned>(chunk) * 8 < outer_end;
+      const Half* source = from + static_cast<std::size_t>(k + static_cast<unsigned>(first)) * stride + outer +
+                           static_cast<unsigned>(chunk) * 8;
+#pragma unroll
+      for (int i = 0; i < (kLines + kLinesAtOnce - 1) / kLinesAtOnce; ++i) {
+        const int line = first + i * kLinesAtOnce;
+        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines)) {
+          if (k + static_cast<unsigned>(line) < depth) {
+            cp_async16(to + i * kLinesAtOnce * kPitch,
+                       source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
+          } else if (Fill) {
+            *reinterpret_cast<uint4*>(to + i * kLinesAtOnce * kPitch) = uint4{0, 0, 0, 0};
+          }
+        }
+      }
+    } else {
+      const bool wanted = k + static_cast<unsigned>(chunk) * 8 < depth;
+      const Half* source = from + static_cast<std::size_t>(outer + static_cast<unsigned>(first)) * stride + k +
+                           static_cast<unsigned>(chunk) * 8;
+#pragma unroll
+      for (int i = 0; i < (kLines + kLinesAtOnce - 1) / kLinesAtOnce; ++i) {
+        const int line = first + i * kLinesAtOnce;
+        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines) &&
+            outer + static_cast<unsigned>(line) < outer_end) {
+          cp_async16(to + i * kLinesAtOnce * kPitch,
+                     source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
+        }
+      }
+    }
+  }
+
+  /// The lane's address for fragments of the left operand (16 × 16, four matrices) from row `row` of the tile.
+  static __device__ __forceinline__ const char* left_lane(const char* shared, int row, int lane) {
+    if (ByDepth) {
+      return shared + ((lane & 7) + ((lane >> 4) << 3)) * kPitch + (row / 8 + ((lane >> 3) & 1)) * 16;
+    }
+    return shared + (row + (lane & 15)) * kPitch + (lane >> 4) * 16;
+  }
+  /// The same for the right operand: two neighbouring 8 × 16 tiles from column `column`.
+  static __device__ __forceinline__ const char* right_lane(const char* shared, int column, int lane) {
+    if (ByDepth) return shared + (lane & 15) * kPitch + (column / 8 + (lane >> 4)) * 16;
+    return shared + (column + (lane & 7) + ((lane >> 4) << 3)) * kPitch + ((lane >> 3) & 1) * 16;
+  }
+  static __device__ __forceinline__ void fragments(unsigned (&out)[4], const char* lane) {
+    if (ByDepth) {
+      ldmatrix_x4_trans(out, lane);
+    } else {
+      ldmatrix_x4(out, lane);
+    }
+  }
+  static __device__ __forceinline__ void fragments(unsigned (&out)[2], const char* lane) {
+    if (ByDepth) {
+      ldmatrix_x2_trans(out, lane);
+    } else {
+      ldmatrix_x2(out, lane);
+    }
+  }
+  /// How far the fragments of `tiles` × 8 rows or columns, and of 16 · step of depth, are away.
+  static __device__ constexpr int outer_offset(int tiles) { return ByDepth ? tiles * 16 : tiles * 8 * kPitch; }
+  static __device__ constexpr int depth_offset(int step) { return ByDepth ? step * 16 * kPitch : step * 32; }
+};
+
+/// The sums of a warp's part of a tile; with RowSums also those of left · 1.
+template <class Tile, bool RowSums>
+struct PpgnSums {
+  float product[Tile::kRowTiles][Tile::kColumnTiles][4];
+  float rows[RowSums ? Tile::kRowTiles : 1][4];
+
+  __device__ __forceinline__ PpgnSums() {
+#pragma unroll
+    for (int m = 0; m < Tile::kRowTiles; ++m) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) rows[RowSums ? m : 0][q] = 0;
+#pragma unroll
+      for (int n = 0; n < Tile::kColumnTiles; ++n) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) product[m][n][q] = 0;
+      }
+    }
+  }
+
+  /// Adds step `step` (16 of depth) of a stage; left and right are the lane's addresses. `meanwhile` is called when the
+  /// first fragments are on their way: loads of later stages are to be queued there.
+  template <class Left, class Right, class Meanwhile>
+  __device__ __forceinline__ void add_step(const char* left, const char* right, int step, bool ones,
+                                           const Meanwhile& meanwhile) {
+    unsigned a[Tile::kRowTiles][4];
+#pragma unroll
+    for (int m = 0; m < Tile::kRowTiles; ++m) {
+      Left::fragments(a[m], left + Left::depth_offset(step) + Left::outer_offset(2 * m));
+    }
+    meanwhile();
+    if (RowSums && ones) {
+      constexpr unsigned kOnes = 0x3c003c00u;
+#pragma unroll
+      for (int m = 0; m < Tile::kRowTiles; ++m) mma_16816(rows[RowSums ? m : 0], a[m], kOnes, kOnes);
+    }
+#pragma unroll
+    for (int n = 0; n + 1 < Tile::kColumnTiles; n += 2) {
+      unsigned b[4];
+      Right::fragments(b, right + Right::depth_offset(step) + Right::outer_offset(n));
+#pragma unroll
+      for (int m = 0; m < Tile::kRowTiles; ++m) {
+        mma_16816(product[m][n], a[m], b[0], b[1]);
+        mma_16816(product[m][n + 1], a[m], b[2], b[3]);
+      }
+    }
+    if (Tile::kColumnTiles % 2 != 0) {
+      constexpr int n = Tile::kColumnTiles - 1;
+      unsigned b[2];
+      Right::fragments(b, right + Right::depth_offset(step) + Right::outer_offset(n));
+#pragma unroll
+      for (int m = 0; m < Tile::kRowTiles; ++m) mma_16816(product[m][n], a[m], b[0], b[1]);
+    }
+  }
+
+  /// Adds a stage, of which `depth` is left. Whole stages have code of their own, without a branch between the steps.
+  template <class Left, class Right, class Meanwhile>
+  __device__ __forceinline__ void add_stage(const char* left, const char* right, unsigned depth, bool ones,
+                                            const Meanwhile& meanwhile) {
+    const auto nothing = [] {};
+    add_step<Left, Right>(left, right, 0, ones, meanwhile);
+    if (depth >= Tile::kDepth) {
+#pragma unroll
+      for (int step = 1; step < Tile::kDepth / 16; ++step) add_step<Left, Right>(left, right, step, ones, nothing);
+    } else {
+#pragma unroll 1
+      for (int step = 1; step * 16 < static_cast<int>(depth); ++step) {
+        add_step<Left, Right>(left, right, step, ones, nothing);
+      }
+    }
+  }
+};
+
+/// Bits 15 and 31 are set where a half of the pair is infinite or NaN.
+__device__ __forceinline__ unsigned ppgn_bad_halves(unsigned pair) {
+  return ((pair & 0x7fff7fffu) + 0x04000400u) & 0x80008000u;
+}
+/// The pair with zeros where the mask's halves, which are not negative, are zero.
+__device__ __forceinline__ unsigned ppgn_masked(unsigned pair, unsigned mask) {
+  return pair & (((((mask & 0x7fff7fffu) + 0x7fff7fffu) >> 15) & 0x00010001u) * 0xffffu);
+}
+/// The same for eight halves.
+__device__ __forceinline__ unsigned ppgn_bad_halves(uint4 x) {
+  return ppgn_bad_halves(x.x) | ppgn_bad_halves(x.y) | ppgn_bad_halves(x.z) | ppgn_bad_halves(x.w);
+}
+__device__ __forceinline__ uint4 ppgn_masked(uint4 x, uint4 mask) {
+  return uint4{ppgn_masked(x.x, mask.x), ppgn_masked(x.y, mask.y), ppgn_masked(x.z, mask.z), ppgn_masked(x.w, mask.w)};
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,73 @@
+#include "engine/cuda/ppgn/wgmma.cuh"
+#include "engine/cuda/ppgn/wgmma.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+namespace {
+
+using Paper = PpgnWgmmaTile<128, 200, 4>;
+using Tall = PpgnWgmmaTile<256, 200, 6>;
+using Square = PpgnWgmmaTile<128, 128, 4>;
+using Narrow = PpgnWgmmaTile<128, 64, 4>;
+
+constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
+
+template <class Tile>
+void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
+  const std::size_t blocks =
+      up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns) * products.count;
+  if (right == RightOperand::columns_by_depth) {
+    queue.run(ppgn_wgmma_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnWgmmaRowsShared<Tile, false>::kBytes,
+              products);
+  } else {
+    queue.run(ppgn_wgmma_rows_kernel<Tile, true>, blocks, Tile::kThreads, PpgnWgmmaRowsShared<Tile, true>::kBytes,
+              products);
+  }
+}
+
+template <class Tile>
+void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles, unsigned slots,
+                    unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size, const PpgnQueue& queue) {
+  queue.run(ppgn_wgmma_weight_kernel<Tile>, std::size_t{tiles} * slots, Tile::kThreads,
+            PpgnWgmmaWeightShared<Tile>::kBytes, tasks, count, first, tiles, rows, rows_per_slot, out, slot_size);
+}
+
+}  // namespace
+
+bool wgmma_answers() {
+#ifdef TYCHE_CUDA_EMULATED
+  return true;
+#else
+  static const bool answer = [] {
+    int device = 0, major = 0, minor = 0;
+    check(cudaGetDevice(&device), "asking for the device");
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking what the device can do");
+    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking what the device can do");
+    return major == 9 && minor == 0;
+  }();
+  return answer;
+#endif
+}
+
+int best_wgmma_tile(unsigned columns) {
+  int best = 0;
+  for (int t = 1; t < kPpgnWgmmaTiles; ++t) {
+    const unsigned wide = kPpgnWgmmaRowsShapes[t].columns, widest = kPpgnWgmmaRowsShapes[best].columns;
+    if (up(columns, wide) * wide < up(columns, widest) * widest) best = t;
+  }
+  return best;
+}
+
+void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile) {
+  const auto run = tile == 0 ? launch_rows<Paper> : tile == 1 ? launch_rows<Square> : launch_rows<Narrow>;
+  run(products, right, queue);
+}
+
+void queue_wgmma_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles,
+                         unsigned slots, unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size,
+                         const PpgnQueue& queue, int tile) {
+  const auto run = tile == 0 ? launch_weights<Tall> : tile == 1 ? launch_weights<Square> : launch_weights<Narrow>;
+  run(tasks, count, first, tiles, slots, rows, rows_per_slot, out, slot_size, queue);
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,130 @@
+#include <string>
+
+#include "engine/cuda/runtime/device.hpp"
+
+#ifdef TYCHE_CUDA_EMULATED
+#include <chrono>
+#endif
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+#ifdef TYCHE_CUDA_EMULATED
+
+void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw IoError(std::string("GPU (emulated): ") + what + ": failed");
+}
+
+void* allocate(std::size_t bytes, const char* what) {
+  void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (memory == nullptr) throw IoError(std::string("GPU (emulated) memory: ") + what);
+  std::memset(memory, 0xff, bytes);
+  return memory;
+}
+void release(void* memory) noexcept { std::free(memory); }
+
+int multiprocessors() { return 3; }
+std::size_t shared_limit() { return 227 * 1024; }
+std::size_t free_memory() { return std::size_t{1} << 34; }
+DeviceState device_state() { return {true, "emulated"}; }
+
+Stream::Stream() = default;
+Stream::~Stream() = default;
+void Stream::sync() {}
+
+namespace {
+using Clock = std::chrono::steady_clock;
+}  // namespace
+Event::Event() : handle_(new Clock::time_point()) {}
+Event::~Event() { delete static_cast<Clock::time_point*>(handle_); }
+void Event::record(Stream&) { *static_cast<Clock::time_point*>(handle_) = Clock::now(); }
+void Event::wait() {}
+float Event::ms(const Event& from, const Event& to) {
+  return std::chrono::duration<float, std::milli>(*static_cast<Clock::time_point*>(to.handle_) -
+                                                  *static_cast<Clock::time_point*>(from.handle_))
+      .count();
+}
+
+#else
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();
+  throw IoError(std::string("GPU: ") + what + ": " + cudaGetErrorString(status));
+}
+
+void* allocate(std::size_t bytes, const char* what) {
+  void* memory = nullptr;
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaSuccess) return memory;
+  (void)cudaGetLastError();
+  constexpr std::size_t kMega = std::size_t{1} << 20;
+  if (status == cudaErrorMemoryAllocation) {
+    throw IoError("GPU memory: " + std::string(what) + " need " + std::to_string((bytes + kMega - 1) / kMega) +
+                  " MB, but only " + std::to_string(free_memory() / kMega) +
+                  " MB are free; reduce --batch, --width or --layers, or train on the CPU (--device cpu)");
+  }
+  throw IoError("GPU memory: " + std::string(what) + ": " + cudaGetErrorString(status));
+}
+void release(void* memory) noexcept {
+  if (memory != nullptr) (void)cudaFree(memory);
+}
+
+namespace {
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&value, which, device), "asking what the device can do");
+  return value;
+}
+}  // namespace
+
+int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
+std::size_t shared_limit() { return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
+std::size_t free_memory() {
+  std::size_t free = 0, all = 0;
+  return cudaMemGetInfo(&free, &all) == cudaSuccess ? free : 0;
+}
+
+DeviceState device_state() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    (void)cudaGetLastError();
+    if (status == cudaErrorInsufficientDriver) {
+      return {false, "there is no NVIDIA driver, or one older than CUDA " + std::to_string(CUDART_VERSION / 1000) +
+                         "." + std::to_string(CUDART_VERSION % 1000 / 10)};
+    }
+    return {false, cudaGetErrorString(status)};
+  }
+  if (count == 0) return {false, "no GPU"};
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, 0), "asking for the device's name");
+  // The code is built for one generation of chips and those after it.
+  if (properties.major < TYCHE_CUDA_LEAST_MAJOR) {
+    return {false, std::string(properties.name) + " is older than this build's kernels (compute capability " +
+                       std::to_string(TYCHE_CUDA_LEAST_MAJOR) + ".0)"};
+  }
+  return {true, properties.name};
+}
+
+Stream::Stream() { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "making a stream"); }
+Stream::~Stream() {
+  if (handle_ != nullptr) cudaStreamDestroy(handle_);
+}
+void Stream::sync() { check(cudaStreamSynchronize(handle_), "running kernels"); }
+
+Event::Event() { check(cudaEventCreate(&handle_), "making an event"); }
+Event::~Event() {
+  if (handle_ != nullptr) cudaEventDestroy(handle_);
+}
+void Event::record(Stream& stream) { check(cudaEventRecord(handle_, stream.handle()), "recording an event"); }
+void Event::wait() { check(cudaEventSynchronize(handle_), "running kernels"); }
+float Event::ms(const Event& from, const Event& to) {
+  float value = 0;
+  check(cudaEventElapsedTime(&value, from.handle_, to.handle_), "timing kernels");
+  return value;
+}
+
+#endif
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,259 @@
+#pragma once
+/// The host's side of a GPU: memory, streams, launches, graphs, all with errors that say what was asked for.
+///
+///   Stream stream;
+///   auto x = DeviceArray<float>::from(values, "features", stream);
+///   launch(scale_kernel, blocks, 256, 0, stream, x.data(), x.size(), 2.0f);
+///   x.download(values, stream);
+///   stream.sync();
+///
+/// In the emulator (names.hpp) kernels run on the CPU, one fibre a thread.
+#ifdef TYCHE_CUDA_EMULATED
+#include "engine/cuda/emulator/emulate.hpp"
+#else
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/cuda/path.hpp"
+#include "engine/cuda/runtime/names.hpp"
+#include "support/error.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// Throws IoError that names the call where it failed.
+void check(cudaError_t status, const char* what);
+
+/// Device memory; throws IoError that names `what`, how much was asked for and how much is free.
+[[nodiscard]] void* allocate(std::size_t bytes, const char* what);
+void release(void* memory) noexcept;
+
+[[nodiscard]] int multiprocessors();
+/// Dynamic shared memory a block can have, bytes.
+[[nodiscard]] std::size_t shared_limit();
+[[nodiscard]] std::size_t free_memory();
+
+class Stream {
+ public:
+  Stream();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  /// Waits for all that was queued; throws where some of it failed.
+  void sync();
+  [[nodiscard]] cudaStream_t handle() const { return handle_; }
+
+ private:
+  cudaStream_t handle_ = nullptr;
+};
+
+class Event {
+ public:
+  Event();
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(Stream& stream);
+  void wait();  ///< until the work before it is done
+  /// Milliseconds between two events that have happened.
+  [[nodiscard]] static float ms(const Event& from, const Event& to);
+
+ private:
+  cudaEvent_t handle_ = nullptr;
+};
+
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  DeviceArray(std::size_t count, const char* what) : size_(count) {
+    if (count > 0) data_ = static_cast<T*>(allocate(count * sizeof(T), what));
+  }
+  ~DeviceArray() { release(data_); }
+  DeviceArray(DeviceArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+
+  /// Copies of host memory that is not pinned have left it when the call returns.
+  static DeviceArray from(std::span<const T> values, const char* what, Stream& stream) {
+    DeviceArray array(values.size(), what);
+    array.upload(values, stream);
+    return array;
+  }
+
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] const T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
+
+  void zero(Stream& stream) {
+    if (size_ > 0) check(cudaMemsetAsync(data_, 0, bytes(), stream.handle()), "clearing device memory");
+  }
+  void upload(std::span<const T> values, Stream& stream) {
+    if (values.size() > size_) throw Error("an upload larger than its array");
+    if (values.empty()) return;
+    check(cudaMemcpyAsync(data_, values.data(), values.size_bytes(), cudaMemcpyHostToDevice, stream.handle()),
+          "copying to the device");
+  }
+  void download(std::span<T> values, Stream& stream) const {
+    if (values.size() > size_) throw Error("a download larger than its array");
+    if (values.empty()) return;
+    check(cudaMemcpyAsync(values.data(), data_, values.size_bytes(), cudaMemcpyDeviceToHost, stream.handle()),
+          "copying from the device");
+  }
+  /// Copies all of another array of the same size.
+  void copy_from(const DeviceArray& other, Stream& stream) {
+    if (other.size_ != size_) throw Error("a copy between arrays of two sizes");
+    if (size_ == 0) return;
+    check(cudaMemcpyAsync(data_, other.data_, bytes(), cudaMemcpyDeviceToDevice, stream.handle()),
+          "copying on the device");
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Host memory that copies run beside kernels from and to.
+template <class T>
+class PinnedArray {
+ public:
+  PinnedArray() = default;
+  PinnedArray(std::size_t count, const char* what) : size_(count) {
+    if (count > 0) check(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(T)), what);
+  }
+  ~PinnedArray() {
+    if (data_ != nullptr) cudaFreeHost(data_);
+  }
+  PinnedArray(PinnedArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PinnedArray& operator=(PinnedArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  [[nodiscard]] std::span<T> span() { return {data_, size_}; }
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+#ifdef TYCHE_CUDA_EMULATED
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream&,
+            const Arguments&... arguments) {
+  if (blocks == 0) return;
+  emulation::run(static_cast<unsigned>(blocks), threads, shared,
+                 [&] { kernel(static_cast<Parameters>(arguments)...); });
+}
+template <class... Parameters, class... Arguments>
+void launch_dependent(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
+                      Stream& stream, const Arguments&... arguments) {
+  launch(kernel, blocks, threads, shared, stream, arguments...);
+}
+
+/// Work that is queued again and again.
+class Graph {
+ public:
+  template <class Work>
+  static Graph capture(Stream&, Work work) {
+    Graph graph;
+    graph.work_ = work;
+    return graph;
+  }
+  void launch(Stream&) const { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
+#else
+
+namespace detail {
+template <class... Parameters, class... Arguments>
+void launch_with(bool dependent, void (*kernel)(Parameters...), std::size_t blocks, unsigned threads,
+                 std::size_t shared, Stream& stream, const Arguments&... arguments) {
+  if (blocks == 0) return;
+  if (shared > 48 * 1024) {
+    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shared)),
+          "asking for shared memory");
+  }
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream.handle();
+  cudaLaunchAttribute attribute[1];
+  attribute[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute[0].val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = attribute;
+  config.numAttrs = dependent ? 1 : 0;
+  check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "launching a kernel");
+}
+}  // namespace detail
+
+/// Queues a kernel; `shared` is its dynamic shared memory in bytes.
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared, Stream& stream,
+            const Arguments&... arguments) {
+  detail::launch_with(false, kernel, blocks, threads, shared, stream, arguments...);
+}
+/// The same, but the kernel may begin while the one before it in the stream still runs: it must call pdl_wait() before
+/// it touches what that one writes (and what any one before that wrote, unless that one waited too).
+template <class... Parameters, class... Arguments>
+void launch_dependent(void (*kernel)(Parameters...), std::size_t blocks, unsigned threads, std::size_t shared,
+                      Stream& stream, const Arguments&... arguments) {
+  detail::launch_with(true, kernel, blocks, threads, shared, stream, arguments...);
+}
+
+/// Work that is queued again and again, at the cost of one launch.
+class Graph {
+ public:
+  template <class Work>
+  static Graph capture(Stream& stream, Work work) {
+    check(cudaStreamBeginCapture(stream.handle(), cudaStreamCaptureModeThreadLocal), "recording a graph");
+    work();
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamEndCapture(stream.handle(), &captured), "recording a graph");
+    Graph graph;
+    const cudaError_t status = cudaGraphInstantiate(&graph.exec_, captured, 0);
+    cudaGraphDestroy(captured);
+    check(status, "preparing a graph");
+    return graph;
+  }
+  Graph() = default;
+  ~Graph() {
+    if (exec_ != nullptr) cudaGraphExecDestroy(exec_);
+  }
+  Graph(Graph&& other) noexcept : exec_(std::exchange(other.exec_, nullptr)) {}
+  Graph& operator=(Graph&& other) noexcept {
+    std::swap(exec_, other.exec_);
+    return *this;
+  }
+  void launch(Stream& stream) const { check(cudaGraphLaunch(exec_, stream.handle()), "launching a graph"); }
+
+ private:
+  cudaGraphExec_t exec_ = nullptr;
+};
+
+#endif
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,137 @@
+#pragma once
+/// Aggregate-combine-readout networks (the paper's ACR-GNNs) with the linearised sigmoid σ(x) = min(max(x, 0), 1):
+///
+///   h'_v = σ(self · h_v + neighbour · Σ_{u ∈ N(v)} h_u + readout · Σ_{u ∈ V} h_u + bias)         per layer
+///   out_v = head · h_v + head_bias
+///
+///   const AcrRunner runner(network);
+///   AcrRunner::Workspace workspace;
+///   runner.run(graph, input, workspace, output);
+///
+/// Networks here come from proofs, not from training: wide (to millions of units), sparse, with weights of any size; so
+/// matrices are stored by rows of nonzeros and numbers are doubles. Sums of integers below 2^53 are exact.
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace tyche::theory {
+
+/// A sparse matrix by rows.
+struct AcrMatrix {
+  std::vector<std::uint64_t> offsets = {0};  ///< rows + 1
+  std::vector<std::uint32_t> columns;
+  std::vector<double> values;
+
+  [[nodiscard]] std::size_t rows() const { return offsets.size() - 1; }
+  void push(std::uint32_t column, double value) {
+    columns.push_back(column);
+    values.push_back(value);
+  }
+  void end_row() { offsets.push_back(columns.size()); }
+  friend bool operator==(const AcrMatrix&, const AcrMatrix&) = default;
+};
+
+/// Each matrix is (width × width of the layer before).
+struct AcrLayer {
+  AcrMatrix self;
+  AcrMatrix neighbour;
+  AcrMatrix readout;
+  std::vector<double> bias;  ///< width
+
+  [[nodiscard]] std::size_t width() const { return bias.size(); }
+  friend bool operator==(const AcrLayer&, const AcrLayer&) = default;
+};
+
+struct AcrNetwork {
+  std::uint32_t inputs = 0;  ///< numbers a node starts with
+  std::vector<AcrLayer> layers;
+  AcrMatrix head;                 ///< (outputs × width of the last layer)
+  std::vector<double> head_bias;  ///< outputs
+
+  [[nodiscard]] std::size_t outputs() const { return head_bias.size(); }
+  /// The widest layer (the inputs count as one).
+  [[nodiscard]] std::size_t width() const;
+  /// Weights and biases other than 0.
+  [[nodiscard]] std::uint64_t parameters() const;
+  /// Throws InputError where shapes or column numbers do not fit together.
+  void check() const;
+  friend bool operator==(const AcrNetwork&, const AcrNetwork&) = default;
+};
+
+/// Plain loops over rows: the oracle. `input` is row-major (nodes × inputs); the result (nodes × outputs).
+[[nodiscard]] std::vector<double> run_plain(const AcrNetwork& network, const Graph& graph,
+                                            std::span<const double> input);
+
+/// The fast way: most units of such networks are 0 at most times, so states are lists of nonzeros and a layer costs
+/// what the columns of its nonzero inputs hold, not its size. Units of positive bias are visited always. The same
+/// outputs as run_plain, to the bit where all partial sums are exact.
+class AcrRunner {
+ public:
+  /// Numbers and where they stand; others are 0.
+  struct Sparse {
+    std::vector<std::uint32_t> index;
+    std::vector<double> value;
+  };
+  /// Scratch memory, to be kept between runs; one a thread.
+  struct Workspace {
+    std::vector<Sparse> state, next;
+    Sparse sum, common;
+    std::vector<double> accumulator;
+    std::vector<std::uint8_t> touched;
+    std::vector<std::uint32_t> order;
+  };
+
+  /// The network must outlive the runner.
+  explicit AcrRunner(const AcrNetwork& network);
+
+  /// Like run_plain; `output` has room for (nodes × outputs).
+  void run(const Graph& graph, std::span<const double> input, Workspace& workspace, std::span<double> output) const;
+
+ private:
+  struct Column {
+    std::vector<std::uint64_t> offsets;
+    std::vector<std::uint32_t> rows;
+    std::vector<double> values;
+  };
+  struct Layer {
+    Column self, neighbour, readout;
+    std::vector<std::uint32_t> positive_bias;
+  };
+  static Column transpose(const AcrMatrix& matrix, std::size_t columns);
+  static void add(const Column& matrix, const Sparse& vector, Workspace& workspace);
+
+  const AcrNetwork& network_;
+  std::vector<Layer> layers_;
+};
+
+/// Workspaces for tasks that run on some thread or other: as many as there are tasks at a time.
+class WorkspacePool {
+ public:
+  /// A workspace that goes back by itself; the pool must outlive it.
+  [[nodiscard]] auto borrow() {
+    std::unique_ptr<AcrRunner::Workspace> mine;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!free_.empty()) {
+        mine = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    if (!mine) mine = std::make_unique<AcrRunner::Workspace>();
+    const auto give_back = [this](AcrRunner::Workspace* workspace) {
+      const std::scoped_lock lock(mutex_);
+      free_.emplace_back(workspace);
+    };
+    return std::unique_ptr<AcrRunner::Workspace, decltype(give_back)>(mine.release(), give_back);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<AcrRunner::Workspace>> free_;
+};
+
+}  // namespace tyche::theory
