@@ -1,7 +1,9 @@
 #include "graph/drawing.hpp"
 
 // GCC 12 cannot see that Boost's Chrobak-Payne sets its iterators before it uses them.
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>

@@ -12,9 +12,11 @@
 namespace tyche {
 
 namespace {
-volatile std::sig_atomic_t stop_asked = 0;
+// Set by a signal handler, read by every thread: lock-free atomics are good for both.
+std::atomic<bool> stop_asked{false};
 std::atomic<std::int64_t> asked_at{0};
-static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal may come anywhere");
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal may come anywhere");
 
 std::int64_t milliseconds_now() {
   timespec now{};
@@ -26,13 +28,13 @@ std::int64_t milliseconds_now() {
 // its group: what comes within half a second is still the first.
 void on_signal(int number) {
   constexpr std::int64_t kSameMilliseconds = 500;
-  if (stop_asked == 0) {
+  if (!stop_asked) {
     asked_at = milliseconds_now();
   } else if (number == SIGINT && milliseconds_now() - asked_at > kSameMilliseconds) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);
   }
-  stop_asked = 1;
+  stop_asked = true;
 }
 }  // namespace
 
@@ -45,8 +47,8 @@ void catch_interrupts() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return stop_asked != 0; }
-void set_interrupted(bool value) { stop_asked = value ? 1 : 0; }
+bool interrupted() { return stop_asked; }
+void set_interrupted(bool value) { stop_asked = value; }
 
 std::string format_duration(double seconds) {
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);

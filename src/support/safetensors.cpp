@@ -73,7 +73,9 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
   TensorFile file;
   file.origin_ = name;
   std::vector<Place> places;
-  for (const auto& [key, value] : header.items()) {
+  for (const auto& item : header.items()) {
+    const std::string& key = item.key();
+    const Json& value = item.value();
     const auto bad = [&](std::string_view what) { return fail(fmt::format("tensor '{}': {}", key, what)); };
     if (key == kMetadata) {
       if (!value.is_object()) throw bad("expected an object of strings");
