@@ -57,7 +57,7 @@ struct BenchCall {
 };
 
 void add_shared(CLI::App& app, BenchCall& call) {
-  app.add_option("--engine", call.engine, "auto, cpu, cpu-xsmm, cpu-portable, reference, …")->capture_default_str();
+  app.add_option("--engine", call.engine, "auto, cpu, cpu-portable, reference, …")->capture_default_str();
   app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->capture_default_str();
   app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
   app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
