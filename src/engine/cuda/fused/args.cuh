@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/cuda/runtime/intrinsics.cuh"
+#include "engine/cuda/runtime/mma.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
