@@ -209,7 +209,7 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   a.out_blocks = conv.out_blocks;
   a.weights = forward_weights_.data() + conv.weights;
   a.bias = parameters_.data() + conv.bias;
-  a.function = network_.function;
+  a.activation = network_.activation;
   a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
   const std::size_t count = tiles_of(a.out_rows.rows, a.tile_rows) * conv.out_blocks;
   if (out.last) {
@@ -243,7 +243,7 @@ void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInput
     a.values = lasts_[l].data();
     a.stride = last.stride;
     a.width = last.columns;
-    a.pooling = network_.pooling;
+    a.readout = network_.readout;
     a.out_values = part_values_[l].data();
     a.out_rows = part_rows_[l].data();
     a.bad = bad_.data();
@@ -267,8 +267,8 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
     a.part_values[l] = part_values_[l].data();
     a.part_rows[l] = part_rows_[l].data();
   }
-  a.pooling = network_.pooling;
-  a.function = network_.function;
+  a.readout = network_.readout;
+  a.activation = network_.activation;
   a.parameters = parameters_.data();
   for (std::size_t l = 0; l < 3; ++l) a.fc[l] = network_.fc[l];
   a.factors = network_.factors;
@@ -301,8 +301,8 @@ void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t leve
   a.values = lasts_[level].data();
   a.stride = last.stride;
   a.width = last.columns;
-  a.pooling = network_.pooling;
-  a.function = network_.function;
+  a.readout = network_.readout;
+  a.activation = network_.activation;
   a.pooled_size = network_.fc[0].in;
   a.d_pooled = d_pooled_.data() + level * last.columns;
   a.winners = winners_.data() + level * last.columns;
@@ -364,7 +364,8 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
   a.out_columns = padded16(conv.out_columns);
   a.d_in = {gradients_[1 - at_[level]][level].data(), stride};
   a.d_in_columns = conv.gradient_columns;
-  a.in_function = conv.input_function;
+  a.activation = network_.activation;
+  a.activated_input = conv.activated_input;
   a.weights = backward_weights_.data() + conv.weights;
   a.slots = slots_.data() + conv.slots;
   a.slices = count;
