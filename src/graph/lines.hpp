@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/shown.hpp"
+
 namespace tyche {
 
 /// A place in a file: line 7 (lines count from 1) or byte 31 (bytes count from 0). `file` must outlive it.
@@ -28,9 +30,6 @@ struct Where {
   /// Throws the InputError "FILE: UNIT NUMBER: MESSAGE".
   [[noreturn]] void fail(std::string_view message) const;
 };
-
-/// Text from a file made fit for an error line: in quotes, odd bytes as \xNN, cut where it is long.
-[[nodiscard]] std::string shown(std::string_view text);
 
 /// The lines of a text, from memory or streamed from a file; "\n" and "\r\n" end a line, the last may lack its end.
 /// Streaming keeps one piece of the file in memory, as large as the longest line where that is larger.
