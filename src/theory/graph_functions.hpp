@@ -39,4 +39,7 @@ struct GraphFunction {
 /// with different values.
 [[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
 
+/// The functions of these names: of named_functions(), "all" for all of those, or a file (see function_from_file).
+[[nodiscard]] std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes);
+
 }  // namespace tyche::theory
