@@ -147,11 +147,6 @@ void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
   for (std::size_t c = 0; c < network_.convs.size(); ++c) words[plan.slices() + c] = slices(plan, network_.convs[c]);
 }
 
-template <class P>
-void Runner<P>::mark(const char* what, std::size_t number) {
-  if (timeline_ != nullptr) timeline_->mark(stream_, what + std::string(" ") + std::to_string(number));
-}
-
 // ---- forwards
 
 template <class P>
@@ -176,7 +171,6 @@ void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassI
     a.width = nodes.columns;
   }
   launch(input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(spec.first_matrix));
-  mark("input", level);
 }
 
 template <class P>
@@ -192,7 +186,6 @@ void Runner<P>::fill_random(const uint32_t* words, const Plan& plan, const PassI
   a.scale = feature_scale(job_.model);
   a.pinned = inputs.pinned;
   launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(network_.random_matrix));
-  mark("random", 0);
 }
 
 template <class P>
@@ -220,7 +213,6 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   } else {
     launch(forward_kernel<P, Element>, count, kThreads, kForwardShared<P>, stream_, a, matrix(conv.out));
   }
-  mark("forward", static_cast<std::size_t>(&conv - network_.convs.data()));
 }
 
 template <class P>
@@ -248,7 +240,6 @@ void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInput
     a.out_rows = part_rows_[l].data();
     a.bad = bad_.data();
     launch(readout_kernel<P>, plan.parts[l], kThreads, 0, stream_, a);
-    mark("readout", l);
   }
   head(words, plan, inputs);
 }
@@ -287,7 +278,6 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
     a.winners = winners_.data();
   }
   launch(head_kernel<P>, plan.graphs, kThreads, head_shared(network_.fc) * sizeof(float), stream_, a);
-  mark("head", 0);
 }
 
 // ---- backwards
@@ -317,7 +307,6 @@ void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t leve
   }
   launch(spread_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a,
          Rows<Element>{gradients_[0][level].data(), network_.levels[level].gradient_stride});
-  mark("spread", level);
   at_[level] = 0;
 }
 
@@ -351,7 +340,6 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
     a.slices = count;
     a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
     launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
-    mark("backward", static_cast<std::size_t>(&conv - network_.convs.data()));
     return;
   }
   BackwardArguments<P> a{};
@@ -371,7 +359,6 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
   a.slices = count;
   a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
   launch(backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
-  mark("backward", static_cast<std::size_t>(&conv - network_.convs.data()));
   at_[level] = 1 - at_[level];
 }
 
@@ -406,7 +393,6 @@ void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& 
   a.step_size = step.step_size;
   a.correction = step.correction2_sqrt;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
-  mark("adam", 0);
 }
 
 template <class P>
