@@ -65,7 +65,7 @@ RC_GTEST_PROP(Layer, AgreesWithThePlainOneOnAnyMessages, ()) {
   const auto flat = nn::initial_parameters(config, seed, 0);
   AlignedFloats packed(model.packed_size()), derived(model.derived_size()), gradient(model.packed_size());
   model.pack(flat, packed.data());
-  for (const PackedLayer& l : model.layers()) model.derive(l, packed.data(), derived.data());
+  for (const PackedLayer& l : model.layers()) model.make_copies(l, packed.data(), derived.data());
   const Parameters parameters{packed.data(), derived.data()};
 
   const std::size_t stride = model.stride(config.width);

@@ -20,7 +20,7 @@ class FixedParameters {
   FixedParameters(const PackedModel& model, std::span<const float> flat)
       : packed_(model.packed_size()), derived_(model.derived_size()) {
     model.pack(flat, packed_.data());
-    for (const PackedLayer& layer : model.layers()) model.derive(layer, packed_.data(), derived_.data());
+    for (const PackedLayer& layer : model.layers()) model.make_copies(layer, packed_.data(), derived_.data());
   }
   [[nodiscard]] Parameters view() const { return {packed_.data(), derived_.data()}; }
 

@@ -127,7 +127,7 @@ void PackedModel::unpack(const float* packed, std::span<float> flat) const {
   }
 }
 
-void PackedModel::derive(const PackedLayer& layer, const float* packed, float* derived) const {
+void PackedModel::make_copies(const PackedLayer& layer, const float* packed, float* derived) const {
   const PanelPlace& forward = layer.forward;
   for (std::size_t t = 0; t < layer.terms; ++t) {
     for (std::size_t p = 0; p < forward.count; ++p) {
