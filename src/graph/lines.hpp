@@ -116,8 +116,8 @@ class Row {
 };
 
 /// How many nodes a file may promise. sparse6 and DIMACS can name a billion nodes in ten bytes; a reader that believed
-/// them would hand its memory to any stranger. A file may have 16 nodes a byte and 2^20 on top, over all its graphs:
-/// no connected graph needs more than 6 a byte.
+/// them would hand its memory to any stranger. A file may have 16 nodes per byte and 2^20 on top, over all its graphs:
+/// no connected graph needs more than 6 per byte.
 class NodeBudget {
  public:
   explicit NodeBudget(std::uint64_t bytes) : bytes_(bytes), left_(16 * bytes + (std::uint64_t{1} << 20)) {}
