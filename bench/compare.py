@@ -39,7 +39,6 @@ def main():
 
     contestants = {
         "tyche, 1 thread": tyche("--threads", "1"),
-        "tyche, 1 thread, libxsmm": tyche("--threads", "1", "--engine", "cpu-xsmm"),
         "tyche, 1 trial on 2 threads": tyche("--threads", "2"),
         "tyche, 2 trials on 2 threads": tyche("--threads", "2", "--side-by-side", "2"),
         "PyTorch, 1 thread": torch(1),

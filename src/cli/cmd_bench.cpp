@@ -13,11 +13,13 @@
 #include "cli/device.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
-#include "engine/bench.hpp"
+#include "measure/samples.hpp"
+#include "measure/scaling.hpp"
+#include "measure/sets.hpp"
+#include "measure/training.hpp"
 #include "nn/levels.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
-#include "train/set_cost.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
@@ -57,7 +59,7 @@ struct BenchCall {
 };
 
 void add_shared(CLI::App& app, BenchCall& call) {
-  app.add_option("--engine", call.engine, "auto, cpu, cpu-xsmm, cpu-portable, reference, …")->capture_default_str();
+  app.add_option("--engine", call.engine, "auto, cpu, cpu-portable, reference, …")->capture_default_str();
   app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->capture_default_str();
   app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
   app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
@@ -68,13 +70,13 @@ void add_shared(CLI::App& app, BenchCall& call) {
 
 /// What a bench of training gave.
 struct Outcome {
-  engine::BenchReport report;
+  measure::BenchReport report;
   double prepare_seconds = 0;       ///< models on sets: colour classes made or read
   double uncompressed_seconds = 0;  ///< --against-uncompressed: an epoch with a row a set
 };
 
 nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) {
-  const engine::BenchReport& r = outcome.report;
+  const measure::BenchReport& r = outcome.report;
   nlohmann::ordered_json json = {{"model", call.kind},
                                  {"engine", r.engine},
                                  {"threads", r.threads},
@@ -101,7 +103,7 @@ nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) 
 }
 
 // On a GPU the floor of the CPU's cores says nothing.
-std::string gpu_text(const engine::BenchReport& r) {
+std::string gpu_text(const measure::BenchReport& r) {
   return fmt::format(
       "engine            {}\n"
       "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
@@ -112,7 +114,7 @@ std::string gpu_text(const engine::BenchReport& r) {
 }
 
 std::string sets_text(const BenchCall& call, const Outcome& outcome) {
-  const engine::BenchReport& r = outcome.report;
+  const measure::BenchReport& r = outcome.report;
   std::string text = fmt::format(
       "model             {}\n"
       "engine            {}\n"
@@ -134,7 +136,7 @@ std::string sets_text(const BenchCall& call, const Outcome& outcome) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const engine::BenchReport& r) {
+nlohmann::ordered_json to_json(const measure::BenchReport& r) {
   return {{"engine", r.engine},
           {"threads", r.threads},
           {"side_by_side", r.side_by_side},
@@ -156,7 +158,7 @@ nlohmann::ordered_json to_json(const engine::BenchReport& r) {
           {"last_loss", r.last_loss}};
 }
 
-std::string to_text(const engine::BenchReport& r) {
+std::string to_text(const measure::BenchReport& r) {
   return fmt::format(
       "engine            {}\n"
       "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
@@ -174,7 +176,7 @@ std::string to_text(const engine::BenchReport& r) {
 
 // Trains as asked; models on sets first prepare them, and are trained on every set too where that is asked for.
 Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& trial,
-                  const engine::BenchOptions& options) {
+                  const measure::BenchOptions& options) {
   Outcome outcome;
   job.compress = !call.no_compress;
   if (job.model.on_sets()) {
@@ -182,19 +184,19 @@ Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& t
     job.sets = prepare_sets_of(job.model, job.compress, job.data, call.cache, call.common);
     outcome.prepare_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
-  outcome.report = engine::bench_training(job, trial, options);
+  outcome.report = measure::bench_training(job, trial, options);
   if (call.against && job.model.on_sets()) {
     job.sets.reset();
     job.compress = false;
-    engine::BenchOptions once = options;
+    measure::BenchOptions once = options;
     once.epochs = 1;
-    outcome.uncompressed_seconds = engine::bench_training(job, trial, once).seconds_per_epoch;
+    outcome.uncompressed_seconds = measure::bench_training(job, trial, once).seconds_per_epoch;
   }
   return outcome;
 }
 
 // Fold 0 of the paper's protocol: 972 graphs to train on and 120 to test on for EXP.
-Outcome bench_data(const BenchCall& call, const engine::BenchOptions& options) {
+Outcome bench_data(const BenchCall& call, const measure::BenchOptions& options) {
   const datasets::Dataset dataset = datasets::load_dataset(call.data);
   train::RunConfig config = train::default_config(call.kind);
   config.model = call.model();
@@ -207,10 +209,10 @@ Outcome bench_data(const BenchCall& call, const engine::BenchOptions& options) {
   return bench_job(call, data.job(config), trial, options);
 }
 
-Outcome bench_synthetic(const BenchCall& call, const engine::BenchOptions& options) {
-  const engine::SyntheticSet set = engine::synthetic_exp(1092, 1);
+Outcome bench_synthetic(const BenchCall& call, const measure::BenchOptions& options) {
+  const measure::Sample set = measure::synthetic_exp(1092, 1);
   engine::Job job;
-  job.data = {set.graphs, set.labels, set.features};
+  job.data = set.data();
   job.model = call.model();
   job.batch = train::default_config(call.kind).training.batch;
   nn::set_types_from(set.graphs, job.model, call.common.threads);
@@ -223,7 +225,7 @@ Outcome bench_synthetic(const BenchCall& call, const engine::BenchOptions& optio
 }
 
 void run_train_bench(const BenchCall& call) {
-  engine::BenchOptions options;
+  measure::BenchOptions options;
   options.engine = call.engine_name();
   options.threads = resolve_threads(call.common.threads);
   options.side_by_side = call.side_by_side;
@@ -243,10 +245,10 @@ void run_train_bench(const BenchCall& call) {
 
 void run_scaling_bench(const BenchCall& call) {
   const auto rows =
-      engine::bench_scaling(call.model(), call.engine_name(), resolve_threads(call.common.threads), call.largest);
+      measure::bench_scaling(call.model(), call.engine_name(), resolve_threads(call.common.threads), call.largest);
   if (call.common.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (const engine::ScalingRow& r : rows) {
+    for (const measure::ScalingRow& r : rows) {
       out.push_back({{"kind", r.kind},
                      {"nodes", r.nodes},
                      {"edges", r.edges},
@@ -258,7 +260,7 @@ void run_scaling_bench(const BenchCall& call) {
   }
   std::string text = fmt::format("{:<13} {:>9} {:>9} {:>12} {:>9} {:>10}\n", "", "nodes", "edges", "s per epoch",
                                  "ns/node", "memory MB");
-  for (const engine::ScalingRow& r : rows) {
+  for (const measure::ScalingRow& r : rows) {
     text += fmt::format("{:<13} {:>9} {:>9} {:>12.4f} {:>9.0f} {:>10.0f}\n", r.kind, r.nodes, r.edges,
                         r.seconds_per_epoch, r.nanoseconds_per_node, r.peak_memory_mb);
   }
@@ -266,17 +268,17 @@ void run_scaling_bench(const BenchCall& call) {
 }
 
 void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t most_uncompressed, bool random) {
-  train::SetCostOptions options;
+  measure::SetCostOptions options;
   options.model = call.model();
   options.largest = largest;
   options.engine = call.engine_name();
   options.threads = resolve_threads(call.common.threads);
   options.most_uncompressed = most_uncompressed;
   options.random = random;
-  const auto rows = train::set_costs(options);
+  const auto rows = measure::set_costs(options);
   if (call.common.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (const train::SetCost& r : rows) {
+    for (const measure::SetCost& r : rows) {
       out.push_back({{"nodes", r.nodes},
                      {"sets", r.sets},
                      {"entries_gcn", r.nodes * options.model.width},
@@ -292,7 +294,7 @@ void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t 
   std::string text =
       fmt::format("{:>6} {:>9} {:>12} {:>14} {:>12} {:>12} {:>12} {:>11} {:>13}\n", "nodes", "sets", "entries: gcn",
                   "uncompressed", "compressed", "rows: all", "compressed", "s a graph", "uncompressed");
-  for (const train::SetCost& r : rows) {
+  for (const measure::SetCost& r : rows) {
     text += fmt::format("{:>6.0f} {:>9.0f} {:>12.0f} {:>14.0f} {:>12.0f} {:>12.0f} {:>12.0f} {:>11.4f} {:>13}\n",
                         r.nodes, r.sets, r.nodes * options.model.width, r.sets * options.model.width,
                         r.rows * options.model.width, r.all_sets, r.all_rows, r.seconds,

@@ -9,24 +9,17 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "graph/graph6.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "theory/acr_io.hpp"
-#include "theory/compile.hpp"
+#include "theory/answers.hpp"
 #include "theory/draw.hpp"
-#include "theory/individualize.hpp"
-#include "theory/model_check.hpp"
-#include "theory/separate.hpp"
 #include "theory/syntax.hpp"
-#include "theory/universal.hpp"
 
 namespace tyche::cli {
 
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* kGraphHelp = "A graph: g6:CODE, FILE, or FILE:I for graph I (from 0) of several";
 
@@ -54,8 +47,10 @@ Graph graph_argument(const std::string& text) {
   return std::move(set.graphs[index.value_or(0)]);
 }
 
-json interval_json(const Interval& interval) { return json::array({interval.low, interval.high}); }
-std::string interval_text(const Interval& i) { return fmt::format("{:.4f} to {:.4f}", i.low, i.high); }
+void show(const Common& common, const theory::Answer& answer) {
+  common.json ? print_json(answer.json) : print(answer.text);
+  set_exit_code(answer.good ? kGood : kNo);
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -72,23 +67,7 @@ void run_check(const CheckArguments& a) {
   theory::FormulaPool pool;
   const theory::FormulaId f = theory::parse_formula(pool, a.formula);
   const auto graph = theory::ColouredGraph::from_types(graph_argument(a.graph));
-  const auto truth = theory::satisfying_nodes(pool, f, graph);
-  const bool sentence = pool.free_variables(f) == 0;
-  std::vector<std::size_t> where;
-  for (std::size_t v = 0; v < truth.size(); ++v) {
-    if (truth[v]) where.push_back(v);
-  }
-  if (a.common.json) {
-    json out = {{"formula", theory::print_formula(pool, f)}, {"nodes", graph.num_nodes()}, {"holds", !where.empty()}};
-    if (!sentence) out["satisfying"] = where;
-    print_json(out);
-  } else if (sentence) {
-    print(where.empty() ? "false\n" : "true\n");
-  } else {
-    print(fmt::format("true at {} of {} nodes{}{}\n", where.size(), truth.size(), where.empty() ? "" : ": ",
-                      fmt::join(where, " ")));
-  }
-  set_exit_code(where.empty() ? kNo : kGood);
+  show(a.common, theory::check_answer(pool, f, graph));
 }
 
 void add_check(CLI::App& root) {
@@ -119,30 +98,12 @@ void run_compile(const CompileArguments& a) {
   theory::CompileOptions options;
   options.labels = !a.dot.empty() || !a.svg.empty();
   const theory::Compiled compiled = theory::compile(pool, f, options);
-  const theory::AcrNetwork& net = compiled.network;
-  std::vector<std::size_t> widths;
-  for (const auto& layer : net.layers) widths.push_back(layer.width());
-  json out = {{"formula", text},      {"colours", net.inputs}, {"layers", net.layers.size()},
-              {"width", net.width()}, {"widths", widths},      {"parameters", net.parameters()}};
-  std::string shown = fmt::format("{}\nlayers {}, width {}{}, parameters {}\n", text, net.layers.size(), net.width(),
-                                  widths.size() > 1 ? fmt::format(" (layer by layer {})", fmt::join(widths, " ")) : "",
-                                  net.parameters());
-  if (!a.out.empty()) theory::save_acr(a.out, net, {{"formula", text}});
+  if (!a.out.empty()) theory::save_acr(a.out, compiled.network, {{"formula", text}});
   if (!a.dot.empty()) write_file(a.dot, theory::to_dot(compiled, text));
   if (!a.svg.empty()) write_file(a.svg, theory::to_svg(compiled, text));
-  if (!a.graph.empty()) {
-    const auto graph = theory::ColouredGraph::from_types(graph_argument(a.graph));
-    const auto truth = theory::satisfying_nodes(pool, f, graph);
-    const std::vector<double> output = theory::evaluate(compiled, graph);
-    const bool equal = std::vector<double>(truth.begin(), truth.end()) == output;
-    out["output"] = output;
-    out["model_checker"] = truth;
-    out["equal"] = equal;
-    shown += fmt::format("output         {}\nmodel checker  {}\n{}\n", fmt::join(output, " "), fmt::join(truth, " "),
-                         equal ? "equal at every node" : "NOT EQUAL");
-    if (!equal) set_exit_code(kNo);
-  }
-  a.common.json ? print_json(out) : print(shown);
+  std::optional<theory::ColouredGraph> graph;
+  if (!a.graph.empty()) graph = theory::ColouredGraph::from_types(graph_argument(a.graph));
+  show(a.common, theory::compile_answer(pool, f, compiled, graph ? &*graph : nullptr));
 }
 
 void add_compile(CLI::App& root) {
@@ -177,44 +138,7 @@ void run_individualize(IndividualizeArguments a) {
   options.rounds = a.rounds.value_or(options.one_in > 1 ? 4 : 0);
   options.seed = a.common.seed;
   options.threads = a.common.threads;
-  const theory::IndividualiseReport r = theory::measure_individualisation(options);
-  const double rate = static_cast<double>(r.failures) / static_cast<double>(r.trials);
-  const bool full = options.one_in == 1;
-  if (a.common.json) {
-    print_json({{"n", options.nodes},
-                {"delta", options.delta},
-                {"c", r.constants.c},
-                {"k", r.constants.k},
-                {"colours", r.thresholds.colours},
-                {"trials", r.trials},
-                {"one_in", options.one_in},
-                {"rounds", options.rounds},
-                {"failures", r.failures},
-                {"failure_rate", rate},
-                {"interval", interval_json(r.failure_interval)},
-                {"not_sharp", r.blurred},
-                {"not_distinct", r.equal},
-                {"same_number", r.same_number},
-                {"checked_on_engine", r.checked_on_engine}});
-  } else {
-    std::string text = fmt::format("n = {}, delta = {}: c = {}, k = {:.0f}, {} colours\n", options.nodes, options.delta,
-                                   r.constants.c, r.constants.k, r.thresholds.colours);
-    if (!full || options.rounds > 0) {
-      text +=
-          fmt::format("one node in {} random, {} round{} of message passing on {}\n", options.one_in, options.rounds,
-                      options.rounds == 1 ? "" : "s", options.graph ? "the graph" : "random connected graphs");
-    }
-    text += fmt::format("{} trials, {} failed: {:.5f} (95 %: {}); ", r.trials, r.failures, rate,
-                        interval_text(r.failure_interval));
-    text += full ? fmt::format("the lemma allows {}\n", options.delta)
-                 : fmt::format("with all random, at most {}\n", options.delta);
-    text += fmt::format("  some value neither 0 nor 1: {}; two nodes alike: {}{}\n", r.blurred, r.equal,
-                        r.same_number > 0 ? fmt::format(" (the same number already: {})", r.same_number) : "");
-    text +=
-        fmt::format("  the first {} trials also by the network's layer, with the same outcome\n", r.checked_on_engine);
-    print(text);
-  }
-  if (full && rate > options.delta) set_exit_code(kNo);
+  show(a.common, theory::individualise_answer(options, theory::measure_individualisation(options)));
 }
 
 void add_individualize(CLI::App& root) {
@@ -249,24 +173,11 @@ struct ApproximateArguments {
   bool per_class = false;
 };
 
-std::string number_text(double value) { return value == 0 ? "0" : fmt::format("{:g}", value); }
-
 void run_approximate(const ApproximateArguments& a) {
-  std::vector<theory::GraphFunction> functions;
-  for (const std::string& name : a.functions) {
-    if (name == "all") {
-      for (const auto& f : theory::named_functions()) functions.push_back(f);
-    } else if (std::filesystem::exists(name)) {
-      functions.push_back(theory::function_from_file(name, a.n));
-    } else {
-      functions.push_back(theory::named_function(name));
-    }
-  }
+  const std::vector<theory::GraphFunction> functions = theory::functions_of(a.functions, a.n);
   if (!a.out.empty() && functions.size() != 1) throw InputError("--out saves the network of one function, not several");
   const theory::Construction construction = theory::parse_construction(a.construction);
-  json all = json::array();
-  std::string text;
-  bool good = true;
+  theory::ApproximationTable table(a.per_class);
   for (const theory::GraphFunction& f : functions) {
     const auto start = std::chrono::steady_clock::now();
     const theory::Universal u = theory::build_universal(f, a.n, a.delta, construction, a.memory * 1e9);
@@ -282,53 +193,9 @@ void run_approximate(const ApproximateArguments& a) {
       theory::save_acr(a.out, u.network,
                        {{"function", f.name}, {"n", std::to_string(a.n)}, {"delta", fmt::format("{}", a.delta)}});
     }
-    const theory::ClassResult& worst = r.classes[r.worst];
-    good = good && r.worst_success() >= 1 - a.delta;
-    json row = {{"function", f.name},
-                {"n", a.n},
-                {"delta", a.delta},
-                {"construction", a.construction},
-                {"layers", u.network.layers.size()},
-                {"width", u.network.width()},
-                {"parameters", u.network.parameters()},
-                {"colours", u.thresholds.colours},
-                {"values", u.values},
-                {"classes", r.classes.size()},
-                {"trials", r.trials},
-                {"worst_success", r.worst_success()},
-                {"worst_interval", interval_json(worst.interval)},
-                {"worst_class", to_graph6(worst.graph)},
-                {"bound", 1 - a.delta},
-                {"build_seconds", build_seconds},
-                {"seconds", seconds}};
-    if (text.empty()) {
-      text = fmt::format(
-          "graphs of 1 to {} nodes, delta = {}, {} construction, {} trials a class\n"
-          "{:<12} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8}\n",
-          a.n, a.delta, a.construction, a.trials, "function", "layers", "width", "parameters", "classes",
-          "worst success (95 %, class)", "1-δ", "seconds");
-    }
-    text += fmt::format(
-        "{:<12} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8.1f}\n", f.name, u.network.layers.size(), u.network.width(),
-        u.network.parameters(), r.classes.size(),
-        fmt::format("{:.4f} ({}, {})", r.worst_success(), interval_text(worst.interval), to_graph6(worst.graph)),
-        number_text(1 - a.delta), seconds);
-    if (a.per_class) {
-      row["per_class"] = json::array();
-      for (const theory::ClassResult& c : r.classes) {
-        const double rate = static_cast<double>(c.right) / static_cast<double>(r.trials);
-        row["per_class"].push_back({{"graph6", to_graph6(c.graph)},
-                                    {"value", c.value},
-                                    {"success", rate},
-                                    {"interval", interval_json(c.interval)}});
-        text += fmt::format("  {:<6} value {:<6} right {:.4f} ({})\n", to_graph6(c.graph), number_text(c.value), rate,
-                            interval_text(c.interval));
-      }
-    }
-    all.push_back(std::move(row));
+    table.add(u, r, build_seconds, seconds);
   }
-  a.common.json ? print_json(all.size() == 1 ? all[0] : all) : print(text);
-  set_exit_code(good ? kGood : kNo);
+  show(a.common, table.answer());
 }
 
 void add_approximate(CLI::App& root) {
@@ -372,57 +239,7 @@ void run_separate(const SeparateArguments& args) {
   const theory::SeparationReport r =
       theory::measure_separation(s, a, b, {args.trials, args.common.seed, args.common.threads});
   if (!args.out.empty()) theory::save_acr(args.out, s.network, {{"sentence", s.pattern_text(2000)}});
-  const bool apart = r.p_a_and_b < 0.001;
-  const auto counts = [](const theory::OutputCounts& c) {
-    return json{{"trials", c.trials},
-                {"ones", c.ones},
-                {"blurred", c.blurred},
-                {"mean", c.mean()},
-                {"interval", interval_json(c.interval())}};
-  };
-  if (args.common.json) {
-    json wl = s.wl_round ? json(*s.wl_round) : json(nullptr);
-    print_json({{"wl_round", wl},
-                {"sentence", s.pattern_text(20000)},
-                {"says", s.family},
-                {"leaders", s.leaders},
-                {"colours", s.thresholds.colours},
-                {"choices", s.choices},
-                {"true_on_a", s.true_on_a},
-                {"true_on_b", s.true_on_b},
-                {"layers", s.network.layers.size()},
-                {"width", s.network.width()},
-                {"parameters", s.network.parameters()},
-                {"a", counts(r.a)},
-                {"b", counts(r.b)},
-                {"relabelled_a", counts(r.relabelled_a)},
-                {"p_a_and_b", r.p_a_and_b},
-                {"p_a_and_relabelled", r.p_a_and_relabelled},
-                {"separated", apart}});
-  } else {
-    std::string text = s.wl_round ? fmt::format("1-WL tells A and B apart, at round {}\n", *s.wl_round)
-                                  : "1-WL cannot tell A and B apart: no C² sentence without random colours can\n";
-    text += fmt::format("sentence: {}\n", s.pattern_text(600));
-    if (s.leaders > 0) {
-      text += fmt::format(
-          "  L1(x): x has the largest random number{}, told by {} random colours\n"
-          "  it says: {}\n  true for {} of {} leaders{} on A, for {} on B\n",
-          s.leaders > 1 ? fmt::format(", L2 the next, to L{}", s.leaders) : "", s.thresholds.colours, s.family,
-          s.true_on_a, s.choices, s.leaders > 1 ? " (choices)" : "", s.true_on_b);
-    }
-    text += fmt::format("network: layers {}, width {}, parameters {}\n", s.network.layers.size(), s.network.width(),
-                        s.network.parameters());
-    const auto line = [](const char* what, const theory::OutputCounts& c) {
-      return fmt::format("  {:<20} {:.4f} (95 %: {})\n", what, c.mean(), interval_text(c.interval()));
-    };
-    text += fmt::format("output 1 in {} draws:\n", r.a.trials);
-    text += line("on A", r.a) + line("on B", r.b) + line("on A, relabelled", r.relabelled_a);
-    const auto chance = [](double p) { return p < 1e-300 ? std::string("< 1e-300") : fmt::format("= {:.2g}", p); };
-    text += fmt::format("A and B alike: p {}; A and relabelled A alike: p {} (Fisher's exact test)\n",
-                        chance(r.p_a_and_b), chance(r.p_a_and_relabelled));
-    print(text);
-  }
-  set_exit_code(apart ? kGood : kNo);
+  show(args.common, theory::separation_answer(s, r));
 }
 
 void add_separate(CLI::App& root) {

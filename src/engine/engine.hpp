@@ -116,7 +116,7 @@ struct Draw {
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// "cpu: libxsmm, AVX2, 2 threads", for people.
+  /// "cpu: own kernels, AVX2 (8 floats a vector), 2 threads", for people.
   [[nodiscard]] virtual std::string description() const = 0;
   /// How this job would run: the description, with what the job decides.
   [[nodiscard]] virtual std::string description(const Job& /*job*/) const { return description(); }
@@ -132,12 +132,11 @@ class Engine {
                           const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
 };
 
-/// name: "auto" (the fastest there is), "cpu" (own kernels for this machine's instruction set), "cpu-xsmm" (products by
-/// libxsmm), "cpu-portable" (own kernels for the least instruction set of the build), "cpu-avx2" and the like (own
-/// kernels for that one), "reference" (plain loops, the oracle); where the build has them and a GPU answers, "cuda"
-/// (mixed precision, path by the job), "cuda-fp32", "cuda-fused", "cuda-layerwise", "cuda-layerwise-fp32". `threads` 0
-/// means all cores. Throws InputError that lists the names on any other, and where the build or the machine lacks what
-/// a name asks for.
+/// name: "auto" (the fastest there is), "cpu" (kernels for this machine's instruction set), "cpu-portable" (for the
+/// least instruction set of the build), "cpu-avx2" and the like (for that one), "reference" (plain loops, the oracle);
+/// where the build has them and a GPU answers, "cuda" (mixed precision, path by the job), "cuda-fp32", "cuda-fused",
+/// "cuda-layerwise", "cuda-layerwise-fp32". `threads` 0 means all cores. Throws InputError that lists the names on any
+/// other, and where the build or the machine lacks what a name asks for.
 [[nodiscard]] std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads);
 
 /// The names make_engine() takes here and now, "auto" first.

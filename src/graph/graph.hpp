@@ -23,7 +23,7 @@ class Graph {
   /// The graph without nodes.
   Graph() : offsets_(1, 0) {}
 
-  /// Edges in any order and direction, each once. `types` has one entry a node, or none (all 0).
+  /// Edges in any order and direction, each once. `types` has one entry per node, or none (all 0).
   /// Throws InputError on a loop, a repeated edge, a node out of range, or a wrong number of types.
   static Graph from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types = {});
 

@@ -81,7 +81,7 @@ Graph parse_dense(std::uint64_t nodes, std::string_view body, const Where& where
   return Graph::from_edges(static_cast<Node>(nodes), edges);
 }
 
-/// Bits, most significant first, six a byte.
+/// Bits, most significant first, six per byte.
 class BitReader {
  public:
   explicit BitReader(std::string_view body) : body_(body) {}

@@ -15,7 +15,7 @@ namespace tyche {
 /// not belong, a wrong length, set padding bits, and (sparse6 can say them) loops and repeated edges.
 [[nodiscard]] Graph parse_graph6_line(std::string_view line, const Where& where, NodeBudget& budget);
 
-/// One graph a line, of either format; the headers ">>graph6<<" and ">>sparse6<<" are optional.
+/// One graph per line, of either format; the headers ">>graph6<<" and ">>sparse6<<" are optional.
 [[nodiscard]] GraphSet parse_graph6(std::string_view bytes, std::string_view name);
 
 /// The line of a graph, without its end. graph6 takes n(n-1)/12 bytes: throws InputError from 100,000 nodes on.

@@ -25,8 +25,8 @@ enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy };
 struct GraphSet {
   std::string name;           ///< the file's stem, the folder's name, or the TU data set's name
   std::vector<Graph> graphs;  ///< labelled graphs, in file order
-  std::vector<int> labels;    ///< one a graph, or empty where the format has none
-  /// Node attributes: empty where there are none, else one row-major (nodes × attribute_dim) block a graph.
+  std::vector<int> labels;    ///< one per graph, or empty where the format has none
+  /// Node attributes: empty where there are none, else one row-major (nodes × attribute_dim) block per graph.
   std::vector<std::vector<float>> attributes;
   std::size_t attribute_dim = 0;
 

@@ -17,20 +17,6 @@ void Where::fail(std::string_view message) const {
   throw InputError::at(file, fmt::format("{} {}", unit, number), message);
 }
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t kLongest = 32;
-  std::string out = "'";
-  for (const char c : text.substr(0, kLongest)) {
-    if (c >= ' ' && c <= '~') {
-      out += c;
-    } else {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  out += text.size() > kLongest ? "…'" : "'";
-  return out;
-}
-
 // ---- Lines
 
 Lines::Lines(std::string_view bytes, std::string_view name) : name_(name), window_(bytes), bytes_left_(bytes.size()) {}

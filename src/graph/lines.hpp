@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "support/shown.hpp"
+
 namespace tyche {
 
 /// A place in a file: line 7 (lines count from 1) or byte 31 (bytes count from 0). `file` must outlive it.
@@ -28,9 +30,6 @@ struct Where {
   /// Throws the InputError "FILE: UNIT NUMBER: MESSAGE".
   [[noreturn]] void fail(std::string_view message) const;
 };
-
-/// Text from a file made fit for an error line: in quotes, odd bytes as \xNN, cut where it is long.
-[[nodiscard]] std::string shown(std::string_view text);
 
 /// The lines of a text, from memory or streamed from a file; "\n" and "\r\n" end a line, the last may lack its end.
 /// Streaming keeps one piece of the file in memory, as large as the longest line where that is larger.
@@ -117,8 +116,8 @@ class Row {
 };
 
 /// How many nodes a file may promise. sparse6 and DIMACS can name a billion nodes in ten bytes; a reader that believed
-/// them would hand its memory to any stranger. A file may have 16 nodes a byte and 2^20 on top, over all its graphs:
-/// no connected graph needs more than 6 a byte.
+/// them would hand its memory to any stranger. A file may have 16 nodes per byte and 2^20 on top, over all its graphs:
+/// no connected graph needs more than 6 per byte.
 class NodeBudget {
  public:
   explicit NodeBudget(std::uint64_t bytes) : bytes_(bytes), left_(16 * bytes + (std::uint64_t{1} << 20)) {}

@@ -1,6 +1,6 @@
 #pragma once
 /// NumPy arrays (.npy, versions 1 to 3) of graph6 strings: bytes ('S') or unicode ('U'), of one or two dimensions. This
-/// is how the BREC benchmark ships: a pair of graphs a row.
+/// is how the BREC benchmark ships: one row per pair of graphs.
 #include <string_view>
 
 #include "graph/io.hpp"

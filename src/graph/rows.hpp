@@ -13,7 +13,7 @@ namespace tyche {
 struct Rows {
   std::vector<std::uint64_t> offsets{0};
   std::vector<Node> targets;
-  std::vector<NodeType> types;  ///< one a row, or none
+  std::vector<NodeType> types;  ///< one per row, or none
 
   void clear() {
     offsets.assign(1, 0);

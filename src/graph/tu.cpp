@@ -59,7 +59,7 @@ std::vector<int> renumbered(const std::vector<std::int64_t>& values) {
 struct Placement {
   std::vector<Node> graph_of;
   std::vector<Node> index_in;
-  std::vector<Node> sizes;  ///< one a graph
+  std::vector<Node> sizes;  ///< one per graph
 };
 
 Placement read_indicator(const TuMembers& members, std::string_view prefix, const std::vector<int>* labels) {

@@ -104,7 +104,7 @@ Formula parse_dimacs(std::string_view text, std::string_view name) {
   if (words.next() != "p" || words.next() != "cnf") words.fail("expected the header 'p cnf VARIABLES DISJUNCTIONS'");
   const auto variables = words.integer<std::int64_t>(words.next(), "the number of variables");
   const auto promised = words.integer<std::int64_t>(words.next(), "the number of disjunctions");
-  // A formula becomes a graph of two nodes a variable, so their number must stay below 2^31; and a header may not
+  // A formula becomes a graph of two nodes per variable, so their number must stay below 2^31; and a header may not
   // promise much more than the text can hold, or a few bytes would ask for gigabytes.
   const auto limit = static_cast<std::int64_t>(std::min<std::size_t>(1000000000, 64 * text.size() + (1u << 16)));
   if (variables < 0 || variables > limit) {

@@ -7,7 +7,7 @@
 
 namespace tyche {
 
-/// A satisfying assignment (one value a variable), re-checked by evaluate(); nothing where the formula has none.
+/// A satisfying assignment (one value per variable), re-checked by evaluate(); nothing where the formula has none.
 [[nodiscard]] std::optional<std::vector<bool>> solve(const Formula& formula);
 [[nodiscard]] inline bool satisfiable(const Formula& formula) { return solve(formula).has_value(); }
 

@@ -13,12 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tyche::nn {
+#include "nn/choices.hpp"
 
-enum class Activation { elu, tanh, relu };
-enum class Aggregation { mean, sum };
-enum class Readout { max, mean, sum };
-enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
+namespace tyche::nn {
 
 /// Names as people type them: "elu", "tanh", "relu"; "mean", "sum"; "max", "mean", "sum"; "normal", "uniform",
 /// "xavier-normal", "xavier-uniform" (or "N", "U", "XN", "XU", the paper's letters).
@@ -31,8 +28,6 @@ enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
 [[nodiscard]] Aggregation parse_aggregation(std::string_view text);
 [[nodiscard]] Readout parse_readout(std::string_view text);
 [[nodiscard]] Distribution parse_distribution(std::string_view text);
-/// Which pairs of nodes gcn123 looks at: the edges (the paper's), or all.
-enum class TwoSets { edges, all };
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 

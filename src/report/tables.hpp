@@ -6,11 +6,11 @@
 
 namespace tyche::report {
 
-/// A section an experiment: what was run, a table beside the paper's, the commands.
+/// One section per experiment: what was run, a table beside the paper's, the commands.
 [[nodiscard]] std::string to_markdown(const Results& results);
 /// One line for every experiment, row and subset; numbers unrounded.
 [[nodiscard]] std::string to_csv(const Results& results);
-/// A tabular (booktabs) an experiment. Names are escaped.
+/// One tabular (booktabs) per experiment. Names are escaped.
 [[nodiscard]] std::string to_latex(const Results& results);
 
 /// "98.0 ± 1.9", "98.0", or "–" where there is nothing.

@@ -7,11 +7,10 @@
 #include <cctype>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <optional>
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/shown.hpp"
 
 namespace tyche {
 
@@ -19,93 +18,102 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
-/// The header is a Python dict literal such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. This reads
-/// exactly the values that can stand there: a string, a boolean, a tuple of whole numbers.
+[[noreturn]] void fail_at(std::string_view name, std::size_t byte, const std::string& what) {
+  throw InputError::at(name, fmt::format("byte {}", byte), what);
+}
+
+/// The header is a Python dict literal such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }, its keys in
+/// any order. This reads exactly the values that can stand there: a string, a boolean, a tuple of whole numbers.
 class HeaderReader {
  public:
-  HeaderReader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  HeaderReader(std::string_view text, std::string_view name, std::size_t offset)
+      : text_(text), name_(name), offset_(offset) {}
 
   NpyHeader read() {
     NpyHeader header;
-    bool descr = false, order = false, shape = false;
+    bool seen[3] = {};
     expect('{');
-    while (!accept('}')) {
-      const std::string key = string();
+    while (!take('}')) {
+      skip_blanks();
+      const std::size_t key_at = offset_ + at_;
+      const std::string key = string("a key");
       expect(':');
-      if (key == "descr") {
-        if (peek() == '[') fail("a structured dtype; expected numbers");
-        header.descr = string();
-        descr = true;
-      } else if (key == "fortran_order") {
-        header.fortran_order = boolean();
-        order = true;
-      } else if (key == "shape") {
-        header.shape = tuple();
-        shape = true;
-      } else {
-        fail(fmt::format("unknown key '{}'", key));
-      }
-      if (!accept(',')) {
+      const int which = key == "descr" ? 0 : key == "fortran_order" ? 1 : key == "shape" ? 2 : -1;
+      if (which < 0) fail_at(name_, key_at, fmt::format("unknown key {} in the header", shown(key)));
+      if (seen[which]) fail_at(name_, key_at, fmt::format("key {} stands twice in the header", shown(key)));
+      seen[which] = true;
+      if (which == 0) header.descr = descr();
+      if (which == 1) header.fortran_order = boolean();
+      if (which == 2) header.shape = tuple();
+      if (!take(',')) {
         expect('}');
         break;
       }
     }
-    if (!descr || !order || !shape) fail("descr, fortran_order and shape must all be there");
+    skip_blanks();
+    if (at_ != text_.size()) fail("expected the end of the header");
+    if (!seen[0] || !seen[1] || !seen[2]) {
+      fail_at(name_, offset_, "the header must have 'descr', 'fortran_order' and 'shape'");
+    }
     return header;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw InputError::at(name_, fmt::format("header character {}", at_), what);
+  [[noreturn]] void fail(const std::string& what) const { fail_at(name_, offset_ + at_, what); }
+  [[noreturn]] void expected(std::string_view what) const {
+    fail(fmt::format("expected {} in the header, found {}", what, shown(text_.substr(at_, 8))));
   }
-  char peek() {
+  void skip_blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
   }
-  bool accept(char c) {
-    if (peek() != c) return false;
+  bool take(char c) {
+    skip_blanks();
+    if (at_ == text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) fail(fmt::format("expected '{}'", c));
+    if (!take(c)) expected(fmt::format("'{}'", c));
   }
-  std::string string() {
-    const char quote = peek();
-    if (quote != '\'' && quote != '"') fail("expected a quoted string");
-    const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) fail("a string does not end");
-    const std::string value(text_.substr(at_ + 1, end - at_ - 1));
+  std::string string(std::string_view what) {
+    skip_blanks();
+    const char quote = at_ < text_.size() ? text_[at_] : '\0';
+    const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) expected(fmt::format("{} in quotes", what));
+    std::string out(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
-    return value;
+    return out;
+  }
+  std::string descr() {
+    skip_blanks();
+    if (at_ < text_.size() && text_[at_] == '[') fail("expected one type for all entries, found a structured one");
+    return string("a type");
   }
   bool boolean() {
-    (void)peek();
-    for (const bool value : {true, false}) {
-      const std::string_view word = value ? "True" : "False";
-      if (text_.substr(at_, word.size()) == word) {
-        at_ += word.size();
-        return value;
-      }
+    skip_blanks();
+    for (const std::string_view word : {"True", "False"}) {
+      if (!text_.substr(at_).starts_with(word)) continue;
+      at_ += word.size();
+      return word == "True";
     }
-    fail("expected True or False");
+    expected("True or False");
   }
   std::size_t number() {
-    if (std::isdigit(static_cast<unsigned char>(peek())) == 0) fail("expected a whole number");
+    skip_blanks();
+    const std::size_t end = std::min(text_.find_first_not_of("0123456789", at_), text_.size());
+    // Nineteen digits always fit in 64 bits; no array has so many rows.
+    if (end == at_ || end - at_ > 19) expected("a dimension");
     std::size_t value = 0;
-    for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0; ++at_) {
-      if (value > std::numeric_limits<std::size_t>::max() / 10 - 1) fail("a number too large");
-      value = 10 * value + static_cast<std::size_t>(text_[at_] - '0');
-    }
-    (void)accept('L');  // Python 2 wrote long numbers so
+    for (; at_ < end; ++at_) value = 10 * value + static_cast<std::size_t>(text_[at_] - '0');
+    (void)take('L');  // Python 2 wrote long numbers so
     return value;
   }
   std::vector<std::size_t> tuple() {
     std::vector<std::size_t> values;
     expect('(');
-    while (!accept(')')) {
+    while (!take(')')) {
       values.push_back(number());
-      if (!accept(',')) {
+      if (!take(',')) {
         expect(')');
         break;
       }
@@ -115,6 +123,7 @@ class HeaderReader {
 
   std::string_view text_;
   std::string_view name_;
+  std::size_t offset_;  ///< of the text in the file
   std::size_t at_ = 0;
 };
 
@@ -133,19 +142,20 @@ std::uint64_t big_endian(std::string_view bytes) {
 }  // namespace
 
 NpyHeader parse_npy_header(std::string_view bytes, std::string_view name) {
-  if (bytes.substr(0, kMagic.size()) != kMagic || bytes.size() < 10) {
-    throw InputError::at(name, "", "is not a .npy file (its first bytes are not \\x93NUMPY)");
-  }
+  if (!bytes.starts_with(kMagic)) fail_at(name, 0, "is not a .npy file: expected the mark '\\x93NUMPY'");
+  if (bytes.size() < 10) fail_at(name, bytes.size(), "the file ends within its header");
   const int version = static_cast<unsigned char>(bytes[6]);
   if (version < 1 || version > 3) {
-    throw InputError::at(name, "", fmt::format(".npy format version {} is not known; expected 1, 2 or 3", version));
+    fail_at(name, 6, fmt::format("version {} of the format is not known (1 to 3 are)", version));
   }
-  const std::size_t length_bytes = version == 1 ? 2 : 4;
-  const std::size_t begin = 8 + length_bytes;
-  if (bytes.size() < begin) throw InputError::at(name, "", "ends within its header");
-  const std::uint64_t length = little_endian(bytes.substr(8, length_bytes));
-  if (length > bytes.size() - begin) throw InputError::at(name, "", "ends within its header");
-  NpyHeader header = HeaderReader(bytes.substr(begin, length), name).read();
+  const std::size_t begin = version == 1 ? 10 : 12;
+  if (bytes.size() < begin) fail_at(name, bytes.size(), "the file ends within its header");
+  const std::uint64_t length = little_endian(bytes.substr(8, begin - 8));
+  if (length > bytes.size() - begin) {
+    fail_at(name, 8, fmt::format("promises a header of {} bytes, but {} are left", length, bytes.size() - begin));
+  }
+  NpyHeader header = HeaderReader(bytes.substr(begin, length), name, begin).read();
+  header.offset = begin;
   header.data_offset = begin + length;
   return header;
 }

@@ -1,10 +1,10 @@
 #pragma once
-/// NumPy's .npy files of real numbers.
+/// NumPy's .npy files: their header, and those of real numbers.
 ///
 ///   const NpyMatrix x = read_npy_matrix("features.npy");         // float32 or float64, one or two dimensions
 ///   write_npy_matrix("logits.npy", {.rows = 2, .columns = 3, .values = {…}});
 ///
-/// The header's grammar is shared with other readers of .npy content through parse_npy_header.
+/// graph/npy.hpp reads those of graph6 strings.
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -18,10 +18,11 @@ struct NpyHeader {
   std::string descr;  ///< the dtype as NumPy writes it: "<f4", "|S5", "<U31"
   bool fortran_order = false;
   std::vector<std::size_t> shape;
+  std::size_t offset = 0;       ///< where the dictionary begins
   std::size_t data_offset = 0;  ///< where the data begins
 };
 
-/// Throws InputError ("NAME: …") on bytes that are no .npy file, or one of a structured dtype.
+/// Throws InputError ("NAME: byte N: …") on bytes that are no .npy file, or one of a structured dtype.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view bytes, std::string_view name);
 
 /// Row-major.

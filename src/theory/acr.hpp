@@ -76,7 +76,7 @@ class AcrRunner {
     std::vector<std::uint32_t> index;
     std::vector<double> value;
   };
-  /// Scratch memory, to be kept between runs; one a thread.
+  /// Scratch memory, to be kept between runs; one per thread.
   struct Workspace {
     std::vector<Sparse> state, next;
     Sparse sum, common;

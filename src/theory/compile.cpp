@@ -114,7 +114,7 @@ class Compiler {
     if (cases.size() == 1) return leaf_value(cases[0], fact);
 
     // How each leaf is reached. Children come after their parents. Few paths: each is one conjunction, in one layer;
-    // many paths: "reached" is handed down the diagram, a layer a step.
+    // many paths: "reached" is handed down the diagram, one layer per step.
     std::vector<std::uint64_t> paths(cases.size(), 0);
     paths[0] = 1;
     std::uint64_t total = 0;

@@ -3,9 +3,9 @@
 /// paper builds on, for all of C², not only guarded quantifiers).
 ///
 ///   const Compiled net = compile(pool, parse_formula(pool, "exists x. !exists y. (E(x,y) | x = y & R1(x))"));
-///   evaluate(net, graph)         // one number a node: 0.0 or 1.0, exactly
+///   evaluate(net, graph)         // one number per node: 0.0 or 1.0, exactly
 ///
-/// How: one unit a distinct subformula, 0 or 1 at every node. Connectives are σ of sums: and: σ(Σ - m + 1), or: σ(Σ),
+/// How: one unit per distinct subformula, 0 or 1 at every node. Connectives are σ of sums: and: σ(Σ - m + 1), or: σ(Σ),
 /// not: 1 - u, which costs nothing. A quantifier exists>=k y. ψ(x,y) is split by what is between x and y (y is x; an
 /// edge; neither), which makes ψ a Boolean combination of facts about x and facts about y in each case; then by the
 /// values of the facts about x that occur, as a decision diagram, so that only cases that can happen and differ are
@@ -23,7 +23,7 @@
 namespace tyche::theory {
 
 struct Compiled {
-  /// Inputs: the colours, R1 first, as 0 and 1. Outputs: one a formula; the truth value at each node, which for a
+  /// Inputs: the colours, R1 first, as 0 and 1. Outputs: one per formula; the truth value at each node, which for a
   /// sentence is the same at every node.
   AcrNetwork network;
   /// What each unit says, layer by layer (layer 0: the inputs); empty unless asked for.

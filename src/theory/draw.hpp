@@ -1,6 +1,7 @@
 #pragma once
-/// Compiled networks as pictures: a column a layer, a box a unit with what it says, a line a weight. Lines: grey from
-/// the node itself, blue summed over neighbours, orange summed over all nodes; dashed where the weight is negative.
+/// Compiled networks as pictures: a column per layer, a box per unit with what it says, a line per weight. Lines: grey
+/// from the node itself, blue summed over neighbours, orange summed over all nodes; dashed where the weight is
+/// negative.
 #include <string>
 
 #include "theory/compile.hpp"

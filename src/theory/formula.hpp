@@ -55,7 +55,6 @@ class FormulaPool {
   /// The variable of this name. Throws InputError past kMaxVariables names.
   Variable variable(std::string_view name);
   [[nodiscard]] const std::string& name(Variable v) const { return names_[v]; }
-  [[nodiscard]] std::size_t num_variables() const { return names_.size(); }
 
   FormulaId truth(bool value) { return add(value ? Kind::truth : Kind::falsity, 0, 0, 0, {}); }
   /// Throws InputError unless 1 <= index <= kMaxColour.

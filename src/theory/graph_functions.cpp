@@ -190,4 +190,18 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
           }};
 }
 
+std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes) {
+  std::vector<GraphFunction> functions;
+  for (const std::string& name : names) {
+    if (name == "all") {
+      functions.insert(functions.end(), named_functions().begin(), named_functions().end());
+    } else if (std::filesystem::exists(name)) {
+      functions.push_back(function_from_file(name, max_nodes));
+    } else {
+      functions.push_back(named_function(name));
+    }
+  }
+  return functions;
+}
+
 }  // namespace tyche::theory

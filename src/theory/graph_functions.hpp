@@ -34,9 +34,12 @@ struct GraphFunction {
 /// Throws InputError that lists the names on any other.
 [[nodiscard]] const GraphFunction& named_function(const std::string& name);
 
-/// A function from a file: a graph6 code and a number a line, '#' starts a comment; graphs not listed have value 0.
+/// A function from a file: one graph6 code and number per line, '#' starts a comment; graphs not listed have value 0.
 /// Throws InputError on anything else, on graphs of no or more than `max_nodes` nodes, and on two isomorphic graphs
 /// with different values.
 [[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
+
+/// The functions of these names: of named_functions(), "all" for all of those, or a file (see function_from_file).
+[[nodiscard]] std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes);
 
 }  // namespace tyche::theory

@@ -27,7 +27,7 @@ struct Relation {
 /// The truth of a sentence. Throws InputError (as model_check) and on free variables, which it names.
 [[nodiscard]] bool holds(const FormulaPool& pool, FormulaId sentence, const ColouredGraph& graph);
 
-/// One entry a node: whether the node satisfies a formula with at most one free variable (a sentence: the same entry
+/// One entry per node: whether the node satisfies a formula with at most one free variable (a sentence: the same entry
 /// everywhere). Throws InputError (as model_check) and on two or more free variables, which it names.
 [[nodiscard]] std::vector<std::uint8_t> satisfying_nodes(const FormulaPool& pool, FormulaId f,
                                                          const ColouredGraph& graph);

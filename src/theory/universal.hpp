@@ -1,5 +1,5 @@
 #pragma once
-/// The theorem: for any invariant function on graphs of at most n nodes a network with one random number a node that
+/// The theorem: for any invariant function on graphs of at most n nodes a network with one random number per node that
 /// is right with probability at least 1 - δ, built as the proof builds it.
 ///
 ///   const Universal u = build_universal(named_function("planar"), 4, 0.1, Construction::order);
@@ -36,7 +36,7 @@ enum class Construction { paper, order };
 [[nodiscard]] Construction parse_construction(std::string_view name);
 [[nodiscard]] std::string_view construction_name(Construction construction);
 
-/// One sentence a value.
+/// One sentence per value.
 struct ValueSentences {
   std::vector<double> values;
   std::vector<FormulaId> sentences;
@@ -55,7 +55,7 @@ struct Universal {
   Construction construction = Construction::order;
   Thresholds thresholds;
   std::size_t values = 0;  ///< other than 0
-  AcrNetwork network;      ///< input: one random number a node; output: the value, the same at every node
+  AcrNetwork network;      ///< input: one random number per node; output: the value, the same at every node
 };
 
 /// Throws InputError on options that make no sense and, before anything large is made, where the network would take
@@ -71,7 +71,7 @@ struct ClassResult {
 };
 
 struct UniversalReport {
-  std::uint64_t trials = 0;          ///< a class
+  std::uint64_t trials = 0;          ///< per class
   std::vector<ClassResult> classes;  ///< every graph of 1 to n nodes
   std::size_t worst = 0;             ///< the first of those least often right
   [[nodiscard]] double worst_success() const {

@@ -1,7 +1,7 @@
 #pragma once
 /// What came out of a run: summary.json, and a table for people.
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
 // The fast engines against the plain one, over random models and graphs.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -98,8 +99,9 @@ RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
   Logits plain_logits, actual_logits;
   (void)make_engine("reference", 1)->gradient(job, parameters, toy.all(), draw, plain, plain_logits);
 
-  // How ill-conditioned this case is shows in what plain loops in float lose; sums over dense graphs can be. The
-  // derivative of ReLU jumps: an argument that rounding moves across zero changes the gradient by what one node brings.
+  // How ill-conditioned this case is shows in what plain loops in float lose; sums over dense graphs can be. What they
+  // lose excuses at most two per cent: plain loops that are wrong must not let others be. The derivative of ReLU jumps:
+  // an argument that rounding moves across zero changes the gradient by what one node brings.
   double lost = distance(plain_logits.values, exact.logits) / (largest(exact.logits) + 1e-7);
   const auto tensors = nn::layout(config).tensors;
   const auto part = [&](const auto& values, const nn::Tensor& t) {
@@ -109,12 +111,13 @@ RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
     const auto values = part(exact.gradient, t);
     lost = std::max(lost, distance(part(std::as_const(plain), t), values) / (largest(values) + 1e-6));
   }
+  const double slack = 2e-5 + std::min(20 * lost, 0.02);
   const double jump = config.activation == nn::Activation::relu ? 2e-3 * largest(exact.gradient) : 0;
   for (const std::string& name : cpu_engine_names()) {
     const auto engine = make_engine(name, 1);
     const double loss = engine->gradient(job, parameters, toy.all(), draw, actual, actual_logits);
-    RC_ASSERT(std::fabs(loss - exact.loss) <= (2e-5 + 20 * lost) * (1 + std::fabs(exact.loss)));
-    const auto allowed = [&](std::span<const double> values) { return (2e-5 + 20 * lost) * largest(values) + 1e-7; };
+    RC_ASSERT(std::fabs(loss - exact.loss) <= slack * (1 + std::fabs(exact.loss)));
+    const auto allowed = [&](std::span<const double> values) { return slack * largest(values) + 1e-7; };
     assert_close(actual_logits.values, exact.logits, allowed(exact.logits), name + " logits");
     for (const nn::Tensor& t : tensors) {
       const auto values = part(exact.gradient, t);
@@ -148,7 +151,8 @@ TEST(Engines, TrainTheSameTrialToRounding) {
       for (std::size_t e = 0; e < 3; ++e) {
         EXPECT_NEAR(record.results[0][e].train_loss, expected_record.results[0][e].train_loss, 2e-5) << name;
         EXPECT_NEAR(record.results[0][e].train_accuracy, expected_record.results[0][e].train_accuracy, 0.051) << name;
-        EXPECT_EQ(record.results[0][e].test_predictions.size(), 7u);
+        ASSERT_EQ(expected_record.results[0][e].test_predictions.size(), 7u);
+        EXPECT_EQ(record.results[0][e].test_predictions, expected_record.results[0][e].test_predictions) << name;
       }
       EXPECT_EQ(trials[0].state.step, 12u);  // 40 graphs in batches of 10, three times
       EXPECT_EQ(trials[0].state.epoch, 3u);
@@ -262,13 +266,10 @@ TEST(Engines, RefuseWhatDoesNotFit) {
 }
 
 TEST(Engines, SayWhoTheyAre) {
-  EXPECT_NE(make_engine("cpu", 2)->description().find("2 threads"), std::string::npos);
+  // Runs of 0.1.0 hold this text, and resuming compares it.
+  EXPECT_THAT(make_engine("cpu", 2)->description(),
+              ::testing::MatchesRegex("cpu: own kernels, .* \\([0-9]+ floats a vector\\), 2 threads"));
   EXPECT_NE(make_engine("reference", 1)->description().find("plain loops"), std::string::npos);
-  for (const std::string& name : cpu_engine_names()) {
-    if (name == "cpu-xsmm") {
-      EXPECT_NE(make_engine(name, 1)->description().find("libxsmm"), std::string::npos);
-    }
-  }
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct Padded {
 // A right operand, packed as the table wants it.
 struct PackedRight {
   PackedRight(std::size_t depth, std::size_t columns, const Kernels& k, Stream* fill) {
-    row_stride = k.panel == 0 ? round_up(columns, std::max(kAlign, k.pad)) : k.panel;
+    row_stride = k.panel;
     count = (columns + row_stride - 1) / row_stride;
     panel_stride = round_up(depth * row_stride, kAlign);
     values = AlignedFloats(count * panel_stride);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "support/error.hpp"
-
 namespace tyche::engine {
 namespace {
 
@@ -32,36 +30,18 @@ TEST(NodeMessages, ASumHasNeither) {
   EXPECT_TRUE(m.scatter.weights.empty());
 }
 
-TEST(MakeMessages, TurnsRectanglesToo) {
-  SparseRows gather;  // two classes over three of the round before
-  gather.offsets = {0, 2, 3};
-  gather.columns = {0, 2, 2};
-  gather.weights = {3, 1, 2};
-  gather.scales = {0.25f, 0.5f};
-  const MessageGraph m = make_messages(3, gather, {1, 2}, {5, 7});
-  EXPECT_EQ(m.rows_out, 2u);
-  EXPECT_EQ(m.scatter.offsets, (std::vector<std::uint64_t>{0, 1, 1, 3}));
-  EXPECT_EQ(m.scatter.columns, (std::vector<std::uint32_t>{0, 0, 1}));
-  EXPECT_EQ(m.scatter.weights, (std::vector<float>{0.75f, 0.25f, 1}));
-  EXPECT_EQ(m.root_scatter.offsets, (std::vector<std::uint64_t>{0, 0, 1, 2}));
-  EXPECT_EQ(m.root_scatter.columns, (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_FLOAT_EQ(m.gather.value(0, 0), 0.75f);
-}
-
-TEST(MakeMessages, RefusesWhatDoesNotFit) {
-  SparseRows gather;
-  gather.offsets = {0, 1};
-  gather.columns = {3};
-  EXPECT_THROW((void)make_messages(1, gather), InputError);  // column out of range
-  gather.columns = {0};
-  EXPECT_THROW((void)make_messages(2, gather), InputError);  // roots wanted: 2 rows in, 1 out
-  EXPECT_THROW((void)make_messages(1, gather, {1}), InputError);
-  EXPECT_THROW((void)make_messages(1, gather, {}, {1, 1}), InputError);
-  gather.weights = {1, 2};
-  EXPECT_THROW((void)make_messages(1, gather), InputError);
-  gather.weights = {};
-  gather.offsets = {0, 2};
-  EXPECT_THROW((void)make_messages(1, gather), InputError);
+TEST(Transpose, TurnsRectanglesAndMultipliesScalesIn) {
+  SparseRows rows;  // two rows, three columns
+  rows.offsets = {0, 2, 3};
+  rows.columns = {0, 2, 2};
+  rows.weights = {3, 1, 2};
+  rows.scales = {0.25f, 0.5f};
+  EXPECT_FLOAT_EQ(rows.value(0, 0), 0.75f);
+  const SparseRows turned = transpose(rows, 3);
+  EXPECT_EQ(turned.offsets, (std::vector<std::uint64_t>{0, 1, 1, 3}));
+  EXPECT_EQ(turned.columns, (std::vector<std::uint32_t>{0, 0, 1}));
+  EXPECT_EQ(turned.weights, (std::vector<float>{0.75f, 0.25f, 1}));
+  EXPECT_TRUE(turned.scales.empty());
 }
 
 }  // namespace

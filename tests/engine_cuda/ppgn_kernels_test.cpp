@@ -148,7 +148,7 @@ TEST_F(PpgnKernels, RowsTimesWeightsInEveryTileOfWgmma) {
   const unsigned rows[kPpgnWgmmaTiles] = {150, 131, 1}, columns[kPpgnWgmmaTiles] = {400, 144, 80};
   const std::vector<unsigned> depths[kPpgnWgmmaTiles] = {{16, 48, 32}, {208}, {400, 16}};
   for (int tile = 0; tile < kPpgnWgmmaTiles; ++tile) {
-    if (!wgmma_answers()) GTEST_SKIP() << "needs a Hopper GPU";
+    if (!has_wgmma()) GTEST_SKIP() << "needs a Hopper GPU";
     for (const RightOperand order : kOrders) {
       check_rows<Half>(rows[tile], columns[tile], order, kPpgnRowsTiles + tile, depths[tile]);
     }
@@ -261,7 +261,7 @@ void check_weights(unsigned rows, unsigned out, unsigned in, int tile) {
 }
 
 TEST_F(PpgnKernels, GradientsOfWeightsInEveryTileOfWgmma) {
-  if (!wgmma_answers()) GTEST_SKIP() << "needs a Hopper GPU";
+  if (!has_wgmma()) GTEST_SKIP() << "needs a Hopper GPU";
   check_weights<Half>(75, 144, 208, kPpgnWeightTiles);
   check_weights<Half>(301, 80, 144, kPpgnWeightTiles + 1);
   check_weights<Half>(33, 192, 16, kPpgnWeightTiles + 2);

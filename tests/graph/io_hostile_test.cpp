@@ -178,7 +178,7 @@ TEST(HostileFiles, Npy) {
   const std::string good = with("{'descr': '|S2', 'fortran_order': False, 'shape': (2,), }", "BwBw");
   expect_errors(
       Format::npy,
-      {{"NUMPY", "byte 0: expected the mark '\\x93NUMPY' of a NumPy array"},
+      {{"NUMPY", "byte 0: is not a .npy file: expected the mark '\\x93NUMPY'"},
        {"\x93NUMPY\x01", "byte 7: the file ends within its header"},
        {"\x93NUMPY\x02\0\x01\0\0"s, "byte 11: the file ends within its header"},
        {"\x93NUMPY\x04\0\x01\0{}"s, "byte 6: version 4 of the format is not known (1 to 3 are)"},
@@ -197,7 +197,7 @@ TEST(HostileFiles, Npy) {
        {with("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", "BwBw"),
         "byte 10: expected an array of strings (type '|S<n>', '<U<n>' or '>U<n>'), found type '<f8'"},
        {with("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2,), }", "BwBw"),
-        "byte 20: expected an array of strings, found one of structures"},
+        "byte 20: expected one type for all entries, found a structured one"},
        {with("{'descr': '|S2', 'fortran_order': False, 'shape': (), }", "Bw"),
         "byte 10: expected an array of one or two dimensions, found 0"},
        {with("{'descr': '|S2', 'fortran_order': False, 'shape': (1, 1, 1), }", "Bw"),

@@ -1,15 +1,27 @@
-# cmake -DBUILD=build -DWORK=folder -P run.cmake: installs the build into WORK, then builds and runs a project that finds it there.
+# cmake -DBUILD=build -DPAGE=docs/library.md -DWORK=folder -P run.cmake: installs the build into WORK, then builds and runs a
+# project that finds it there.
 file(REMOVE_RECURSE ${WORK})
 function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${ARGN}\nended with ${status}:\n${out}")
   endif()
+  set(out "${out}" PARENT_SCOPE)
 endfunction()
+file(MAKE_DIRECTORY ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+if(EXISTS ${WORK}/prefix/include/tyche/engine/cpu)
+  message(FATAL_ERROR "kernels are installed: cmake/TycheHeaders.cmake lists what should be")
+endif()
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
-  -DCMAKE_BUILD_TYPE=Release)
+  -DCMAKE_BUILD_TYPE=Debug -DLIBRARY_PAGE=${PAGE})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer)
+run(${WORK}/build/example)
+foreach(expected "40 graphs; 1-WL tells the first two apart: no" "2 folds, test accuracy 0\\.[0-9]+"
+    "graph 3: label [01] with probability [01]\\.[0-9]+")
+  if(NOT out MATCHES "${expected}")
+    message(FATAL_ERROR "the program of docs/library.md printed no line '${expected}':\n${out}")
+  endif()
+endforeach()
 run(${WORK}/prefix/bin/tyche reproduce --help)
 file(REMOVE_RECURSE ${WORK})

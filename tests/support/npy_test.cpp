@@ -64,7 +64,7 @@ TEST(Npy, ReadsBigEndian) {
 
 TEST(Npy, RefusesWhatItCannotUseInWords) {
   const auto reading = [](const std::string& bytes) { return [bytes] { (void)parse_npy_matrix(bytes, "x.npy"); }; };
-  EXPECT_THAT(reading("hello, world"), ThrowsMessage<InputError>(HasSubstr("x.npy: is not a .npy file")));
+  EXPECT_THAT(reading("hello, world"), ThrowsMessage<InputError>(HasSubstr("x.npy: byte 0: is not a .npy file")));
   EXPECT_THAT(reading(npy("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", raw<long>({1}))),
               ThrowsMessage<InputError>(HasSubstr("holds dtype '<i8'; expected float32")));
   EXPECT_THAT(reading(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", raw<float>({1, 2, 3}))),
@@ -76,7 +76,7 @@ TEST(Npy, RefusesWhatItCannotUseInWords) {
   EXPECT_THAT(reading(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "")),
               ThrowsMessage<InputError>(HasSubstr("structured")));
   EXPECT_THAT(reading(npy("{'descr': '<f4', 'shape': (1,), }", "")),
-              ThrowsMessage<InputError>(HasSubstr("must all be there")));
+              ThrowsMessage<InputError>(HasSubstr("must have 'descr', 'fortran_order' and 'shape'")));
 }
 
 RC_GTEST_PROP(Npy, GivesBackWhatWasWritten, ()) {

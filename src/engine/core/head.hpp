@@ -46,8 +46,6 @@ class Head {
     return reference::linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
   }
 
-  [[nodiscard]] std::size_t hidden_size() const { return fc_[0].out; }
-
  private:
   static std::vector<Real> hidden(const reference::LinearPlace& at, std::span<const Real> parameters,
                                   const std::vector<Real>& x) {

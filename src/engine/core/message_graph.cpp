@@ -1,11 +1,6 @@
 #include "engine/core/message_graph.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <numeric>
-
-#include "support/error.hpp"
+#include <utility>
 
 namespace tyche::engine {
 
@@ -28,41 +23,6 @@ SparseRows transpose(const SparseRows& rows, std::size_t columns) {
   return out;
 }
 
-MessageGraph make_messages(std::size_t rows_in, SparseRows gather, std::vector<std::uint32_t> roots,
-                           std::vector<float> multiplicity) {
-  const auto expect = [](bool good, const char* what) {
-    if (!good) throw InputError(fmt::format("message graph: {}", what));
-  };
-  expect(!gather.offsets.empty() && gather.offsets.front() == 0 && gather.offsets.back() == gather.columns.size(),
-         "offsets must lead from 0 to the number of entries");
-  expect(std::is_sorted(gather.offsets.begin(), gather.offsets.end()), "offsets must not fall");
-  const std::size_t rows_out = gather.rows();
-  const auto in_range = [&](std::uint32_t row) { return row < rows_in; };
-  expect(std::all_of(gather.columns.begin(), gather.columns.end(), in_range), "a column is out of range");
-  expect(std::all_of(roots.begin(), roots.end(), in_range), "a root is out of range");
-  expect(gather.weights.empty() || gather.weights.size() == gather.columns.size(), "one weight an entry, or none");
-  expect(gather.scales.empty() || gather.scales.size() == rows_out, "one scale a row, or none");
-  expect(roots.empty() ? rows_in == rows_out : roots.size() == rows_out,
-         "one root an output row (none only where rows in and out are the same)");
-  expect(multiplicity.empty() || multiplicity.size() == rows_out, "one multiplicity an output row, or none");
-
-  MessageGraph out;
-  out.rows_in = rows_in;
-  out.rows_out = rows_out;
-  out.scatter = transpose(gather, rows_in);
-  if (!roots.empty()) {
-    SparseRows direct;
-    direct.columns = roots;
-    direct.offsets = std::vector<std::uint64_t>(rows_out + 1);
-    std::iota(direct.offsets.begin(), direct.offsets.end(), 0);
-    out.root_scatter = transpose(direct, rows_in);
-  }
-  out.gather = std::move(gather);
-  out.roots = std::move(roots);
-  out.multiplicity = std::move(multiplicity);
-  return out;
-}
-
 MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation) {
   SparseRows gather;
   gather.offsets.assign(graph.offsets().begin(), graph.offsets().end());
@@ -74,7 +34,11 @@ MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation) {
       gather.scales.push_back(degree == 0 ? 0.0f : 1.0f / static_cast<float>(degree));
     }
   }
-  return make_messages(graph.num_nodes(), std::move(gather));
+  MessageGraph out;
+  out.rows_in = out.rows_out = graph.num_nodes();
+  out.scatter = transpose(gather, graph.num_nodes());
+  out.gather = std::move(gather);
+  return out;
 }
 
 }  // namespace tyche::engine

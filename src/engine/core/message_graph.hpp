@@ -1,9 +1,13 @@
 #pragma once
-/// What a GraphConv passes messages on: weighted sparse rows from the rows of the layer before to the rows of the next.
-/// On nodes both sides are the nodes of a graph; on k-sets they are sets; on quotients they are the colour classes of
-/// one round and of the round before, whose numbers differ. One layer kernel serves them all:
+/// What a GraphConv on a CPU passes messages on: weighted sparse rows from the rows of the layer before to the rows of
+/// the next.
 ///
 ///   z_v = W_root · h_{root(v)} + W_nbr · Σ_e weight_e · h_{column_e} + b
+///
+/// On nodes both sides are the nodes of a graph, each its own root (node_messages; cpu/layer.hpp). On k-sets they are
+/// sets, and on quotients the colour classes of one round and of the round before, whose numbers differ (sets/plan.hpp;
+/// cpu/set_layer.hpp). The reference engine has one GraphConv for all three (reference/network.hpp); the GPU has lists
+/// of its own (sets/graph_blocks.hpp, cuda/fused/).
 ///
 ///   const MessageGraph messages = node_messages(graph, nn::Aggregation::mean);
 #include <cstdint>
@@ -18,9 +22,9 @@ namespace tyche::engine {
 /// `scales` is empty); a mean over neighbours is all ones with scales 1/degree.
 struct SparseRows {
   std::vector<std::uint64_t> offsets{0};  ///< rows + 1
-  std::vector<std::uint32_t> columns;     ///< one an entry
-  std::vector<float> weights;             ///< one an entry, or none
-  std::vector<float> scales;              ///< one a row, or none
+  std::vector<std::uint32_t> columns;     ///< one per entry
+  std::vector<float> weights;             ///< one per entry, or none
+  std::vector<float> scales;              ///< one per row, or none
 
   [[nodiscard]] std::size_t rows() const { return offsets.size() - 1; }
   [[nodiscard]] float value(std::size_t row, std::uint64_t entry) const {
@@ -32,21 +36,13 @@ struct MessageGraph {
   std::size_t rows_in = 0;   ///< rows of the layer before
   std::size_t rows_out = 0;  ///< rows this layer makes
   SparseRows gather;         ///< rows_out × rows_in
-  SparseRows scatter;        ///< its transpose, for the backward pass; values are in `weights`
+  SparseRows scatter;        ///< on nodes its transpose, for the backward pass, values in `weights`; else nothing
   /// root(v) for each output row; empty: row v itself (then rows_in == rows_out).
   std::vector<std::uint32_t> roots;
-  SparseRows root_scatter;  ///< the transpose of `roots`; no rows where that is empty
-  /// How many original rows an output row stands for, for mean and sum readout; empty: one each.
-  std::vector<float> multiplicity;
 };
 
 /// The transpose of a matrix of `columns` columns, entries of a row ascending.
 [[nodiscard]] SparseRows transpose(const SparseRows& rows, std::size_t columns);
-
-/// Completes a message graph from its forward half. Throws InputError where a column or root is out of range or a
-/// vector has the wrong length.
-[[nodiscard]] MessageGraph make_messages(std::size_t rows_in, SparseRows gather, std::vector<std::uint32_t> roots = {},
-                                         std::vector<float> multiplicity = {});
 
 /// Messages between neighbours. The mean over no neighbours is 0.
 [[nodiscard]] MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation);

@@ -20,7 +20,7 @@ class FixedParameters {
   FixedParameters(const PackedModel& model, std::span<const float> flat)
       : packed_(model.packed_size()), derived_(model.derived_size()) {
     model.pack(flat, packed_.data());
-    for (const PackedLayer& layer : model.layers()) model.derive(layer, packed_.data(), derived_.data());
+    for (const PackedLayer& layer : model.layers()) model.make_copies(layer, packed_.data(), derived_.data());
   }
   [[nodiscard]] Parameters view() const { return {packed_.data(), derived_.data()}; }
 
@@ -60,8 +60,8 @@ class CpuEngine final : public Engine {
   CpuEngine(const Kernels& kernels, unsigned threads) : kernels_(kernels), threads_(resolve_threads(threads)) {}
 
   [[nodiscard]] std::string description() const override {
-    return fmt::format("cpu: {}, {} ({} floats a vector), {} thread{}", kernels_.products, kernels_.name,
-                       kernels_.lanes, threads_, threads_ == 1 ? "" : "s");
+    return fmt::format("cpu: own kernels, {} ({} floats a vector), {} thread{}", kernels_.name, kernels_.lanes,
+                       threads_, threads_ == 1 ? "" : "s");
   }
 
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {

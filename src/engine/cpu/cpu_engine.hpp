@@ -1,5 +1,5 @@
 #pragma once
-/// The fast engine: forward and backward by hand on own vector kernels or libxsmm's, graphs a few at a time in cache.
+/// The fast engine: forward and backward by hand on own vector kernels, graphs a few at a time in cache.
 #include <memory>
 
 #include "engine/cpu/kernels.hpp"

@@ -25,9 +25,5 @@ void fill_pointwise(std::int64_t target, Kernels& table);
 void fill_features(std::int64_t target, Kernels& table);
 void fill_channels(std::int64_t target, Kernels& table);
 void fill_peak(std::int64_t target, Kernels& table);
-#ifdef TYCHE_HAVE_XSMM
-/// Replaces the products by libxsmm's; the table must be filled.
-void use_xsmm(Kernels& table);
-#endif
 
 }  // namespace tyche::engine::cpu

@@ -13,7 +13,7 @@ namespace tyche::engine::cpu {
 
 namespace {
 
-Kernels own_kernels(std::int64_t target) {
+Kernels kernels_of(std::int64_t target) {
   Kernels table;
   fill_products(target, table);
   fill_sparse(target, table);
@@ -38,14 +38,9 @@ const std::map<std::string, Kernels, std::less<>>& tables() {
   static const auto all = [] {
     std::map<std::string, Kernels, std::less<>> out;
     const auto targets = targets_here();
-    for (const std::int64_t target : targets) out.emplace(lower(hwy::TargetName(target)), own_kernels(target));
-    out.emplace("auto", own_kernels(targets.front()));
-    out.emplace("portable", own_kernels(targets.back()));
-#ifdef TYCHE_HAVE_XSMM
-    Kernels xsmm = own_kernels(targets.front());
-    use_xsmm(xsmm);
-    out.emplace("xsmm", xsmm);
-#endif
+    for (const std::int64_t target : targets) out.emplace(lower(hwy::TargetName(target)), kernels_of(target));
+    out.emplace("auto", kernels_of(targets.front()));
+    out.emplace("portable", kernels_of(targets.back()));
     return out;
   }();
   return all;

@@ -115,13 +115,12 @@ struct FeatureRows {
 };
 
 struct Kernels {
-  std::string_view name;      ///< of the instruction set, as Highway spells it
-  std::string_view products;  ///< who multiplies matrices: "own kernels" or "libxsmm"
-  std::size_t lanes = 0;      ///< floats a vector
-  std::size_t panel = 0;      ///< columns a panel; 0: a panel is a whole matrix (libxsmm)
-  std::size_t pad = 0;        ///< columns are padded to multiples of this
+  std::string_view name;  ///< of the instruction set, as Highway spells it
+  std::size_t lanes = 0;  ///< floats per vector
+  std::size_t panel = 0;  ///< columns per panel
+  std::size_t pad = 0;    ///< columns are padded to multiples of this
 
-  // products.cpp, xsmm.cpp
+  // products.cpp
   void (*rows_product)(const RowsProduct&) = nullptr;
   void (*gradient_product)(const GradientProduct&) = nullptr;
 
@@ -163,10 +162,10 @@ struct Kernels {
   double (*burn)(std::size_t rounds) = nullptr;
 };
 
-/// "auto": own kernels for the best instruction set here; "portable": for the least of the build; "xsmm": products by
-/// libxsmm; or an instruction set of kernel_names(). Throws InputError where that is not to be had.
+/// "auto": for the best instruction set here; "portable": for the least of the build; or an instruction set of
+/// kernel_names(). Throws InputError where that is not to be had.
 [[nodiscard]] const Kernels& kernels_for(std::string_view name);
-/// "auto", "portable", "xsmm" (where built in) and the instruction sets this machine can run.
+/// "auto", "portable" and the instruction sets this machine can run.
 [[nodiscard]] std::vector<std::string> kernel_names();
 
 }  // namespace tyche::engine::cpu

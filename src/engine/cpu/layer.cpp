@@ -6,8 +6,8 @@ namespace tyche::engine::cpu {
 
 namespace {
 
-// Rows worked on together. A product's left operands are read once a panel and should stay in the first cache. The sums
-// of a gradient are begun and ended once a chunk, which only longer chunks make up for.
+// Rows worked on together. A product's left operands are read once per panel and should stay in the first cache. The
+// sums of a gradient are begun and ended once per chunk, which only longer chunks make up for.
 constexpr std::size_t kProductChunk = 64;
 constexpr std::size_t kGradientChunk = 256;
 
@@ -16,12 +16,6 @@ template <class Body>
 void for_chunks(std::size_t rows, std::size_t most, const Body& body) {
   const std::size_t chunks = std::max<std::size_t>(1, (rows + most - 1) / most);
   for (std::size_t c = 0; c < chunks; ++c) body(rows * c / chunks, rows * (c + 1) / chunks, c == 0, c + 1 == chunks);
-}
-
-// On nodes every row is its own root and chunks can be read where they lie.
-bool own_roots(std::span<const Piece> pieces) {
-  return std::all_of(pieces.begin(), pieces.end(),
-                     [](const Piece& p) { return p.messages->roots.empty() && p.in == p.out; });
 }
 
 }  // namespace
@@ -33,28 +27,24 @@ LayerRunner::LayerRunner(const PackedModel& model) : model_(model), kernels_(mod
     if (!layer.by_rows) largest = std::max(largest, layer.forward.count * layer.forward.panel_stride);
   }
   constexpr std::size_t kMost = std::max(kProductChunk, kGradientChunk);
-  chunk_memory_ = AlignedFloats(2 * kMost * widest);
+  chunk_memory_ = AlignedFloats(kMost * widest);
   gathered_ = {chunk_memory_.data(), widest};
-  rooted_ = {chunk_memory_.data() + kMost * widest, widest};
   partial_ = AlignedFloats(largest);
 }
 
 void LayerRunner::gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
                          std::size_t first, std::size_t last, View to) const {
-  // Rows of a transposed matrix are the layer's inputs, which then take from its outputs.
-  const bool forward = which == &MessageGraph::gather;
-  const auto begin_of = [&](const Piece& p) { return forward ? p.out : p.in; };
   auto piece = std::upper_bound(pieces.begin(), pieces.end(), first,
-                                [&](std::size_t row, const Piece& p) { return row < begin_of(p); });
+                                [](std::size_t row, const Piece& p) { return row < p.first; });
   if (piece != pieces.begin()) --piece;
-  for (; piece != pieces.end() && begin_of(*piece) < last; ++piece) {
+  for (; piece != pieces.end() && piece->first < last; ++piece) {
     const SparseRows& sparse = piece->messages->*which;
-    const std::size_t begin = begin_of(*piece);
+    const std::size_t begin = piece->first;
     GatherRows rows;
     rows.sparse = &sparse;
     rows.first = std::max(first, begin) - begin;
     rows.last = std::min(last, begin + sparse.rows()) - begin;
-    rows.matrix = from.row(forward ? piece->in : piece->out);
+    rows.matrix = from.row(begin);
     rows.stride = from.stride;
     rows.columns = columns;
     rows.out = to.row(begin + rows.first - first);
@@ -63,22 +53,8 @@ void LayerRunner::gather(std::span<const Piece> pieces, SparseRows MessageGraph:
   }
 }
 
-void LayerRunner::gather_roots(std::span<const Piece> pieces, View from, std::size_t columns, std::size_t first,
-                               std::size_t last, View to) const {
-  for (const Piece& piece : pieces) {
-    const std::size_t begin = std::max(first, piece.out);
-    const std::size_t end = std::min(last, piece.out + piece.messages->rows_out);
-    for (std::size_t row = begin; row < end; ++row) {
-      const std::size_t own = row - piece.out;
-      const std::size_t root = piece.messages->roots.empty() ? own : piece.messages->roots[own];
-      std::copy_n(from.row(piece.in + root), columns, to.row(row - first));
-    }
-  }
-}
-
 void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
                                View in, View out) {
-  const bool direct = own_roots(pieces);
   const std::size_t columns = model_.padded(layer.in);
   RowsProduct product;
   product.depth = layer.in;
@@ -88,16 +64,11 @@ void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& param
   product.finish = Finish::activate;
   product.activation = model_.config().activation;
   product.bias = parameters.packed + layer.bias;
-  for_chunks(rows_out(pieces), kProductChunk, [&](std::size_t first, std::size_t last, bool, bool) {
+  for_chunks(rows_of(pieces), kProductChunk, [&](std::size_t first, std::size_t last, bool, bool) {
     gather(pieces, &MessageGraph::gather, in, columns, first, last, gathered_);
-    View roots{in.row(first), in.stride};
-    if (!direct) {
-      gather_roots(pieces, in, columns, first, last, rooted_);
-      roots = rooted_;
-    }
     product.rows = last - first;
-    product.left[0] = roots.data;
-    product.left_stride[0] = roots.stride;
+    product.left[0] = in.row(first);
+    product.left_stride[0] = in.stride;
     product.left[1] = gathered_.data;
     product.left_stride[1] = gathered_.stride;
     product.out = out.row(first);
@@ -130,10 +101,8 @@ void LayerRunner::gradient_products(const PackedLayer& layer, std::size_t rows, 
 
 void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
                                 View in, View d_out, View d_in, GradientSink sink) {
-  const bool direct = own_roots(pieces);
   const std::size_t columns = model_.padded(layer.out);
-  kernels_.column_sums(d_out.data, d_out.stride, rows_out(pieces), columns, nullptr, sink.add,
-                       sink.packed + layer.bias);
+  kernels_.column_sums(d_out.data, d_out.stride, rows_of(pieces), columns, nullptr, sink.add, sink.packed + layer.bias);
   RowsProduct product;
   product.depth = layer.out;
   product.terms = 2;
@@ -144,17 +113,13 @@ void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& para
   product.outputs_stride = in.stride;
   const auto chunk = [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
     gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
-    View roots{d_out.row(first), d_out.stride};
-    if (!direct) {
-      gather(pieces, &MessageGraph::root_scatter, d_out, columns, first, last, rooted_);
-      roots = rooted_;
-    }
-    gradient_products(layer, last - first, in, first, {roots, gathered_}, first_chunk, last_chunk, sink);
+    const View own{d_out.row(first), d_out.stride};
+    gradient_products(layer, last - first, in, first, {own, gathered_}, first_chunk, last_chunk, sink);
     if (layer.needed == 0) return;
     for_chunks(last - first, kProductChunk, [&](std::size_t from, std::size_t to, bool, bool) {
       product.rows = to - from;
-      product.left[0] = roots.row(from);
-      product.left_stride[0] = roots.stride;
+      product.left[0] = own.row(from);
+      product.left_stride[0] = own.stride;
       product.left[1] = gathered_.row(from);
       product.left_stride[1] = gathered_.stride;
       product.out = d_in.row(first + from);
@@ -162,7 +127,7 @@ void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& para
       kernels_.rows_product(product);
     });
   };
-  for_chunks(rows_in(pieces), kGradientChunk, chunk);
+  for_chunks(rows_of(pieces), kGradientChunk, chunk);
 }
 
 void LayerRunner::linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in,

@@ -1,9 +1,9 @@
 #pragma once
-/// Forward and backward of one layer over a slice of graphs, a chunk of rows at a time: gathered messages live only as
-/// long as their chunk, so memory beyond the activations does not grow with the graphs.
+/// Forward and backward of one layer over the nodes of a slice of graphs, a chunk of rows at a time: gathered messages
+/// live only as long as their chunk, so memory beyond the activations does not grow with the graphs.
 ///
-/// The backward pass of a GraphConv z = h_root W_0 + (A h) W_1 + b needs no stored messages: with T = Rᵀ dz (R picks
-/// the roots; T = dz on nodes) and S = Aᵀ dz it is dW_0 = hᵀ T, dW_1 = hᵀ S and dh = T W_0ᵀ + S W_1ᵀ.
+/// The backward pass of a GraphConv z = h W_0 + (A h) W_1 + b needs no stored messages: with S = Aᵀ dz it is
+/// dW_0 = hᵀ dz, dW_1 = hᵀ S and dh = dz W_0ᵀ + S W_1ᵀ.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,19 +22,16 @@ struct View {
   [[nodiscard]] float* row(std::size_t r) const { return data + r * stride; }
 };
 
-/// The messages of one graph in a slice: its input rows begin at `in` of the layer's input, its output rows at `out`.
+/// One graph in a slice: messages between its nodes (node_messages), whose rows begin at `first` of every layer.
 struct Piece {
   const MessageGraph* messages = nullptr;
-  std::size_t in = 0;
-  std::size_t out = 0;
+  std::size_t first = 0;
+  [[nodiscard]] std::size_t nodes() const { return messages->rows_in; }
 };
 
-/// Rows of the layer's input and output in all.
-[[nodiscard]] inline std::size_t rows_in(std::span<const Piece> pieces) {
-  return pieces.empty() ? 0 : pieces.back().in + pieces.back().messages->rows_in;
-}
-[[nodiscard]] inline std::size_t rows_out(std::span<const Piece> pieces) {
-  return pieces.empty() ? 0 : pieces.back().out + pieces.back().messages->rows_out;
+/// Rows of a layer in all.
+[[nodiscard]] inline std::size_t rows_of(std::span<const Piece> pieces) {
+  return pieces.empty() ? 0 : pieces.back().first + pieces.back().nodes();
 }
 
 /// Packed parameters and their derived copies.
@@ -69,7 +66,8 @@ class LayerRunner {
   /// gradient, becomes that of the input before the activation which made it.
   void conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
                      View d_out, View d_in, GradientSink sink);
-  /// The same under max readout, where all but one entry a graph and column of d_out are zero. Requires layer.by_rows.
+  /// The same under max readout, where all but one entry per graph and column of d_out are zero. Requires
+  /// layer.by_rows.
   void conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
                             View in, const Winners& winners, View d_in, GradientSink sink);
 
@@ -83,8 +81,6 @@ class LayerRunner {
   /// Rows [first, last) of the block-diagonal matrix of all pieces times `from`, into `to` from its row 0.
   void gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
               std::size_t first, std::size_t last, View to) const;
-  void gather_roots(std::span<const Piece> pieces, View from, std::size_t columns, std::size_t first, std::size_t last,
-                    View to) const;
   void gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first, const View (&right)[2],
                          bool first_chunk, bool last_chunk, GradientSink sink);
 
@@ -93,7 +89,6 @@ class LayerRunner {
   AlignedFloats chunk_memory_;
   AlignedFloats partial_;  ///< a layer's gradient while its chunks are summed
   View gathered_;          ///< a chunk of rows
-  View rooted_;
   // The sparse backward pass; kept from call to call to spare allocations.
   void sort_columns(const PackedLayer& layer, std::size_t g);
   AlignedFloats winner_memory_;          ///< messages of the winners of all graphs, one after another

@@ -1,5 +1,5 @@
-// The backward pass of the last convolution under max readout. Of d_out only one entry a graph and column is not zero,
-// so instead of three products there are, per graph and column, a few sums over one row: 2 % of their cost.
+// The backward pass of the last convolution under max readout. Of d_out only one entry per graph and column is not
+// zero, so instead of three products there are, per graph and column, a few sums over one row: 2 % of their cost.
 #include <algorithm>
 
 #include "engine/cpu/layer.hpp"
@@ -18,9 +18,8 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
   places_.assign(graphs * layer.out, 0);
   begin_.assign(graphs + 1, 0);
   for (std::size_t g = 0; g < graphs; ++g) {
-    const MessageGraph& messages = *pieces[g].messages;
-    slots_.resize(std::max(slots_.size(), messages.rows_out), -1);
-    for (std::size_t j = 0; j < layer.out && messages.rows_out > 0; ++j) {
+    slots_.resize(std::max(slots_.size(), pieces[g].nodes()), -1);
+    for (std::size_t j = 0; j < layer.out && pieces[g].nodes() > 0; ++j) {
       const std::uint32_t row = winners.row[g * winners.stride + j];
       if (slots_[row] < 0) {
         slots_[row] = static_cast<std::int32_t>(distinct_.size());
@@ -38,14 +37,11 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
   float* d_message = winner_memory_.data() + distinct_.size() * stride;
   for (std::size_t g = 0; g < graphs; ++g) {
     for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
-      gather(pieces, &MessageGraph::gather, in, columns, pieces[g].out + distinct_[i], pieces[g].out + distinct_[i] + 1,
-             {messages.row(i), stride});
+      const std::size_t row = pieces[g].first + distinct_[i];
+      gather(pieces, &MessageGraph::gather, in, columns, row, row + 1, {messages.row(i), stride});
     }
   }
-  const auto root_row = [&](std::size_t g, std::uint32_t row) {
-    const MessageGraph& m = *pieces[g].messages;
-    return in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row]));
-  };
+  const auto own_row = [&](std::size_t g, std::uint32_t row) { return in.row(pieces[g].first + row); };
 
   // 2. The gradient of every column's weights.
   rows_.resize(graphs);
@@ -62,7 +58,7 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
       const float d = winners.gradient[g * winners.stride + j];
       sum += d;
       weights_[count] = d;
-      rows_[count++] = root_row(g, row);
+      rows_[count++] = own_row(g, row);
     }
     kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to);
     count = 0;
@@ -77,7 +73,7 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
   // 3. Back to the inputs: to the winners' roots, to their messages, and through these to their neighbours. Columns
   // with the same winner are summed together.
   const std::size_t needed = model_.padded(layer.needed);
-  const std::size_t inputs = rows_in(pieces);
+  const std::size_t inputs = rows_of(pieces);
   for (std::size_t r = 0; r < inputs; ++r) std::fill_n(d_in.row(r), needed, 0.0f);
   for (std::size_t g = 0; g < graphs; ++g) {
     const MessageGraph& m = *pieces[g].messages;
@@ -92,12 +88,12 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
         weights_[c] = winners.gradient[g * winners.stride + columns_[first + c]];
         rows_[c] = parameters.packed + layer.rows + columns_[first + c] * layer.terms * layer.row_stride;
       }
-      float* d_root = d_in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row]));
+      float* d_root = d_in.row(pieces[g].first + row);
       kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, true, d_root);
       for (const float*& weight : rows_) weight += layer.row_stride;
       kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, false, d_message);
       for (std::uint64_t e = m.gather.offsets[row]; e < m.gather.offsets[row + 1]; ++e) {
-        kernels_.add_scaled(m.gather.value(row, e), d_message, d_in.row(pieces[g].in + m.gather.columns[e]), needed);
+        kernels_.add_scaled(m.gather.value(row, e), d_message, d_in.row(pieces[g].first + m.gather.columns[e]), needed);
       }
     }
   }

@@ -68,7 +68,7 @@ void PackedModel::add_layer(std::size_t in, std::size_t out, std::size_t needed,
                             std::span<const std::size_t> weights, std::size_t bias) {
   const auto panels = [&](std::size_t depth, std::size_t columns, std::size_t& size) {
     PanelPlace place;
-    place.row_stride = kernels_->panel == 0 ? padded(std::max<std::size_t>(1, columns)) : kernels_->panel;
+    place.row_stride = kernels_->panel;
     place.count = (columns + place.row_stride - 1) / place.row_stride;
     place.panel_stride = round_up(depth * place.row_stride, kAlign);
     place.offset = size;
@@ -127,7 +127,7 @@ void PackedModel::unpack(const float* packed, std::span<float> flat) const {
   }
 }
 
-void PackedModel::derive(const PackedLayer& layer, const float* packed, float* derived) const {
+void PackedModel::make_copies(const PackedLayer& layer, const float* packed, float* derived) const {
   const PanelPlace& forward = layer.forward;
   for (std::size_t t = 0; t < layer.terms; ++t) {
     for (std::size_t p = 0; p < forward.count; ++p) {

@@ -5,9 +5,9 @@
 ///
 /// Every layer is a product [x_0 | x_1] · [W_0 ; W_1] + b: a GraphConv has two terms (root and neighbours), a Linear
 /// layer one. Its weights are stored twice: the master in the packed vector and a derived copy, made again after every
-/// Adam step (derive()). The master is in forward panels and the copy holds the transposed matrices for the backward
-/// pass; only the last convolution under max readout, whose backward pass is sparse and goes by rows, has it the other
-/// way round.
+/// Adam step (make_copies()). The master is in forward panels and the copy holds the transposed matrices for the
+/// backward pass; only the last convolution under max readout, whose backward pass is sparse and goes by rows, has it
+/// the other way round.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -76,7 +76,7 @@ class PackedModel {
   void pack(std::span<const float> flat, float* packed) const;
   void unpack(const float* packed, std::span<float> flat) const;
   /// The derived copies of one layer.
-  void derive(const PackedLayer& layer, const float* packed, float* derived) const;
+  void make_copies(const PackedLayer& layer, const float* packed, float* derived) const;
 
  private:
   void add_layer(std::size_t in, std::size_t out, std::size_t needed, bool by_rows,

@@ -27,13 +27,6 @@ class Carver {
   std::size_t count_ = 0;
 };
 
-double multiplicity_sum(const MessageGraph& messages) {
-  if (messages.multiplicity.empty()) return static_cast<double>(messages.rows_out);
-  double sum = 0;
-  for (const float m : messages.multiplicity) sum += m;
-  return sum;
-}
-
 }  // namespace
 
 Pass::Pass(const PackedModel& model) : model_(model), kernels_(model.kernels()), layers_(model) {}
@@ -82,8 +75,8 @@ void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
   if (fixed > 0) {
     const std::size_t columns = config.input_features;
     for (std::size_t g = 0; g < members_.size(); ++g) {
-      for (std::size_t v = 0; v < pieces_[g].messages->rows_in; ++v) {
-        std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].in + v));
+      for (std::size_t v = 0; v < pieces_[g].nodes(); ++v) {
+        std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].first + v));
       }
     }
     layers_.conv_forward(model_.pre()[0], parameters, pieces_, features_, pre_hidden_);
@@ -98,8 +91,8 @@ void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
   rows.columns = random;
   rows.stride = convs_[0].stride;
   for (std::size_t g = 0; g < members_.size() && random > 0; ++g) {
-    const std::size_t nodes = pieces_[g].messages->rows_in;
-    float* to = convs_[0].row(pieces_[g].in) + fixed;
+    const std::size_t nodes = pieces_[g].nodes();
+    float* to = convs_[0].row(pieces_[g].first) + fixed;
     if (members_[g].pinned != nullptr) {
       for (std::size_t v = 0; v < nodes; ++v) {
         std::copy_n(members_[g].pinned + v * random, random, to + v * convs_[0].stride);
@@ -118,7 +111,7 @@ void Pass::forward(const Slice& slice, const Parameters& parameters) {
   pieces_.clear();
   std::size_t rows = 0;
   for (const Member& member : members_) {
-    pieces_.push_back({member.messages, rows, rows});
+    pieces_.push_back({member.messages, rows});
     rows += member.messages->rows_in;
   }
   reserve(std::max<std::size_t>(1, rows), std::max<std::size_t>(1, members_.size()));
@@ -133,19 +126,18 @@ void Pass::forward(const Slice& slice, const Parameters& parameters) {
 void Pass::readout() {
   const std::size_t columns = model_.padded(model_.config().width);
   for (std::size_t g = 0; g < pieces_.size(); ++g) {
-    const MessageGraph& messages = *pieces_[g].messages;
+    const std::size_t nodes = pieces_[g].nodes();
     const View h = convs_.back();
-    const float* first = h.row(pieces_[g].out);
+    const float* first = h.row(pieces_[g].first);
     float* out = pooled_.row(g);
-    if (messages.rows_out == 0) {
+    if (nodes == 0) {
       std::fill_n(out, columns, 0.0f);  // a graph without nodes gives zeros
     } else if (model_.config().readout == nn::Readout::max) {
-      kernels_.column_max(first, h.stride, messages.rows_out, columns, out, winners_.data() + g * pooled_.stride);
+      kernels_.column_max(first, h.stride, nodes, columns, out, winners_.data() + g * pooled_.stride);
     } else {
-      const float* weights = messages.multiplicity.empty() ? nullptr : messages.multiplicity.data();
-      kernels_.column_sums(first, h.stride, messages.rows_out, columns, weights, false, out);
+      kernels_.column_sums(first, h.stride, nodes, columns, nullptr, false, out);
       if (model_.config().readout == nn::Readout::mean) {
-        const auto total = static_cast<float>(multiplicity_sum(messages));
+        const auto total = static_cast<float>(nodes);
         for (std::size_t c = 0; c < columns; ++c) out[c] /= total;
       }
     }
@@ -156,17 +148,15 @@ void Pass::readout() {
 void Pass::spread_readout(View d_out) {
   const std::size_t columns = model_.padded(model_.config().width);
   for (std::size_t g = 0; g < pieces_.size(); ++g) {
-    const MessageGraph& messages = *pieces_[g].messages;
-    const auto total = static_cast<float>(multiplicity_sum(messages));
-    const float share = model_.config().readout == nn::Readout::mean ? 1 / total : 1.0f;
-    for (std::size_t v = 0; v < messages.rows_out; ++v) {
-      const float weight = messages.multiplicity.empty() ? share : share * messages.multiplicity[v];
-      float* to = d_out.row(pieces_[g].out + v);
-      for (std::size_t c = 0; c < columns; ++c) to[c] = weight * d_pooled_.row(g)[c];
+    const std::size_t nodes = pieces_[g].nodes();
+    const float share = model_.config().readout == nn::Readout::mean ? 1 / static_cast<float>(nodes) : 1.0f;
+    for (std::size_t v = 0; v < nodes; ++v) {
+      float* to = d_out.row(pieces_[g].first + v);
+      for (std::size_t c = 0; c < columns; ++c) to[c] = share * d_pooled_.row(g)[c];
     }
   }
   kernels_.derive(model_.config().activation, convs_.back().data, convs_.back().stride, d_out.data, d_out.stride,
-                  rows_out(pieces_), columns);
+                  rows_of(pieces_), columns);
 }
 
 void Pass::head_forward(const Slice& slice, const Parameters& parameters) {

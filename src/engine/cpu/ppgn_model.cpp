@@ -61,7 +61,7 @@ class PpgnModel final : public BatchModel {
   void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey*,
                const Crew& crew, std::span<float> logits) override {
     model_.pack(parameters, packed_.data());
-    for (const PackedLayer& layer : model_.layers()) model_.derive(layer, packed_.data(), derived_.data());
+    for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, packed_.data(), derived_.data());
     count_ = graphs.size();
     if (traces_.size() < count_) traces_.resize(count_);
     crew(count_, [&](std::size_t g) {

@@ -208,7 +208,6 @@ void GradientProductKernel(const GradientProduct& p) {
 
 void FillProducts(Kernels& table) {
   table.name = hwy::TargetName(HWY_TARGET);
-  table.products = "own kernels";
   table.lanes = kLanes;
   table.panel = kPanel;
   table.pad = kPanel;

@@ -43,7 +43,7 @@ class SetModel final : public BatchModel {
                const Crew& crew, std::span<float> logits) override {
     plan_ = &planner_.plan(graphs, crew);
     model_.pack(parameters, packed_.data());
-    for (const PackedLayer& layer : model_.layers()) model_.derive(layer, packed_.data(), derived_.data());
+    for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, packed_.data(), derived_.data());
     passes_.assign(graphs.size(), {});
     for (auto& pass : passes_) pass.pooled.assign(levels_.size() * config_.width, 0.0f);
     for (std::size_t i = 0; i < levels_.size(); ++i) {

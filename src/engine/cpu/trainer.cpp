@@ -62,7 +62,7 @@ class TrialRun {
     model_.pack(trial.state.parameters, p_.data());
     model_.pack(trial.state.adam_m, m_.data());
     model_.pack(trial.state.adam_v, v_.data());
-    for (const PackedLayer& layer : model_.layers()) model_.derive(layer, p_.data(), derived_.data());
+    for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, p_.data(), derived_.data());
     test_ = Slices(prepared.members(trial.test));
   }
 
@@ -144,7 +144,7 @@ class TrialRun {
         for (const PackedLayer& layer : share_of(rank, size)) {
           kernels_.adam(constants, p_.data(), m_.data(), v_.data(), gradients.data(), gradients.size(), layer.begin,
                         layer.end);
-          model_.derive(layer, p_.data(), derived_.data());
+          model_.make_copies(layer, p_.data(), derived_.data());
         }
       });
       barrier.wait();

@@ -67,7 +67,7 @@ class CudaEngine : public Engine {
       again.push_back(std::move(trials[i]));
     }
     Renumbered renumbered(observer, broken);
-    const std::vector<std::size_t> lost = wide_path(job)->train(job, again, renumbered);
+    const std::vector<std::size_t> lost = fp32_path(job)->train(job, again, renumbered);
     for (std::size_t k = 0; k < broken.size(); ++k) trials[broken[k]] = std::move(again[k]);
     for (const std::size_t k : lost) {
       observer.on_note(broken[k], "epoch " + std::to_string(trials[broken[k]].state.epoch + 1) +
@@ -84,7 +84,7 @@ class CudaEngine : public Engine {
         std::all_of(logits.values.begin(), logits.values.end(), [](float z) { return std::isfinite(z); });
     // Half precision overflows long before fp32 does; what fp32 gives is the answer.
     if (finite || options_.precision == Precision::fp32) return logits;
-    return wide_path(job)->predict(job, parameters, which, draw);
+    return fp32_path(job)->predict(job, parameters, which, draw);
   }
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
@@ -93,7 +93,7 @@ class CudaEngine : public Engine {
   }
 
  private:
-  [[nodiscard]] std::unique_ptr<Path> wide_path(const Job& job) const {
+  [[nodiscard]] std::unique_ptr<Path> fp32_path(const Job& job) const {
     return job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32, options_.threads)
                                     : make_layerwise_path(Precision::fp32, options_.threads);
   }

@@ -184,8 +184,8 @@ class Network {
     const nn::Tensor& weight = layout_.at(name + ".weight");
     return {weight.shape[1], weight.shape[0], weight.offset, layout_.at(name + ".bias").offset};
   }
-  void readout(const MessageGraph& graph, const Matrix<Real>& h, Pass<Real>& pass) const;
-  [[nodiscard]] Matrix<Real> readout_backward(const MessageGraph& graph, const Pass<Real>& pass,
+  void readout(const Matrix<Real>& h, Pass<Real>& pass) const;
+  [[nodiscard]] Matrix<Real> readout_backward(std::size_t rows, const Pass<Real>& pass,
                                               const std::vector<Real>& d_pooled) const;
 
   nn::ModelConfig config_;
@@ -195,52 +195,40 @@ class Network {
   std::vector<LinearPlace> fc_;
 };
 
-/// Σ multiplicity; the number a mean readout divides by.
-inline double row_count(const MessageGraph& graph) {
-  if (graph.multiplicity.empty()) return static_cast<double>(graph.rows_out);
-  double sum = 0;
-  for (const float m : graph.multiplicity) sum += m;
-  return sum;
-}
-
 template <class Real>
-void Network<Real>::readout(const MessageGraph& graph, const Matrix<Real>& h, Pass<Real>& pass) const {
+void Network<Real>::readout(const Matrix<Real>& h, Pass<Real>& pass) const {
   pass.pooled.assign(h.columns, Real(0));  // a graph without nodes gives zeros
   pass.winner.assign(h.columns, 0);
-  const Real total = static_cast<Real>(row_count(graph));
   for (std::size_t v = 0; v < h.rows; ++v) {
-    const Real weight = graph.multiplicity.empty() ? Real(1) : Real(graph.multiplicity[v]);
     for (std::size_t c = 0; c < h.columns; ++c) {
       if (config_.readout != nn::Readout::max) {
-        pass.pooled[c] += weight * h(v, c);
+        pass.pooled[c] += h(v, c);
       } else if (v == 0 || h(v, c) > pass.pooled[c]) {
         pass.pooled[c] = h(v, c);
         pass.winner[c] = v;
       }
     }
   }
-  if (config_.readout == nn::Readout::mean && total > 0) {
-    for (Real& value : pass.pooled) value /= total;
+  if (config_.readout == nn::Readout::mean && h.rows > 0) {
+    for (Real& value : pass.pooled) value /= static_cast<Real>(h.rows);
   }
 }
 
 template <class Real>
-Matrix<Real> Network<Real>::readout_backward(const MessageGraph& graph, const Pass<Real>& pass,
+Matrix<Real> Network<Real>::readout_backward(std::size_t rows, const Pass<Real>& pass,
                                              const std::vector<Real>& d_pooled) const {
-  Matrix<Real> d_h(graph.rows_out, d_pooled.size());
-  const Real total = static_cast<Real>(row_count(graph));
-  for (std::size_t v = 0; v < d_h.rows; ++v) {
-    const Real weight = graph.multiplicity.empty() ? Real(1) : Real(graph.multiplicity[v]);
+  Matrix<Real> d_h(rows, d_pooled.size());
+  for (std::size_t v = 0; v < rows; ++v) {
     for (std::size_t c = 0; c < d_h.columns; ++c) {
       switch (config_.readout) {
         case nn::Readout::max:
           d_h(v, c) = pass.winner[c] == v ? d_pooled[c] : Real(0);
           break;
         case nn::Readout::mean:
-          d_h(v, c) = d_pooled[c] * weight / total;
+          d_h(v, c) = d_pooled[c] / static_cast<Real>(rows);
           break;
         case nn::Readout::sum:
-          d_h(v, c) = d_pooled[c] * weight;
+          d_h(v, c) = d_pooled[c];
           break;
       }
     }
@@ -276,7 +264,7 @@ Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input&
   for (const ConvPlace& at : convs_) {
     pass.convs.push_back(conv_forward(at, config_.activation, parameters, graph, pass.convs.back()));
   }
-  readout(graph, pass.convs.back(), pass);
+  readout(pass.convs.back(), pass);
 
   // 4. Head: two hidden layers with ELU whatever the convolutions use, dropout after the first.
   pass.hidden1 = linear_forward(fc_[0], parameters, pass.pooled);
@@ -302,7 +290,7 @@ void Network<Real>::backward(std::span<const Real> parameters, const Input& inpu
   }
   d = linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
 
-  Matrix<Real> d_h = readout_backward(graph, pass, d);
+  Matrix<Real> d_h = readout_backward(graph.rows_out, pass, d);
   for (std::size_t l = convs_.size(); l-- > 0;) {
     d_h = conv_backward(convs_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h,
                         gradient);

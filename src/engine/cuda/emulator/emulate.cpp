@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cuda/runtime/intrinsics.cuh"
+#include "engine/cuda/runtime/half.cuh"
 #include "support/error.hpp"
 
 namespace tyche::engine::cuda_emulated::emulation {

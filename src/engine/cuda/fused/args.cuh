@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/cuda/runtime/intrinsics.cuh"
+#include "engine/cuda/runtime/mma.cuh"
+#include "nn/choices.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -64,9 +65,6 @@ struct alignas(8) Outcome {
   float correct;
 };
 
-enum class Act : int { elu, tanh, relu };
-enum class Pool : int { max, mean, sum };
-
 /// The model. Small parameters (biases of the layers, then the head) stand behind the layers' weights in fp32; offsets
 /// are relative to the first of them.
 struct Model {
@@ -78,8 +76,8 @@ struct Model {
   int features;  ///< columns of the node features
   int classes;
   int hidden;  ///< head's second layer, padded to 32
-  Act activation;
-  Pool readout;
+  nn::Activation activation;
+  nn::Readout readout;
   bool sum_aggregation;
   bool normal;  ///< distribution of the random columns
   float feature_scale;
@@ -175,8 +173,12 @@ struct Kernels {
   void (*test_elu)(Args, int draw);
   void (*test_any)(Args, int draw);
   void (*update)(Args, int step);
-  [[nodiscard]] auto train(Act activation) const { return activation == Act::elu ? train_elu : train_any; }
-  [[nodiscard]] auto test(Act activation) const { return activation == Act::elu ? test_elu : test_any; }
+  [[nodiscard]] auto train(nn::Activation activation) const {
+    return activation == nn::Activation::elu ? train_elu : train_any;
+  }
+  [[nodiscard]] auto test(nn::Activation activation) const {
+    return activation == nn::Activation::elu ? test_elu : test_any;
+  }
 };
 [[nodiscard]] const Kernels& kernels32();
 [[nodiscard]] const Kernels& kernels64();

@@ -86,7 +86,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   {
     const int side = part / kSide;
     const int first = side == 0 ? 0 : members.second, end = side == 0 ? members.second : members.rows;
-    if (model.readout == Pool::max) {
+    if (model.readout == nn::Readout::max) {
       float best = -INFINITY;
       int row = first;
 #pragma unroll 1
@@ -129,7 +129,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   if (tid < 2 * W) {
     const int count = mine == 0 ? members.second : members.rows - members.second;
     float best = partial[mine * kSide * W + column];
-    if (model.readout == Pool::max) {
+    if (model.readout == nn::Readout::max) {
       const int* rows = reinterpret_cast<const int*>(partial) + kThreads;
       int row = rows[mine * kSide * W + column];
 #pragma unroll
@@ -142,13 +142,13 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     } else {
 #pragma unroll
       for (int q = 1; q < kSide; ++q) best += partial[(mine * kSide + q) * W + column];
-      if (model.readout == Pool::mean) best = best / static_cast<float>(count);
+      if (model.readout == nn::Readout::mean) best = best / static_cast<float>(count);
     }
     if (count == 0) best = 0;  // a graph without nodes
     values[at.pooled + tid] = best;
     if (kTrain && mine < members.graphs) store_cg(factors + mine * model.factors + column, best);
   }
-  if (kTrain && model.readout == Pool::max) {
+  if (kTrain && model.readout == nn::Readout::max) {
     for (int q = tid; q < members.padded * (W / 8); q += kThreads) {
       *reinterpret_cast<uint4*>(sm + last + q * 16) = make_uint4(0, 0, 0, 0);
     }
@@ -284,9 +284,10 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
     }
     float d = sum_each(sums, lane);
     if (writes) {
-      if (model.readout == Pool::max) d *= slope<false>(model.activation, values[at.pooled + of_graph * W + summed]);
+      if (model.readout == nn::Readout::max)
+        d *= slope<false>(model.activation, values[at.pooled + of_graph * W + summed]);
       const int count = of_graph == 0 ? members.second : members.rows - members.second;
-      if (model.readout == Pool::mean) d /= static_cast<float>(count);
+      if (model.readout == nn::Readout::mean) d /= static_cast<float>(count);
       values[at.d_pooled + of_graph * W + summed] = d;
       if (count > 0) atomic_max(peak, bits_of(fabsf(d)));
     }
@@ -303,7 +304,7 @@ __device__ __forceinline__ void head(const Args& a, char* sm, unsigned last, con
   }
 
   // 6. Backward through the readout and the last activation.
-  if (model.readout == Pool::max) {
+  if (model.readout == nn::Readout::max) {
     if (tid < W * members.graphs && (mine == 0 ? members.second : members.rows - members.second) > 0) {
       const auto row = static_cast<unsigned>(winners[tid]);
       *reinterpret_cast<Half*>(sm + last + chunk_place<W>(row, static_cast<unsigned>(column >> 3)) + (column & 7) * 2) =

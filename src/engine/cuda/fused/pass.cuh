@@ -186,9 +186,9 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     gather<W, true>(a, sm, in, members.rows, members.padded, members.wide, share);
     __syncthreads();
     // The last output may be in fp32, and the next layer's input have random columns, which stand there already.
-    const int kind = computed_here(l == model.layers - 1 && model.readout == Pool::max ? 1
-                                   : l + 1 == model.pre                                ? 2
-                                                                                       : 0);
+    const int kind = computed_here(l == model.layers - 1 && model.readout == nn::Readout::max ? 1
+                                   : l + 1 == model.pre                                       ? 2
+                                                                                              : 0);
     const unsigned out = in + buffer;
     layer_product<W>(
         sm, in, scratch, tiles, operand, start, weights, from, warp, [&](float(&z)[2][4], unsigned offset) {

@@ -11,11 +11,11 @@ __device__ __forceinline__ float elu_slope(float h) { return fminf(h, 0.0f) + 1.
 
 /// kElu: the activation is known to be ELU when the kernel is compiled.
 template <bool kElu>
-__device__ __forceinline__ void activate(Act act, float (&z)[4]) {
-  if (kElu || act == Act::elu) {
+__device__ __forceinline__ void activate(nn::Activation act, float (&z)[4]) {
+  if (kElu || act == nn::Activation::elu) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) z[i] = elu(z[i]);
-  } else if (act == Act::tanh) {
+  } else if (act == nn::Activation::tanh) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const float e = fast_exp(-2.0f * fabsf(z[i]));
@@ -27,14 +27,17 @@ __device__ __forceinline__ void activate(Act act, float (&z)[4]) {
   }
 }
 template <bool kElu>
-__device__ __forceinline__ float slope(Act act, float h) {
-  return kElu || act == Act::elu ? elu_slope(h) : act == Act::tanh ? 1.0f - h * h : h > 0.0f ? 1.0f : 0.0f;
+__device__ __forceinline__ float slope(nn::Activation act, float h) {
+  return kElu || act == nn::Activation::elu ? elu_slope(h)
+         : act == nn::Activation::tanh      ? 1.0f - h * h
+         : h > 0.0f                         ? 1.0f
+                                            : 0.0f;
 }
 
 /// Two gradients times the activation's slope at a pair of half-precision values.
 template <bool kElu>
-__device__ __forceinline__ unsigned times_slope(Act act, float x, float y, unsigned values) {
-  if (kElu || act == Act::elu) {
+__device__ __forceinline__ unsigned times_slope(nn::Activation act, float x, float y, unsigned values) {
+  if (kElu || act == nn::Activation::elu) {
     const float2 low = unpack2(hmin2(values, 0u));
     return pack2(x * low.x + x, y * low.y + y);
   }

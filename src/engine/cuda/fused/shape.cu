@@ -32,12 +32,8 @@ Model model_of(const nn::ModelConfig& config, int width) {
   model.features = static_cast<int>(config.input_features);
   model.classes = static_cast<int>(config.classes);
   model.hidden = padded_to(static_cast<int>(config.head_hidden), 32);
-  model.activation = config.activation == nn::Activation::elu    ? Act::elu
-                     : config.activation == nn::Activation::tanh ? Act::tanh
-                                                                 : Act::relu;
-  model.readout = config.readout == nn::Readout::max    ? Pool::max
-                  : config.readout == nn::Readout::mean ? Pool::mean
-                                                        : Pool::sum;
+  model.activation = config.activation;
+  model.readout = config.readout;
   model.sum_aggregation = config.aggregation == nn::Aggregation::sum;
   model.normal =
       config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;

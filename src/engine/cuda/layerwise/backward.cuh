@@ -17,7 +17,8 @@ struct BackwardArguments {
   uint32_t out_columns;                   ///< a multiple of 16
   Rows<typename P::Element> d_in;         ///< of its input, before that one's activation
   uint32_t d_in_columns;                  ///< zeros are written from this column on
-  Function in_function;                   ///< that made the input
+  nn::Activation activation;
+  bool activated_input;  ///< whether the activation made the input
   const typename P::Element* weights;
   float* slots;  ///< slices × blocks of weights × kSlot
   uint32_t slices;
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
           for (unsigned c = 0; c < 2; ++c) {
             const bool wanted = i * kTile + column + c < a.d_in_columns;
             const float h = P::value(inputs[P::place(r, column + c)]);
-            d[c] = wanted ? d_in[m][n][half * 2 + c] * derivative(a.in_function, h) : 0.0f;
+            d[c] = wanted ? d_in[m][n][half * 2 + c] * (a.activated_input ? derivative(a.activation, h) : 1.0f) : 0.0f;
           }
           Element* to = a.d_in.data + size_t{row0 + r} * a.d_in.stride + i * kTile + column;
           if constexpr (sizeof(Element) == 2) {

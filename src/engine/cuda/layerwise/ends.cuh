@@ -17,7 +17,7 @@ struct ReadoutArguments {
   const LevelEnds* ends;
   const float* values;
   uint32_t stride, width;
-  Pooling pooling;
+  nn::Readout readout;
   float* out_values;   ///< parts × width
   uint32_t* out_rows;  ///< parts × width: for max, the first row of the graph that has it
   int* bad;            ///< counts values that are not finite
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a) {
   const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
   for (uint32_t column0 = 0; column0 < a.width; column0 += kTile) {
     const uint32_t column = column0 + lane;
-    const bool max = a.pooling == Pooling::max;
+    const bool max = a.readout == nn::Readout::max;
     float best = max ? -INFINITY : 0.0f;
     uint32_t place = first + group;
     bool finite_all = true;
@@ -98,8 +98,8 @@ struct HeadArguments {
   const uint32_t* part_base[kMostLevels];
   const float* part_values[kMostLevels];
   const uint32_t* part_rows[kMostLevels];
-  Pooling pooling;
-  Function function;  ///< of the convolutions
+  nn::Readout readout;
+  nn::Activation activation;  ///< of the convolutions
   const float* parameters;
   LinearPlaces fc[3];
   FactorPlaces factors;
@@ -165,18 +165,18 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
       uint32_t best = begin;
       for (uint32_t part = begin + 1; part < end; ++part) {
         const float other = values[size_t{part} * a.width];
-        if (a.pooling != Pooling::max) {
+        if (a.readout != nn::Readout::max) {
           value += other;
         } else if (other > value) {
           value = other;
           best = part;
         }
       }
-      share = a.pooling == Pooling::mean ? 1 / a.ends[level][id].total : 1.0f;
-      if (a.pooling == Pooling::mean) value *= share;
-      if (a.pooling == Pooling::max) {
+      share = a.readout == nn::Readout::mean ? 1 / a.ends[level][id].total : 1.0f;
+      if (a.readout == nn::Readout::mean) value *= share;
+      if (a.readout == nn::Readout::max) {
         winner = a.part_rows[level][size_t{best} * a.width + column];
-        share = derivative(a.function, value);
+        share = derivative(a.activation, value);
       }
     }
     pooled[c] = value;
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   linear(a.parameters, a.fc[0], pooled, hidden1);
   __syncthreads();
   for (uint32_t j = threadIdx.x; j < hidden1_size; j += kThreads) {
-    hidden1[j] = activated<false>(Function::elu, hidden1[j]);
+    hidden1[j] = activated<false>(nn::Activation::elu, hidden1[j]);
     drops[j] = a.dropping ? dropout_factor(a.dropout_key, j, a.graph_numbers[id], a.threshold, a.keep) : 1.0f;
     d_hidden1[j] = hidden1[j] * drops[j];  // the next layer's input, for now
   }
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   linear(a.parameters, a.fc[1], d_hidden1, hidden2);
   __syncthreads();
   for (uint32_t j = threadIdx.x; j < hidden2_size; j += kThreads)
-    hidden2[j] = activated<false>(Function::elu, hidden2[j]);
+    hidden2[j] = activated<false>(nn::Activation::elu, hidden2[j]);
   __syncthreads();
   linear(a.parameters, a.fc[2], hidden2, logits);
   __syncthreads();
@@ -220,14 +220,15 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   float* kept = a.factor_values + size_t{graph} * a.factors.size;
   for (uint32_t c = threadIdx.x; c < classes; c += kThreads) kept[a.factors.d[2] + c] = d_logits[c];
   for (uint32_t k = threadIdx.x; k < hidden2_size; k += kThreads) {
-    d_hidden2[k] = linear_back(a.parameters, a.fc[2], d_logits, k) * derivative(Function::elu, hidden2[k]);
+    d_hidden2[k] = linear_back(a.parameters, a.fc[2], d_logits, k) * derivative(nn::Activation::elu, hidden2[k]);
     kept[a.factors.in[2] + k] = hidden2[k];
     kept[a.factors.d[1] + k] = d_hidden2[k];
   }
   __syncthreads();
   for (uint32_t k = threadIdx.x; k < hidden1_size; k += kThreads) {
     kept[a.factors.in[1] + k] = d_hidden1[k];
-    d_hidden1[k] = linear_back(a.parameters, a.fc[1], d_hidden2, k) * drops[k] * derivative(Function::elu, hidden1[k]);
+    d_hidden1[k] =
+        linear_back(a.parameters, a.fc[1], d_hidden2, k) * drops[k] * derivative(nn::Activation::elu, hidden1[k]);
     kept[a.factors.d[0] + k] = d_hidden1[k];
   }
   __syncthreads();
@@ -254,8 +255,8 @@ struct SpreadArguments {
   const LevelEnds* ends;
   const float* values;
   uint32_t stride, width;
-  Pooling pooling;
-  Function function;
+  nn::Readout readout;
+  nn::Activation activation;
   const float* d_pooled;  ///< of this level; graphs × pooled_size
   const uint32_t* winners;
   uint32_t pooled_size;
@@ -283,7 +284,7 @@ __global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, 
       const uint32_t column = q % pairs * 2 + i;
       if (column >= a.width) continue;
       const size_t at = size_t{b} * a.pooled_size + column;
-      if (a.pooling != Pooling::max || a.above[0].ends != nullptr) {
+      if (a.readout != nn::Readout::max || a.above[0].ends != nullptr) {
         float sum = 0;
         for (const Above<P>& above : a.above) {
           if (above.ends == nullptr) continue;
@@ -294,14 +295,14 @@ __global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, 
           }
           sum += part * above.share;
         }
-        if (a.pooling != Pooling::max) {
+        if (a.readout != nn::Readout::max) {
           const float* multiplicity = a.ends[a.rows.ids[b]].multiplicity;
           sum += (multiplicity == nullptr ? 1.0f : multiplicity[local]) * a.d_pooled[at];
         }
-        d[i] = sum * derivative(a.function, a.values[size_t{row} * a.stride + column]);
+        d[i] = sum * derivative(a.activation, a.values[size_t{row} * a.stride + column]);
       }
       // The maximum's gradient has its slope already.
-      if (a.pooling == Pooling::max && a.winners[at] == local) d[i] += a.d_pooled[at];
+      if (a.readout == nn::Readout::max && a.winners[at] == local) d[i] += a.d_pooled[at];
     }
     typename P::Element* to = out.data + size_t{row} * out.stride + q % pairs * 2;
     to[0] = P::element(d[0]);

@@ -15,7 +15,7 @@ struct ForwardArguments {
   uint32_t out_blocks;  ///< of 64 columns
   const typename P::Element* weights;
   const float* bias;
-  Function function;
+  nn::Activation activation;
   uint32_t tile_rows;  ///< 16, 32 or 64
 };
 
@@ -117,8 +117,8 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
         const uint32_t r = m0 + m * 16 + half * 8 + g;
         if (r >= rows) continue;
         Out* to = out.data + size_t{row0 + r} * out.stride + column;
-        const float z0 = activated<P::kFast>(a.function, acc[m][n][half * 2] + bias0);
-        const float z1 = activated<P::kFast>(a.function, acc[m][n][half * 2 + 1] + bias1);
+        const float z0 = activated<P::kFast>(a.activation, acc[m][n][half * 2] + bias0);
+        const float z1 = activated<P::kFast>(a.activation, acc[m][n][half * 2 + 1] + bias1);
         if constexpr (sizeof(Out) == 2) {
           if (both) {
             *reinterpret_cast<unsigned*>(to) = pack2(z0, z1);

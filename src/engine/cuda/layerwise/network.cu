@@ -6,30 +6,6 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
-Function function_of(nn::Activation activation) {
-  switch (activation) {
-    case nn::Activation::elu:
-      return Function::elu;
-    case nn::Activation::tanh:
-      return Function::tanh;
-    case nn::Activation::relu:
-      return Function::relu;
-  }
-  return Function::none;
-}
-
-Pooling pooling_of(nn::Readout readout) {
-  switch (readout) {
-    case nn::Readout::max:
-      return Pooling::max;
-    case nn::Readout::mean:
-      return Pooling::mean;
-    case nn::Readout::sum:
-      return Pooling::sum;
-  }
-  return Pooling::max;
-}
-
 constexpr uint32_t blocks_of(uint32_t columns) { return (columns + kTile - 1) / kTile; }
 
 uint32_t narrow(std::size_t value) { return static_cast<uint32_t>(value); }
@@ -37,7 +13,7 @@ uint32_t narrow(std::size_t value) { return static_cast<uint32_t>(value); }
 }  // namespace
 
 Network::Network(const nn::ModelConfig& model, const SetData* sets, const blocks::Shape& shape, int multiprocessors)
-    : function(function_of(model.activation)), pooling(pooling_of(model.readout)) {
+    : activation(model.activation), readout(model.readout) {
   const nn::Layout layout = nn::layout(model);
   parameters = layout.size;
   // Two blocks of threads a multiprocessor; a number of the device, so that the sums' order is one too.
@@ -128,7 +104,7 @@ void Network::add_level(const nn::Layout& layout, const std::vector<std::string>
     conv.most_slices = std::max(1u, most_slices / conv.units());
     conv.wants_input_gradient = l > 0 || below > 0;
     conv.gradient_columns = l > 0 ? in : narrow(layout.at("head.fc1.weight").shape[0]);
-    conv.input_function = l > 0 ? function : Function::none;
+    conv.activated_input = l > 0;
     matrices.push_back({spaces[l + 1], out, padded16(out), l + 1 == names.size()});
     level.gradient_stride = std::max(level.gradient_stride, padded16(out));
 

@@ -33,7 +33,7 @@ struct ConvSpec {
   uint32_t most_slices = 0;
   bool wants_input_gradient = false;
   uint32_t gradient_columns = 0;  ///< of the input, from the first
-  Function input_function = Function::none;
+  bool activated_input = false;   ///< whether an activation made the input
 
   [[nodiscard]] uint32_t units() const { return in_blocks * out_blocks; }
 };
@@ -62,8 +62,8 @@ struct Network {
   // Random columns of a gcn's input: matrix, first column, how many.
   std::size_t random_matrix = 0;
   uint32_t random_first = 0, random_count = 0;
-  Function function = Function::elu;
-  Pooling pooling = Pooling::max;
+  nn::Activation activation = nn::Activation::elu;
+  nn::Readout readout = nn::Readout::max;
 
  private:
   void add_level(const nn::Layout& layout, const std::vector<std::string>& names,

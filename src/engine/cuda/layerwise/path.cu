@@ -83,7 +83,6 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
       if (trials[i].state.epoch >= job.epochs) continue;
       running.emplace_back(
           i, std::make_unique<TrialRun<P>>(job, trials[i], i, prepared.graphs, prepared.network, capacity));
-      running.back().second->watch(options_.timeline);
       running.back().second->begin(chunk(*running.back().second));
     }
     if (running.empty()) break;

@@ -4,6 +4,7 @@
 /// base[graphs] the end. Every sum is taken in an order that depends on the graph alone (rows) or on the batch alone
 /// (gradients), never on timing: the same bits every time.
 #include "engine/cuda/layerwise/tile.cuh"
+#include "nn/choices.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -44,20 +45,17 @@ struct Rows {
   uint32_t stride;
 };
 
-enum class Function : int { elu, tanh, relu, none };
-enum class Pooling : int { max, mean, sum };
-
 template <bool Fast>
-__device__ __forceinline__ float activated(Function function, float z) {
-  if (function == Function::elu) return z > 0 ? z : Fast ? fast_exp(z) - 1 : expm1f(z);
-  if (function == Function::tanh) return tanhf(z);
-  return z > 0 || function == Function::none ? z : 0.0f;
+__device__ __forceinline__ float activated(nn::Activation activation, float z) {
+  if (activation == nn::Activation::elu) return z > 0 ? z : Fast ? fast_exp(z) - 1 : expm1f(z);
+  if (activation == nn::Activation::tanh) return tanhf(z);
+  return z > 0 ? z : 0.0f;
 }
-/// The derivative, from the function's value.
-__device__ __forceinline__ float derivative(Function function, float h) {
-  if (function == Function::elu) return h > 0 ? 1.0f : h + 1;
-  if (function == Function::tanh) return 1 - h * h;
-  return h > 0 || function == Function::none ? 1.0f : 0.0f;
+/// The derivative, from the activation's value.
+__device__ __forceinline__ float derivative(nn::Activation activation, float h) {
+  if (activation == nn::Activation::elu) return h > 0 ? 1.0f : h + 1;
+  if (activation == nn::Activation::tanh) return 1 - h * h;
+  return h > 0 ? 1.0f : 0.0f;
 }
 
 /// The graph of a batch whose rows hold `row`.

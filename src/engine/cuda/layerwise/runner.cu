@@ -147,11 +147,6 @@ void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
   for (std::size_t c = 0; c < network_.convs.size(); ++c) words[plan.slices() + c] = slices(plan, network_.convs[c]);
 }
 
-template <class P>
-void Runner<P>::mark(const char* what, std::size_t number) {
-  if (timeline_ != nullptr) timeline_->mark(stream_, what + std::string(" ") + std::to_string(number));
-}
-
 // ---- forwards
 
 template <class P>
@@ -176,7 +171,6 @@ void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassI
     a.width = nodes.columns;
   }
   launch(input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(spec.first_matrix));
-  mark("input", level);
 }
 
 template <class P>
@@ -192,7 +186,6 @@ void Runner<P>::fill_random(const uint32_t* words, const Plan& plan, const PassI
   a.scale = feature_scale(job_.model);
   a.pinned = inputs.pinned;
   launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(network_.random_matrix));
-  mark("random", 0);
 }
 
 template <class P>
@@ -209,7 +202,7 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   a.out_blocks = conv.out_blocks;
   a.weights = forward_weights_.data() + conv.weights;
   a.bias = parameters_.data() + conv.bias;
-  a.function = network_.function;
+  a.activation = network_.activation;
   a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
   const std::size_t count = tiles_of(a.out_rows.rows, a.tile_rows) * conv.out_blocks;
   if (out.last) {
@@ -220,7 +213,6 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   } else {
     launch(forward_kernel<P, Element>, count, kThreads, kForwardShared<P>, stream_, a, matrix(conv.out));
   }
-  mark("forward", static_cast<std::size_t>(&conv - network_.convs.data()));
 }
 
 template <class P>
@@ -243,12 +235,11 @@ void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInput
     a.values = lasts_[l].data();
     a.stride = last.stride;
     a.width = last.columns;
-    a.pooling = network_.pooling;
+    a.readout = network_.readout;
     a.out_values = part_values_[l].data();
     a.out_rows = part_rows_[l].data();
     a.bad = bad_.data();
     launch(readout_kernel<P>, plan.parts[l], kThreads, 0, stream_, a);
-    mark("readout", l);
   }
   head(words, plan, inputs);
 }
@@ -267,8 +258,8 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
     a.part_values[l] = part_values_[l].data();
     a.part_rows[l] = part_rows_[l].data();
   }
-  a.pooling = network_.pooling;
-  a.function = network_.function;
+  a.readout = network_.readout;
+  a.activation = network_.activation;
   a.parameters = parameters_.data();
   for (std::size_t l = 0; l < 3; ++l) a.fc[l] = network_.fc[l];
   a.factors = network_.factors;
@@ -287,7 +278,6 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
     a.winners = winners_.data();
   }
   launch(head_kernel<P>, plan.graphs, kThreads, head_shared(network_.fc) * sizeof(float), stream_, a);
-  mark("head", 0);
 }
 
 // ---- backwards
@@ -301,8 +291,8 @@ void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t leve
   a.values = lasts_[level].data();
   a.stride = last.stride;
   a.width = last.columns;
-  a.pooling = network_.pooling;
-  a.function = network_.function;
+  a.readout = network_.readout;
+  a.activation = network_.activation;
   a.pooled_size = network_.fc[0].in;
   a.d_pooled = d_pooled_.data() + level * last.columns;
   a.winners = winners_.data() + level * last.columns;
@@ -317,7 +307,6 @@ void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t leve
   }
   launch(spread_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a,
          Rows<Element>{gradients_[0][level].data(), network_.levels[level].gradient_stride});
-  mark("spread", level);
   at_[level] = 0;
 }
 
@@ -351,7 +340,6 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
     a.slices = count;
     a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
     launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
-    mark("backward", static_cast<std::size_t>(&conv - network_.convs.data()));
     return;
   }
   BackwardArguments<P> a{};
@@ -364,13 +352,13 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
   a.out_columns = padded16(conv.out_columns);
   a.d_in = {gradients_[1 - at_[level]][level].data(), stride};
   a.d_in_columns = conv.gradient_columns;
-  a.in_function = conv.input_function;
+  a.activation = network_.activation;
+  a.activated_input = conv.activated_input;
   a.weights = backward_weights_.data() + conv.weights;
   a.slots = slots_.data() + conv.slots;
   a.slices = count;
   a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
   launch(backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
-  mark("backward", static_cast<std::size_t>(&conv - network_.convs.data()));
   at_[level] = 1 - at_[level];
 }
 
@@ -405,7 +393,6 @@ void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& 
   a.step_size = step.step_size;
   a.correction = step.correction2_sqrt;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
-  mark("adam", 0);
 }
 
 template <class P>

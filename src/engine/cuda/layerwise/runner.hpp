@@ -13,7 +13,6 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/cuda/layerwise/network.hpp"
-#include "engine/cuda/runtime/timeline.hpp"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -43,7 +42,7 @@ class Runner {
   void load(std::span<const float> parameters);
   void save(std::span<float> parameters, std::span<float> m, std::span<float> v);
 
-  /// Fills in the plan's words that the passes of this network want.
+  /// Writes how many slices each convolution's gradient is summed in, for which a plan leaves room in `words`.
   void complete(const Plan& plan, std::vector<uint32_t>& words) const;
 
   void forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
@@ -54,8 +53,6 @@ class Runner {
   /// Values that were not finite since the last reset; read it with the stream synchronised.
   void reset_bad() { bad_.zero(stream_); }
   [[nodiscard]] const DeviceArray<int>& bad() const { return bad_; }
-  /// Marks every kernel from now on; null: none.
-  void watch(Timeline* timeline) { timeline_ = timeline; }
   /// Of the last training pass: graphs × pooled columns, the rows that were the maxima.
   [[nodiscard]] const DeviceArray<uint32_t>& winners() const { return winners_; }
 
@@ -67,7 +64,6 @@ class Runner {
   void fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv);
   void convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level);
-  void mark(const char* what, std::size_t number);
   void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void spread(const uint32_t* words, const Plan& plan, std::size_t level);
   [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
@@ -78,7 +74,6 @@ class Runner {
   const Network& network_;
   Stream& stream_;
   float loss_scale_;
-  Timeline* timeline_ = nullptr;
   DeviceArray<float> parameters_, m_, v_;
   DeviceArray<Element> forward_weights_, backward_weights_;
   std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones

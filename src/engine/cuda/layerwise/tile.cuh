@@ -9,7 +9,7 @@
 /// A tile's rows are 64 elements wide whatever is used of them; groups of 16 bytes are swapped by row so that both rows
 /// and columns of fragments are read without bank conflicts. Weights come from global memory in the order in which
 /// lanes want them: blocks of 64 × 64, zero where a layer is narrower (weight_index()).
-#include "engine/cuda/runtime/intrinsics.cuh"
+#include "engine/cuda/runtime/mma.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

@@ -25,7 +25,6 @@ class TrialRun {
   /// Waits for them and tells the observer. Returns whether the trial goes on.
   bool finish(Observer& observer);
 
-  void watch(Timeline* timeline) { runner_.watch(timeline); }
   [[nodiscard]] bool broken() const { return broken_; }  ///< a number was not finite
   [[nodiscard]] double seconds_per_epoch() const { return seconds_per_epoch_; }
 

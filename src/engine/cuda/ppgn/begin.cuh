@@ -1,5 +1,6 @@
 #pragma once
-/// The first words of every kernel of PPGN (see PpgnQueue).
+/// What every kernel of PPGN begins with: PpgnQueue lets a kernel be placed while the one before still runs, so it has
+/// to wait for its inputs itself.
 #include "engine/cuda/runtime/intrinsics.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -1,6 +1,7 @@
 #pragma once
 /// Where a block of PPGN's products works; the same for every family of kernels.
 #include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/runtime/half.cuh"
 #include "engine/cuda/runtime/intrinsics.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -74,7 +74,7 @@ Shape weight_shape(int tile) {
 // Of wgmma's tiles the one that suits the widest gradient: the others are few.
 template <class T>
 int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
-  if (wgmma_answers()) {
+  if (has_wgmma()) {
     unsigned columns = 16;
     for (const auto& task : tasks) columns = std::max(columns, task.columns);
     return kPpgnWeightTiles + best_wgmma_tile(columns);
@@ -107,7 +107,7 @@ void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned 
 
 void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile) {
   if (tile < 0) {
-    tile = wgmma_answers() ? kPpgnRowsTiles + best_wgmma_tile(products.product[0].columns) : best_rows_tile(products);
+    tile = has_wgmma() ? kPpgnRowsTiles + best_wgmma_tile(products.product[0].columns) : best_rows_tile(products);
   }
   if (tile >= kPpgnRowsTiles) return queue_wgmma_rows(products, right, queue, tile - kPpgnRowsTiles);
   switch (tile) {

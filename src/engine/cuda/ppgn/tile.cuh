@@ -4,7 +4,7 @@
 /// times depth) or with the outer one contiguous (by_depth = true: a row a step of depth); ldmatrix transposes the
 /// latter. Rows in shared memory are padded to an odd number of 16-byte chunks, so that the eight rows of an 8 × 8
 /// matrix lie in different banks and every address is a constant offset from the lane's own.
-#include "engine/cuda/runtime/intrinsics.cuh"
+#include "engine/cuda/runtime/mma.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

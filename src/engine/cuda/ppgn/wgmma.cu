@@ -34,7 +34,7 @@ void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned 
 
 }  // namespace
 
-bool wgmma_answers() {
+bool has_wgmma() {
 #ifdef TYCHE_CUDA_EMULATED
   return true;
 #else

@@ -9,7 +9,7 @@
 #include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/runtime/wgmma.cuh"
 
-// The instructions exist in code made for sm_90a alone; other code never runs these kernels (wgmma_answers()).
+// The instructions exist in code made for sm_90a alone; other code never runs these kernels (has_wgmma()).
 #if defined(TYCHE_CUDA_EMULATED) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define TYCHE_WGMMA 1
 #endif

@@ -6,7 +6,7 @@
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes.
-[[nodiscard]] bool wgmma_answers();
+[[nodiscard]] bool has_wgmma();
 
 /// The tiles, of products of rows and of gradients of weights. Of the latter a launch has hundreds that each take long:
 /// there, tiles of twice the rows were faster, alone on a multiprocessor; of the former, two small ones side by side.

@@ -27,6 +27,7 @@
 ///
 /// The emulated twin reads operands through the descriptor's bits alone, once when a product is issued and again when
 /// it is waited for: an operand that was not there yet, or was overwritten too early, is seen.
+#include "engine/cuda/runtime/half.cuh"
 #include "engine/cuda/runtime/intrinsics.cuh"
 
 #ifdef TYCHE_CUDA_EMULATED

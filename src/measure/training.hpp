@@ -10,11 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "engine/engine.hpp"
 
-namespace tyche::engine {
+namespace tyche::measure {
 
 struct BenchOptions {
   std::string engine = "auto";
@@ -42,7 +41,7 @@ struct BenchReport {
   double floor_fraction = 0;
   double floor_fraction_best = 0;  ///< best epoch against best peak: less at the mercy of other processes
   double peak_memory_mb = 0;       ///< of the process so far
-  /// Models on sets: rows over all layers that an epoch worked through, and as many as one row a set would be.
+  /// Models on sets: rows over all layers that an epoch worked through, and as many as one row per set would be.
   std::uint64_t rows = 0;
   std::uint64_t rows_uncompressed = 0;
   double wall_seconds = 0;  ///< on a GPU: of all measured epochs of all trials, evaluation included
@@ -50,7 +49,7 @@ struct BenchReport {
 };
 
 /// Trains from `trial` (its folds are numbered on for those side by side). Requires what Engine::train does.
-[[nodiscard]] BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& options);
+[[nodiscard]] BenchReport bench_training(engine::Job job, const engine::Trial& trial, const BenchOptions& options);
 
 /// Floating-point operations of the matrix products of a training epoch, in 10^9: nominal (forward, and backward to
 /// weights and inputs of every layer) and executed (no gradient of inputs that are data; sparse where max readout
@@ -61,31 +60,7 @@ struct ProductCount {
 };
 [[nodiscard]] ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs);
 
-/// The peak of one core now, in 10^9 operations a second: the best of a few bursts of fused multiply-adds.
+/// The peak of one core now, in 10^9 operations per second: the best of a few bursts of fused multiply-adds.
 [[nodiscard]] double measure_peak();
 
-/// A random graph with exactly so many edges (at most half of all pairs), from Purpose::graph_sample.
-[[nodiscard]] Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, std::uint32_t index = 0);
-
-/// Graphs with labels, as large and as sparse as EXP's: 33 to 65 nodes, 1.2 edges a node.
-struct SyntheticSet {
-  std::vector<Graph> graphs;
-  std::vector<std::uint32_t> labels;
-  std::vector<std::vector<float>> features;  ///< two columns, one-hot at random
-};
-[[nodiscard]] SyntheticSet synthetic_exp(std::size_t graphs, std::uint64_t seed);
-
-/// The cost of a training epoch on random graphs as they grow: single graphs of 1,000 to `largest` nodes with five
-/// edges a node, the same nodes in graphs of EXP's size, and the edges alone growing.
-struct ScalingRow {
-  std::string kind;  ///< "one graph", "small graphs", "more edges"
-  std::uint64_t nodes = 0;
-  std::uint64_t edges = 0;
-  double seconds_per_epoch = 0;
-  double nanoseconds_per_node = 0;
-  double peak_memory_mb = 0;  ///< of the process so far; rows are in ascending size
-};
-[[nodiscard]] std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine,
-                                                    unsigned threads, std::uint64_t largest);
-
-}  // namespace tyche::engine
+}  // namespace tyche::measure

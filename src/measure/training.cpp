@@ -1,6 +1,5 @@
-#include "engine/bench.hpp"
+#include "measure/training.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,9 +8,14 @@
 
 #include "engine/cpu/kernels.hpp"
 #include "support/error.hpp"
-#include "support/random.hpp"
 
-namespace tyche::engine {
+namespace tyche::measure {
+
+using engine::EpochResult;
+using engine::Job;
+using engine::Observer;
+using engine::State;
+using engine::Trial;
 
 namespace {
 
@@ -48,7 +52,7 @@ class LastEpoch : public Observer {
   std::mutex mutex_;
 };
 
-BenchReport describe(const Engine& engine, const Job& job, const Trial& trial, const BenchOptions& options) {
+BenchReport describe(const engine::Engine& engine, const Job& job, const Trial& trial, const BenchOptions& options) {
   BenchReport report;
   report.engine = engine.description(job);
   report.threads = options.threads;
@@ -67,7 +71,7 @@ BenchReport describe(const Engine& engine, const Job& job, const Trial& trial, c
 }
 
 // Epochs run many at a time on a GPU, all trials in lockstep: the whole call is timed, after one that is not.
-BenchReport bench_gpu(Engine& engine, Job job, const Trial& trial, std::vector<Trial> trials,
+BenchReport bench_gpu(engine::Engine& engine, Job job, const Trial& trial, std::vector<Trial> trials,
                       const BenchOptions& options) {
   LastEpoch seen;
   std::vector<Trial> warm_up = trials;
@@ -117,7 +121,7 @@ class Stopwatch : public Observer {
 }  // namespace
 
 double measure_peak() {
-  const cpu::Kernels& kernels = cpu::kernels_for("auto");
+  const engine::cpu::Kernels& kernels = engine::cpu::kernels_for("auto");
   double best = 0;
   for (int burst = 0; burst < 4; ++burst) {
     const Clock::time_point start = Clock::now();
@@ -155,14 +159,14 @@ ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, s
 
 BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& options) {
   if (options.side_by_side == 0 || options.epochs == 0) throw InputError("bench: nothing to run");
-  const auto engine = make_engine(options.engine, options.threads);
+  const auto engine = engine::make_engine(options.engine, options.threads);
   std::vector<Trial> trials;
   for (std::uint32_t i = 0; i < options.side_by_side; ++i) {
     trials.push_back(trial);
     trials.back().fold += i;
-    trials.back().state = fresh_state(job.model, trial.seed, trials.back().fold);
+    trials.back().state = engine::fresh_state(job.model, trial.seed, trials.back().fold);
   }
-  if (options.engine.starts_with("cuda") || (options.engine == "auto" && gpu_state().usable)) {
+  if (options.engine.starts_with("cuda") || (options.engine == "auto" && engine::gpu_state().usable)) {
     return bench_gpu(*engine, job, trial, std::move(trials), options);
   }
   job.epochs = options.epochs + 1;
@@ -186,76 +190,4 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
   return report;
 }
 
-Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, std::uint32_t index) {
-  const std::uint64_t pairs = std::uint64_t{nodes} * (nodes == 0 ? 0 : nodes - 1) / 2;
-  if (edges > pairs / 2) {
-    throw InputError(
-        fmt::format("a sparse graph of {} nodes has at most {} edges, {} were asked for", nodes, pairs / 2, edges));
-  }
-  Stream stream(derive_key(seed, Purpose::graph_sample, index));
-  std::vector<Edge> chosen;
-  while (chosen.size() < edges) {
-    for (std::uint64_t missing = edges - chosen.size(); missing > 0; --missing) {
-      Node u = static_cast<Node>(stream.below(nodes)), v = static_cast<Node>(stream.below(nodes - 1));
-      if (v >= u) ++v;
-      chosen.emplace_back(std::min(u, v), std::max(u, v));
-    }
-    std::sort(chosen.begin(), chosen.end());
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  }
-  return Graph::from_edges(nodes, chosen);
-}
-
-SyntheticSet synthetic_exp(std::size_t graphs, std::uint64_t seed) {
-  SyntheticSet set;
-  Stream stream(derive_key(seed, Purpose::graph_sample, 0, 1));
-  for (std::size_t g = 0; g < graphs; ++g) {
-    const Node nodes = 33 + static_cast<Node>(stream.below(33));
-    set.graphs.push_back(random_sparse_graph(nodes, nodes * 6ull / 5, seed, static_cast<std::uint32_t>(g)));
-    set.labels.push_back(static_cast<std::uint32_t>(g % 2));
-    std::vector<float> block;
-    for (Node v = 0; v < nodes; ++v) {
-      const bool first = stream.coin();
-      block.push_back(first ? 1.0f : 0.0f);
-      block.push_back(first ? 0.0f : 1.0f);
-    }
-    set.features.push_back(std::move(block));
-  }
-  return set;
-}
-
-std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine, unsigned threads,
-                                      std::uint64_t largest) {
-  std::vector<ScalingRow> rows;
-  const auto measure = [&](const std::string& kind, const std::vector<Graph>& graphs) {
-    std::vector<std::uint32_t> labels(graphs.size(), 0);
-    std::vector<std::vector<float>> features;
-    for (const Graph& graph : graphs) {
-      features.emplace_back(std::size_t{graph.num_nodes()} * model.input_features, 1.0f);
-    }
-    Job job;
-    job.data = {graphs, labels, features};
-    job.model = model;
-    Trial trial;
-    for (std::uint32_t g = 0; g < graphs.size(); ++g) trial.train.push_back(g);
-    BenchOptions options;
-    options.engine = engine;
-    options.threads = threads;
-    options.epochs = graphs.front().num_nodes() > 300000 ? 1 : 3;
-    const BenchReport report = bench_training(job, trial, options);
-    rows.push_back({kind, report.nodes, report.edges, report.seconds_per_epoch_min,
-                    1e9 * report.seconds_per_epoch_min / static_cast<double>(report.nodes), report.peak_memory_mb});
-  };
-  for (std::uint64_t nodes = 1000; nodes <= std::min<std::uint64_t>(largest, 100000); nodes *= 10) {
-    measure("small graphs", synthetic_exp(nodes / 49 + 1, 1).graphs);
-  }
-  for (const std::uint64_t edges : {100000ull, 500000ull, 2500000ull}) {
-    if (largest >= 100000) measure("more edges", {random_sparse_graph(100000, edges, 1)});
-  }
-  for (std::uint64_t nodes = 1000; nodes <= largest; nodes *= 10) {
-    measure("one graph", {random_sparse_graph(static_cast<Node>(nodes), 5 * nodes, 1)});
-  }
-  return rows;
-}
-
-}  // namespace tyche::engine
+}  // namespace tyche::measure

@@ -1,6 +1,6 @@
 #pragma once
 /// What a model on sets costs as graphs grow: pairs like EXP's with larger cores, whose regularity compresses well, or
-/// random sparse graphs (1.2 edges a node), which have none.
+/// random sparse graphs (1.2 edges per node), which have none.
 ///
 ///   for (const SetCost& row : set_costs({.largest = 200})) { ... row.rows, row.sets ... }
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "nn/model.hpp"
 
-namespace tyche::train {
+namespace tyche::measure {
 
 struct SetCostOptions {
   nn::ModelConfig model;        ///< gcn2, gcn3 or gcn123
@@ -18,7 +18,7 @@ struct SetCostOptions {
   std::uint32_t pairs = 2;      ///< of each size
   std::string engine = "auto";
   unsigned threads = 0;
-  /// Graphs with more sets are not timed uncompressed: their activations alone take 2.3 kB a set.
+  /// Graphs with more sets are not timed uncompressed: their activations alone take 2.3 kB per set.
   std::uint64_t most_uncompressed = 600000;
 };
 
@@ -35,4 +35,4 @@ struct SetCost {
 
 [[nodiscard]] std::vector<SetCost> set_costs(const SetCostOptions& options);
 
-}  // namespace tyche::train
+}  // namespace tyche::measure

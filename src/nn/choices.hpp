@@ -1,0 +1,13 @@
+#pragma once
+/// What a model can be told to do, as plain enumerations: the one definition for configurations, CPU and GPU (kernels
+/// include this file, so nothing else may be in it).
+namespace tyche::nn {
+
+enum class Activation { elu, tanh, relu };
+enum class Aggregation { mean, sum };
+enum class Readout { max, mean, sum };
+enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
+/// Which pairs of nodes gcn123 looks at: the edges (the paper's), or all.
+enum class TwoSets { edges, all };
+
+}  // namespace tyche::nn

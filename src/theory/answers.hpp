@@ -1,0 +1,51 @@
+#pragma once
+/// What the commands of `tyche theory` answer, for programs (JSON) and for people (text), and whether the answer is
+/// yes.
+///
+///   const Answer answer = separation_answer(separation, report);
+///   answer.good        // whether the outputs differ
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "theory/compile.hpp"
+#include "theory/individualize.hpp"
+#include "theory/separate.hpp"
+#include "theory/universal.hpp"
+
+namespace tyche::theory {
+
+struct Answer {
+  nlohmann::json json;
+  std::string text;
+  bool good = true;
+};
+
+/// Where a formula is true; yes: somewhere.
+[[nodiscard]] Answer check_answer(const FormulaPool& pool, FormulaId formula, const ColouredGraph& graph);
+
+/// The network of a formula; with a graph, its outputs beside the model checker's; yes: these are equal.
+[[nodiscard]] Answer compile_answer(const FormulaPool& pool, FormulaId formula, const Compiled& compiled,
+                                    const ColouredGraph* graph);
+
+/// Yes unless all nodes drew a number and more than δ of the trials failed.
+[[nodiscard]] Answer individualise_answer(const IndividualiseOptions& options, const IndividualiseReport& report);
+
+/// Networks of the universality theorem, one row each; yes: every class was right as often as 1 - δ.
+class ApproximationTable {
+ public:
+  explicit ApproximationTable(bool per_class) : per_class_(per_class) {}
+  void add(const Universal& universal, const UniversalReport& report, double build_seconds, double seconds);
+  /// The JSON is a row where there is one, else an array of rows.
+  [[nodiscard]] Answer answer() const;
+
+ private:
+  bool per_class_;
+  nlohmann::json rows_ = nlohmann::json::array();
+  std::string text_;
+  bool good_ = true;
+};
+
+/// Yes: the outputs on A and on B differ at p < 0.001.
+[[nodiscard]] Answer separation_answer(const Separation& separation, const SeparationReport& report);
+
+}  // namespace tyche::theory
