@@ -46,14 +46,15 @@ export function panel(actions: PanelActions): { element: HTMLElement; show(state
   const cancel = button("cancel", "Cancel", "Individualise nothing", () => actions.cancel());
   const badge = h("span", { class: "badge" });
   const long = h("span", {});
-  const asked = h("p", { class: "asked" });
+  const said = h("p", { class: "verdict", role: "status" }, badge, " ", long);
+  const asked = h("p", { class: "asked", role: "status" });
   const list = h("ol", { class: "path" });
   const element = h("section", { class: "individualise", "aria-label": "Individualise" },
     h("h3", {}, "Individualise a node"),
     h("p", { class: "muted hint" }, "Click a node in either graph: it gets a colour of its own, so does a node of the same colour in the other graph, and refinement runs on in both. This is what random numbers do for a network: they tell a node from its likes."),
     h("div", { class: "controls" }, random, leaf, undo, reset, h("label", { class: "check" }, own, "let me choose the node of the other graph")),
     asked,
-    h("p", { class: "verdict", role: "status" }, badge, " ", long), list);
+    said, list);
 
   function show({ path, pair, verdict, asked: question }: PanelState): void {
     const steps = path.steps.length;
@@ -61,6 +62,7 @@ export function panel(actions: PanelActions): { element: HTMLElement; show(state
     undo.disabled = reset.disabled = steps === 0;
     asked.replaceChildren(...(question ? [question, " ", cancel] : []));
     asked.hidden = !question;
+    said.hidden = !!question;
     badge.className = `badge ${{ open: "off", apart: "good", same: "same", chance: "chance" }[verdict.kind]}`;
     badge.textContent = verdict.short;
     long.textContent = verdict.long;

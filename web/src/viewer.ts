@@ -223,7 +223,7 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
     const badge = (good: boolean, text: string): HTMLElement => h("span", { class: `badge ${good ? "good" : "off"}` }, text);
     verdicts.replaceChildren(
       h("p", {}, h("b", {}, "1-WL "), one.distinguished ? badge(true, `tells them apart after round ${one.round}`) : badge(false, "cannot tell them apart"),
-        one.distinguished ? "" : ` The colours settle after ${one.rounds.length - 1} ${one.rounds.length === 2 ? "round" : "rounds"} at ${one.classes}, and each is on as many nodes left as right. A message-passing network without random features gives both graphs the same answer.`),
+        one.distinguished ? "" : ` The colours settle after ${one.rounds.length - 1} ${one.rounds.length === 2 ? "round" : "rounds"} at ${one.classes}, ${one.classes === 1 ? "which" : "and each"} is on as many nodes left as right. A message-passing network without random features gives both graphs the same answer.`),
       h("p", {}, h("b", {}, "2-WL "), two.distinguished ? badge(true, `tells them apart after round ${two.round}`) : badge(false, "cannot tell them apart either")),
       h("p", {}, h("b", {}, "In truth "), pair.isomorphic ? "they are isomorphic: one graph, with its nodes in another order." : "they are not isomorphic."));
   }

@@ -333,6 +333,12 @@ async function useCopy(browser) {
   const { page, troubles, context } = await openPage(browser, "copy.html", 1280, "light", "no-preference");
   const shown = look(page);
   const start = await page.locator(".round").textContent();
+  await shown.control("own").check();
+  await shown.node(0, 3).click();
+  assert.equal(await page.locator(".node.would-agree").count(), 6);
+  assert.equal(await page.locator(".verdict").isVisible(), false);
+  await shown.control("cancel").click();
+  await shown.control("own").uncheck();
   await shown.node(0, 3).click();
   await page.waitForFunction(() => /^still equal/.test(document.querySelector(".verdict").textContent));
   const [, at, end] = /round (\d+) of (\d+)/.exec(await page.locator(".round").textContent());
