@@ -112,7 +112,7 @@ function main(): void {
   root.append(...report.experiments.map(section));
   if (report.data.length > 0) {
     root.append(h("section", { id: "data" }, h("h2", {}, "The data"),
-      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not. The graphs of an EXP pair look alike to colour refinement (1-WL); those of a CORRUPT pair differ by a few edges and do not. Click a node, and see what one node of its own colour does to both. Graphs are drawn from planar embeddings."),
+      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not. The graphs of an EXP pair look alike to colour refinement (1-WL); those of a CORRUPT pair differ by a few edges and do not. Click a node to give it a colour of its own, and see colours split in both graphs. Graphs are drawn from planar embeddings."),
       viewer(report.data)));
   }
   root.append(provenance(report));

@@ -11,7 +11,9 @@ export interface Step {
   /** One node of each graph (in joint numbers); null where a graph has no two nodes of one colour any more. */
   left: number | null;
   right: number | null;
-  /** Every node that could have been the right one's (or the left one's) part. Empty where the colourings differed before, and where nobody asked. */
+  /** Which of the two was chosen freely; the other one is its counterpart. */
+  free: number | null;
+  /** Every node that could have been the counterpart. Empty where the colourings differed before, and where nobody asked. */
   counterparts: Counterpart[];
   /** The colours just after the nodes were individualised, then round by round, the last stable. */
   rounds: number[][];
@@ -54,10 +56,11 @@ export class Path {
     return equal(this.graphs, last) ? last : null;
   }
 
-  /** Individualises a node of each graph. `counterparts` of one of them, where there was a choice. */
-  add(left: number | null, right: number | null, counterparts: Counterpart[]): void {
-    const marked = individualise(this.colours, [left, right].filter((v) => v !== null));
-    this.steps.push({ left, right, counterparts, rounds: [marked, ...refine(this.graphs, marked)] });
+  /** Individualises a node that was chosen, in either graph, and its counterpart in the other; null where a graph has none left. */
+  add(free: number | null, other: number | null, counterparts: Counterpart[] = []): void {
+    const marked = individualise(this.colours, [free, other].filter((v) => v !== null));
+    const [left, right] = free === null ? [null, other] : this.isLeft(free) ? [free, other] : [other, free];
+    this.steps.push({ left, right, free, counterparts, rounds: [marked, ...refine(this.graphs, marked)] });
   }
 
   /**
@@ -83,18 +86,18 @@ export class Path {
   reset(): void { this.steps.length = 0; }
 
   /**
-   * Whether some choice of nodes on the right keeps the colours equal while the nodes on the left stay as they were chosen; "unknown"
-   * where that takes too long to find out. Where none does, no isomorphism exists: it would choose such nodes.
+   * Whether some choice of counterparts, in all steps, keeps the colours equal while the nodes that were chosen freely stay; "unknown"
+   * where that takes too long to find out. Where none does, no isomorphism exists: it would give such counterparts.
    */
   otherChoices(): "some" | "none" | "unknown" {
     let left = kSearch;
     const search = (colours: number[], depth: number): "some" | "none" | "unknown" => {
       if (depth === this.steps.length) return "some";
-      const v = this.steps[depth].left;
+      const v = this.steps[depth].free;
       if (v === null) return "unknown";
       let unknown = false;
-      for (let w = this.graphs.left; w < this.graphs.nodes; ++w) {
-        if (colours[w] !== colours[v]) continue;
+      for (let w = 0; w < this.graphs.nodes; ++w) {
+        if (this.isLeft(w) === this.isLeft(v) || colours[w] !== colours[v]) continue;
         if (left-- <= 0) return "unknown";
         const next = this.staysEqual(colours, v, w);
         if (next === null) continue;

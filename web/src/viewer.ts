@@ -117,7 +117,7 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
   function press(v: number): void {
     const waiting = pending;
     if (waiting && isLeft(v) !== isLeft(waiting.node)) {
-      if (waiting.counterparts.some((c) => c.node === v)) advance(() => pairUp(waiting.node, v, waiting.counterparts));
+      if (waiting.counterparts.some((c) => c.node === v)) advance(() => path.add(waiting.node, v, waiting.counterparts));
       return;
     }
     goTo(Infinity);
@@ -132,13 +132,8 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
     } else {
       // The answer that keeps the colours equal, where there is one: whatever then differs differs for good.
       const answer = counterparts.find((c) => c.equal) ?? counterparts[0];
-      advance(() => pairUp(v, answer.node, counterparts));
+      advance(() => path.add(v, answer.node, counterparts));
     }
-  }
-
-  function pairUp(v: number, w: number, counterparts: Counterpart[]): void {
-    if (isLeft(v)) path.add(v, w, counterparts);
-    else path.add(w, v, counterparts);
   }
 
   function drawSteps(): void {

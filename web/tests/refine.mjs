@@ -125,6 +125,32 @@ const tests = {
     assert.deepEqual(path.colours, new Array(12).fill(0));
   },
 
+  "a node without a counterpart is a proof from either side, in later steps too": () => {
+    // In the triangles some nodes of both graphs go together; the seven-cycle is on one side alone.
+    const many = graph(10, [...cycle(3), ...cycle(3, 3), ...cycle(4, 6)]);
+    const few = graph(10, [...cycle(3), ...cycle(7, 3)]);
+    for (const [a, b, v] of [[many, few, 15], [few, many, 5]]) {
+      const path = new Path(join(a, b));
+      const counterparts = path.counterparts(v);
+      assert.ok(counterparts.every((c) => !c.equal));
+      path.add(v, counterparts[0].node, counterparts);
+      assert.equal(verdictOf(path).kind, "apart");
+    }
+    const path = new Path(join(many, few));
+    const triangle = path.counterparts(0);
+    assert.equal(triangle.filter((c) => c.equal).length, 3);
+    path.add(0, triangle.find((c) => c.equal).node, triangle);
+    assert.equal(verdictOf(path).kind, "open");
+    const cycleNode = path.counterparts(15);
+    path.add(15, cycleNode[0].node, cycleNode);
+    assert.equal(verdictOf(path).kind, "apart");
+    assert.match(verdictOf(path).long, /all were tried/);
+    // The wrong counterpart is no proof, though the graphs are not isomorphic.
+    path.reset();
+    path.add(0, 15, triangle);
+    assert.equal(verdictOf(path).kind, "chance");
+  },
+
   "a path to the leaf through a relabelled copy finds the isomorphism where counterparts keep the colours equal": () => {
     for (let i = 0; i < 20; ++i) {
       const path = new Path(join(petersen, relabelled(petersen, permutation(10))));
