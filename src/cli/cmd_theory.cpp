@@ -9,7 +9,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "graph/io.hpp"
+#include "graph/named.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "theory/acr_io.hpp"
@@ -20,32 +20,6 @@
 namespace tyche::cli {
 
 namespace {
-
-constexpr const char* kGraphHelp = "A graph: g6:CODE, FILE, or FILE:I for graph I (from 0) of several";
-
-/// "g6:Bw", "FILE" (which must hold one graph) or "FILE:3".
-Graph graph_argument(const std::string& text) {
-  if (text.starts_with("g6:")) return parse_graphs(text.substr(3), text, Format::graph6).graphs.at(0);
-  std::string path = text;
-  std::optional<std::size_t> index;
-  if (const auto colon = text.rfind(':'); colon != std::string::npos && !std::filesystem::exists(text)) {
-    std::size_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, value);
-    if (error == std::errc() && stop == end) {
-      path = text.substr(0, colon);
-      index = value;
-    }
-  }
-  GraphSet set = read_graphs(path);
-  if (!index && set.graphs.size() != 1) {
-    throw InputError(fmt::format("{}: holds {} graphs; say which one, as {}:0", path, set.graphs.size(), path));
-  }
-  if (index.value_or(0) >= set.graphs.size()) {
-    throw InputError(fmt::format("{}: there is no graph {}: it holds {} (from 0)", path, *index, set.graphs.size()));
-  }
-  return std::move(set.graphs[index.value_or(0)]);
-}
 
 void show(const Common& common, const theory::Answer& answer) {
   common.json ? print_json(answer.json) : print(answer.text);
@@ -66,7 +40,7 @@ struct CheckArguments {
 void run_check(const CheckArguments& a) {
   theory::FormulaPool pool;
   const theory::FormulaId f = theory::parse_formula(pool, a.formula);
-  const auto graph = theory::ColouredGraph::from_types(graph_argument(a.graph));
+  const auto graph = theory::ColouredGraph::from_types(read_named_graph(a.graph));
   show(a.common, theory::check_answer(pool, f, graph));
 }
 
@@ -76,7 +50,7 @@ void add_check(CLI::App& root) {
       *root.add_subcommand("check", "Whether a formula of counting logic is true in a graph (model checker)");
   app.add_option("formula", a->formula, "E(x,y), x = y, R1(x), !, &, |, ->, <->, exists, forall, exists>=3 y. …")
       ->required();
-  app.add_option("--graph", a->graph, kGraphHelp)->required();
+  app.add_option("--graph", a->graph, kGraphNameHelp)->required();
   a->common.add_json(app);
   app.footer(
       "Example: tyche theory check 'exists x. exists>=2 y. E(x,y)' --graph g6:Bw\n"
@@ -102,7 +76,7 @@ void run_compile(const CompileArguments& a) {
   if (!a.dot.empty()) write_file(a.dot, theory::to_dot(compiled, text));
   if (!a.svg.empty()) write_file(a.svg, theory::to_svg(compiled, text));
   std::optional<theory::ColouredGraph> graph;
-  if (!a.graph.empty()) graph = theory::ColouredGraph::from_types(graph_argument(a.graph));
+  if (!a.graph.empty()) graph = theory::ColouredGraph::from_types(read_named_graph(a.graph));
   show(a.common, theory::compile_answer(pool, f, compiled, graph ? &*graph : nullptr));
 }
 
@@ -113,7 +87,7 @@ void add_compile(CLI::App& root) {
   app.add_option("--out", a->out, "Save the network (safetensors)");
   app.add_option("--dot", a->dot, "Write a picture for Graphviz");
   app.add_option("--svg", a->svg, "Write a picture");
-  app.add_option("--graph", a->graph, std::string(kGraphHelp) + ": run network and model checker on it");
+  app.add_option("--graph", a->graph, std::string(kGraphNameHelp) + ": run network and model checker on it");
   a->common.add_json(app);
   app.footer(
       "Example: tyche theory compile '!exists>=3 y. (E(x,y) & exists>=5 x. E(y,x))' --svg phi.svg --graph g6:Bw");
@@ -132,7 +106,7 @@ struct IndividualizeArguments {
 void run_individualize(IndividualizeArguments a) {
   theory::IndividualiseOptions& options = a.options;
   if (!a.graph.empty()) {
-    options.graph = graph_argument(a.graph);
+    options.graph = read_named_graph(a.graph);
     options.nodes = options.graph->num_nodes();
   }
   options.rounds = a.rounds.value_or(options.one_in > 1 ? 4 : 0);
@@ -151,7 +125,8 @@ void add_individualize(CLI::App& root) {
   app.add_option("--one-in", a->options.one_in, "Only one node in so many is random; the rest start at 0")
       ->capture_default_str();
   app.add_option("--rounds", a->rounds, "Rounds of message passing before the colours (default: 0; 4 with --one-in)");
-  app.add_option("--graph", a->graph, std::string(kGraphHelp) + " (default: a new random connected one each trial)");
+  app.add_option("--graph", a->graph,
+                 std::string(kGraphNameHelp) + " (default: a new random connected one each trial)");
   a->common.add_seed(app);
   a->common.add_threads(app);
   a->common.add_json(app);
@@ -234,7 +209,7 @@ struct SeparateArguments {
 };
 
 void run_separate(const SeparateArguments& args) {
-  const Graph a = graph_argument(args.a), b = graph_argument(args.b);
+  const Graph a = read_named_graph(args.a), b = read_named_graph(args.b);
   const theory::Separation s = theory::separate(a, b, args.options);
   const theory::SeparationReport r =
       theory::measure_separation(s, a, b, {args.trials, args.common.seed, args.common.threads});
@@ -246,8 +221,8 @@ void add_separate(CLI::App& root) {
   auto a = std::make_shared<SeparateArguments>();
   CLI::App& app =
       *root.add_subcommand("separate", "A sentence over random colours that tells two graphs apart, measured");
-  app.add_option("A", a->a, kGraphHelp)->required();
-  app.add_option("B", a->b, kGraphHelp)->required();
+  app.add_option("A", a->a, kGraphNameHelp)->required();
+  app.add_option("B", a->b, kGraphNameHelp)->required();
   app.add_option("--delta", a->options.delta, "How often leaders may fail to be told")->capture_default_str();
   app.add_option("--trials", a->trials, "Random draws for A, for B, and for relabelled copies of A")
       ->capture_default_str();

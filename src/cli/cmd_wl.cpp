@@ -10,8 +10,10 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "graph/io.hpp"
+#include "graph/named.hpp"
+#include "report/pair_page.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "wl/set_compare.hpp"
@@ -30,6 +32,7 @@ struct Arguments {
   std::string format;
   std::string sets;
   std::string two_sets = "edges";
+  std::string page;
 };
 
 /// "2-WL", or with --sets what is refined.
@@ -56,8 +59,15 @@ wl::Comparison compare_sets(const Arguments& a, const Graph& first, const Graph&
   return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
 }
 
+/// This call, for the page to say how it was made.
+std::string call(const Arguments& a) {
+  const std::string index = a.index.empty() ? "" : fmt::format(" --index {},{}", a.index[0], a.index[1]);
+  return fmt::format("tyche wl {}{} --page {}", fmt::join(a.files, " "), index, a.page);
+}
+
 GraphSet read(const Arguments& a, const std::string& path) {
-  return read_graphs(path, a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
+  return read_graphs_of(parse_graph_name(path),
+                        a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
 }
 
 Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
@@ -124,6 +134,10 @@ std::string in_words(const wl::Grouping& grouping, unsigned dim) {
 void compare_two(const Arguments& a, const wl::Options& options) {
   const std::string& first = a.files.front();
   const std::string& second = a.files.back();
+  const GraphName left_name = parse_graph_name(first), right_name = parse_graph_name(second);
+  if (!a.index.empty() && (left_name.one_graph() || right_name.one_graph())) {
+    throw InputError("--index picks graphs of whole files: leave it out where a graph is named g6:CODE or FILE:I");
+  }
   const GraphSet one = read(a, first);
   const GraphSet other = a.files.size() == 2 ? read(a, second) : one;
   const std::size_t i = a.index.empty() ? 0 : a.index[0];
@@ -131,14 +145,23 @@ void compare_two(const Arguments& a, const wl::Options& options) {
   const Graph left = pick(one, first, i);
   const Graph right = pick(other, second, j);
   if (a.index.empty() && one.graphs.size() + other.graphs.size() > 2 && !a.common.quiet) {
-    std::fprintf(stderr, "tyche: comparing the first graphs of files with several; --index I,J picks others\n");
+    std::fprintf(stderr,
+                 "tyche: comparing the first graphs of files with several; FILE:I or --index I,J picks others\n");
   }
+  const std::string left_words = left_name.in_words(i), right_words = right_name.in_words(j);
+  std::string page;
+  if (!a.page.empty()) page = report::pair_page({left_words, left}, {right_words, right}, call(a));
   const wl::Comparison answer =
       a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
   if (a.common.json) {
     print_json(to_json({answer}));
   } else {
-    print(fmt::format("graph {} of {} and graph {} of {}: {}", i, first, j, second, in_words(answer, a)));
+    print(fmt::format("{} and {}: {}", left_words, right_words, in_words(answer, a)));
+  }
+  if (!a.page.empty()) {
+    write_file(a.page, page);
+    if (!a.common.quiet && !a.common.json)
+      print(fmt::format("{} ({:.1f} kB)\n", a.page, static_cast<double>(page.size()) / 1000));
   }
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
@@ -189,6 +212,9 @@ void group_all(const Arguments& a, const wl::Options& options) {
 
 void run(const Arguments& a) {
   const wl::Options options{.dim = a.dim, .threads = a.common.threads};
+  if (!a.page.empty() && (a.pairs || (a.files.size() == 1 && a.index.empty()))) {
+    throw InputError("--page shows two graphs: name both, as in tyche wl exp:0 exp:1 --page out.html");
+  }
   if (a.pairs) {
     if (a.files.size() != 1 || !a.index.empty()) {
       throw InputError("--pairs compares graphs 2i and 2i + 1 of one file: leave out the second file and --index");
@@ -206,10 +232,12 @@ void run(const Arguments& a) {
 void add_wl(CLI::App& root) {
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
-  app.add_option("files", a->files, "Two files with a graph each (the first graph, or --index), or one file of many")
+  app.add_option("graphs", a->files,
+                 "Two graphs, each g6:CODE, FILE:I (graph I, from 0) or FILE (its first graph, or --index); or one "
+                 "FILE of many")
       ->required()
       ->expected(1, 2)
-      ->type_name("FILE");
+      ->type_name("GRAPH");
   app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: the folklore test on pairs, triples of nodes")
       ->capture_default_str()
       ->check(CLI::Range(1u, 3u));
@@ -226,6 +254,10 @@ void add_wl(CLI::App& root) {
   app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
       ->capture_default_str()
       ->check(CLI::IsMember({"edges", "all"}));
+  app.add_option("--page", a->page,
+                 "Also write a page to look at the two graphs in: click a node to individualise it, and see colours "
+                 "split (graphs of up to 160 nodes)")
+      ->type_name("FILE");
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);
@@ -235,6 +267,7 @@ void add_wl(CLI::App& root) {
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
       "          tyche wl exp --pairs --sets 1-2-3  what 1-2-3-GCN can see at most\n"
       "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
+      "          tyche wl g6:EhEG exp:3 --page out.html    a page that shows the two\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
       "Exit code 1 if some graphs that were compared are not told apart.");
   app.callback([a] { run(*a); });

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "datasets/dataset.hpp"
 #include "graph/drawing.hpp"
 #include "graph/encoding.hpp"
+#include "graph/isomorphism.hpp"
+#include "logic/sat.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "wl/colour_refinement.hpp"
@@ -89,6 +92,7 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   json["width"] = rounded(drawing.width);
   json["height"] = rounded(drawing.height);
   json["planar"] = drawing.planar;
+  json["x"] = json["y"] = nlohmann::ordered_json::array();
   for (const Point& p : drawing.points) {
     json["x"].push_back(rounded(p.x));
     json["y"].push_back(rounded(p.y));
@@ -122,8 +126,19 @@ nlohmann::ordered_json verdict(const wl::Comparison& c) {
   return json;
 }
 
+/// What every pair shows, whatever is known of its graphs. `graphs` are two.
+nlohmann::ordered_json comparison_json(std::span<const Graph> graphs) {
+  nlohmann::ordered_json json;
+  const wl::Colouring colouring = wl::refine(graphs, {.keep_rounds = true});
+  json["wl1"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 1}));
+  json["wl1"]["rounds"] = colouring.history;
+  json["wl2"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 2}));
+  json["isomorphic"] = isomorphism(graphs[0], graphs[1]).has_value();
+  return json;
+}
+
 nlohmann::ordered_json pair_json(const datasets::Dataset& data, const Pair& pair) {
-  const Graph graphs[] = {data.set.graphs[pair.first], data.set.graphs[pair.first + 1]};
+  const std::span<const Graph> graphs = std::span(data.set.graphs).subspan(pair.first, 2);
   nlohmann::ordered_json json = {{"pair", pair.number}, {"subset", pair.subset}};
   if (pair.core) json["core"] = *pair.core;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -131,11 +146,17 @@ nlohmann::ordered_json pair_json(const datasets::Dataset& data, const Pair& pair
     json["graphs"].push_back(
         graph_json(graphs[i], graphs[1 - i], g, data.set.labels.empty() ? -1 : data.set.labels[g], pair));
   }
-  const wl::Colouring colouring = wl::refine(graphs, {.keep_rounds = true});
-  json["wl1"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 1}));
-  json["wl1"]["rounds"] = colouring.history;
-  json["wl2"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 2}));
+  json.update(comparison_json(graphs));
   return json;
+}
+
+/// 1 where the graph encodes a satisfiable formula, 0 where one that is not, -1 where it encodes none.
+int satisfiability(const Graph& graph) {
+  try {
+    return satisfiable(decode(graph)) ? 1 : 0;
+  } catch (const InputError&) {
+    return -1;
+  }
 }
 
 }  // namespace
@@ -152,6 +173,22 @@ nlohmann::ordered_json view_data(const DataSource& source, std::size_t pairs, un
   std::vector<nlohmann::ordered_json> views(chosen.size());
   parallel_for(chosen.size(), threads, [&](std::size_t i) { views[i] = pair_json(data, chosen[i]); });
   return {{"name", source.name}, {"graphs", data.set.graphs.size()}, {"paired", !data.pair.empty()}, {"pairs", views}};
+}
+
+nlohmann::ordered_json view_two(const NamedGraph& first, const NamedGraph& second) {
+  for (const NamedGraph* named : {&first, &second}) {
+    if (named->graph.num_nodes() <= kMaxDrawnNodes) continue;
+    throw InputError(fmt::format("{} has {} nodes; the page draws graphs of up to {}", named->name,
+                                 named->graph.num_nodes(), kMaxDrawnNodes));
+  }
+  const Graph graphs[] = {first.graph, second.graph};
+  nlohmann::ordered_json json = {{"pair", 0}, {"subset", ""}};
+  for (std::size_t i = 0; i < 2; ++i) {
+    json["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], i, satisfiability(graphs[i]), {}));
+    json["graphs"][i]["title"] = (i == 0 ? first : second).name;
+  }
+  json.update(comparison_json(graphs));
+  return json;
 }
 
 }  // namespace tyche::report

@@ -106,6 +106,56 @@ TEST_F(WlCommand, PicksGraphsByIndexAndSaysWhenItTakesTheFirst) {
   EXPECT_EQ(beyond.err, "tyche: " + many + ": holds 3 graphs (0 to 2); graph 3 was asked for\n");
 }
 
+TEST_F(WlCommand, TakesGraphsByTheirNames) {
+  const std::string many = file("many.txt", {hexagon_, wl::path(6), triangles_});
+  const RunResult code = wl({"g6:EhEG", many + ":2"});
+  EXPECT_EQ(code.exit_code, 1) << code.err;
+  EXPECT_THAT(code.out, HasSubstr("g6:EhEG and graph 2 of " + many + ": not told apart by 1-WL"));
+  EXPECT_EQ(code.err, "");  // nothing was left to guess
+  EXPECT_EQ(wl({many + ":0", many + ":1"}).exit_code, 0);
+  EXPECT_THAT(wl({many + ":1"}).out, HasSubstr("1 graph"));
+  const RunResult beyond = wl({many + ":3", "g6:EhEG"});
+  EXPECT_EQ(beyond.exit_code, 2);
+  EXPECT_EQ(beyond.err, "tyche: " + many + ": there is no graph 3: it holds 3 (from 0)\n");
+  const RunResult twice = wl({many + ":0", many, "--index", "0,1"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("leave it out where a graph is named g6:CODE or FILE:I"));
+}
+
+TEST_F(WlCommand, WritesAPageToLookAtTwoGraphsIn) {
+  // A template of the test's own: the real one is there only where Node is.
+  write_file(folder_ / "report.html", "<p>\"tyche-data-goes-here\"</p>");
+  ::setenv("TYCHE_SHARE", folder_.path().c_str(), 1);
+  const std::string many = file("many.txt", {hexagon_, wl::path(6), triangles_, wl::cycle(161)});
+  const std::string out = (folder_ / "out.html").string();
+  const auto page = [&] {
+    const std::string text = read_file(out);
+    return json::parse(text.substr(3, text.size() - 7));
+  };
+  const RunResult made = wl({many + ":0", many + ":2", "--page", out});
+  EXPECT_EQ(made.exit_code, 1) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("not told apart by 1-WL"), HasSubstr(out + " (")));
+  EXPECT_EQ(page()["command"], "tyche wl " + many + ":0 " + many + ":2 --page " + out);
+  EXPECT_EQ(page()["data"][0]["pairs"][0]["graphs"][1]["title"], "graph 2 of " + many);
+  const RunResult by_index = wl({many, "--index", "1,2", "--page", out, "--json"});
+  EXPECT_EQ(json::parse(by_index.out)[0]["distinguished"], true);  // and no other word on standard output
+  EXPECT_EQ(page()["data"][0]["pairs"][0]["graphs"][0]["title"], "graph 1 of " + many);
+  EXPECT_EQ(page()["command"], "tyche wl " + many + " --index 1,2 --page " + out);
+
+  const RunResult large = wl({many + ":0", many + ":3", "--page", out});
+  EXPECT_EQ(large.exit_code, 2);
+  EXPECT_EQ(large.out, "");
+  EXPECT_THAT(large.err, HasSubstr("graph 3 of " + many + " has 161 nodes; the page draws graphs of up to 160"));
+  for (const std::vector<std::string>& call : {std::vector<std::string>{many}, {many, "--pairs"}}) {
+    std::vector<std::string> with_page = call;
+    with_page.insert(with_page.end(), {"--page", out});
+    const RunResult refused = wl(with_page);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("--page shows two graphs: name both"));
+  }
+  ::unsetenv("TYCHE_SHARE");
+}
+
 TEST_F(WlCommand, RefusesCallsThatMakeNoSense) {
   const std::string three = file("three.txt", {hexagon_, hexagon_, hexagon_});
   EXPECT_EQ(wl({}).exit_code, 2);

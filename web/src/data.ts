@@ -1,4 +1,4 @@
-// What `tyche report` puts into the page (src/report/page.cpp, src/report/viewer.cpp).
+// What `tyche report` and `tyche wl --page` put into the page (src/report/page.cpp, pair_page.cpp, viewer.cpp).
 
 export type Subset = "all" | "EXP" | "CORRUPT";
 
@@ -62,6 +62,8 @@ export interface Experiment {
 
 export interface DrawnGraph {
   index: number;
+  /** What the graph is called, where it is no graph of a data set. */
+  title?: string;
   label: number;
   nodes: number;
   width: number;
@@ -92,6 +94,7 @@ export interface Pair {
   graphs: [DrawnGraph, DrawnGraph];
   wl1: Verdict & { rounds: number[][] };
   wl2: Verdict;
+  isomorphic: boolean;
 }
 
 export interface DataSet {
@@ -120,6 +123,8 @@ export interface Report {
   version: string;
   made: string;
   command: string;
+  /** "pair": the page of two graphs, without experiments. */
+  shows?: "pair";
   log: Call[];
   experiments: Experiment[];
   data: DataSet[];

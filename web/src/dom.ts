@@ -31,6 +31,15 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: At
   return make(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/** Changes between light and dark. */
+export function themeButton(): HTMLButtonElement {
+  return h("button", { type: "button", class: "theme", "aria-label": "Light or dark", title: "Light or dark", onclick: () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+  } }, "◐");
+}
+
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);

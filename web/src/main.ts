@@ -1,7 +1,8 @@
 // Builds the page from the data in it.
 import { chart, type Series } from "./chart";
 import { readReport, type Experiment, type Report, type Subset } from "./data";
-import { duration, h } from "./dom";
+import { duration, h, themeButton } from "./dom";
+import { pairPage } from "./pair";
 import { resultTable, runDetails } from "./tables";
 import { viewer } from "./viewer";
 
@@ -66,13 +67,8 @@ function header(report: Report): HTMLElement[] {
   const within = compared.filter((a) => a!.within).length;
   const seconds = report.log.reduce((sum, call) => sum + call.seconds, 0);
   const fact = (value: string | number, what: string): HTMLElement => h("div", { class: "fact" }, h("b", {}, value), h("span", {}, what));
-  const theme = h("button", { type: "button", class: "theme", "aria-label": "Light or dark", title: "Light or dark", onclick: () => {
-    const root = document.documentElement;
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
-  } }, "◐");
   return [
-    h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), theme),
+    h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), themeButton()),
     h("h1", {}, "Random node initialisation: our results beside the paper’s"),
     h("p", { class: "lead" }, "Abboud, Ceylan, Grohe and Lukasiewicz, ", h("i", {}, "The Surprising Power of Graph Neural Networks with Random Node Initialization"), " (IJCAI 2021), computed again by this machine. Accuracies are means over folds of the last epoch, one random draw a test graph, ± the population standard deviation."),
     h("div", { class: "facts" },
@@ -103,14 +99,20 @@ function main(): void {
   const report = readReport();
   const root = document.getElementById("main")!;
   if (!report) {
-    root.append(h("p", {}, "This is the template of a report: ", h("code", {}, "tyche report DIR --out report.html"), " fills it."));
+    root.append(h("p", {}, "This is the template of a report: ", h("code", {}, "tyche report DIR --out report.html"), " fills it; so does ", h("code", {}, "tyche wl A B --page out.html"), "."));
+    return;
+  }
+  if (report.shows === "pair") {
+    const { top, main } = pairPage(report);
+    document.getElementById("top")!.append(...top);
+    root.append(...main);
     return;
   }
   document.getElementById("top")!.append(...header(report));
   root.append(...report.experiments.map(section));
   if (report.data.length > 0) {
     root.append(h("section", { id: "data" }, h("h2", {}, "The data"),
-      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not. The graphs of an EXP pair look alike to colour refinement (1-WL); those of a CORRUPT pair differ by a few edges and do not. Graphs are drawn from planar embeddings."),
+      h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not. The graphs of an EXP pair look alike to colour refinement (1-WL); those of a CORRUPT pair differ by a few edges and do not. Click a node to give it a colour of its own, and see colours split in both graphs. Graphs are drawn from planar embeddings."),
       viewer(report.data)));
   }
   root.append(provenance(report));

@@ -1,14 +1,15 @@
-// node page.mjs TYCHE: makes results and their page with the program TYCHE, opens the page in Chromium from file:// and uses it.
+// node page.mjs TYCHE: makes results and their page with the program TYCHE, and pages of two graphs; opens them in Chromium from file://
+// and uses them.
 // Exit code 77 (skipped) where Chromium or playwright-core is missing.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const program = process.argv[2];
+const program = resolve(process.argv[2]);
 const skip = (why) => { console.log(`skipped: ${why}`); process.exit(77); };
 
 const browserPath = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find((p) => p && existsSync(p));
@@ -19,6 +20,8 @@ const { chromium } = await import(pathToFileURL(playwright).href);
 
 const folder = mkdtempSync(join(tmpdir(), "tyche-page-"));
 const tyche = (...args) => execFileSync(program, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+/** Exit code 1 says that the graphs are not told apart. */
+const compare = (...args) => { try { tyche("wl", ...args); } catch (error) { assert.equal(error.status, 1); } };
 const NAME = `<script>document.title = "broken"</script> & "co"`;
 
 function makePage() {
@@ -64,26 +67,51 @@ async function main() {
   makePage();
   tyche("reproduce", "exp-curves.toml", "attack.toml", "--out", "out", "--quiet");
   tyche("report", "out", "--out", "report.html", "--pairs", "4");
+  compare("g6:EhEG", "g6:EwCW", "--page", "two.html");
+  compare("g6:EhEG", "g6:EhEG", "--page", "copy.html");
   const browser = await chromium.launch({
     executablePath: browserPath,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
   try {
-    for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) await use(browser, width, scheme);
+    for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
+      await use(browser, width, scheme);
+      await usePair(browser, width, scheme);
+    }
+    await useCopy(browser);
   } finally {
     await browser.close();
   }
 }
 
-async function use(browser, width, scheme) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme });
+/** A page of the folder in a window, and whatever goes wrong in it. Colours change at once unless motion is wanted. */
+async function openPage(browser, file, width, scheme, motion = "reduce") {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, reducedMotion: motion });
   const page = await context.newPage();
   const troubles = [];
   page.on("console", (m) => { if (["error", "warning"].includes(m.type())) troubles.push(`console: ${m.text()}`); });
   page.on("pageerror", (e) => troubles.push(`error: ${e.message}`));
   page.on("dialog", (d) => { troubles.push(`dialog: ${d.message()}`); d.dismiss(); });
   page.on("request", (r) => { if (!/^(file|data):/.test(r.url())) troubles.push(`request: ${r.url()}`); });
-  await page.goto(pathToFileURL(join(folder, "report.html")).href);
+  await page.goto(pathToFileURL(join(folder, file)).href);
+  return { page, troubles, context };
+}
+
+/** What the viewer says and shows, to be asked again after every action. */
+function look(page) {
+  const node = (side, v) => page.locator(".drawn").nth(side).locator(`[data-node="${v}"]`);
+  return {
+    node,
+    says: () => page.locator(".verdict").textContent(),
+    colours: (side) => page.locator(".drawn").nth(side).locator(".node").evaluateAll((nodes) => nodes.map((n) => n.dataset.class)),
+    count: async () => Number(/^(\d+) colour/.exec(await page.locator(".census caption").textContent())[1]),
+    control: (name) => page.locator(`[data-control="${name}"]`),
+    chosen: (side) => page.locator(".drawn").nth(side).locator(".node.chosen").count(),
+  };
+}
+
+async function use(browser, width, scheme) {
+  const { page, troubles, context } = await openPage(browser, "report.html", width, scheme);
 
   // Names are text.
   assert.equal(await page.title(), "tyche: results beside the paper’s");
@@ -180,6 +208,29 @@ async function use(browser, width, scheme) {
   assert.match(verdicts, /1-WL cannot tell them apart/);
   assert.match(verdicts, /2-WL tells them apart after round \d/);
 
+  // One node individualised in each: colours split, and the pair, which 1-WL takes for equal, comes apart for some node.
+  const shown = look(page);
+  assert.match(await shown.says(), /still equal: 1-WL cannot tell them apart/);
+  const cores = await data.locator(".drawn").first().locator(".node").count();
+  let apart = false;
+  for (let v = 0; v < cores && !apart; ++v) {
+    await shown.node(0, v).focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await shown.chosen(0), 1);
+    assert.equal(await shown.chosen(1), 1);
+    assert.ok(await shown.count() >= colours, "individualising never merges colours");
+    apart = /they differ now.*not isomorphic/.test(await shown.says());
+    if (apart) {
+      assert.ok(await shown.count() > colours);
+      assert.ok(await data.locator(".census .differs").count() > 0);
+      assert.ok(await data.locator(".node.off").count() > 0);
+    }
+    await shown.control("undo").click();
+    assert.equal(await shown.count(), colours);
+    assert.equal(await shown.chosen(0), 0);
+  }
+  assert.ok(apart, "some node tells the pair apart");
+
   // Nothing sticks out to the side; light and dark can be changed; it prints.
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -190,6 +241,113 @@ async function use(browser, width, scheme) {
   assert.equal(await ground(), "rgb(255, 255, 255)");
   assert.equal(await page.locator("nav").isVisible(), false);
 
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** The page of `tyche wl A B --page`: a hexagon and two triangles, with one click. */
+async function usePair(browser, width, scheme) {
+  const { page, troubles, context } = await openPage(browser, "two.html", width, scheme);
+  const shown = look(page);
+  assert.equal(await page.title(), "tyche: g6:EhEG and g6:EwCW");
+  assert.match(await page.locator("#how").textContent(), /tyche wl g6:EhEG g6:EwCW --page two\.html/);
+  assert.equal(await page.locator("select").count(), 0);
+  assert.match(await page.locator(".verdicts").textContent(), /1-WL cannot tell them apart.*2-WL tells them apart.*not isomorphic/);
+  assert.match(await shown.says(), /still equal: 1-WL cannot tell them apart/);
+  assert.equal(await shown.control("undo").isDisabled(), true);
+
+  // A click: distances from the node become colours, in the hexagon 1 2 2 1 nodes, in the triangles 1 2 3.
+  await shown.node(0, 0).click();
+  const sizes = async (side) => {
+    const seen = new Map();
+    for (const c of await shown.colours(side)) seen.set(c, (seen.get(c) ?? 0) + 1);
+    return [...seen.values()].sort();
+  };
+  assert.deepEqual(await sizes(0), [1, 2, 2, 1].sort());
+  assert.deepEqual(await sizes(1), [1, 2, 3]);
+  const [left, right] = [await shown.colours(0), await shown.colours(1)];
+  assert.ok(left.every((c) => !right.includes(c)), "in the end no colour is in both");
+  assert.equal(left[1], left[5]);
+  assert.match(await shown.says(), /they differ now.*whichever of the 6 nodes.*not isomorphic/);
+  assert.match(await page.locator(".path li").textContent(), /node 0 left, node 0 right: 1 → \d colours; 0 of 6 counterparts keep the colours equal/);
+
+  // Back through the rounds, and on; undo.
+  await shown.control("back").click();
+  assert.match(await shown.says(), /equal so far|they differ/);
+  await shown.control("slider").focus();
+  await page.keyboard.press("Home");
+  assert.equal(await shown.count(), 1);
+  await page.keyboard.press("ArrowRight");
+  assert.equal((await shown.colours(0))[0], (await shown.colours(1))[0], "the individualised nodes share their new colour");
+  assert.equal(await shown.count(), 2);
+  assert.match(await shown.says(), /^equal so far/);
+  await page.keyboard.press("End");
+  assert.deepEqual(await shown.colours(0), left);
+  await shown.control("undo").click();
+  assert.equal(await shown.count(), 1);
+  assert.match(await shown.says(), /still equal/);
+
+  // The other graph, by keyboard; arrow keys go from node to node.
+  await shown.node(1, 0).focus();
+  await page.keyboard.press("ArrowRight");
+  const reached = await page.evaluate(() => document.activeElement.getAttribute("data-node"));
+  assert.notEqual(reached, "0");
+  await page.keyboard.press(" ");
+  assert.ok((await shown.node(1, Number(reached)).getAttribute("class")).includes("chosen"));
+  assert.equal(await shown.chosen(0), 1);
+  await shown.control("reset").click();
+  assert.equal(await shown.count(), 1);
+
+  // One's own counterpart: asked for, given up with Escape, chosen.
+  await shown.control("own").check();
+  await shown.node(0, 2).click();
+  assert.equal(await page.locator(".node.would-differ").count(), 6);
+  assert.match(await page.locator(".asked").textContent(), /Node 2 on the left: now pick one of the 6 ringed nodes/);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".node.would-differ").count(), 0);
+  await shown.node(0, 2).click();
+  await shown.node(1, 4).click();
+  assert.match(await page.locator(".path li").textContent(), /node 2 left, node 4 right/);
+  await shown.control("own").uncheck();
+  await shown.control("reset").click();
+
+  // At random, one step and to the end: every node has its own colour, and renumbered the graphs are not equal.
+  await shown.control("random").click();
+  assert.equal(await page.locator(".path li").count(), 1);
+  await shown.control("leaf").click();
+  for (const side of [0, 1]) assert.equal(new Set(await shown.colours(side)).size, 6);
+  assert.match(await shown.says(), /they differ now.*not isomorphic.*renumbered by colour, the two graphs differ in \d+ places/);
+  assert.equal(await shown.control("random").isDisabled(), true);
+
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
+  await page.emulateMedia({ media: "print" });
+  assert.equal(await shown.control("random").isVisible(), false);
+  assert.equal(await page.locator(".verdict").isVisible(), true);
+  assert.equal(await page.locator(".path").isVisible(), true);
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** A graph and itself: clicks never set it apart, and the rounds are played one after another for those who like motion. */
+async function useCopy(browser) {
+  const { page, troubles, context } = await openPage(browser, "copy.html", 1280, "light", "no-preference");
+  const shown = look(page);
+  const start = await page.locator(".round").textContent();
+  await shown.control("own").check();
+  await shown.node(0, 3).click();
+  assert.equal(await page.locator(".node.would-agree").count(), 6);
+  assert.equal(await page.locator(".verdict").isVisible(), false);
+  await shown.control("cancel").click();
+  await shown.control("own").uncheck();
+  await shown.node(0, 3).click();
+  await page.waitForFunction(() => /^still equal/.test(document.querySelector(".verdict").textContent));
+  const [, at, end] = /round (\d+) of (\d+)/.exec(await page.locator(".round").textContent());
+  assert.equal(at, end);
+  assert.notEqual(start, `round ${at} of ${end}`);
+  await shown.node(1, 5).click();
+  await page.waitForFunction(() => /^the same graph/.test(document.querySelector(".verdict").textContent));
+  assert.match(await shown.says(), /renumbered by colour the two graphs are equal, edge for edge: they are isomorphic/);
+  assert.match(await page.locator(".verdicts").textContent(), /they are isomorphic/);
   assert.deepEqual(troubles, []);
   await context.close();
 }
