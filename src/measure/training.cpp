@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "engine/choice.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "support/error.hpp"
 
@@ -166,7 +167,7 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
     trials.back().fold += i;
     trials.back().state = engine::fresh_state(job.model, trial.seed, trials.back().fold);
   }
-  if (options.engine.starts_with("cuda") || (options.engine == "auto" && engine::gpu_state().usable)) {
+  if (engine::EngineChoice(options.engine).on_gpu()) {
     return bench_gpu(*engine, job, trial, std::move(trials), options);
   }
   job.epochs = options.epochs + 1;
