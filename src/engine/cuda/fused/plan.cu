@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/outcome.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/cuda/fused/plan.hpp"
 #include "support/random.hpp"
@@ -56,33 +55,25 @@ Planner::Planner(const Job& job, const Shape& shape, std::span<Trial> trials)
   for (const Trial& trial : trials) {
     sizes_.steps = std::max(sizes_.steps, (trial.train.size() + job.batch - 1) / job.batch);
     largest = std::max(largest, std::min<std::size_t>(trial.train.size(), job.batch));
-    done_.push_back(trial.state.epoch);
     step_.push_back(trial.state.step);
   }
   sizes_.units_stride = most_units(job, shape, largest);
 }
 
-bool Planner::more() const {
-  return std::any_of(done_.begin(), done_.end(), [&](std::uint32_t done) { return done < job_.epochs; });
-}
-
-void Planner::next(Plan& plan, std::size_t epochs) {
+void Planner::next(Plan& plan, std::span<const Epochs> epochs) {
   plan.epochs = 0;
   plan.units_most = 1;
-  plan.first.assign(trials_.size(), 0);
-  plan.epochs_of.assign(trials_.size(), 0);
-  for (std::size_t t = 0; t < trials_.size(); ++t) {
-    plan.first[t] = done_[t] + 1;
-    plan.epochs_of[t] = done_[t] < job_.epochs ? std::min<std::size_t>(epochs, job_.epochs - done_[t]) : 0;
-    plan.epochs = std::max(plan.epochs, plan.epochs_of[t]);
+  plan.epochs_of.clear();
+  for (const Epochs& own : epochs) {
+    plan.epochs_of.push_back(own.count);
+    plan.epochs = std::max<std::size_t>(plan.epochs, own.count);
   }
-  for (std::size_t e = 0; e < plan.epochs; ++e) {
-    for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t);
+  for (std::uint32_t e = 0; e < plan.epochs; ++e) {
+    for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t, epochs[t].first + e);
   }
-  for (std::size_t t = 0; t < trials_.size(); ++t) done_[t] += static_cast<std::uint32_t>(plan.epochs_of[t]);
 }
 
-void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t) {
+void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
   const Trial& trial = trials_[t];
   const std::size_t row = e * sizes_.trials + t;
   StepEntry* steps = plan.steps.data() + row * sizes_.steps;
@@ -90,7 +81,6 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t) {
   plan.test_due.data()[row] = 0;
   plan.keys.data()[row] = EpochKeys{};
   if (e >= plan.epochs_of[t]) return;
-  const std::uint32_t epoch = plan.first[t] + static_cast<std::uint32_t>(e);
   plan.keys.data()[row] = {words(feature_key(trial.seed, trial.fold, epoch, kTrainingPass)),
                            words(derive_key(trial.seed, Purpose::dropout, trial.fold, epoch))};
   plan.test_due.data()[row] = evaluation_due(job_, epoch) ? 1 : 0;
