@@ -49,7 +49,8 @@ class Version010 : public testing::Test {
       ASSERT_TRUE(std::getline(our_lines, our_line)) << "line " << lines;
       const auto our_record = nlohmann::json::parse(our_line), their_record = nlohmann::json::parse(their_line);
       for (const auto& [key, value] : their_record.items()) {
-        if (key.find("seconds") == std::string::npos) EXPECT_EQ(our_record.at(key), value) << key << " in " << our_line;
+        if (key.find("seconds") != std::string::npos) continue;
+        EXPECT_EQ(our_record.at(key), value) << key << " in " << our_line;
       }
       ++lines;
     }

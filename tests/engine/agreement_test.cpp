@@ -99,9 +99,10 @@ RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
   Logits plain_logits, actual_logits;
   (void)make_engine("reference", 1)->gradient(job, parameters, toy.all(), draw, plain, plain_logits);
 
-  // How ill-conditioned this case is shows in what plain loops in float lose; sums over dense graphs can be. What they
-  // lose excuses at most two per cent: plain loops that are wrong must not let others be. The derivative of ReLU jumps:
-  // an argument that rounding moves across zero changes the gradient by what one node brings.
+  // How ill-conditioned this case is shows in what plain loops in float lose; sums over dense graphs can be. Where
+  // they lose a thousandth a case says nothing and is left out, so what they lose excuses at most two per cent; were
+  // they wrong, the property would fail for want of cases. The derivative of ReLU jumps: an argument that rounding
+  // moves across zero changes the gradient by what one node brings.
   double lost = distance(plain_logits.values, exact.logits) / (largest(exact.logits) + 1e-7);
   const auto tensors = nn::layout(config).tensors;
   const auto part = [&](const auto& values, const nn::Tensor& t) {
@@ -111,7 +112,8 @@ RC_GTEST_PROP(Engines, AgreeOnLogitsLossAndGradient, ()) {
     const auto values = part(exact.gradient, t);
     lost = std::max(lost, distance(part(std::as_const(plain), t), values) / (largest(values) + 1e-6));
   }
-  const double slack = 2e-5 + std::min(20 * lost, 0.02);
+  RC_PRE(lost < 1e-3);
+  const double slack = 2e-5 + 20 * lost;
   const double jump = config.activation == nn::Activation::relu ? 2e-3 * largest(exact.gradient) : 0;
   for (const std::string& name : cpu_engine_names()) {
     const auto engine = make_engine(name, 1);

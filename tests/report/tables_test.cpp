@@ -54,8 +54,10 @@ TEST(Markdown, PutsOursBesideThePapers) {
 TEST(Tables, ARowOfOneFoldSaysThatItWasTestedOnItsTrainingGraphs) {
   Results results = sample();
   EXPECT_THAT(to_markdown(results) + to_latex(results), Not(HasSubstr("same graphs")));
-  results.experiments[0].rows[0].config.folds.count = 1;
-  results.experiments[0].rows[0].folds_run = results.experiments[0].rows[0].folds_done = 1;
+  Row& row = results.experiments[0].rows[0];
+  row.config.folds.count = 1;
+  row.folds_run = 1;
+  row.folds_done = 1;
   EXPECT_THAT(to_markdown(results), HasSubstr("| 1 × 7, trained and tested on the same graphs |"));
   EXPECT_THAT(to_latex(results), HasSubstr("y<b>, trained and tested on the same graphs & 98.00"));
 }
