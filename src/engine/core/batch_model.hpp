@@ -12,19 +12,12 @@
 #include <span>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/core/inputs.hpp"
 
 namespace tyche::engine {
 
 /// Runs body(0 … count-1) on this thread and whoever is idle; returns when all are done.
 using Crew = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
-
-/// What keys a training pass's dropout.
-struct DropoutKey {
-  std::uint64_t seed = 0;
-  std::uint32_t fold = 0;
-  std::uint32_t epoch = 0;
-};
 
 class BatchModel {
  public:

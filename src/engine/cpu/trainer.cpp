@@ -167,11 +167,7 @@ class TrialRun {
                    GradientSink sink) {
     Slice slice;
     slice.members = slices[s];
-    slice.feature_key = feature_key(trial_.seed, trial_.fold, epoch, kTrainingPass);
-    slice.dropout = true;
-    slice.seed = trial_.seed;
-    slice.fold = trial_.fold;
-    slice.epoch = epoch;
+    slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
     pass.losses(1 / static_cast<float>(slices.graphs()), tally);
@@ -208,7 +204,7 @@ class TrialRun {
     for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
       Slice slice;
       slice.members = members;
-      slice.feature_key = feature_key(trial_.seed, trial_.fold, result.epoch, test_pass(draw));
+      slice.inputs = test_inputs(trial_, result.epoch, draw);
       pass.forward(slice, {p_.data(), derived_.data()});
       for (std::size_t i = 0; i < members.size(); ++i) add_probabilities(pass.logits(i), of_member(i));
     }
