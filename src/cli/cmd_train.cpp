@@ -54,7 +54,7 @@ void add_model_options(CLI::App& app, TrainCall& call) {
   using U = std::uint32_t;
   using S = std::string;
   app.add_option("--model", call.kind, fmt::format("{}", fmt::join(nn::model_kinds(), ", ")))->default_str("gcn");
-  call.option<double>(app, "--rni", "Share of the width that is random, 0 to 1", "0",
+  call.option<double>(app, "--rni", "gcn, gcn123, ppgn: share of the width that is random, 0 to 1", "0",
                       [](RunConfig& c, double v) { c.model.rni = v; });
   call.option<S>(app, "--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal",
                  [](RunConfig& c, const S& v) { c.model.distribution = nn::parse_distribution(v); });
@@ -109,7 +109,7 @@ void add_training_options(CLI::App& app, TrainCall& call) {
   app.add_flag_callback(
       "--no-compress", [&call] { call.edits.push_back([](RunConfig& c) { c.engine.compress = false; }); },
       "gcn2, gcn3, gcn123, ppgn on a GPU: every set or pair rather than one of each colour class: the same results, "
-      "slower");
+      "slower; with --rni it is always so, since no two are alike");
   app.add_option("--cache", call.cache, "gcn2, gcn3: folder where colour classes are kept between runs")
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
@@ -163,10 +163,14 @@ void run_train(const TrainCall& call) {
   train::Run run = resumes ? train::Run::resume(call.out, config, data) : train::Run::begin(call.out, config, data);
 
   say(call, fmt::format("data    {}", train::describe(data, config)));
-  say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters,
-                        config.model.kind != "gcn" ? ""
-                                                   : fmt::format(", {} of {} input dimensions random",
-                                                                 config.model.random_dims(), config.model.width)));
+  const std::uint32_t random = config.model.random_dims();
+  std::string inputs;
+  if (config.model.body() == nn::Body::nodes) {
+    inputs = fmt::format(", {} of {} input dimensions random", random, config.model.width);
+  } else if (random > 0) {
+    inputs = fmt::format(", {} random features per node", random);
+  }
+  say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters, inputs));
   say(call, fmt::format("engine  {}", engine->description(data.job(config))));
   for (const std::string& warning : train::fold_warnings(data, config)) {
     fmt::print(stderr, "tyche: warning: {}\n", warning);

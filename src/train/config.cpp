@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "nn/model.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -36,7 +36,7 @@ void visit_fields(Config& c, Visitor&& visit) {
   visit("model.head_hidden", c.model.head_hidden, "the MLP's last hidden width");
   visit("model.classes", c.model.classes, "");
   visit("model.input_features", c.model.input_features, "");
-  visit("model.rni", c.model.rni, "share of the width that is random");
+  visit("model.rni", c.model.rni, "random features, as a share of the width");
   visit("model.rni_dist", c.model.distribution, "");
   visit("model.xavier_fan", c.model.xavier_fan, "random dimensions + 20 * mean nodes a graph");
   visit("model.activation", c.model.activation, "");
@@ -209,21 +209,14 @@ std::pair<std::string, std::string> split_key(const std::string& key) {
 RunConfig default_config(const std::string& kind) {
   RunConfig config;
   config.model.kind = kind;
-  nn::validate(config.model);
-  if (config.model.on_sets()) config.training.epochs = 100;
-  if (kind == "ppgn") {
-    config.model.width = 400;
-    config.training.epochs = 100;
-    config.training.batch = 5;
-  }
+  const nn::Kind& defaults = nn::kind_of(config.model);
+  config.model.width = defaults.width;
+  config.training.epochs = defaults.epochs;
+  config.training.batch = defaults.batch;
   return config;
 }
 
-double default_learning_rate(const nn::ModelConfig& model) {
-  if (model.on_sets()) return 5e-4;
-  if (model.kind == "ppgn" || model.rni <= 0) return 1e-4;
-  return model.rni < 1 ? 2e-4 : 5e-4;
-}
+double default_learning_rate(const nn::ModelConfig& model) { return nn::kind_of(model).learning_rate(model); }
 
 std::string without_threads(const std::string& description) {
   const std::size_t comma = description.rfind(", ");

@@ -210,7 +210,7 @@ TEST_F(PpgnSpeed, DISABLED_Channels) {
   std::vector<std::uint32_t> pairs;
   for (unsigned i = 0; i < kNodes * kNodes; ++i) pairs.push_back(i | kPpgnFirst);
   for (unsigned g = 0; g < kGraphs; ++g) {
-    graphs.push_back({g, kNodes, kNodes * kNodes, kNodes, g * kNodes * kNodes, tiles, 0, 0});
+    graphs.push_back({g, kNodes, kNodes * kNodes, kNodes, g * kNodes * kNodes, tiles, 0, 0, 0});
     tiles += channel_tiles(graphs.back());
   }
   const auto pairs_there = DeviceArray<std::uint32_t>::from(pairs, "pairs", stream);

@@ -40,24 +40,34 @@ Crew crew_of(cpu::Team& team, unsigned threads) {
   };
 }
 
-// The graphs in pieces the model wants.
+// The graphs in pieces the model wants, and the inputs of each: of pinned features, its graphs' own.
 template <class Body>
-void for_groups(std::span<const std::uint32_t> graphs, std::size_t group, const Body& body) {
+void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inputs& inputs, std::size_t group,
+                const Body& body) {
+  std::size_t pinned = 0;
   for (std::size_t first = 0; first < graphs.size(); first += group) {
-    body(first, graphs.subspan(first, std::min(group, graphs.size() - first)));
+    const auto piece = graphs.subspan(first, std::min(group, graphs.size() - first));
+    Inputs own = inputs;
+    if (!inputs.pinned.empty()) {
+      std::size_t count = 0;
+      for (const std::uint32_t g : piece) count += job.data.graphs[g].num_nodes() * job.model.random_dims();
+      own.pinned = inputs.pinned.subspan(pinned, count);
+      pinned += count;
+    }
+    body(first, piece, own);
   }
 }
 
 // One batch forward and backward: adds to tally and gradient, fills logits (graphs × classes).
 void batch_gradient(const Job& job, BatchModel& model, std::span<const float> parameters,
-                    std::span<const std::uint32_t> batch, const DropoutKey* dropout, const Crew& crew,
+                    std::span<const std::uint32_t> batch, const Inputs& inputs, const Crew& crew,
                     std::span<float> gradient, std::span<float> logits, Tally& tally, EpochResult& seen) {
   const std::size_t classes = job.model.classes;
   const float scale = 1 / static_cast<float>(batch.size());
   std::vector<float> d_logits, d;
-  for_groups(batch, model.group(), [&](std::size_t first, std::span<const std::uint32_t> graphs) {
+  for_groups(job, batch, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
     const std::span<float> z = logits.subspan(first * classes, graphs.size() * classes);
-    model.forward(parameters, graphs, dropout, crew, z);
+    model.forward(parameters, graphs, own_inputs, crew, z);
     d_logits.clear();
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       const auto own = z.subspan(i * classes, classes);
@@ -75,13 +85,23 @@ void evaluate(const Job& job, BatchModel& model, const Trial& trial, const Crew&
   const Clock::time_point start = Clock::now();
   const std::size_t classes = job.model.classes;
   std::vector<float> logits(trial.test.size() * classes);
+  std::vector<double> probabilities(logits.size(), 0.0);
   const std::size_t group = std::min<std::size_t>(model.group(), job.batch);
-  for_groups(trial.test, group, [&](std::size_t first, std::span<const std::uint32_t> graphs) {
-    model.forward(trial.state.parameters, graphs, nullptr, crew,
-                  std::span(logits).subspan(first * classes, graphs.size() * classes));
-  });
+  // Without random features all draws are the same.
+  const std::uint32_t draws = job.model.random_dims() > 0 ? job.eval_draws : 1;
+  for (std::uint32_t draw = 0; draw < draws; ++draw) {
+    const Inputs inputs = test_inputs(trial, result.epoch, draw);
+    for_groups(job, trial.test, inputs, group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+      model.forward(trial.state.parameters, graphs, own, crew,
+                    std::span(logits).subspan(first * classes, graphs.size() * classes));
+    });
+    for (std::size_t i = 0; i < trial.test.size(); ++i) {
+      add_probabilities(std::span(logits).subspan(i * classes, classes),
+                        std::span(probabilities).subspan(i * classes, classes));
+    }
+  }
   for (std::size_t i = 0; i < trial.test.size(); ++i) {
-    result.test_predictions.push_back(predicted_class(std::span(logits).subspan(i * classes, classes)));
+    result.test_predictions.push_back(predicted_class(std::span(probabilities).subspan(i * classes, classes)));
   }
   result.evaluated = true;
   result.eval_seconds = seconds_since(start);
@@ -97,12 +117,12 @@ void train_trial(const Job& job, BatchModel& model, Trial& trial, std::size_t in
     EpochResult result;
     result.epoch = trial.state.epoch + 1;
     Tally tally;
-    const DropoutKey dropout{trial.seed, trial.fold, result.epoch};
+    const Inputs inputs = training_inputs(trial, result.epoch);
     const auto order = epoch_order(trial.train, trial.seed, trial.fold, result.epoch);
     for (std::size_t first = 0; first < order.size(); first += job.batch) {
       const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job.batch, order.size() - first));
       std::fill(gradient.begin(), gradient.end(), 0.0f);
-      batch_gradient(job, model, trial.state.parameters, batch, &dropout, crew, gradient, logits, tally, result);
+      batch_gradient(job, model, trial.state.parameters, batch, inputs, crew, gradient, logits, tally, result);
       adam_step(trial.state, gradient, trial.learning_rate);
     }
     trial.state.epoch = result.epoch;
@@ -124,15 +144,15 @@ void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, 
 }
 
 Logits predict_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                       const MakeModel& make, unsigned threads) {
+                       const Draw& draw, const MakeModel& make, unsigned threads) {
   Logits logits;
   const std::size_t classes = job.model.classes;
   logits.values.resize(which.size() * classes);
   cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
     const auto model = make();
     const std::size_t group = std::min<std::size_t>(model->group(), job.batch);
-    for_groups(which, group, [&](std::size_t first, std::span<const std::uint32_t> graphs) {
-      model->forward(parameters, graphs, nullptr, crew_of(team, threads),
+    for_groups(job, which, inputs_of(draw), group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+      model->forward(parameters, graphs, own, crew_of(team, threads),
                      std::span(logits.values).subspan(first * classes, graphs.size() * classes));
     });
   });
@@ -140,15 +160,16 @@ Logits predict_batches(const Job& job, std::span<const float> parameters, std::s
 }
 
 double gradient_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                        const MakeModel& make, unsigned threads, std::vector<float>& gradient_out, Logits& logits_out) {
+                        const Draw& draw, const MakeModel& make, unsigned threads, std::vector<float>& gradient_out,
+                        Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
   Tally tally;
   cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
     const auto model = make();
     EpochResult seen;
-    batch_gradient(job, *model, parameters, which, nullptr, crew_of(team, threads), gradient_out, logits_out.values,
-                   tally, seen);
+    batch_gradient(job, *model, parameters, which, inputs_of(draw), crew_of(team, threads), gradient_out,
+                   logits_out.values, tally, seen);
   });
   return which.empty() ? 0 : tally.loss / static_cast<double>(which.size());
 }

@@ -58,7 +58,7 @@ class CpuEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes) return train_batches(job, trials, observer, model_maker(job), threads_);
     PreparedJob prepared(job, kernels_, threads_);
     TeamPool::run(trials.size(), threads_,
                   [&](std::size_t i, Team& team) { train_trial(prepared, trials[i], i, observer, team); });
@@ -67,7 +67,8 @@ class CpuEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") return predict_batches(job, parameters, which, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes)
+      return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
     PreparedJob prepared(job, kernels_, threads_);
     const FixedParameters fixed(prepared.model(), parameters);
     const Slices slices(members_of(prepared, which));
@@ -87,8 +88,8 @@ class CpuEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") {
-      return gradient_batches(job, parameters, which, model_maker(job), threads_, gradient_out, logits_out);
+    if (job.model.body() != nn::Body::nodes) {
+      return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
     }
     PreparedJob prepared(job, kernels_, 1);
     const FixedParameters fixed(prepared.model(), parameters);
@@ -111,7 +112,7 @@ class CpuEngine final : public Engine {
 
  private:
   [[nodiscard]] MakeModel model_maker(const Job& job) const {
-    if (job.model.kind == "ppgn") return [this, &job] { return make_ppgn_model(job, kernels_); };
+    if (job.model.body() == nn::Body::pairs) return [this, &job] { return make_ppgn_model(job, kernels_); };
     return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };
   }
 

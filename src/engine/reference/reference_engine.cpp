@@ -125,7 +125,7 @@ class ReferenceEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes) return train_batches(job, trials, observer, model_maker(job), threads_);
     const Prepared prepared(job);
     parallel_for(trials.size(), threads_, [&](std::size_t i) { train_trial(job, prepared, trials[i], i, observer); });
   }
@@ -133,7 +133,8 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") return predict_batches(job, parameters, which, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes)
+      return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
     const Prepared prepared(job);
     Logits logits;
     const Inputs inputs = inputs_of(draw);
@@ -151,8 +152,8 @@ class ReferenceEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") {
-      return gradient_batches(job, parameters, which, model_maker(job), threads_, gradient_out, logits_out);
+    if (job.model.body() != nn::Body::nodes) {
+      return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
     }
     const Prepared prepared(job);
     gradient_out.assign(parameters.size(), 0.0f);
