@@ -145,10 +145,14 @@ void run_train(const TrainCall& call) {
   train::Run run = resumes ? train::Run::resume(call.out, config, data) : train::Run::begin(call.out, config, data);
 
   say(call, fmt::format("data    {}", train::describe(data, config)));
-  say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters,
-                        config.model.kind != "gcn" ? ""
-                                                   : fmt::format(", {} of {} input dimensions random",
-                                                                 config.model.random_dims(), config.model.width)));
+  const std::uint32_t random = config.model.random_dims();
+  std::string inputs;
+  if (config.model.body() == nn::Body::nodes) {
+    inputs = fmt::format(", {} of {} input dimensions random", random, config.model.width);
+  } else if (random > 0) {
+    inputs = fmt::format(", {} random features per node", random);
+  }
+  say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters, inputs));
   say(call, fmt::format("engine  {}", engine->description(data.job(config))));
   if (config.folds.count == 1) say(call, fmt::format("folds   one: {}", train::kSameGraphs));
   for (const std::string& warning : train::fold_warnings(data, config)) {

@@ -71,7 +71,7 @@ void validate(const Job& job) {
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");
-  if (job.model.deterministic_dims() == 0) return;  // features are not looked at
+  if (!job.model.uses_features()) return;  // features are not looked at
   if (data.features.size() != data.graphs.size()) {
     throw InputError(fmt::format("data: {} graphs but {} feature blocks", data.graphs.size(), data.features.size()));
   }

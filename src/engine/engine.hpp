@@ -39,7 +39,8 @@ struct Job {
   std::uint32_t batch = 20;
   std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
   std::uint32_t eval_draws = 1;  ///< test predictions are the mean of so many draws' probabilities
-  /// Models on sets, and ppgn on a GPU: one row a colour class, or (false) one a set or pair.
+  /// Models on sets, and ppgn on a GPU: one row per colour class, or (false) one per set or pair. With random features
+  /// there is always one per set or pair: no two of them are alike.
   bool compress = true;
   /// Models on sets: what was prepared of the data (then `compress` is not looked at); null: the engine prepares it.
   std::shared_ptr<const SetData> sets{};

@@ -48,8 +48,9 @@ std::vector<Level> levels(const ModelConfig& config) {
   Level nodes;
   nodes.sets = {1, wl::SetChoice::all};
   nodes.convs = numbered("level1", config.node_layers);
-  nodes.inputs = config.input_features;
+  nodes.inputs = config.node_inputs();
   nodes.features = true;
+  nodes.random = config.random_dims();
   return {nodes,
           typed(pairs(config), numbered("level2", config.pair_layers), config.width, config.pair_types, "2-sets"),
           typed(triples(config), numbered("level3", config.layers), config.width, config.triple_types, "3-sets")};

@@ -17,8 +17,9 @@ struct Level {
   wl::SetKind sets;
   std::vector<std::string> convs;  ///< names of the layers' tensors, first to last
   std::size_t inputs = 0;          ///< columns of the first layer's input
-  /// Input columns, in this order. Nodes: their features.
+  /// Input columns, in this order. Nodes: their features, and so many random ones.
   bool features = false;
+  std::size_t random = 0;
   /// Sets above nodes: the mean of the first level's outputs over the set's nodes …
   bool on_nodes = false;
   /// … and the isomorphism type, one-hot; these types, ascending.

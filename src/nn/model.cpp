@@ -1,7 +1,6 @@
 #include "nn/model.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "nn/levels.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
 
@@ -55,29 +54,6 @@ auto parse_in(const Table& table, std::string_view what, std::string_view text) 
   throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, known));
 }
 
-class Builder {
- public:
-  void tensor(std::string name, std::vector<std::size_t> shape, std::size_t fan_in) {
-    std::size_t size = 1;
-    for (const std::size_t extent : shape) size *= extent;
-    layout_.tensors.push_back({std::move(name), std::move(shape), layout_.size, size, fan_in});
-    layout_.size += size;
-  }
-  void graph_conv(const std::string& name, std::size_t in, std::size_t out) {
-    tensor(name + ".lin_rel.weight", {out, in}, in);
-    tensor(name + ".lin_rel.bias", {out}, in);
-    tensor(name + ".lin_root.weight", {out, in}, in);
-  }
-  void linear(const std::string& name, std::size_t in, std::size_t out) {
-    tensor(name + ".weight", {out, in}, in);
-    tensor(name + ".bias", {out}, in);
-  }
-  Layout take() { return std::move(layout_); }
-
- private:
-  Layout layout_;
-};
-
 }  // namespace
 
 std::string_view name(Activation value) { return name_in(kActivations, value); }
@@ -91,8 +67,6 @@ Distribution parse_distribution(std::string_view text) { return parse_in(kDistri
 std::string_view name(TwoSets value) { return name_in(kTwoSets, value); }
 TwoSets parse_two_sets(std::string_view text) { return parse_in(kTwoSets, "choice of two-sets", text); }
 
-std::vector<std::string> model_kinds() { return {"gcn", "gcn2", "gcn3", "gcn123", "ppgn"}; }
-
 std::uint32_t ModelConfig::random_dims() const {
   // A share given as 0.07 of width 100 is 7 columns, although 100 * 0.07 falls just below 7 in binary.
   return static_cast<std::uint32_t>(std::floor(width * rni + 1e-9));
@@ -100,15 +74,34 @@ std::uint32_t ModelConfig::random_dims() const {
 
 double xavier_fan(std::uint32_t random_dims, double mean_nodes) { return random_dims + 20.0 * mean_nodes; }
 
+namespace {
+
+void refuse_unused(const ModelConfig& c) {
+  const ModelConfig plain;
+  const std::pair<std::string_view, bool> given[] = {{"rni", c.rni != plain.rni},
+                                                     {"distribution", c.distribution != plain.distribution},
+                                                     {"pre_hidden", c.pre_hidden != plain.pre_hidden},
+                                                     {"head_hidden", c.head_hidden != plain.head_hidden},
+                                                     {"activation", c.activation != plain.activation},
+                                                     {"aggregation", c.aggregation != plain.aggregation},
+                                                     {"readout", c.readout != plain.readout},
+                                                     {"dropout", c.dropout != plain.dropout},
+                                                     {"node_layers", c.node_layers != plain.node_layers},
+                                                     {"pair_layers", c.pair_layers != plain.pair_layers},
+                                                     {"two_sets", c.two_sets != plain.two_sets},
+                                                     {"mlp_depth", c.mlp_depth != plain.mlp_depth}};
+  for (const auto& [field, set] : given) {
+    if (!set) continue;
+    const std::string why = why_unused(c, field);
+    if (!why.empty()) throw InputError(fmt::format("model: {} has no use for {}: {}", c.kind, field, why));
+  }
+}
+
+}  // namespace
+
 void validate(const ModelConfig& config) {
-  const auto kinds = model_kinds();
-  if (std::find(kinds.begin(), kinds.end(), config.kind) == kinds.end()) {
-    throw InputError(fmt::format("unknown model kind '{}'; there are {}", config.kind, fmt::join(kinds, ", ")));
-  }
-  if (config.kind != "gcn" && config.rni != 0) {
-    throw InputError(
-        fmt::format("model: random node features are for gcn; {} has none (rni is {})", config.kind, config.rni));
-  }
+  (void)kind_of(config);  // throws where there is none of that name
+  refuse_unused(config);
   const auto size = [](std::string_view what, std::uint32_t value) {
     constexpr std::uint32_t kMost = 1u << 16;
     if (value < 1 || value > kMost) {
@@ -121,11 +114,9 @@ void validate(const ModelConfig& config) {
   size("head_hidden", config.head_hidden);
   size("classes", config.classes);
   size("input_features", config.input_features);
-  if (config.kind == "gcn123") {
-    size("node_layers", config.node_layers);
-    size("pair_layers", config.pair_layers);
-  }
-  if (config.kind == "ppgn") size("mlp_depth", config.mlp_depth);
+  size("node_layers", config.node_layers);
+  size("pair_layers", config.pair_layers);
+  size("mlp_depth", config.mlp_depth);
   for (const auto* types : {&config.pair_types, &config.triple_types}) {
     if (!std::is_sorted(types->begin(), types->end(), std::less_equal<>())) {
       throw InputError("model: isomorphism types of sets must ascend");
@@ -155,60 +146,9 @@ const Tensor& Layout::at(std::string_view tensor_name) const {
   throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
 }
 
-namespace {
-
-void gcn_layout(const ModelConfig& config, Builder& build) {
-  if (config.deterministic_dims() > 0) {
-    build.graph_conv("pre.0", config.input_features, config.pre_hidden);
-    build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims());
-  }
-  for (std::uint32_t l = 0; l < config.layers; ++l) {
-    build.graph_conv(fmt::format("convs.{}", l), config.width, config.width);
-  }
-}
-
-void ppgn_layout(const ModelConfig& config, Builder& build) {
-  const auto channels = [&](std::uint32_t block) { return block == 0 ? 1 + config.input_features : config.width; };
-  for (const char* mlp : {"mlp1", "mlp2"}) {
-    for (std::uint32_t b = 0; b < config.layers; ++b) {
-      for (std::uint32_t d = 0; d < config.mlp_depth; ++d) {
-        build.linear(fmt::format("{}.{}.{}", mlp, b, d), d == 0 ? channels(b) : config.width, config.width);
-      }
-    }
-  }
-  for (std::uint32_t b = 0; b < config.layers; ++b) {
-    build.linear(fmt::format("skip.{}", b), channels(b) + config.width, config.width);
-  }
-  for (std::uint32_t b = 0; b < config.layers; ++b) {
-    build.linear(fmt::format("vote.{}", b), std::size_t{2} * config.width, config.classes);
-  }
-}
-
-}  // namespace
-
 Layout layout(const ModelConfig& config) {
   validate(config);
-  Builder build;
-  if (config.kind == "ppgn") {
-    ppgn_layout(config, build);
-    return build.take();
-  }
-  std::size_t pooled = config.width;
-  if (config.kind == "gcn") {
-    gcn_layout(config, build);
-  } else {
-    const std::vector<Level> towers = levels(config);
-    for (const Level& level : towers) {
-      for (std::size_t l = 0; l < level.convs.size(); ++l) {
-        build.graph_conv(level.convs[l], l == 0 ? level.inputs : config.width, config.width);
-      }
-    }
-    pooled = towers.size() * config.width;
-  }
-  build.linear("head.fc1", pooled, config.width);
-  build.linear("head.fc2", config.width, config.head_hidden);
-  build.linear("head.fc3", config.head_hidden, config.classes);
-  return build.take();
+  return kind_of(config).layout(config);
 }
 
 std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t seed, std::uint32_t fold) {

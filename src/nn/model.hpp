@@ -31,9 +31,13 @@ namespace tyche::nn {
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 
-/// The models. gcn: pre-convolutions of the deterministic features, `layers` GraphConvs of `width`, readout, MLP.
-/// gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets. gcn123: GraphConvs on nodes, on 2-sets and on
-/// connected 3-sets, whose readouts stand side by side. ppgn: `layers` blocks of matrix products per channel.
+/// What a model has a row for: the nodes of a graph, its sets of nodes, its pairs of nodes.
+enum class Body { nodes, sets, pairs };
+
+/// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
+/// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
+/// gcn123: GraphConvs on nodes, on 2-sets and on connected 3-sets, whose readouts stand side by side. ppgn: `layers`
+/// blocks of matrix products per channel.
 struct ModelConfig {
   std::string kind = "gcn";
   std::uint32_t width = 64;
@@ -42,7 +46,9 @@ struct ModelConfig {
   std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
   std::uint32_t classes = 2;
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
-  double rni = 0;                    ///< share of the width that is random, 0 to 1
+  /// Random node features, floor(width * rni) columns: of gcn a share of its width; of gcn123 and ppgn (as channels on
+  /// the diagonal) behind the node features.
+  double rni = 0;
   Distribution distribution = Distribution::normal;
   /// Fan for the Xavier distributions: random dims + 20 * mean nodes per training graph, a constant of the run (spec of
   /// the data).
@@ -62,11 +68,17 @@ struct ModelConfig {
 
   /// floor(width * rni)
   [[nodiscard]] std::uint32_t random_dims() const;
-  /// width - random_dims(): the columns that come from the node features; 0 means there are no pre-convolutions.
+  /// gcn: width - random_dims(), the columns that come from the node features; 0 means there are no pre-convolutions.
   [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
+  /// gcn123 and ppgn: what a node starts from, its features and then random_dims() random ones.
+  [[nodiscard]] std::uint32_t node_inputs() const { return input_features + random_dims(); }
+  /// Whether the node features are looked at: always, but for a gcn whose inputs are all random.
+  [[nodiscard]] bool uses_features() const { return body() != Body::nodes || deterministic_dims() > 0; }
 
+  /// Throws InputError where there is no such kind.
+  [[nodiscard]] Body body() const;
   /// Whether this is a model on sets of nodes: gcn2, gcn3, gcn123.
-  [[nodiscard]] bool on_sets() const { return kind == "gcn2" || kind == "gcn3" || kind == "gcn123"; }
+  [[nodiscard]] bool on_sets() const { return body() == Body::sets; }
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };
@@ -78,7 +90,8 @@ struct ModelConfig {
 [[nodiscard]] double xavier_fan(std::uint32_t random_dims, double mean_nodes);
 
 /// Throws InputError that says which value makes no sense and what would: every size at least 1, rni in [0, 1], dropout
-/// in [0, 1), a positive fan where a Xavier distribution is used, a known kind; random features for gcn alone.
+/// in [0, 1), a positive fan where a Xavier distribution is used, a known kind, and no option that this kind has no use
+/// for (nn/kinds.hpp): an option is never ignored.
 void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "nn/model.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nearest.hpp"
@@ -89,21 +89,14 @@ RunConfig defaults_under(const std::map<std::string, nlohmann::json>& values, st
 RunConfig default_config(const std::string& kind) {
   RunConfig config;
   config.model.kind = kind;
-  nn::validate(config.model);
-  if (config.model.on_sets()) config.training.epochs = 100;
-  if (kind == "ppgn") {
-    config.model.width = 400;
-    config.training.epochs = 100;
-    config.training.batch = 5;
-  }
+  const nn::Kind& defaults = nn::kind_of(config.model);
+  config.model.width = defaults.width;
+  config.training.epochs = defaults.epochs;
+  config.training.batch = defaults.batch;
   return config;
 }
 
-double default_learning_rate(const nn::ModelConfig& model) {
-  if (model.on_sets()) return 5e-4;
-  if (model.kind == "ppgn" || model.rni <= 0) return 1e-4;
-  return model.rni < 1 ? 2e-4 : 5e-4;
-}
+double default_learning_rate(const nn::ModelConfig& model) { return nn::kind_of(model).learning_rate(model); }
 
 std::string without_threads(const std::string& description) {
   const std::size_t comma = description.rfind(", ");

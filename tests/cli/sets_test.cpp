@@ -42,6 +42,21 @@ TEST_F(SetsCommand, TrainsEveryModelAndPredictsWhatItTested) {
   }
 }
 
+TEST_F(SetsCommand, PredictsTheMeanOfSeveralDrawsOfRandomFeatures) {
+  for (const std::string kind : {"gcn123", "ppgn"}) {
+    const RunResult r = train(kind, {"--model", kind, "--rni", "0.5", "--readout", "mean", "--eval-draws", "2"});
+    ASSERT_EQ(r.exit_code, 0) << kind << ": " << r.err;
+    const auto predict = [&](const std::string& draws) {
+      const RunResult p = run_program({"predict", "--checkpoint", path(kind + "/fold-0/last.safetensors"), "--data",
+                                       path("exp"), "--draws", draws, "--json"});
+      EXPECT_EQ(p.exit_code, 0) << kind << ": " << p.err;
+      return json::parse(p.out)["predictions"][0];
+    };
+    EXPECT_EQ(predict("1")["spread"], 0);
+    EXPECT_GT(predict("4")["spread"], 0) << kind;
+  }
+}
+
 TEST_F(SetsCommand, UncompressedGivesTheSameLossToRounding) {
   const auto loss = [&](const std::string& out) {
     return json::parse(read_file(folder_ / (out + "/summary.json")))["folds"][0]["train_loss"].get<double>();
@@ -56,6 +71,8 @@ TEST_F(SetsCommand, UncompressedGivesTheSameLossToRounding) {
 TEST_F(SetsCommand, SaysWhatAModelCannotDo) {
   EXPECT_THAT(train("a", {"--model", "gcn4"}).err, HasSubstr("gcn, gcn2, gcn3, gcn123, ppgn"));
   EXPECT_THAT(train("b", {"--model", "gcn3", "--rni", "0.5"}).err, HasSubstr("random node features are for gcn"));
+  EXPECT_THAT(train("d", {"--model", "ppgn", "--activation", "tanh"}).err, HasSubstr("ReLU"));
+  EXPECT_EQ(train("e", {"--model", "gcn2", "--two-sets", "all"}).exit_code, 2);
   EXPECT_THAT(train("c", {"--model", "gcn123", "--two-sets", "some"}).err, HasSubstr("edges, all"));
 }
 

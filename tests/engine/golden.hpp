@@ -22,9 +22,12 @@ class GoldenCase {
     const auto number = [&](const char* key) { return static_cast<std::uint32_t>(std::stoul(meta(key))); };
     job_.model.kind = meta("model");
     job_.model.width = number("width");
+    if (file_.metadata.contains("random_dims")) {
+      job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
+    }
+    if (file_.metadata.contains("readout")) job_.model.readout = nn::parse_readout(meta("readout"));
     if (job_.model.kind == "gcn") {
       job_.model.layers = number("layers");
-      job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
       job_.model.activation = nn::parse_activation(meta("activation"));
     } else if (job_.model.kind == "gcn3") {
       job_.model.layers = number("layers");

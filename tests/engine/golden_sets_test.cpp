@@ -41,9 +41,11 @@ void expect_sets(const GoldenCase& golden, const std::string& prefix, wl::SetKin
 TEST(GoldenSets, TriplesOfGcn3) { expect_sets(GoldenCase("gcn3"), "set3", {.k = 3}); }
 
 TEST(GoldenSets, PairsAndConnectedTriplesOfGcn123) {
-  const GoldenCase golden("gcn123");
-  expect_sets(golden, "set2", {.k = 2});
-  expect_sets(golden, "set3", {.k = 3, .choice = wl::SetChoice::connected});
+  for (const char* name : {"gcn123", "gcn123_rni50"}) {
+    const GoldenCase golden(name);
+    expect_sets(golden, "set2", {.k = 2});
+    expect_sets(golden, "set3", {.k = 3, .choice = wl::SetChoice::connected});
+  }
 }
 
 }  // namespace

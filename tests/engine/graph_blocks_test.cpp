@@ -82,7 +82,7 @@ TEST(GraphBlocks, AreThePlansOfSingleGraphs) {
     };
     for (std::uint32_t g = 0; g < toy.graphs.size(); ++g) {
       const GraphBlock block = builder.build(g);
-      const LevelPlan& level = planner.plan(std::span(&g, 1), crew).levels[0];
+      const LevelPlan& level = planner.plan(std::span(&g, 1), Inputs{}, crew).levels[0];
       const blocks::LevelShape& shape = builder.shape().levels[0];
       for (std::size_t l = 0; l < level.depth; ++l) {
         const MessageGraph& messages = level.messages(l);

@@ -51,6 +51,22 @@ TEST_F(CudaEngine, ChoosesByTheJob) {
   EXPECT_THAT(gpu::make_cuda_engine({})->description(toy.job(model)), HasSubstr("layer by layer, mixed precision"));
 }
 
+TEST_F(CudaEngine, PpgnHasAPathOfItsOwn) {
+  const nn::ModelConfig gcn = tiny_model(), ppgn = tiny_model("ppgn");
+  const Toy toy = tiny_toy(gcn);
+  EXPECT_EQ(gpu::layerwise_refuses(toy.job(gcn)), "");
+  EXPECT_EQ(gpu::ppgn_refuses(toy.job(ppgn)), "");
+  EXPECT_THAT(gpu::ppgn_refuses(toy.job(gcn)), HasSubstr("it runs ppgn alone, not gcn"));
+  gpu::Options options;
+  options.choice = gpu::Choice::layerwise;
+  try {
+    (void)gpu::make_cuda_engine(options)->description(toy.job(ppgn));
+    FAIL() << "ppgn layer by layer";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the layer-wise path cannot run this: it runs models on nodes and sets"));
+  }
+}
+
 TEST_F(CudaEngine, SaysWhyAForcedPathCannotRunAJob) {
   const nn::ModelConfig model = tiny_model();
   Toy toy = tiny_toy(model);

@@ -93,7 +93,8 @@ TEST_P(LayerwiseGolden, LogitsLossAndGradientsArePyTorchs) {
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, LayerwiseGolden,
                          testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
-                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn3", "gcn123"),
+                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn3", "gcn123",
+                                                          "gcn123_rni50"),
                                           testing::Values(Precision::fp32, Precision::mixed)),
                          title);
 

@@ -52,16 +52,18 @@ nn::ModelConfig small_model(std::uint32_t width, std::uint32_t blocks, std::uint
 }
 
 TEST_P(Ppgn, LogitsLossAndGradientsArePyTorchs) {
-  const GoldenCase golden("ppgn");
-  const Job job = golden.job();
-  const auto path = gpu::make_ppgn_path(GetParam(), 1);
-  std::vector<float> gradient;
-  Logits logits;
-  const double loss = path->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
-  EXPECT_LE(distance(logits.values, golden.values("out.logits")), tolerance());
-  EXPECT_NEAR(loss, golden.values("out.loss")[0], tolerance() * loss);
-  expect_tensors_close(job.model, gradient, golden.flat("grad"), tolerance(), "grad");
-  EXPECT_EQ(path->predict(job, golden.flat("init"), golden.which, golden.draw()).values, logits.values);
+  for (const char* name : {"ppgn", "ppgn_mean", "ppgn_sum", "ppgn_rni50"}) {
+    const GoldenCase golden(name);
+    const Job job = golden.job();
+    const auto path = gpu::make_ppgn_path(GetParam(), 1);
+    std::vector<float> gradient;
+    Logits logits;
+    const double loss = path->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
+    EXPECT_LE(distance(logits.values, golden.values("out.logits")), tolerance()) << name;
+    EXPECT_NEAR(loss, golden.values("out.loss")[0], tolerance() * loss) << name;
+    expect_tensors_close(job.model, gradient, golden.flat("grad"), tolerance(), std::string(name) + " grad");
+    EXPECT_EQ(path->predict(job, golden.flat("init"), golden.which, golden.draw()).values, logits.values) << name;
+  }
 }
 
 TEST_P(Ppgn, AdamStepsArePyTorchs) {
@@ -95,6 +97,7 @@ TEST_P(Ppgn, GradientsAreTheCpuEngines) {
     nn::ModelConfig config = small_model(widths[i], blocks[i], depths[i]);
     config.classes = 2 + i;
     config.input_features = 1 + 9 * i;
+    config.readout = std::vector{nn::Readout::max, nn::Readout::max, nn::Readout::mean}[i];
     Toy toy = random_toy(config, 3, 7, stream);
     toy.add(random_graph(1, 0, stream), config, stream);
     toy.add(random_graph(0, 0, stream), config, stream);
@@ -115,8 +118,17 @@ TEST_P(Ppgn, GradientsAreTheCpuEngines) {
 
 // Graphs with many pairs that look alike (a cycle of 36 pairs has four classes), beside one without: one row a class
 // gives what a row a pair gives, and what the CPU engine gives.
-TEST_P(Ppgn, GradientsOnClassesOfPairsAreThoseOnAllPairs) {
+class PpgnReadout : public Ppgn {
+ protected:
+  static void compare(nn::Readout readout);
+};
+TEST_P(PpgnReadout, MaximaOnClassesOfPairsAreThoseOnAllPairs) { compare(nn::Readout::max); }
+TEST_P(PpgnReadout, MeansOnClassesOfPairsAreThoseOnAllPairs) { compare(nn::Readout::mean); }
+TEST_P(PpgnReadout, SumsOnClassesOfPairsAreThoseOnAllPairs) { compare(nn::Readout::sum); }
+
+void PpgnReadout::compare(nn::Readout readout) {
   nn::ModelConfig config = small_model(20, 2, 2);
+  config.readout = readout;
   config.input_features = 2;
   tyche::Stream stream(derive_key(3, Purpose::test));
   Toy toy;
@@ -152,12 +164,58 @@ TEST_P(Ppgn, GradientsOnClassesOfPairsAreThoseOnAllPairs) {
   expect_tensors_close(config, on_pairs, expected, tolerance(), "pairs");
 }
 
+// Random features are the CPU's, whether drawn or pinned; every pair then has a row of its own.
+TEST_P(Ppgn, RandomFeaturesAreTheCpuEngines) {
+  const nn::Distribution distributions[] = {nn::Distribution::normal, nn::Distribution::xavier_uniform};
+  for (unsigned i = 0; i < 2; ++i) {
+    nn::ModelConfig config = small_model(12, 2, 2);
+    config.rni = 0.5;
+    config.distribution = distributions[i];
+    config.xavier_fan = 10;
+    config.readout = i == 0 ? nn::Readout::sum : nn::Readout::mean;
+    tyche::Stream stream(derive_key(i, Purpose::test, 9));
+    Toy toy = random_toy(config, 3, 7, stream);
+    toy.add(cycle(6), config, stream);
+    toy.add(random_graph(0, 0, stream), config, stream);
+    Job job = toy.job(config);
+    job.batch = 2;
+    const auto parameters = nn::initial_parameters(config, 4, 0);
+    Draw draw;
+    draw.seed = 3;
+    draw.index = i;
+    std::vector<float> expected, gradient;
+    Logits expected_logits, logits;
+    const auto path = gpu::make_ppgn_path(GetParam(), 1);
+    (void)make_engine("cpu", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
+    (void)path->gradient(job, parameters, toy.all(), draw, gradient, logits);
+    EXPECT_LE(distance(logits.values, expected_logits.values), tolerance());
+    expect_tensors_close(config, gradient, expected, tolerance(), "drawn");
+
+    std::vector<float> pinned;
+    for (const Graph& graph : toy.graphs) {
+      for (std::size_t k = 0; k < std::size_t{graph.num_nodes()} * config.random_dims(); ++k) {
+        pinned.push_back(static_cast<float>(stream.uniform()));
+      }
+    }
+    draw.pinned = pinned;
+    (void)make_engine("cpu", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
+    EXPECT_LE(distance(path->predict(job, parameters, toy.all(), draw).values, expected_logits.values), tolerance());
+
+    gpu::Stream queue;
+    const gpu::PpgnGraphs data(job, 1, queue);
+    for (std::uint32_t g = 0; g < toy.graphs.size(); ++g) {
+      EXPECT_EQ(data.graph(g).rows, toy.graphs[g].num_nodes() * toy.graphs[g].num_nodes());
+    }
+  }
+}
+
 struct Training {
   Toy toy;
   Job job;
 
-  explicit Training(std::uint32_t epochs) {
-    const nn::ModelConfig config = small_model(12, 2, 2);
+  explicit Training(std::uint32_t epochs, double rni = 0) {
+    nn::ModelConfig config = small_model(12, 2, 2);
+    config.rni = rni;
     tyche::Stream stream(derive_key(7, Purpose::test, 5));
     toy = random_toy(config, 7, 6, stream);
     job = toy.job(config);
@@ -169,26 +227,33 @@ struct Training {
 };
 
 // Twenty steps and more: five training graphs in batches of two are three steps an epoch.
-TEST_P(Ppgn, TrainsLikeTheCpuEngine) {
-  const Training training(7);
+void expect_training_like_the_cpu(const Training& training, Precision precision, double tolerance) {
   Trial expected = training.trial(1), trial = training.trial(1);
   Recorder expected_results(1), results(1);
   make_engine("cpu", 1)->train(training.job, {&expected, 1}, expected_results);
-  EXPECT_TRUE(gpu::make_ppgn_path(GetParam(), 1)->train(training.job, {&trial, 1}, results).empty());
+  EXPECT_TRUE(gpu::make_ppgn_path(precision, 1)->train(training.job, {&trial, 1}, results).empty());
   EXPECT_EQ(trial.state.step, 21u);
   EXPECT_EQ(trial.state.step, expected.state.step);
   EXPECT_EQ(trial.state.epoch, expected.state.epoch);
-  expect_tensors_close(training.job.model, trial.state.parameters, expected.state.parameters, tolerance(),
-                       "parameters");
+  expect_tensors_close(training.job.model, trial.state.parameters, expected.state.parameters, tolerance, "parameters");
   ASSERT_EQ(results.results[0].size(), 7u);
   for (std::size_t e = 0; e < 7; ++e) {
     const EpochResult &mine = results.results[0][e], &theirs = expected_results.results[0][e];
-    EXPECT_NEAR(mine.train_loss, theirs.train_loss, tolerance());
+    EXPECT_NEAR(mine.train_loss, theirs.train_loss, tolerance);
     EXPECT_EQ(mine.epoch, theirs.epoch);
     EXPECT_EQ(mine.evaluated, theirs.evaluated);
     EXPECT_EQ(mine.test_predictions, theirs.test_predictions);
     EXPECT_EQ(train_accuracy(mine), train_accuracy(theirs));
   }
+}
+
+TEST_P(Ppgn, TrainsLikeTheCpuEngine) { expect_training_like_the_cpu(Training(7), GetParam(), tolerance()); }
+
+// Draws of features are keyed by epoch and pass, and a test prediction is the mean of several.
+TEST_P(Ppgn, TrainsLikeTheCpuEngineWithRandomFeatures) {
+  Training training(7, 0.5);
+  training.job.eval_draws = 3;
+  expect_training_like_the_cpu(training, GetParam(), 4 * tolerance());
 }
 
 void expect_same(const State& a, const State& b) {
@@ -237,7 +302,7 @@ TEST_P(Ppgn, GivesTheSameBitsInLittleMemory) {
     there.upload(list, stream);
     network.set_parameters(parameters);
     network.clear_gradient();
-    network.forward(batches[0], 1);
+    network.forward(batches[0], {}, 1);
     network.backward(batches[0]);
     network.add_gradient(batches[0].rows, 1);
     std::vector<float> gradient;
@@ -293,10 +358,11 @@ TEST_F(DeviceTest, PpgnPredictsInFp32WhatDoesNotFitHalfPrecision) {
   EXPECT_LE(distance(logits.values, expected.values), 1e-4);
 }
 
-INSTANTIATE_TEST_SUITE_P(BothPrecisions, Ppgn, testing::Values(Precision::mixed, Precision::fp32),
-                         [](const testing::TestParamInfo<Precision>& given) {
-                           return given.param == Precision::mixed ? "Mixed" : "Fp32";
-                         });
+std::string title(const testing::TestParamInfo<Precision>& given) {
+  return given.param == Precision::mixed ? "Mixed" : "Fp32";
+}
+INSTANTIATE_TEST_SUITE_P(BothPrecisions, Ppgn, testing::Values(Precision::mixed, Precision::fp32), title);
+INSTANTIATE_TEST_SUITE_P(BothPrecisions, PpgnReadout, testing::Values(Precision::mixed, Precision::fp32), title);
 
 }  // namespace
 }  // namespace tyche::engine

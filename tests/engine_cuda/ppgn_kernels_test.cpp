@@ -287,7 +287,7 @@ void check_channels(std::vector<unsigned> nodes, unsigned channels) {
   for (const unsigned n : nodes) {
     // First entries in the first two thirds of the rows, one in three; all others are of some class.
     const unsigned diagonal = (2 * n + 2) / 3, entries = n * n;
-    PpgnGraph graph{0, n, 0, diagonal, rows, tiles, 0, pairs.size()};
+    PpgnGraph graph{0, n, 0, diagonal, rows, tiles, 0, 0, pairs.size()};
     for (unsigned i = 0; i < entries; ++i) {
       const bool first = i == 0 || (i < diagonal * n && random.below(3) == 0);
       pairs.push_back(first ? graph.rows++ | kPpgnFirst : static_cast<std::uint32_t>(random.below(graph.rows)));

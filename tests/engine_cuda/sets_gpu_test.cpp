@@ -16,8 +16,10 @@ nn::ModelConfig small_model(const std::string& kind) {
   model.kind = kind;
   model.width = 16;
   model.layers = 2;
-  model.node_layers = 2;
-  model.pair_layers = 1;
+  if (kind == "gcn123") {
+    model.node_layers = 2;
+    model.pair_layers = 1;
+  }
   model.head_hidden = 8;
   return model;
 }
@@ -66,6 +68,44 @@ TEST_F(SetsOnGpu, AgreeWithTheReferenceCompressedAndNot) {
       }
       ++i;
     }
+  }
+}
+
+// gcn123's nodes may have random features: then all sets have rows of their own, whatever was asked for.
+TEST_F(SetsOnGpu, AgreeWithTheReferenceWithRandomFeatures) {
+  std::size_t i = 0;
+  for (const auto readout : {nn::Readout::max, nn::Readout::mean}) {
+    nn::ModelConfig model = small_model("gcn123");
+    model.rni = 0.3;
+    model.readout = readout;
+    model.distribution = i == 0 ? nn::Distribution::uniform : nn::Distribution::normal;
+    const Toy toy = coloured(model, 4, 6, 70 + i++);
+    nn::set_types_from(toy.graphs, model, 1);
+    const Job job = toy.job(model);
+    expect_agreement(job, *gpu::make_layerwise_path(Precision::fp32, 2), tolerance(Precision::fp32), "fp32");
+    if (readout == nn::Readout::max) continue;
+    expect_agreement(job, *gpu::make_layerwise_path(Precision::mixed, 1), 2 * tolerance(Precision::mixed), "mixed");
+  }
+}
+
+TEST_F(SetsOnGpu, TrainLikeTheCpuWithRandomFeatures) {
+  nn::ModelConfig model = small_model("gcn123");
+  model.rni = 0.5;
+  const Toy toy = coloured(model, 7, 6, 40);
+  nn::set_types_from(toy.graphs, model, 1);
+  Job job = toy.job(model);
+  job.epochs = 3;
+  job.batch = 2;
+  job.eval_draws = 2;
+  Trial ours[] = {trial_of(job, 4, 2, 2)}, theirs[] = {trial_of(job, 4, 2, 2)};
+  Listener heard(1), expected(1);
+  EXPECT_TRUE(gpu::make_layerwise_path(Precision::fp32, 1)->train(job, ours, heard).empty());
+  make_engine("cpu", 1)->train(job, theirs, expected);
+  expect_tensors_near(model, ours[0].state.parameters, theirs[0].state.parameters, 1e-3, "parameters");
+  for (std::size_t e = 0; e < 3; ++e) {
+    EXPECT_NEAR(heard.results[0][e].train_loss, expected.results[0][e].train_loss, 1e-4);
+    EXPECT_EQ(heard.results[0][e].test_predictions, expected.results[0][e].test_predictions);
+    EXPECT_EQ(heard.results[0][e].rows, heard.results[0][e].full_rows);
   }
 }
 

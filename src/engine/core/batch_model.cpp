@@ -35,24 +35,34 @@ Crew crew_of(cpu::Team& team, unsigned threads) {
   };
 }
 
-// The graphs in pieces the model wants.
+// The graphs in pieces the model wants, and the inputs of each: of pinned features, its graphs' own.
 template <class Body>
-void for_groups(std::span<const std::uint32_t> graphs, std::size_t group, const Body& body) {
+void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inputs& inputs, std::size_t group,
+                const Body& body) {
+  std::size_t pinned = 0;
   for (std::size_t first = 0; first < graphs.size(); first += group) {
-    body(first, graphs.subspan(first, std::min(group, graphs.size() - first)));
+    const auto piece = graphs.subspan(first, std::min(group, graphs.size() - first));
+    Inputs own = inputs;
+    if (!inputs.pinned.empty()) {
+      std::size_t count = 0;
+      for (const std::uint32_t g : piece) count += job.data.graphs[g].num_nodes() * job.model.random_dims();
+      own.pinned = inputs.pinned.subspan(pinned, count);
+      pinned += count;
+    }
+    body(first, piece, own);
   }
 }
 
 // One batch forward and backward: adds to gradient and `seen`, fills logits (graphs × classes).
 void batch_gradient(const Job& job, BatchModel& model, std::span<const float> parameters,
-                    std::span<const std::uint32_t> batch, const DropoutKey* dropout, const Crew& crew,
+                    std::span<const std::uint32_t> batch, const Inputs& inputs, const Crew& crew,
                     std::span<float> gradient, std::span<float> logits, EpochOutput& seen) {
   const std::size_t classes = job.model.classes;
   const float scale = 1 / static_cast<float>(batch.size());
   std::vector<float> d_logits;
-  for_groups(batch, model.group(), [&](std::size_t first, std::span<const std::uint32_t> graphs) {
+  for_groups(job, batch, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
     const std::span<float> z = logits.subspan(first * classes, graphs.size() * classes);
-    model.forward(parameters, graphs, dropout, crew, z);
+    model.forward(parameters, graphs, own_inputs, crew, z);
     d_logits.resize(z.size());
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       const SerialOutputs<float> outputs(&z[i * classes], classes, &d_logits[i * classes]);
@@ -80,29 +90,32 @@ class TrialLane final : public PlainLane {
   std::optional<EpochOutput> epoch(std::uint32_t number) override {
     const Stopwatch watch;
     EpochOutput output;
-    const DropoutKey dropout{trial_.seed, trial_.fold, number};
+    const Inputs inputs = training_inputs(trial_, number);
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
     for (std::size_t first = 0; first < order.size(); first += job_.batch) {
       const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, order.size() - first));
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
-      batch_gradient(job_, *model_, trial_.state.parameters, batch, &dropout, crew_, gradient_, logits_, output);
+      batch_gradient(job_, *model_, trial_.state.parameters, batch, inputs, crew_, gradient_, logits_, output);
       adam_step(trial_.state, gradient_, trial_.learning_rate);
     }
     output.seconds = watch.seconds();
-    if (evaluation_due(job_, number)) evaluate(output);
+    if (evaluation_due(job_, number)) evaluate(number, output);
     return output;
   }
 
  private:
-  void evaluate(EpochOutput& output) {
+  void evaluate(std::uint32_t epoch, EpochOutput& output) {
     const Stopwatch watch;
     const std::size_t classes = job_.model.classes, group = std::min<std::size_t>(model_->group(), job_.batch);
-    const std::size_t draws = 1, stride = trial_.test.size() * classes;  // forward() draws nothing: one is like another
+    // Without random features all draws are the same.
+    const std::uint32_t draws = job_.model.random_dims() > 0 ? job_.eval_draws : 1;
+    const std::size_t stride = trial_.test.size() * classes;
     test_logits_.resize(draws * stride);
-    for (std::size_t draw = 0; draw < draws; ++draw) {
+    for (std::uint32_t draw = 0; draw < draws; ++draw) {
       const auto logits = std::span(test_logits_).subspan(draw * stride, stride);
-      for_groups(trial_.test, group, [&](std::size_t first, std::span<const std::uint32_t> graphs) {
-        model_->forward(trial_.state.parameters, graphs, nullptr, crew_,
+      const Inputs inputs = test_inputs(trial_, epoch, draw);
+      for_groups(job_, trial_.test, inputs, group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+        model_->forward(trial_.state.parameters, graphs, own, crew_,
                         logits.subspan(first * classes, graphs.size() * classes));
       });
     }
@@ -130,15 +143,15 @@ void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, 
 }
 
 Logits predict_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                       const MakeModel& make, unsigned threads) {
+                       const Draw& draw, const MakeModel& make, unsigned threads) {
   Logits logits;
   const std::size_t classes = job.model.classes;
   logits.values.resize(which.size() * classes);
   cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
     const auto model = make();
     const std::size_t group = std::min<std::size_t>(model->group(), job.batch);
-    for_groups(which, group, [&](std::size_t first, std::span<const std::uint32_t> graphs) {
-      model->forward(parameters, graphs, nullptr, crew_of(team, threads),
+    for_groups(job, which, inputs_of(draw), group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+      model->forward(parameters, graphs, own, crew_of(team, threads),
                      std::span(logits.values).subspan(first * classes, graphs.size() * classes));
     });
   });
@@ -146,14 +159,15 @@ Logits predict_batches(const Job& job, std::span<const float> parameters, std::s
 }
 
 double gradient_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                        const MakeModel& make, unsigned threads, std::vector<float>& gradient_out, Logits& logits_out) {
+                        const Draw& draw, const MakeModel& make, unsigned threads, std::vector<float>& gradient_out,
+                        Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
   EpochOutput seen;
   cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
     const auto model = make();
-    batch_gradient(job, *model, parameters, which, nullptr, crew_of(team, threads), gradient_out, logits_out.values,
-                   seen);
+    batch_gradient(job, *model, parameters, which, inputs_of(draw), crew_of(team, threads), gradient_out,
+                   logits_out.values, seen);
   });
   return which.empty() ? 0 : seen.tally.loss / static_cast<double>(which.size());
 }

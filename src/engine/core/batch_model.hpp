@@ -4,7 +4,7 @@
 /// and one flat gradient a batch cost nothing.
 ///
 ///   const auto model = make();                                   // one a trial: it has scratch memory
-///   model->forward(parameters, graphs, nullptr, crew, logits);
+///   model->forward(parameters, graphs, training_inputs(trial, epoch), crew, logits);
 ///   model->backward(parameters, d_logits, crew, gradient);
 #include <cstdint>
 #include <functional>
@@ -12,26 +12,19 @@
 #include <span>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/core/inputs.hpp"
 
 namespace tyche::engine {
 
 /// Runs body(0 … count-1) on this thread and whoever is idle; returns when all are done.
 using Crew = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
 
-/// What keys a training pass's dropout.
-struct DropoutKey {
-  std::uint64_t seed = 0;
-  std::uint32_t fold = 0;
-  std::uint32_t epoch = 0;
-};
-
 class BatchModel {
  public:
   virtual ~BatchModel() = default;
-  /// Logits of the graphs, row-major (graphs × classes); dropout is off where `dropout` is null.
-  virtual void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs,
-                       const DropoutKey* dropout, const Crew& crew, std::span<float> logits) = 0;
+  /// Logits of the graphs, row-major (graphs × classes). Pinned features of `inputs` are those of these graphs.
+  virtual void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
+                       const Crew& crew, std::span<float> logits) = 0;
   /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).
   virtual void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew& crew,
                         std::span<float> gradient) = 0;
@@ -49,8 +42,10 @@ using MakeModel = std::function<std::unique_ptr<BatchModel>()>;
 void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, const MakeModel& make,
                    unsigned threads);
 [[nodiscard]] Logits predict_batches(const Job& job, std::span<const float> parameters,
-                                     std::span<const std::uint32_t> which, const MakeModel& make, unsigned threads);
+                                     std::span<const std::uint32_t> which, const Draw& draw, const MakeModel& make,
+                                     unsigned threads);
 double gradient_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                        const MakeModel& make, unsigned threads, std::vector<float>& gradient_out, Logits& logits_out);
+                        const Draw& draw, const MakeModel& make, unsigned threads, std::vector<float>& gradient_out,
+                        Logits& logits_out);
 
 }  // namespace tyche::engine

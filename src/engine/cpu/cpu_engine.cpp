@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "engine/core/outcome.hpp"
-#include "engine/core/randomness.hpp"
 #include "engine/cpu/ppgn_model.hpp"
 #include "engine/cpu/set_model.hpp"
 #include "engine/cpu/slices.hpp"
@@ -29,22 +28,14 @@ class FixedParameters {
   AlignedFloats derived_;
 };
 
-std::vector<Member> members_of(const PreparedJob& prepared, std::span<const std::uint32_t> which, const Draw& draw) {
+std::vector<Member> members_of(const PreparedJob& prepared, std::span<const std::uint32_t> which) {
   std::vector<Member> members = prepared.members(which);
-  std::size_t used = 0;
+  std::size_t before = 0;
   for (Member& member : members) {
-    if (draw.pinned.empty()) break;
-    member.pinned = draw.pinned.data() + used;
-    used += member.messages->rows_in * prepared.job().model.random_dims();
+    member.before = before;
+    before += member.messages->rows_in;
   }
   return members;
-}
-
-Slice slice_of(std::span<const Member> members, const Draw& draw) {
-  Slice slice;
-  slice.members = members;
-  slice.feature_key = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
-  return slice;
 }
 
 void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t classes, Logits& to) {
@@ -67,7 +58,7 @@ class CpuEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes) return train_batches(job, trials, observer, model_maker(job), threads_);
     PreparedJob prepared(job, kernels_, threads_);
     TeamPool::run(trials.size(), threads_,
                   [&](std::size_t i, Team& team) { train_trial(prepared, trials, i, observer, team); });
@@ -76,17 +67,18 @@ class CpuEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") return predict_batches(job, parameters, which, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes)
+      return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
     PreparedJob prepared(job, kernels_, threads_);
     const FixedParameters fixed(prepared.model(), parameters);
-    const Slices slices(members_of(prepared, which, draw));
+    const Slices slices(members_of(prepared, which));
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
     parallel_for(workers, threads_, [&](std::size_t worker) {
       const FlushDenormals flush;
       for (std::size_t s = worker; s < slices.size(); s += workers) {
-        prepared.pass(worker).forward(slice_of(slices[s], draw), fixed.view());
+        prepared.pass(worker).forward({slices[s], inputs_of(draw)}, fixed.view());
         copy_logits(prepared.pass(worker), slices[s], job.model.classes, logits);
       }
     });
@@ -96,19 +88,19 @@ class CpuEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") {
-      return gradient_batches(job, parameters, which, model_maker(job), threads_, gradient_out, logits_out);
+    if (job.model.body() != nn::Body::nodes) {
+      return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
     }
     PreparedJob prepared(job, kernels_, 1);
     const FixedParameters fixed(prepared.model(), parameters);
-    const Slices slices(members_of(prepared, which, draw));
+    const Slices slices(members_of(prepared, which));
     const FlushDenormals flush;
     AlignedFloats sum(prepared.model().packed_size());
     Tally tally;
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     Pass& pass = prepared.pass(0);
     for (std::size_t s = 0; s < slices.size(); ++s) {
-      pass.forward(slice_of(slices[s], draw), fixed.view());
+      pass.forward({slices[s], inputs_of(draw)}, fixed.view());
       copy_logits(pass, slices[s], job.model.classes, logits_out);
       pass.losses(job.loss, 1 / static_cast<float>(which.size()), tally);
       pass.backward(fixed.view(), {sum.data(), s > 0});
@@ -120,7 +112,7 @@ class CpuEngine final : public Engine {
 
  private:
   [[nodiscard]] MakeModel model_maker(const Job& job) const {
-    if (job.model.kind == "ppgn") return [this, &job] { return make_ppgn_model(job, kernels_); };
+    if (job.model.body() == nn::Body::pairs) return [this, &job] { return make_ppgn_model(job, kernels_); };
     return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };
   }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/core/randomness.hpp"
-
 namespace tyche::engine::cpu {
 
 namespace {
@@ -87,16 +85,14 @@ void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
   rows.normal =
       config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
   rows.scale = feature_scale(config);
-  rows.key = slice.feature_key;
+  rows.key = slice.inputs.key;
   rows.columns = random;
   rows.stride = convs_[0].stride;
   for (std::size_t g = 0; g < members_.size() && random > 0; ++g) {
     const std::size_t nodes = pieces_[g].nodes();
     float* to = convs_[0].row(pieces_[g].first) + fixed;
-    if (members_[g].pinned != nullptr) {
-      for (std::size_t v = 0; v < nodes; ++v) {
-        std::copy_n(members_[g].pinned + v * random, random, to + v * convs_[0].stride);
-      }
+    if (!slice.inputs.pinned.empty()) {
+      random_columns(config, slice.inputs, members_[g].graph, nodes, members_[g].before, to, convs_[0].stride);
     } else {
       rows.graph = members_[g].graph;
       rows.last = nodes;
@@ -164,14 +160,11 @@ void Pass::head_forward(const Slice& slice, const Parameters& parameters) {
   const auto head = model_.head();
   layers_.linear_forward(head[0], parameters, graphs, pooled_, hidden1_, Finish::activate);
   const std::size_t columns = model_.padded(model_.config().width);
-  const bool dropping = slice.dropout && model_.config().dropout > 0;
+  const bool dropping = slice.inputs.dropout && model_.config().dropout > 0;
   for (std::size_t g = 0; g < graphs; ++g) {
     float* factors = dropout_.row(g);
     std::fill_n(factors, columns, 1.0f);
-    if (dropping) {
-      dropout_factors(model_.config().dropout, slice.seed, slice.fold, slice.epoch, members_[g].graph,
-                      {factors, model_.config().width});
-    }
+    if (dropping) dropout_columns(model_.config(), slice.inputs, members_[g].graph, {factors, model_.config().width});
     for (std::size_t c = 0; c < columns; ++c) dropped_.row(g)[c] = hidden1_.row(g)[c] * factors[c];
   }
   layers_.linear_forward(head[1], parameters, graphs, dropped_, hidden2_, Finish::activate);

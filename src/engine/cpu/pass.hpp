@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/inputs.hpp"
 #include "engine/core/outcome.hpp"
 #include "engine/cpu/aligned.hpp"
 #include "engine/cpu/layer.hpp"
@@ -23,18 +24,14 @@ struct Member {
   Target target;
   const MessageGraph* messages = nullptr;
   const float* features = nullptr;  ///< nodes × input_features; unused at 100 % RNI
-  const float* pinned = nullptr;    ///< nodes × random_dims, or null: drawn
+  std::size_t before = 0;           ///< nodes of the graphs before it among those asked for: where its pinned ones are
   std::size_t position = 0;         ///< of its answer among those asked for
 };
 
 /// Graphs that are worked through together; their gradients are summed in this order.
 struct Slice {
   std::span<const Member> members;
-  Key feature_key;
-  bool dropout = false;  ///< with the three numbers that key it
-  std::uint64_t seed = 0;
-  std::uint32_t fold = 0;
-  std::uint32_t epoch = 0;
+  Inputs inputs;
 };
 
 class Pass {

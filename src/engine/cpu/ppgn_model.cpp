@@ -56,15 +56,19 @@ class PpgnModel final : public BatchModel {
     }
   }
 
-  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey*,
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                const Crew& crew, std::span<float> logits) override {
     model_.pack(parameters, packed_.data());
     for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, packed_.data(), derived_.data());
     count_ = graphs.size();
     if (traces_.size() < count_) traces_.resize(count_);
+    std::vector<std::size_t> before(count_, 0);  // nodes
+    for (std::size_t g = 1; g < count_; ++g) before[g] = before[g - 1] + job_.data.graphs[graphs[g - 1]].num_nodes();
     crew(count_, [&](std::size_t g) {
       const FlushDenormals flush;
-      run(parameters, graphs[g], traces_[g]);
+      traces_[g].n = job_.data.graphs[graphs[g]].num_nodes();
+      fill_input(graphs[g], inputs, before[g], traces_[g]);
+      run(parameters, traces_[g]);
       std::copy(traces_[g].logits.begin(), traces_[g].logits.end(),
                 logits.begin() + static_cast<std::ptrdiff_t>(g * config_.classes));
     });
@@ -148,20 +152,22 @@ class PpgnModel final : public BatchModel {
     }
   }
 
-  void fill_input(std::uint32_t graph, Trace& trace) const {
+  void fill_input(std::uint32_t graph, const Inputs& inputs, std::size_t before, Trace& trace) const {
     const Graph& from = job_.data.graphs[graph];
-    const std::size_t n = trace.n, columns = config_.input_features, stride = model_.padded(1 + columns);
+    const std::size_t n = trace.n, stride = model_.padded(1 + config_.node_inputs());
     trace.input_view = trace.input.reserve(n * n, stride);
     std::fill_n(trace.input_view.data, n * n * stride, 0.0f);
     for (Node v = 0; v < n; ++v) {
       for (const Node u : from.neighbours(v)) trace.input_view.row(v * n + u)[0] = 1;
-      std::copy_n(job_.data.features[graph].data() + v * columns, columns, trace.input_view.row(v * n + v) + 1);
     }
+    // Row (v, v) is n + 1 rows before row (v + 1, v + 1).
+    float* diagonal = trace.input_view.data + 1;
+    fixed_columns(job_, graph, diagonal, (n + 1) * stride);
+    random_columns(config_, inputs, graph, n, before, diagonal + config_.input_features, (n + 1) * stride);
   }
 
-  void run(std::span<const float> parameters, std::uint32_t graph, Trace& trace) const {
-    const std::size_t n = trace.n = job_.data.graphs[graph].num_nodes(), rows = n * n, width = config_.width;
-    fill_input(graph, trace);
+  void run(std::span<const float> parameters, Trace& trace) const {
+    const std::size_t n = trace.n, rows = n * n, width = config_.width;
     trace.steps.resize(blocks_.size());
     trace.logits.assign(config_.classes, 0.0f);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
@@ -211,7 +217,27 @@ class PpgnModel final : public BatchModel {
     kernels_.channel_product(p);
   }
 
+  // What an entry's value counts for in a sum or a mean, on the diagonal (part 0) or off it.
+  [[nodiscard]] double share(std::size_t n, std::size_t part) const {
+    return config_.readout == nn::Readout::sum ? 1 : 1 / static_cast<double>(part == 0 ? n : n * n - n);
+  }
+
+  void add_up(std::size_t n, Trace::Step& step) const {
+    const std::size_t width = config_.width;
+    std::vector<double> sums(2 * width, 0.0);
+    for (std::size_t r = 0; r < n * n; ++r) {
+      const float* value = step.out_view.row(r);
+      double* sum = sums.data() + (r / n == r % n ? 0 : width);
+      for (std::size_t c = 0; c < width; ++c) sum[c] += value[c];
+    }
+    step.pooled.assign(2 * width, 0.0f);
+    for (std::size_t c = 0; c < 2 * width && n > c / width; ++c) {
+      step.pooled[c] = static_cast<float>(sums[c] * share(n, c / width));
+    }
+  }
+
   void pool(std::size_t n, Trace::Step& step) const {
+    if (config_.readout != nn::Readout::max) return add_up(n, step);
     const std::size_t width = config_.width;
     step.pooled.assign(2 * width, 0.0f);  // a graph of one node has nothing off the diagonal
     step.winners.assign(2 * width, n * n);
@@ -233,6 +259,21 @@ class PpgnModel final : public BatchModel {
     }
   }
 
+  void pool_back(std::size_t n, const Trace::Step& step, const std::vector<float>& d_pooled, View d_out) const {
+    const std::size_t width = config_.width;
+    if (config_.readout == nn::Readout::max) {
+      for (std::size_t c = 0; c < d_pooled.size(); ++c) {
+        if (step.winners[c] < n * n) d_out.row(step.winners[c])[c % width] += d_pooled[c];
+      }
+      return;
+    }
+    for (std::size_t r = 0; r < n * n; ++r) {
+      const std::size_t part = r / n == r % n ? 0 : 1;
+      const auto own = static_cast<float>(share(n, part));
+      for (std::size_t c = 0; c < width; ++c) d_out.row(r)[c] += own * d_pooled[part * width + c];
+    }
+  }
+
   void run_back(std::span<const float> parameters, const std::vector<float>& d_logits, Trace& trace) const {
     const std::size_t n = trace.n, rows = n * n, width = config_.width;
     if (trace.gradient.size() == 0) trace.gradient = AlignedFloats(model_.packed_size());
@@ -249,9 +290,7 @@ class PpgnModel final : public BatchModel {
       const View x = b == 0 ? trace.input_view : trace.steps[b - 1].out_view;
       const std::vector<float> d_pooled =
           linear_backward<float>(block.vote, parameters, step.pooled, d_logits, trace.vote);
-      for (std::size_t c = 0; c < d_pooled.size(); ++c) {
-        if (step.winners[c] < rows) d_out.row(step.winners[c])[c % width] += d_pooled[c];
-      }
+      pool_back(n, step, d_pooled, d_out);
       const std::size_t before = block.skip->in - width;
       const View d_joined = memory[5].reserve(rows, model_.padded(block.skip->in));
       apply_back(*block.skip, rows, step.joined_view, d_out, d_joined, false, trace.gradient.data());

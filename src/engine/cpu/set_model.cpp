@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/core/head.hpp"
-#include "engine/core/randomness.hpp"
 #include "engine/cpu/set_layer.hpp"
 #include "engine/cpu/trainer.hpp"
 #include "engine/sets/plan.hpp"
@@ -39,9 +38,9 @@ class SetModel final : public BatchModel {
     }
   }
 
-  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey* dropout,
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                const Crew& crew, std::span<float> logits) override {
-    plan_ = &planner_.plan(graphs, crew);
+    plan_ = &planner_.plan(graphs, inputs, crew);
     model_.pack(parameters, packed_.data());
     for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, packed_.data(), derived_.data());
     passes_.assign(graphs.size(), {});
@@ -56,9 +55,9 @@ class SetModel final : public BatchModel {
       readout(i, crew);
     }
     for (std::size_t g = 0; g < graphs.size(); ++g) {
-      if (dropout != nullptr) {
+      if (inputs.dropout) {
         passes_[g].factors.resize(config_.width);
-        dropout_factors(config_.dropout, dropout->seed, dropout->fold, dropout->epoch, graphs[g], passes_[g].factors);
+        dropout_columns(config_, inputs, graphs[g], passes_[g].factors);
       }
       head_.forward(parameters, passes_[g]);
       std::copy(passes_[g].logits.begin(), passes_[g].logits.end(),

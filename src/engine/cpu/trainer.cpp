@@ -163,11 +163,7 @@ class TrialLane final : public PlainLane {
                    GradientSink sink) {
     Slice slice;
     slice.members = slices[s];
-    slice.feature_key = feature_key(trial_.seed, trial_.fold, epoch, kTrainingPass);
-    slice.dropout = true;
-    slice.seed = trial_.seed;
-    slice.fold = trial_.fold;
-    slice.epoch = epoch;
+    slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
     pass.losses(prepared_.job().loss, 1 / static_cast<float>(slices.graphs()), tally);
@@ -202,7 +198,7 @@ class TrialLane final : public PlainLane {
     for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
       Slice slice;
       slice.members = members;
-      slice.feature_key = feature_key(trial_.seed, trial_.fold, epoch, test_pass(draw));
+      slice.inputs = test_inputs(trial_, epoch, draw);
       pass.forward(slice, {p_.data(), derived_.data()});
       for (std::size_t i = 0; i < members.size(); ++i) {
         const auto logits = pass.logits(i);

@@ -97,12 +97,11 @@ class CudaEngine : public Engine {
 
  private:
   [[nodiscard]] std::unique_ptr<Path> fp32_path(const Job& job) const {
-    return job.model.kind == "ppgn" ? make_ppgn_path(Precision::fp32, options_.threads)
-                                    : make_layerwise_path(Precision::fp32, options_.threads);
+    return ppgn_refuses(job).empty() ? make_ppgn_path(Precision::fp32, options_.threads)
+                                     : make_layerwise_path(Precision::fp32, options_.threads);
   }
   [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
-    if (job.model.kind == "ppgn") {
-      if (options_.choice != Choice::by_job) throw InputError("ppgn has one path on the GPU: none can be chosen");
+    if (options_.choice == Choice::by_job && ppgn_refuses(job).empty()) {
       return make_ppgn_path(options_.precision, options_.threads);
     }
     if (options_.choice == Choice::fused && options_.precision == Precision::fp32) {
@@ -113,6 +112,8 @@ class CudaEngine : public Engine {
       if (why.empty()) return make_fused_path();
       if (options_.choice == Choice::fused) throw InputError("the fused path cannot run this: " + why);
     }
+    const std::string why = layerwise_refuses(job);
+    if (!why.empty()) throw InputError("the layer-wise path cannot run this: " + why);
     return make_layerwise_path(options_.precision, options_.threads);
   }
 

@@ -38,12 +38,14 @@ class Path {
                           const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
 };
 
-/// Why the fused path cannot run a job; empty: it can.
+/// For every path: why it cannot run a job; empty: it can.
 [[nodiscard]] std::string fused_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_fused_path();
 /// gcn, gcn2, gcn3, gcn123. `threads` prepare data on the host; 0: all cores.
+[[nodiscard]] std::string layerwise_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
 /// ppgn. `threads` as above.
+[[nodiscard]] std::string ppgn_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads);
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

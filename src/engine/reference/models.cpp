@@ -1,6 +1,5 @@
 #include "engine/reference/models.hpp"
 
-#include "engine/core/randomness.hpp"
 #include "engine/reference/ppgn_network.hpp"
 #include "engine/reference/set_network.hpp"
 
@@ -13,16 +12,15 @@ class SetModel final : public BatchModel {
   SetModel(const Job& job, std::shared_ptr<const SetData> sets)
       : job_(job), sets_(std::move(sets)), planner_(job, *sets_), network_(job.model, sets_->levels()) {}
 
-  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey* dropout,
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                const Crew& crew, std::span<float> logits) override {
-    plan_ = &planner_.plan(graphs, crew);
+    plan_ = &planner_.plan(graphs, inputs, crew);
     std::vector<float> factors;
-    if (dropout != nullptr) {
+    if (inputs.dropout) {
       const std::size_t width = job_.model.width;
       factors.resize(graphs.size() * width);
       for (std::size_t g = 0; g < graphs.size(); ++g) {
-        dropout_factors(job_.model.dropout, dropout->seed, dropout->fold, dropout->epoch, graphs[g],
-                        std::span(factors).subspan(g * width, width));
+        dropout_columns(job_.model, inputs, graphs[g], std::span(factors).subspan(g * width, width));
       }
     }
     const std::vector<float> z = network_.forward(parameters, *plan_, factors);
@@ -48,11 +46,19 @@ class PpgnModel final : public BatchModel {
  public:
   explicit PpgnModel(const Job& job) : job_(job), network_(job.model) {}
 
-  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const DropoutKey*, const Crew&,
-               std::span<float> logits) override {
+  void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
+               const Crew&, std::span<float> logits) override {
     traces_.clear();
+    std::size_t before = 0;
     for (std::size_t g = 0; g < graphs.size(); ++g) {
-      traces_.push_back(network_.forward(parameters, job_.data.graphs[graphs[g]], job_.data.features[graphs[g]]));
+      const Graph& graph = job_.data.graphs[graphs[g]];
+      const std::size_t columns = job_.model.node_inputs();
+      std::vector<float> features(graph.num_nodes() * columns);
+      fixed_columns(job_, graphs[g], features.data(), columns);
+      random_columns(job_.model, inputs, graphs[g], graph.num_nodes(), before,
+                     features.data() + job_.model.input_features, columns);
+      before += graph.num_nodes();
+      traces_.push_back(network_.forward(parameters, graph, features));
       std::copy(traces_.back().logits.begin(), traces_.back().logits.end(),
                 logits.begin() + static_cast<std::ptrdiff_t>(g * job_.model.classes));
     }
@@ -75,7 +81,7 @@ class PpgnModel final : public BatchModel {
 }  // namespace
 
 MakeModel model_maker(const Job& job) {
-  if (job.model.kind == "ppgn") return [&job] { return std::make_unique<PpgnModel>(job); };
+  if (job.model.body() == nn::Body::pairs) return [&job] { return std::make_unique<PpgnModel>(job); };
   return [&job, sets = sets_of(job, 1)] { return std::make_unique<SetModel>(job, sets); };
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 /// PPGN (provably powerful graph networks) in plain loops. A graph of n nodes is an n × n × channels tensor: adjacency,
 /// then the node features on the diagonal. A block runs two MLPs on every entry, multiplies their outputs as matrices,
-/// channel by channel, and mixes the product with its input; the maxima of every block's output over the diagonal and
-/// over the rest vote on the logits.
+/// channel by channel, and mixes the product with its input; the readouts (maxima, means or sums) of every block's
+/// output over the diagonal and over the rest vote on the logits.
 #include <vector>
 
 #include "engine/reference/network.hpp"
@@ -33,19 +33,19 @@ class PpgnNetwork {
       std::vector<Matrix<Real>> mlp[2];  ///< outputs of the layers
       Matrix<Real> joined;               ///< input and product, side by side
       Matrix<Real> out;
-      std::vector<Real> pooled;          ///< maxima over the diagonal, then over the rest
-      std::vector<std::size_t> winners;  ///< their entries; the number of entries where there is none
+      std::vector<Real> pooled;          ///< readouts of the diagonal, then of the rest
+      std::vector<std::size_t> winners;  ///< of maxima: their entries; the number of entries where there is none
     };
     Matrix<Real> input;
     std::vector<Step> steps;
     std::vector<Real> logits;
   };
 
-  /// `features`: nodes × input_features.
+  /// `features`: nodes × node_inputs().
   Trace forward(std::span<const Real> parameters, const Graph& graph, std::span<const float> features) const {
     Trace trace;
     const std::size_t n = trace.nodes = graph.num_nodes();
-    const std::size_t columns = config_.input_features;
+    const std::size_t columns = config_.node_inputs();
     trace.input = Matrix<Real>(n * n, 1 + columns);
     for (Node v = 0; v < n; ++v) {
       for (const Node u : graph.neighbours(v)) trace.input(v * n + u, 0) = 1;
@@ -90,9 +90,7 @@ class PpgnNetwork {
       const typename Trace::Step& step = trace.steps[s];
       const Matrix<Real>& x = s == 0 ? trace.input : trace.steps[s - 1].out;
       const std::vector<Real> d_pooled = linear_backward(block.vote, parameters, step.pooled, d_logits, gradient);
-      for (std::size_t c = 0; c < d_pooled.size(); ++c) {
-        if (step.winners[c] < n * n) d_out(step.winners[c], c % width) += d_pooled[c];
-      }
+      pool_backward(n, step, d_pooled, d_out);
       const Matrix<Real> d_joined = apply_backward(block.skip, parameters, step.joined, d_out, gradient);
       const Matrix<Real>&a = step.mlp[0].back(), &b = step.mlp[1].back();
       Matrix<Real> d[2] = {Matrix<Real>(n * n, width), Matrix<Real>(n * n, width)};
@@ -168,12 +166,31 @@ class PpgnNetwork {
     for (std::size_t r = 0; r < n * n; ++r) {
       const std::size_t part = r / n == r % n ? 0 : width;
       for (std::size_t c = 0; c < width; ++c) {
-        if (step.winners[part + c] == n * n || step.out(r, c) > step.pooled[part + c]) {
+        if (config_.readout != nn::Readout::max) {
+          step.pooled[part + c] += share(n, part > 0) * step.out(r, c);
+        } else if (step.winners[part + c] == n * n || step.out(r, c) > step.pooled[part + c]) {
           step.pooled[part + c] = step.out(r, c);
           step.winners[part + c] = r;
         }
       }
     }
+  }
+
+  void pool_backward(std::size_t n, const typename Trace::Step& step, const std::vector<Real>& d_pooled,
+                     Matrix<Real>& d_out) const {
+    const std::size_t width = config_.width;
+    for (std::size_t c = 0; c < 2 * width && config_.readout == nn::Readout::max; ++c) {
+      if (step.winners[c] < n * n) d_out(step.winners[c], c % width) += d_pooled[c];
+    }
+    for (std::size_t r = 0; r < n * n && config_.readout != nn::Readout::max; ++r) {
+      const std::size_t part = r / n == r % n ? 0 : width;
+      for (std::size_t c = 0; c < width; ++c) d_out(r, c) += share(n, part > 0) * d_pooled[part + c];
+    }
+  }
+
+  // What an entry's value counts for in a sum or a mean, on the diagonal or off it.
+  [[nodiscard]] Real share(std::size_t n, bool rest) const {
+    return config_.readout == nn::Readout::sum ? Real(1) : 1 / Real(rest ? n * n - n : n);
   }
 
   nn::ModelConfig config_;

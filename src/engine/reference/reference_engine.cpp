@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/randomness.hpp"
 #include "engine/reference/models.hpp"
 #include "engine/reference/network.hpp"
 #include "support/parallel.hpp"
@@ -15,6 +15,11 @@
 namespace tyche::engine::reference {
 
 namespace {
+
+// The random numbers of one graph in a pass.
+struct Drawn {
+  std::vector<float> random, dropout;
+};
 
 // A job made ready: the message graphs of all its graphs and the network.
 class Prepared {
@@ -25,29 +30,24 @@ class Prepared {
 
   [[nodiscard]] const Network<float>& network() const { return network_; }
 
-  // The input of a graph with features drawn under `key`, kept in `random`.
-  Input drawn(std::uint32_t graph, Key key, std::vector<float>& random) const {
-    const std::size_t nodes = messages_[graph].rows_in;
-    random.resize(nodes * job_.model.random_dims());
-    random_features(job_.model, key, graph, nodes, random.data(), job_.model.random_dims());
-    return pinned(graph, random);
-  }
-  Input pinned(std::uint32_t graph, std::span<const float> random) const {
+  // What a graph brings to a pass; what is drawn for it is kept in `drawn`.
+  Input input(std::uint32_t graph, const Inputs& inputs, std::size_t before, Drawn& drawn) const {
+    const nn::ModelConfig& model = job_.model;
     Input input;
     input.messages = &messages_[graph];
-    if (job_.model.deterministic_dims() > 0) input.features = job_.data.features[graph];
-    input.random = random;
+    const std::size_t nodes = messages_[graph].rows_in;
+    if (model.deterministic_dims() > 0) input.features = job_.data.features[graph];
+    drawn.random.resize(nodes * model.random_dims());
+    random_columns(model, inputs, graph, nodes, before, drawn.random.data(), model.random_dims());
+    input.random = drawn.random;
+    if (inputs.dropout) {
+      drawn.dropout.resize(model.width);
+      dropout_columns(model, inputs, graph, drawn.dropout);
+      input.dropout = drawn.dropout;
+    }
     return input;
   }
-  // The inputs of predict() and gradient(): pinned features are taken one graph after another.
-  Input drawn_or_pinned(std::uint32_t graph, const Draw& draw, std::size_t& used, std::vector<float>& random) const {
-    if (draw.pinned.empty()) {
-      return drawn(graph, feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index)), random);
-    }
-    const std::size_t count = messages_[graph].rows_in * job_.model.random_dims();
-    used += count;
-    return pinned(graph, draw.pinned.subspan(used - count, count));
-  }
+  [[nodiscard]] std::size_t nodes(std::uint32_t graph) const { return messages_[graph].rows_in; }
 
  private:
   const Job& job_;
@@ -66,13 +66,12 @@ LossValue<float> loss_at(const Job& job, std::uint32_t graph, const std::vector<
 void train_batch(const Job& job, const Prepared& prepared, const Trial& trial, std::uint32_t epoch,
                  std::span<const std::uint32_t> batch, std::vector<float>& gradient, Tally& tally) {
   std::fill(gradient.begin(), gradient.end(), 0.0f);
-  const Key key = feature_key(trial.seed, trial.fold, epoch, kTrainingPass);
-  std::vector<float> random, dropout(job.model.width), d_logits;
+  const Inputs inputs = training_inputs(trial, epoch);
+  Drawn drawn;
+  std::vector<float> d_logits;
   const float scale = 1 / static_cast<float>(batch.size());
   for (const std::uint32_t graph : batch) {
-    Input input = prepared.drawn(graph, key, random);
-    dropout_factors(job.model.dropout, trial.seed, trial.fold, epoch, graph, dropout);
-    input.dropout = dropout;
+    const Input input = prepared.input(graph, inputs, 0, drawn);
     const Pass<float> pass = prepared.network().forward(trial.state.parameters, input);
     tally.add(loss_at(job, graph, pass.logits, scale, d_logits));
     prepared.network().backward(trial.state.parameters, input, pass, d_logits, gradient);
@@ -105,11 +104,11 @@ class TrialLane final : public PlainLane {
   void evaluate(std::uint32_t epoch, EpochOutput& output) {
     const Stopwatch watch;
     logits_.clear();
-    std::vector<float> random;
+    Drawn drawn;
     for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
-      const Key key = feature_key(trial_.seed, trial_.fold, epoch, test_pass(draw));
+      const Inputs inputs = test_inputs(trial_, epoch, draw);
       for (const std::uint32_t graph : trial_.test) {
-        const Input input = prepared_.drawn(graph, key, random);
+        const Input input = prepared_.input(graph, inputs, 0, drawn);
         const Pass<float> pass = prepared_.network().forward(trial_.state.parameters, input);
         logits_.insert(logits_.end(), pass.logits.begin(), pass.logits.end());
       }
@@ -135,7 +134,7 @@ class ReferenceEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes) return train_batches(job, trials, observer, model_maker(job), threads_);
     const Prepared prepared(job);
     parallel_for(trials.size(), threads_, [&](std::size_t i) {
       train_lane(job, trials.subspan(i, 1), i, observer,
@@ -146,13 +145,16 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") return predict_batches(job, parameters, which, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes)
+      return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
     const Prepared prepared(job);
     Logits logits;
-    std::vector<float> random;
-    std::size_t used = 0;
+    const Inputs inputs = inputs_of(draw);
+    Drawn drawn;
+    std::size_t before = 0;
     for (const std::uint32_t graph : which) {
-      const Input input = prepared.drawn_or_pinned(graph, draw, used, random);
+      const Input input = prepared.input(graph, inputs, before, drawn);
+      before += prepared.nodes(graph);
       const Pass<float> pass = prepared.network().forward(parameters, input);
       logits.values.insert(logits.values.end(), pass.logits.begin(), pass.logits.end());
     }
@@ -162,17 +164,20 @@ class ReferenceEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
-    if (job.model.kind != "gcn") {
-      return gradient_batches(job, parameters, which, model_maker(job), threads_, gradient_out, logits_out);
+    if (job.model.body() != nn::Body::nodes) {
+      return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
     }
     const Prepared prepared(job);
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.clear();
-    std::vector<float> random, d_logits;
-    std::size_t used = 0;
+    const Inputs inputs = inputs_of(draw);
+    Drawn drawn;
+    std::vector<float> d_logits;
+    std::size_t before = 0;
     double loss = 0;
     for (const std::uint32_t graph : which) {
-      const Input input = prepared.drawn_or_pinned(graph, draw, used, random);
+      const Input input = prepared.input(graph, inputs, before, drawn);
+      before += prepared.nodes(graph);
       const Pass<float> pass = prepared.network().forward(parameters, input);
       const float scale = 1 / static_cast<float>(which.size());
       loss += loss_at(job, graph, pass.logits, scale, d_logits).value;

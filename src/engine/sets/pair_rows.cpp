@@ -8,11 +8,12 @@ namespace tyche::engine {
 std::vector<wl::PairClasses> pair_rows(const Job& job, unsigned threads) {
   std::vector<SetData::Sample> samples;
   const auto colours = colours_by_features(job.data, job.model.input_features, samples);
+  const bool compress = job.compress && job.model.random_dims() == 0;
   std::vector<wl::PairClasses> rows(job.data.graphs.size());
   parallel_for(rows.size(), threads, [&](std::size_t g) {
     const Graph& graph = job.data.graphs[g];
-    rows[g] = job.compress && graph.num_nodes() <= kMostNodesForPairClasses ? wl::pair_classes(graph, colours[g])
-                                                                            : wl::single_pairs(graph.num_nodes());
+    rows[g] = compress && graph.num_nodes() <= kMostNodesForPairClasses ? wl::pair_classes(graph, colours[g])
+                                                                        : wl::single_pairs(graph.num_nodes());
   });
   return rows;
 }

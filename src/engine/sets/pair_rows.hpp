@@ -1,6 +1,7 @@
 #pragma once
-/// The rows of PPGN's tensors: a row a class of pairs of nodes (wl/pair_classes.hpp), or one a pair where the job asks
-/// for that (Job::compress) or a graph has so many nodes that looking for classes would take longer than it saves.
+/// The rows of PPGN's tensors: one per class of pairs of nodes (wl/pair_classes.hpp), or one per pair where the job
+/// asks for that (Job::compress), where nodes have random features, which tell all pairs apart, or where a graph has so
+/// many nodes that looking for classes would take longer than it saves.
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -8,7 +9,7 @@
 
 namespace tyche::engine {
 
-/// Graphs of more nodes keep a row a pair.
+/// Graphs of more nodes keep a row per pair.
 inline constexpr Node kMostNodesForPairClasses = 400;
 
 /// One a graph. Nodes are told apart by their features, bit for bit. `threads` 0: all cores.

@@ -55,7 +55,7 @@ std::uint32_t Planner::column_of(std::size_t level, wl::SetType type) const {
   return static_cast<std::uint32_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin());
 }
 
-const Plan& Planner::plan(std::span<const std::uint32_t> graphs, const Crew& crew) {
+const Plan& Planner::plan(std::span<const std::uint32_t> graphs, const Inputs& inputs, const Crew& crew) {
   plan_.graphs.assign(graphs.begin(), graphs.end());
   plan_.rows = 0;
   plan_.full_rows = 0;
@@ -69,7 +69,7 @@ const Plan& Planner::plan(std::span<const std::uint32_t> graphs, const Crew& cre
     if (sets_.compressed()) {
       quotient_level(i, crew);
     } else {
-      plain_level(i, crew);
+      plain_level(i, inputs, crew);
     }
     const LevelPlan& level = plan_.levels[i];
     for (std::size_t l = 1; l <= level.depth; ++l) plan_.rows += level.rows(l);
@@ -155,7 +155,7 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   });
 }
 
-void Planner::plain_level(std::size_t i, const Crew& crew) {
+void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew) {
   const nn::Level& spec = sets_.levels()[i];
   LevelPlan& out = plan_.levels[i];
   out = LevelPlan();
@@ -181,8 +181,11 @@ void Planner::plain_level(std::size_t i, const Crew& crew) {
       one_hot_base(out.from_nodes, std::span(nodes).first(sets.k));
     }
     if (spec.features) {
-      const std::vector<float>& features = job_.data.features[which];
-      out.features.insert(out.features.end(), features.begin(), features.end());
+      const std::size_t before = out.features.size();
+      out.features.resize(before + sets.size() * spec.inputs);
+      fixed_columns(job_, which, out.features.data() + before, spec.inputs);
+      random_columns(job_.model, inputs, which, sets.size(), first,
+                     out.features.data() + before + spec.inputs - spec.random, spec.inputs);
     }
     out.readout.offsets.push_back(out.readout.columns.size());
     first += static_cast<std::uint32_t>(sets.size());

@@ -2,7 +2,7 @@
 /// What a model on sets computes for some graphs: rows and messages of every layer of every level, ready for kernels.
 ///
 ///   Planner planner(job, *sets);
-///   const Plan& plan = planner.plan(batch);          // valid until the next call
+///   const Plan& plan = planner.plan(batch, inputs, crew);   // valid until the next call
 ///   plan.levels[0].messages(2).gather                // third layer
 ///
 /// On a quotient, a row stands for a colour class, and graphs share rows: the classes of a batch at a round are found
@@ -21,7 +21,7 @@ namespace tyche::engine {
 
 struct LevelPlan {
   std::size_t inputs = 0;                  ///< rows of round 0
-  std::vector<float> features;             ///< level of nodes: inputs × input_features
+  std::vector<float> features;             ///< level of nodes: inputs × (features, then random ones)
   std::vector<std::uint32_t> type_column;  ///< other levels: which of the one-hot columns, one a row
   SparseRows from_nodes;             ///< levels above nodes: inputs × outputs of level 0, the mean over a set's nodes
   std::vector<MessageGraph> layers;  ///< one a layer, or one for all; only the forward half
@@ -47,11 +47,12 @@ class Planner {
   /// The job and the sets must outlive it.
   Planner(const Job& job, const SetData& sets);
 
-  const Plan& plan(std::span<const std::uint32_t> graphs, const Crew& crew);
+  /// Pinned features of `inputs` are those of these graphs.
+  const Plan& plan(std::span<const std::uint32_t> graphs, const Inputs& inputs, const Crew& crew);
 
  private:
   void quotient_level(std::size_t level, const Crew& crew);
-  void plain_level(std::size_t level, const Crew& crew);
+  void plain_level(std::size_t level, const Inputs& inputs, const Crew& crew);
   [[nodiscard]] std::uint32_t column_of(std::size_t level, wl::SetType type) const;
 
   // Rows of classes, for one round: class -> row, valid where the stamp is the present one.

@@ -40,7 +40,7 @@ void check_types(const nn::Level& level, std::span<const wl::SetType> types) {
 }
 
 SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
-    : levels_(nn::levels(model)), graphs_(data.graphs.size()), compressed_(compress) {}
+    : levels_(nn::levels(model)), graphs_(data.graphs.size()), compressed_(compress && model.random_dims() == 0) {}
 
 bool SetData::fits(const nn::ModelConfig& model, const Data& data) const {
   const std::vector<nn::Level> wanted = nn::levels(model);
@@ -53,7 +53,7 @@ bool SetData::fits(const nn::ModelConfig& model, const Data& data) const {
 
 std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const Data& data, const SetOptions& options) {
   auto out = std::make_shared<SetData>(model, data, options.compress);
-  if (!options.compress) return out;
+  if (!out->compressed()) return out;
   Colours colours;
   for (const nn::Level& level : out->levels()) {
     wl::QuotientOptions wanted;

@@ -16,7 +16,7 @@
 namespace tyche::engine {
 
 struct SetOptions {
-  bool compress = true;
+  bool compress = true;  ///< where that is right: nodes with random features of their own are in no class with others
   unsigned threads = 0;
   Progress* progress = nullptr;  ///< one unit a graph and level
   wl::QuotientCache cache;       ///< where quotients are kept between runs; by default nowhere

@@ -35,13 +35,17 @@ Network::Network(const nn::ModelConfig& model, const SetData* sets, const blocks
     } else {
       names = sets->levels()[i].convs;
       inputs = narrow(sets->levels()[i].inputs);
+      if (sets->levels()[i].random > 0) {
+        random_count = narrow(sets->levels()[i].random);
+        random_first = inputs - random_count;
+      }
     }
     std::vector<std::size_t> spaces, links;
     for (std::size_t l = 0; l <= names.size(); ++l) spaces.push_back(level.space(l));
     for (std::size_t l = 0; l < names.size(); ++l) links.push_back(level.link(l));
     add_level(layout, names, spaces, links, inputs, level.below, most_slices);
   }
-  if (random_first > 0 && random_count > 0) {
+  if (sets == nullptr && random_first > 0 && random_count > 0) {
     // The matrix that pre.1 fills in part.
     matrices[2].columns = model.width;
     matrices[2].stride = padded16(model.width);

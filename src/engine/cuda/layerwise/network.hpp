@@ -59,7 +59,8 @@ struct Network {
   FactorPlaces factors{};
   std::vector<Segment> segments;
   std::vector<AdamBlock> blocks;
-  // Random columns of a gcn's input: matrix, first column, how many.
+  // Random columns of the nodes' input (gcn123), or of what follows the pre-convolutions (gcn): matrix, first column,
+  // how many.
   std::size_t random_matrix = 0;
   uint32_t random_first = 0, random_count = 0;
   nn::Activation activation = nn::Activation::elu;

@@ -162,6 +162,10 @@ std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
   return std::make_unique<LayerwisePath<Mixed>>(options);
 }
 
+std::string layerwise_refuses(const Job& job) {
+  return job.model.body() == nn::Body::pairs ? "it runs models on nodes and sets, not " + job.model.kind : "";
+}
+
 std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads) {
   LayerwiseOptions options;
   options.precision = precision;

@@ -153,11 +153,9 @@ template <class P>
 void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level) {
   const LevelSpec& spec = network_.levels[level];
   const MatrixSpec& first = network_.matrices[spec.first_matrix];
+  const bool random = level == 0 && network_.random_count > 0 && network_.random_matrix == 0;
   // A gcn without deterministic columns starts from random ones alone.
-  if (network_.random_count > 0 && network_.random_matrix == 0) {
-    fill_random(words, plan, inputs);
-    return;
-  }
+  if (random && network_.random_first == 0) return fill_random(words, plan, inputs);
   InputArguments a{};
   a.rows = rows(words, plan, first.space);
   a.ends = graphs_.ends(level);
@@ -171,6 +169,7 @@ void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassI
     a.width = nodes.columns;
   }
   launch(input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(spec.first_matrix));
+  if (random) fill_random(words, plan, inputs);
 }
 
 template <class P>

@@ -59,6 +59,113 @@ __device__ __forceinline__ PpgnChannelTask<T> ppgn_channel_task(const PpgnChanne
   return task;
 }
 
+/// Where the entries of factors are, for kSpan steps of depth from z0 on: stages × lines × 16 steps into `table`.
+__device__ __forceinline__ void ppgn_find_factors(const PpgnChannelPlace& place, const std::uint32_t* pairs,
+                                                  bool left_transposed, bool right_transposed, unsigned z0,
+                                                  std::uint32_t* table) {
+  using Tile = PpgnChannelTile;
+  const unsigned n = place.graph.nodes, diagonal = place.graph.diagonal;
+  constexpr int kLinesAtOnce = Tile::kThreads / 16, kTimes = Tile::kRows / kLinesAtOnce;
+  static_assert(Tile::kRows == Tile::kColumns && kTimes * kLinesAtOnce == Tile::kRows, "");
+  const unsigned line = threadIdx.x / 16, z = z0 + threadIdx.x % 16;
+  const unsigned left_outer = left_transposed ? 1 : n, left_z = left_transposed ? n : 1;
+  const unsigned right_outer = right_transposed ? n : 1, right_z = right_transposed ? 1 : n;
+  const std::uint32_t* const left = pairs + (place.row0 + line) * left_outer + z * left_z;
+  const std::uint32_t* const right = pairs + (place.column0 + line) * right_outer + z * right_z;
+  std::uint32_t found[Tile::kStages][2][kTimes];
+#pragma unroll
+  for (int s = 0; s < Tile::kStages; ++s) {
+#pragma unroll
+    for (int i = 0; i < kTimes; ++i) {
+      const unsigned more = static_cast<unsigned>(i) * kLinesAtOnce;
+      const bool inside = z + 16u * s < n;
+      found[s][0][i] = inside && place.row0 + line + more < diagonal ? left[more * left_outer + 16 * s * left_z] : 0;
+      found[s][1][i] = inside && place.column0 + line + more < n ? right[more * right_outer + 16 * s * right_z] : 0;
+    }
+  }
+  std::uint32_t* const to = table + threadIdx.x;
+#pragma unroll
+  for (int s = 0; s < Tile::kStages; ++s) {
+#pragma unroll
+    for (int side = 0; side < 2; ++side) {
+#pragma unroll
+      for (int i = 0; i < kTimes; ++i) {
+        to[((s * 2 + side) * kTimes + i) * Tile::kThreads] = found[s][side][i] & ~kPpgnFirst;
+      }
+    }
+  }
+}
+
+/// A lane's pairs of four channels at two neighbouring steps of depth.
+__device__ __forceinline__ void ppgn_four(unsigned (&out)[4], const char* at) {
+  const uint2 even = *reinterpret_cast<const uint2*>(at), odd = *reinterpret_cast<const uint2*>(at + 256);
+  out[0] = (even.x & 0xffffu) | odd.x << 16;
+  out[1] = even.x >> 16 | (odd.x & 0xffff0000u);
+  out[2] = (even.y & 0xffffu) | odd.y << 16;
+  out[3] = even.y >> 16 | (odd.y & 0xffff0000u);
+}
+
+/// 16 steps of depth more of a warp's sums: 16 × 16 entries of 8 channels. `left` and `right` are the lane's entry row
+/// and column of the stage; steps 8 · half + 2 (lane % 4) and the next lie at place_of[half].
+__device__ __forceinline__ void ppgn_multiply(const char* left, const char* right, const int (&place_of)[2],
+                                              float (&sums)[2][8][4]) {
+#pragma unroll
+  for (int quad = 0; quad < 2; ++quad) {
+    __syncwarp();  // keeps the compiler from loading more at once than there are registers for
+    unsigned a[4][4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) ppgn_four(a[q], left + place_of[q / 2] + q % 2 * 8 * 512 + quad * 8);
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      unsigned b[2][4];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) ppgn_four(b[half], right + place_of[half] + j * 8 * 512 + quad * 8);
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
+        mma_16816(sums[j][quad * 4 + c], own, b[0][c], b[1][c]);
+      }
+    }
+  }
+}
+
+/// Eight channels of a warp's entries to memory: which entries (0: not computed), their classes' scales, and their
+/// masks, four at a time. `entries`: the lane's first of 8 rows; rows of `out` and `mask` are `stride` apart. Returns
+/// whether one is not finite.
+__device__ __forceinline__ bool ppgn_store(const std::uint32_t* entries, const float* scales, const Half* mask_from,
+                                           Half* out, unsigned stride, const float (&sums)[2][8][4]) {
+  unsigned bad = 0;
+#pragma unroll
+  for (int j = 0; j < 2; ++j) {
+    std::uint32_t entry[4];
+    float scale[4];
+    uint4 mask[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) entry[q] = entries[q / 2 * 8 * PpgnChannelTile::kColumns + j * 8 + q % 2];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      const unsigned row = entry[q] & ~kPpgnFirst;
+      const bool first = (entry[q] & kPpgnFirst) != 0;
+      scale[q] = first && scales != nullptr ? scales[row] : 1;
+      if (first && mask_from != nullptr) {
+        mask[q] = *reinterpret_cast<const uint4*>(mask_from + static_cast<std::size_t>(row) * stride);
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      if ((entry[q] & kPpgnFirst) == 0) continue;
+      uint4 value = {pack2(sums[j][0][q] * scale[q], sums[j][1][q] * scale[q]),
+                     pack2(sums[j][2][q] * scale[q], sums[j][3][q] * scale[q]),
+                     pack2(sums[j][4][q] * scale[q], sums[j][5][q] * scale[q]),
+                     pack2(sums[j][6][q] * scale[q], sums[j][7][q] * scale[q])};
+      bad |= ppgn_bad_halves(value);
+      if (mask_from != nullptr) value = ppgn_masked(value, mask[q]);
+      *reinterpret_cast<uint4*>(out + (entry[q] & ~kPpgnFirst) * static_cast<std::size_t>(stride)) = value;
+    }
+  }
+  return bad != 0;
+}
+
 /// Half precision on tensor cores: one block 16 channels, one warp 16 × 16 entries of 8 of them. Eight neighbouring
 /// channels are one chunk of 16 bytes; a lane reads halves of two chunks, of neighbouring steps of depth, and has a
 /// pair of four channels' fragments. Chunks of an entry row lie by parity of the step, then channels, then half the
@@ -82,41 +189,11 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = shfl(static_cast<int>(threadIdx.x) / 32, 0);
 
-  // Where the entries of factors are, for kSpan steps of depth from z0 on: stages × lines × 16 steps.
   std::uint32_t* const table = reinterpret_cast<std::uint32_t*>(shared + Tile::kStages * Tile::kStage);
   std::uint32_t* const entries = table + Tile::kTable;
   const auto find = [&](unsigned z0) {
-    const bool left_transposed = second ? all.task[1].left_transposed : all.task[0].left_transposed;
-    const bool right_transposed = second ? all.task[1].right_transposed : all.task[0].right_transposed;
-    constexpr int kLinesAtOnce = Tile::kThreads / 16, kTimes = Tile::kRows / kLinesAtOnce;
-    static_assert(Tile::kRows == Tile::kColumns && kTimes * kLinesAtOnce == Tile::kRows, "");
-    const unsigned line = threadIdx.x / 16, z = z0 + threadIdx.x % 16;
-    const unsigned left_outer = left_transposed ? 1 : n, left_z = left_transposed ? n : 1;
-    const unsigned right_outer = right_transposed ? n : 1, right_z = right_transposed ? 1 : n;
-    const std::uint32_t* const left = pairs + (place.row0 + line) * left_outer + z * left_z;
-    const std::uint32_t* const right = pairs + (place.column0 + line) * right_outer + z * right_z;
-    std::uint32_t found[Tile::kStages][2][kTimes];
-#pragma unroll
-    for (int s = 0; s < Tile::kStages; ++s) {
-#pragma unroll
-      for (int i = 0; i < kTimes; ++i) {
-        const unsigned more = static_cast<unsigned>(i) * kLinesAtOnce;
-        const bool inside = z + 16u * s < n;
-        found[s][0][i] = inside && place.row0 + line + more < diagonal ? left[more * left_outer + 16 * s * left_z] : 0;
-        found[s][1][i] = inside && place.column0 + line + more < n ? right[more * right_outer + 16 * s * right_z] : 0;
-      }
-    }
-    std::uint32_t* const to = table + threadIdx.x;
-#pragma unroll
-    for (int s = 0; s < Tile::kStages; ++s) {
-#pragma unroll
-      for (int side = 0; side < 2; ++side) {
-#pragma unroll
-        for (int i = 0; i < kTimes; ++i) {
-          to[((s * 2 + side) * kTimes + i) * Tile::kThreads] = found[s][side][i] & ~kPpgnFirst;
-        }
-      }
-    }
+    ppgn_find_factors(place, pairs, second ? all.task[1].left_transposed : all.task[0].left_transposed,
+                      second ? all.task[1].right_transposed : all.task[0].right_transposed, z0, table);
   };
   // The entries of the product; 0: not computed.
   {
@@ -177,18 +254,10 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
       for (int q = 0; q < 4; ++q) sums[j][c][q] = 0;
     }
   }
-  // Pairs of four channels: of the lane's entry row, steps 8 · half + 2 (lane % 4), at place_of[half], and the next.
   const int row_parity = lane >> 2 & 1;
   const char* const own_left = shared + (warp_row + lane / 4) * 512 + warp_group * 128;
   const char* const own_right = shared + (Tile::kRows + warp_column + lane / 4) * 512 + warp_group * 128;
   const int place_of[2] = {(lane % 4 ^ row_parity << 2) * 16, ((lane % 4 + 4) ^ row_parity << 2) * 16};
-  const auto four = [&](unsigned(&out)[4], const char* at) {
-    const uint2 even = *reinterpret_cast<const uint2*>(at), odd = *reinterpret_cast<const uint2*>(at + 256);
-    out[0] = (even.x & 0xffffu) | odd.x << 16;
-    out[1] = even.x >> 16 | (odd.x & 0xffff0000u);
-    out[2] = (even.y & 0xffffu) | odd.y << 16;
-    out[3] = even.y >> 16 | (odd.y & 0xffff0000u);
-  };
 
   load(0, 0);
   load(1, 16);
@@ -203,71 +272,19 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
     }
     load(free_stage, ahead);
     free_stage = free_stage + 1 == Tile::kStages ? 0 : free_stage + 1;
-    if (busy) {
-      const int at = stage * Tile::kStage;
-#pragma unroll
-      for (int quad = 0; quad < 2; ++quad) {
-        __syncwarp();  // keeps the compiler from loading more at once than there are registers for
-        unsigned a[4][4];
-#pragma unroll
-        for (int q = 0; q < 4; ++q) four(a[q], own_left + at + place_of[q / 2] + q % 2 * 8 * 512 + quad * 8);
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          unsigned b[2][4];
-#pragma unroll
-          for (int half = 0; half < 2; ++half) four(b[half], own_right + at + place_of[half] + j * 8 * 512 + quad * 8);
-#pragma unroll
-          for (int c = 0; c < 4; ++c) {
-            const unsigned own[4] = {a[0][c], a[1][c], a[2][c], a[3][c]};
-            mma_16816(sums[j][quad * 4 + c], own, b[0][c], b[1][c]);
-          }
-        }
-      }
-    }
+    if (busy) ppgn_multiply(own_left + stage * Tile::kStage, own_right + stage * Tile::kStage, place_of, sums);
     stage = stage + 1 == Tile::kStages ? 0 : stage + 1;
   }
 
-  // Out: which entries, their classes' scales, and their masks, four at a time.
-  unsigned bad = 0;
-  if (busy) {
-    Half* const out = second ? all.task[1].out : all.task[0].out;
-    const Half* const mask_from = second ? all.task[1].mask : all.task[0].mask;
-    const float* const scales = second ? all.task[1].row_scale : all.task[0].row_scale;
-    const std::size_t out0 = base + static_cast<unsigned>(warp_group) * 8;
-#pragma unroll
-    for (int j = 0; j < 2; ++j) {
-      std::uint32_t entry[4];
-      float scale[4];
-      uint4 mask[4];
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        entry[q] =
-            entries[(warp_row + q / 2 * 8 + lane / 4) * Tile::kColumns + warp_column + j * 8 + lane % 4 * 2 + q % 2];
-      }
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        const unsigned row = entry[q] & ~kPpgnFirst;
-        const bool first = (entry[q] & kPpgnFirst) != 0;
-        scale[q] = first && scales != nullptr ? scales[place.graph.first_row + row] : 1;
-        if (first && mask_from != nullptr) {
-          mask[q] = *reinterpret_cast<const uint4*>(mask_from + out0 + static_cast<std::size_t>(row) * all.channels);
-        }
-      }
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        if ((entry[q] & kPpgnFirst) == 0) continue;
-        uint4 value = {pack2(sums[j][0][q] * scale[q], sums[j][1][q] * scale[q]),
-                       pack2(sums[j][2][q] * scale[q], sums[j][3][q] * scale[q]),
-                       pack2(sums[j][4][q] * scale[q], sums[j][5][q] * scale[q]),
-                       pack2(sums[j][6][q] * scale[q], sums[j][7][q] * scale[q])};
-        bad |= ppgn_bad_halves(value);
-        if (mask_from != nullptr) value = ppgn_masked(value, mask[q]);
-        const std::size_t row = entry[q] & ~kPpgnFirst;
-        *reinterpret_cast<uint4*>(out + out0 + row * all.channels) = value;
-      }
-    }
-  }
-  if (bad != 0) *all.flag = 1;
+  if (!busy) return;
+  const float* const scales = second ? all.task[1].row_scale : all.task[0].row_scale;
+  const Half* const mask = second ? all.task[1].mask : all.task[0].mask;
+  const std::size_t out0 = base + static_cast<unsigned>(warp_group) * 8;
+  const bool bad =
+      ppgn_store(entries + (warp_row + lane / 4) * Tile::kColumns + warp_column + lane % 4 * 2,
+                 scales == nullptr ? nullptr : scales + place.graph.first_row, mask == nullptr ? nullptr : mask + out0,
+                 (second ? all.task[1].out : all.task[0].out) + out0, all.channels, sums);
+  if (bad) *all.flag = 1;
 }
 
 /// fp32: a lane a channel, a warp 8 × 4 entries at a time.

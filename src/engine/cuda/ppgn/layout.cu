@@ -9,7 +9,7 @@ PpgnLayout::PpgnLayout(const nn::ModelConfig& config) : channels_(ppgn_padded(co
   flat_size_ = layout.size;
   for (std::uint32_t b = 0; b < config.layers; ++b) {
     Block block;
-    const unsigned before = b == 0 ? 1 + config.input_features : config.width;
+    const unsigned before = b == 0 ? 1 + config.node_inputs() : config.width;
     block.inputs = ppgn_padded(before);
     const std::string at = std::to_string(b);
     for (unsigned m = 0; m < 2; ++m) {
@@ -23,11 +23,11 @@ PpgnLayout::PpgnLayout(const nn::ModelConfig& config) : channels_(ppgn_padded(co
     block.skip = place(layout, "skip." + at, joined);
     blocks_.push_back(std::move(block));
   }
-  const unsigned maxima[] = {config.width, config.width};
+  const unsigned pooled[] = {config.width, config.width};
   const std::size_t inputs = std::size_t{2} * channels_;
   vote_weight_ = size_;
   for (std::uint32_t b = 0; b < config.layers; ++b) {
-    place_matrix(layout.at("vote." + std::to_string(b) + ".weight"), size_, inputs, maxima);
+    place_matrix(layout.at("vote." + std::to_string(b) + ".weight"), size_, inputs, pooled);
     size_ += classes_ * inputs;
   }
   vote_bias_ = size_;

@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "engine/core/randomness.hpp"
 #include "engine/cuda/ppgn/network.hpp"
 #include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/ppgn/readout.cuh"
@@ -27,7 +28,7 @@ PpgnGraphs::PpgnGraphs(const Job& job, unsigned threads, Stream& stream) : featu
     const unsigned n = graph.num_nodes();
     const auto rows = static_cast<unsigned>(found[g].classes.size());
     graphs_.push_back(
-        {static_cast<unsigned>(g), n, rows, found[g].diagonal, 0, 0, std::uint64_t{classes.size()}, pairs.size()});
+        {static_cast<unsigned>(g), n, rows, found[g].diagonal, 0, 0, 0, std::uint64_t{classes.size()}, pairs.size()});
     std::vector<Node> order;
     std::vector<char> first(n, 0);
     for (const auto& own : found[g].classes) {
@@ -64,6 +65,7 @@ PpgnData PpgnGraphs::view() const {
 std::vector<PpgnBatch> ppgn_batches(const PpgnGraphs& data, std::span<const std::uint32_t> graphs, std::size_t size,
                                     const PpgnGraph* device, std::vector<PpgnGraph>& list) {
   std::vector<PpgnBatch> batches;
+  unsigned nodes = 0;
   list.clear();
   for (std::size_t first = 0; first < graphs.size(); first += size) {
     PpgnBatch batch;
@@ -74,8 +76,10 @@ std::vector<PpgnBatch> ppgn_batches(const PpgnGraphs& data, std::span<const std:
       PpgnGraph graph = data.graph(graphs[first + i]);
       graph.first_row = batch.rows;
       graph.first_tile = batch.tiles;
+      graph.first_node = nodes;
       list.push_back(graph);
       batch.rows += graph.rows;
+      nodes += graph.nodes;
       batch.tiles += channel_tiles(graph);
     }
     batches.push_back(batch);
@@ -142,6 +146,38 @@ struct PpgnNetwork<T>::Memory {
             layout.classes(),
             2 * layout.channels(),
             most_graphs};
+  }
+
+  PpgnRandom random_of(const PpgnDraw& draw) const {
+    const bool normal =
+        config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
+    return {config.random_dims(), make_uint2(draw.key.lo, draw.key.hi), normal, feature_scale(config), draw.pinned};
+  }
+  /// The readouts of a block's output.
+  void pool(const PpgnBatch& batch, std::size_t b) {
+    const unsigned channels = layout.channels();
+    const std::size_t at = b * most_graphs * 2 * channels;
+    const std::size_t count = std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels);
+    if (config.readout != nn::Readout::max) {
+      queue.run(ppgn_sum_kernel<T>, count, kPpgnSumThreads, kPpgnSumShared, blocks[b].out.data(), residual.data(),
+                batch.graphs, sizes.data(), channels, config.readout == nn::Readout::mean, pooled.data() + at);
+      return;
+    }
+    const unsigned threads = batch.rows > 4096 * batch.count ? 1024 : batch.rows > 128 * batch.count ? 256 : 64;
+    queue.run(ppgn_pool_kernel<T>, count, threads, kPpgnPoolShared, blocks[b].out.data(), residual.data(), batch.graphs,
+              channels, pooled.data() + at, winners.data() + at);
+  }
+  /// Adds their gradient to the block's output.
+  void pool_back(const PpgnBatch& batch, std::size_t b) {
+    const auto block = static_cast<unsigned>(b);
+    if (config.readout != nn::Readout::max) {
+      queue.run(ppgn_spread_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, votes(), block,
+                batch.graphs, sizes.data(), config.readout == nn::Readout::mean, d_logits.data(), d_out(b).data(),
+                flag.data());
+      return;
+    }
+    queue.run(ppgn_scatter_kernel<T>, blocks_for(std::size_t{batch.count} * 2 * layout.channels()), kThreads, 0,
+              votes(), block, batch.graphs, batch.count, d_logits.data(), d_out(b).data(), flag.data());
   }
 
   nn::ModelConfig config;
@@ -242,9 +278,9 @@ PpgnNetwork<T>::PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned mos
   m.slots = DeviceArray<float>(size * m.plan.slots(most_rows), "gradients of ppgn (reduce width)");
   m.slots.zero(stream);
 
-  const std::size_t maxima = blocks * most_graphs * 2 * channels, classes = job.model.classes;
-  m.pooled = DeviceArray<float>(maxima, "maxima of ppgn (reduce batch)");
-  m.winners = DeviceArray<int>(maxima, "maxima of ppgn (reduce batch)");
+  const std::size_t readouts = blocks * most_graphs * 2 * channels, classes = job.model.classes;
+  m.pooled = DeviceArray<float>(readouts, "readouts of ppgn (reduce batch)");
+  m.winners = DeviceArray<int>(job.model.readout == nn::Readout::max ? readouts : 0, "readouts of ppgn (reduce batch)");
   m.d_logits = DeviceArray<float>(most_graphs * classes, "logits");
   m.logits = DeviceArray<float>(most_results * classes, "logits");
   m.losses = DeviceArray<float>(most_results, "losses");
@@ -312,12 +348,11 @@ void PpgnNetwork<T>::restore_state() {
 }
 
 template <class T>
-void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
+void PpgnNetwork<T>::forward(const PpgnBatch& batch, const PpgnDraw& draw, float scale) {
   Memory& m = *m_;
   const unsigned channels = m.layout.channels();
-  const unsigned pool_threads = batch.rows > 4096 * batch.count ? 1024 : batch.rows > 128 * batch.count ? 256 : 64;
   m.queue.run(ppgn_input_kernel<T>, std::size_t{batch.count} * kPpgnInputBlocks, kThreads, 0, m.data, batch.graphs,
-              m.layout.blocks()[0].inputs, m.input.data(), m.sizes.data(), m.inverse_sizes.data());
+              m.random_of(draw), m.layout.blocks()[0].inputs, m.input.data(), m.sizes.data(), m.inverse_sizes.data());
   for (std::size_t b = 0; b < m.blocks.size(); ++b) {
     const PpgnLayout::Block& place = m.layout.blocks()[b];
     auto& block = m.blocks[b];
@@ -363,11 +398,7 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, float scale) {
     skip.product[0].bias = m.p.data() + place.skip.bias;
     skip.product[0].residual = m.residual.data();
     queue_rows(skip, RightOperand::columns_by_depth, m.queue);
-    const std::size_t maxima = b * m.most_graphs * 2 * channels;
-    m.queue.run(ppgn_pool_kernel<T>,
-                std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels), pool_threads,
-                kPpgnPoolShared, block.out.data(), m.residual.data(), batch.graphs, channels, m.pooled.data() + maxima,
-                m.winners.data() + maxima);
+    m.pool(batch, b);
   }
   m.queue.run(ppgn_vote_kernel, batch.count, kPpgnVoteThreads, kPpgnVoteThreads / 32 * 4, m.votes(), m.data,
               batch.graphs, scale, m.logits.data() + batch.first * m.layout.classes(), m.losses.data() + batch.first,
@@ -386,8 +417,7 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
     auto& block = m.blocks[b];
     auto& back = m.back(b);
     T* const d_out = m.d_out(b).data();
-    m.queue.run(ppgn_scatter_kernel<T>, blocks_for(std::size_t{batch.count} * 2 * channels), kThreads, 0, m.votes(),
-                static_cast<unsigned>(b), batch.graphs, batch.count, m.d_logits.data(), d_out, m.flag.data());
+    m.pool_back(batch, b);
 
     // The product's gradient, entry by entry, then those of its factors, whose classes get the sum again.
     const T* skip = m.weights() + place.skip.weight;

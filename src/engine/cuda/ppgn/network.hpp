@@ -5,7 +5,7 @@
 ///
 ///   PpgnNetwork<Half> network(job, data, rows, batch, graphs, free_memory(), {stream});
 ///   network.upload(state);
-///   network.forward(batch, scale);  network.backward(batch);  network.adam(AdamStep(step, rate), batch.rows);
+///   network.forward(batch, {key}, scale);  network.backward(batch);  network.adam(AdamStep(step, rate), batch.rows);
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,6 +17,7 @@
 #include "engine/cuda/runtime/device.hpp"
 #include "engine/cuda/runtime/targets.hpp"
 #include "engine/engine.hpp"
+#include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -42,6 +43,13 @@ class PpgnGraphs {
   DeviceTargets targets_;
   Loss loss_;
   unsigned feature_count_;
+};
+
+/// The random features of a pass over some graphs: drawn under a key, or pinned (on the device; as many rows as the
+/// graphs of the pass have nodes).
+struct PpgnDraw {
+  Key key;
+  const float* pinned = nullptr;
 };
 
 /// Graphs that go through together; results of the i-th graph go to place `first` + i of the pass's lists.
@@ -71,7 +79,7 @@ class PpgnNetwork {
   void restore_state();         ///< back to what was remembered
 
   /// Forward, losses, and the gradient of the logits times `scale`.
-  void forward(const PpgnBatch& batch, float scale);
+  void forward(const PpgnBatch& batch, const PpgnDraw& draw, float scale);
   /// Gradients of the batch's weights, times forward's scale.
   void backward(const PpgnBatch& batch);
   void adam(const AdamStep& step, unsigned rows, float scale);

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
-#include "engine/core/randomness.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.hpp"
 
@@ -98,8 +98,9 @@ class TrialLane final : public PlainLane {
     network_.begin();
     begin_.record(stream_);
     std::uint64_t step = step_;
+    const PpgnDraw draw{training_inputs(trial_, number).key};
     for (const PpgnBatch& batch : train_.batches) {
-      network_.forward(batch, scale / static_cast<float>(batch.count));
+      network_.forward(batch, draw, scale / static_cast<float>(batch.count));
       network_.backward(batch);
       network_.adam(AdamStep(++step, trial_.learning_rate), batch.rows, scale);
     }
@@ -114,18 +115,23 @@ class TrialLane final : public PlainLane {
       output.full_rows += std::uint64_t{graph.nodes} * graph.nodes * job_.model.layers;
     }
     output.seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
-    if (evaluation_due(job_, number) && !evaluate(output)) return std::nullopt;
+    if (evaluation_due(job_, number) && !evaluate(number, output)) return std::nullopt;
     return output;
   }
 
-  // Nothing is drawn, so one draw is like another.
-  bool evaluate(EpochOutput& output) {
+  bool evaluate(std::uint32_t epoch, EpochOutput& output) {
     begin_.record(stream_);
-    for (const PpgnBatch& batch : test_.batches) network_.forward(batch, 1);
-    trained_.record(stream_);
-    test_logits_.resize(trial_.test.size() * job_.model.classes);
-    if (!network_.finish(test_logits_, {}, {})) return false;
-    output.tests = {test_logits_, job_.model.classes, 1, test_logits_.size()};
+    const std::size_t stride = trial_.test.size() * job_.model.classes;
+    // Without random features all draws are the same.
+    const std::uint32_t draws = job_.model.random_dims() > 0 ? job_.eval_draws : 1;
+    test_logits_.resize(draws * stride);
+    for (std::uint32_t draw = 0; draw < draws; ++draw) {
+      const PpgnDraw own{test_inputs(trial_, epoch, draw).key};
+      for (const PpgnBatch& batch : test_.batches) network_.forward(batch, own, 1);
+      trained_.record(stream_);
+      if (!network_.finish(std::span(test_logits_).subspan(draw * stride, stride), {}, {})) return false;
+    }
+    output.tests = {test_logits_, job_.model.classes, draws, stride};
     output.eval_seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
     return true;
   }
@@ -196,8 +202,8 @@ class PpgnPath final : public Path {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
-    Single single(job, threads_, parameters, which);
-    for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, 1);
+    Single single(job, threads_, parameters, which, draw);
+    for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, single.draw(), 1);
     if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
       return make_ppgn_path(Precision::fp32, threads_)->predict(job, parameters, which, draw);
     }
@@ -209,13 +215,13 @@ class PpgnPath final : public Path {
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     if (which.empty()) return 0;
-    Single single(job, threads_, parameters, which);
+    Single single(job, threads_, parameters, which, draw);
     std::vector<float> losses(which.size());
     for (const float scale : loss_scales<T>()) {
       single.network.begin();
       single.network.clear_gradient();
       for (const PpgnBatch& batch : single.pass.batches) {
-        single.network.forward(batch, scale / static_cast<float>(which.size()));
+        single.network.forward(batch, single.draw(), scale / static_cast<float>(which.size()));
         single.network.backward(batch);
         single.network.add_gradient(batch.rows, scale);
       }
@@ -231,19 +237,25 @@ class PpgnPath final : public Path {
  private:
   // A network for one pass over some graphs.
   struct Single {
-    Single(const Job& job, unsigned threads, std::span<const float> parameters, std::span<const std::uint32_t> which)
+    Single(const Job& job, unsigned threads, std::span<const float> parameters, std::span<const std::uint32_t> which,
+           const Draw& drawn)
         : data(job, threads, stream),
           network(job, data, ppgn_most_rows(data, which, job.batch),
                   static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
                   free_memory() / 10 * 9, {stream}),
-          list(which.size(), "list of graphs") {
+          list(which.size(), "list of graphs"),
+          pinned(DeviceArray<float>::from(drawn.pinned, "pinned features", stream)),
+          key(inputs_of(drawn).key) {
       network.set_parameters(parameters);
       pass.prepare(job, data, which, list, stream);
     }
+    [[nodiscard]] PpgnDraw draw() const { return {key, pinned.size() == 0 ? nullptr : pinned.data()}; }
     Stream stream;
     PpgnGraphs data;
     PpgnNetwork<T> network;
     DeviceArray<PpgnGraph> list;
+    DeviceArray<float> pinned;
+    Key key;
     Pass pass;
   };
 
@@ -266,6 +278,10 @@ class PpgnPath final : public Path {
 };
 
 }  // namespace
+
+std::string ppgn_refuses(const Job& job) {
+  return job.model.body() == nn::Body::pairs ? "" : "it runs ppgn alone, not " + job.model.kind;
+}
 
 std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads) {
   if (precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(threads);

@@ -1,44 +1,11 @@
 #pragma once
-/// What PPGN does beside products: its input, the maxima that vote, the loss, and Adam.
+/// What PPGN does behind its products: the readouts that vote, the loss, and Adam.
 #include "engine/core/adam.hpp"
 #include "engine/core/loss.hpp"
-#include "engine/cuda/ppgn/begin.cuh"
+#include "engine/cuda/ppgn/input.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
-
-__device__ __forceinline__ float ppgn_real(float x) { return x; }
-__device__ __forceinline__ float ppgn_real(Half x) { return to_float(x); }
-__device__ __forceinline__ void ppgn_set(float& to, float x) { to = x; }
-__device__ __forceinline__ void ppgn_set(Half& to, float x) { to = to_half(x); }
-
-inline constexpr unsigned kPpgnInputBlocks = 8;  ///< a graph
-
-/// The input tensor of a batch: adjacency, then features on the diagonal; and the sizes of its rows' classes, and one
-/// over them. kPpgnInputBlocks blocks a graph.
-template <class T>
-__global__ void ppgn_input_kernel(const PpgnData data, const PpgnGraph* graphs, unsigned channels, T* out, float* sizes,
-                                  float* inverse_sizes) {
-  ppgn_begin();
-  const PpgnGraph graph = graphs[blockIdx.x / kPpgnInputBlocks];
-  const PpgnClass* const classes = data.classes + graph.first_class;
-  const float* const features = data.features + data.nodes[graph.graph] * data.feature_count;
-  const std::size_t count = static_cast<std::size_t>(graph.rows) * channels;
-  for (std::size_t i = blockIdx.x % kPpgnInputBlocks * blockDim.x + threadIdx.x; i < count;
-       i += kPpgnInputBlocks * blockDim.x) {
-    const unsigned row = static_cast<unsigned>(i / channels), c = static_cast<unsigned>(i % channels);
-    const PpgnClass own = classes[row];
-    float value = 0;
-    if (c == 0) {
-      value = static_cast<float>(own.adjacent);
-      sizes[graph.first_row + row] = own.size;
-      inverse_sizes[graph.first_row + row] = 1 / own.size;
-    } else if (own.x == own.y && c <= data.feature_count) {
-      value = features[static_cast<std::size_t>(own.x) * data.feature_count + c - 1];
-    }
-    ppgn_set(out[static_cast<std::size_t>(graph.first_row) * channels + i], value);
-  }
-}
 
 /// Of two maxima, the larger; of equal ones, the first row's. Row -1: none.
 __device__ __forceinline__ void ppgn_take_larger(float& value, int& row, float other, int other_row) {
@@ -140,6 +107,61 @@ __global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T*
   }
 }
 
+/// The number of pairs on a graph's diagonal, or off it.
+__device__ __forceinline__ float ppgn_pairs(const PpgnGraph& graph, unsigned part) {
+  const float n = static_cast<float>(graph.nodes);
+  return part == 0 ? n : n * n - n;
+}
+
+/// Like ppgn_pool_kernel, with sums or means: a row counts as often as its class has pairs. Where there is nothing: 0.
+/// One block of kPpgnSumThreads, so that a graph's sums do not depend on what else is in its batch.
+inline constexpr unsigned kPpgnSumThreads = 256;
+inline constexpr std::size_t kPpgnSumShared = std::size_t{kPpgnSumThreads} / 32 * 2 * kPpgnPoolChannels * 4;
+template <class T>
+__global__ void __launch_bounds__(kPpgnSumThreads)
+    ppgn_sum_kernel(const T* from, const T* residual, const PpgnGraph* graphs, const float* sizes, unsigned channels,
+                    bool mean, float* pooled) {
+  ppgn_begin();
+  const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
+  const unsigned graph_index = blockIdx.x / groups;
+  const PpgnGraph graph = graphs[graph_index];
+  const unsigned own = threadIdx.x % 4 * 8, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
+  const unsigned strip = threadIdx.x / 4, warp = threadIdx.x / 32;
+  const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
+  float* const partial = reinterpret_cast<float*>(dynamic_shared());  // warps × 2 × channels of the block
+#pragma unroll
+  for (unsigned part = 0; part < 2; ++part) {
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (channel < channels) {
+      const unsigned begin = part == 0 ? 0 : graph.diagonal, end = part == 0 ? graph.diagonal : graph.rows;
+#pragma unroll 4
+      for (unsigned i = begin + strip; i < end; i += kPpgnSumThreads / 4) {
+        float value[8];
+        ppgn_eight(from, residual, base + static_cast<std::size_t>(i) * channels, value);
+        const float size = sizes[graph.first_row + i];
+#pragma unroll
+        for (int c = 0; c < 8; ++c) sum[c] += size * value[c];
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < 8; ++c) {
+#pragma unroll
+      for (int o = 4; o < 32; o *= 2) sum[c] += shfl_xor(sum[c], o);
+      if (threadIdx.x % 32 < 4) partial[(warp * 2 + part) * kPpgnPoolChannels + own + c] = sum[c];
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x >= 2 * kPpgnPoolChannels) return;
+  const unsigned part = threadIdx.x / kPpgnPoolChannels, c = threadIdx.x % kPpgnPoolChannels;
+  const unsigned to = blockIdx.x % groups * kPpgnPoolChannels + c;
+  if (to >= channels) return;
+  float total = 0;
+  for (unsigned w = 0; w < kPpgnSumThreads / 32; ++w) total += partial[(w * 2 + part) * kPpgnPoolChannels + c];
+  const float pairs = ppgn_pairs(graph, part);
+  if (mean && pairs > 0) total /= pairs;
+  pooled[static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to] = total;
+}
+
 /// The votes of all blocks. Weights of block b are classes × inputs at weight + b · (classes · inputs) of the
 /// parameters, biases at bias + b · classes; pooled is blocks × batch × inputs.
 struct PpgnVotes {
@@ -147,7 +169,7 @@ struct PpgnVotes {
   std::size_t weight, bias;
   std::size_t bias_stride;
   const float* pooled;
-  const int* winners;
+  const int* winners;  ///< of maxima
   unsigned blocks, classes, inputs, batch;
 };
 
@@ -190,7 +212,41 @@ static __global__ void __launch_bounds__(kPpgnVoteThreads)
   }
 }
 
-/// Adds what the logits give to a block's output: the gradient of its maxima at their rows. A thread a graph and input.
+/// The gradient of a graph's readout, from its logits.
+__device__ __forceinline__ float ppgn_d_pooled(const PpgnVotes& votes, unsigned block, unsigned g, unsigned input,
+                                               const float* d_logits) {
+  float sum = 0;
+  for (unsigned c = 0; c < votes.classes; ++c) {
+    sum +=
+        d_logits[static_cast<std::size_t>(g) * votes.classes + c] *
+        votes.parameters[votes.weight + (static_cast<std::size_t>(block) * votes.classes + c) * votes.inputs + input];
+  }
+  return sum;
+}
+
+/// Adds what the logits give to a block's output: the gradient of its sums or means, at every row as often as its class
+/// has pairs. kPpgnInputBlocks blocks a graph.
+template <class T>
+__global__ void ppgn_spread_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs, const float* sizes,
+                                   bool mean, const float* d_logits, T* d_out, unsigned* flag) {
+  ppgn_begin();
+  const unsigned g = blockIdx.x / kPpgnInputBlocks, channels = votes.inputs / 2;
+  const PpgnGraph graph = graphs[g];
+  const std::size_t count = static_cast<std::size_t>(graph.rows) * channels;
+  bool bad = false;
+  for (std::size_t i = blockIdx.x % kPpgnInputBlocks * blockDim.x + threadIdx.x; i < count;
+       i += kPpgnInputBlocks * blockDim.x) {
+    const unsigned row = static_cast<unsigned>(i / channels), part = row < graph.diagonal ? 0 : 1;
+    const unsigned input = part * channels + static_cast<unsigned>(i % channels);
+    const float times = sizes[graph.first_row + row] / (mean ? ppgn_pairs(graph, part) : 1.0f);
+    T& to = d_out[static_cast<std::size_t>(graph.first_row) * channels + i];
+    ppgn_set(to, ppgn_real(to) + times * ppgn_d_pooled(votes, block, g, input, d_logits));
+    bad = bad || !finite(ppgn_real(to));
+  }
+  if (bad) *flag = 1;
+}
+
+/// The same of maxima: their gradient at their rows. A thread a graph and input.
 template <class T>
 __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs,
                                     unsigned graph_count, const float* d_logits, T* d_out, unsigned* flag) {
@@ -200,12 +256,7 @@ __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const
   const unsigned g = i / votes.inputs, input = i % votes.inputs, channels = votes.inputs / 2;
   const int row = votes.winners[(static_cast<std::size_t>(block) * votes.batch + g) * votes.inputs + input];
   if (row < 0) return;
-  float sum = 0;
-  for (unsigned c = 0; c < votes.classes; ++c) {
-    sum +=
-        d_logits[static_cast<std::size_t>(g) * votes.classes + c] *
-        votes.parameters[votes.weight + (static_cast<std::size_t>(block) * votes.classes + c) * votes.inputs + input];
-  }
+  const float sum = ppgn_d_pooled(votes, block, g, input, d_logits);
   T& to = d_out[(static_cast<std::size_t>(graphs[g].first_row) + static_cast<std::size_t>(row)) * channels +
                 input % channels];
   ppgn_set(to, ppgn_real(to) + sum);

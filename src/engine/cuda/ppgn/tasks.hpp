@@ -63,7 +63,8 @@ struct PpgnGraph {
   unsigned rows;              ///< classes
   unsigned diagonal;          ///< so many of them, the first ones, are of pairs (v, v)
   unsigned first_row;         ///< in the batch
-  unsigned first_tile;        ///< of its tiles in channel products (see ppgn_channel_kernels.hpp)
+  unsigned first_tile;        ///< of its tiles in channel products (see channel.cuh)
+  unsigned first_node;        ///< of its nodes among those of all graphs of the pass
   std::uint64_t first_class;  ///< in PpgnData::classes
   std::uint64_t first_pair;   ///< in PpgnData::pairs
 };

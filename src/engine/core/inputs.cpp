@@ -1,0 +1,41 @@
+#include "engine/core/inputs.hpp"
+
+#include <algorithm>
+
+namespace tyche::engine {
+
+Inputs training_inputs(const Trial& trial, std::uint32_t epoch) {
+  return {feature_key(trial.seed, trial.fold, epoch, kTrainingPass), {}, DropoutKey{trial.seed, trial.fold, epoch}};
+}
+
+Inputs test_inputs(const Trial& trial, std::uint32_t epoch, std::uint32_t draw) {
+  return {feature_key(trial.seed, trial.fold, epoch, test_pass(draw)), {}, {}};
+}
+
+Inputs inputs_of(const Draw& draw) {
+  return {feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index)), draw.pinned, {}};
+}
+
+void fixed_columns(const Job& job, std::uint32_t graph, float* out, std::size_t stride) {
+  const std::size_t columns = job.model.input_features;
+  const float* from = job.data.features[graph].data();
+  for (std::size_t v = 0; v < job.data.graphs[graph].num_nodes(); ++v) {
+    std::copy_n(from + v * columns, columns, out + v * stride);
+  }
+}
+
+void random_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::size_t nodes,
+                    std::size_t before, float* out, std::size_t stride) {
+  if (inputs.pinned.empty()) return random_features(model, inputs.key, graph, nodes, out, stride);
+  const std::size_t columns = model.random_dims();
+  for (std::size_t v = 0; v < nodes; ++v) {
+    std::copy_n(inputs.pinned.data() + (before + v) * columns, columns, out + v * stride);
+  }
+}
+
+void dropout_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::span<float> out) {
+  if (!inputs.dropout) return std::fill(out.begin(), out.end(), 1.0f);
+  dropout_factors(model.dropout, inputs.dropout->seed, inputs.dropout->fold, inputs.dropout->epoch, graph, out);
+}
+
+}  // namespace tyche::engine

@@ -1,0 +1,52 @@
+#pragma once
+/// What goes into a pass beside the graph: the one place that says which numbers a training pass, a test pass or a
+/// call of predict() uses, and that puts them side by side. Models take an Inputs and ask for the columns of a graph.
+///
+///   const Inputs inputs = training_inputs(trial, epoch);
+///   fixed_columns(job, graph, rows, stride);                            // types and attributes
+///   random_columns(job.model, inputs, graph, nodes, 0, more, stride);   // the paper's random features
+///   dropout_columns(job.model, inputs, graph, factors);
+///
+/// All of it is keyed by who asks (engine/core/randomness.hpp), never by the order of the calls.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "engine/core/randomness.hpp"
+#include "engine/engine.hpp"
+
+namespace tyche::engine {
+
+/// What keys a training pass's dropout.
+struct DropoutKey {
+  std::uint64_t seed = 0;
+  std::uint32_t fold = 0;
+  std::uint32_t epoch = 0;
+};
+
+/// One pass: everything random in it follows from this and a graph's number in the data.
+struct Inputs {
+  Key key;                            ///< feature_key() of the pass: of random features and of drawn columns
+  std::span<const float> pinned;      ///< random features that the caller gives; empty: drawn under the key
+  std::optional<DropoutKey> dropout;  ///< none: dropout is off
+};
+
+/// The training pass of an epoch (1 is the first), and the draw-th test pass after it.
+[[nodiscard]] Inputs training_inputs(const Trial& trial, std::uint32_t epoch);
+[[nodiscard]] Inputs test_inputs(const Trial& trial, std::uint32_t epoch, std::uint32_t draw);
+/// What Engine::predict() and gradient() were asked for; pinned features are of all graphs asked for, in order.
+[[nodiscard]] Inputs inputs_of(const Draw& draw);
+
+/// The node features of a graph: row v at out + v * stride, model.input_features columns.
+void fixed_columns(const Job& job, std::uint32_t graph, float* out, std::size_t stride);
+
+/// The random features of a graph: row v at out + v * stride, model.random_dims() columns. `before`: how many nodes the
+/// graphs before it have among those that were asked for; looked at only where features are pinned.
+void random_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::size_t nodes,
+                    std::size_t before, float* out, std::size_t stride);
+
+/// What dropout multiplies the hidden values of a graph with: ones where it is off.
+void dropout_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::span<float> out);
+
+}  // namespace tyche::engine

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""Writes the golden files: small cases computed by PyTorch, as oracles that share no code with tyche.
+
+    tests/golden/make.py [OUTDIR] [SEED] [CASE ...]       # all cases, or those named; tests/data/golden was made with 7
+
+Needs PyTorch (Debian: apt-get install python3-torch libopenblas0-pthread, then /usr/bin/python3 tests/golden/make.py).
+GraphConv and the pools of gcn*, gcn3 and gcn123* are PyTorch Geometric's where that is installed (pip install
+torch_geometric), else the plain ones below; the ppgn cases never need it. The files in tests/data/golden that have no
+"_mean", "_sum" or "_rni50" after gcn123 or ppgn were made with PyTorch Geometric.
+
+Each case is one safetensors file. Tensors:
+  graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y
+  in.*        what the network is fed besides the graphs (random_features where a model has them: pinned, no RNG enters)
+  init.NAME   parameters before training, NAME as in the PyTorch state_dict
+  out.logits, out.loss            forward pass, dropout off, mean cross-entropy over the batch
+  grad.NAME   gradient of the loss
+  adam1.NAME, adam5.NAME          parameters after 1 and 5 Adam steps on this same batch (lr in metadata, torch defaults)
+Cases on sets of nodes also carry the structures they pass messages on (set2.*, set3.*).
+Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions.
+"""
+import itertools, json, struct, sys
+
+try:
+    import torch, torch.nn.functional as F
+except ImportError as error:
+    sys.exit(f"make.py: PyTorch is needed to make golden cases ({error}); on Debian: "
+             "apt-get install python3-torch libopenblas0-pthread, and run this with /usr/bin/python3")
+try:
+    import torch_geometric
+    from torch_geometric.nn import GraphConv, global_max_pool
+    PYG = torch_geometric.__version__
+except ImportError:
+    PYG = "none: GraphConv in plain torch"
+
+    class GraphConv(torch.nn.Module):
+        """lin_rel of the mean over the neighbours (0 where there are none), plus lin_root of the row itself."""
+        def __init__(self, i, o, aggr):
+            super().__init__()
+            assert aggr == "mean"
+            self.lin_rel, self.lin_root = torch.nn.Linear(i, o), torch.nn.Linear(i, o, bias=False)
+
+        def forward(self, x, edge_index):  # messages go from edge_index[0] to edge_index[1]
+            source, target = edge_index
+            total = torch.zeros_like(x).index_add(0, target, x[source])
+            degree = torch.zeros(len(x)).index_add(0, target, torch.ones(len(target))).clamp(min=1)
+            return self.lin_rel(total / degree[:, None]) + self.lin_root(x)
+
+    def global_max_pool(x, batch, size):
+        return torch.stack([F.pad(x[batch == g], (0, 0, 0, int(not (batch == g).any()))).max(0)[0] for g in range(size)])  # of none: 0
+
+
+def random_batch(count, low, high, p=0.35):
+    src, dst, batch, types, off = [], [], [], [], 0
+    for g in range(count):
+        n = int(torch.randint(low, high + 1, ()))
+        for u, v in itertools.combinations(range(n), 2):
+            if torch.rand(()) < p: src += [off + u, off + v]; dst += [off + v, off + u]
+        types += torch.randint(0, 2, (n,)).tolist(); batch += [g] * n; off += n
+    y = torch.randint(0, 2, (count,))
+    return dict(node_type=torch.tensor(types), batch=torch.tensor(batch), edge_index=torch.tensor([src, dst]), y=y)
+
+
+def conv(i, o): return GraphConv(i, o, aggr="mean")
+
+
+class Head(torch.nn.Module):  # fc1 (ELU) -> fc2 (ELU) -> fc3, on a pooled graph vector; dropout is off in golden cases
+    def __init__(self, width, hidden):
+        super().__init__()
+        self.fc1, self.fc2, self.fc3 = torch.nn.Linear(width, hidden), torch.nn.Linear(hidden, 32), torch.nn.Linear(32, 2)
+
+    def forward(self, x): return self.fc3(F.elu(self.fc2(F.elu(self.fc1(x)))))
+
+
+class Gcn(torch.nn.Module):
+    def __init__(self, width, layers, random_dims, act):
+        super().__init__()
+        det = width - random_dims
+        self.pre = torch.nn.ModuleList([conv(2, 32), conv(32, det)] if det else [])
+        self.convs = torch.nn.ModuleList([conv(width, width) for _ in range(layers)])
+        self.head, self.act = Head(width, width), act
+
+    def forward(self, g, x_rand):
+        parts = []
+        if len(self.pre):
+            x = F.one_hot(g["node_type"], 2).float()
+            for c in self.pre: x = self.act(c(x, g["edge_index"]))
+            parts.append(x)
+        if x_rand is not None: parts.append(x_rand)
+        x = torch.cat(parts, 1)  # deterministic dimensions first, random ones after them
+        for c in self.convs: x = self.act(c(x, g["edge_index"]))
+        return self.head(global_max_pool(x, g["batch"], len(g["y"])))
+
+
+def sets(g, k, connected):
+    """All k-node sets (or those inducing a connected subgraph) of every graph, lexicographic within a graph; their
+    isomorphism class id; the local neighbourhood: replace one node by one of its graph neighbours, result a k-set of the list."""
+    n, e = len(g["batch"]), set(map(tuple, g["edge_index"].t().tolist()))
+    nbr = {v: sorted(w for u, w in e if u == v) for v in range(n)}
+    out, index = [], {}
+    for s in itertools.combinations(range(n), k):
+        if len({int(g["batch"][v]) for v in s}) > 1: continue
+        inner = [(a, b) for a, b in itertools.combinations(s, 2) if (a, b) in e]
+        if connected and len(inner) < k - 1: continue  # k <= 3: connected iff at least k-1 edges
+        index[s] = len(out); out.append(s)
+
+    def iso(s):  # canonical: smallest (types, adjacency) over all orders of the set
+        return min(tuple(int(g["node_type"][v]) for v in q) + tuple(int((q[i], q[j]) in e) for i, j in itertools.combinations(range(k), 2))
+                   for q in itertools.permutations(s))
+    keys = [iso(s) for s in out]
+    ids = {key: i for i, key in enumerate(sorted(set(keys)))}
+    rows, cols = [], []
+    for s, i in index.items():
+        found = set()
+        for u in s:
+            for w in nbr[u]:
+                t = tuple(sorted(set(s) - {u} | {w}))
+                if len(t) == k and t in index and t != s: found.add(index[t])
+        for j in sorted(found): rows.append(i); cols.append(j)
+    edge_index = torch.tensor([rows, cols])
+    # Messages go from edge_index[0] to edge_index[1]; the neighbourhood is symmetric, kept explicit.
+    return dict(nodes=torch.tensor(out), iso=torch.tensor([ids[x] for x in keys]), num_iso=len(ids), edge_index=edge_index,
+                batch=torch.tensor([int(g["batch"][s[0]]) for s in out]), flow=edge_index.flip(0))
+
+
+class Gcn3(torch.nn.Module):
+    def __init__(self, width, layers, num_iso):
+        super().__init__()
+        self.num_iso = num_iso
+        self.convs = torch.nn.ModuleList([conv(num_iso, width)] + [conv(width, width) for _ in range(layers)])
+        self.head = Head(width, width)
+
+    def forward(self, g, s3):
+        x = F.one_hot(s3["iso"], self.num_iso).float()
+        for c in self.convs: x = F.elu(c(x, s3["flow"]))
+        return self.head(global_max_pool(x, s3["batch"], len(g["y"])))
+
+
+class Gcn123(torch.nn.Module):
+    """Morris et al.'s 1-2-3-GNN: nodes, then all 2-sets, then connected 3-sets; node features averaged onto the sets.
+    Random features stand behind the nodes' types."""
+    def __init__(self, width, l1, l2, l3, n2, n3, random_dims=0):
+        super().__init__()
+        self.level1 = torch.nn.ModuleList([conv(2 + random_dims, width)] + [conv(width, width) for _ in range(l1 - 1)])
+        self.level2 = torch.nn.ModuleList([conv(width + n2, width)] + [conv(width, width) for _ in range(l2 - 1)])
+        self.level3 = torch.nn.ModuleList([conv(width + n3, width)] + [conv(width, width) for _ in range(l3 - 1)])
+        self.head, self.n2, self.n3 = Head(3 * width, width), n2, n3
+
+    def forward(self, g, s2, s3, x_rand=None):
+        x = F.one_hot(g["node_type"], 2).float()
+        if x_rand is not None: x = torch.cat([x, x_rand], 1)
+        for c in self.level1: x = F.elu(c(x, g["edge_index"]))
+        k = len(g["y"]); pooled = [global_max_pool(x, g["batch"], k)]
+        for s, level, n in ((s2, self.level2, self.n2), (s3, self.level3, self.n3)):
+            h = torch.cat([x[s["nodes"]].mean(1), F.one_hot(s["iso"], n).float()], 1)
+            for c in level: h = F.elu(c(h, s["flow"]))
+            pooled.append(global_max_pool(h, s["batch"], k))
+        return self.head(torch.cat(pooled, 1))
+
+
+class Ppgn(torch.nn.Module):
+    """Maron et al.: blocks of two 1x1 MLPs, a matrix product per channel, a skip 1x1 layer; every block's pooled output
+    votes. Random features are channels on the diagonal, behind the types."""
+    def __init__(self, blocks, width, depth, readout="max", random_dims=0):
+        super().__init__()
+        lin = torch.nn.Linear
+        mlp = lambda i: torch.nn.ModuleList([lin(i if d == 0 else width, width) for d in range(depth)])
+        self.mlp1, self.mlp2, self.skip, self.vote = (torch.nn.ModuleList() for _ in range(4))
+        c = self.inputs = 3 + random_dims
+        for _ in range(blocks):
+            self.mlp1.append(mlp(c)); self.mlp2.append(mlp(c)); self.skip.append(lin(c + width, width)); self.vote.append(lin(2 * width, 2))
+            c = width
+        self.pool = dict(max=lambda x: x.max(0)[0], mean=lambda x: x.mean(0), sum=lambda x: x.sum(0))[readout]
+
+    def forward(self, g, x_rand=None):
+        logits = []
+        for k in range(len(g["y"])):
+            ids = (g["batch"] == k).nonzero().flatten(); n, off = len(ids), int(ids[0])
+            x = torch.zeros(n, n, self.inputs)  # channels: edge, type 0 on the diagonal, type 1 on the diagonal, random ones
+            for u, v in g["edge_index"].t().tolist():
+                if off <= u < off + n: x[u - off, v - off, 0] = 1
+            for v in range(n):
+                x[v, v, 1 + int(g["node_type"][off + v])] = 1
+                if x_rand is not None: x[v, v, 3:] = x_rand[off + v]
+            vote = 0
+            for m1, m2, skip, out in zip(self.mlp1, self.mlp2, self.skip, self.vote):
+                a, b = x, x
+                for layer in m1: a = F.relu(layer(a))
+                for layer in m2: b = F.relu(layer(b))
+                prod = torch.einsum("ikc,kjc->ijc", a, b)
+                x = skip(torch.cat([x, prod], 2))
+                eye = torch.eye(n, dtype=torch.bool)
+                vote = vote + out(torch.cat([self.pool(x[eye]), self.pool(x[~eye]) if n > 1 else torch.zeros(x.shape[2])]))
+            logits.append(vote)
+        return torch.stack(logits)
+
+
+def save(path, tensors, metadata):
+    """The safetensors format: length of the header, header as JSON, values."""
+    names = {torch.float32: "F32", torch.int64: "I64"}
+    header, blobs, at = {"__metadata__": metadata}, [], 0
+    for name, tensor in sorted(tensors.items()):
+        kind = "f" if tensor.dtype == torch.float32 else "q"
+        values = tensor.contiguous().flatten().tolist()
+        blobs.append(struct.pack(f"<{len(values)}{kind}", *values))
+        header[name] = dict(dtype=names[tensor.dtype], shape=list(tensor.shape), data_offsets=[at, at + len(blobs[-1])])
+        at += len(blobs[-1])
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file: file.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
+
+
+def answers(net, g, args, lr):
+    """What a network gives on a batch: init, out, grad, adam1, adam5."""
+    t = {f"init.{k}": v.detach().clone() for k, v in net.state_dict().items()}
+    opt = torch.optim.Adam(net.parameters(), lr=lr)
+    for step in range(1, 6):
+        opt.zero_grad(); logits = net(g, *args); loss = F.cross_entropy(logits, g["y"]); loss.backward()
+        if step == 1:
+            t["out.logits"], t["out.loss"] = logits.detach().clone(), loss.detach().clone().reshape(1)
+            t |= {f"grad.{k}": v.grad.clone() for k, v in net.named_parameters()}
+        opt.step()
+        if step in (1, 5): t |= {f"adam{step}.{k}": v.detach().clone() for k, v in net.state_dict().items()}
+    return t
+
+
+def main(out=".", seed="7", *wanted):
+    known = []
+
+    def write(name, net, g, args, lr, meta, extra={}):
+        known.append(name)
+        if wanted and name not in wanted: return
+        t = {f"graph.{k}": v for k, v in g.items()} | extra | answers(net, g, args, lr)
+        meta = {k: str(v) for k, v in meta.items()} | dict(lr=str(lr), torch=torch.__version__, pyg=PYG, seed=seed)
+        save(f"{out}/{name}.safetensors", t, meta)
+        print(name, "loss", float(t["out.loss"]), "tensors", len(t))
+
+    def pack(prefix, s): return {f"{prefix}.{k}": v for k, v in s.items() if torch.is_tensor(v) and k != "flow"}
+
+    torch.manual_seed(int(seed))
+    for name, width, layers, rand, act, lr in [("gcn_rni100_elu", 16, 3, 16, "elu", 5e-4), ("gcn_rni50_elu", 16, 3, 8, "elu", 2e-4),
+                                               ("gcn_deterministic_elu", 16, 3, 0, "elu", 1e-4), ("gcn_rni100_tanh", 16, 3, 16, "tanh", 1e-3),
+                                               ("gcn_rni12_paper_size", 64, 8, 8, "elu", 2e-4)]:
+        g = random_batch(6, 5, 12); xr = torch.randn(len(g["batch"]), rand) if rand else None
+        write(name, Gcn(width, layers, rand, F.elu if act == "elu" else torch.tanh), g, (xr,), lr,
+              dict(model="gcn", width=width, layers=layers, random_dims=rand, activation=act), {"in.random_features": xr} if rand else {})
+    g = random_batch(4, 5, 7, 0.45); s3 = sets(g, 3, False)
+    write("gcn3", Gcn3(8, 2, s3["num_iso"]), g, (s3,), 5e-4, dict(model="gcn3", width=8, layers=2, num_iso=s3["num_iso"]), pack("set3", s3))
+    g = random_batch(4, 5, 7, 0.45); s2, s3 = sets(g, 2, False), sets(g, 3, True)
+    write("gcn123", Gcn123(8, 3, 2, 2, s2["num_iso"], s3["num_iso"]), g, (s2, s3), 5e-4,
+          dict(model="gcn123", width=8, layers="3,2,2", num_iso2=s2["num_iso"], num_iso3=s3["num_iso"]), pack("set2", s2) | pack("set3", s3))
+    g = random_batch(4, 4, 6)
+    write("ppgn", Ppgn(2, 6, 2), g, (), 1e-3, dict(model="ppgn", width=6, blocks=2, mlp_depth=2))
+
+    # Cases added later have a stream of their own each, so that they can be made alone.
+    for number, readout in enumerate(["mean", "sum"], 1):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(6, 1, 5)
+        write("ppgn_" + readout, Ppgn(2, 6, 2, readout), g, (), 1e-3,
+              dict(model="ppgn", width=6, blocks=2, mlp_depth=2, readout=readout))
+    torch.manual_seed(int(seed) + 3)
+    g = random_batch(4, 5, 7, 0.45); s2, s3 = sets(g, 2, False), sets(g, 3, True); xr = torch.randn(len(g["batch"]), 4)
+    write("gcn123_rni50", Gcn123(8, 3, 2, 2, s2["num_iso"], s3["num_iso"], 4), g, (s2, s3, xr), 5e-4,
+          dict(model="gcn123", width=8, layers="3,2,2", num_iso2=s2["num_iso"], num_iso3=s3["num_iso"], random_dims=4),
+          pack("set2", s2) | pack("set3", s3) | {"in.random_features": xr})
+    torch.manual_seed(int(seed) + 4)
+    g = random_batch(4, 4, 6); xr = torch.randn(len(g["batch"]), 3)
+    write("ppgn_rni50", Ppgn(2, 6, 2, random_dims=3), g, (xr,), 1e-3,
+          dict(model="ppgn", width=6, blocks=2, mlp_depth=2, random_dims=3), {"in.random_features": xr})
+
+    unknown = [name for name in wanted if name not in known]
+    if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,106 @@
+#include "nn/kinds.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nn/levels.hpp"
+#include "support/error.hpp"
+
+namespace tyche::nn {
+namespace {
+
+ModelConfig of_kind(const std::string& kind) {
+  ModelConfig config;
+  config.kind = kind;
+  return config;
+}
+
+std::string refusal(const ModelConfig& config) {
+  try {
+    validate(config);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Kinds, AreNamedInOneTable) {
+  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn"}));
+  EXPECT_EQ(of_kind("gcn").body(), Body::nodes);
+  EXPECT_EQ(of_kind("ppgn").body(), Body::pairs);
+  for (const char* kind : {"gcn2", "gcn3", "gcn123"}) EXPECT_TRUE(of_kind(kind).on_sets()) << kind;
+  EXPECT_THAT(refusal(of_kind("gcn4")), testing::HasSubstr("gcn, gcn2, gcn3, gcn123, ppgn"));
+}
+
+TEST(Kinds, TakeTheirDefaults) {
+  for (const Kind& kind : kinds()) EXPECT_EQ(refusal(of_kind(std::string(kind.name))), "") << kind.name;
+}
+
+// Every field of every kind, set to something else: used, or refused with the reason; never ignored.
+TEST(Kinds, RefuseWhatTheyHaveNoUseFor) {
+  struct Change {
+    const char* field;
+    void (*make)(ModelConfig&);
+    std::vector<std::string> users;
+  };
+  const Change changes[] = {
+      {"rni", [](ModelConfig& c) { c.rni = 0.5; }, {"gcn", "gcn123", "ppgn"}},
+      {"distribution", [](ModelConfig& c) { c.distribution = Distribution::uniform; }, {"gcn", "gcn123", "ppgn"}},
+      {"pre_hidden", [](ModelConfig& c) { c.pre_hidden = 7; }, {"gcn"}},
+      {"head_hidden", [](ModelConfig& c) { c.head_hidden = 7; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
+      {"activation", [](ModelConfig& c) { c.activation = Activation::tanh; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
+      {"aggregation", [](ModelConfig& c) { c.aggregation = Aggregation::sum; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
+      {"readout", [](ModelConfig& c) { c.readout = Readout::sum; }, {"gcn", "gcn2", "gcn3", "gcn123", "ppgn"}},
+      {"dropout", [](ModelConfig& c) { c.dropout = 0; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
+      {"node_layers", [](ModelConfig& c) { c.node_layers = 2; }, {"gcn123"}},
+      {"pair_layers", [](ModelConfig& c) { c.pair_layers = 3; }, {"gcn123"}},
+      {"two_sets", [](ModelConfig& c) { c.two_sets = TwoSets::all; }, {"gcn123"}},
+      {"mlp_depth", [](ModelConfig& c) { c.mlp_depth = 1; }, {"ppgn"}}};
+  for (const Change& change : changes) {
+    for (const std::string& kind : model_kinds()) {
+      ModelConfig config = of_kind(kind);
+      change.make(config);
+      const bool used = std::find(change.users.begin(), change.users.end(), kind) != change.users.end();
+      const std::string why = why_unused(config, change.field);
+      EXPECT_EQ(why.empty(), used) << kind << " " << change.field;
+      EXPECT_EQ(refusal(config), used ? "" : "model: " + kind + " has no use for " + change.field + ": " + why);
+    }
+  }
+}
+
+TEST(Kinds, SayWhySetsTakeNoRandomFeatures) {
+  ModelConfig config = of_kind("gcn3");
+  config.rni = 0.5;
+  EXPECT_THAT(refusal(config), testing::HasSubstr("have no node inputs"));
+}
+
+TEST(RandomFeatures, OfGcn123AreColumnsBehindTheNodesFeatures) {
+  ModelConfig config = of_kind("gcn123");
+  config.width = 10;
+  config.input_features = 3;
+  set_types_from(std::vector<Graph>{Graph::from_edges(3, std::vector<Edge>{{0, 1}, {1, 2}})}, config, 1);
+  const Layout plain = layout(config);
+  config.rni = 0.49;
+  EXPECT_EQ(levels(config)[0].random, 4u);
+  EXPECT_EQ(layout(config).at("level1.0.lin_rel.weight").shape, (std::vector<std::size_t>{10, 7}));
+  EXPECT_EQ(layout(config).at("level1.1.lin_rel.weight").shape, plain.at("level1.1.lin_rel.weight").shape);
+  EXPECT_EQ(layout(config).size, plain.size + 2 * 10 * 4);
+}
+
+TEST(RandomFeatures, OfPpgnAreChannelsBehindTheNodesFeatures) {
+  ModelConfig config = of_kind("ppgn");
+  config.width = 10;
+  config.layers = 2;
+  config.input_features = 3;
+  const Layout plain = layout(config);
+  config.rni = 1;
+  EXPECT_TRUE(config.uses_features());  // unlike gcn's, they stay
+  EXPECT_EQ(layout(config).at("mlp1.0.0.weight").shape, (std::vector<std::size_t>{10, 14}));
+  EXPECT_EQ(layout(config).at("skip.0.weight").shape, (std::vector<std::size_t>{10, 24}));
+  EXPECT_EQ(layout(config).at("skip.1.weight").shape, plain.at("skip.1.weight").shape);
+  config.distribution = Distribution::xavier_normal;
+  EXPECT_THAT(refusal(config), testing::HasSubstr("xavier_fan"));
+}
+
+}  // namespace
+}  // namespace tyche::nn
