@@ -108,11 +108,11 @@ std::string without_threads(const std::string& description) {
 }
 
 void validate(const RunConfig& config) {
-  nn::validate(config.model);
   for (const Field& field : fields()) {
     const std::string why = refusal(field, config);
     if (!why.empty()) throw InputError(fmt::format("{} {}", field.key, why));
   }
+  nn::validate(config.model);
 }
 
 std::vector<Difference> differences(const RunConfig& before, const RunConfig& after) {

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <type_traits>
 
 #include "datasets/folds.hpp"
-#include "nn/model.hpp"
+#include "nn/kinds.hpp"
 #include "train/field_values.hpp"
 
 namespace tyche::train {
@@ -91,18 +90,13 @@ class Entry {
 
 // ---- which models use what
 
-using Why = std::function<std::string(const RunConfig&)>;
-
-/// For models of these kinds alone: others have no such part.
-Why only(std::initializer_list<std::string_view> kinds, std::string part) {
-  return [kinds = std::vector<std::string_view>(kinds), part = std::move(part)](const RunConfig& c) {
-    const bool has = std::find(kinds.begin(), kinds.end(), c.model.kind) != kinds.end();
-    return has ? std::string() : fmt::format("{} has no {}: it is for {}", c.model.kind, part, fmt::join(kinds, ", "));
+/// As the table of kinds has it (nn/kinds.hpp); `field` is its word.
+auto by_kind(std::string_view field) {
+  return [field](const RunConfig& c) {
+    const std::string why = nn::why_unused(c.model, field);
+    return why.empty() ? why : fmt::format("{} has no use for it: {}", c.model.kind, why);
   };
 }
-
-Why random_features() { return only({"gcn", "gcn123", "ppgn"}, "random features"); }
-Why all_but_ppgn(std::string part) { return only({"gcn", "gcn2", "gcn3", "gcn123"}, std::move(part)); }
 
 std::string one_fold(const RunConfig& c) { return c.folds.count == 1 ? "one fold trains and tests on all graphs" : ""; }
 
@@ -139,41 +133,41 @@ std::vector<Field> table() {
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
                   "8"),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
-          .unused(only({"gcn"}, "convolutions before its layers")),
+          .unused(by_kind("pre_hidden")),
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
-          .unused(all_but_ppgn("MLP behind its readout")),
+          .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
           .option("--rni", "Share of the width that is random, 0 to 1", "0")
-          .unused(random_features()),
+          .unused(by_kind("rni")),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
-          .unused(random_features()),
+          .unused(by_kind("distribution")),
       Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
       Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
           .option("--activation", "elu, tanh or relu", "elu")
-          .unused(all_but_ppgn("choice of activation (its MLPs use ReLU)")),
+          .unused(by_kind("activation")),
       Entry("model.aggregation", model(&Model::aggregation), "", nn::parse_aggregation)
           .option("--aggregation", "Of neighbours: mean or sum", "mean")
-          .unused(all_but_ppgn("neighbours to aggregate")),
+          .unused(by_kind("aggregation")),
       Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
           .option("--readout", "Of a graph's nodes: max, mean or sum", "max"),
       Entry("model.dropout", model(&Model::dropout))
           .option("--dropout", "After the first layer of the head, in training", "0.5")
-          .unused(all_but_ppgn("dropout")),
+          .unused(by_kind("dropout")),
       Entry("model.node_layers", model(&Model::node_layers), "of gcn123")
           .option("--node-layers", "gcn123: graph convolutions on nodes", "3")
-          .unused(only({"gcn123"}, "tower of layers on nodes")),
+          .unused(by_kind("node_layers")),
       Entry("model.pair_layers", model(&Model::pair_layers), "of gcn123")
           .option("--pair-layers", "gcn123: graph convolutions on pairs", "2")
-          .unused(only({"gcn123"}, "tower of layers on pairs")),
+          .unused(by_kind("pair_layers")),
       Entry("model.two_sets", model(&Model::two_sets), "of gcn123", nn::parse_two_sets)
           .option("--two-sets", "gcn123: pairs of nodes it looks at, edges or all", "edges")
-          .unused(only({"gcn123"}, "choice of pairs")),
+          .unused(by_kind("two_sets")),
       Entry("model.mlp_depth", model(&Model::mlp_depth), "of ppgn")
           .option("--mlp-depth", "ppgn: layers of a block's MLPs", "2")
-          .unused(only({"ppgn"}, "blocks with MLPs")),
+          .unused(by_kind("mlp_depth")),
       Entry("model.pair_types", model(&Model::pair_types), "isomorphism types of 2-sets, an input column each")
           .derived(),
       Entry("model.triple_types", model(&Model::triple_types), "isomorphism types of 3-sets, an input column each")
@@ -196,7 +190,7 @@ std::vector<Field> table() {
       Entry("training.eval_draws", training(&Training::eval_draws), "draws whose probabilities are averaged")
           .option("--eval-draws", "Test with the mean of so many draws' probabilities", "1")
           .at_least(1)
-          .unused(random_features()),
+          .unused(by_kind("rni")),
 
       Entry("folds.count", folds(&Folds::count))
           .option("--folds", "Folds of the cross-validation; 1: train and test on all graphs", "10")
@@ -219,7 +213,7 @@ std::vector<Field> table() {
           .option("--no-compress",
                   "gcn2, gcn3, gcn123, ppgn on a GPU: every set or pair rather than one of each colour class: the same "
                   "results, slower")
-          .unused(only({"gcn2", "gcn3", "gcn123", "ppgn"}, "sets or pairs to compress")),
+          .unused(by_kind("compress")),
       Entry("engine.description", engine(&EngineUse::description), "when the run began").derived().decides_nothing(),
   };
 }

@@ -164,11 +164,11 @@ TEST_F(TrainCommand, RefusesWhatTheModelDoesNotUse) {
     EXPECT_EQ(r.exit_code, 2) << words;
     EXPECT_THAT(r.err, HasSubstr(words));
   };
-  expect({"--mlp-depth", "3"}, "--mlp-depth is 3, but gcn has no blocks with MLPs: it is for ppgn");
-  expect({"--no-compress"}, "--no-compress is false, but gcn has no sets or pairs to compress");
-  expect({"--model", "gcn3", "--rni", "0.5"}, "--rni is 0.5, but gcn3 has no random features");
+  expect({"--mlp-depth", "3"}, "--mlp-depth is 3, but gcn has no use for it: that is for ppgn");
+  expect({"--no-compress"}, "--no-compress is false, but gcn has no use for it");
+  expect({"--model", "gcn3", "--rni", "0.5"}, "--rni is 0.5, but gcn3 has no use for it: random node features");
   expect({"--model", "gcn3", "--rni", "0", "--two-sets", "all"}, "--two-sets is \"all\", but gcn3");
-  expect({"--model", "ppgn", "--rni", "0", "--dropout", "0.1"}, "--dropout is 0.1, but ppgn has no dropout");
+  expect({"--model", "ppgn", "--rni", "0", "--dropout", "0.1"}, "--dropout is 0.1, but ppgn has no use for it");
   expect({"--width", "5000000000"}, "--width: expected a whole number from 0 to 4294967295, found 5000000000");
   EXPECT_FALSE(fs::exists(folder_ / "run"));
 }

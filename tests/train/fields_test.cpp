@@ -58,13 +58,16 @@ TEST(Fields, GiveBackEveryValueTheyAreGiven) {
 }
 
 TEST(Fields, WhatAModelDoesNotUseIsRefusedWithTheReason) {
-  EXPECT_EQ(refused("gcn", "model.mlp_depth", 3), "is 3, but gcn has no blocks with MLPs: it is for ppgn");
-  EXPECT_THAT(refused("gcn3", "model.rni", 0.5), HasSubstr("gcn3 has no random features"));
-  EXPECT_THAT(refused("gcn2", "model.rni_dist", "uniform"), HasSubstr("gcn2 has no random features"));
-  EXPECT_THAT(refused("gcn3", "training.eval_draws", 4), HasSubstr("gcn3 has no random features"));
-  EXPECT_THAT(refused("gcn3", "model.two_sets", "all"), HasSubstr("it is for gcn123"));
-  EXPECT_THAT(refused("gcn", "model.pair_layers", 3), HasSubstr("it is for gcn123"));
-  EXPECT_THAT(refused("gcn", "engine.compress", false), HasSubstr("gcn has no sets"));
+  EXPECT_EQ(refused("gcn", "model.mlp_depth", 3),
+            "is 3, but gcn has no use for it: that is for ppgn, whose blocks have MLPs");
+  EXPECT_THAT(refused("gcn3", "model.rni", 0.5), HasSubstr("random node features are for gcn, gcn123 and ppgn"));
+  EXPECT_THAT(refused("gcn2", "model.rni_dist", "uniform"),
+              HasSubstr("random node features are for gcn, gcn123 and ppgn"));
+  EXPECT_THAT(refused("gcn3", "training.eval_draws", 4),
+              HasSubstr("random node features are for gcn, gcn123 and ppgn"));
+  EXPECT_THAT(refused("gcn3", "model.two_sets", "all"), HasSubstr("that is for gcn123"));
+  EXPECT_THAT(refused("gcn", "model.pair_layers", 3), HasSubstr("that is for gcn123"));
+  EXPECT_THAT(refused("gcn", "engine.compress", false), HasSubstr("gcn has no use for it"));
   for (const char* key : {"model.activation", "model.aggregation", "model.dropout", "model.head_hidden"}) {
     const nlohmann::json other = std::string(key) == "model.activation"    ? nlohmann::json("tanh")
                                  : std::string(key) == "model.aggregation" ? nlohmann::json("sum")
