@@ -163,10 +163,10 @@ struct PassWork {
   int lane, warp;
   int group, eighth, pair, tiles, row;
   unsigned buffer, scratch;
-  unsigned last;     ///< where the last layer's output is
-  unsigned operand;  ///< the lane's place in the warp's first tile as operand of ldmatrix
+  unsigned last;         ///< where the last layer's output is
+  unsigned operand = 0;  ///< the lane's place in the warp's first tile as operand of ldmatrix
   /// The place of the lane's two values in row `eighth` of a result; those of the next 8 columns have another bit 4.
-  unsigned result;
+  unsigned result = 0;
 
   __device__ __forceinline__ PassWork(const Args& args, char* shared, const Members& graphs, const Share& gathers)
       : a(args),
@@ -195,11 +195,9 @@ struct PassWork {
   __device__ __forceinline__ unsigned place(int n) const { return result ^ static_cast<unsigned>(n) << 4; }
 };
 
-enum class Stored : int {
-  half,
-  fp32,
-  mixed
-};  ///< mixed: columns from model.fixed on are random and stand there already
+/// How a layer's output is kept. Mixed: in half precision, but for the columns from model.fixed on, which are random
+/// and stand there already.
+enum class Stored : int { half, fp32, mixed };
 
 /// Puts the two values of a lane's eight columns into a layer's output at `out`, a tile `offset` further on.
 template <int W>
