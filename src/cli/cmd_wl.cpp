@@ -10,6 +10,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/wl_individualise.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -30,6 +31,7 @@ struct Arguments {
   std::string format;
   std::string sets;
   std::string two_sets = "edges";
+  IndividualiseOptions individualise;
 };
 
 /// "2-WL", or with --sets what is refined.
@@ -133,12 +135,14 @@ void compare_two(const Arguments& a, const wl::Options& options) {
   if (a.index.empty() && one.graphs.size() + other.graphs.size() > 2 && !a.common.quiet) {
     std::fprintf(stderr, "tyche: comparing the first graphs of files with several; --index I,J picks others\n");
   }
+  const std::string names = fmt::format("graph {} of {} and graph {} of {}", i, first, j, second);
+  if (a.individualise.asked()) return compare_leaves_of(left, right, names, a.individualise, a.common);
   const wl::Comparison answer =
       a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
   if (a.common.json) {
     print_json(to_json({answer}));
   } else {
-    print(fmt::format("graph {} of {} and graph {} of {}: {}", i, first, j, second, in_words(answer, a)));
+    print(fmt::format("{}: {}", names, in_words(answer, a)));
   }
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
@@ -149,6 +153,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
     throw InputError::at(a.files.front(), "",
                          fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
   }
+  if (a.individualise.asked()) return compare_leaves_of_pairs(set.graphs, a.individualise, a.common);
   Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
   std::vector<wl::Comparison> answers(set.graphs.size() / 2);
   if (a.sets.empty()) {
@@ -174,6 +179,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
 void group_all(const Arguments& a, const wl::Options& options) {
   if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   const GraphSet set = read(a, a.files.front());
+  if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
   const wl::Grouping grouping = wl::group(set.graphs, options);
   if (a.common.json) {
     print_json({{"graphs", set.graphs.size()},
@@ -226,6 +232,10 @@ void add_wl(CLI::App& root) {
   app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
       ->capture_default_str()
       ->check(CLI::IsMember({"edges", "all"}));
+  a->individualise.add(app, a->common);
+  for (const char* other : {"--dim", "--sets", "--two-sets"}) {
+    app.get_option("--individualise")->excludes(app.get_option(other));
+  }
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);
@@ -235,8 +245,10 @@ void add_wl(CLI::App& root) {
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
       "          tyche wl exp --pairs --sets 1-2-3  what 1-2-3-GCN can see at most\n"
       "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
+      "          tyche wl exp --individualise leaf  how many different leaves do random paths of each graph reach?\n"
+      "          tyche wl exp --individualise leaf --pairs  isomorphic, different, or unknown\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
-      "Exit code 1 if some graphs that were compared are not told apart.");
+      "Exit code 1 if some graphs that were compared are not told apart (--individualise: not shown to be different).");
   app.callback([a] { run(*a); });
 }
 

@@ -182,7 +182,7 @@ LeafComparison compare_leaves(const Graph& a, const Graph& b, const PathOptions&
     out.verdict = LeafVerdict::different;
     return out;
   }
-  if (options.depth == kLeaf) {
+  if (options.depth >= a.num_nodes()) {  // no path is longer: as good as kLeaf
     LeafSearch search(a, b, options, most_work);
     const std::optional<bool> found = search.found();
     out.places = search.places();
