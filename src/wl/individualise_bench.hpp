@@ -10,7 +10,7 @@
 
 namespace tyche::wl {
 
-/// All on one core, in one run: rates are of paths, refinements or trees per second.
+/// All on one core, in one run: paths and refinements per second of processor time.
 struct PathBench {
   std::size_t graphs = 0;
   std::uint64_t nodes = 0;

@@ -29,12 +29,12 @@ struct LeafComparison {
   std::uint32_t draws = 0;   ///< paths drawn from each graph afterwards, where the search was too long
 };
 
-/// Searches while that takes no more than about `most_work` looks at nodes and edges, and then draws
+/// Searches while that takes no more than about `most_work` looks at nodes and edges (seconds), and then draws
 /// options.draws paths of each graph (numbers i and j in the choices) and looks for a common one. At a depth below the
 /// number of nodes, whole trees are compared instead (where within options.tree): different where an end of a path, as
 /// a LeafGraph, is not equally frequent in both; isomorphic where one in common is a leaf; else unknown.
 [[nodiscard]] LeafComparison compare_leaves(const Graph& a, const Graph& b, const PathOptions& options = {},
                                             std::uint32_t i = 0, std::uint32_t j = 1,
-                                            std::uint64_t most_work = 200000000);
+                                            std::uint64_t most_work = 1000000000);
 
 }  // namespace tyche::wl

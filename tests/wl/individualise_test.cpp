@@ -131,7 +131,25 @@ TEST(Individualise, PinsTheWordsOfChoices) {
     EXPECT_EQ(with.below(level, 1000), static_cast<std::uint32_t>((std::uint64_t{words[level % 4]} * 1000) >> 32));
   }
   EXPECT_EQ(with.below(5, 1), 0u);
+  EXPECT_EQ(with.below(0, 1000000), 325745u);
+  EXPECT_EQ(with.below(6, 1000000), 448540u);
   EXPECT_EQ(static_cast<std::uint32_t>(Purpose::individualise), 10u);
+}
+
+TEST(Individualise, AgreesWithThePrototype) {
+  // Paths and ranks printed by the Python script whose order this is.
+  struct Sample {
+    Graph graph;
+    std::vector<Node> chosen;
+    std::vector<std::uint32_t> ranks;
+  };
+  const Sample samples[] = {{rook(), {4, 2, 8, 5}, {1, 9, 7, 10, 0, 5, 2, 6, 3, 12, 8, 13, 4, 14, 11, 15}},
+                            {shrikhande(), {1, 4, 0}, {1, 0, 6, 8, 7, 2, 4, 11, 10, 9, 13, 14, 3, 5, 15, 12}},
+                            {exp_core(2, true), {11, 12}, {12, 14, 15, 13, 11, 9, 8, 10, 7, 6, 3, 0, 1, 4, 5, 2}},
+                            {exp_core(2, false), {11, 13}, {9, 10, 12, 14, 15, 13, 11, 8, 3, 7, 4, 0, 2, 1, 5, 6}},
+                            {path(7), {0}, {0, 2, 4, 6, 5, 3, 1}}};
+  for (const Sample& sample : samples)
+    EXPECT_EQ(Individualiser(sample.graph).follow(sample.chosen).ranks, sample.ranks);
 }
 
 RC_GTEST_PROP(IndividualiseProperty, GivesTheRanksOfSynchronousRounds, ()) {
