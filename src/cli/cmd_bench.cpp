@@ -22,6 +22,7 @@
 #include "support/parallel.hpp"
 #include "train/data.hpp"
 #include "train/fields.hpp"
+#include "wl/individualise_bench.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
@@ -310,6 +311,57 @@ void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t 
   print(text);
 }
 
+struct PathsCall {
+  std::string data;
+  std::string cell = "first-largest";
+  std::uint32_t depth = 0;  // 0: to the leaf
+  Node largest = 100000;
+  bool json = false;
+};
+
+void run_paths_bench(const PathsCall& call) {
+  const auto graphs =
+      call.data.empty() ? engine::synthetic_exp(1200, 1).graphs : datasets::load_dataset(call.data).set.graphs;
+  const std::uint32_t depth = call.depth == 0 ? wl::kLeaf : call.depth;
+  const wl::PathBench r = wl::bench_paths(graphs, depth, wl::parse_cell(call.cell), 1.0);
+  const std::vector<wl::LargePath> large = wl::bench_large_paths(call.largest);
+  if (call.json) {
+    nlohmann::ordered_json json = {{"graphs", r.graphs},
+                                   {"nodes", r.nodes},
+                                   {"mean_depth", r.mean_depth},
+                                   {"refinements_per_second", r.refinements_per_second},
+                                   {"draws_per_second", r.draws_per_second},
+                                   {"draw_over_refinement", r.refinements_per_second / r.draws_per_second},
+                                   {"tables", r.tables},
+                                   {"table_draws_per_second", r.table_draws_per_second},
+                                   {"table_bytes", r.table_bytes},
+                                   {"large", nlohmann::ordered_json::array()}};
+    for (const wl::LargePath& row : large) {
+      json["large"].push_back({{"kind", row.kind},
+                               {"nodes", row.nodes},
+                               {"edges", row.edges},
+                               {"depth", row.depth},
+                               {"refine_seconds", row.refine_seconds},
+                               {"leaf_seconds", row.leaf_seconds}});
+    }
+    return print(json.dump(2) + "\n");
+  }
+  std::string text = fmt::format(
+      "graphs            {}, {} nodes; mean depth of a path {:.2f}\n"
+      "refinements       {:.0f} per second and core\n"
+      "paths             {:.0f} per second and core: a path costs {:.2f} refinements\n"
+      "from tables       {:.0f} per second and core; {} of {} graphs have one, {:.1f} MB together\n\n"
+      "{:<8} {:>9} {:>9} {:>8} {:>10} {:>10}\n",
+      r.graphs, r.nodes, r.mean_depth, r.refinements_per_second, r.draws_per_second,
+      r.refinements_per_second / r.draws_per_second, r.table_draws_per_second, r.tables, r.graphs, r.table_bytes / 1e6,
+      "", "nodes", "edges", "depth", "refine s", "leaf s");
+  for (const wl::LargePath& row : large) {
+    text += fmt::format("{:<8} {:>9} {:>9} {:>8} {:>10.3f} {:>10.3f}\n", row.kind, row.nodes, row.edges, row.depth,
+                        row.refine_seconds, row.leaf_seconds);
+  }
+  print(text);
+}
+
 }  // namespace
 
 void add_bench(CLI::App& root) {
@@ -373,6 +425,21 @@ void add_bench(CLI::App& root) {
       "a "
       "graph.\nExample: tyche bench sets --largest 200 --threads 2");
   sets->callback([on_sets, limits, random] { run_sets_bench(*on_sets, limits->first, limits->second, *random); });
+
+  CLI::App* paths =
+      app->add_subcommand("individualise", "Random paths per second, beside refinements of the same graphs");
+  const auto of_paths = std::make_shared<PathsCall>();
+  paths->add_option("--data", of_paths->data, "Data set; without it, random graphs like EXP's");
+  paths->add_option("--depth", of_paths->depth, "Nodes individualised on a path; 0: as many as it takes to the leaf")
+      ->capture_default_str();
+  paths->add_option("--cell", of_paths->cell, "first-largest, first-smallest or first-non-singleton")
+      ->capture_default_str();
+  paths->add_option("--largest", of_paths->largest, "Nodes of the large graphs of which one leaf is drawn")
+      ->capture_default_str()
+      ->check(CLI::Range(4u, 100000000u));
+  paths->add_flag("--json", of_paths->json, "Answer in JSON on standard output");
+  paths->footer("Example: tyche bench individualise --data exp");
+  paths->callback([of_paths] { run_paths_bench(*of_paths); });
 }
 
 }  // namespace tyche::cli

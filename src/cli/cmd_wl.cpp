@@ -10,6 +10,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/wl_individualise.hpp"
 #include "graph/named.hpp"
 #include "report/pair_page.hpp"
 #include "support/error.hpp"
@@ -33,6 +34,7 @@ struct Arguments {
   std::string sets;
   std::string two_sets = "edges";
   std::string page;
+  IndividualiseOptions individualise;
 };
 
 /// "2-WL", or with --sets what is refined.
@@ -149,20 +151,27 @@ void compare_two(const Arguments& a, const wl::Options& options) {
                  "tyche: comparing the first graphs of files with several; FILE:I or --index I,J picks others\n");
   }
   const std::string left_words = left_name.in_words(i), right_words = right_name.in_words(j);
+  const std::string names = fmt::format("{} and {}", left_words, right_words);
   std::string page;
   if (!a.page.empty()) page = report::pair_page({left_words, left}, {right_words, right}, call(a));
+  const auto write_page = [&] {
+    if (a.page.empty()) return;
+    write_file(a.page, page);
+    if (!a.common.quiet && !a.common.json)
+      print(fmt::format("{} ({:.1f} kB)\n", a.page, static_cast<double>(page.size()) / 1000));
+  };
+  if (a.individualise.asked()) {
+    compare_leaves_of(left, right, names, a.individualise, a.common);
+    return write_page();
+  }
   const wl::Comparison answer =
       a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
   if (a.common.json) {
     print_json(to_json({answer}));
   } else {
-    print(fmt::format("{} and {}: {}", left_words, right_words, in_words(answer, a)));
+    print(fmt::format("{}: {}", names, in_words(answer, a)));
   }
-  if (!a.page.empty()) {
-    write_file(a.page, page);
-    if (!a.common.quiet && !a.common.json)
-      print(fmt::format("{} ({:.1f} kB)\n", a.page, static_cast<double>(page.size()) / 1000));
-  }
+  write_page();
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
 
@@ -172,6 +181,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
     throw InputError::at(a.files.front(), "",
                          fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
   }
+  if (a.individualise.asked()) return compare_leaves_of_pairs(set.graphs, a.individualise, a.common);
   Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
   std::vector<wl::Comparison> answers(set.graphs.size() / 2);
   if (a.sets.empty()) {
@@ -197,6 +207,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
 void group_all(const Arguments& a, const wl::Options& options) {
   if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   const GraphSet set = read(a, a.files.front());
+  if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
   const wl::Grouping grouping = wl::group(set.graphs, options);
   if (a.common.json) {
     print_json({{"graphs", set.graphs.size()},
@@ -258,6 +269,10 @@ void add_wl(CLI::App& root) {
                  "Also write a page to look at the two graphs in: click a node to individualise it, and see colours "
                  "split (graphs of up to 160 nodes)")
       ->type_name("FILE");
+  a->individualise.add(app, a->common);
+  for (const char* other : {"--dim", "--sets", "--two-sets"}) {
+    app.get_option("--individualise")->excludes(app.get_option(other));
+  }
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);
@@ -268,8 +283,10 @@ void add_wl(CLI::App& root) {
       "          tyche wl exp --pairs --sets 1-2-3  what 1-2-3-GCN can see at most\n"
       "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
       "          tyche wl g6:EhEG exp:3 --page out.html    a page that shows the two\n"
+      "          tyche wl exp --individualise leaf  how many different leaves do random paths of each graph reach?\n"
+      "          tyche wl exp --individualise leaf --pairs  isomorphic, different, or unknown\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
-      "Exit code 1 if some graphs that were compared are not told apart.");
+      "Exit code 1 if some graphs that were compared are not told apart (--individualise: not shown to be different).");
   app.callback([a] { run(*a); });
 }
 
