@@ -24,7 +24,9 @@ enum class Purpose : std::uint32_t {
   random_features = 6,
   dropout = 7,
   theory = 8,
-  graph_sample = 9,  ///< random graphs for benchmarks and tests
+  graph_sample = 9,   ///< random graphs for benchmarks and tests
+  tseitin_pair = 11,  ///< (pair): one pair of the ladder; (draw, 1): its census of base graphs. 10 is spoken for
+  csl = 12,           ///< (graph): the numbering of a circular skip link graph
 };
 
 /// A Philox key: 64 bits.
