@@ -13,6 +13,7 @@
 #include "cli/device.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
+#include "measure/paths.hpp"
 #include "measure/samples.hpp"
 #include "measure/scaling.hpp"
 #include "measure/sets.hpp"
@@ -22,7 +23,6 @@
 #include "support/parallel.hpp"
 #include "train/data.hpp"
 #include "train/fields.hpp"
-#include "wl/individualise_bench.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
@@ -323,8 +323,8 @@ void run_paths_bench(const PathsCall& call) {
   const auto graphs =
       call.data.empty() ? engine::synthetic_exp(1200, 1).graphs : datasets::load_dataset(call.data).set.graphs;
   const std::uint32_t depth = call.depth == 0 ? wl::kLeaf : call.depth;
-  const wl::PathBench r = wl::bench_paths(graphs, depth, wl::parse_cell(call.cell), 1.0);
-  const std::vector<wl::LargePath> large = wl::bench_large_paths(call.largest);
+  const measure::PathBench r = measure::bench_paths(graphs, depth, wl::parse_cell(call.cell), 1.0);
+  const std::vector<measure::LargePath> large = measure::bench_large_paths(call.largest);
   if (call.json) {
     nlohmann::ordered_json json = {{"graphs", r.graphs},
                                    {"nodes", r.nodes},
@@ -336,7 +336,7 @@ void run_paths_bench(const PathsCall& call) {
                                    {"table_draws_per_second", r.table_draws_per_second},
                                    {"table_bytes", r.table_bytes},
                                    {"large", nlohmann::ordered_json::array()}};
-    for (const wl::LargePath& row : large) {
+    for (const measure::LargePath& row : large) {
       json["large"].push_back({{"kind", row.kind},
                                {"nodes", row.nodes},
                                {"edges", row.edges},
@@ -355,7 +355,7 @@ void run_paths_bench(const PathsCall& call) {
       r.graphs, r.nodes, r.mean_depth, r.refinements_per_second, r.draws_per_second,
       r.refinements_per_second / r.draws_per_second, r.table_draws_per_second, r.tables, r.graphs, r.table_bytes / 1e6,
       "", "nodes", "edges", "depth", "refine s", "leaf s");
-  for (const wl::LargePath& row : large) {
+  for (const measure::LargePath& row : large) {
     text += fmt::format("{:<8} {:>9} {:>9} {:>8} {:>10.3f} {:>10.3f}\n", row.kind, row.nodes, row.edges, row.depth,
                         row.refine_seconds, row.leaf_seconds);
   }

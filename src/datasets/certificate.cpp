@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "datasets/dataset.hpp"
 #include "datasets/planar_part.hpp"
+#include "datasets/tseitin_certificate.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
 #include "graph/planarity.hpp"
 #include "logic/sat.hpp"
 #include "support/error.hpp"
-#include "support/parallel.hpp"
-#include "support/progress.hpp"
 #include "wl/wl.hpp"
 
 namespace tyche::datasets {
@@ -165,18 +163,37 @@ PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, con
   if (!swapped && (first.label != 1 || second.label != 0)) {
     examination.fail(
         "label", fmt::format("labels {} and {}; expected one 1 (satisfiable) and one 0", first.label, second.label));
-  } else {
-    examination.find_subset();
-    examination.check_formulas();
-    examination.check_graphs();
+    return std::move(examination.out);
   }
+  const bool ladder = expectation.subset ? *expectation.subset == Subset::tseitin
+                                         : has_tseitin_core(examination.sat) || has_tseitin_core(examination.unsat);
+  if (ladder) return certify_tseitin(pair, examination.sat, examination.unsat, expectation);
+  examination.find_subset();
+  examination.check_formulas();
+  examination.check_graphs();
   return std::move(examination.out);
 }
 
 void Certificate::add(PairCertificate pair) {
-  const bool corrupt = pair.subset == Subset::corrupt;
   const auto count = [](bool yes) { return yes ? std::uint64_t{1} : std::uint64_t{0}; };
   ++pairs;
+  std::move(pair.failures.begin(), pair.failures.end(), std::back_inserter(failures));
+  if (pair.tseitin) {
+    const TseitinFindings& found = *pair.tseitin;
+    ++tseitin.pairs;
+    tseitin.labels_parity += count(found.parity_ok);
+    tseitin.labels_solver += count(found.solver.value_or(false));
+    tseitin.solver_tried += count(found.solver.has_value());
+    tseitin.wl1_equal += count(pair.wl1_equal);
+    tseitin.wl2_equal += count(!pair.wl2_distinct);
+    tseitin.non_isomorphic += count(pair.non_isomorphic);
+    tseitin.sets3_distinct += count(found.sets3.value_or(false));
+    tseitin.sets3_tried += count(found.sets3.has_value());
+    tseitin.wl3_distinct += count(found.wl3.value_or(false));
+    tseitin.wl3_tried += count(found.wl3.has_value());
+    return;
+  }
+  const bool corrupt = pair.subset == Subset::corrupt;
   labels_ok += count(pair.labels_ok);
   unsat_exhaustive += count(pair.exhaustive);
   planar_pairs += count(pair.planar && !corrupt);
@@ -187,86 +204,42 @@ void Certificate::add(PairCertificate pair) {
   corrupt_minimal += count(pair.corrupt_minimal);
   width_violations += pair.wide;
   bridge_violations += count(pair.labels_ok && !pair.bridgeless);
-  std::move(pair.failures.begin(), pair.failures.end(), std::back_inserter(failures));
 }
 
 nlohmann::json to_json(const Certificate& c) {
   nlohmann::json failures = nlohmann::json::array();
   for (const Failure& f : c.failures)
     failures.push_back({{"pair", f.pair}, {"property", f.property}, {"detail", f.detail}});
-  return {{"pairs", c.pairs},
-          {"labels_ok", c.labels_ok},
-          {"unsat_exhaustive", c.unsat_exhaustive},
-          {"planar_pairs", c.planar_pairs},
-          {"wl1_equal", c.wl1_equal},
-          {"wl2_distinct", c.wl2_distinct},
-          {"non_isomorphic", c.non_isomorphic},
-          {"corrupt_pairs", c.corrupt_pairs},
-          {"corrupt_minimal", c.corrupt_minimal},
-          {"width_violations", c.width_violations},
-          {"bridge_violations", c.bridge_violations},
-          {"failures", failures}};
-}
-
-Certificate certify(const std::filesystem::path& path, const CertifyOptions& options) {
-  constexpr std::size_t kChunk = 256;  // pairs in memory at a time
-  const GraphSource source = locate_graphs(path, options.format);
-  std::vector<GraphInfo> infos;
-  const std::filesystem::path manifest = source.path.parent_path() / "manifest.json";
-  const bool folder = std::filesystem::is_directory(path);
-  if (folder && std::filesystem::exists(manifest)) infos = read_manifest(manifest);
-
-  std::optional<GinReader> reader;
-  GraphSet set;
-  std::size_t next = 0;
-  std::uint64_t total = 0;
-  if (source.format == Format::gin) {
-    reader.emplace(source.path);
-    total = reader->count();
-  } else {
-    set = read_graphs(path, options.format);
-    if (set.labels.empty())
-      throw InputError::at(path.string(), "", "this format holds no labels, so there is nothing to certify pairs by");
-    total = set.graphs.size();
+  nlohmann::json out = {{"pairs", c.pairs}};
+  const TseitinTotals& t = c.tseitin;
+  if (t.pairs > 0) {
+    out["tseitin"] = {{"pairs", t.pairs},
+                      {"labels_parity", t.labels_parity},
+                      {"labels_solver", t.labels_solver},
+                      {"solver_tried", t.solver_tried},
+                      {"wl1_equal", t.wl1_equal},
+                      {"wl2_equal", t.wl2_equal},
+                      {"non_isomorphic", t.non_isomorphic},
+                      {"sets3_distinct", t.sets3_distinct},
+                      {"sets3_tried", t.sets3_tried},
+                      {"wl3_distinct", t.wl3_distinct},
+                      {"wl3_tried", t.wl3_tried}};
+    if (c.base_classes) out["tseitin"]["base_classes"] = *c.base_classes;
   }
-  if (total % 2 != 0) throw InputError::at(path.string(), "", fmt::format("{} graphs do not make pairs", total));
-  if (total == 0) throw InputError::at(path.string(), "", "no graphs");
-  if (!infos.empty() && infos.size() != total) {
-    throw InputError::at(manifest.string(), "", fmt::format("lists {} graphs, the data holds {}", infos.size(), total));
+  if (t.pairs == 0 || t.pairs < c.pairs) {
+    out["labels_ok"] = c.labels_ok;
+    out["unsat_exhaustive"] = c.unsat_exhaustive;
+    out["planar_pairs"] = c.planar_pairs;
+    out["wl1_equal"] = c.wl1_equal;
+    out["wl2_distinct"] = c.wl2_distinct;
+    out["non_isomorphic"] = c.non_isomorphic;
+    out["corrupt_pairs"] = c.corrupt_pairs;
+    out["corrupt_minimal"] = c.corrupt_minimal;
+    out["width_violations"] = c.width_violations;
+    out["bridge_violations"] = c.bridge_violations;
   }
-  const auto next_graph = [&]() -> std::optional<LabelledGraph> {
-    if (reader) return reader->next();
-    if (next == set.graphs.size()) return std::nullopt;
-    LabelledGraph out{std::move(set.graphs[next]), set.labels[next]};
-    ++next;
-    return out;
-  };
-
-  Certificate certificate;
-  Progress progress("certify", total / 2, options.progress);
-  for (bool more = true; more;) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} pairs", certificate.pairs, total / 2));
-    std::vector<LabelledGraph> graphs;
-    while (graphs.size() < 2 * kChunk) {
-      auto graph = next_graph();
-      more = graph.has_value();
-      if (!more) break;
-      graphs.push_back(*std::move(graph));
-    }
-    std::vector<PairCertificate> results(graphs.size() / 2);
-    const std::uint64_t first = certificate.pairs;
-    parallel_for(results.size(), options.threads, [&](std::size_t i) {
-      Expectation expectation{.subset = std::nullopt, .core = std::nullopt, .published = options.published};
-      if (!infos.empty()) {
-        expectation.subset = infos[2 * (first + i)].subset;
-        expectation.core = infos[2 * (first + i)].core;
-      }
-      results[i] = certify_pair(first + i, graphs[2 * i], graphs[2 * i + 1], expectation);
-      progress.add(1);
-    });
-    for (PairCertificate& result : results) certificate.add(std::move(result));
-  }
-  return certificate;
+  out["failures"] = failures;
+  return out;
 }
 
 }  // namespace tyche::datasets

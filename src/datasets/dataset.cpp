@@ -10,11 +10,52 @@
 namespace tyche::datasets {
 
 std::string manifest_entry(const GraphInfo& info) {
-  return fmt::format(R"({{"pair": {}, "subset": "{}", "core": {}, "label": {}}})", info.pair, subset_name(info.subset),
-                     info.core, info.label);
+  const std::string_view subset = subset_name(info.subset);
+  if (info.subset == Subset::csl) {
+    return fmt::format(R"({{"subset": "{}", "skip": {}, "label": {}}})", subset, info.skip, info.label);
+  }
+  std::string more;
+  if (info.subset == Subset::tseitin) more = fmt::format(R"("class": {}, )", nlohmann::json(info.base_class).dump());
+  return fmt::format(R"({{"pair": {}, "subset": "{}", "core": {}, {}"label": {}}})", info.pair, subset, info.core, more,
+                     info.label);
 }
 
-std::vector<GraphInfo> read_manifest(const std::filesystem::path& path) {
+namespace {
+
+/// One entry of the list of graphs; fail(what) throws.
+template <class Fail>
+GraphInfo read_entry(const nlohmann::json& entry, const Fail& fail) {
+  const auto number = [&](const char* key) {
+    if (!entry.is_object() || !entry.contains(key) || !entry[key].is_number_unsigned() || entry[key] > 0x7fffffffu) {
+      fail(fmt::format("expected a whole number under '{}'", key));
+    }
+    return entry[key].template get<std::uint32_t>();
+  };
+  GraphInfo info;
+  info.label = static_cast<int>(number("label"));
+  bool known = false;
+  for (const Subset subset : {Subset::exp, Subset::corrupt, Subset::tseitin, Subset::csl}) {
+    if (!entry.contains("subset") || entry["subset"] != subset_name(subset)) continue;
+    info.subset = subset;
+    known = true;
+  }
+  if (!known) fail("expected \"EXP\", \"CORRUPT\", \"TSEITIN\" or \"CSL\" under 'subset'");
+  if (info.subset == Subset::csl) {
+    info.skip = number("skip");
+    return info;
+  }
+  info.pair = number("pair");
+  info.core = number("core");
+  if (info.subset == Subset::tseitin) {
+    if (!entry.contains("class") || !entry["class"].is_string()) fail("expected text under 'class'");
+    info.base_class = entry["class"].template get<std::string>();
+  }
+  return info;
+}
+
+}  // namespace
+
+Manifest read_manifest(const std::filesystem::path& path) {
   nlohmann::json manifest;
   try {
     manifest = nlohmann::json::parse(read_file(path));
@@ -24,25 +65,23 @@ std::vector<GraphInfo> read_manifest(const std::filesystem::path& path) {
   if (!manifest.is_object() || !manifest.contains("graphs") || !manifest["graphs"].is_array()) {
     throw InputError::at(path.string(), "", "expected an object with a list 'graphs'");
   }
-  std::vector<GraphInfo> out;
-  for (const auto& entry : manifest["graphs"]) {
-    const std::string place = fmt::format("graphs[{}]", out.size());
-    const auto number = [&](const char* key) {
-      if (!entry.is_object() || !entry.contains(key) || !entry[key].is_number_unsigned() || entry[key] > 0x7fffffffu) {
-        throw InputError::at(path.string(), place, fmt::format("expected a whole number under '{}'", key));
-      }
-      return entry[key].get<std::uint32_t>();
-    };
-    GraphInfo info;
-    info.pair = number("pair");
-    info.core = number("core");
-    info.label = static_cast<int>(number("label"));
-    const auto subset = entry.find("subset");
-    if (subset == entry.end() || (*subset != "EXP" && *subset != "CORRUPT")) {
-      throw InputError::at(path.string(), place, "expected \"EXP\" or \"CORRUPT\" under 'subset'");
+  Manifest out;
+  const nlohmann::json parameters = manifest.value("parameters", nlohmann::json::object());
+  if (parameters.is_object() && parameters.contains("unseen")) {
+    const nlohmann::json& folds = parameters["unseen"];
+    if (!folds.is_number_unsigned() || folds < 2u || folds > 0x7fffffffu) {
+      throw InputError::at(path.string(), "parameters", "expected a number of folds, 2 or more, under 'unseen'");
     }
-    info.subset = *subset == "EXP" ? Subset::exp : Subset::corrupt;
-    out.push_back(info);
+    out.unseen = folds.get<std::uint32_t>();
+  }
+  for (const auto& entry : manifest["graphs"]) {
+    const auto fail = [&](const std::string& what) {
+      throw InputError::at(path.string(), fmt::format("graphs[{}]", out.graphs.size()), what);
+    };
+    out.graphs.push_back(read_entry(entry, fail));
+    if ((out.graphs.back().subset == Subset::csl) != (out.graphs.front().subset == Subset::csl)) {
+      fail("expected graphs of pairs alone or CSL graphs alone, found both");
+    }
   }
   return out;
 }
@@ -74,7 +113,7 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   const std::filesystem::path manifest = path / "manifest.json";
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;
-  const std::vector<GraphInfo> infos = read_manifest(manifest);
+  const std::vector<GraphInfo> infos = read_manifest(manifest).graphs;
   if (infos.size() != data.set.graphs.size()) {
     throw InputError::at(manifest.string(), "",
                          fmt::format("lists {} graphs, the data holds {}", infos.size(), data.set.graphs.size()));
@@ -85,7 +124,7 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
                            fmt::format("label {} here, {} in the data", infos[g].label, data.set.labels[g]));
     }
     data.subset.push_back(infos[g].subset);
-    data.pair.push_back(infos[g].pair);
+    if (infos[g].subset != Subset::csl) data.pair.push_back(infos[g].pair);
   }
   return data;
 }

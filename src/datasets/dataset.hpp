@@ -14,23 +14,30 @@ namespace tyche::datasets {
 
 /// What a manifest says of one graph.
 struct GraphInfo {
-  std::uint32_t pair = 0;
+  std::uint32_t pair = 0;  ///< of EXP, CORRUPT and TSEITIN
   Subset subset = Subset::exp;
-  std::uint32_t core = 0;
+  std::uint32_t core = 0;  ///< n of the core; TSEITIN: base nodes
   int label = 0;
+  std::string base_class;  ///< TSEITIN: of the base graph (base_classes.hpp)
+  std::uint32_t skip = 0;  ///< CSL
 };
 
 /// One line of a manifest's list of graphs.
 [[nodiscard]] std::string manifest_entry(const GraphInfo& info);
 
-/// The list of graphs of a manifest. Throws InputError that names the entry and key that is wrong.
-[[nodiscard]] std::vector<GraphInfo> read_manifest(const std::filesystem::path& path);
+struct Manifest {
+  std::uint32_t unseen = 0;  ///< folds that share no base graph; 0: nothing is promised
+  std::vector<GraphInfo> graphs;
+};
+
+/// Throws InputError that names the entry and key that is wrong.
+[[nodiscard]] Manifest read_manifest(const std::filesystem::path& path);
 
 struct Dataset {
   std::string name;
   GraphSet set;
-  std::vector<Subset> subset;       ///< one a graph; empty where there is no manifest
-  std::vector<std::uint32_t> pair;  ///< one a graph; empty where there is no manifest
+  std::vector<Subset> subset;       ///< one per graph; empty where there is no manifest
+  std::vector<std::uint32_t> pair;  ///< one per graph; empty where there is no manifest, or it has no pairs (CSL)
   std::uint64_t hash = 0;           ///< of graphs, types, labels and attributes, in order
 };
 

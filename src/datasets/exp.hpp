@@ -5,29 +5,21 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/planar_part.hpp"
+#include "datasets/planar_draw.hpp"
 #include "graph/graph.hpp"
 #include "logic/cnf.hpp"
 
 namespace tyche::datasets {
 
-enum class Subset : std::uint8_t { exp, corrupt };
-[[nodiscard]] std::string_view subset_name(Subset subset);  ///< "EXP", "CORRUPT"
+/// What a graph of a data set is: of an EXP-like pair, of a CORRUPT one, of a pair of the ladder (tseitin.hpp), or a
+/// circular skip link graph (csl.hpp).
+enum class Subset : std::uint8_t { exp, corrupt, tseitin, csl };
+[[nodiscard]] std::string_view subset_name(Subset subset);  ///< "EXP", "CORRUPT", "TSEITIN", "CSL"
 
 /// Values key the random streams: append, never renumber.
 enum class Kind : std::uint8_t { exp = 0, cexp = 1, sparse_exp = 2, sparse_cexp = 3 };
 [[nodiscard]] std::string_view kind_name(Kind kind);  ///< "exp", "cexp", "sparse-exp", "sparse-cexp"
-[[nodiscard]] Kind parse_kind(std::string_view name);
-[[nodiscard]] std::uint64_t paper_pairs(Kind kind);  ///< 600, or 150 for the sparse sets
-
-/// "12:5,15:1": of six pairs in a row the first five have planar parts from 12-node graphs, the sixth from a 15-node
-/// graph.
-struct PlanarSize {
-  Node nodes = 0;
-  std::uint32_t weight = 0;
-};
-[[nodiscard]] std::vector<PlanarSize> parse_planar_sizes(std::string_view text);
-[[nodiscard]] std::string planar_sizes_text(const std::vector<PlanarSize>& sizes);
+[[nodiscard]] std::uint64_t paper_pairs(Kind kind);   ///< 600, or 150 for the sparse sets
 
 struct ExpParameters {
   Kind kind = Kind::exp;
@@ -36,9 +28,7 @@ struct ExpParameters {
   std::uint32_t core_min = 2;  ///< n of the core pair is uniform in core_min … core_max
   std::uint32_t core_max = 4;
   std::vector<PlanarSize> planar_sizes = {{12, 5}, {15, 1}};
-  /// Where planar graphs come from instead of the sampler: embeddings read from a file; pair i takes the (i mod
-  /// size)-th, and the following ones while it yields no part.
-  std::vector<PlaneGraph> planar_source;
+  std::vector<PlaneGraph> planar_source;  ///< instead of the sampler, where there are any (planar_draw.hpp)
 };
 /// Throws InputError on parameters out of range.
 void check(const ExpParameters& parameters);

@@ -67,6 +67,11 @@ std::string_view fold_scheme_name(FoldScheme scheme) {
   return scheme == FoldScheme::contiguous ? "contiguous" : "stratified";
 }
 
+std::uint32_t contiguous_fold(std::uint64_t unit, std::uint64_t units, std::uint32_t folds) {
+  // The largest i with floor(i*U/k) <= unit, that is, with i*U < (unit + 1) * k.
+  return static_cast<std::uint32_t>(((unit + 1) * folds - 1) / units);
+}
+
 std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::uint32_t> pairs,
                              const FoldOptions& options) {
   if (!pairs.empty() && pairs.size() != labels.size()) {

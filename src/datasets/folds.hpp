@@ -32,6 +32,9 @@ struct FoldOptions {
   std::uint64_t seed = 1;  ///< of the shuffle; the contiguous scheme has none
 };
 
+/// The fold of the contiguous scheme in which unit `unit` of `units` tests.
+[[nodiscard]] std::uint32_t contiguous_fold(std::uint64_t unit, std::uint64_t units, std::uint32_t folds);
+
 /// Graph indices, each list ascending; of two folds or more the three are disjoint and together are all graphs.
 struct Fold {
   std::vector<std::uint32_t> train;

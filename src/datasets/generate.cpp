@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "datasets/certify.hpp"
 #include "datasets/dataset.hpp"
 #include "graph/encoding.hpp"
 #include "graph/gin.hpp"
@@ -18,96 +21,206 @@ namespace tyche::datasets {
 
 namespace {
 
-/// The manifest up to its list of graphs, which is written entry by entry.
-std::string manifest_head(const GenerateOptions& options) {
-  const ExpParameters& p = options.parameters;
-  nlohmann::ordered_json head;
-  head["name"] = kind_name(p.kind);
-  head["made_by"] = "tyche";
-  head["version"] = kVersion;
-  head["seed"] = p.seed;
-  head["pairs"] = p.pairs;
-  head["parameters"] = {{"core_min", p.core_min}, {"core_max", p.core_max}};
-  if (options.planar_source_name.empty()) {
-    head["parameters"]["planar_nodes"] = planar_sizes_text(p.planar_sizes);
-  } else {
-    head["parameters"]["planar_source"] = options.planar_source_name;
-  }
-  std::string text = head.dump(2);
-  text.resize(text.size() - 2);  // the closing brace and its newline
-  return text + ",\n  \"graphs\": [\n";
-}
+using Json = nlohmann::ordered_json;
 
-struct MadePair {
+/// What is made at once: a pair, or a graph of CSL.
+struct Piece {
+  std::vector<LabelledGraph> graphs;
+  std::vector<GraphInfo> infos;
+  std::optional<PairCertificate> pair;
+  std::optional<CslFacts> csl;
+  // What is left of the graphs when they are written:
   std::string text;
   std::string entries;
-  PairCertificate certificate;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
 };
 
-MadePair make(const GenerateOptions& options, std::uint64_t index) {
-  const ExpPair pair = make_pair(options.parameters, index);
-  const LabelledGraph sat{encode(pair.sat), 1};
-  const LabelledGraph unsat{encode(pair.unsat), 0};
-  MadePair out;
-  for (const LabelledGraph* g : {&sat, &unsat}) {
-    out.text += gin_text(g->graph, g->label);
-    out.nodes += g->graph.num_nodes();
-    out.edges += g->graph.num_edges();
-    const GraphInfo info{static_cast<std::uint32_t>(index), pair.subset, pair.core, g->label};
-    out.entries += fmt::format("{}    {}", out.entries.empty() ? "" : ",\n", manifest_entry(info));
-  }
-  if (options.certify) {
-    out.certificate = certify_pair(index, sat, unsat, {.subset = pair.subset, .core = pair.core, .published = false});
+/// A recipe in steps. Refers to the parameters it was made from.
+struct Work {
+  std::uint64_t pieces = 0;
+  Json parameters;                           ///< for the manifest
+  std::function<Piece(std::uint64_t)> make;  ///< from any thread
+};
+
+Piece pair_piece(const Formula& sat, const Formula& unsat, const GraphInfo& info) {
+  Piece out;
+  for (const int label : {1, 0}) {
+    out.graphs.push_back({encode(label == 1 ? sat : unsat), label});
+    out.infos.push_back(info);
+    out.infos.back().label = label;
   }
   return out;
+}
+
+void name_planar_parts(const std::vector<PlanarSize>& sizes, const std::string& source, Json& parameters) {
+  if (!source.empty()) {
+    parameters["planar_source"] = source;
+  } else {
+    parameters["planar_nodes"] = sizes.empty() ? "none" : planar_sizes_text(sizes);
+  }
+}
+
+Work work_of(const ExpParameters& p, const GenerateOptions& options) {
+  Work work{.pieces = p.pairs, .parameters = {{"core_min", p.core_min}, {"core_max", p.core_max}}, .make = {}};
+  name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
+  work.make = [&p, certify = options.certify](std::uint64_t index) {
+    const ExpPair pair = make_pair(p, index);
+    GraphInfo info;
+    info.pair = static_cast<std::uint32_t>(index);
+    info.subset = pair.subset;
+    info.core = pair.core;
+    Piece out = pair_piece(pair.sat, pair.unsat, info);
+    if (certify) {
+      out.pair = certify_pair(index, out.graphs[0], out.graphs[1],
+                              {.subset = pair.subset, .core = pair.core, .published = false});
+    }
+    return out;
+  };
+  return work;
+}
+
+Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
+  Work work{.pieces = p.pairs, .parameters = {{"base_nodes", base_nodes_text(p.base_nodes)}}, .make = {}};
+  name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
+  if (p.unseen > 0) work.parameters["unseen"] = p.unseen;
+  work.make = [maker = std::make_shared<const TseitinMaker>(p), certify = options.certify](std::uint64_t index) {
+    const TseitinPair pair = maker->make(index);
+    GraphInfo info;
+    info.pair = static_cast<std::uint32_t>(index);
+    info.subset = Subset::tseitin;
+    info.core = pair.base_nodes;
+    info.base_class = pair.base_class;
+    Piece out = pair_piece(pair.sat, pair.unsat, info);
+    if (certify) {
+      Expectation expectation{.subset = info.subset, .core = info.core, .published = false};
+      expectation.base_class = info.base_class;
+      expectation.higher = higher_of(index, std::nullopt);
+      out.pair = certify_pair(index, out.graphs[0], out.graphs[1], expectation);
+    }
+    return out;
+  };
+  return work;
+}
+
+Work work_of(const CslParameters& p, const GenerateOptions& options) {
+  Work work{.pieces = p.graphs(), .parameters = {{"nodes", kCslNodes}, {"copies", p.copies}}, .make = {}};
+  work.make = [&p, certify = options.certify](std::uint64_t index) {
+    Piece out;
+    out.graphs.push_back(make_csl(p, index));
+    GraphInfo info;
+    info.subset = Subset::csl;
+    info.label = out.graphs[0].label;
+    info.skip = kCslSkips[static_cast<std::size_t>(info.label)];
+    out.infos.push_back(info);
+    if (certify) out.csl = examine_csl(out.graphs[0], csl_graph(kCslNodes, kCslSkips[0]));
+    return out;
+  };
+  return work;
+}
+
+/// The manifest up to its list of graphs, which follows entry by entry.
+std::string manifest_head(const Recipe& recipe, const Work& work) {
+  Json head;
+  head["name"] = recipe_name(recipe);
+  head["made_by"] = "tyche";
+  head["version"] = kVersion;
+  head["seed"] = seed_of(recipe);
+  if (pairs_of(recipe) > 0) head["pairs"] = pairs_of(recipe);
+  head["parameters"] = work.parameters;
+  std::string text = "{\n";
+  for (const auto& [key, value] : head.items()) text += fmt::format("  {}: {},\n", Json(key).dump(), value.dump());
+  return text + "  \"graphs\": [\n";
+}
+
+void write_down(Piece& piece) {
+  for (std::size_t i = 0; i < piece.graphs.size(); ++i) {
+    const LabelledGraph& g = piece.graphs[i];
+    piece.text += gin_text(g.graph, g.label);
+    piece.nodes += g.graph.num_nodes();
+    piece.edges += g.graph.num_edges();
+    piece.entries += fmt::format("{}    {}", i == 0 ? "" : ",\n", manifest_entry(piece.infos[i]));
+  }
+  piece.graphs.clear();
+}
+
+/// Counts a piece; throws where it fails.
+void count(Piece& piece, GenerateResult& result) {
+  result.nodes += piece.nodes;
+  result.edges += piece.edges;
+  const auto refuse = [](const char* what, std::uint64_t number, const std::string& property,
+                         const std::string& detail) {
+    throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this", what,
+                            number, property, detail));
+  };
+  if (piece.pair) {
+    if (!result.certificate) result.certificate.emplace();
+    result.certificate->add(*std::move(piece.pair));
+    for (const Failure& f : result.certificate->failures) refuse("pair", f.pair, f.property, f.detail);
+  }
+  if (piece.csl) {
+    if (!result.csl) result.csl.emplace();
+    result.csl->add(*piece.csl, piece.infos[0].skip);
+    for (const CslFailure& f : result.csl->failures) refuse("graph", f.graph, f.property, f.detail);
+  }
 }
 
 }  // namespace
 
 GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder) {
-  check(options.parameters);
+  check(options.recipe);
+  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
   make_folder(folder);
   if (!options.replace && std::filesystem::exists(folder / "graphs.txt")) {
     throw Remedied(InputError::at(folder.string(), "", "holds a data set already"), Remedy::replace_data);
   }
   AtomicFile graphs(folder / "graphs.txt");
   AtomicFile manifest(folder / "manifest.json");
-  const std::uint64_t pairs = options.parameters.pairs;
-  graphs.write(gin_header(2 * pairs));
-  manifest.write(manifest_head(options));
+  graphs.write(gin_header(graphs_of(options.recipe)));
+  manifest.write(manifest_head(options.recipe, work));
 
   GenerateResult result;
-  Certificate certificate;
-  Progress progress("generate", pairs, options.progress);
-  constexpr std::uint64_t kChunk = 512;  // pairs in memory at a time
-  for (std::uint64_t first = 0; first < pairs; first += kChunk) {
+  Progress progress("generate", work.pieces, options.progress);
+  constexpr std::uint64_t kChunk = 512;  // pieces in memory at a time
+  for (std::uint64_t first = 0; first < work.pieces; first += kChunk) {
     if (interrupted())
       throw Interrupted("stopped; nothing was written (the same command gives the same data set from the start)");
-    std::vector<MadePair> made(std::min(kChunk, pairs - first));
+    std::vector<Piece> made(std::min(kChunk, work.pieces - first));
     parallel_for(made.size(), options.threads, [&](std::size_t i) {
-      made[i] = make(options, first + i);
+      made[i] = work.make(first + i);
+      write_down(made[i]);
       progress.add(1);
     });
     for (std::size_t i = 0; i < made.size(); ++i) {
       graphs.write(made[i].text);
       manifest.write((first + i == 0 ? "" : ",\n") + made[i].entries);
-      result.nodes += made[i].nodes;
-      result.edges += made[i].edges;
-      if (options.certify) certificate.add(std::move(made[i].certificate));
-    }
-    if (!certificate.failures.empty()) {
-      const Failure& f = certificate.failures.front();
-      throw Error(fmt::format("pair {} fails its certificate ({}: {}); nothing was written, please report this", f.pair,
-                              f.property, f.detail));
+      count(made[i], result);
     }
   }
   manifest.write("\n  ]\n}\n");
   graphs.commit();
   manifest.commit();
-  if (options.certify) result.certificate = std::move(certificate);
   return result;
+}
+
+Dataset sample(const Recipe& recipe, std::uint64_t most) {
+  check(recipe);
+  GenerateOptions options;
+  options.recipe = recipe;
+  options.certify = false;
+  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
+  Dataset out;
+  out.name = recipe_name(recipe);
+  for (std::uint64_t i = 0; i < work.pieces && out.set.graphs.size() < most; ++i) {
+    Piece piece = work.make(i);
+    for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
+      out.set.labels.push_back(piece.graphs[g].label);
+      out.set.graphs.push_back(std::move(piece.graphs[g].graph));
+      out.subset.push_back(piece.infos[g].subset);
+      if (piece.infos[g].subset != Subset::csl) out.pair.push_back(piece.infos[g].pair);
+    }
+  }
+  return out;
 }
 
 }  // namespace tyche::datasets

@@ -1,17 +1,23 @@
 #pragma once
-/// Data sets written to a folder, pair by pair: memory does not grow with their number.
+/// Data sets written to a folder, piece by piece: memory does not grow with their size.
+///
+///   GenerateOptions options;
+///   options.recipe = recipe_of("tseitin");
+///   const GenerateResult made = generate(options, "ladder");
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "datasets/certificate.hpp"
-#include "datasets/exp.hpp"
+#include "datasets/csl.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/recipe.hpp"
 
 namespace tyche::datasets {
 
 struct GenerateOptions {
-  ExpParameters parameters;
+  Recipe recipe;
   std::string planar_source_name;  ///< for the manifest: the file the planar graphs came from, if any
   unsigned threads = 0;
   bool certify = true;   ///< check every pair as it is made; a pair that fails is an Error, and nothing is written
@@ -20,13 +26,18 @@ struct GenerateOptions {
 };
 
 struct GenerateResult {
-  std::optional<Certificate> certificate;
+  std::optional<Certificate> certificate;  ///< of pairs
+  std::optional<CslCertificate> csl;       ///< of CSL
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
 };
 
-/// Writes FOLDER/graphs.txt and FOLDER/manifest.json; both appear only when all pairs are made. The bytes depend on the
-/// parameters alone.
+/// Writes FOLDER/graphs.txt and FOLDER/manifest.json; both appear only when all graphs are made. The bytes depend on
+/// the recipe alone.
 [[nodiscard]] GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder);
+
+/// The first graphs of a recipe in memory, about `most` of them, as load_dataset would have them: what a data set is
+/// like before it is made.
+[[nodiscard]] Dataset sample(const Recipe& recipe, std::uint64_t most);
 
 }  // namespace tyche::datasets

@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "datasets/generate.hpp"
 #include "experiments/plan.hpp"
-#include "graph/encoding.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
 #include "train/fields.hpp"
@@ -98,7 +98,6 @@ const CostModel::Sample& CostModel::sample(const DataSpec& data) {
   const auto [at, fresh] = samples_.try_emplace(data.name());
   Sample& out = at->second;
   if (!fresh) return out;
-  constexpr std::uint64_t kPairs = 10;
   if (!data.generated) {
     std::optional<Format> format;
     if (!data.format.empty()) format = parse_format(data.format);
@@ -107,15 +106,7 @@ const CostModel::Sample& CostModel::sample(const DataSpec& data) {
     return out;
   }
   out.graphs = data.graphs();
-  for (std::uint64_t i = 0; i < std::min(kPairs, data.parameters.pairs); ++i) {
-    const datasets::ExpPair pair = datasets::make_pair(data.parameters, i);
-    for (const int label : {1, 0}) {
-      out.dataset.set.graphs.push_back(encode(label == 1 ? pair.sat : pair.unsat));
-      out.dataset.set.labels.push_back(label);
-      out.dataset.pair.push_back(static_cast<std::uint32_t>(i));
-      out.dataset.subset.push_back(pair.subset);
-    }
-  }
+  out.dataset = datasets::sample(data.recipe, 20);
   return out;
 }
 

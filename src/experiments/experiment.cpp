@@ -81,39 +81,27 @@ struct Settings {
 // ---- data
 
 void apply_data(const Document& document, const Setting& s, DataSpec& data, const std::filesystem::path& folder) {
-  static const std::vector<std::string> keys = {"generate", "pairs",        "seed", "core_min",
-                                                "core_max", "planar_nodes", "path", "format"};
   const auto text = [&] {
     if (!s.value.is_string()) document.fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
     return s.value.get<std::string>();
   };
-  const auto whole = [&](std::uint64_t most) {
-    if (!s.value.is_number_unsigned() && !(s.value.is_number_integer() && s.value.get<std::int64_t>() >= 0)) {
-      document.fail(s, fmt::format("expected a whole number, found {}", s.value.dump()));
-    }
-    if (s.value.get<std::uint64_t>() > most) document.fail(s, fmt::format("expected at most {}", most));
-    return s.value.get<std::uint64_t>();
-  };
-  auto& p = data.parameters;
+  const std::vector<std::string> parameters = datasets::parameter_keys();
   if (s.key == "generate") {
     data.generated = true;
-    p.kind = datasets::parse_kind(text());
-    p.pairs = datasets::paper_pairs(p.kind);
-  } else if (s.key == "pairs") {
-    p.pairs = whole(0x7fffffff);
-  } else if (s.key == "seed") {
-    p.seed = whole(~std::uint64_t{0});
-  } else if (s.key == "core_min") {
-    p.core_min = static_cast<std::uint32_t>(whole(1000));
-  } else if (s.key == "core_max") {
-    p.core_max = static_cast<std::uint32_t>(whole(1000));
-  } else if (s.key == "planar_nodes") {
-    p.planar_sizes = datasets::parse_planar_sizes(text());
+    data.recipe = datasets::recipe_of(text());
   } else if (s.key == "path") {
     data.path = std::filesystem::weakly_canonical(folder / text());
   } else if (s.key == "format") {
     data.format = text();
+  } else if (std::find(parameters.begin(), parameters.end(), s.key) != parameters.end()) {
+    try {
+      datasets::set_parameter(data.recipe, s.key, s.value.is_string() ? s.value.get<std::string>() : s.value.dump());
+    } catch (const InputError& error) {
+      document.fail(s, error.what());
+    }
   } else {
+    std::vector<std::string> keys = parameters;
+    keys.insert(keys.end(), {"generate", "path", "format"});
     throw InputError::at(document.file, fmt::format("line {}", s.line),
                          fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
   }
@@ -123,16 +111,16 @@ DataSpec read_data(const Document& document, std::vector<Setting> settings, cons
                    const std::filesystem::path& folder) {
   DataSpec data;
   settings.insert(settings.end(), profile.begin(), profile.end());
-  // `generate` sets the number of pairs, so it goes first wherever it stands.
+  // `generate` says what the other keys mean, so it goes first wherever it stands.
   std::stable_partition(settings.begin(), settings.end(), [](const Setting& s) { return s.key == "generate"; });
   for (const Setting& s : settings) apply_data(document, s, data, folder);
   if (data.generated == !data.path.empty()) {
     throw InputError::at(document.file, "[data]",
-                         "expected either generate (\"exp\", \"cexp\", …) or path (a file or folder of graphs)");
+                         "expected either generate (\"exp\", \"tseitin\", …) or path (a file or folder of graphs)");
   }
   if (data.generated) {
     try {
-      datasets::check(data.parameters);
+      datasets::check(data.recipe);
     } catch (const InputError& error) {
       throw InputError::at(document.file, "[data]", error.what());
     }
@@ -200,19 +188,7 @@ std::string DataSpec::name() const {
   if (!generated) {
     return fmt::format("{}-{:08x}", path.stem().string(), hash_bytes(path.string() + "\n" + format) & 0xffffffffu);
   }
-  const datasets::ExpParameters standard;
-  std::string out =
-      fmt::format("{}-{}-seed{}", datasets::kind_name(parameters.kind), parameters.pairs, parameters.seed);
-  if (parameters.core_min != standard.core_min || parameters.core_max != standard.core_max) {
-    out += fmt::format("-core{}to{}", parameters.core_min, parameters.core_max);
-  }
-  const std::string sizes = datasets::planar_sizes_text(parameters.planar_sizes);
-  if (sizes != datasets::planar_sizes_text(standard.planar_sizes)) {
-    out += "-planar" + sizes;
-    std::replace(out.begin(), out.end(), ':', 'x');
-    std::replace(out.begin(), out.end(), ',', '+');
-  }
-  return out;
+  return datasets::folder_name(recipe);
 }
 
 Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,

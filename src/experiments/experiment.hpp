@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/exp.hpp"
+#include "datasets/recipe.hpp"
 #include "train/config.hpp"
 
 namespace tyche::experiments {
@@ -30,17 +30,17 @@ inline constexpr const char* kProfiles[] = {"quick", "standard", "paper"};
 /// Throws InputError that lists the profiles on any other name.
 void check_profile(std::string_view profile);
 
-/// Where graphs come from: made here (EXP and its kin), or a user's file or folder.
+/// Where graphs come from: made here (EXP, the ladder, CSL), or a user's file or folder.
 struct DataSpec {
   bool generated = false;
-  datasets::ExpParameters parameters;  ///< where generated
-  std::filesystem::path path;          ///< else: absolute
-  std::string format;                  ///< empty: told by content
+  datasets::Recipe recipe;     ///< where generated
+  std::filesystem::path path;  ///< else: absolute
+  std::string format;          ///< empty: told by content
 
   /// A name for a folder, the same for the same data: "exp-600-seed1".
   [[nodiscard]] std::string name() const;
   /// How many graphs, where that is known without looking (generated); else 0.
-  [[nodiscard]] std::uint64_t graphs() const { return generated ? 2 * parameters.pairs : 0; }
+  [[nodiscard]] std::uint64_t graphs() const { return generated ? datasets::graphs_of(recipe) : 0; }
 };
 
 /// A model of an experiment: a row of its table, a curve of its figure.

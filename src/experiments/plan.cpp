@@ -26,7 +26,7 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
     if (options.make_data && !std::filesystem::exists(data.path / "manifest.json")) {
       make_folder(data.path);
       datasets::GenerateOptions generate;
-      generate.parameters = spec.parameters;
+      generate.recipe = spec.recipe;
       generate.threads = options.threads;
       generate.replace = true;  // what a killed process left
       generate.progress = options.progress;

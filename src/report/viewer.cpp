@@ -30,7 +30,7 @@ struct Pair {
 
 std::vector<Pair> find_pairs(const datasets::Dataset& data, const std::filesystem::path& path, std::size_t most) {
   std::vector<datasets::GraphInfo> infos;
-  if (!data.pair.empty()) infos = datasets::read_manifest(path / "manifest.json");
+  if (!data.pair.empty()) infos = datasets::read_manifest(path / "manifest.json").graphs;
   std::vector<Pair> out;
   for (std::size_t g = 0; g + 1 < data.set.graphs.size() && out.size() < most; g += 2) {
     Pair pair{.first = g, .number = static_cast<std::uint32_t>(g / 2), .core = {}, .subset = {}};
@@ -69,9 +69,12 @@ std::vector<std::string> node_names(const Graph& graph) {
   return names;
 }
 
-/// Generated graphs list the core's 2n variables and 4n disjunctions first (graph/encoding.hpp, datasets/exp.hpp).
-bool in_core(const Graph& graph, Node v, std::uint32_t n, std::size_t literals) {
-  return graph.type(v) == kLiteralType ? v < 4 * n : v - literals < 4 * n;
+/// Generated graphs list the core's variables (2n of EXP, 3n/2 of the ladder) and 4n disjunctions first
+/// (graph/encoding.hpp, datasets/exp.hpp, datasets/tseitin.hpp).
+bool in_core(const Graph& graph, Node v, const Pair& pair, std::size_t literals) {
+  const std::uint32_t n = *pair.core;
+  const std::uint32_t core_literals = pair.subset == "TSEITIN" ? 3 * n : 4 * n;
+  return graph.type(v) == kLiteralType ? v < core_literals : v - literals < 4 * n;
 }
 
 /// Whether `more` is `less` with edges added, node for node.
@@ -109,7 +112,7 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   json["name"] = names;
   if (!pair.core) return json;
   const auto literals = static_cast<std::size_t>(std::count(graph.types().begin(), graph.types().end(), kLiteralType));
-  for (Node v = 0; v < graph.num_nodes(); ++v) json["core"].push_back(in_core(graph, v, *pair.core, literals) ? 1 : 0);
+  for (Node v = 0; v < graph.num_nodes(); ++v) json["core"].push_back(in_core(graph, v, pair, literals) ? 1 : 0);
   if (pair.subset == "CORRUPT" && graph.num_nodes() == other.num_nodes()) {
     json["added"] = nlohmann::ordered_json::array();
     for (std::size_t e = 0; e < edges.size(); ++e) {

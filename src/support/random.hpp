@@ -26,6 +26,8 @@ enum class Purpose : std::uint32_t {
   theory = 8,
   graph_sample = 9,    ///< random graphs for benchmarks and tests
   individualise = 10,  ///< which node a path of wl/individualise.hpp takes next
+  tseitin_pair = 11,   ///< (pair): one pair of the ladder; (draw, 1): its census of base graphs
+  csl = 12,            ///< (graph): the numbering of a circular skip link graph
 };
 
 /// A Philox key: 64 bits.

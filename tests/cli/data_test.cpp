@@ -87,6 +87,86 @@ TEST(GenerateCommand, RefusesCallsThatMakeNoSense) {
   EXPECT_FALSE(std::filesystem::exists(folder / "d/graphs.txt"));
 }
 
+TEST(GenerateCommand, MakesALadderThatCertifiesAndTrains) {
+  const TemporaryFolder folder;
+  const std::string out = (folder / "d").string();
+  const RunResult made = run_program({"generate", "tseitin", "--base-nodes", "6,8", "--pairs", "12", "--unseen", "3",
+                                      "--out", out, "--format", "dimacs", "--json"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(json::parse(made.out)["certificate"]["tseitin"]["wl2_equal"], 12);
+  const json manifest = json::parse(read_file(folder / "d/manifest.json"));
+  EXPECT_EQ(manifest["parameters"], json::parse(R"({"base_nodes": "6,8", "planar_nodes": "none", "unseen": 3})"));
+  EXPECT_EQ(manifest["graphs"][1]["subset"], "TSEITIN");
+  EXPECT_EQ(manifest["graphs"][0]["class"], manifest["graphs"][1]["class"]);
+  for (const std::string& path : {out, out + "/graphs.txt"}) {
+    const RunResult certified = run_program({"certify", path});
+    EXPECT_EQ(certified.exit_code, 0) << certified.err;
+    EXPECT_THAT(certified.out, HasSubstr("12 pairs of Tseitin formulas"));
+    EXPECT_THAT(certified.out, HasSubstr("all pairs pass"));
+  }
+  const json c = json::parse(run_program({"certify", out, "--json", "--higher", "1"}).out);
+  EXPECT_EQ(c["tseitin"]["wl3_tried"], 1);
+  EXPECT_EQ(c["failures"], json::array());
+  const RunResult trained = run_program({"train", "--data", out, "--out", (folder / "run").string(), "--folds", "3",
+                                         "--epochs", "1", "--width", "8", "--layers", "2", "--quiet"});
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+}
+
+TEST(GenerateCommand, MakesCircularSkipLinksThatCertifyAndTrain) {
+  const TemporaryFolder folder;
+  const std::string out = (folder / "d").string();
+  const RunResult made = run_program({"generate", "csl", "--out", out, "--json"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const json answer = json::parse(made.out);
+  EXPECT_EQ(answer["graphs"], 150);
+  EXPECT_EQ(answer["nodes"], 150 * 41);
+  EXPECT_EQ(answer["certificate"]["classes"].size(), 10u);
+  const RunResult certified = run_program({"certify", out});
+  EXPECT_EQ(certified.exit_code, 0) << certified.err;
+  EXPECT_THAT(certified.out, HasSubstr("all graphs pass"));
+  const RunResult trained = run_program({"train", "--data", out, "--out", (folder / "run").string(), "--folds", "5",
+                                         "--epochs", "1", "--width", "8", "--layers", "2", "--quiet"});
+  EXPECT_EQ(trained.exit_code, 0) << trained.err;
+  // A graph given another class's label.
+  std::string graphs = read_file(folder / "d/graphs.txt");
+  const std::size_t second = graphs.find("\n41 1\n");
+  ASSERT_NE(second, std::string::npos);
+  graphs[second + 4] = '2';
+  write_file(folder / "bad.txt", graphs);
+  const RunResult bad = run_program({"certify", (folder / "bad.txt").string(), "--json"});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_EQ(json::parse(bad.out)["failures"][0]["property"], "copy");
+}
+
+TEST(GenerateCommand, RefusesLaddersThatCannotBe) {
+  const TemporaryFolder folder;
+  const std::string out = (folder / "d").string();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> calls = {
+      {{"tseitin", "--base-nodes", "5"}, "even number"},
+      {{"tseitin", "--base-nodes", "2"}, "out of range"},
+      {{"tseitin", "--base-nodes", "10:4"}, "the range is empty"},
+      {{"tseitin", "--base-nodes", "many"}, "expected even numbers"},
+      {{"tseitin", "--base-nodes", "4", "--unseen", "2"}, "1 class up to isomorphism"},
+      {{"tseitin", "--pairs", "5", "--unseen", "10"}, "5 pairs"},
+      {{"tseitin", "--core-min", "2"}, "tseitin has no parameter 'core_min'"},
+      {{"tseitin", "--planar-nodes", "3:1"}, "out of range"},
+      {{"exp", "--base-nodes", "12"}, "exp has no parameter 'base_nodes'"},
+      {{"exp", "--planar-nodes", "none"}, "planar sizes 'none'"},
+      {{"csl", "--pairs", "3"}, "csl has no parameter 'pairs'"},
+      {{"csl", "--format", "dimacs"}, "formulas"},
+  };
+  for (const auto& [arguments, expected] : calls) {
+    std::vector<std::string> call = {"generate"};
+    call.insert(call.end(), arguments.begin(), arguments.end());
+    call.insert(call.end(), {"--out", out});
+    const RunResult r = run_program(call);
+    EXPECT_EQ(r.exit_code, 2) << expected;
+    EXPECT_THAT(r.err, HasSubstr(expected));
+    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "d"));
+}
+
 TEST(GenerateCommand, TakesPlanarGraphsFromAFile) {
   const TemporaryFolder folder;
   // plantri's code of the four-cycle and of K_{2,4}: node count, then each node's neighbours clockwise, 0 at the end.

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "datasets/certify.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/generate.hpp"
 #include "graph/encoding.hpp"
@@ -152,8 +153,10 @@ TEST(Certificate, SaysThatAGraphIsNoFormula) {
 
 GenerateOptions options(Kind kind, std::uint64_t pairs, unsigned threads) {
   GenerateOptions o;
-  o.parameters.kind = kind;
-  o.parameters.pairs = pairs;
+  ExpParameters parameters;
+  parameters.kind = kind;
+  parameters.pairs = pairs;
+  o.recipe = parameters;
   o.threads = threads;
   return o;
 }

@@ -51,7 +51,7 @@ TEST(Experiment, TakesTheWordsOfARunsConfiguration) {
   const Experiment e = parse(kSmall);
   EXPECT_EQ(e.name, "mine");
   EXPECT_EQ(e.title, "Small");
-  EXPECT_EQ(e.data.parameters.pairs, 30u);
+  EXPECT_EQ(datasets::pairs_of(e.data.recipe), 30u);
   ASSERT_EQ(e.rows.size(), 2u);
   EXPECT_EQ(e.rows[0].config.model.rni, 0.5);
   EXPECT_EQ(e.rows[0].config.training.epochs, 50u);
@@ -59,9 +59,20 @@ TEST(Experiment, TakesTheWordsOfARunsConfiguration) {
   EXPECT_EQ(e.rows[1].folds_run, 10u);
 }
 
+TEST(Experiment, MakesTheLadderAndCircularSkipLinksToo) {
+  const Experiment ladder =
+      parse("[data]\nunseen = 10\nbase_nodes = \"12,14\"\ngenerate = \"tseitin\"\n[[models]]\nname = \"a\"\n");
+  EXPECT_EQ(ladder.data.name(), "tseitin-600-seed1-base12+14-unseen10");
+  EXPECT_EQ(ladder.data.graphs(), 1200u);
+  EXPECT_EQ(parse("[data]\ngenerate = \"csl\"\n[[models]]\nname = \"a\"\n").data.graphs(), 150u);
+  EXPECT_THAT(error_of("[data]\ngenerate = \"csl\"\npairs = 3\n"), HasSubstr("csl has no parameter 'pairs'"));
+  EXPECT_THAT(error_of("[data]\ngenerate = \"tseitin\"\nbase_nodes = 5\n"), HasSubstr("even number"));
+  EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\npairs = -3\n"), HasSubstr("whole number"));
+}
+
 TEST(Experiment, AProfileChangesOrLeavesOutRows) {
   const Experiment e = parse(kSmall, "quick");
-  EXPECT_EQ(e.data.parameters.pairs, 10u);
+  EXPECT_EQ(datasets::pairs_of(e.data.recipe), 10u);
   ASSERT_EQ(e.rows.size(), 1u);
   EXPECT_EQ(e.rows[0].config.training.epochs, 5u);
   EXPECT_EQ(e.rows[0].folds_run, 2u);

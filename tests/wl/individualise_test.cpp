@@ -7,9 +7,9 @@
 #include <map>
 #include <numeric>
 
+#include "measure/paths.hpp"
 #include "support/error.hpp"
 #include "wl/colour_refinement.hpp"
-#include "wl/individualise_bench.hpp"
 #include "wl/naive_paths.hpp"
 #include "wl/reference.hpp"
 #include "wl/sample_graphs.hpp"
@@ -277,7 +277,7 @@ TEST(Individualise, ReachesALeafOfALargeGraph) {
     EXPECT_TRUE(leaf.discrete);
     EXPECT_EQ(leaf.chosen.size(), sample.second);
   }
-  const Graph cubic = random_cubic_graph(nodes, 1);
+  const Graph cubic = measure::random_cubic_graph(nodes, 1);
   for (Node v = 0; v < nodes; ++v) ASSERT_EQ(cubic.degree(v), 3u);
   Individualiser paths(cubic);
   EXPECT_EQ(paths.draw(choices(0), 0).classes, 1u);
@@ -303,13 +303,13 @@ TEST(Individualise, CountsTheMembersOfLargeCellsAsThoseOfSmallOnes) {
 
 TEST(Individualise, IsCheckedAndMeasuredByItsBenchmark) {
   const std::vector<Graph> graphs = {exp_core(2, true), exp_core(2, false), path(3), Graph()};
-  const PathBench bench = bench_paths(graphs, kLeaf, Cell::first_largest, 0.01);
+  const measure::PathBench bench = measure::bench_paths(graphs, kLeaf, Cell::first_largest, 0.01);
   EXPECT_EQ(bench.graphs, 4u);
   EXPECT_EQ(bench.tables, 4u);
   EXPECT_GT(bench.draws_per_second, 0);
   EXPECT_GT(bench.refinements_per_second, 0);
-  EXPECT_THROW((void)bench_paths({}, kLeaf, Cell::first_largest, 0.01), InputError);
-  const auto large = bench_large_paths(101);
+  EXPECT_THROW((void)measure::bench_paths({}, kLeaf, Cell::first_largest, 0.01), InputError);
+  const auto large = measure::bench_large_paths(101);
   ASSERT_EQ(large.size(), 4u);
   EXPECT_EQ(large[3].depth, 99u);
 }

@@ -1,4 +1,4 @@
-#include "wl/individualise_bench.hpp"
+#include "measure/paths.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,10 @@
 #include "support/error.hpp"
 #include "wl/colour_refinement.hpp"
 
-namespace tyche::wl {
+namespace tyche::measure {
+
+using namespace wl;  // this measures its words
+
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
@@ -165,4 +168,4 @@ Graph random_cubic_graph(Node nodes, std::uint64_t seed) {
   return Graph::from_edges(nodes, edges);
 }
 
-}  // namespace tyche::wl
+}  // namespace tyche::measure

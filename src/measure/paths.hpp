@@ -8,7 +8,7 @@
 #include "graph/graph.hpp"
 #include "wl/individualise.hpp"
 
-namespace tyche::wl {
+namespace tyche::measure {
 
 /// All on one core, in one run: paths and refinements per second of processor time.
 struct PathBench {
@@ -25,7 +25,7 @@ struct PathBench {
 /// First checks a path of every graph: the root's classes are those of wl::refine, a renumbered copy given the same
 /// nodes has the same ranks, and the tree, where there is one, leads to the same place. Throws Error where one of
 /// these fails, InputError where there are no graphs. Then measures each for about `seconds`.
-[[nodiscard]] PathBench bench_paths(std::span<const Graph> graphs, std::uint32_t depth, Cell cell, double seconds);
+[[nodiscard]] PathBench bench_paths(std::span<const Graph> graphs, std::uint32_t depth, wl::Cell cell, double seconds);
 
 /// One leaf of large graphs.
 struct LargePath {
@@ -42,4 +42,4 @@ struct LargePath {
 /// nodes, 4 or more.
 [[nodiscard]] Graph random_cubic_graph(Node nodes, std::uint64_t seed);
 
-}  // namespace tyche::wl
+}  // namespace tyche::measure

@@ -1,0 +1,38 @@
+#include "datasets/base_classes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "datasets/cubic.hpp"
+#include "graph/graph6.hpp"
+#include "graph/isomorphism.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche::datasets {
+
+std::string class_of(const Graph& base) { return to_sparse6(canonical_form(base)); }
+
+BaseClasses::BaseClasses(const std::vector<Node>& sizes, std::uint32_t folds, std::uint64_t seed) : folds_(folds) {
+  // The rarest class of 10 nodes (Petersen's graph) is one labelled graph in 370, so 4096 draws meet all classes of up
+  // to 10 nodes, of which there are few enough (1, 2, 5, 19) for a fold to go without. Enough classes end it sooner.
+  const std::uint64_t draws = 4096 + 64 * std::uint64_t{folds};
+  const std::uint64_t enough = 16 * std::uint64_t{folds};
+  for (std::uint64_t i = 0; i < draws && fold_.size() < enough; ++i) {
+    Stream stream(derive_key(seed, Purpose::tseitin_pair, static_cast<std::uint32_t>(i), 1));
+    const Node nodes = sizes[stream.below(sizes.size())];
+    fold_.try_emplace(class_of(random_cubic(nodes, stream)), static_cast<std::uint32_t>(fold_.size() % folds));
+  }
+  if (fold_.size() >= folds) return;
+  throw InputError(
+      fmt::format("{} folds without a base graph in common were asked for, but connected cubic graphs of {} nodes fall "
+                  "into {} class{} up to isomorphism; ask for at most {} folds, or for larger base graphs",
+                  folds, fmt::join(sizes, ", "), fold_.size(), fold_.size() == 1 ? "" : "es", fold_.size()));
+}
+
+std::uint32_t BaseClasses::fold_of(const std::string& name) const {
+  const auto at = fold_.find(name);
+  return at != fold_.end() ? at->second : static_cast<std::uint32_t>(hash_bytes(name) % folds_);
+}
+
+}  // namespace tyche::datasets

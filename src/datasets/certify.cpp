@@ -1,0 +1,178 @@
+#include "datasets/certify.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "datasets/dataset.hpp"
+#include "datasets/folds.hpp"
+#include "graph/gin.hpp"
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+
+namespace tyche::datasets {
+
+namespace {
+
+/// The graphs of a file or folder one after another, and what its manifest says of them.
+class LabelledGraphs {
+ public:
+  LabelledGraphs(const std::filesystem::path& path, std::optional<Format> format) {
+    const GraphSource source = locate_graphs(path, format);
+    const std::filesystem::path beside = source.path.parent_path() / "manifest.json";
+    const bool folder = std::filesystem::is_directory(path);
+    if (folder && std::filesystem::exists(beside)) manifest_ = read_manifest(beside);
+    if (source.format == Format::gin) {
+      reader_.emplace(source.path);
+      total_ = reader_->count();
+    } else {
+      set_ = read_graphs(path, format);
+      if (set_.labels.empty()) {
+        throw InputError::at(path.string(), "",
+                             "this format holds no labels, so there is nothing to certify graphs by");
+      }
+      total_ = set_.graphs.size();
+    }
+    if (total_ == 0) throw InputError::at(path.string(), "", "no graphs");
+    if (manifest_ && manifest_->graphs.size() != total_) {
+      throw InputError::at(beside.string(), "",
+                           fmt::format("lists {} graphs, the data holds {}", manifest_->graphs.size(), total_));
+    }
+  }
+
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+  [[nodiscard]] const std::optional<Manifest>& manifest() const { return manifest_; }
+  [[nodiscard]] const GraphInfo* info(std::uint64_t graph) const {
+    return manifest_ ? &manifest_->graphs[graph] : nullptr;
+  }
+
+  std::optional<LabelledGraph> next() {
+    if (reader_) return reader_->next();
+    if (next_ == set_.graphs.size()) return std::nullopt;
+    LabelledGraph out{std::move(set_.graphs[next_]), set_.labels[next_]};
+    ++next_;
+    return out;
+  }
+
+  /// At most `most` graphs; fewer at the end only.
+  std::vector<LabelledGraph> next(std::size_t most) {
+    std::vector<LabelledGraph> out;
+    while (out.size() < most) {
+      auto graph = next();
+      if (!graph) break;
+      out.push_back(*std::move(graph));
+    }
+    return out;
+  }
+
+ private:
+  std::optional<Manifest> manifest_;
+  std::optional<GinReader> reader_;
+  GraphSet set_;
+  std::size_t next_ = 0;
+  std::uint64_t total_ = 0;
+};
+
+constexpr std::size_t kChunk = 512;  // graphs in memory at a time
+
+/// The base graphs of a ladder's pairs: how many there are up to isomorphism, and that folds share none.
+struct BaseGraphs {
+  std::uint32_t folds;  ///< 0: nothing is promised
+  std::uint64_t pairs;
+  std::map<std::string, std::uint32_t> fold_of_class{};
+
+  void add(std::uint64_t pair, const std::string& name, std::vector<Failure>& failures) {
+    const std::uint32_t fold = folds == 0 ? 0 : contiguous_fold(pair, pairs, folds);
+    const auto [at, fresh] = fold_of_class.try_emplace(name, fold);
+    if (at->second == fold) return;
+    failures.push_back(
+        {pair, "unseen",
+         fmt::format("its base graph {} is in fold {} of {}, and also in fold {}", name, fold, folds, at->second)});
+  }
+};
+
+Certificate certify_pairs(LabelledGraphs& graphs, const std::string& name, const CertifyOptions& options) {
+  const std::uint64_t total = graphs.total();
+  if (total % 2 != 0) throw InputError::at(name, "", fmt::format("{} graphs do not make pairs", total));
+  Certificate certificate;
+  BaseGraphs bases{.folds = graphs.manifest() ? graphs.manifest()->unseen : 0, .pairs = total / 2};
+  Progress progress("certify", total / 2, options.progress);
+  for (;;) {
+    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} pairs", certificate.pairs, total / 2));
+    const std::vector<LabelledGraph> some = graphs.next(kChunk);
+    if (some.empty()) break;
+    std::vector<PairCertificate> results(some.size() / 2);
+    const std::uint64_t first = certificate.pairs;
+    parallel_for(results.size(), options.threads, [&](std::size_t i) {
+      Expectation expectation{.subset = std::nullopt, .core = std::nullopt, .published = options.published};
+      expectation.higher = higher_of(first + i, options.higher);
+      if (const GraphInfo* info = graphs.info(2 * (first + i))) {
+        expectation.subset = info->subset;
+        expectation.core = info->core;
+        if (info->subset == Subset::tseitin) expectation.base_class = info->base_class;
+      }
+      results[i] = certify_pair(first + i, some[2 * i], some[2 * i + 1], expectation);
+      progress.add(1);
+    });
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const std::string base = results[i].tseitin ? results[i].tseitin->base_class : "";
+      certificate.add(std::move(results[i]));
+      if (!base.empty()) bases.add(first + i, base, certificate.failures);
+    }
+  }
+  if (certificate.tseitin.pairs > 0) certificate.base_classes = bases.fold_of_class.size();
+  return certificate;
+}
+
+}  // namespace
+
+Higher higher_of(std::uint64_t pair, std::optional<std::uint64_t> asked) {
+  if (asked) return pair < *asked ? Higher::all : Higher::none;
+  return pair < kHigherPairs ? Higher::cheap : Higher::none;
+}
+
+Certificate certify(const std::filesystem::path& path, const CertifyOptions& options) {
+  LabelledGraphs graphs(path, options.format);
+  return certify_pairs(graphs, path.string(), options);
+}
+
+CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptions& options) {
+  LabelledGraphs graphs(path, options.format);
+  CslCertificate certificate;
+  Progress progress("certify", graphs.total(), options.progress);
+  std::optional<Graph> reference;
+  for (;;) {
+    if (interrupted()) {
+      throw Interrupted(fmt::format("stopped after {} of {} graphs", certificate.graphs, graphs.total()));
+    }
+    const std::vector<LabelledGraph> some = graphs.next(kChunk);
+    if (some.empty()) break;
+    if (!reference) reference = some.front().graph;
+    std::vector<CslFacts> facts(some.size());
+    parallel_for(some.size(), options.threads, [&](std::size_t i) {
+      facts[i] = examine_csl(some[i], *reference);
+      progress.add(1);
+    });
+    for (const CslFacts& of_one : facts) {
+      const GraphInfo* info = graphs.info(certificate.graphs);
+      certificate.add(of_one, info != nullptr ? std::optional(info->skip) : std::nullopt);
+    }
+  }
+  return certificate;
+}
+
+std::variant<Certificate, CslCertificate> certify_any(const std::filesystem::path& path,
+                                                      const CertifyOptions& options) {
+  bool csl = false;
+  {
+    LabelledGraphs graphs(path, options.format);
+    const GraphInfo* info = graphs.info(0);
+    const auto first = graphs.next();
+    csl = info != nullptr ? info->subset == Subset::csl : first && looks_like_csl(first->graph);
+  }
+  if (csl) return certify_csl(path, options);
+  return certify(path, options);
+}
+
+}  // namespace tyche::datasets

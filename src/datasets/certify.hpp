@@ -1,0 +1,46 @@
+#pragma once
+/// A data set certified: all its graphs read back and checked, whoever made them.
+///
+///   const Certificate c = certify("exp", {.threads = 2});
+///   if (!c.failures.empty()) ...                       // which pair fails what
+///
+/// GIN/PPGN text is streamed: memory stays that of a few hundred graphs (and of a manifest, where there is one).
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <variant>
+
+#include "datasets/certificate.hpp"
+#include "datasets/csl.hpp"
+#include "graph/io.hpp"
+
+namespace tyche::datasets {
+
+/// So many pairs of the ladder are compared by 3-WL and on 3-sets where nobody says how many, if they are small.
+inline constexpr std::uint64_t kHigherPairs = 10;
+
+struct CertifyOptions {
+  unsigned threads = 0;
+  bool published = false;
+  std::optional<Format> format;
+  std::FILE* progress = nullptr;
+  /// The first so many pairs of the ladder are also compared by 3-WL and on 3-sets, wherever memory allows it.
+  std::optional<std::uint64_t> higher = std::nullopt;
+};
+
+/// Whether, and how far, pair `pair` is compared by 3-WL and on 3-sets.
+[[nodiscard]] Higher higher_of(std::uint64_t pair, std::optional<std::uint64_t> asked);
+
+/// Certifies graphs 2i and 2i + 1 of a file or folder for all i; a manifest.json beside graphs.txt says what to expect.
+[[nodiscard]] Certificate certify(const std::filesystem::path& path, const CertifyOptions& options);
+
+/// Certifies graphs of circular skip links, one after another.
+[[nodiscard]] CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptions& options);
+
+/// Whichever of the two it is: CSL where the manifest says so or, without one, the first graph is connected, 4-regular
+/// and of one node type.
+[[nodiscard]] std::variant<Certificate, CslCertificate> certify_any(const std::filesystem::path& path,
+                                                                    const CertifyOptions& options);
+
+}  // namespace tyche::datasets

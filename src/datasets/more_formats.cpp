@@ -1,0 +1,49 @@
+#include "datasets/more_formats.hpp"
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+
+namespace tyche::datasets {
+
+std::vector<Format> parse_written_formats(const std::vector<std::string>& names, const Recipe& recipe) {
+  std::vector<Format> out;
+  for (const std::string& name : names) {
+    out.push_back(parse_format(name));
+    if (out.back() == Format::planar_code || out.back() == Format::npy) {
+      throw InputError(
+          fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6 or dimacs", name));
+    }
+    if (out.back() == Format::dimacs && std::holds_alternative<CslParameters>(recipe)) {
+      throw InputError("dimacs holds formulas, and the graphs of csl encode none");
+    }
+  }
+  return out;
+}
+
+void write_formats(const std::vector<Format>& formats, const std::filesystem::path& folder) {
+  if (formats.empty()) return;
+  const GraphSet set = read_graphs(folder);
+  for (const Format format : formats) {
+    switch (format) {
+      case Format::graph6:
+        write_graphs(folder / "graphs.g6", set, format);
+        break;
+      case Format::sparse6:
+        write_graphs(folder / "graphs.s6", set, format);
+        break;
+      case Format::tu:
+        write_graphs(folder / "tu", set, format);
+        break;
+      case Format::dimacs:
+        write_graphs(folder / "dimacs", set, format);
+        break;
+      case Format::gin:  // graphs.txt itself
+        break;
+      default:
+        throw InputError(fmt::format("{} can be read but not written", format_name(format)));
+    }
+  }
+}
+
+}  // namespace tyche::datasets

@@ -1,0 +1,104 @@
+#include "datasets/planar_draw.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "datasets/planar_sampler.hpp"
+#include "graph/io.hpp"
+#include "support/error.hpp"
+
+namespace tyche::datasets {
+
+std::vector<PlanarSize> parse_planar_sizes(std::string_view text) {
+  const auto fail = [&] {
+    return InputError(fmt::format("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text));
+  };
+  const auto number = [&](std::string_view part) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size()) throw fail();
+    return value;
+  };
+  std::vector<PlanarSize> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view entry = text.substr(begin, end - begin);
+    const std::size_t colon = entry.find(':');
+    if (colon == std::string_view::npos) throw fail();
+    out.push_back({number(entry.substr(0, colon)), number(entry.substr(colon + 1))});
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string planar_sizes_text(const std::vector<PlanarSize>& sizes) {
+  std::string out;
+  for (const PlanarSize& size : sizes) out += fmt::format("{}{}:{}", out.empty() ? "" : ",", size.nodes, size.weight);
+  return out;
+}
+
+void check_planar_sizes(const std::vector<PlanarSize>& sizes) {
+  std::uint64_t total = 0;
+  for (const PlanarSize& size : sizes) {
+    if (size.nodes < 4 || size.nodes > 1000) {
+      throw InputError(fmt::format("planar graphs of {} nodes are out of range: 4 to 1000", size.nodes));
+    }
+    total += size.weight;
+  }
+  if (total == 0) throw InputError("the weights of the planar sizes add up to 0");
+}
+
+std::vector<PlaneGraph> read_planar_source(const std::filesystem::path& path) {
+  std::vector<PlaneGraph> out;
+  GraphSet set = read_graphs(path);
+  for (std::size_t i = 0; i < set.graphs.size(); ++i) {
+    Graph& graph = set.graphs[i];
+    auto rotation = planar_embedding(graph);
+    if (!rotation || graph.num_nodes() == 0 || connected_components(graph).count != 1 || !is_bipartite(graph)) {
+      throw InputError::at(path.string(), fmt::format("graph {}", i), "expected a connected bipartite planar graph");
+    }
+    out.push_back({std::move(graph), *std::move(rotation)});
+  }
+  return out;
+}
+
+namespace {
+
+Node planar_nodes(const std::vector<PlanarSize>& sizes, std::uint64_t index) {
+  std::uint64_t total = 0;
+  for (const PlanarSize& size : sizes) total += size.weight;
+  std::uint64_t place = index % total;
+  for (const PlanarSize& size : sizes) {
+    if (place < size.weight) return size.nodes;
+    place -= size.weight;
+  }
+  return sizes.back().nodes;
+}
+
+}  // namespace
+
+Formula draw_planar_part(const std::vector<PlanarSize>& sizes, const std::vector<PlaneGraph>& source,
+                         std::uint64_t index, Stream& stream) {
+  // Signs that fail once may work the next time, so a source graph gets several tries before its successor has its
+  // turn; a source without one usable graph must end all the same.
+  constexpr int kTriesPerGraph = 20;
+  if (!source.empty()) {
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const PlaneGraph& plane = source[(index + i) % source.size()];
+      for (int attempt = 0; attempt < kTriesPerGraph; ++attempt) {
+        if (auto part = planar_part(plane, stream)) return *std::move(part);
+      }
+    }
+    throw InputError("no graph of the planar source yields a satisfiable planar formula without bridges");
+  }
+  const Node nodes = planar_nodes(sizes, index);
+  for (int attempt = 0; attempt < 10000; ++attempt) {
+    const PlaneMap map = sample_planar(nodes, stream);
+    if (auto part = planar_part({map.graph(), map.rotation()}, stream)) return *std::move(part);
+  }
+  throw InputError(fmt::format("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes));
+}
+
+}  // namespace tyche::datasets

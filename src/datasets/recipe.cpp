@@ -1,0 +1,175 @@
+#include "datasets/recipe.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "support/error.hpp"
+
+namespace tyche::datasets {
+
+Recipe recipe_of(std::string_view name) {
+  if (name == "tseitin") return TseitinParameters{};
+  if (name == "csl") return CslParameters{};
+  for (const Kind kind : {Kind::exp, Kind::cexp, Kind::sparse_exp, Kind::sparse_cexp}) {
+    if (kind_name(kind) != name) continue;
+    ExpParameters exp;
+    exp.kind = kind;
+    exp.pairs = paper_pairs(kind);
+    return exp;
+  }
+  throw InputError(
+      fmt::format("unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin or csl", name));
+}
+
+std::string_view recipe_name(const Recipe& recipe) {
+  if (const auto* exp = std::get_if<ExpParameters>(&recipe)) return kind_name(exp->kind);
+  return std::holds_alternative<TseitinParameters>(recipe) ? "tseitin" : "csl";
+}
+
+std::uint64_t seed_of(const Recipe& recipe) {
+  return std::visit([](const auto& parameters) { return parameters.seed; }, recipe);
+}
+
+std::uint64_t pairs_of(const Recipe& recipe) {
+  if (const auto* exp = std::get_if<ExpParameters>(&recipe)) return exp->pairs;
+  if (const auto* tseitin = std::get_if<TseitinParameters>(&recipe)) return tseitin->pairs;
+  return 0;
+}
+
+std::uint64_t graphs_of(const Recipe& recipe) {
+  if (const auto* csl = std::get_if<CslParameters>(&recipe)) return csl->graphs();
+  return 2 * pairs_of(recipe);
+}
+
+namespace {
+
+constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
+
+std::uint64_t whole(std::string_view key, std::string_view text, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > most) {
+    throw InputError(fmt::format("{}: expected a whole number from 0 to {}, found '{}'", key, most, text));
+  }
+  return value;
+}
+
+std::uint32_t whole32(std::string_view key, std::string_view text) {
+  return static_cast<std::uint32_t>(whole(key, text, kMost32));
+}
+
+/// Each returns whether the data set has such a parameter.
+bool set_own(ExpParameters& p, std::string_view key, const std::string& value) {
+  if (key == "pairs") {
+    p.pairs = whole(key, value, kMost32);
+  } else if (key == "core_min") {
+    p.core_min = whole32(key, value);
+  } else if (key == "core_max") {
+    p.core_max = whole32(key, value);
+  } else if (key == "planar_nodes") {
+    p.planar_sizes = parse_planar_sizes(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool set_own(TseitinParameters& p, std::string_view key, const std::string& value) {
+  if (key == "pairs") {
+    p.pairs = whole(key, value, kMost32);
+  } else if (key == "base_nodes") {
+    p.base_nodes = parse_base_nodes(value);
+  } else if (key == "unseen") {
+    p.unseen = whole32(key, value);
+  } else if (key == "planar_nodes") {
+    p.planar_sizes = value == "none" ? std::vector<PlanarSize>{} : parse_planar_sizes(value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool set_own(CslParameters& p, std::string_view key, const std::string& value) {
+  if (key != "copies") return false;
+  p.copies = whole(key, value, kMost32);
+  return true;
+}
+
+std::vector<std::string> keys_of(const Recipe& recipe) {
+  if (std::holds_alternative<ExpParameters>(recipe)) return {"pairs", "seed", "core_min", "core_max", "planar_nodes"};
+  if (std::holds_alternative<TseitinParameters>(recipe)) {
+    return {"pairs", "seed", "base_nodes", "planar_nodes", "unseen"};
+  }
+  return {"seed", "copies"};
+}
+
+/// What is not as standard, for the name of a folder.
+std::string changes(const ExpParameters& p) {
+  const ExpParameters standard;
+  std::string out;
+  if (p.core_min != standard.core_min || p.core_max != standard.core_max) {
+    out += fmt::format("-core{}to{}", p.core_min, p.core_max);
+  }
+  const std::string sizes = planar_sizes_text(p.planar_sizes);
+  if (sizes != planar_sizes_text(standard.planar_sizes)) out += "-planar" + sizes;
+  return out;
+}
+
+std::string changes(const TseitinParameters& p) {
+  std::string out = "-base" + base_nodes_text(p.base_nodes);
+  if (!p.planar_sizes.empty()) out += "-planar" + planar_sizes_text(p.planar_sizes);
+  if (p.unseen > 0) out += fmt::format("-unseen{}", p.unseen);
+  return out;
+}
+
+std::string changes(const CslParameters&) { return ""; }
+
+}  // namespace
+
+std::vector<std::string> parameter_keys() {
+  return {"pairs", "seed", "core_min", "core_max", "planar_nodes", "base_nodes", "unseen", "copies"};
+}
+
+void set_parameter(Recipe& recipe, std::string_view key, const std::string& value) {
+  const bool known = std::visit(
+      [&](auto& parameters) {
+        if (key == "seed") {
+          parameters.seed = whole(key, value, std::numeric_limits<std::uint64_t>::max());
+          return true;
+        }
+        return set_own(parameters, key, value);
+      },
+      recipe);
+  if (known) return;
+  throw InputError(
+      fmt::format("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(keys_of(recipe), ", ")));
+}
+
+void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {
+  if (auto* exp = std::get_if<ExpParameters>(&recipe)) {
+    exp->planar_source = read_planar_source(path);
+  } else if (auto* tseitin = std::get_if<TseitinParameters>(&recipe)) {
+    tseitin->planar_source = read_planar_source(path);
+  } else {
+    throw InputError(fmt::format("{} has no planar parts, so no source for them", recipe_name(recipe)));
+  }
+}
+
+std::string folder_name(const Recipe& recipe) {
+  const std::uint64_t size = pairs_of(recipe) > 0 ? pairs_of(recipe) : graphs_of(recipe);
+  std::string out = fmt::format("{}-{}-seed{}", recipe_name(recipe), size, seed_of(recipe));
+  out += std::visit([](const auto& parameters) { return changes(parameters); }, recipe);
+  std::replace(out.begin(), out.end(), ':', 'x');
+  std::replace(out.begin(), out.end(), ',', '+');
+  return out;
+}
+
+void check(const Recipe& recipe) {
+  std::visit([](const auto& parameters) { check(parameters); }, recipe);
+}
+
+}  // namespace tyche::datasets

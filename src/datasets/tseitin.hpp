@@ -1,0 +1,64 @@
+#pragma once
+/// The ladder: pairs of Tseitin formulas over random cubic base graphs, which 2-WL cannot tell apart.
+///
+///   const TseitinMaker maker({.base_nodes = {12}, .pairs = 600, .seed = 1, .unseen = 10});
+///   const TseitinPair pair = maker.make(17);        // a pure function of the parameters and 17
+///
+/// With n base nodes a core has 3n/2 variables and 4n disjunctions, its graph 7n nodes: literals of degree 5,
+/// disjunctions of degree 3.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/base_classes.hpp"
+#include "datasets/planar_draw.hpp"
+#include "logic/cnf.hpp"
+
+namespace tyche::datasets {
+
+inline constexpr Node kMaxBaseNodes = 1000;
+
+struct TseitinParameters {
+  std::vector<Node> base_nodes = {12};  ///< a pair takes one of them at random
+  std::uint64_t pairs = 600;
+  std::uint64_t seed = 1;
+  std::vector<PlanarSize> planar_sizes = {};   ///< none: no planar part (unless there is a source)
+  std::vector<PlaneGraph> planar_source = {};  ///< as in ExpParameters
+  /// So many contiguous folds (folds.hpp) share no base graph up to isomorphism; 0: not asked.
+  std::uint32_t unseen = 0;
+
+  [[nodiscard]] bool has_planar_part() const { return !planar_sizes.empty() || !planar_source.empty(); }
+};
+/// Throws InputError on parameters out of range.
+void check(const TseitinParameters& parameters);
+
+/// "4,6,8", or "4:10" for 4, 6, 8, 10. Throws InputError on odd numbers, empty ranges, and what is no number.
+[[nodiscard]] std::vector<Node> parse_base_nodes(std::string_view text);
+[[nodiscard]] std::string base_nodes_text(const std::vector<Node>& sizes);
+
+/// A pair. The core's variables and disjunctions come first in both formulas, the planar part's (the same) follow.
+/// Variables and disjunctions of each core are shuffled and its literals turned over at random, so names say nothing.
+struct TseitinPair {
+  Formula sat;    ///< label 1: even charges
+  Formula unsat;  ///< label 0: one charge, at a random base node, is another
+  Node base_nodes = 0;
+  std::string base_class;  ///< of the base graph (base_classes.hpp)
+};
+
+class TseitinMaker {
+ public:
+  /// Throws InputError like check(), and where there are fewer classes of base graphs than folds.
+  explicit TseitinMaker(TseitinParameters parameters);
+
+  [[nodiscard]] const TseitinParameters& parameters() const { return parameters_; }
+  /// Safe from any thread. Requires an index below the number of pairs.
+  [[nodiscard]] TseitinPair make(std::uint64_t index) const;
+
+ private:
+  TseitinParameters parameters_;
+  std::optional<BaseClasses> classes_;
+};
+
+}  // namespace tyche::datasets
