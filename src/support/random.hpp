@@ -24,7 +24,8 @@ enum class Purpose : std::uint32_t {
   random_features = 6,
   dropout = 7,
   theory = 8,
-  graph_sample = 9,  ///< random graphs for benchmarks and tests
+  graph_sample = 9,    ///< random graphs for benchmarks and tests
+  individualise = 10,  ///< which node a path of wl/individualise.hpp takes next
 };
 
 /// A Philox key: 64 bits.

@@ -1,0 +1,202 @@
+#include "wl/leaf_compare.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "support/error.hpp"
+#include "support/progress.hpp"
+#include "wl/buckets.hpp"
+
+namespace tyche::wl {
+namespace {
+
+constexpr std::size_t kMostKept = 1024;  // leaves of the second graph that are remembered
+
+/// A hash of the quotient of a stable colouring: unequal ones are of different quotients. Neighbours enter as a sum, so
+/// nothing is sorted.
+std::uint64_t quotient_hash(const Graph& graph, const RankRefiner::State& colouring) {
+  std::uint64_t hash = graph.num_nodes();
+  for (std::size_t p = 0; p < colouring.order.size();) {
+    const Node v = colouring.order[p];
+    const Node size = colouring.size[colouring.cls[v]];
+    std::uint64_t around = 0;
+    for (const Node u : graph.neighbours(v)) around += mix(colouring.start[colouring.cls[u]]);
+    hash = mix(hash ^ mix(std::uint64_t{graph.type(v)} << 32 | size) ^ around);
+    p += size;
+  }
+  return hash;
+}
+
+LeafGraph leaf_here(const Graph& graph, const PathWalker& walker) {
+  std::vector<std::uint32_t> ranks;
+  walker.ranks(ranks);
+  return leaf_graph(graph, ranks, walker.classes());
+}
+
+/// Looks for the first leaf of one graph in the tree of another.
+class LeafSearch {
+ public:
+  LeafSearch(const Graph& a, const Graph& b, const PathOptions& options, std::uint64_t most_work)
+      : b_(&b), walker_(b, options.cell), work_left_(most_work), cost_(1 + b.num_nodes() + b.adjacency().size()) {
+    PathWalker way(a, options.cell);
+    while (true) {
+      if (interrupted()) throw Interrupted("stopped while leaves were compared");
+      wanted_.push_back(quotient_hash(a, way.colouring()));
+      if (way.discrete()) break;
+      // A way of thousands of steps has a tree that nobody walks, and places on it are O(n) numbers each.
+      if (!pay() || wanted_.size() * 7 * sizeof(Node) * a.num_nodes() > options.tree.bytes) return;
+      way.step(way.member(0));
+    }
+    leaf_ = leaf_here(a, way);
+  }
+
+  /// Whether it is there; nothing where the work was spent before that was known.
+  std::optional<bool> found() {
+    if (!leaf_) return std::nullopt;
+    const std::size_t back = look();
+    if (back == kFound) return true;
+    if (back == kSpent) return std::nullopt;
+    return false;
+  }
+  [[nodiscard]] std::uint64_t places() const { return places_; }
+
+ private:
+  static constexpr std::size_t kFound = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kSpent = static_cast<std::size_t>(-2);
+
+  bool pay() {
+    if (work_left_ < cost_) return false;
+    work_left_ -= cost_;
+    ++places_;
+    return true;
+  }
+
+  /// The length of the way at which to go on (no more than the way's own), kFound or kSpent.
+  std::size_t look() {
+    if (interrupted()) throw Interrupted("stopped while leaves were compared");
+    if (!pay()) return kSpent;
+    const std::size_t depth = way_.size();
+    if (depth >= wanted_.size() || quotient_hash(*b_, walker_.colouring()) != wanted_[depth]) return depth;
+    if (walker_.discrete()) return look_at_leaf();
+    const std::vector<Node> members = walker_.members();
+    const PathWalker::Place here = walker_.place();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (i != 0) walker_.go_to(here);
+      way_.push_back(members[i]);
+      walker_.step(members[i]);
+      const std::size_t back = look();
+      way_.pop_back();
+      if (back == kFound || back == kSpent || back < depth) return back;
+    }
+    return depth;
+  }
+
+  // An equal leaf found before parts from this way at some place; all of this side of it is the image of the other
+  // side, which was searched in full.
+  std::size_t look_at_leaf() {
+    LeafGraph leaf = leaf_here(*b_, walker_);
+    if (leaf == *leaf_) return kFound;
+    const auto known = kept_.find(leaf);
+    if (known == kept_.end()) {
+      if (kept_.size() < kMostKept) kept_.emplace(std::move(leaf), way_);
+      return way_.size();
+    }
+    const auto parts = std::mismatch(way_.begin(), way_.end(), known->second.begin(), known->second.end());
+    return static_cast<std::size_t>(parts.first - way_.begin());
+  }
+
+  const Graph* b_;
+  PathWalker walker_;
+  std::uint64_t work_left_;
+  std::uint64_t cost_;
+  std::uint64_t places_ = 0;
+  std::vector<std::uint64_t> wanted_;  // quotients on the way to leaf_
+  std::optional<LeafGraph> leaf_;
+  std::vector<Node> way_;
+  std::unordered_map<LeafGraph, std::vector<Node>, LeafGraphHash> kept_;
+};
+
+// Both trees in full, to a depth; nothing where one is too large.
+std::optional<LeafVerdict> compare_trees(const Graph& a, const Graph& b, const PathOptions& options,
+                                         std::uint64_t& places) {
+  const auto one = make_tree(a, options.depth, options.cell, options.tree);
+  if (!one) return std::nullopt;
+  const auto other = make_tree(b, options.depth, options.cell, options.tree);
+  if (!other) return std::nullopt;
+  places = one->forks.size() + other->forks.size();
+  std::unordered_map<LeafGraph, std::int64_t, LeafGraphHash> balance;
+  for (std::uint32_t leaf = 0; leaf < one->leaves(); ++leaf) {
+    ++balance[leaf_graph(a, one->ranks_of(leaf), one->classes[leaf])];
+  }
+  for (std::uint32_t leaf = 0; leaf < other->leaves(); ++leaf) {
+    --balance[leaf_graph(b, other->ranks_of(leaf), other->classes[leaf])];
+  }
+  bool leaves = false;
+  for (const auto& entry : balance) {
+    if (entry.second != 0) return LeafVerdict::different;
+    leaves |= entry.first.discrete;
+  }
+  return leaves ? LeafVerdict::isomorphic : LeafVerdict::unknown;
+}
+
+bool draws_meet(const Graph& a, const Graph& b, const PathOptions& options, std::uint32_t i, std::uint32_t j) {
+  Individualiser of_a(a, options.cell);
+  Individualiser of_b(b, options.cell);
+  std::unordered_set<LeafGraph, LeafGraphHash> seen;
+  Path path;
+  for (std::uint32_t draw = 0; draw < 2 * options.draws; ++draw) {
+    if (interrupted()) throw Interrupted("stopped while leaves were compared");
+    const bool first = draw < options.draws;
+    const Choices choices = choices_of(options, first ? draw : draw - options.draws, first ? i : j);
+    (first ? of_a : of_b).draw(choices, options.depth, path);
+    if (!path.discrete) continue;
+    LeafGraph leaf = leaf_graph(first ? a : b, path);
+    if (first) {
+      seen.insert(std::move(leaf));
+    } else if (seen.contains(leaf)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view name(LeafVerdict verdict) {
+  switch (verdict) {
+    case LeafVerdict::isomorphic:
+      return "isomorphic";
+    case LeafVerdict::different:
+      return "different";
+    default:
+      return "unknown";
+  }
+}
+
+LeafComparison compare_leaves(const Graph& a, const Graph& b, const PathOptions& options, std::uint32_t i,
+                              std::uint32_t j, std::uint64_t most_work) {
+  LeafComparison out;
+  if (a.num_nodes() != b.num_nodes() || a.num_edges() != b.num_edges()) {
+    out.verdict = LeafVerdict::different;
+    return out;
+  }
+  if (options.depth == kLeaf) {
+    LeafSearch search(a, b, options, most_work);
+    const std::optional<bool> found = search.found();
+    out.places = search.places();
+    if (found) {
+      out.verdict = *found ? LeafVerdict::isomorphic : LeafVerdict::different;
+      return out;
+    }
+  } else if (const auto verdict = compare_trees(a, b, options, out.places)) {
+    out.verdict = *verdict;
+    return out;
+  }
+  out.draws = options.draws;
+  if (draws_meet(a, b, options, i, j)) out.verdict = LeafVerdict::isomorphic;
+  return out;
+}
+
+}  // namespace tyche::wl
