@@ -109,6 +109,19 @@ void validate(const ModelConfig& config) {
     throw InputError(
         fmt::format("model: random node features are for gcn; {} has none (rni is {})", config.kind, config.rni));
   }
+  if (config.kind != "gcn" && config.random != Random::features) {
+    throw InputError(fmt::format("model: random {} are for gcn; {} has none", name(config.random), config.kind));
+  }
+  if (config.random != Random::features && config.rni != 0) {
+    throw InputError(fmt::format("model: rni is {}, but it is a share of random features, and the random inputs are {}",
+                                 config.rni, name(config.random)));
+  }
+  if (config.random != Random::features && config.distribution != Distribution::normal) {
+    throw InputError(
+        fmt::format("model: the distribution is {}, but it is one of random features, and the random inputs are {}",
+                    name(config.distribution), name(config.random)));
+  }
+  validate_depth(config.random, config.depth);
   const auto size = [](std::string_view what, std::uint32_t value) {
     constexpr std::uint32_t kMost = 1u << 16;
     if (value < 1 || value > kMost) {
@@ -159,7 +172,7 @@ namespace {
 
 void gcn_layout(const ModelConfig& config, Builder& build) {
   if (config.deterministic_dims() > 0) {
-    build.graph_conv("pre.0", config.input_features, config.pre_hidden);
+    build.graph_conv("pre.0", config.pre_inputs(), config.pre_hidden);
     build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims());
   }
   for (std::uint32_t l = 0; l < config.layers; ++l) {

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nn/random_inputs.hpp"
+
 namespace tyche::nn {
 
 enum class Activation { elu, tanh, relu };
@@ -47,7 +49,9 @@ struct ModelConfig {
   std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
   std::uint32_t classes = 2;
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
-  double rni = 0;                    ///< share of the width that is random, 0 to 1
+  Random random = Random::features;  ///< what is random about the input
+  std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp
+  double rni = 0;                    ///< random features: the share of the width that is random, 0 to 1
   Distribution distribution = Distribution::normal;
   /// Fan for the Xavier distributions: random dims + 20 * mean nodes per training graph, a constant of the run (spec of
   /// the data).
@@ -70,6 +74,11 @@ struct ModelConfig {
   /// width - random_dims(): the columns that come from the node features; 0 means there are no pre-convolutions.
   [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
 
+  /// Columns drawn for every node in every pass, behind its features: marks or the code of its colour.
+  [[nodiscard]] std::uint32_t drawn_columns() const { return nn::drawn_columns(random, depth); }
+  /// What the first pre-convolution takes: features and drawn columns.
+  [[nodiscard]] std::uint32_t pre_inputs() const { return input_features + drawn_columns(); }
+
   /// Whether this is a model on sets of nodes: gcn2, gcn3, gcn123.
   [[nodiscard]] bool on_sets() const { return kind == "gcn2" || kind == "gcn3" || kind == "gcn123"; }
 
@@ -83,7 +92,8 @@ struct ModelConfig {
 [[nodiscard]] double xavier_fan(std::uint32_t random_dims, double mean_nodes);
 
 /// Throws InputError that says which value makes no sense and what would: every size at least 1, rni in [0, 1], dropout
-/// in [0, 1), a positive fan where a Xavier distribution is used, a known kind; random features for gcn alone.
+/// in [0, 1), a positive fan where a Xavier distribution is used, a known kind; random
+/// inputs for gcn alone; rni for random features alone, and a depth that fits the kind of random inputs.
 void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):

@@ -107,7 +107,7 @@ class CudaEngine : public Engine {
     }
     if (options_.choice != Choice::layerwise && options_.precision == Precision::mixed) {
       const std::string why = fused_refuses(job);
-      if (why.empty()) return make_fused_path();
+      if (why.empty()) return make_fused_path(options_.threads);
       if (options_.choice == Choice::fused) throw InputError("the fused path cannot run this: " + why);
     }
     return make_layerwise_path(options_.precision, options_.threads);

@@ -6,6 +6,7 @@
 
 #include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/state.hpp"
+#include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -30,8 +31,8 @@ class Workspace {
 /// Trains trials[0 …] (numbers first, first + 1 … for the observer); returns those that met a number that is not
 /// finite, as positions in `trials`.
 [[nodiscard]] std::vector<std::size_t> train_group(const Job& job, const Shape& shape, const Tables& tables,
-                                                   std::span<Trial> trials, std::size_t first, Observer& observer,
-                                                   const FusedOptions& options, Stream& stream);
+                                                   const DeviceDraws& draws, std::span<Trial> trials, std::size_t first,
+                                                   Observer& observer, const FusedOptions& options, Stream& stream);
 
 /// Device memory a trial takes, roughly.
 [[nodiscard]] std::size_t bytes_per_trial(const Job& job, const Shape& shape);

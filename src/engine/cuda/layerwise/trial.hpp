@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/cuda/layerwise/runner.hpp"
+#include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -17,8 +18,8 @@ template <class P>
 class TrialRun {
  public:
   /// Everything must outlive it. `number`: what the observer calls the trial.
-  TrialRun(const Job& job, Trial& trial, std::size_t number, const DeviceGraphs& graphs, const Network& network,
-           const Capacity& capacity);
+  TrialRun(const Job& job, Trial& trial, std::size_t number, const DeviceGraphs& graphs, const DeviceDraws& draws,
+           const Network& network, const Capacity& capacity);
 
   /// Queues so many epochs, or as many as are left and fit into the chunk's memory.
   void begin(uint32_t epochs);
@@ -31,12 +32,15 @@ class TrialRun {
 
  private:
   void queue_epoch(uint32_t epoch);
+  void draw(Key key, std::span<const uint32_t> graphs);
+  void upload_draws();
   [[nodiscard]] EpochResult result_of(uint32_t epoch) const;
 
   const Job& job_;
   Trial& trial_;
   std::size_t number_;
   const DeviceGraphs& graphs_;
+  const DeviceDraws& draws_;
   const Network& network_;
   Stream stream_;
   Runner<P> runner_;
@@ -54,6 +58,10 @@ class TrialRun {
   std::vector<uint32_t> words_;
   PinnedArray<uint32_t> pinned_words_;
   DeviceArray<uint32_t> device_words_;
+  // Drawn rows: of every epoch its training graphs' in order, then, where it is evaluated, draw after draw the tests'.
+  std::vector<uint32_t> places_, more_;
+  DeviceArray<uint32_t> device_places_, device_more_;
+  const uint32_t* next_places_ = nullptr;
   DeviceArray<float> device_losses_, device_train_logits_, device_test_logits_;
   DeviceArray<uint32_t> device_right_;
   std::vector<float> losses_, test_logits_;
