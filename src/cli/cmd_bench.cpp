@@ -15,8 +15,10 @@
 #include "datasets/dataset.hpp"
 #include "engine/bench.hpp"
 #include "nn/levels.hpp"
+#include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
+#include "train/fields.hpp"
 #include "train/set_cost.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -28,7 +30,7 @@ struct BenchCall {
   std::string data;
   std::string engine = "auto";
   std::string activation = "elu";
-  double rni = 1;
+  std::optional<double> rni;
   std::optional<std::uint32_t> width;
   std::uint32_t layers = 8;
   std::uint32_t side_by_side = 1;
@@ -45,20 +47,25 @@ struct BenchCall {
   [[nodiscard]] std::string engine_name() const { return device.engine_name(engine); }
 
   [[nodiscard]] nn::ModelConfig model() const {
-    nn::ModelConfig config;
-    config.kind = kind;
+    train::RunConfig run = train::default_config(kind);
+    nn::ModelConfig& config = run.model;
     config.two_sets = nn::parse_two_sets(two_sets);
-    config.rni = kind == "gcn" ? rni : 0;
-    config.width = width.value_or(train::default_config(kind).model.width);
+    config.rni = rni.value_or(kind == "gcn" ? 1 : 0);
+    config.width = width.value_or(config.width);
     config.layers = layers;
     config.activation = nn::parse_activation(activation);
+    run.engine.compress = !no_compress;
+    for (const train::Field& field : train::fields()) {
+      const std::string why = field.unused ? train::refusal(field, run) : "";
+      if (!why.empty()) throw InputError(fmt::format("{} {}", field.option, why));
+    }
     return config;
   }
 };
 
 void add_shared(CLI::App& app, BenchCall& call) {
   app.add_option("--engine", call.engine, "auto, cpu, cpu-xsmm, cpu-portable, reference, …")->capture_default_str();
-  app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->capture_default_str();
+  app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->default_str("gcn 1; others 0");
   app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
   app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
   call.device.add(app);

@@ -65,6 +65,7 @@ std::string to_table(const std::vector<train::Prediction>& predictions, const Gr
 
 void run_predict(const PredictCall& call) {
   const train::Checkpoint checkpoint = train::read_checkpoint(call.checkpoint);
+  for (const std::string& note : checkpoint.notes) fmt::print(stderr, "tyche: {}\n", note);
   const GraphSet set =
       read_graphs(call.data, call.format.empty() ? std::nullopt : std::optional(parse_format(call.format)));
   train::PredictOptions options;

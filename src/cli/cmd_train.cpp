@@ -1,9 +1,7 @@
 // tyche train: cross-validation of one model on one data set, in a run folder.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,12 +10,14 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
+#include "cli/remedies.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "train/data.hpp"
+#include "train/fields.hpp"
 #include "train/run.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -27,11 +27,16 @@ namespace {
 
 using train::RunConfig;
 
+/// A field that the call gives.
+struct Edit {
+  const train::Field* field;
+  nlohmann::json value;
+};
+
 /// What the call asks for: edits to a configuration, laid over the defaults or, with --resume, over the stored one. So
 /// an option that is not given never contradicts a run.
 struct TrainCall {
-  std::vector<std::function<void(RunConfig&)>> edits;
-  std::optional<std::string> kind;
+  std::vector<Edit> edits;
   std::string out;
   std::string data;
   std::string cache = wl::default_cache_folder().string();
@@ -39,85 +44,61 @@ struct TrainCall {
   DeviceOptions device;
   Common common;
 
-  template <class T, class Set>
-  CLI::Option* option(CLI::App& app, const std::string& name, const std::string& help, const std::string& shown,
-                      Set set) {
-    return app
-        .add_option_function<T>(
-            name, [this, set](const T& value) { edits.push_back([=](RunConfig& config) { set(config, value); }); },
-            help)
-        ->default_str(shown);
+  template <class T>
+  void add_option(CLI::App& app, const train::Field& field) {
+    app.add_option_function<T>(
+           field.option,
+           [this, &field](const T& value) {
+             edits.push_back({&field, value});
+           },
+           field.help)
+        ->default_str(field.shown);
+  }
+
+  /// The options of the table of fields.
+  void add_fields(CLI::App& app) {
+    for (const train::Field& field : train::fields()) {
+      if (field.option.empty()) continue;
+      switch (field.form) {
+        case train::Field::Form::flag:
+          app.add_flag_callback(
+              field.option,
+              [this, &field] {
+                edits.push_back({&field, !field.value(RunConfig{}).get<bool>()});
+              },
+              field.help);
+          break;
+        case train::Field::Form::whole:
+          add_option<std::uint64_t>(app, field);
+          break;
+        case train::Field::Form::number:
+          add_option<double>(app, field);
+          break;
+        case train::Field::Form::text:
+        case train::Field::Form::list:
+          add_option<std::string>(app, field);
+          break;
+      }
+    }
+  }
+
+  /// The kind of model, where the call names one.
+  [[nodiscard]] std::string kind(const std::string& otherwise) const {
+    for (const Edit& edit : edits) {
+      if (edit.field->key == "model.kind") return edit.value.get<std::string>();
+    }
+    return otherwise;
+  }
+
+  /// Throws InputError on a value that its field cannot have, or that the model would not look at.
+  void apply(RunConfig& config) const {
+    for (const Edit& edit : edits) edit.field->assign(config, edit.value, edit.field->option);
+    for (const Edit& edit : edits) {
+      const std::string why = train::refusal(*edit.field, config);
+      if (!why.empty()) throw InputError(fmt::format("{} {}", edit.field->option, why));
+    }
   }
 };
-
-void add_model_options(CLI::App& app, TrainCall& call) {
-  using U = std::uint32_t;
-  using S = std::string;
-  app.add_option("--model", call.kind, fmt::format("{}", fmt::join(nn::model_kinds(), ", ")))->default_str("gcn");
-  call.option<double>(app, "--rni", "Share of the width that is random, 0 to 1", "0",
-                      [](RunConfig& c, double v) { c.model.rni = v; });
-  call.option<S>(app, "--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal",
-                 [](RunConfig& c, const S& v) { c.model.distribution = nn::parse_distribution(v); });
-  call.option<S>(app, "--activation", "elu, tanh or relu", "elu",
-                 [](RunConfig& c, const S& v) { c.model.activation = nn::parse_activation(v); });
-  call.option<S>(app, "--aggregation", "Of neighbours: mean or sum", "mean",
-                 [](RunConfig& c, const S& v) { c.model.aggregation = nn::parse_aggregation(v); });
-  call.option<S>(app, "--readout", "Of a graph's nodes: max, mean or sum", "max",
-                 [](RunConfig& c, const S& v) { c.model.readout = nn::parse_readout(v); });
-  call.option<U>(app, "--width", "Width of a layer", "64; ppgn 400", [](RunConfig& c, U v) { c.model.width = v; });
-  call.option<U>(app, "--layers",
-                 "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks", "8",
-                 [](RunConfig& c, U v) { c.model.layers = v; });
-  call.option<S>(app, "--two-sets", "gcn123: pairs of nodes it looks at, edges or all", "edges",
-                 [](RunConfig& c, const S& v) { c.model.two_sets = nn::parse_two_sets(v); });
-  call.option<U>(app, "--node-layers", "gcn123: graph convolutions on nodes", "3",
-                 [](RunConfig& c, U v) { c.model.node_layers = v; });
-  call.option<U>(app, "--pair-layers", "gcn123: graph convolutions on pairs", "2",
-                 [](RunConfig& c, U v) { c.model.pair_layers = v; });
-  call.option<U>(app, "--mlp-depth", "ppgn: layers of a block's MLPs", "2",
-                 [](RunConfig& c, U v) { c.model.mlp_depth = v; });
-  call.option<double>(app, "--dropout", "After the first layer of the head, in training", "0.5",
-                      [](RunConfig& c, double v) { c.model.dropout = v; });
-}
-
-void add_training_options(CLI::App& app, TrainCall& call) {
-  using U = std::uint32_t;
-  using S = std::string;
-  call.option<double>(app, "--lr",
-                      "Learning rate of Adam; by default for gcn 1e-4 without random features, 2e-4 with some, 5e-4 "
-                      "with random features alone; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4",
-                      "", [](RunConfig& c, double v) {
-                        if (!(v > 0)) throw InputError(fmt::format("--lr must be above 0; came {}", v));
-                        c.training.learning_rate = v;
-                      });
-  call.option<U>(app, "--epochs", "Epochs; with --resume a larger number lengthens a run", "500; all but gcn 100",
-                 [](RunConfig& c, U v) { c.training.epochs = v; });
-  call.option<U>(app, "--batch", "Graphs a step", "20; ppgn 5", [](RunConfig& c, U v) { c.training.batch = v; });
-  call.option<U>(app, "--eval-every", "Test every so many epochs (and after the last)", "1",
-                 [](RunConfig& c, U v) { c.training.eval_every = v; });
-  call.option<U>(app, "--eval-draws", "Test with the mean of so many draws' probabilities", "1",
-                 [](RunConfig& c, U v) { c.training.eval_draws = v; });
-  call.option<U>(app, "--folds", "Folds of the cross-validation", "10", [](RunConfig& c, U v) { c.folds.count = v; });
-  call.option<U>(app, "--fold", "Train this fold alone (0 is the first)", "",
-                 [](RunConfig& c, U v) { c.folds.only = v; });
-  call.option<S>(app, "--fold-scheme", "contiguous (the paper's) or stratified (shuffled under the seed)", "contiguous",
-                 [](RunConfig& c, const S& v) { c.folds.scheme = datasets::parse_fold_scheme(v); });
-  call.option<double>(app, "--validation", "Share of the non-test graphs set aside, as the published runs did; 0: none",
-                      "0.1", [](RunConfig& c, double v) { c.folds.validation = v; });
-  call.option<S>(app, "--engine", "By name: auto, cpu, reference, cuda, …; --device and its kin are easier", "auto",
-                 [](RunConfig& c, const S& v) { c.engine.name = v; });
-  app.add_flag_callback(
-      "--no-compress", [&call] { call.edits.push_back([](RunConfig& c) { c.engine.compress = false; }); },
-      "gcn2, gcn3, gcn123, ppgn on a GPU: every set or pair rather than one of each colour class: the same results, "
-      "slower");
-  app.add_option("--cache", call.cache, "gcn2, gcn3: folder where colour classes are kept between runs")
-      ->type_name("FOLDER")
-      ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
-  call.option<S>(app, "--format", "Format of --data: gin, tu, …; told by content unless given", "",
-                 [](RunConfig& c, const S& v) { c.data.format = v; });
-  call.option<std::uint64_t>(app, "--seed", "Seed: the same seed gives the same bits", "1",
-                             [](RunConfig& c, std::uint64_t v) { c.seed = v; });
-}
 
 void say(const TrainCall& call, const std::string& line) {
   if (!call.common.quiet) fmt::print(stderr, "{}\n", line);
@@ -134,10 +115,11 @@ void report(const TrainCall& call, const train::Summary& summary, const RunConfi
 void run_train(const TrainCall& call) {
   const bool resumes = call.resume && train::holds_run(call.out);
   RunConfig stored;
-  if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml");
-  RunConfig config = resumes ? stored : train::default_config(call.kind.value_or("gcn"));
-  if (call.kind) config.model.kind = *call.kind;
-  for (const auto& edit : call.edits) edit(config);
+  train::Notes notes;
+  if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
+  for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
+  RunConfig config = resumes ? stored : train::default_config(call.kind("gcn"));
+  call.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
   if (path.empty()) {
@@ -168,6 +150,7 @@ void run_train(const TrainCall& call) {
                                                    : fmt::format(", {} of {} input dimensions random",
                                                                  config.model.random_dims(), config.model.width)));
   say(call, fmt::format("engine  {}", engine->description(data.job(config))));
+  if (config.folds.count == 1) say(call, fmt::format("folds   one: {}", train::kSameGraphs));
   for (const std::string& warning : train::fold_warnings(data, config)) {
     fmt::print(stderr, "tyche: warning: {}\n", warning);
   }
@@ -186,7 +169,7 @@ void run_train(const TrainCall& call) {
     Progress progress("epochs", run.epochs_left(), call.common.progress());
     summary = run.train(*engine, &progress);
   } catch (const IoError& error) {
-    throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", error.what(), how));
+    throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how));
   }
   for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
   for (const train::FoldSummary& fold : summary.folds) {
@@ -210,8 +193,10 @@ void add_train(CLI::App& root) {
   command->add_option("--out", call->out, "Run folder to make; never overwritten")->required()->type_name("FOLDER");
   command->add_flag("--resume", call->resume,
                     "Go on with the run in --out (options not given are the run's own); begin it where there is none");
-  add_model_options(*command, *call);
-  add_training_options(*command, *call);
+  call->add_fields(*command);
+  command->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
+      ->type_name("FOLDER")
+      ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
   call->device.add(*command);
   call->common.add_threads(*command);
   call->common.add_json(*command);

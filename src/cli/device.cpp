@@ -1,5 +1,6 @@
 #include "cli/device.hpp"
 
+#include "engine/choice.hpp"
 #include "support/error.hpp"
 
 namespace tyche::cli {
@@ -24,10 +25,13 @@ std::string DeviceOptions::engine_name(const std::string& otherwise) const {
     if (gpu_options) throw InputError("--engine-path and --precision are for --device cuda");
     return where;
   }
-  std::string name = "cuda";
-  if (path.value_or("auto") != "auto") name += "-" + *path;
-  if (precision.value_or("mixed") == "fp32") name += "-fp32";
-  return name;
+  using engine::EngineChoice;
+  EngineChoice choice;
+  choice.device = EngineChoice::Device::cuda;
+  if (path.value_or("auto") == "fused") choice.path = EngineChoice::Path::fused;
+  if (path.value_or("auto") == "layerwise") choice.path = EngineChoice::Path::layerwise;
+  if (precision.value_or("mixed") == "fp32") choice.precision = EngineChoice::Precision::fp32;
+  return choice.name();
 }
 
 }  // namespace tyche::cli

@@ -5,6 +5,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
+#include "cli/remedies.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
@@ -65,7 +66,7 @@ int main(int argc, char** argv) {
   } catch (const Interrupted& stop) {
     return fail(stop.what(), 130);
   } catch (const Error& error) {
-    return fail(error.what(), kBadInput);
+    return fail(with_remedy(error).c_str(), kBadInput);
   } catch (const std::bad_alloc&) {
     return fail("out of memory; try smaller input or fewer threads", kBadInput);
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "support/error.hpp"
@@ -72,10 +73,17 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
     throw InputError(
         fmt::format("{} pair numbers for {} graphs; expected one a graph or none", pairs.size(), labels.size()));
   }
-  if (options.folds < 2) throw InputError(fmt::format("{} folds asked; at least 2 are needed", options.folds));
+  if (options.folds == 0) throw InputError("0 folds asked; at least 1 is needed");
   if (!(options.validation >= 0 && options.validation < 1)) {
     throw InputError(
         fmt::format("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation));
+  }
+  if (options.folds == 1) {
+    Fold all;
+    all.train.resize(labels.size());
+    std::iota(all.train.begin(), all.train.end(), 0u);
+    all.test = all.train;
+    return {all};
   }
   const std::vector<Unit> units = units_of(labels.size(), pairs);
   if (units.size() < options.folds) {

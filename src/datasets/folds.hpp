@@ -5,7 +5,7 @@
 ///   folds[3].test                      // graph indices, ascending
 ///
 /// What is dealt to folds is a *unit*: a pair where the data set has pairs (its two graphs never part), else a graph.
-/// Every unit tests in exactly one fold.
+/// Every unit tests in exactly one fold. One fold alone trains and tests on all graphs, with none set aside.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -32,15 +32,15 @@ struct FoldOptions {
   std::uint64_t seed = 1;  ///< of the shuffle; the contiguous scheme has none
 };
 
-/// Graph indices, each list ascending; the three are disjoint and together are all graphs.
+/// Graph indices, each list ascending; of two folds or more the three are disjoint and together are all graphs.
 struct Fold {
   std::vector<std::uint32_t> train;
   std::vector<std::uint32_t> validation;
   std::vector<std::uint32_t> test;
 };
 
-/// `labels`: one a graph. `pairs`: one a graph (graphs with the same number stay together), or empty.
-/// Throws InputError where there are fewer units than folds, fewer than two folds, or nothing left to train on.
+/// `labels`: one per graph. `pairs`: one per graph (graphs with the same number stay together), or empty.
+/// Throws InputError where there are fewer units than folds, no folds, or nothing left to train on.
 [[nodiscard]] std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::uint32_t> pairs,
                                            const FoldOptions& options);
 

@@ -11,6 +11,7 @@
 #include "support/file.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/remedy.hpp"
 #include "support/version.hpp"
 
 namespace tyche::datasets {
@@ -69,8 +70,7 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   check(options.parameters);
   make_folder(folder);
   if (!options.replace && std::filesystem::exists(folder / "graphs.txt")) {
-    throw InputError::at(folder.string(), "",
-                         "holds a data set already; name another folder, or say --force to replace it");
+    throw Remedied(InputError::at(folder.string(), "", "holds a data set already"), Remedy::replace_data);
   }
   AtomicFile graphs(folder / "graphs.txt");
   AtomicFile manifest(folder / "manifest.json");

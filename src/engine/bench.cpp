@@ -7,6 +7,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "engine/choice.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
@@ -162,7 +163,7 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
     trials.back().fold += i;
     trials.back().state = fresh_state(job.model, trial.seed, trials.back().fold);
   }
-  if (options.engine.starts_with("cuda") || (options.engine == "auto" && gpu_state().usable)) {
+  if (EngineChoice(options.engine).on_gpu()) {
     return bench_gpu(*engine, job, trial, std::move(trials), options);
   }
   job.epochs = options.epochs + 1;

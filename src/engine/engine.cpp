@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/choice.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #ifdef TYCHE_HAVE_CUDA
 #include "engine/cuda/cuda_engine.hpp"
@@ -14,6 +15,7 @@
 #include "engine/core/outcome.hpp"
 #include "engine/reference/reference_engine.hpp"
 #include "support/error.hpp"
+#include "support/remedy.hpp"
 
 namespace tyche::engine {
 
@@ -42,10 +44,10 @@ State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_
   const double wanted = 12.0 * static_cast<double>(nn::layout(model).size);
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   if (wanted > there) {
-    throw IoError(
-        fmt::format("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB; reduce "
-                    "--width or --layers",
-                    wanted / kGiga, there / kGiga));
+    throw Remedied(
+        IoError(fmt::format("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB",
+                            wanted / kGiga, there / kGiga)),
+        Remedy::smaller_model);
   }
   State state;
   state.parameters = nn::initial_parameters(model, seed, fold);
@@ -160,28 +162,26 @@ GpuState gpu_state() {
 #endif
 }
 
-std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads) {
+std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads) {
+  using Device = EngineChoice::Device;
+  const std::string name = choice.name();
   const auto names = engine_names();
-  if (name.starts_with("cuda") && !gpu_state().usable) {
-    throw InputError(fmt::format("no GPU to use: {}; --device cpu works everywhere", gpu_state().text));
+  if (choice.device == Device::cuda && !gpu_state().usable) {
+    throw Remedied(InputError("no GPU to use: " + gpu_state().text), Remedy::use_cpu);
   }
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     throw InputError(
         fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
   }
 #ifdef TYCHE_HAVE_CUDA
-  if (name.starts_with("cuda") || (name == "auto" && gpu_state().usable)) {
-    cuda::Options options;
-    options.threads = threads;
-    if (name.find("fp32") != std::string::npos) options.precision = cuda::Precision::fp32;
-    if (name.find("fused") != std::string::npos) options.choice = cuda::Choice::fused;
-    if (name.find("layerwise") != std::string::npos) options.choice = cuda::Choice::layerwise;
-    return cuda::make_cuda_engine(options);
-  }
+  if (choice.on_gpu()) return cuda::make_cuda_engine({choice.precision, choice.path, threads});
 #endif
-  if (name == "reference") return reference::make_reference_engine(threads);
-  const std::string kernels = name.starts_with("cpu-") ? name.substr(4) : "auto";
-  return cpu::make_cpu_engine(cpu::kernels_for(kernels), threads);
+  if (choice.device == Device::reference) return reference::make_reference_engine(threads);
+  return cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);
+}
+
+std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads) {
+  return make_engine(EngineChoice(name), threads);
 }
 
 }  // namespace tyche::engine

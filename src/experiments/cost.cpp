@@ -12,6 +12,7 @@
 #include "graph/encoding.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::experiments {
 
@@ -124,14 +125,14 @@ double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& as
   train::resolve(config, from.dataset, spec.name());
   config.folds.count = std::min<std::uint32_t>(config.folds.count, 2);  // a sample may be smaller than the folds
   std::string shape = spec.name();
-  for (const train::Field& field : train::fields_of(config)) {
-    if (field.key.starts_with("model.") || field.key == "training.batch") shape += field.value.dump() + " ";
+  for (const train::Field& field : train::fields()) {
+    if (field.key.starts_with("model.") || field.key == "training.batch") shape += field.value(config).dump() + " ";
   }
   const auto [at, fresh] = per_graph_.try_emplace(shape, 0);
   if (fresh) at->second = graph_seconds(from, config);
   const auto graphs = static_cast<double>(from.graphs);
   const double test = graphs / asked.folds.count;
-  const double train = (graphs - test) * (1 - asked.folds.validation);
+  const double train = asked.folds.count == 1 ? graphs : (graphs - test) * (1 - asked.folds.validation);
   // A forward pass is a third of a training step.
   return at->second * (train + test * asked.training.eval_draws / (3.0 * asked.training.eval_every));
 }

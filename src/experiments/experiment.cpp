@@ -11,6 +11,7 @@
 #include "support/file.hpp"
 #include "support/nearest.hpp"
 #include "support/share.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::experiments {
 
@@ -22,14 +23,8 @@ constexpr const char* kFoldsRun = "folds.run";
 const std::vector<std::string>& config_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> out;
-    for (const train::Field& field : train::fields_of({})) {
-      constexpr std::array follows{"version",          "model.classes",     "model.input_features",
-                                   "model.xavier_fan", "model.pair_types",  "model.triple_types",
-                                   "folds.only",       "engine.description"};
-      if (field.key.starts_with("data.") || std::find(follows.begin(), follows.end(), field.key) != follows.end()) {
-        continue;
-      }
-      out.push_back(field.key);
+    for (const train::Field& field : train::fields()) {
+      if (field.origin == train::Field::Origin::chosen) out.push_back(field.key);
     }
     out.emplace_back(kFoldsRun);
     return out;
@@ -56,10 +51,10 @@ struct Settings {
       row.folds_run = s.value.get<std::uint32_t>();
       return;
     }
-    nlohmann::json json = train::to_json(row.config);
-    const std::size_t dot = s.key.find('.');
-    (dot == std::string::npos ? json[s.key] : json[s.key.substr(0, dot)][s.key.substr(dot + 1)]) = s.value;
-    row.config = train::config_from_json(json, fmt::format("{}: line {}", document->file, s.line));
+    const train::Field& field = *train::find_field(s.key);
+    field.assign(row.config, s.value, fmt::format("{}: line {}: {}", document->file, s.line, s.key));
+    const std::string wrong = field.wrong ? field.wrong(row.config) : "";
+    if (!wrong.empty()) document->fail(s, fmt::format("{}; came {}", wrong, s.value.dump()));
   }
 
   void apply(const std::vector<Setting>& settings, Row& row) const {

@@ -6,26 +6,15 @@
 #include <map>
 
 #include "datasets/generate.hpp"
+#include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::experiments {
 
 namespace {
-
-/// The fields of a configuration that `differences` compares (what does not decide a result is not among them), but
-/// for `without`.
-std::string identity(const train::RunConfig& config, std::initializer_list<std::string_view> without) {
-  std::string text;
-  for (const train::Field& field : train::fields_of(config)) {
-    const auto is_key = [&](std::string_view key) { return key == field.key; };
-    if (std::any_of(std::begin(train::kCircumstances), std::end(train::kCircumstances), is_key)) continue;
-    if (std::any_of(without.begin(), without.end(), is_key)) continue;
-    text += fmt::format("{} = {}\n", field.key, field.value.dump());
-  }
-  return text;
-}
 
 std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& options) {
   for (std::size_t i = 0; i < plan.data.size(); ++i) {
@@ -58,9 +47,9 @@ std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& con
                                    shuffled ? config.seed : 0);
   // Models on sets prepare tables of their own, which live beside the features.
   if (config.model.on_sets()) {
-    for (const train::Field& field : train::fields_of(config)) {
+    for (const train::Field& field : train::fields()) {
       if (field.key.starts_with("model.") || field.key == "engine.compress")
-        scheme += fmt::format(" {}", field.value.dump());
+        scheme += fmt::format(" {}", field.value(config).dump());
     }
   }
   for (std::size_t i = 0; i < plan.folds.size(); ++i) {
@@ -73,15 +62,18 @@ std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& con
 }  // namespace
 
 std::string engine_of_device(const std::string& device) {
-  const std::vector<std::string> names = engine::engine_names();
-  const bool gpu = std::find(names.begin(), names.end(), "cuda") != names.end();
-  return device == "auto" && gpu ? "cuda" : device;
+  const engine::EngineChoice choice(device);
+  const bool chooses = choice.device == engine::EngineChoice::Device::automatic;
+  return chooses && choice.on_gpu() ? "cuda" : device;
 }
 
-bool trains_in_lockstep(const std::string& engine) { return engine.starts_with("cuda"); }
+bool trains_in_lockstep(const std::string& engine) { return engine::EngineChoice(engine).on_gpu(); }
 
 std::string trial_key(const train::RunConfig& config) {
-  return fmt::format("{}-{:016x}", config.model.kind, hash_bytes(identity(config, {})));
+  std::string text = train::identity(config, {});
+  // 0.1.0 took any readout for ppgn and trained with max: what is trained today must not bear the same name.
+  if (config.model.kind == "ppgn" && config.model.readout != nn::Readout::max) text += "since 0.2.0\n";
+  return fmt::format("{}-{:016x}", config.model.kind, hash_bytes(text));
 }
 
 Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path& out, const PlanOptions& options) {
@@ -108,7 +100,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
         throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
       }
       const std::string shape =
-          fmt::format("{}\n{}", folds, identity(config, {"seed", "training.learning_rate", "folds.only"}));
+          fmt::format("{}\n{}", folds, train::identity(config, {"seed", "training.learning_rate", "folds.only"}));
       for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
         config.folds.only = fold;
         const std::string key = trial_key(config);

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 #include "support/file.hpp"
 #include "support/version.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::experiments {
 
@@ -52,36 +50,14 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 std::string train_command(const train::RunConfig& config) {
-  // Fields that are no option of `tyche train`: they follow from the data, or have no place on a command line.
-  static constexpr std::string_view left_out[] = {
-      "version",           "model.kind",       "model.classes",      "model.input_features",
-      "model.xavier_fan",  "model.pair_types", "model.triple_types", "model.pre_hidden",
-      "model.head_hidden", "folds.only",       "engine.description"};
-  // Options not called after their field.
-  static constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"training.learning_rate", "lr"},
-                                                                              {"folds.count", "folds"},
-                                                                              {"folds.scheme", "fold-scheme"},
-                                                                              {"engine.name", "engine"}};
   std::string command = fmt::format("tyche train --data {}", quoted(config.data.path));
   if (config.model.kind != "gcn") command += " --model " + config.model.kind;
-  const std::vector<train::Field> fields = train::fields_of(config);
-  const std::vector<train::Field> defaults = train::fields_of(train::default_config(config.model.kind));
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto& [key, value, comment] = fields[i];
-    if (key.starts_with("data.") || value == defaults[i].value ||
-        std::find(std::begin(left_out), std::end(left_out), key) != std::end(left_out)) {
-      continue;
-    }
-    if (key == "engine.compress") {
-      command += " --no-compress";
-      continue;
-    }
-    std::string option = key.substr(key.find('.') + 1);
-    for (const auto& [field, name] : renamed) {
-      if (field == key) option = name;
-    }
-    std::replace(option.begin(), option.end(), '_', '-');
-    command += fmt::format(" --{} {}", option, quoted(value.is_string() ? value.get<std::string>() : value.dump()));
+  for (const train::Field& field : train::fields()) {
+    if (field.option.empty() || train::at_default(field, config)) continue;
+    command += " " + field.option;
+    if (field.form == train::Field::Form::flag) continue;
+    const nlohmann::json value = field.value(config);
+    command += " " + quoted(value.is_string() ? value.get<std::string>() : value.dump());
   }
   return command;
 }

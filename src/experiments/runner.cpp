@@ -18,6 +18,7 @@
 #include "support/file.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/remedy.hpp"
 #include "train/run.hpp"
 
 namespace tyche::experiments {
@@ -108,9 +109,10 @@ std::string result_line(const PlannedTrial& trial, const std::vector<train::Summ
   if (stopped || count == 0) return fmt::format("{:<24} stopped before its last epoch", trial.label);
   const double mean = sum / static_cast<double>(count);
   const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
-  return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {} fold{}, {} epochs, {} of work", trial.label, 100 * mean,
+  const std::string same = summaries.front().same_graphs ? fmt::format("; {}", train::kSameGraphs) : "";
+  return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {} fold{}, {} epochs, {} of work{}", trial.label, 100 * mean,
                      100 * deviation, count, count == 1 ? "" : "s", trial.config.training.epochs,
-                     format_duration(seconds));
+                     format_duration(seconds), same);
 }
 
 }  // namespace
@@ -128,11 +130,10 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   if (!options.resume) {
     for (const PlannedTrial& trial : plan.trials) {
       if (is_complete(trial) || !train::holds_run(trial.folder)) continue;
-      throw InputError::at(
-          plan.out.string(), "",
-          fmt::format("holds trials that were begun and did not end ({}, fold {} is one); add --resume "
-                      "to go on with them, or name another folder",
-                      trial.label, *trial.config.folds.only));
+      throw Remedied(InputError::at(plan.out.string(), "",
+                                    fmt::format("holds trials that were begun and did not end ({}, fold {} is one)",
+                                                trial.label, *trial.config.folds.only)),
+                     Remedy::resume_trials);
     }
   }
   std::vector<Piece> pieces;

@@ -16,6 +16,7 @@
 #include "graph/tu.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/remedy.hpp"
 
 namespace tyche {
 
@@ -171,9 +172,10 @@ Format detect_format(std::string_view head, std::string_view name) {
   if (name.ends_with("_A.txt")) {
     throw InputError::at(name, "", "is a member of a TUDataset; give its folder");
   }
-  throw InputError::at(name, "line 1",
-                       fmt::format("cannot tell the format from {}; known are {}, which can be named (--format)",
-                                   shown(line), format_names()));
+  throw Remedied(
+      InputError::at(name, "line 1",
+                     fmt::format("cannot tell the format from {}; known are {}", shown(line), format_names())),
+      Remedy::name_format);
 }
 
 GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Format> format) {

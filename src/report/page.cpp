@@ -132,7 +132,7 @@ std::string page_template() {
   if (!std::filesystem::exists(path)) {
     throw IoError(fmt::format(
         "{} is missing: the page is built with Node (Debian: apt-get install nodejs npm, then build again); "
-        "--format md, csv and tex need none of it",
+        "tables in Markdown, CSV and LaTeX need none of it",
         path.string()));
   }
   return read_file(path);

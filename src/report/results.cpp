@@ -8,6 +8,7 @@
 #include "experiments/experiment.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/remedy.hpp"
 #include "train/metrics.hpp"
 #include "train/recorder.hpp"
 
@@ -156,8 +157,7 @@ Results load_results(const std::filesystem::path& folder) {
   results.folder = folder;
   const std::filesystem::path records = folder / "experiments";
   if (!std::filesystem::is_directory(records)) {
-    throw InputError::at(folder.string(), "",
-                         "holds no results; 'tyche reproduce --profile quick --out FOLDER' makes some");
+    throw Remedied(InputError::at(folder.string(), "", "holds no results"), Remedy::make_results);
   }
   for (const std::string& file : list_folder(records)) {
     if (file.ends_with(".json")) results.experiments.push_back(read_experiment(folder, file));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/progress.hpp"
+#include "train/summary.hpp"
 
 namespace tyche::report {
 
@@ -68,10 +69,16 @@ std::string csv_text(const std::string& text) {
 
 std::string subset_label(const std::string& subset) { return subset == "all" ? "" : ", " + subset; }
 
+/// Said wherever a row's accuracies are shown, empty for all but runs of one fold.
+std::string same_graphs(const Row& row) {
+  return row.config.folds.count == 1 ? fmt::format(", {}", train::kSameGraphs) : "";
+}
+
 std::string how_far(const Row& row) {
-  return row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
-                        : fmt::format("{} of {} folds × {} of {} epochs", row.folds_done, row.folds_run,
-                                      row.epochs_done, row.config.training.epochs);
+  const std::string text = row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
+                                          : fmt::format("{} of {} folds × {} of {} epochs", row.folds_done,
+                                                        row.folds_run, row.epochs_done, row.config.training.epochs);
+  return text + same_graphs(row);
 }
 
 }  // namespace
@@ -182,7 +189,7 @@ std::string to_latex(const Results& results) {
     };
     for (const std::string& subset : subsets_of(e)) {
       for (const Row& row : e.rows) {
-        text += fmt::format("{}{} & {} & {} \\\\\n", latex_text(row.name), subset_label(subset),
+        text += fmt::format("{}{} & {} & {} \\\\\n", latex_text(row.name) + same_graphs(row), subset_label(subset),
                             cell(percent(find(row.accuracy, subset))), cell(percent(find(row.paper, subset))));
       }
     }

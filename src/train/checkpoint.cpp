@@ -65,7 +65,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   const std::string name = path.string();
   const nlohmann::json json = nlohmann::json::parse(metadata_at(file, "tyche.config", name), nullptr, false);
   Checkpoint checkpoint;
-  checkpoint.config = config_from_json(json, name + ": tyche.config");
+  checkpoint.config = config_from_json(json, name + ": tyche.config", &checkpoint.notes);
   checkpoint.fold = static_cast<std::uint32_t>(number_at(file, "tyche.fold", name));
   checkpoint.state.epoch = static_cast<std::uint32_t>(number_at(file, "tyche.epoch", name));
   checkpoint.state.step = number_at(file, "tyche.step", name);

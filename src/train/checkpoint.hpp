@@ -22,6 +22,7 @@ struct Checkpoint {
   RunConfig config;
   std::uint32_t fold = 0;
   engine::State state;
+  Notes notes;  ///< on a configuration of an earlier version, see read_config
 };
 
 class CheckpointWriter {

@@ -1,6 +1,7 @@
 #pragma once
 /// Everything that decides a run, in one struct: with the same program and data, the same RunConfig gives the same
-/// bits. Defaults are the paper's. Saved beside the results as config.toml, and as JSON inside each checkpoint.
+/// bits. Defaults are the paper's. Saved beside the results as config.toml, and as JSON inside each checkpoint. All
+/// that is known of a field beside its type stands in train/fields.cpp.
 ///
 ///   RunConfig config;
 ///   config.model.rni = 0.5;
@@ -44,16 +45,16 @@ struct RunConfig {
   } training;
 
   struct FoldsPart {
-    std::uint32_t count = 10;
+    std::uint32_t count = 10;  ///< 1: train and test on all graphs
     datasets::FoldScheme scheme = datasets::FoldScheme::contiguous;
     double validation = 0.1;
     std::optional<std::uint32_t> only;  ///< train this fold alone
   } folds;
 
   struct EnginePart {
-    std::string name = "auto";
-    bool compress = true;     ///< models on sets: one row a colour class instead of one a set
-    std::string description;  ///< as the engine called itself when the run began, see without_threads
+    std::string name = "auto";  ///< engine::EngineChoice, as text
+    bool compress = true;       ///< models on sets: one row per colour class instead of one per set
+    std::string description;    ///< as the engine called itself when the run began, see without_threads
   } engine;
 };
 
@@ -68,16 +69,8 @@ struct RunConfig {
 /// and so has no place in files that must be equal whatever it is.
 [[nodiscard]] std::string without_threads(const std::string& description);
 
-/// Throws InputError on a value out of range, naming the field.
+/// Throws InputError on a value out of range, and on one that this kind of model would not look at, naming the field.
 void validate(const RunConfig& config);
-
-/// A field by its dotted name ("model.width"), its value as JSON and a word on what it is.
-struct Field {
-  std::string key;
-  nlohmann::json value;
-  std::string_view comment;
-};
-[[nodiscard]] std::vector<Field> fields_of(const RunConfig& config);
 
 /// A difference between two configurations, as values print.
 struct Difference {
@@ -85,21 +78,21 @@ struct Difference {
   std::string before;
   std::string after;
 };
-/// Fields that say where and by what a run was made, not what it is: a run may go on with another engine, and
-/// data.hash decides whether data is the same.
-inline constexpr std::string_view kCircumstances[] = {"version", "data.path", "data.format", "engine.name",
-                                                      "engine.description"};
-/// Fields other than kCircumstances that differ.
+/// Fields that decide what a run is (train/fields.hpp) and differ: a run may go on with another engine, and data.hash
+/// decides whether data is the same.
 [[nodiscard]] std::vector<Difference> differences(const RunConfig& before, const RunConfig& after);
 
-/// TOML and back: read(write(c)) has the same fields, doubles to the last bit.
+/// TOML and back: read(write(c)) has the same fields, doubles to the last bit. A field that a file lacks has its
+/// default; one that there is none of is an InputError that names the nearest. Configurations of earlier versions are
+/// read as what they were (train/upgrade.hpp): `notes` takes a sentence for each thing that users should know of that.
+using Notes = std::vector<std::string>;
 [[nodiscard]] std::string to_toml(const RunConfig& config);
-[[nodiscard]] RunConfig config_from_toml(std::string_view text, std::string_view name);
+[[nodiscard]] RunConfig config_from_toml(std::string_view text, std::string_view name, Notes* notes = nullptr);
 void write_config(const std::filesystem::path& path, const RunConfig& config);
-[[nodiscard]] RunConfig read_config(const std::filesystem::path& path);
+[[nodiscard]] RunConfig read_config(const std::filesystem::path& path, Notes* notes = nullptr);
 
 /// JSON and back, nested as the TOML is. `name` stands for the source in errors.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunConfig& config);
-[[nodiscard]] RunConfig config_from_json(const nlohmann::json& json, std::string_view name);
+[[nodiscard]] RunConfig config_from_json(const nlohmann::json& json, std::string_view name, Notes* notes = nullptr);
 
 }  // namespace tyche::train

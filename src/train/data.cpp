@@ -35,6 +35,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   if (config.training.learning_rate == 0) {
     config.training.learning_rate = default_learning_rate(config.model);
   }
+  // One fold has no graphs but those it tests: the default share of them is none.
+  if (config.folds.count == 1 && config.folds.validation == RunConfig{}.folds.validation) config.folds.validation = 0;
   validate(config);
 }
 
@@ -89,7 +91,7 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
   if (!test_lacks.empty()) {
     warnings.push_back(fmt::format("not every label is among the test graphs of fold {}{}", fmt::join(test_lacks, ", "),
                                    config.folds.scheme == datasets::FoldScheme::contiguous
-                                       ? "; --fold-scheme stratified spreads labels evenly"
+                                       ? "; the stratified scheme spreads labels evenly"
                                        : ""));
   }
   return warnings;

@@ -19,9 +19,9 @@
 namespace tyche::train {
 
 /// Fills in what follows from the data (its hash, features, labels; the model's classes, input features, types of sets
-/// and Xavier fan) and from other fields (the learning rate where it is 0), and validates. The fan is taken over all
-/// graphs of the data set, not one fold's: the folds of a run share one model. Throws InputError where the data cannot
-/// be learned from.
+/// and Xavier fan) and from other fields (the learning rate where it is 0; with one fold, no graphs set aside), and
+/// validates. The fan is taken over all graphs of the data set, not one fold's: the folds of a run share one model.
+/// Throws InputError where the data cannot be learned from.
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);
 
 /// Holds a reference to the data set, which must outlive it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
+#include "support/remedy.hpp"
 #include "train/checkpoint.hpp"
 
 namespace tyche::train {
@@ -70,10 +71,9 @@ Run::Run(std::filesystem::path folder, const RunConfig& config, const TrainingDa
 Run Run::begin(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data) {
   Run run(folder, config, data);
   if (!is_empty_folder(folder)) {
-    throw InputError::at(folder.string(), "",
-                         holds_run(folder)
-                             ? "holds a run already; add --resume to go on with it, or name another folder"
-                             : "is not empty; name a new folder for the run");
+    if (holds_run(folder))
+      throw Remedied(InputError::at(folder.string(), "", "holds a run already"), Remedy::resume_run);
+    throw InputError::at(folder.string(), "", "is not empty; name a new folder for the run");
   }
   remove_temporaries(folder);
   for (FoldProgress& fold : run.folds_) fold.state = engine::fresh_state(config.model, config.seed, fold.fold);

@@ -69,6 +69,7 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.test_accuracy_exp_mean = mean(finals(summary.folds, &EpochRecord::test_accuracy_exp));
   summary.test_accuracy_corrupt_mean = mean(finals(summary.folds, &EpochRecord::test_accuracy_corrupt));
   summary.parameters = nn::layout(config.model).size;
+  summary.same_graphs = config.folds.count == 1;
   for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
   return summary;
 }
@@ -104,6 +105,7 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
   json["seed"] = config.seed;
   json["engine"] = config.engine.description;
   json["version"] = kVersion;
+  if (summary.same_graphs) json["note"] = kSameGraphs;
   return json;
 }
 
@@ -127,6 +129,7 @@ std::string to_table(const Summary& summary) {
     text += fmt::format("test accuracy {} % ± {} (mean ± population standard deviation over {} fold{})\n",
                         percent(summary.test_accuracy_mean), percent(summary.test_accuracy_std), summary.folds.size(),
                         summary.folds.size() == 1 ? "" : "s");
+    if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
   }
   return text;
 }

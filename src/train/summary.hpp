@@ -29,8 +29,12 @@ struct Summary {
   std::optional<double> test_accuracy_exp_mean;
   std::optional<double> test_accuracy_corrupt_mean;
   std::uint64_t parameters = 0;
-  double seconds = 0;  ///< summed over folds; folds that trained side by side count each
+  double seconds = 0;        ///< summed over folds; folds that trained side by side count each
+  bool same_graphs = false;  ///< one fold: trained and tested on the same graphs (kSameGraphs)
 };
+
+/// What is said wherever such results are shown.
+inline constexpr const char* kSameGraphs = "trained and tested on the same graphs";
 
 [[nodiscard]] FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records);
 /// Fills in the means.

@@ -149,12 +149,45 @@ TEST_F(TrainCommand, RefusesOptionsThatMakeNoSense) {
   expect({"--activation", "sigmoid"}, "sigmoid");
   expect({"--engine", "abacus"}, "abacus");
   expect({"--fold", "3"}, "numbered 0 to 2");
-  expect({"--epochs", "0"}, "epochs must be at least 1");
+  expect({"--epochs", "0"}, "--epochs must be at least 1; came 0");
   expect({"--model", "transformer"}, "transformer");
   expect({"--validation", "1"}, "validation share");
   EXPECT_THAT(run_program({"train", "--out", path("run")}).err, HasSubstr("--data is required"));
   EXPECT_THAT(run_program({"train", "--resume", "--out", path("run")}).err, HasSubstr("no run to resume"));
   EXPECT_FALSE(fs::exists(folder_ / "run"));
+}
+
+TEST_F(TrainCommand, RefusesWhatTheModelDoesNotUse) {
+  const std::string file = data("small.txt", train::small_dataset().set);
+  const auto expect = [&](std::vector<std::string> more, const std::string& words) {
+    const RunResult r = train(file, "run", more);
+    EXPECT_EQ(r.exit_code, 2) << words;
+    EXPECT_THAT(r.err, HasSubstr(words));
+  };
+  expect({"--mlp-depth", "3"}, "--mlp-depth is 3, but gcn has no blocks with MLPs: it is for ppgn");
+  expect({"--no-compress"}, "--no-compress is false, but gcn has no sets or pairs to compress");
+  expect({"--model", "gcn3", "--rni", "0.5"}, "--rni is 0.5, but gcn3 has no random features");
+  expect({"--model", "gcn3", "--rni", "0", "--two-sets", "all"}, "--two-sets is \"all\", but gcn3");
+  expect({"--model", "ppgn", "--rni", "0", "--dropout", "0.1"}, "--dropout is 0.1, but ppgn has no dropout");
+  expect({"--width", "5000000000"}, "--width: expected a whole number from 0 to 4294967295, found 5000000000");
+  EXPECT_FALSE(fs::exists(folder_ / "run"));
+}
+
+TEST_F(TrainCommand, OneFoldTrainsAndTestsOnAllGraphsAndSaysSo) {
+  const std::string file = data("small.txt", train::small_dataset().set);
+  const RunResult r = train(file, "run", {"--folds", "1"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.out, AllOf(HasSubstr("over 1 fold)"), HasSubstr("trained and tested on the same graphs")));
+  const auto summary = nlohmann::json::parse(read_file(folder_ / "run/summary.json"));
+  EXPECT_EQ(summary["note"], "trained and tested on the same graphs");
+  EXPECT_EQ(train::read_config(folder_ / "run/config.toml").folds.validation, 0);
+  const RunResult again = run_program({"train", "--resume", "--out", path("run"), "--epochs", "4"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("folds   one: trained and tested on the same graphs"));
+  EXPECT_FALSE(nlohmann::json::parse(train(file, "ten", {"--json"}).out).contains("note"));
+  EXPECT_THAT(train(file, "aside", {"--folds", "1", "--validation", "0.2"}).err,
+              HasSubstr("--validation is 0.2, but one fold trains and tests on all graphs"));
+  EXPECT_THAT(train(file, "none", {"--folds", "0"}).err, HasSubstr("--folds must be at least 1; came 0"));
 }
 
 TEST_F(TrainCommand, LengthensARunToTheBitsOfALongOne) {

@@ -101,7 +101,7 @@ TEST(Folds, ComplainInWords) {
               ThrowsMessage<InputError>(HasSubstr("4 folds asked, but the data set has 3 pairs")));
   EXPECT_THAT([&] { (void)make_folds(three, {}, {.folds = 10}); },
               ThrowsMessage<InputError>(HasSubstr("10 folds asked, but the data set has 3 graphs")));
-  EXPECT_THAT([&] { (void)make_folds(three, {}, {.folds = 1}); }, ThrowsMessage<InputError>(HasSubstr("at least 2")));
+  EXPECT_THAT([&] { (void)make_folds(three, {}, {.folds = 0}); }, ThrowsMessage<InputError>(HasSubstr("at least 1")));
   EXPECT_THAT([&] { (void)make_folds(three, {}, {.folds = 3, .validation = 1.0}); },
               ThrowsMessage<InputError>(HasSubstr("validation share")));
   EXPECT_THAT([] { (void)parse_fold_scheme("random"); }, ThrowsMessage<InputError>(HasSubstr("contiguous or strat")));

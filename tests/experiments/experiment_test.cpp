@@ -86,6 +86,9 @@ TEST(Experiment, ValuesOfTheWrongKindAreErrorsWithTheirLine) {
   const std::string data = "[data]\ngenerate = \"exp\"\n";
   EXPECT_THAT(error_of(data + "[defaults]\ntraining.epochs = \"many\"\n"), HasSubstr("line 4"));
   EXPECT_THAT(error_of(data + "[defaults]\nmodel.activation = \"gelu\"\n"), HasSubstr("line 4"));
+  EXPECT_THAT(error_of(data + "[defaults]\ntraining.learning_rate = 0\n"),
+              HasSubstr("line 4: training.learning_rate: must be above 0"));
+  EXPECT_THAT(error_of(data + "[defaults]\nfolds.only = 3\n"), HasSubstr("unknown key 'folds.only'"));
   EXPECT_THAT(error_of(data + "[defaults]\nfolds.run = 11\n"), HasSubstr("folds.run is 11, but folds.count is 10"));
   EXPECT_THAT(error_of("[data]\ngenerate = \"exq\"\n"), HasSubstr("exq"));
   EXPECT_THAT(error_of("[data]\npairs = 3\n"), HasSubstr("either generate"));

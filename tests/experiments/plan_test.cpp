@@ -1,5 +1,6 @@
 #include "experiments/plan.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +9,9 @@
 #include "engine/engine.hpp"
 #include "experiments/records.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::experiments {
 namespace {
@@ -16,9 +19,9 @@ namespace {
 using testing::HasSubstr;
 
 Experiment parse(const std::string& models, const std::string& name = "mine.toml") {
-  return parse_experiment(
-      "[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nfolds.count = 3\nmodel.width = 8\n" + models, name, "paper",
-      ".");
+  return parse_experiment("[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nmodel.width = 8\n" +
+                              std::string(models.starts_with("folds.") ? "" : "folds.count = 3\n") + models,
+                          name, "paper", ".");
 }
 
 }  // namespace
@@ -68,6 +71,32 @@ TEST(TrialKey, DependsOnWhatDecidesTheResultAndOnNothingElse) {
   EXPECT_NE(trial_key(config), key);
 }
 
+TEST(TrialKey, IsTheOneThatVersion010Gave) {
+  // The folders under tests/data/v0.1.0/reproduce/trials, which its program named.
+  const std::filesystem::path old = std::filesystem::path(TYCHE_TEST_DATA) / "v0.1.0";
+  const TemporaryFolder folder;
+  const Plan plan = make_plan({load_experiment(old / "tiny.toml", "paper")}, folder.path(), {.threads = 1});
+  std::vector<std::string> keys;
+  for (const PlannedTrial& trial : plan.trials) keys.push_back(trial.key);
+  EXPECT_THAT(keys, testing::ElementsAre("gcn-66b89ae896b330cb", "gcn-1c9b7214e22145de", "gcn3-e1859007336d7f81",
+                                         "gcn123-5d7eb7c8dbd36404", "ppgn-a1e8677aa74b9ec8"));
+}
+
+TEST(TrialKey, APpgnWithAnotherReadoutIsNotTheOneOfVersion010) {
+  // That one was named after its readout and trained with the maximum.
+  train::RunConfig config = train::default_config("ppgn");
+  config.model.readout = nn::Readout::sum;
+  EXPECT_NE(trial_key(config), fmt::format("ppgn-{:016x}", hash_bytes(train::identity(config, {}))));
+}
+
+TEST(Plan, OneFoldIsATrialOnAllGraphs) {
+  const TemporaryFolder folder;
+  const Plan plan = make_plan({parse("folds.count = 1\n")}, folder.path(), {.threads = 1});
+  ASSERT_EQ(plan.trials.size(), 1u);
+  EXPECT_EQ(plan.data_of(plan.trials[0]).folds[0].train.size(), 12u);
+  EXPECT_EQ(plan.data_of(plan.trials[0]).folds[0].test.size(), 12u);
+}
+
 TEST(EngineOfDevice, AutoIsTheGpuWhereThereIsOne) {
   const std::vector<std::string> names = engine::engine_names();
   const bool gpu = std::find(names.begin(), names.end(), "cuda") != names.end();
@@ -90,6 +119,13 @@ TEST(TrainCommand, NamesWhatDiffersFromTheDefaultsOfTheModel) {
   config.data.path = "d";
   config.engine.compress = false;
   EXPECT_EQ(train_command(config), "tyche train --data d --model gcn3 --no-compress");
+  config = train::default_config("ppgn");
+  config.data.path = "d";
+  config.data.format = "tu";
+  config.seed = 2;
+  config.folds.count = 1;
+  config.model.mlp_depth = 3;
+  EXPECT_EQ(train_command(config), "tyche train --data d --model ppgn --seed 2 --format tu --mlp-depth 3 --folds 1");
 }
 
 }  // namespace tyche::experiments

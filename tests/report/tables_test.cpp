@@ -51,6 +51,17 @@ TEST(Markdown, PutsOursBesideThePapers) {
   EXPECT_THAT(text, HasSubstr("tyche train --data d --out RUN"));
 }
 
+TEST(Tables, ARowOfOneFoldSaysThatItWasTestedOnItsTrainingGraphs) {
+  Results results = sample();
+  EXPECT_THAT(to_markdown(results) + to_latex(results), Not(HasSubstr("same graphs")));
+  Row& row = results.experiments[0].rows[0];
+  row.config.folds.count = 1;
+  row.folds_run = 1;
+  row.folds_done = 1;
+  EXPECT_THAT(to_markdown(results), HasSubstr("| 1 × 7, trained and tested on the same graphs |"));
+  EXPECT_THAT(to_latex(results), HasSubstr("y<b>, trained and tested on the same graphs & 98.00"));
+}
+
 TEST(Csv, QuotesWhatNeedsQuotes) {
   Results results = sample();
   results.experiments[0].rows[1].paper["all"] = {50, std::nullopt, ""};

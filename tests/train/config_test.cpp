@@ -121,11 +121,24 @@ TEST(RunConfig, ComplainsAboutDamagedFilesInWords) {
   EXPECT_THAT(reading("width = 8", "width = -8"),
               ThrowsMessage<InputError>(HasSubstr("config.toml: model.width: expected a whole number from 0")));
   EXPECT_THAT(reading("width = 8", "width = \"8\""), ThrowsMessage<InputError>(HasSubstr("model.width")));
-  EXPECT_THAT(reading("width = 8", ""), ThrowsMessage<InputError>(HasSubstr("model.width: is missing")));
+  EXPECT_THAT(reading("width = 8", "widht = 8"),
+              ThrowsMessage<InputError>(
+                  HasSubstr("config.toml: model.widht: there is no such field; did you mean 'model.width'?")));
+  EXPECT_THAT(reading("[folds]", "[fold]"), ThrowsMessage<InputError>(HasSubstr("did you mean 'folds.count'?")));
+  EXPECT_THAT(reading("kind = \"gcn\"", "kind = \"gcn4\""),
+              ThrowsMessage<InputError>(HasSubstr("config.toml: model.kind: unknown model kind 'gcn4'")));
   EXPECT_THAT(reading("\"elu\"", "\"sigmoid\""), ThrowsMessage<InputError>(HasSubstr("sigmoid")));
   EXPECT_THAT(reading("[model]", "[model"), ThrowsMessage<InputError>(HasSubstr("config.toml: line ")));
   EXPECT_THAT([] { (void)config_from_json(nlohmann::json::parse("3"), "x"); },
-              ThrowsMessage<InputError>(HasSubstr("is missing")));
+              ThrowsMessage<InputError>(HasSubstr("x: expected the fields of a run, found 3")));
+}
+
+TEST(RunConfig, AFieldThatAFileLacksHasTheDefaultOfItsKindOfModel) {
+  const RunConfig config = config_from_toml("[model]\nkind = \"ppgn\"\nlayers = 3\n", "config.toml");
+  EXPECT_EQ(config.model.layers, 3u);
+  EXPECT_EQ(config.model.width, 400u);
+  EXPECT_EQ(config.training.batch, 5u);
+  EXPECT_EQ(to_toml(config_from_toml("", "config.toml")), to_toml(default_config("gcn")));
 }
 
 TEST(RunConfig, DoesNotSayHowManyThreadsThereWere) {
@@ -148,9 +161,9 @@ TEST(RunConfig, RefusesValuesOutOfRange) {
   EXPECT_THAT(with([](RunConfig& c) { c.training.batch = 0; }), ThrowsMessage<InputError>(HasSubstr("batch")));
   EXPECT_THAT(with([](RunConfig& c) { c.training.learning_rate = -1; }), ThrowsMessage<InputError>(HasSubstr("rate")));
   EXPECT_THAT(with([](RunConfig& c) { c.training.eval_every = 0; }),
-              ThrowsMessage<InputError>(HasSubstr("eval-every")));
+              ThrowsMessage<InputError>(HasSubstr("training.eval_every must be at least 1")));
   EXPECT_THAT(with([](RunConfig& c) { c.training.eval_draws = 0; }),
-              ThrowsMessage<InputError>(HasSubstr("eval-draws")));
+              ThrowsMessage<InputError>(HasSubstr("training.eval_draws must be at least 1")));
   EXPECT_THAT(with([](RunConfig& c) { c.folds.only = 3; }), ThrowsMessage<InputError>(HasSubstr("numbered 0 to 2")));
   EXPECT_THAT(with([](RunConfig& c) { c.model.rni = 1.5; }), ThrowsMessage<InputError>(HasSubstr("rni")));
   EXPECT_THAT(with([](RunConfig& c) { c.model.dropout = 1; }), ThrowsMessage<InputError>(HasSubstr("dropout")));

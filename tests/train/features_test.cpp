@@ -133,7 +133,7 @@ TEST(FoldWarnings, NameClassesThatAreMissing) {
   EXPECT_THAT(fold_warnings(prepare(dataset, config), config),
               ElementsAre(HasSubstr("fold 0 has no training graphs with label 3"),
                           HasSubstr("fold 1 has no training graphs with label 5"),
-                          HasSubstr("test graphs of fold 0, 1; --fold-scheme stratified")));
+                          HasSubstr("test graphs of fold 0, 1; the stratified scheme")));
   config.folds.scheme = datasets::FoldScheme::stratified;
   EXPECT_THAT(fold_warnings(prepare(dataset, config), config), IsEmpty());
 }

@@ -159,7 +159,7 @@ TEST_F(RunTest, NeverOverwrites) {
   train_whole(folder_ / "run");
   const auto before = run_contents(folder_ / "run");
   EXPECT_THAT([&] { (void)train::Run::begin(folder_ / "run", config_, data_); },
-              ThrowsMessage<InputError>(HasSubstr("holds a run already; add --resume")));
+              ThrowsMessage<InputError>(HasSubstr("holds a run already")));
   EXPECT_EQ(run_contents(folder_ / "run"), before);
   fs::create_directory(folder_ / "other");
   write_file(folder_ / "other/thesis.tex", "years of work");

@@ -6,6 +6,7 @@ import { duration, h, percent, signed } from "./dom";
 const subsetName: Record<Subset, string> = { all: "all graphs", EXP: "EXP-like", CORRUPT: "CORRUPT" };
 
 function howFar(row: Row): string {
+  if (row.folds === 1 && row.folds_done === 1) return `${row.epochs} epochs, trained and tested on the same graphs`;
   const folds = row.folds_run === row.folds ? `${row.folds} folds` : `${row.folds_run} of ${row.folds} folds`;
   if (row.folds_done === row.folds_run) return `${folds}, ${row.epochs} epochs`;
   return `under way: ${row.folds_done} of ${row.folds_run} folds done, ${row.epochs_done} of ${row.epochs} epochs in all`;

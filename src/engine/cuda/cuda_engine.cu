@@ -6,6 +6,7 @@
 #include "engine/core/outcome.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "support/error.hpp"
+#include "support/remedy.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -32,7 +33,7 @@ class CudaEngine : public Engine {
  public:
   explicit CudaEngine(const Options& options) : options_(options) {
     const DeviceState device = device_state();
-    if (!device.usable) throw InputError("no GPU to use: " + device.text + "; --device cpu works everywhere");
+    if (!device.usable) throw Remedied(InputError("no GPU to use: " + device.text), Remedy::use_cpu);
     device_ = device.text;
   }
 
@@ -55,7 +56,8 @@ class CudaEngine : public Engine {
     if (options_.precision == Precision::fp32) {
       for (const std::size_t i : broken) {
         observer.on_note(i, "epoch " + std::to_string(trials[i].state.epoch + 1) +
-                                " met numbers that are not finite in fp32; the trial ends here: try a lower --lr");
+                                " met numbers that are not finite in fp32; the trial ends here: try a lower "
+                                "learning rate");
       }
       return;
     }
@@ -72,7 +74,7 @@ class CudaEngine : public Engine {
     for (const std::size_t k : lost) {
       observer.on_note(broken[k], "epoch " + std::to_string(trials[broken[k]].state.epoch + 1) +
                                       " met numbers that are not finite in fp32 too; the trial ends here: try a lower "
-                                      "--lr");
+                                      "learning rate");
     }
   }
 
@@ -99,11 +101,11 @@ class CudaEngine : public Engine {
   }
   [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
     if (job.model.kind == "ppgn") {
-      if (options_.choice != Choice::by_rule) throw InputError("ppgn has one path on the GPU: leave --engine-path out");
+      if (options_.choice != Choice::by_job) throw InputError("ppgn has one path on the GPU: none can be chosen");
       return make_ppgn_path(options_.precision, options_.threads);
     }
     if (options_.choice == Choice::fused && options_.precision == Precision::fp32) {
-      throw InputError("the fused path works in mixed precision; for fp32 take --engine-path layerwise");
+      throw InputError("the fused path works in mixed precision; the layerwise path has fp32 too");
     }
     if (options_.choice != Choice::layerwise && options_.precision == Precision::mixed) {
       const std::string why = fused_refuses(job);

@@ -11,11 +11,11 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-enum class Choice { by_rule, fused, layerwise };
+using Choice = EngineChoice::Path;
 
 struct Options {
   Precision precision = Precision::mixed;
-  Choice choice = Choice::by_rule;
+  Choice choice = Choice::by_job;
   unsigned threads = 0;  ///< that prepare data on the host
 };
 

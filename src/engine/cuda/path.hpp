@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/choice.hpp"
 #include "engine/cuda/runtime/names.hpp"
 #include "engine/engine.hpp"
 
@@ -20,7 +21,7 @@ struct DeviceState {
 [[nodiscard]] DeviceState device_state();
 
 /// mixed: half-precision operands, fp32 sums and master weights. fp32: all in fp32.
-enum class Precision { mixed, fp32 };
+using Precision = EngineChoice::Precision;
 
 class Path {
  public:

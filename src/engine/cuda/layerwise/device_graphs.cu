@@ -105,7 +105,7 @@ Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count
     for (std::size_t i = 0; i < count; ++i) sum += sizes[i];
     if (sum >= (uint64_t{1} << 32) - kTile) {
       throw InputError("a batch of " + std::to_string(count) + " graphs can have " + std::to_string(sum) +
-                       " rows, more than the GPU engine can number (2^32): reduce --batch");
+                       " rows, more than the GPU engine can number (2^32): take smaller batches");
     }
     return static_cast<uint32_t>(sum);
   };

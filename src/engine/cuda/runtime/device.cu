@@ -1,6 +1,7 @@
 #include <string>
 
 #include "engine/cuda/runtime/device.hpp"
+#include "support/remedy.hpp"
 
 #ifdef TYCHE_CUDA_EMULATED
 #include <chrono>
@@ -59,9 +60,9 @@ void* allocate(std::size_t bytes, const char* what) {
   (void)cudaGetLastError();
   constexpr std::size_t kMega = std::size_t{1} << 20;
   if (status == cudaErrorMemoryAllocation) {
-    throw IoError("GPU memory: " + std::string(what) + " need " + std::to_string((bytes + kMega - 1) / kMega) +
-                  " MB, but only " + std::to_string(free_memory() / kMega) +
-                  " MB are free; reduce --batch, --width or --layers, or train on the CPU (--device cpu)");
+    throw Remedied(IoError("GPU memory: " + std::string(what) + " need " + std::to_string((bytes + kMega - 1) / kMega) +
+                           " MB, but only " + std::to_string(free_memory() / kMega) + " MB are free"),
+                   Remedy::smaller_job);
   }
   throw IoError("GPU memory: " + std::string(what) + ": " + cudaGetErrorString(status));
 }

@@ -1,0 +1,38 @@
+#pragma once
+/// Errors that a caller may have a way out of. The library says what would help; cli/ knows the option that does it
+/// (cli/remedies.cpp) and says that.
+///
+///   throw Remedied(InputError("no GPU to use"), Remedy::use_cpu);       // caught as any InputError
+#include "support/error.hpp"
+
+namespace tyche {
+
+enum class Remedy {
+  name_format,    ///< of a file whose content does not tell it
+  replace_data,   ///< that stands where a data set is to be made
+  resume_run,     ///< that was begun in this folder
+  resume_trials,  ///< of an experiment, likewise
+  make_results,   ///< for a report
+  use_cpu,        ///< there is no GPU
+  smaller_model,  ///< memory is short
+  smaller_job,    ///< memory of the GPU is short
+};
+
+class HasRemedy {
+ public:
+  explicit HasRemedy(Remedy remedy) : remedy_(remedy) {}
+  virtual ~HasRemedy() = default;
+  [[nodiscard]] Remedy remedy() const { return remedy_; }
+
+ private:
+  Remedy remedy_;
+};
+
+/// An error of its own kind that also HasRemedy.
+template <class Kind>
+class Remedied : public Kind, public HasRemedy {
+ public:
+  Remedied(const Kind& error, Remedy remedy) : Kind(error), HasRemedy(remedy) {}
+};
+
+}  // namespace tyche

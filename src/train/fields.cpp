@@ -1,0 +1,264 @@
+#include "train/fields.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <type_traits>
+
+#include "datasets/folds.hpp"
+#include "nn/model.hpp"
+#include "train/field_values.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+using Data = RunConfig::DataPart;
+using Model = nn::ModelConfig;
+using Training = RunConfig::TrainingPart;
+using Folds = RunConfig::FoldsPart;
+using EngineUse = RunConfig::EnginePart;
+
+/// Where a field lives: the members that lead to it from a configuration, const or not.
+auto at(auto... members) {
+  return [=](auto& config) -> auto& { return (config.*....*members); };  // config.*first.*second
+}
+auto data(auto... members) { return at(&RunConfig::data, members...); }
+auto model(auto member) { return at(&RunConfig::model, member); }
+auto training(auto member) { return at(&RunConfig::training, member); }
+auto folds(auto member) { return at(&RunConfig::folds, member); }
+auto engine(auto member) { return at(&RunConfig::engine, member); }
+
+/// Builds a Field. `Get` is what at() gives.
+template <class Get>
+class Entry {
+  using Value = std::remove_cvref_t<decltype(std::declval<Get>()(std::declval<RunConfig&>()))>;
+
+ public:
+  Entry(std::string key, Get get, std::string comment = "") : get_(get) {
+    begin(std::move(key), std::move(comment));
+    field_.assign = [get](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+      from_value(get(c), value, place);
+    };
+  }
+  /// An enumeration: `parse` reads its names.
+  template <class Parse>
+  Entry(std::string key, Get get, std::string comment, Parse parse) : get_(get) {
+    begin(std::move(key), std::move(comment));
+    field_.assign = [get, parse](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+      from_value(get(c), value, place, parse);
+    };
+  }
+
+  Entry& option(std::string name, std::string help, std::string shown = "") {
+    field_.option = std::move(name);
+    field_.help = std::move(help);
+    field_.shown = std::move(shown);
+    return *this;
+  }
+  Entry& since(std::string version) { return set(field_.since, std::move(version)); }
+  Entry& of_call() { return set(field_.origin, Field::Origin::call); }
+  Entry& derived() { return set(field_.origin, Field::Origin::derived); }
+  Entry& decides_nothing() { return set(field_.decides, false); }
+  Entry& wrong(std::function<std::string(const RunConfig&)> what) { return set(field_.wrong, std::move(what)); }
+  Entry& at_least(Value least) {
+    return wrong([get = get_, least](const RunConfig& c) {
+      return get(c) >= least ? std::string() : fmt::format("must be at least {}", least);  // NaN is refused too
+    });
+  }
+  Entry& unused(std::function<std::string(const RunConfig&)> why) { return set(field_.unused, std::move(why)); }
+  operator Field() const { return field_; }  // NOLINT(google-explicit-constructor): the table is a list of these
+
+ private:
+  void begin(std::string key, std::string comment) {
+    field_.key = std::move(key);
+    field_.comment = std::move(comment);
+    field_.form = form_of<Value>();
+    field_.value = [get = get_](const RunConfig& c) { return to_value(get(c)); };
+  }
+  template <class T>
+  Entry& set(T& member, T value) {
+    member = std::move(value);
+    return *this;
+  }
+
+  Get get_;
+  Field field_;
+};
+
+// ---- which models use what
+
+using Why = std::function<std::string(const RunConfig&)>;
+
+/// For models of these kinds alone: others have no such part.
+Why only(std::initializer_list<std::string_view> kinds, std::string part) {
+  return [kinds = std::vector<std::string_view>(kinds), part = std::move(part)](const RunConfig& c) {
+    const bool has = std::find(kinds.begin(), kinds.end(), c.model.kind) != kinds.end();
+    return has ? std::string() : fmt::format("{} has no {}: it is for {}", c.model.kind, part, fmt::join(kinds, ", "));
+  };
+}
+
+Why random_features() { return only({"gcn", "gcn123", "ppgn"}, "random features"); }
+Why all_but_ppgn(std::string part) { return only({"gcn", "gcn2", "gcn3", "gcn123"}, std::move(part)); }
+
+std::string one_fold(const RunConfig& c) { return c.folds.count == 1 ? "one fold trains and tests on all graphs" : ""; }
+
+std::string above_zero(double value) { return value > 0 && std::isfinite(value) ? "" : "must be above 0"; }
+
+std::string fold_wrong(const RunConfig& c) {
+  if (!c.folds.only || *c.folds.only < c.folds.count) return "";
+  return fmt::format("is out of range: {} fold{} numbered 0 to {}", c.folds.count, c.folds.count == 1 ? " is" : "s are",
+                     c.folds.count - 1);
+}
+
+std::vector<Field> table() {
+  return {
+      Entry("version", at(&RunConfig::version), "of the program that began the run").derived().decides_nothing(),
+      Entry("seed", at(&RunConfig::seed)).option("--seed", "Seed: the same seed gives the same bits", "1"),
+
+      Entry("data.path", data(&Data::path)).of_call().decides_nothing(),
+      Entry("data.format", data(&Data::format), "empty: told by content")
+          .option("--format", "Format of --data: gin, tu, …; told by content unless given")
+          .of_call()
+          .decides_nothing(),
+      Entry("data.hash", data(&Data::hash), "of the content").derived(),
+      Entry("data.graphs", data(&Data::graphs)).derived(),
+      Entry("data.node_types", data(&Data::features, &FeatureSpec::types),
+            "one input column each; none: all nodes have one type")
+          .derived(),
+      Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
+      Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
+
+      Entry("model.kind", model(&Model::kind))
+          .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn"),
+      Entry("model.width", model(&Model::width)).option("--width", "Width of a layer", "64; ppgn 400"),
+      Entry("model.layers", model(&Model::layers))
+          .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
+                  "8"),
+      Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
+          .unused(only({"gcn"}, "convolutions before its layers")),
+      Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
+          .unused(all_but_ppgn("MLP behind its readout")),
+      Entry("model.classes", model(&Model::classes)).derived(),
+      Entry("model.input_features", model(&Model::input_features)).derived(),
+      Entry("model.rni", model(&Model::rni), "share of the width that is random")
+          .option("--rni", "Share of the width that is random, 0 to 1", "0")
+          .unused(random_features()),
+      Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
+          .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
+          .unused(random_features()),
+      Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
+      Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
+          .option("--activation", "elu, tanh or relu", "elu")
+          .unused(all_but_ppgn("choice of activation (its MLPs use ReLU)")),
+      Entry("model.aggregation", model(&Model::aggregation), "", nn::parse_aggregation)
+          .option("--aggregation", "Of neighbours: mean or sum", "mean")
+          .unused(all_but_ppgn("neighbours to aggregate")),
+      Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
+          .option("--readout", "Of a graph's nodes: max, mean or sum", "max"),
+      Entry("model.dropout", model(&Model::dropout))
+          .option("--dropout", "After the first layer of the head, in training", "0.5")
+          .unused(all_but_ppgn("dropout")),
+      Entry("model.node_layers", model(&Model::node_layers), "of gcn123")
+          .option("--node-layers", "gcn123: graph convolutions on nodes", "3")
+          .unused(only({"gcn123"}, "tower of layers on nodes")),
+      Entry("model.pair_layers", model(&Model::pair_layers), "of gcn123")
+          .option("--pair-layers", "gcn123: graph convolutions on pairs", "2")
+          .unused(only({"gcn123"}, "tower of layers on pairs")),
+      Entry("model.two_sets", model(&Model::two_sets), "of gcn123", nn::parse_two_sets)
+          .option("--two-sets", "gcn123: pairs of nodes it looks at, edges or all", "edges")
+          .unused(only({"gcn123"}, "choice of pairs")),
+      Entry("model.mlp_depth", model(&Model::mlp_depth), "of ppgn")
+          .option("--mlp-depth", "ppgn: layers of a block's MLPs", "2")
+          .unused(only({"ppgn"}, "blocks with MLPs")),
+      Entry("model.pair_types", model(&Model::pair_types), "isomorphism types of 2-sets, an input column each")
+          .derived(),
+      Entry("model.triple_types", model(&Model::triple_types), "isomorphism types of 3-sets, an input column each")
+          .derived(),
+
+      Entry("training.epochs", training(&Training::epochs))
+          .option("--epochs", "Epochs; with --resume a larger number lengthens a run", "500; all but gcn 100")
+          .at_least(1),
+      Entry("training.batch", training(&Training::batch))
+          .option("--batch", "Graphs per step", "20; ppgn 5")
+          .at_least(1),
+      Entry("training.learning_rate", training(&Training::learning_rate))
+          .option("--lr",
+                  "Learning rate of Adam; by default for gcn 1e-4 without random features, 2e-4 with some, 5e-4 with "
+                  "random features alone; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
+          .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
+      Entry("training.eval_every", training(&Training::eval_every), "epochs between evaluations")
+          .option("--eval-every", "Test every so many epochs (and after the last)", "1")
+          .at_least(1),
+      Entry("training.eval_draws", training(&Training::eval_draws), "draws whose probabilities are averaged")
+          .option("--eval-draws", "Test with the mean of so many draws' probabilities", "1")
+          .at_least(1)
+          .unused(random_features()),
+
+      Entry("folds.count", folds(&Folds::count))
+          .option("--folds", "Folds of the cross-validation; 1: train and test on all graphs", "10")
+          .at_least(1),
+      Entry("folds.scheme", folds(&Folds::scheme), "", datasets::parse_fold_scheme)
+          .option("--fold-scheme", "contiguous (the paper's) or stratified (shuffled under the seed)", "contiguous")
+          .unused(one_fold),
+      Entry("folds.validation", folds(&Folds::validation), "share of the non-test graphs set aside")
+          .option("--validation", "Share of the non-test graphs set aside, as the published runs did; 0: none", "0.1")
+          .unused([](const RunConfig& c) { return c.folds.validation == 0 ? std::string() : one_fold(c); }),
+      Entry("folds.only", folds(&Folds::only), "-1: all folds")
+          .option("--fold", "Train this fold alone (0 is the first)")
+          .of_call()
+          .wrong(fold_wrong),
+
+      Entry("engine.name", engine(&EngineUse::name))
+          .option("--engine", "By name: auto, cpu, reference, cuda, …; --device and its kin are easier", "auto")
+          .decides_nothing(),
+      Entry("engine.compress", engine(&EngineUse::compress), "models on sets: one row per colour class")
+          .option("--no-compress",
+                  "gcn2, gcn3, gcn123, ppgn on a GPU: every set or pair rather than one of each colour class: the same "
+                  "results, slower")
+          .unused(only({"gcn2", "gcn3", "gcn123", "ppgn"}, "sets or pairs to compress")),
+      Entry("engine.description", engine(&EngineUse::description), "when the run began").derived().decides_nothing(),
+  };
+}
+
+}  // namespace
+
+const std::vector<Field>& fields() {
+  static const std::vector<Field> all = table();
+  return all;
+}
+
+const Field* find_field(std::string_view key) {
+  for (const Field& field : fields()) {
+    if (field.key == key) return &field;
+  }
+  return nullptr;
+}
+
+bool at_default(const Field& field, const RunConfig& config) {
+  return field.value(config) == field.value(default_config(config.model.kind));
+}
+
+std::string identity(const RunConfig& config, const std::vector<std::string_view>& without,
+                     const std::vector<Field>& table) {
+  std::string text;
+  for (const Field& field : table) {
+    const bool left_out = std::find(without.begin(), without.end(), field.key) != without.end();
+    if (!field.decides || left_out || (field.since != "0.1.0" && at_default(field, config))) continue;
+    text += fmt::format("{} = {}\n", field.key, field.value(config).dump());
+  }
+  return text;
+}
+
+std::string refusal(const Field& field, const RunConfig& config) {
+  const std::string wrong = field.wrong ? field.wrong(config) : "";
+  if (!wrong.empty()) return fmt::format("{}; came {}", wrong, field.value(config).dump());
+  const std::string why = field.unused ? field.unused(config) : "";
+  if (why.empty() || at_default(field, config)) return "";
+  return fmt::format("is {}, but {}", field.value(config).dump(), why);
+}
+
+}  // namespace tyche::train

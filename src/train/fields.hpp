@@ -1,0 +1,73 @@
+#pragma once
+/// The fields of a run's configuration, in one table: what each is called in files and on a command line, what it may
+/// be, which models use it. Whatever walks a configuration walks this table: config.toml and checkpoints, the options
+/// and the help of `train`, validate(), experiments, the names of trials, the command that a report prints. So a new
+/// field is a member of RunConfig and one entry in fields.cpp:
+///
+///   Entry("training.weight_decay", training(&Training::weight_decay), "of Adam")
+///       .option("--weight-decay", "Weight decay of Adam", "0")
+///       .since("0.2.0")
+///       .at_least(0),
+///
+/// A file that lacks a field means its default; a field younger than 0.1.0 at its default is no part of a trial's name.
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "train/config.hpp"
+
+namespace tyche::train {
+
+struct Field {
+  /// How a value is written.
+  enum class Form { text, whole, number, flag, list };
+  /// Who says it.
+  enum class Origin {
+    chosen,   ///< whoever begins a run, by call or in an experiment
+    call,     ///< a call alone: experiments have words of their own for it
+    derived,  ///< nobody: it follows from data, machine and program
+  };
+
+  std::string key;      ///< "model.width": table and name in config.toml
+  std::string comment;  ///< beside it there; may be empty
+  std::string option;   ///< "--width"; empty: none. A flag's stands for the value that is not its default
+  std::string help;
+  std::string shown;  ///< the default as help shows it; may be empty
+  std::string since = "0.1.0";
+  Form form = Form::text;
+  Origin origin = Origin::chosen;
+  bool decides = true;  ///< false: where and by what a run was made, not what it is
+
+  std::function<nlohmann::json(const RunConfig&)> value;
+  /// Throws InputError that begins with `place` where the value is of another form.
+  std::function<void(RunConfig&, const nlohmann::json&, std::string_view place)> assign;
+  /// What is wrong with the value ("must be at least 1"); empty: nothing. The ranges of a model's own fields are
+  /// nn::validate's.
+  std::function<std::string(const RunConfig&)> wrong;
+  /// Why this configuration does not use the field ("ppgn has no dropout"); empty: it does.
+  std::function<std::string(const RunConfig&)> unused;
+};
+
+/// In the order of files. Files of 0.1.0 and names of trials rest on it: put new fields where they read well, and leave
+/// the others in order.
+[[nodiscard]] const std::vector<Field>& fields();
+
+/// Null where there is none.
+[[nodiscard]] const Field* find_field(std::string_view key);
+
+/// Whether a field has the value that its kind of model begins with (default_config).
+[[nodiscard]] bool at_default(const Field& field, const RunConfig& config);
+
+/// What speaks against a field's value, to be read behind its name: "must be at least 1; came 0", or "is 3, but gcn
+/// has no such MLPs". Empty: nothing. A field that is not used may stand at its default alone.
+[[nodiscard]] std::string refusal(const Field& field, const RunConfig& config);
+
+/// What a run is, as text that is equal where results must be: a line for every field that decides, but for the keys
+/// `without`. A field younger than 0.1.0 has one only where it is not at its default, so that what 0.1.0 could express
+/// has 0.1.0's text, and trials keep the folders that are named after it.
+[[nodiscard]] std::string identity(const RunConfig& config, const std::vector<std::string_view>& without,
+                                   const std::vector<Field>& table = fields());
+
+}  // namespace tyche::train
