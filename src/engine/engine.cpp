@@ -59,13 +59,13 @@ State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_
 void validate(const Job& job) {
   nn::validate(job.model);
   const Data& data = job.data;
-  if (data.labels.size() != data.graphs.size()) {
-    throw InputError(fmt::format("data: {} graphs but {} labels", data.graphs.size(), data.labels.size()));
+  if (data.targets.size() != data.graphs.size()) {
+    throw InputError(fmt::format("data: {} graphs but {} labels", data.graphs.size(), data.targets.size()));
   }
-  for (std::size_t g = 0; g < data.labels.size(); ++g) {
-    if (data.labels[g] >= job.model.classes) {
+  for (std::size_t g = 0; g < data.targets.size(); ++g) {
+    if (data.targets[g].label >= job.model.classes) {
       throw InputError(fmt::format("data: graph {} has label {}, but the model has {} classes (0 to {})", g,
-                                   data.labels[g], job.model.classes, job.model.classes - 1));
+                                   data.targets[g].label, job.model.classes, job.model.classes - 1));
     }
   }
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
@@ -122,16 +122,6 @@ void validate(const Job& job, std::span<const float> parameters, std::span<const
                                  draw.pinned.size(), nodes * job.model.random_dims(), nodes, job.model.random_dims()));
   }
 }
-
-void add_probabilities(std::span<const float> logits, std::span<double> sum) {
-  double top = logits[0];
-  for (const float z : logits) top = std::max(top, double{z});
-  double total = 0;
-  for (const float z : logits) total += std::exp(z - top);
-  for (std::size_t c = 0; c < logits.size(); ++c) sum[c] += std::exp(logits[c] - top) / total;
-}
-
-bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }
 
 std::vector<std::string> cpu_engine_names() {
   std::vector<std::string> names = {"reference", "cpu"};

@@ -12,16 +12,19 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/targets.hpp"
 #include "graph/graph.hpp"
 #include "nn/model.hpp"
+#include "support/named_values.hpp"
 
 namespace tyche::engine {
 
-/// The data of a job: graphs with deterministic node features and labels. Not owned; must outlive the job.
+/// The data of a job: graphs with deterministic node features, and what they are to give. Not owned; must outlive the
+/// job.
 struct Data {
   std::span<const Graph> graphs;
-  std::span<const std::uint32_t> labels;  ///< one a graph, below model.classes
-  /// Row-major (nodes of graph g × model.input_features), one block a graph.
+  Targets targets;  ///< one per graph; labels below model.classes
+  /// Row-major (nodes of graph g × model.input_features), one block per graph.
   std::span<const std::vector<float>> features;
 };
 
@@ -31,6 +34,7 @@ class SetData;  // engine/sets/set_data.hpp
 struct Job {
   Data data;
   nn::ModelConfig model;
+  Loss loss = Loss::cross_entropy;
   std::uint32_t epochs = 500;
   std::uint32_t batch = 20;
   std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
@@ -67,8 +71,8 @@ struct Trial {
 /// What an epoch gave.
 struct EpochResult {
   std::uint32_t epoch = 0;  ///< 1 is the first
-  double train_loss = 0;    ///< mean cross-entropy over the training graphs, as seen while training (dropout on)
-  double train_accuracy = 0;
+  double train_loss = 0;    ///< mean over the training graphs, as seen while training (dropout on)
+  NamedValues metrics;      ///< what else training saw: "train_accuracy"
   bool evaluated = false;
   std::vector<std::uint32_t>
       test_predictions;  ///< class per test graph, in the order of Trial::test; empty if not evaluated

@@ -17,11 +17,10 @@ namespace tyche::report {
 namespace {
 
 using train::EpochRecord;
-using Measured = std::optional<double> EpochRecord::*;
 
-constexpr std::pair<const char*, Measured> kSubsets[] = {{"all", &EpochRecord::test_accuracy},
-                                                         {"EXP", &EpochRecord::test_accuracy_exp},
-                                                         {"CORRUPT", &EpochRecord::test_accuracy_corrupt}};
+/// A subset and the metric that is its accuracy.
+constexpr std::pair<const char*, const char*> kSubsets[] = {
+    {"all", "test_accuracy"}, {"EXP", "test_accuracy_exp"}, {"CORRUPT", "test_accuracy_corrupt"}};
 
 Accuracy over_folds(const std::vector<double>& percents) {
   Accuracy out;
@@ -50,12 +49,12 @@ std::vector<EpochRecord> read_records(const std::filesystem::path& path) {
 
 /// The mean over folds, epoch by epoch, as far as every fold has come.
 void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
-  for (const auto& [subset, member] : kSubsets) {
+  for (const auto& [subset, metric] : kSubsets) {
     Curve curve;
     for (std::uint32_t e = 0; e < row.epochs_done; ++e) {
       std::vector<double> values;
       for (const auto& records : folds) {
-        if (records[e].*member) values.push_back(100 * *(records[e].*member));
+        if (const auto share = records[e].metrics.find(metric)) values.push_back(100 * *share);
       }
       if (values.empty()) continue;
       const Accuracy point = over_folds(values);
@@ -83,10 +82,12 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
       }
     }
     for (const EpochRecord& record : records) row.seconds += record.seconds + record.eval_seconds;
-    for (const auto& [subset, member] : kSubsets) {
-      const auto tested =
-          std::find_if(records.rbegin(), records.rend(), [&](const EpochRecord& r) { return r.*member; });
-      if (tested != records.rend()) last[subset].push_back(100 * *((*tested).*member));
+    for (const auto& [subset, metric] : kSubsets) {
+      std::optional<double> share;
+      for (auto record = records.rbegin(); record != records.rend() && !share; ++record) {
+        share = record->metrics.find(metric);
+      }
+      if (share) last[subset].push_back(100 * *share);
     }
   }
   row.epochs_done = row.config.training.epochs;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -10,14 +12,23 @@
 
 namespace tyche::train {
 
+namespace {
+
+// What every line has; all else are metrics.
+constexpr std::string_view kFields[] = {"epoch", "train_loss", "seconds", "eval_seconds"};
+
+// JSON has no word for what is not a number but null.
+double number(const nlohmann::ordered_json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+}  // namespace
+
 std::string to_line(const EpochRecord& record) {
   nlohmann::ordered_json json;
   json["epoch"] = record.epoch;
   json["train_loss"] = record.train_loss;
-  json["train_accuracy"] = record.train_accuracy;
-  if (record.test_accuracy) json["test_accuracy"] = *record.test_accuracy;
-  if (record.test_accuracy_exp) json["test_accuracy_exp"] = *record.test_accuracy_exp;
-  if (record.test_accuracy_corrupt) json["test_accuracy_corrupt"] = *record.test_accuracy_corrupt;
+  for (const auto& metric : record.metrics) json[metric.first] = metric.second;
   json["seconds"] = record.seconds;
   json["eval_seconds"] = record.eval_seconds;
   return json.dump();
@@ -25,20 +36,16 @@ std::string to_line(const EpochRecord& record) {
 
 EpochRecord parse_record(std::string_view text, std::string_view name, std::size_t line) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
-    const auto optional = [&](const char* key) {
-      return json.contains(key) ? std::optional<double>(json.at(key).get<double>()) : std::nullopt;
-    };
+    const auto json = nlohmann::ordered_json::parse(text);
     EpochRecord record;
     record.epoch = json.at("epoch").get<std::uint32_t>();
-    record.train_loss = json.at("train_loss").is_null() ? std::numeric_limits<double>::quiet_NaN()
-                                                        : json.at("train_loss").get<double>();
-    record.train_accuracy = json.at("train_accuracy").get<double>();
-    record.test_accuracy = optional("test_accuracy");
-    record.test_accuracy_exp = optional("test_accuracy_exp");
-    record.test_accuracy_corrupt = optional("test_accuracy_corrupt");
+    record.train_loss = number(json.at("train_loss"));
     record.seconds = json.at("seconds").get<double>();
     record.eval_seconds = json.at("eval_seconds").get<double>();
+    for (const auto& entry : json.items()) {
+      if (std::find(std::begin(kFields), std::end(kFields), entry.key()) != std::end(kFields)) continue;
+      record.metrics.set(entry.key(), number(entry.value()));
+    }
     return record;
   } catch (const nlohmann::json::exception& error) {
     throw InputError::at(name, fmt::format("line {}", line),

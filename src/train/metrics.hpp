@@ -3,24 +3,25 @@
 ///
 ///   {"epoch":1,"train_loss":0.69,"train_accuracy":0.5,"test_accuracy":0.5,"seconds":0.19,"eval_seconds":0.01}
 ///
-/// The two times stand last, so that what must be equal between two runs is a prefix of the line.
+/// Between the loss and the times stands whatever was measured, under its name. The two times stand last, so that what
+/// must be equal between two runs is a prefix of the line.
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/named_values.hpp"
 
 namespace tyche::train {
 
 struct EpochRecord {
   std::uint32_t epoch = 0;  ///< 1 is the first
   double train_loss = 0;    ///< not a number (null in the file) where training diverged
-  double train_accuracy = 0;
-  std::optional<double> test_accuracy;          ///< in epochs that were evaluated
-  std::optional<double> test_accuracy_exp;      ///< where the data has the subsets and the fold has graphs of it
-  std::optional<double> test_accuracy_corrupt;  ///< likewise
-  double seconds = 0;                           ///< of training
+  /// train_accuracy; test_accuracy in epochs that were evaluated; test_accuracy_exp and test_accuracy_corrupt where the
+  /// data has the subsets and the fold has graphs of it.
+  NamedValues metrics;
+  double seconds = 0;  ///< of training
   double eval_seconds = 0;
 
   friend bool operator==(const EpochRecord&, const EpochRecord&) = default;

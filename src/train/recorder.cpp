@@ -30,7 +30,7 @@ struct Count {
 
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
-  if (record.test_accuracy) text += fmt::format(", test {:.2f} %", 100 * *record.test_accuracy);
+  if (const auto share = record.metrics.find("test_accuracy")) text += fmt::format(", test {:.2f} %", 100 * *share);
   return text;
 }
 
@@ -101,7 +101,7 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   EpochRecord record;
   record.epoch = result.epoch;
   record.train_loss = result.train_loss;
-  record.train_accuracy = result.train_accuracy;
+  record.metrics = result.metrics;
   // Microseconds are plenty, and make the lines readable.
   record.seconds = std::round(result.seconds * 1e6) / 1e6;
   record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
@@ -113,9 +113,9 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
     all.add(right);
     if (data.subsets) (data.dataset->subset[test[i]] == datasets::Subset::exp ? exp : corrupt).add(right);
   }
-  record.test_accuracy = all.share();
-  record.test_accuracy_exp = exp.share();
-  record.test_accuracy_corrupt = corrupt.share();
+  record.metrics.set("test_accuracy", all.share());
+  record.metrics.set("test_accuracy_exp", exp.share());
+  record.metrics.set("test_accuracy_corrupt", corrupt.share());
   return record;
 }
 

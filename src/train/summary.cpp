@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "nn/model.hpp"
 #include "support/progress.hpp"
@@ -13,12 +14,11 @@ namespace tyche::train {
 
 namespace {
 
-using Accuracy = std::optional<double> EpochRecord::*;
-
-std::vector<double> finals(const std::vector<FoldSummary>& folds, Accuracy which) {
+std::vector<double> finals(const std::vector<FoldSummary>& folds, std::string_view metric) {
   std::vector<double> values;
   for (const FoldSummary& fold : folds) {
-    if (fold.last_tested && (*fold.last_tested).*which) values.push_back(*((*fold.last_tested).*which));
+    if (!fold.last_tested) continue;
+    if (const auto value = fold.last_tested->metrics.find(metric)) values.push_back(*value);
   }
   return values;
 }
@@ -52,7 +52,7 @@ FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& r
   summary.epochs = static_cast<std::uint32_t>(records.size());
   if (!records.empty()) summary.last = records.back();
   for (const EpochRecord& record : records) {
-    if (record.test_accuracy) summary.last_tested = record;
+    if (record.metrics.find("test_accuracy")) summary.last_tested = record;
     summary.seconds += record.seconds + record.eval_seconds;
   }
   return summary;
@@ -63,11 +63,11 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.folds = std::move(folds);
   summary.complete = std::all_of(summary.folds.begin(), summary.folds.end(),
                                  [&](const FoldSummary& fold) { return fold.epochs >= config.training.epochs; });
-  const std::vector<double> accuracies = finals(summary.folds, &EpochRecord::test_accuracy);
+  const std::vector<double> accuracies = finals(summary.folds, "test_accuracy");
   summary.test_accuracy_mean = mean(accuracies);
   summary.test_accuracy_std = deviation(accuracies);
-  summary.test_accuracy_exp_mean = mean(finals(summary.folds, &EpochRecord::test_accuracy_exp));
-  summary.test_accuracy_corrupt_mean = mean(finals(summary.folds, &EpochRecord::test_accuracy_corrupt));
+  summary.test_accuracy_exp_mean = mean(finals(summary.folds, "test_accuracy_exp"));
+  summary.test_accuracy_corrupt_mean = mean(finals(summary.folds, "test_accuracy_corrupt"));
   summary.parameters = nn::layout(config.model).size;
   summary.same_graphs = config.folds.count == 1;
   for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
@@ -89,13 +89,13 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
     entry["epochs"] = fold.epochs;
     if (fold.last) {
       entry["train_loss"] = fold.last->train_loss;
-      entry["train_accuracy"] = fold.last->train_accuracy;
+      put(entry, "train_accuracy", fold.last->metrics.find("train_accuracy"));
     }
     if (fold.last_tested) {
       entry["tested_epoch"] = fold.last_tested->epoch;
-      put(entry, "test_accuracy", fold.last_tested->test_accuracy);
-      put(entry, "test_accuracy_exp", fold.last_tested->test_accuracy_exp);
-      put(entry, "test_accuracy_corrupt", fold.last_tested->test_accuracy_corrupt);
+      for (const char* name : {"test_accuracy", "test_accuracy_exp", "test_accuracy_corrupt"}) {
+        put(entry, name, fold.last_tested->metrics.find(name));
+      }
     }
     entry["seconds"] = fold.seconds;
     json["folds"].push_back(entry);
@@ -116,12 +116,14 @@ std::string to_table(const Summary& summary) {
   if (subsets) text += fmt::format("  {:>7}  {:>9}", "EXP %", "CORRUPT %");
   text += fmt::format("  {:>12}\n", "time");
   for (const FoldSummary& fold : summary.folds) {
-    const EpochRecord tested = fold.last_tested.value_or(EpochRecord{});
+    const NamedValues last = fold.last.value_or(EpochRecord{}).metrics;
+    const NamedValues tested = fold.last_tested.value_or(EpochRecord{}).metrics;
     text += fmt::format("{:>4}  {:>6}  {:>10}  {:>11}  {:>10}", fold.fold, fold.epochs,
                         fold.last ? fmt::format("{:.4f}", fold.last->train_loss) : "-",
-                        fold.last ? percent(fold.last->train_accuracy) : "-", percent(tested.test_accuracy));
+                        percent(last.find("train_accuracy")), percent(tested.find("test_accuracy")));
     if (subsets) {
-      text += fmt::format("  {:>7}  {:>9}", percent(tested.test_accuracy_exp), percent(tested.test_accuracy_corrupt));
+      text += fmt::format("  {:>7}  {:>9}", percent(tested.find("test_accuracy_exp")),
+                          percent(tested.find("test_accuracy_corrupt")));
     }
     text += fmt::format("  {:>12}\n", format_duration(fold.seconds));
   }

@@ -79,6 +79,9 @@ inline Trial trial_of(const Job& job, std::uint64_t seed, std::uint32_t fold, st
   return trial;
 }
 
+/// Every training epoch has one.
+inline double train_accuracy(const EpochResult& result) { return result.metrics.find("train_accuracy").value(); }
+
 /// Keeps what it is told; one list a trial.
 class Recorder : public Observer {
  public:

@@ -41,7 +41,7 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
     const reference::Input input{&messages, features, random, {}};
     auto pass = network.forward(p, input);
     std::vector<double> d_logits;
-    (void)reference::cross_entropy<double>(pass.logits, job.data.labels[g], scale, d_logits);
+    (void)reference::cross_entropy<double>(pass.logits, job.data.targets[g].label, scale, d_logits);
     std::vector<double> own(p.size(), 0.0);
     network.backward(p, input, pass, d_logits, own);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += own[i];

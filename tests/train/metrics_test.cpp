@@ -21,8 +21,8 @@ EpochRecord record(std::uint32_t epoch) {
   EpochRecord r;
   r.epoch = epoch;
   r.train_loss = 0.1 + 0.2 * epoch;
-  r.train_accuracy = 0.5;
-  if (epoch % 2 == 0) r.test_accuracy = 1.0 / 3;
+  r.metrics.set("train_accuracy", 0.5);
+  if (epoch % 2 == 0) r.metrics.set("test_accuracy", 1.0 / 3);
   r.seconds = 0.25;
   r.eval_seconds = 0.125;
   return r;
@@ -30,8 +30,8 @@ EpochRecord record(std::uint32_t epoch) {
 
 TEST(EpochRecord, IsOneLineOfJson) {
   EpochRecord r = record(2);
-  r.test_accuracy_exp = 0.25;
-  r.test_accuracy_corrupt = 0.75;
+  r.metrics.set("test_accuracy_exp", 0.25);
+  r.metrics.set("test_accuracy_corrupt", 0.75);
   EXPECT_EQ(to_line(r),
             R"({"epoch":2,"train_loss":0.5,"train_accuracy":0.5,"test_accuracy":0.3333333333333333,)"
             R"("test_accuracy_exp":0.25,"test_accuracy_corrupt":0.75,"seconds":0.25,"eval_seconds":0.125})");
@@ -44,6 +44,30 @@ TEST(EpochRecord, KeepsALossThatIsNoNumber) {
   r.train_loss = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(to_line(r), HasSubstr("\"train_loss\":null"));
   EXPECT_TRUE(std::isnan(parse_record(to_line(r), "x", 1).train_loss));
+}
+
+TEST(EpochRecord, ReadsALineOfVersion010AndWritesItAgain) {
+  const std::string line =
+      R"({"epoch":3,"train_loss":0.6931,"train_accuracy":0.515,"test_accuracy":0.5,"test_accuracy_exp":0.25,)"
+      R"("test_accuracy_corrupt":0.75,"seconds":0.193,"eval_seconds":0.012})";
+  const EpochRecord r = parse_record(line, "x", 1);
+  EXPECT_EQ(r.epoch, 3u);
+  EXPECT_EQ(r.train_loss, 0.6931);
+  EXPECT_EQ(r.metrics.find("train_accuracy"), 0.515);
+  EXPECT_EQ(r.metrics.find("test_accuracy_corrupt"), 0.75);
+  EXPECT_EQ(r.eval_seconds, 0.012);
+  EXPECT_EQ(to_line(r), line);
+}
+
+TEST(EpochRecord, CarriesAMetricThatNobodyForesaw) {
+  EpochRecord r = record(2);
+  r.metrics.set("test_mean_absolute_error", 0.125);
+  const EpochRecord back = parse_record(to_line(r), "x", 1);
+  EXPECT_EQ(back, r);
+  EXPECT_EQ(back.metrics.find("test_mean_absolute_error"), 0.125);
+  EXPECT_FALSE(back.metrics.find("test_f1"));
+  EXPECT_THAT([] { (void)parse_record(R"({"epoch":1,"train_loss":1,"x":"y","seconds":1,"eval_seconds":1})", "x", 7); },
+              ThrowsMessage<InputError>(HasSubstr("line 7: expected the record of an epoch")));
 }
 
 TEST(Metrics, ReadsTheRecordsThatCountAndNoMore) {
@@ -77,7 +101,7 @@ TEST(Summary, AveragesTheFoldsLastTestsWithThePopulationsDeviation) {
   std::vector<FoldSummary> folds;
   for (const double accuracy : {0.5, 1.0}) {
     std::vector<EpochRecord> records = {record(1), record(2), record(3)};
-    records[1].test_accuracy = accuracy;
+    records[1].metrics.set("test_accuracy", accuracy);
     folds.push_back(summarise_fold(static_cast<std::uint32_t>(folds.size()), records));
   }
   const Summary summary = summarise(config, folds);

@@ -57,7 +57,7 @@ TEST(Predict, GivesTheAnswersOfTheLastEvaluation) {
     double right = 0;
     for (const std::uint32_t g : data.folds[fold].test) right += predictions[g].label == dataset.set.labels[g] ? 1 : 0;
     EXPECT_DOUBLE_EQ(right / static_cast<double>(data.folds[fold].test.size()),
-                     *summary.folds[fold].last->test_accuracy);
+                     *summary.folds[fold].last->metrics.find("test_accuracy"));
   }
 }
 

@@ -2,24 +2,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/outcome.hpp"
+#include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/cpu/team.hpp"
-#include "engine/reference/network.hpp"
 #include "support/parallel.hpp"
+#include "support/stopwatch.hpp"
 
 namespace tyche::engine {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The first exception of any thread ends the call, on the thread that made it.
 Crew crew_of(cpu::Team& team, unsigned threads) {
@@ -48,22 +43,20 @@ void for_groups(std::span<const std::uint32_t> graphs, std::size_t group, const 
   }
 }
 
-// One batch forward and backward: adds to tally and gradient, fills logits (graphs × classes).
+// One batch forward and backward: adds to gradient and `seen`, fills logits (graphs × classes).
 void batch_gradient(const Job& job, BatchModel& model, std::span<const float> parameters,
                     std::span<const std::uint32_t> batch, const DropoutKey* dropout, const Crew& crew,
-                    std::span<float> gradient, std::span<float> logits, Tally& tally, EpochResult& seen) {
+                    std::span<float> gradient, std::span<float> logits, EpochOutput& seen) {
   const std::size_t classes = job.model.classes;
   const float scale = 1 / static_cast<float>(batch.size());
-  std::vector<float> d_logits, d;
+  std::vector<float> d_logits;
   for_groups(batch, model.group(), [&](std::size_t first, std::span<const std::uint32_t> graphs) {
     const std::span<float> z = logits.subspan(first * classes, graphs.size() * classes);
     model.forward(parameters, graphs, dropout, crew, z);
-    d_logits.clear();
+    d_logits.resize(z.size());
     for (std::size_t i = 0; i < graphs.size(); ++i) {
-      const auto own = z.subspan(i * classes, classes);
-      const std::uint32_t label = job.data.labels[graphs[i]];
-      tally.add(reference::cross_entropy<float>(own, label, scale, d), predicted_class(own) == label);
-      d_logits.insert(d_logits.end(), d.begin(), d.end());
+      const SerialOutputs<float> outputs(&z[i * classes], classes, &d_logits[i * classes]);
+      seen.tally.add(loss_of(job.loss, outputs, job.data.targets[graphs[i]], scale));
     }
     model.backward(parameters, d_logits, crew, gradient);
     seen.rows += model.rows();
@@ -71,55 +64,68 @@ void batch_gradient(const Job& job, BatchModel& model, std::span<const float> pa
   });
 }
 
-void evaluate(const Job& job, BatchModel& model, const Trial& trial, const Crew& crew, EpochResult& result) {
-  const Clock::time_point start = Clock::now();
-  const std::size_t classes = job.model.classes;
-  std::vector<float> logits(trial.test.size() * classes);
-  const std::size_t group = std::min<std::size_t>(model.group(), job.batch);
-  for_groups(trial.test, group, [&](std::size_t first, std::span<const std::uint32_t> graphs) {
-    model.forward(trial.state.parameters, graphs, nullptr, crew,
-                  std::span(logits).subspan(first * classes, graphs.size() * classes));
-  });
-  for (std::size_t i = 0; i < trial.test.size(); ++i) {
-    result.test_predictions.push_back(predicted_class(std::span(logits).subspan(i * classes, classes)));
-  }
-  result.evaluated = true;
-  result.eval_seconds = seconds_since(start);
-}
+class TrialLane final : public PlainLane {
+ public:
+  TrialLane(const Job& job, std::unique_ptr<BatchModel> model, Trial& trial, Crew crew)
+      : job_(job),
+        model_(std::move(model)),
+        trial_(trial),
+        crew_(std::move(crew)),
+        gradient_(trial.state.parameters.size()),
+        logits_(std::size_t{job.batch} * job.model.classes) {}
 
-void train_trial(const Job& job, BatchModel& model, Trial& trial, std::size_t index, Observer& observer,
-                 const Crew& crew, const cpu::Team& team) {
-  if (trial.state.epoch >= job.epochs || !observer.on_begin(index)) return;
-  std::vector<float> gradient(trial.state.parameters.size());
-  std::vector<float> logits(std::size_t{job.batch} * job.model.classes);
-  while (trial.state.epoch < job.epochs && !team.abandoned()) {
-    const Clock::time_point start = Clock::now();
-    EpochResult result;
-    result.epoch = trial.state.epoch + 1;
-    Tally tally;
-    const DropoutKey dropout{trial.seed, trial.fold, result.epoch};
-    const auto order = epoch_order(trial.train, trial.seed, trial.fold, result.epoch);
-    for (std::size_t first = 0; first < order.size(); first += job.batch) {
-      const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job.batch, order.size() - first));
-      std::fill(gradient.begin(), gradient.end(), 0.0f);
-      batch_gradient(job, model, trial.state.parameters, batch, &dropout, crew, gradient, logits, tally, result);
-      adam_step(trial.state, gradient, trial.learning_rate);
+  void state(std::size_t, State&) override {}  // it is the trial's own
+
+ protected:
+  std::optional<EpochOutput> epoch(std::uint32_t number) override {
+    const Stopwatch watch;
+    EpochOutput output;
+    const DropoutKey dropout{trial_.seed, trial_.fold, number};
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
+    for (std::size_t first = 0; first < order.size(); first += job_.batch) {
+      const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, order.size() - first));
+      std::fill(gradient_.begin(), gradient_.end(), 0.0f);
+      batch_gradient(job_, *model_, trial_.state.parameters, batch, &dropout, crew_, gradient_, logits_, output);
+      adam_step(trial_.state, gradient_, trial_.learning_rate);
     }
-    trial.state.epoch = result.epoch;
-    tally.report(result);
-    result.seconds = seconds_since(start);
-    if (evaluation_due(job, result.epoch)) evaluate(job, model, trial, crew, result);
-    if (!observer.on_epoch(index, result, trial.state)) return;
+    output.seconds = watch.seconds();
+    if (evaluation_due(job_, number)) evaluate(output);
+    return output;
   }
-}
+
+ private:
+  void evaluate(EpochOutput& output) {
+    const Stopwatch watch;
+    const std::size_t classes = job_.model.classes, group = std::min<std::size_t>(model_->group(), job_.batch);
+    const std::size_t draws = 1, stride = trial_.test.size() * classes;  // forward() draws nothing: one is like another
+    test_logits_.resize(draws * stride);
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+      const auto logits = std::span(test_logits_).subspan(draw * stride, stride);
+      for_groups(trial_.test, group, [&](std::size_t first, std::span<const std::uint32_t> graphs) {
+        model_->forward(trial_.state.parameters, graphs, nullptr, crew_,
+                        logits.subspan(first * classes, graphs.size() * classes));
+      });
+    }
+    output.tests = {test_logits_, classes, draws, stride};
+    output.eval_seconds = watch.seconds();
+  }
+
+  const Job& job_;
+  std::unique_ptr<BatchModel> model_;
+  Trial& trial_;
+  Crew crew_;
+  std::vector<float> gradient_, logits_, test_logits_;
+};
 
 }  // namespace
 
 void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, const MakeModel& make,
                    unsigned threads) {
   cpu::TeamPool::run(trials.size(), threads, [&](std::size_t i, cpu::Team& team) {
-    const auto model = make();
-    train_trial(job, *model, trials[i], i, observer, crew_of(team, threads), team);
+    train_lane(
+        job, trials.subspan(i, 1), i, observer,
+        [&] { return std::make_unique<TrialLane>(job, make(), trials[i], crew_of(team, threads)); },
+        [&team] { return team.abandoned(); });
   });
 }
 
@@ -143,14 +149,13 @@ double gradient_batches(const Job& job, std::span<const float> parameters, std::
                         const MakeModel& make, unsigned threads, std::vector<float>& gradient_out, Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
-  Tally tally;
+  EpochOutput seen;
   cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
     const auto model = make();
-    EpochResult seen;
     batch_gradient(job, *model, parameters, which, nullptr, crew_of(team, threads), gradient_out, logits_out.values,
-                   tally, seen);
+                   seen);
   });
-  return which.empty() ? 0 : tally.loss / static_cast<double>(which.size());
+  return which.empty() ? 0 : seen.tally.loss / static_cast<double>(which.size());
 }
 
 }  // namespace tyche::engine

@@ -2,10 +2,10 @@
 /// The MLP behind a readout, in plain loops: fc1 (ELU, dropout) -> fc2 (ELU) -> fc3. It sees one row a graph, so it is
 /// never worth a kernel beside thousands of rows of sets.
 #include <span>
-#include <string>
 #include <vector>
 
-#include "engine/reference/network.hpp"
+#include "engine/core/linear.hpp"
+#include "nn/activation.hpp"
 #include "nn/model.hpp"
 
 namespace tyche::engine {
@@ -19,10 +19,7 @@ class Head {
   };
 
   explicit Head(const nn::Layout& layout) {
-    for (const char* name : {"head.fc1", "head.fc2", "head.fc3"}) {
-      const nn::Tensor& weight = layout.at(std::string(name) + ".weight");
-      fc_.push_back({weight.shape[1], weight.shape[0], weight.offset, layout.at(std::string(name) + ".bias").offset});
-    }
+    for (const char* name : {"head.fc1", "head.fc2", "head.fc3"}) fc_.push_back(linear_place(layout, name));
   }
 
   /// pass.pooled and pass.factors must be set.
@@ -31,32 +28,29 @@ class Head {
     pass.dropped = pass.hidden1;
     for (std::size_t i = 0; i < pass.factors.size(); ++i) pass.dropped[i] *= pass.factors[i];
     pass.hidden2 = hidden(fc_[1], parameters, pass.dropped);
-    pass.logits = reference::linear_forward(fc_[2], parameters, pass.hidden2);
+    pass.logits = linear_forward(fc_[2], parameters, pass.hidden2);
   }
 
   /// Adds to `gradient` and returns the gradient of pass.pooled.
   std::vector<Real> backward(std::span<const Real> parameters, const Pass& pass, const std::vector<Real>& d_logits,
                              std::span<Real> gradient) const {
-    std::vector<Real> d = reference::linear_backward(fc_[2], parameters, pass.hidden2, d_logits, gradient);
+    std::vector<Real> d = linear_backward(fc_[2], parameters, pass.hidden2, d_logits, gradient);
     for (std::size_t i = 0; i < d.size(); ++i) d[i] *= nn::derivative(nn::Activation::elu, pass.hidden2[i]);
-    d = reference::linear_backward(fc_[1], parameters, pass.dropped, d, gradient);
+    d = linear_backward(fc_[1], parameters, pass.dropped, d, gradient);
     for (std::size_t i = 0; i < d.size(); ++i) {
       d[i] *= (pass.factors.empty() ? Real(1) : pass.factors[i]) * nn::derivative(nn::Activation::elu, pass.hidden1[i]);
     }
-    return reference::linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
+    return linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
   }
 
-  [[nodiscard]] std::size_t hidden_size() const { return fc_[0].out; }
-
  private:
-  static std::vector<Real> hidden(const reference::LinearPlace& at, std::span<const Real> parameters,
-                                  const std::vector<Real>& x) {
-    std::vector<Real> z = reference::linear_forward(at, parameters, x);
+  static std::vector<Real> hidden(const LinearPlace& at, std::span<const Real> parameters, const std::vector<Real>& x) {
+    std::vector<Real> z = linear_forward(at, parameters, x);
     for (Real& value : z) value = nn::activate(nn::Activation::elu, value);
     return z;
   }
 
-  std::vector<reference::LinearPlace> fc_;
+  std::vector<LinearPlace> fc_;
 };
 
 }  // namespace tyche::engine

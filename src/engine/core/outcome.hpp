@@ -3,7 +3,9 @@
 /// probabilities of several draws.
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "engine/core/loss.hpp"
 #include "engine/engine.hpp"
 
 namespace tyche::engine {
@@ -19,6 +21,7 @@ struct Tally {
     correct += right ? 1 : 0;
     ++graphs;
   }
+  void add(const LossValue<float>& seen) { add(seen.value, seen.right); }
   void add(const Tally& other) {
     loss += other.loss;
     correct += other.correct;
@@ -26,7 +29,7 @@ struct Tally {
   }
   void report(EpochResult& result) const {
     result.train_loss = loss / static_cast<double>(graphs);
-    result.train_accuracy = static_cast<double>(correct) / static_cast<double>(graphs);
+    result.metrics.set("train_accuracy", static_cast<double>(correct) / static_cast<double>(graphs));
   }
 };
 
@@ -42,6 +45,17 @@ template <class Values>
 
 /// Adds softmax(logits) to `sum`.
 void add_probabilities(std::span<const float> logits, std::span<double> sum);
+
+/// Outputs of the test graphs under one draw or several. Not owned.
+struct TestOutputs {
+  std::span<const float>
+      values;               ///< outputs of graph i under draw r: `outputs` of them from r · stride + i · outputs on
+  std::size_t outputs = 0;  ///< per graph
+  std::size_t draws = 0;
+  std::size_t stride = 0;  ///< from one draw to the next
+};
+/// The class of each of `graphs` graphs with the largest mean probability over the draws.
+[[nodiscard]] std::vector<std::uint32_t> predictions(const TestOutputs& tests, std::size_t graphs);
 
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);

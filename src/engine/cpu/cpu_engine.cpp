@@ -61,7 +61,7 @@ class CpuEngine final : public Engine {
     if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
     PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);
     TeamPool::run(trials.size(), threads_,
-                  [&](std::size_t i, Team& team) { train_trial(prepared, trials[i], i, observer, team); });
+                  [&](std::size_t i, Team& team) { train_trial(prepared, trials, i, observer, team); });
   }
 
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
@@ -101,7 +101,7 @@ class CpuEngine final : public Engine {
     for (std::size_t s = 0; s < slices.size(); ++s) {
       pass.forward({slices[s], inputs_of(draw)}, fixed.view());
       copy_logits(pass, slices[s], job.model.classes, logits_out);
-      pass.losses(1 / static_cast<float>(which.size()), tally);
+      pass.losses(job.loss, 1 / static_cast<float>(which.size()), tally);
       pass.backward(fixed.view(), {sum.data(), s > 0});
     }
     gradient_out.resize(parameters.size());

@@ -95,6 +95,11 @@ class LayerRunner {
   View gathered_;          ///< a chunk of rows
   View rooted_;
   // The sparse backward pass; kept from call to call to spare allocations.
+  void find_winners(const PackedLayer& layer, std::span<const Piece> pieces, const Winners& winners);
+  void sparse_weight_gradient(const PackedLayer& layer, std::span<const Piece> pieces, View in, View messages,
+                              const Winners& winners, GradientSink sink);
+  void sparse_input_gradient(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
+                             View in, const Winners& winners, View d_in);
   void sort_columns(const PackedLayer& layer, std::size_t g);
   AlignedFloats winner_memory_;          ///< messages of the winners of all graphs, one after another
   std::vector<std::int32_t> slots_;      ///< row within a graph -> its place among the winners, or -1

@@ -6,14 +6,38 @@
 
 namespace tyche::engine::cpu {
 
+namespace {
+
+// Where the input row stands that an output row is the continuation of.
+std::size_t root_row(const Piece& piece, std::uint32_t row) {
+  return piece.in + (piece.messages->roots.empty() ? row : piece.messages->roots[row]);
+}
+
+}  // namespace
+
 void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters,
                                        std::span<const Piece> pieces, View in, const Winners& winners, View d_in,
                                        GradientSink sink) {
-  const std::size_t graphs = pieces.size();
-  const std::size_t columns = model_.padded(layer.in);
-  const std::size_t stride = model_.stride(layer.in);
+  find_winners(layer, pieces, winners);
+  const std::size_t columns = model_.padded(layer.in), stride = model_.stride(layer.in);
+  if (winner_memory_.size() < (distinct_.size() + 1) * stride) {
+    winner_memory_ = AlignedFloats((distinct_.size() + 1) * stride);
+  }
+  const View messages{winner_memory_.data(), stride};
+  for (std::size_t g = 0; g < pieces.size(); ++g) {
+    for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
+      gather(pieces, &MessageGraph::gather, in, columns, pieces[g].out + distinct_[i], pieces[g].out + distinct_[i] + 1,
+             {messages.row(i), stride});
+    }
+  }
+  sparse_weight_gradient(layer, pieces, in, messages, winners, sink);
+  if (layer.needed > 0) sparse_input_gradient(layer, parameters, pieces, in, winners, d_in);
+}
 
-  // 1. The rows that won something, and their messages.
+// distinct_: the rows that won something, those of graph g from begin_[g] on; places_: for every graph and column,
+// which of them won.
+void LayerRunner::find_winners(const PackedLayer& layer, std::span<const Piece> pieces, const Winners& winners) {
+  const std::size_t graphs = pieces.size();
   distinct_.clear();
   places_.assign(graphs * layer.out, 0);
   begin_.assign(graphs + 1, 0);
@@ -31,23 +55,12 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
     begin_[g + 1] = distinct_.size();
     for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) slots_[distinct_[i]] = -1;
   }
-  if (winner_memory_.size() < (distinct_.size() + 1) * stride) {
-    winner_memory_ = AlignedFloats((distinct_.size() + 1) * stride);
-  }
-  const View messages{winner_memory_.data(), stride};
-  float* d_message = winner_memory_.data() + distinct_.size() * stride;
-  for (std::size_t g = 0; g < graphs; ++g) {
-    for (std::size_t i = begin_[g]; i < begin_[g + 1]; ++i) {
-      gather(pieces, &MessageGraph::gather, in, columns, pieces[g].out + distinct_[i], pieces[g].out + distinct_[i] + 1,
-             {messages.row(i), stride});
-    }
-  }
-  const auto root_row = [&](std::size_t g, std::uint32_t row) {
-    const MessageGraph& m = *pieces[g].messages;
-    return in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row]));
-  };
+}
 
-  // 2. The gradient of every column's weights.
+// Every column's weights: from the roots of the rows that won it, and from their messages (a row per winner).
+void LayerRunner::sparse_weight_gradient(const PackedLayer& layer, std::span<const Piece> pieces, View in,
+                                         View messages, const Winners& winners, GradientSink sink) {
+  const std::size_t graphs = pieces.size(), columns = model_.padded(layer.in);
   rows_.resize(graphs);
   weights_.resize(graphs);
   float* bias = sink.packed + layer.bias;
@@ -58,11 +71,10 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
     std::size_t count = 0;
     for (std::size_t g = 0; g < graphs; ++g) {
       if (begin_[g] == begin_[g + 1]) continue;
-      const std::uint32_t row = winners.row[g * winners.stride + j];
       const float d = winners.gradient[g * winners.stride + j];
       sum += d;
       weights_[count] = d;
-      rows_[count++] = root_row(g, row);
+      rows_[count++] = in.row(root_row(pieces[g], winners.row[g * winners.stride + j]));
     }
     kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to);
     count = 0;
@@ -72,14 +84,16 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
     kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to + layer.row_stride);
     bias[j] += sum;
   }
-  if (layer.needed == 0) return;
+}
 
-  // 3. Back to the inputs: to the winners' roots, to their messages, and through these to their neighbours. Columns
-  // with the same winner are summed together.
-  const std::size_t needed = model_.padded(layer.needed);
-  const std::size_t inputs = rows_in(pieces);
+// Back to the inputs: to the winners' roots, to their messages, and through these to their neighbours. Columns with the
+// same winner are summed together.
+void LayerRunner::sparse_input_gradient(const PackedLayer& layer, const Parameters& parameters,
+                                        std::span<const Piece> pieces, View in, const Winners& winners, View d_in) {
+  const std::size_t needed = model_.padded(layer.needed), inputs = rows_in(pieces);
+  float* d_message = winner_memory_.data() + distinct_.size() * model_.stride(layer.in);
   for (std::size_t r = 0; r < inputs; ++r) std::fill_n(d_in.row(r), needed, 0.0f);
-  for (std::size_t g = 0; g < graphs; ++g) {
+  for (std::size_t g = 0; g < pieces.size(); ++g) {
     const MessageGraph& m = *pieces[g].messages;
     if (begin_[g] == begin_[g + 1]) continue;
     sort_columns(layer, g);
@@ -92,7 +106,7 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
         weights_[c] = winners.gradient[g * winners.stride + columns_[first + c]];
         rows_[c] = parameters.packed + layer.rows + columns_[first + c] * layer.terms * layer.row_stride;
       }
-      float* d_root = d_in.row(pieces[g].in + (m.roots.empty() ? row : m.roots[row]));
+      float* d_root = d_in.row(root_row(pieces[g], row));
       kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, true, d_root);
       for (const float*& weight : rows_) weight += layer.row_stride;
       kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, false, d_message);

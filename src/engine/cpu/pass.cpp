@@ -193,19 +193,10 @@ void Pass::head_forward(const Slice& slice, const Parameters& parameters) {
   layers_.linear_forward(head[2], parameters, graphs, hidden2_, logits_, Finish::add_bias);
 }
 
-void Pass::losses(float scale, Tally& tally) {
-  const std::size_t classes = model_.config().classes;
+void Pass::losses(Loss loss, float scale, Tally& tally) {
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const float* z = logits_.row(g);
-    const std::uint32_t label = members_[g].label;
-    const float top = *std::max_element(z, z + classes);
-    float sum = 0;
-    for (std::size_t c = 0; c < classes; ++c) sum += std::exp(z[c] - top);
-    float* d = d_logits_.row(g);
-    for (std::size_t c = 0; c < classes; ++c) {
-      d[c] = (std::exp(z[c] - top) / sum - (c == label ? 1.0f : 0.0f)) * scale;
-    }
-    tally.add(std::log(sum) + top - z[label], predicted_class(logits(g)) == label);
+    const SerialOutputs<float> outputs(logits_.row(g), model_.config().classes, d_logits_.row(g));
+    tally.add(loss_of(loss, outputs, members_[g].target, scale));
   }
 }
 

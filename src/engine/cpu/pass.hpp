@@ -4,7 +4,7 @@
 ///
 ///   Pass pass(model);
 ///   pass.forward(slice, parameters);
-///   pass.losses(1.0f / batch, tally);                          // keeps the logits' gradients
+///   pass.losses(job.loss, 1.0f / batch, tally);                // keeps the logits' gradients
 ///   pass.backward(parameters, {gradient, /*add=*/false});
 #include <cstdint>
 #include <span>
@@ -22,7 +22,7 @@ namespace tyche::engine::cpu {
 /// One graph of a slice.
 struct Member {
   std::uint32_t graph = 0;  ///< its index in the data, which keys its random numbers
-  std::uint32_t label = 0;
+  Target target;
   const MessageGraph* messages = nullptr;
   const float* features = nullptr;  ///< nodes × input_features; unused at 100 % RNI
   std::size_t before = 0;           ///< nodes of the graphs before it among those asked for: where its pinned ones are
@@ -45,8 +45,8 @@ class Pass {
   [[nodiscard]] std::span<const float> logits(std::size_t member) const {
     return {logits_.row(member), model_.config().classes};
   }
-  /// Adds every member's cross-entropy and hit to `tally`, and keeps the logits' gradients times `scale`.
-  void losses(float scale, Tally& tally);
+  /// Adds every member's loss and hit to `tally`, and keeps the logits' gradients times `scale`.
+  void losses(Loss loss, float scale, Tally& tally);
   /// The gradient of the slice, packed.
   void backward(const Parameters& parameters, GradientSink sink);
 

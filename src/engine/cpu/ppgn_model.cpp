@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/core/linear.hpp"
 #include "engine/cpu/packed_model.hpp"
 #include "engine/cpu/set_layer.hpp"
 #include "engine/cpu/trainer.hpp"
-#include "engine/reference/network.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -51,9 +51,7 @@ class PpgnModel final : public BatchModel {
         for (std::size_t d = 0; d < depth; ++d) block.mlp[m].push_back(&model_.layers()[(m * blocks + b) * depth + d]);
       }
       block.skip = &model_.layers()[2 * blocks * depth + b];
-      const std::string vote = "vote." + std::to_string(b);
-      const nn::Tensor& weight = layout_.at(vote + ".weight");
-      block.vote = {weight.shape[1], weight.shape[0], weight.offset, layout_.at(vote + ".bias").offset};
+      block.vote = linear_place(layout_, "vote." + std::to_string(b));
       blocks_.push_back(block);
     }
   }
@@ -92,7 +90,7 @@ class PpgnModel final : public BatchModel {
   struct Block {
     std::vector<const PackedLayer*> mlp[2];
     const PackedLayer* skip = nullptr;
-    reference::LinearPlace vote;
+    LinearPlace vote;
   };
 
   void apply(const PackedLayer& layer, std::size_t rows, View in, View out, bool relu) const {
@@ -191,7 +189,7 @@ class PpgnModel final : public BatchModel {
       step.out_view = step.out.reserve(rows, columns_);
       apply(skip, rows, step.joined_view, step.out_view, false);
       pool(n, step);
-      const std::vector<float> vote = reference::linear_forward(blocks_[b].vote, parameters, step.pooled);
+      const std::vector<float> vote = linear_forward(blocks_[b].vote, parameters, step.pooled);
       for (std::size_t c = 0; c < vote.size(); ++c) trace.logits[c] += vote[c];
     }
   }
@@ -250,7 +248,7 @@ class PpgnModel final : public BatchModel {
       const Trace::Step& step = trace.steps[b];
       const View x = b == 0 ? trace.input_view : trace.steps[b - 1].out_view;
       const std::vector<float> d_pooled =
-          reference::linear_backward<float>(block.vote, parameters, step.pooled, d_logits, trace.vote);
+          linear_backward<float>(block.vote, parameters, step.pooled, d_logits, trace.vote);
       for (std::size_t c = 0; c < d_pooled.size(); ++c) {
         if (step.winners[c] < rows) d_out.row(step.winners[c])[c % width] += d_pooled[c];
       }

@@ -6,23 +6,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/outcome.hpp"
+#include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/cpu/slices.hpp"
 #include "support/parallel.hpp"
+#include "support/stopwatch.hpp"
 
 namespace tyche::engine::cpu {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The first exception any thread of a team meets; the others then skip their work but still meet at the barriers.
 class Failure {
@@ -48,13 +44,14 @@ class Failure {
   std::exception_ptr error_;
 };
 
-class TrialRun {
+class TrialLane final : public PlainLane {
  public:
-  TrialRun(PreparedJob& prepared, Trial& trial)
+  TrialLane(PreparedJob& prepared, Trial& trial, Team& team)
       : prepared_(prepared),
         model_(prepared.model()),
         kernels_(model_.kernels()),
         trial_(trial),
+        team_(team),
         p_(model_.packed_size()),
         m_(model_.packed_size()),
         v_(model_.packed_size()),
@@ -66,32 +63,31 @@ class TrialRun {
     test_ = Slices(prepared.members(trial.test));
   }
 
-  EpochResult epoch(Team& team) {
-    EpochResult result;
-    result.epoch = trial_.state.epoch + 1;
-    const Clock::time_point start = Clock::now();
-    plan(result.epoch);
+  void state(std::size_t, State& state) override {
+    model_.unpack(p_.data(), state.parameters);
+    model_.unpack(m_.data(), state.adam_m);
+    model_.unpack(v_.data(), state.adam_v);
+  }
+
+ protected:
+  std::optional<EpochOutput> epoch(std::uint32_t number) override {
+    const Stopwatch watch;
+    EpochOutput output;
+    divide(number);
     Failure failure;
-    team.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
-      train(result.epoch, rank, size, worker, barrier_for(size), failure);
+    team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
+      train(number, rank, size, worker, barrier_for(size), failure);
     });
     failure.rethrow();
-    trial_.state.step += batches_.size();
-    trial_.state.epoch = result.epoch;
-    model_.unpack(p_.data(), trial_.state.parameters);
-    model_.unpack(m_.data(), trial_.state.adam_m);
-    model_.unpack(v_.data(), trial_.state.adam_v);
-    Tally total;
-    for (const Tally& tally : tallies_) total.add(tally);
-    total.report(result);
-    result.seconds = seconds_since(start);
-    if (evaluation_due(prepared_.job(), result.epoch)) evaluate(result, team);
-    return result;
+    for (const Tally& tally : tallies_) output.tally.add(tally);
+    output.seconds = watch.seconds();
+    if (evaluation_due(prepared_.job(), number)) evaluate(number, output);
+    return output;
   }
 
  private:
   // The batches of an epoch, cut into slices.
-  void plan(std::uint32_t epoch) {
+  void divide(std::uint32_t epoch) {
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
     const std::size_t batch = prepared_.job().batch;
     batches_.clear();
@@ -170,7 +166,7 @@ class TrialRun {
     slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
-    pass.losses(1 / static_cast<float>(slices.graphs()), tally);
+    pass.losses(prepared_.job().loss, 1 / static_cast<float>(slices.graphs()), tally);
     pass.backward(parameters, sink);
   }
 
@@ -182,34 +178,33 @@ class TrialRun {
     return gradients_[s].data();
   }
 
-  void evaluate(EpochResult& result, Team& team) {
-    const Clock::time_point start = Clock::now();
-    result.test_predictions.assign(trial_.test.size(), 0);
+  void evaluate(std::uint32_t epoch, EpochOutput& output) {
+    const Stopwatch watch;
+    const std::size_t classes = model_.config().classes, draws = prepared_.job().eval_draws;
+    test_logits_.resize(draws * trial_.test.size() * classes);
+    output.tests = {test_logits_, classes, draws, trial_.test.size() * classes};
     Failure failure;
-    team.run(test_.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
+    team_.run(test_.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
       const FlushDenormals flush;
       for (std::size_t s = rank; s < test_.size(); s += size) {
-        failure.guard([&] { evaluate_slice(test_[s], prepared_.pass(worker), result); });
+        failure.guard([&] { evaluate_slice(test_[s], epoch, prepared_.pass(worker)); });
       }
     });
     failure.rethrow();
-    result.evaluated = true;
-    result.eval_seconds = seconds_since(start);
+    output.eval_seconds = watch.seconds();
   }
 
-  void evaluate_slice(std::span<const Member> members, Pass& pass, EpochResult& result) const {
-    const std::size_t classes = model_.config().classes;
-    std::vector<double> probabilities(members.size() * classes, 0.0);
-    const auto of_member = [&](std::size_t i) { return std::span(probabilities).subspan(i * classes, classes); };
+  void evaluate_slice(std::span<const Member> members, std::uint32_t epoch, Pass& pass) {
     for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
       Slice slice;
       slice.members = members;
-      slice.inputs = test_inputs(trial_, result.epoch, draw);
+      slice.inputs = test_inputs(trial_, epoch, draw);
       pass.forward(slice, {p_.data(), derived_.data()});
-      for (std::size_t i = 0; i < members.size(); ++i) add_probabilities(pass.logits(i), of_member(i));
-    }
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      result.test_predictions[members[i].position] = predicted_class(of_member(i));
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const auto logits = pass.logits(i);
+        const std::size_t at = (draw * trial_.test.size() + members[i].position) * logits.size();
+        std::copy(logits.begin(), logits.end(), test_logits_.begin() + static_cast<std::ptrdiff_t>(at));
+      }
     }
   }
 
@@ -217,6 +212,7 @@ class TrialRun {
   const PackedModel& model_;
   const Kernels& kernels_;
   Trial& trial_;
+  Team& team_;
   AlignedFloats p_, m_, v_, derived_;
   std::mutex gradient_mutex_;
   std::vector<AlignedFloats> gradients_;
@@ -228,6 +224,7 @@ class TrialRun {
   std::vector<Tally> tallies_;  ///< one a slice, so that sums do not depend on threads
   std::size_t most_slices_ = 1;
   Slices test_{{}};
+  std::vector<float> test_logits_;
 };
 
 }  // namespace
@@ -245,7 +242,7 @@ PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t p
 Member PreparedJob::member(std::uint32_t graph) const {
   Member member;
   member.graph = graph;
-  member.label = job_.data.labels[graph];
+  member.target = job_.data.targets[graph];
   member.messages = &messages_[graph];
   if (job_.model.deterministic_dims() > 0) member.features = job_.data.features[graph].data();
   return member;
@@ -274,13 +271,10 @@ FlushDenormals::FlushDenormals() = default;
 FlushDenormals::~FlushDenormals() = default;
 #endif
 
-void train_trial(PreparedJob& prepared, Trial& trial, std::size_t index, Observer& observer, Team& team) {
-  if (trial.state.epoch >= prepared.job().epochs || !observer.on_begin(index)) return;
-  TrialRun run(prepared, trial);
-  while (trial.state.epoch < prepared.job().epochs && !team.abandoned()) {
-    const EpochResult result = run.epoch(team);
-    if (!observer.on_epoch(index, result, trial.state)) return;
-  }
+void train_trial(PreparedJob& prepared, std::span<Trial> trials, std::size_t index, Observer& observer, Team& team) {
+  train_lane(
+      prepared.job(), trials.subspan(index, 1), index, observer,
+      [&] { return std::make_unique<TrialLane>(prepared, trials[index], team); }, [&team] { return team.abandoned(); });
 }
 
 }  // namespace tyche::engine::cpu

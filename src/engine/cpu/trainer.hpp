@@ -48,7 +48,7 @@ class FlushDenormals {
   unsigned saved_ = 0;
 };
 
-/// Trains a trial from its state to job.epochs, or until the observer or a failure elsewhere stops it.
-void train_trial(PreparedJob& prepared, Trial& trial, std::size_t index, Observer& observer, Team& team);
+/// Trains trials[index] from its state to job.epochs, or until the observer or a failure elsewhere stops it.
+void train_trial(PreparedJob& prepared, std::span<Trial> trials, std::size_t index, Observer& observer, Team& team);
 
 }  // namespace tyche::engine::cpu

@@ -16,6 +16,7 @@ namespace {
 class Renumbered : public Observer {
  public:
   Renumbered(Observer& all, std::vector<std::size_t> numbers) : all_(all), numbers_(std::move(numbers)) {}
+  bool on_begin(std::size_t trial) override { return all_.on_begin(numbers_[trial]); }
   bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) override {
     return all_.on_epoch(numbers_[trial], result, state);
   }

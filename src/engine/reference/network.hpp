@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/linear.hpp"
+#include "engine/core/loss.hpp"
 #include "engine/core/message_graph.hpp"
 #include "nn/activation.hpp"
 #include "nn/model.hpp"
@@ -66,12 +68,9 @@ Matrix<Real> multiply(const SparseRows& sparse, const Matrix<Real>& h) {
   return out;
 }
 
-/// Offsets into the flat parameter vector of a GraphConv and of a Linear layer, with their sizes.
+/// Offsets into the flat parameter vector of a GraphConv, with its sizes.
 struct ConvPlace {
   std::size_t in = 0, out = 0, rel = 0, bias = 0, root = 0;
-};
-struct LinearPlace {
-  std::size_t in = 0, out = 0, weight = 0, bias = 0;
 };
 
 /// z = W_root h_root + W_rel (Σ messages) + b, then the activation.
@@ -121,42 +120,12 @@ Matrix<Real> conv_backward(const ConvPlace& at, nn::Activation activation, std::
   return d_h;
 }
 
-template <class Real>
-std::vector<Real> linear_forward(const LinearPlace& at, std::span<const Real> parameters, const std::vector<Real>& x) {
-  std::vector<Real> z(at.out);
-  for (std::size_t j = 0; j < at.out; ++j) {
-    z[j] = parameters[at.bias + j];
-    for (std::size_t k = 0; k < at.in; ++k) z[j] += parameters[at.weight + j * at.in + k] * x[k];
-  }
-  return z;
-}
-
-template <class Real>
-std::vector<Real> linear_backward(const LinearPlace& at, std::span<const Real> parameters, const std::vector<Real>& x,
-                                  const std::vector<Real>& d_z, std::span<Real> gradient) {
-  std::vector<Real> d_x(at.in, Real(0));
-  for (std::size_t j = 0; j < at.out; ++j) {
-    gradient[at.bias + j] += d_z[j];
-    for (std::size_t k = 0; k < at.in; ++k) {
-      gradient[at.weight + j * at.in + k] += d_z[j] * x[k];
-      d_x[k] += d_z[j] * parameters[at.weight + j * at.in + k];
-    }
-  }
-  return d_x;
-}
-
 /// log Σ exp(logits) - logits[label], and its gradient times `scale`.
 template <class Real>
 Real cross_entropy(std::span<const Real> logits, std::size_t label, Real scale, std::vector<Real>& d_logits) {
-  Real top = logits[0];
-  for (const Real z : logits) top = std::max(top, z);
-  Real sum = 0;
-  for (const Real z : logits) sum += std::exp(z - top);
   d_logits.resize(logits.size());
-  for (std::size_t c = 0; c < logits.size(); ++c) {
-    d_logits[c] = (std::exp(logits[c] - top) / sum - Real(c == label ? 1 : 0)) * scale;
-  }
-  return std::log(sum) + top - logits[label];
+  const SerialOutputs<Real> outputs(logits.data(), logits.size(), d_logits.data());
+  return engine::cross_entropy(outputs, Target{static_cast<std::uint32_t>(label)}, scale).value;
 }
 
 template <class Real>
@@ -165,7 +134,7 @@ class Network {
   explicit Network(const nn::ModelConfig& config) : config_(config), layout_(nn::layout(config)) {
     if (config.deterministic_dims() > 0) pre_ = {conv("pre.0"), conv("pre.1")};
     for (std::uint32_t l = 0; l < config.layers; ++l) convs_.push_back(conv("convs." + std::to_string(l)));
-    fc_ = {linear("head.fc1"), linear("head.fc2"), linear("head.fc3")};
+    for (const char* name : {"head.fc1", "head.fc2", "head.fc3"}) fc_.push_back(linear_place(layout_, name));
   }
 
   [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Input& input) const;
@@ -179,10 +148,6 @@ class Network {
     const nn::Tensor& rel = layout_.at(name + ".lin_rel.weight");
     return {rel.shape[1], rel.shape[0], rel.offset, layout_.at(name + ".lin_rel.bias").offset,
             layout_.at(name + ".lin_root.weight").offset};
-  }
-  LinearPlace linear(const std::string& name) const {
-    const nn::Tensor& weight = layout_.at(name + ".weight");
-    return {weight.shape[1], weight.shape[0], weight.offset, layout_.at(name + ".bias").offset};
   }
   void readout(const MessageGraph& graph, const Matrix<Real>& h, Pass<Real>& pass) const;
   [[nodiscard]] Matrix<Real> readout_backward(const MessageGraph& graph, const Pass<Real>& pass,

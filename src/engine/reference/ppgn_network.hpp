@@ -132,10 +132,7 @@ class PpgnNetwork {
     LinearPlace skip, vote;
   };
 
-  LinearPlace linear(const std::string& name) const {
-    const nn::Tensor& weight = layout_.at(name + ".weight");
-    return {weight.shape[1], weight.shape[0], weight.offset, layout_.at(name + ".bias").offset};
-  }
+  LinearPlace linear(const std::string& name) const { return linear_place(layout_, name); }
 
   static Matrix<Real> apply(const LinearPlace& at, std::span<const Real> parameters, const Matrix<Real>& x, bool relu) {
     Matrix<Real> out(x.rows, at.out);

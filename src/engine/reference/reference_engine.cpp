@@ -3,22 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
-#include "engine/core/outcome.hpp"
+#include "engine/core/loop.hpp"
 #include "engine/reference/models.hpp"
 #include "engine/reference/network.hpp"
 #include "support/parallel.hpp"
+#include "support/stopwatch.hpp"
 
 namespace tyche::engine::reference {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The random numbers of one graph in a pass.
 struct Drawn {
@@ -64,6 +60,13 @@ class Prepared {
   std::vector<MessageGraph> messages_;
 };
 
+LossValue<float> loss_at(const Job& job, std::uint32_t graph, const std::vector<float>& logits, float scale,
+                         std::vector<float>& d_logits) {
+  d_logits.resize(logits.size());
+  const SerialOutputs<float> outputs(logits.data(), logits.size(), d_logits.data());
+  return loss_of(job.loss, outputs, job.data.targets[graph], scale);
+}
+
 // One batch: the gradient of its mean loss into `gradient`, what it saw into `tally`.
 void train_batch(const Job& job, const Prepared& prepared, const Trial& trial, std::uint32_t epoch,
                  std::span<const std::uint32_t> batch, std::vector<float>& gradient, Tally& tally) {
@@ -75,49 +78,55 @@ void train_batch(const Job& job, const Prepared& prepared, const Trial& trial, s
   for (const std::uint32_t graph : batch) {
     const Input input = prepared.input(graph, inputs, 0, drawn);
     const Pass<float> pass = prepared.network().forward(trial.state.parameters, input);
-    const std::uint32_t label = job.data.labels[graph];
-    const float loss = cross_entropy<float>(pass.logits, label, scale, d_logits);
-    tally.add(loss, predicted_class(pass.logits) == label);
+    tally.add(loss_at(job, graph, pass.logits, scale, d_logits));
     prepared.network().backward(trial.state.parameters, input, pass, d_logits, gradient);
   }
 }
 
-void evaluate(const Job& job, const Prepared& prepared, const Trial& trial, EpochResult& result) {
-  const Clock::time_point start = Clock::now();
-  Drawn drawn;
-  for (const std::uint32_t graph : trial.test) {
-    std::vector<double> probabilities(job.model.classes, 0.0);
-    for (std::uint32_t draw = 0; draw < job.eval_draws; ++draw) {
-      const Input input = prepared.input(graph, test_inputs(trial, result.epoch, draw), 0, drawn);
-      add_probabilities(prepared.network().forward(trial.state.parameters, input).logits, probabilities);
-    }
-    result.test_predictions.push_back(predicted_class(probabilities));
-  }
-  result.evaluated = true;
-  result.eval_seconds = seconds_since(start);
-}
+class TrialLane final : public PlainLane {
+ public:
+  TrialLane(const Job& job, const Prepared& prepared, Trial& trial)
+      : job_(job), prepared_(prepared), trial_(trial), gradient_(trial.state.parameters.size()) {}
 
-void train_trial(const Job& job, const Prepared& prepared, Trial& trial, std::size_t index, Observer& observer) {
-  if (trial.state.epoch >= job.epochs || !observer.on_begin(index)) return;
-  std::vector<float> gradient(trial.state.parameters.size());
-  while (trial.state.epoch < job.epochs) {
-    const Clock::time_point start = Clock::now();
-    EpochResult result;
-    result.epoch = trial.state.epoch + 1;
-    Tally tally;
-    const auto order = epoch_order(trial.train, trial.seed, trial.fold, result.epoch);
-    for (std::size_t first = 0; first < order.size(); first += job.batch) {
-      const std::size_t count = std::min<std::size_t>(job.batch, order.size() - first);
-      train_batch(job, prepared, trial, result.epoch, std::span(order).subspan(first, count), gradient, tally);
-      adam_step(trial.state, gradient, trial.learning_rate);
+  void state(std::size_t, State&) override {}  // it is the trial's own
+
+ protected:
+  std::optional<EpochOutput> epoch(std::uint32_t number) override {
+    const Stopwatch watch;
+    EpochOutput output;
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
+    for (std::size_t first = 0; first < order.size(); first += job_.batch) {
+      const std::size_t count = std::min<std::size_t>(job_.batch, order.size() - first);
+      train_batch(job_, prepared_, trial_, number, std::span(order).subspan(first, count), gradient_, output.tally);
+      adam_step(trial_.state, gradient_, trial_.learning_rate);
     }
-    trial.state.epoch = result.epoch;
-    tally.report(result);
-    result.seconds = seconds_since(start);
-    if (evaluation_due(job, result.epoch)) evaluate(job, prepared, trial, result);
-    if (!observer.on_epoch(index, result, trial.state)) return;
+    output.seconds = watch.seconds();
+    if (evaluation_due(job_, number)) evaluate(number, output);
+    return output;
   }
-}
+
+ private:
+  void evaluate(std::uint32_t epoch, EpochOutput& output) {
+    const Stopwatch watch;
+    logits_.clear();
+    Drawn drawn;
+    for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+      const Inputs inputs = test_inputs(trial_, epoch, draw);
+      for (const std::uint32_t graph : trial_.test) {
+        const Input input = prepared_.input(graph, inputs, 0, drawn);
+        const Pass<float> pass = prepared_.network().forward(trial_.state.parameters, input);
+        logits_.insert(logits_.end(), pass.logits.begin(), pass.logits.end());
+      }
+    }
+    output.tests = {logits_, job_.model.classes, job_.eval_draws, trial_.test.size() * job_.model.classes};
+    output.eval_seconds = watch.seconds();
+  }
+
+  const Job& job_;
+  const Prepared& prepared_;
+  Trial& trial_;
+  std::vector<float> gradient_, logits_;
+};
 
 class ReferenceEngine final : public Engine {
  public:
@@ -132,7 +141,10 @@ class ReferenceEngine final : public Engine {
     for (const Trial& trial : trials) validate(job, trial);
     if (job.model.kind != "gcn") return train_batches(job, trials, observer, model_maker(job), threads_);
     const Prepared prepared(job);
-    parallel_for(trials.size(), threads_, [&](std::size_t i) { train_trial(job, prepared, trials[i], i, observer); });
+    parallel_for(trials.size(), threads_, [&](std::size_t i) {
+      train_lane(job, trials.subspan(i, 1), i, observer,
+                 [&] { return std::make_unique<TrialLane>(job, prepared, trials[i]); });
+    });
   }
 
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
@@ -172,7 +184,7 @@ class ReferenceEngine final : public Engine {
       before += prepared.nodes(graph);
       const Pass<float> pass = prepared.network().forward(parameters, input);
       const float scale = 1 / static_cast<float>(which.size());
-      loss += cross_entropy<float>(pass.logits, job.data.labels[graph], scale, d_logits);
+      loss += loss_at(job, graph, pass.logits, scale, d_logits).value;
       prepared.network().backward(parameters, input, pass, d_logits, gradient_out);
       logits_out.values.insert(logits_out.values.end(), pass.logits.begin(), pass.logits.end());
     }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/core/loss.hpp"
 #include "engine/cuda/runtime/drawn.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -35,8 +36,7 @@ struct alignas(16) GraphEntry {
   int nodes;
   int first_offset;
   int first_edge;
-  short label;
-  short wide;  ///< whether a node has more than kNear neighbours
+  int wide;  ///< whether a node has more than kNear neighbours
 };
 
 struct alignas(16) Unit {
@@ -107,7 +107,7 @@ struct Shared {
 struct alignas(16) Names {
   unsigned graph[2];
   unsigned place[2];
-  int label[2];
+  Target target[2];
   int trial;
   int unit;
   uint2 dropout;           ///< key
@@ -119,6 +119,8 @@ struct Args {
   Shared shared;
 
   const GraphEntry* graphs;
+  Targets targets;  ///< of the graphs
+  Loss loss;
   const unsigned short* row_offsets;
   const unsigned short* neighbours;
   const Half* features;

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   const EpochKeys keys = a.keys[epoch];
   const Unit unit = a.units[row * a.units_stride + index];
   const Names names = {
-      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, keys.dropout, row};
+      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {}, trial, index, keys.dropout, row};
   const unsigned* places = a.places == nullptr ? nullptr : a.places + row * a.batch;
   const Members members = prepare<W>(a, sm, unit, keys.features, places, names);
   const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
@@ -39,8 +39,7 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   const std::size_t epoch = static_cast<std::size_t>(load_cg(a.epoch)) * a.trials + trial, row = epoch * a.draws + draw;
   if (index >= a.test_counts[trial] || a.test_due[epoch] == 0) return;
   const Unit unit = a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index];
-  const Names names = {
-      {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {0, 0}, trial, index, uint2{}, row};
+  const Names names = {{unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {}, trial, index, uint2{}, row};
   const unsigned* places = a.test_places == nullptr ? nullptr : a.test_places + row * a.tests_most;
   const Members members = prepare<W>(a, sm, unit, a.test_keys[row], places, names);
   const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);

@@ -89,14 +89,14 @@ __device__ __forceinline__ void fill_features(const Args& a, char* sm, const Mem
   }
 }
 
-/// Graphs and inputs of a unit, and `names` (labels are added) into shared memory: nothing that an earlier kernel of
+/// Graphs and inputs of a unit, and `names` (targets are added) into shared memory: nothing that an earlier kernel of
 /// the same epoch writes. `places`: of the drawn rows, by the unit's places.
 template <int W>
 __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, const unsigned* places,
                                            Names names) {
   const int tid = static_cast<int>(threadIdx.x);
   const GraphEntry one = a.graphs[unit.graph[0]];
-  GraphEntry two = {0, 0, 0, 0, 0};
+  GraphEntry two = {0, 0, 0, 0};
   if (unit.graph[1] != kNone) two = a.graphs[unit.graph[1]];
   Members members;
   members.graphs = unit.graph[1] != kNone ? 2 : 1;
@@ -105,7 +105,8 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
   members.rows = one.nodes + two.nodes;
   members.padded = members.rows > 0 ? (members.rows + 15) & ~15 : 16;
   if (tid == 0) {
-    names.label[0] = one.label, names.label[1] = two.label;
+    names.target[0] = a.targets[unit.graph[0]];
+    if (members.graphs == 2) names.target[1] = a.targets[unit.graph[1]];
     *reinterpret_cast<Names*>(sm + a.shared.names) = names;
   }
 
@@ -159,22 +160,96 @@ __device__ __forceinline__ void clear_columns(char* to, int columns, int tiles, 
   }
 }
 
-/// Forward, and in training backward: the gradient goes into the unit's slots.
-template <int W, bool kTrain, bool kElu>
-__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, const Share& share, int trial) {
+/// What a thread is in the products of a pass, and where it works.
+template <int W>
+struct PassWork {
   using T = Team<W>;
-  const Model& model = a.model;
-  const int tid = static_cast<int>(threadIdx.x), lane = tid & 31;
-  const int warp = shfl(tid >> 5, 0);  // the same in all lanes, and the compiler knows
-  const int group = warp % T::kColumnGroups, eighth = lane >> 2, pair = lane & 3;
-  const int tiles = members.padded / 16;
-  const auto buffer = static_cast<unsigned>(a.shared.buffer);
-  const auto scratch = static_cast<unsigned>(a.shared.scratch);
-  const unsigned last = static_cast<unsigned>(model.layers) * buffer;
+  const Args& a;
+  const Model& model;
+  const Members& members;
+  const Share& share;
+  char* sm;
+  int lane, warp;
+  int group, eighth, pair, tiles, row;
+  unsigned buffer, scratch;
+  unsigned last;         ///< where the last layer's output is
+  unsigned operand = 0;  ///< the lane's place in the warp's first tile as operand of ldmatrix
+  /// The place of the lane's two values in row `eighth` of a result; those of the next 8 columns have another bit 4.
+  unsigned result = 0;
 
+  __device__ __forceinline__ PassWork(const Args& args, char* shared, const Members& graphs, const Share& gathers)
+      : a(args),
+        model(args.model),
+        members(graphs),
+        share(gathers),
+        sm(shared),
+        lane(static_cast<int>(threadIdx.x) & 31),
+        warp(shfl(static_cast<int>(threadIdx.x) >> 5, 0)),  // the same in all lanes, and the compiler knows
+        group(warp % T::kColumnGroups),
+        eighth(lane >> 2),
+        pair(lane & 3),
+        tiles(graphs.padded / 16),
+        row(warp / T::kColumnGroups * 16 + eighth),
+        buffer(static_cast<unsigned>(args.shared.buffer)),
+        scratch(static_cast<unsigned>(args.shared.scratch)),
+        last(static_cast<unsigned>(args.model.layers) * buffer) {}
+
+  /// Not before they are needed: registers are short.
+  __device__ __forceinline__ void find_places() {
+    operand = computed_here(lane_rows<W>(warp, lane));
+    result = computed_here(chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(group * 2)) +
+                           4 * static_cast<unsigned>(pair));
+  }
+  /// Of values n (0 or 1) of a result.
+  __device__ __forceinline__ unsigned place(int n) const { return result ^ static_cast<unsigned>(n) << 4; }
+};
+
+/// How a layer's output is kept. Mixed: in half precision, but for the columns from model.fixed on, which are random
+/// and stand there already.
+enum class Stored : int { half, fp32, mixed };
+
+/// Puts the two values of a lane's eight columns into a layer's output at `out`, a tile `offset` further on.
+template <int W>
+__device__ __forceinline__ void store_output(const PassWork<W>& p, const float (&z)[2][4], unsigned out,
+                                             unsigned offset, Stored as) {
+  if (as == Stored::half) {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      char* to = p.sm + (out + offset + p.place(n));
+      *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+      *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+    }
+    return;
+  }
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+    const int column = p.group * 16 + n * 8 + 2 * p.pair;
+    if (as == Stored::fp32) {
+      auto* to = reinterpret_cast<float*>(p.sm + (out + 2 * offset)) + p.row * W + (column ^ ((p.eighth & 3) << 3));
+      *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
+      *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
+    } else {
+      char* to = p.sm + (out + offset + p.place(n));
+      if (column + 1 < p.model.fixed) {
+        *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
+        *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
+      } else if (column < p.model.fixed) {
+        *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
+        *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
+      }
+    }
+  }
+}
+
+/// All layers, from buffer 0 to p.last.
+template <int W, bool kElu>
+__device__ __forceinline__ void layers_forward(PassWork<W>& p, int trial) {
+  using T = Team<W>;
+  const Args& a = p.a;
+  const Model& model = p.model;
   Weights<W> weights;
-  const uint4* from = lane_weights<W>(a.forward_w + static_cast<std::size_t>(trial) * model.weights, group, lane);
-  const float* bias = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights + group * 16 + 2 * pair;
+  const uint4* from = lane_weights<W>(a.forward_w + static_cast<std::size_t>(trial) * model.weights, p.group, p.lane);
+  const float* bias = a.w + static_cast<std::size_t>(trial) * model.stride + model.weights + p.group * 16 + 2 * p.pair;
   float2 start[2];
   const auto load_bias = [&] {
 #pragma unroll
@@ -182,56 +257,25 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
   };
   if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
   load_bias();
-  // The lane's place in the warp's first tile as operand of ldmatrix, and that of its two values in row `eighth` of a
-  // result; those of the next 8 columns have another bit 4.
-  const int row = warp / T::kColumnGroups * 16 + eighth;
-  const unsigned operand = computed_here(lane_rows<W>(warp, lane));
-  const unsigned result = computed_here(chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(group * 2)) +
-                                        4 * static_cast<unsigned>(pair));
+  p.find_places();
 
   unsigned in = 0;
 #pragma unroll 1
   for (int l = 0; l < model.layers; ++l) {
-    gather<W, true>(a, sm, in, members.rows, members.padded, members.wide, share);
+    gather<W, true>(a, p.sm, in, p.members.rows, p.members.padded, p.members.wide, p.share);
     __syncthreads();
-    // The last output may be in fp32, and the next layer's input have random columns, which stand there already.
-    const int kind = computed_here(l == model.layers - 1 && model.readout == Pool::max ? 1
-                                   : l + 1 == model.pre                                ? 2
-                                                                                       : 0);
-    const unsigned out = in + buffer;
-    layer_product<W>(
-        sm, in, scratch, tiles, operand, start, weights, from, warp, [&](float(&z)[2][4], unsigned offset) {
+    const auto as = static_cast<Stored>(
+        computed_here(static_cast<int>(l == model.layers - 1 && model.readout == Pool::max ? Stored::fp32
+                                       : l + 1 == model.pre                                ? Stored::mixed
+                                                                                           : Stored::half)));
+    const unsigned out = in + p.buffer;
+    layer_product<W>(p.sm, in, p.scratch, p.tiles, p.operand, start, weights, from, p.warp,
+                     [&](float(&z)[2][4], unsigned offset) {
 #pragma unroll
-          for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
-          if (kind == 0) {
-#pragma unroll
-            for (int n = 0; n < 2; ++n) {
-              char* to = sm + (out + offset + (result ^ static_cast<unsigned>(n) << 4));
-              *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
-              *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
-            }
-            return;
-          }
-#pragma unroll
-          for (int n = 0; n < 2; ++n) {
-            const int column = group * 16 + n * 8 + 2 * pair;
-            if (kind == 1) {
-              auto* to = reinterpret_cast<float*>(sm + (out + 2 * offset)) + row * W + (column ^ ((eighth & 3) << 3));
-              *reinterpret_cast<float2*>(to) = make_float2(z[n][0], z[n][1]);
-              *reinterpret_cast<float2*>(to + 8 * W) = make_float2(z[n][2], z[n][3]);
-            } else {
-              char* to = sm + (out + offset + (result ^ static_cast<unsigned>(n) << 4));
-              if (column + 1 < model.fixed) {
-                *reinterpret_cast<unsigned*>(to) = pack2(z[n][0], z[n][1]);
-                *reinterpret_cast<unsigned*>(to + 16 * W) = pack2(z[n][2], z[n][3]);
-              } else if (column < model.fixed) {
-                *reinterpret_cast<Half*>(to) = to_half(z[n][0]);
-                *reinterpret_cast<Half*>(to + 16 * W) = to_half(z[n][2]);
-              }
-            }
-          }
-        });
-    in += buffer;
+                       for (int n = 0; n < 2; ++n) activate<kElu>(model.activation, z[n]);
+                       store_output<W>(p, z, out, offset, as);
+                     });
+    in += p.buffer;
     if (l + 1 < model.layers) {
       from += 2 * kMatrixWords<W>;
       bias += W;
@@ -240,46 +284,53 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     }
     __syncthreads();
   }
+}
 
-  head<W, kTrain>(a, sm, last, members, warp, lane);
-  if (!kTrain) return;
-
+/// From the gradient at p.last to that of all layers' parameters, into the unit's slots.
+template <int W, bool kElu>
+__device__ __forceinline__ void layers_backward(const PassWork<W>& p) {
+  using T = Team<W>;
+  const Args& a = p.a;
+  const Model& model = p.model;
+  char* const sm = p.sm;
   const Names& names = names_of(a, sm);
-  from = lane_weights<W>(a.backward_w + static_cast<std::size_t>(names.trial) * model.weights, group, lane) +
-         (model.layers - 1) * (2 * kMatrixWords<W>);
+  Weights<W> weights;
+  const uint4* from =
+      lane_weights<W>(a.backward_w + static_cast<std::size_t>(names.trial) * model.weights, p.group, p.lane) +
+      (model.layers - 1) * (2 * kMatrixWords<W>);
   const std::size_t slot = static_cast<std::size_t>(names.trial) * a.units_most + names.unit;
-  Piece<W> piece = piece_of<W>(warp, lane, a.slots + slot * model.weights + (model.layers - 1) * (2 * W * W),
+  Piece<W> piece = piece_of<W>(p.warp, p.lane, a.slots + slot * model.weights + (model.layers - 1) * (2 * W * W),
                                a.bias_slots + (slot * model.layers + model.layers - 1) * W);
   piece.right = computed_here(piece.right);
+  float2 start[2];
   start[0] = start[1] = make_float2(0, 0);
-  unsigned dz = last, next = last + buffer;
+  unsigned in = p.last, dz = p.last, next = p.last + p.buffer;
   if constexpr (T::kMatrices == 2) load_weights<W>(weights, from);
 #pragma unroll 1
   for (int l = model.layers - 1; l >= 0; --l) {
-    in -= buffer;
-    gather<W, false>(a, sm, dz, members.rows, members.padded, members.wide, share);
+    in -= p.buffer;
+    gather<W, false>(a, sm, dz, p.members.rows, p.members.padded, p.members.wide, p.share);
     __syncthreads();
     if (l > 0) {
       layer_product<W>(
-          sm, dz, scratch, tiles, operand, start, weights, from, warp, [&](float(&d)[2][4], unsigned offset) {
+          sm, dz, p.scratch, p.tiles, p.operand, start, weights, from, p.warp, [&](float(&d)[2][4], unsigned offset) {
             // All values before the first gradient is stored: the compiler cannot know that they are elsewhere.
             unsigned h[2][2];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-              h[i / 2][i % 2] = *reinterpret_cast<const unsigned*>(
-                  sm + (in + offset + (result ^ static_cast<unsigned>(i / 2) << 4) + i % 2 * (16 * W)));
+              h[i / 2][i % 2] =
+                  *reinterpret_cast<const unsigned*>(sm + (in + offset + p.place(i / 2) + i % 2 * (16 * W)));
             }
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-              *reinterpret_cast<unsigned*>(
-                  sm + (next + offset + (result ^ static_cast<unsigned>(i / 2) << 4) + i % 2 * (16 * W))) =
+              *reinterpret_cast<unsigned*>(sm + (next + offset + p.place(i / 2) + i % 2 * (16 * W))) =
                   times_slope<kElu>(model.activation, d[i / 2][i % 2 * 2], d[i / 2][i % 2 * 2 + 1], h[i / 2][i % 2]);
             }
           });
       // Nothing flows back into random columns.
-      if (l == model.pre) clear_columns<W>(sm + next, model.fixed, tiles, result, warp, lane);
+      if (l == model.pre) clear_columns<W>(sm + next, model.fixed, p.tiles, p.result, p.warp, p.lane);
     }
-    weight_gradient<W>(sm, in, dz, scratch, tiles, piece, warp, lane);
+    weight_gradient<W>(sm, in, dz, p.scratch, p.tiles, piece, p.warp, p.lane);
     piece.slot -= 2 * kMatrixWords<W>;
     piece.bias_slot -= W / 2;
     from -= 2 * kMatrixWords<W>;
@@ -291,6 +342,15 @@ __device__ __forceinline__ void pass(const Args& a, char* sm, const Members& mem
     dz = next;
     next = used;
   }
+}
+
+/// Forward, and in training backward: the gradient goes into the unit's slots.
+template <int W, bool kTrain, bool kElu>
+__device__ __forceinline__ void pass(const Args& a, char* sm, const Members& members, const Share& share, int trial) {
+  PassWork<W> p(a, sm, members, share);
+  layers_forward<W, kElu>(p, trial);
+  head<W, kTrain>(a, sm, p.last, members, p.warp, p.lane);
+  if constexpr (kTrain) layers_backward<W, kElu>(p);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "engine/core/inputs.hpp"
-#include "engine/core/outcome.hpp"
 #include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
@@ -93,15 +92,9 @@ class FusedPath final : public Path {
     const DeviceDraws draws(job, std::uint64_t{job.epochs} * trials.size(), options_.threads, stream);
     std::size_t group = std::max<std::size_t>(1, free_memory() / 2 / fused::bytes_per_trial(job, shape));
     if (options_.group > 0) group = options_.group;
-    std::vector<std::size_t> broken;
-    for (std::size_t first = 0; first < trials.size(); first += group) {
-      const auto some = trials.subspan(first, std::min(group, trials.size() - first));
-      for (const std::size_t t :
-           fused::train_group(job, shape, tables, draws, some, first, observer, options_, stream)) {
-        broken.push_back(first + t);
-      }
-    }
-    return broken;
+    return train_lanes(job, trials, observer, 1, group, [&](std::size_t first, std::size_t count) {
+      return fused::make_group_lane(job, shape, tables, draws, trials.subspan(first, count), options_, stream);
+    });
   }
 
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,

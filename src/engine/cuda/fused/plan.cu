@@ -2,7 +2,6 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
-#include "engine/core/outcome.hpp"
 #include "engine/cuda/fused/plan.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
@@ -65,39 +64,33 @@ Planner::Planner(const Job& job, const Shape& shape, const DrawTables& drawn, st
     sizes_.tests = std::max(sizes_.tests, trial.test.size());
     sizes_.more = std::max(sizes_.more,
                            drawn.untabulated_nodes(trial.train) + job.eval_draws * drawn.untabulated_nodes(trial.test));
-    done_.push_back(trial.state.epoch);
     step_.push_back(trial.state.step);
   }
   sizes_.batch = largest;
   sizes_.units_stride = most_units(job, shape, largest);
 }
 
-bool Planner::more() const {
-  return std::any_of(done_.begin(), done_.end(), [&](std::uint32_t done) { return done < job_.epochs; });
-}
-
-void Planner::next(Plan& plan, std::size_t epochs) {
+void Planner::next(Plan& plan, std::span<const Epochs> epochs) {
   plan.epochs = 0;
   plan.units_most = 1;
-  plan.first.assign(trials_.size(), 0);
-  plan.epochs_of.assign(trials_.size(), 0);
-  for (std::size_t t = 0; t < trials_.size(); ++t) {
-    plan.first[t] = done_[t] + 1;
-    plan.epochs_of[t] = done_[t] < job_.epochs ? std::min<std::size_t>(epochs, job_.epochs - done_[t]) : 0;
-    plan.epochs = std::max(plan.epochs, plan.epochs_of[t]);
+  plan.epochs_of.clear();
+  for (const Epochs& own : epochs) {
+    plan.epochs_of.push_back(own.count);
+    plan.epochs = std::max<std::size_t>(plan.epochs, own.count);
   }
-  for (std::size_t e = 0; e < plan.epochs; ++e) {
-    for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t);
+  for (std::uint32_t e = 0; e < plan.epochs; ++e) {
+    for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t, epochs[t].first + e);
   }
   if (sizes_.drawn) {
     // Planning must not take longer than the device does.
-    parallel_for(plan.epochs * trials_.size(), threads_,
-                 [&](std::size_t i) { draw_epoch(plan, i / trials_.size(), i % trials_.size()); });
+    parallel_for(plan.epochs * trials_.size(), threads_, [&](std::size_t i) {
+      const std::size_t e = i / trials_.size(), t = i % trials_.size();
+      draw_epoch(plan, e, t, epochs[t].first + static_cast<std::uint32_t>(e));
+    });
   }
-  for (std::size_t t = 0; t < trials_.size(); ++t) done_[t] += static_cast<std::uint32_t>(plan.epochs_of[t]);
 }
 
-void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t) {
+void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
   const Trial& trial = trials_[t];
   const std::size_t row = e * sizes_.trials + t;
   StepEntry* steps = plan.steps.data() + row * sizes_.steps;
@@ -105,7 +98,6 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t) {
   plan.test_due.data()[row] = 0;
   plan.keys.data()[row] = EpochKeys{};
   if (e >= plan.epochs_of[t]) return;
-  const std::uint32_t epoch = plan.first[t] + static_cast<std::uint32_t>(e);
   plan.keys.data()[row] = {words(training_inputs(trial, epoch).key),
                            words(derive_key(trial.seed, Purpose::dropout, trial.fold, epoch))};
   plan.test_due.data()[row] = evaluation_due(job_, epoch) ? 1 : 0;
@@ -125,11 +117,10 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t) {
 }
 
 // The drawn rows of a planned epoch, by the places its units give their graphs.
-void Planner::draw_epoch(Plan& plan, std::size_t e, std::size_t t) {
+void Planner::draw_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
   if (e >= plan.epochs_of[t]) return;
   const Trial& trial = trials_[t];
   const std::size_t row = e * sizes_.trials + t;
-  const std::uint32_t epoch = plan.first[t] + static_cast<std::uint32_t>(e);
   std::size_t used = row * sizes_.more;
   const Key key = training_inputs(trial, epoch).key;
   for (std::size_t s = 0; s < sizes_.steps; ++s) {

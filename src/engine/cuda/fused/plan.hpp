@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/draw_tables.hpp"
+#include "engine/core/loop.hpp"
 #include "engine/cuda/fused/shape.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -29,8 +30,7 @@ struct Plan {
 
   std::size_t epochs = 0;              ///< of the chunk
   std::size_t units_most = 1;          ///< of any batch
-  std::vector<std::uint32_t> first;    ///< a trial: the epoch (1 is the first) its first one here is
-  std::vector<std::size_t> epochs_of;  ///< a trial: how many of the chunk's it takes
+  std::vector<std::size_t> epochs_of;  ///< per trial: how many of the chunk's it takes
   PinnedArray<StepEntry> steps;        ///< layouts as in Args
   PinnedArray<Unit> units;
   PinnedArray<EpochKeys> keys;
@@ -50,14 +50,12 @@ class Planner {
 
   /// Sizes but for epochs_most.
   [[nodiscard]] const PlanSizes& sizes() const { return sizes_; }
-  /// Whether a trial has an epoch left to plan.
-  [[nodiscard]] bool more() const;
-  /// The next `epochs` epochs of every trial (fewer where fewer are left).
-  void next(Plan& plan, std::size_t epochs);
+  /// The epochs every trial takes next.
+  void next(Plan& plan, std::span<const Epochs> epochs);
 
  private:
-  void plan_epoch(Plan& plan, std::size_t e, std::size_t t);
-  void draw_epoch(Plan& plan, std::size_t e, std::size_t t);
+  void plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch);
+  void draw_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch);
 
   const Job& job_;
   const Shape& shape_;
@@ -65,8 +63,7 @@ class Planner {
   std::span<Trial> trials_;
   unsigned threads_;
   PlanSizes sizes_;
-  std::vector<std::uint32_t> done_;  ///< a trial: epochs planned
-  std::vector<std::uint64_t> step_;  ///< a trial: Adam steps planned
+  std::vector<std::uint64_t> step_;  ///< per trial: Adam steps planned
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

@@ -74,8 +74,7 @@ Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
     bool wide = false;
     for (Node v = 0; v < graph.num_nodes(); ++v) wide = wide || graph.degree(v) > kNear;
     graphs.push_back({static_cast<int>(graph.num_nodes()), static_cast<int>(offsets.size()),
-                      static_cast<int>(neighbours.size()), static_cast<short>(job.data.labels[g]),
-                      static_cast<short>(wide ? 1 : 0)});
+                      static_cast<int>(neighbours.size()), wide ? 1 : 0});
     for (const std::uint64_t offset : graph.offsets()) offsets.push_back(static_cast<unsigned short>(offset));
     for (const Node u : graph.adjacency()) neighbours.push_back(static_cast<unsigned short>(u));
     if (shape.model.pre > 0) {
@@ -86,6 +85,8 @@ Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
     throw InputError("the fused path takes at most 2^31 nodes and directed edges in all");
   }
   graphs_ = DeviceArray<GraphEntry>::from(graphs, "graphs", stream);
+  targets_ = DeviceTargets(job.data.targets, stream);
+  loss_ = job.loss;
   offsets_ = DeviceArray<unsigned short>::from(offsets, "row offsets", stream);
   neighbours_ = DeviceArray<unsigned short>::from(neighbours, "neighbours", stream);
   pairs_ = DeviceArray<unsigned>::from(shape.factor_pairs, "gradient factors", stream);
@@ -98,6 +99,8 @@ Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
 
 void Tables::place(Args& args) const {
   args.graphs = graphs_.data();
+  args.targets = targets_.view();
+  args.loss = loss_;
   args.row_offsets = offsets_.data();
   args.neighbours = neighbours_.data();
   args.features = features_.data();

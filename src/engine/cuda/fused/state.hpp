@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/cuda/fused/shape.hpp"
+#include "engine/cuda/runtime/targets.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -16,6 +17,8 @@ class Tables {
 
  private:
   DeviceArray<GraphEntry> graphs_;
+  DeviceTargets targets_;
+  Loss loss_;
   DeviceArray<unsigned short> offsets_, neighbours_;
   DeviceArray<Half> features_;
   DeviceArray<unsigned> pairs_;

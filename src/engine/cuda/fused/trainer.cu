@@ -3,7 +3,6 @@
 #include <cmath>
 #include <future>
 
-#include "engine/core/outcome.hpp"
 #include "engine/cuda/fused/plan.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
@@ -21,7 +20,6 @@ __global__ void next_epoch_kernel(int* epoch) {
 // A chunk that was queued, and what comes back from it.
 struct Chunk {
   std::size_t epochs = 0;
-  std::vector<std::uint32_t> first;    // as in Plan
   std::vector<std::size_t> epochs_of;  // as in Plan
   std::vector<int> test_due;           // as in Plan
   PinnedArray<Outcome> outcomes;
@@ -31,30 +29,25 @@ struct Chunk {
   Event begin, last_test, end, arrived;
 
   [[nodiscard]] bool tested(std::size_t e) const {
-    const std::size_t trials = first.size();
+    const std::size_t trials = epochs_of.size();
     return std::any_of(test_due.begin() + static_cast<std::ptrdiff_t>(e * trials),
                        test_due.begin() + static_cast<std::ptrdiff_t>((e + 1) * trials),
                        [](int due) { return due != 0; });
   }
 };
 
-class GroupRun {
+class GroupLane final : public Lane {
  public:
-  GroupRun(const Job& job, const Shape& shape, const Tables& tables, const DeviceDraws& draws, std::span<Trial> trials,
-           std::size_t first, Observer& observer, const FusedOptions& options, Stream& stream)
+  GroupLane(const Job& job, const Shape& shape, const Tables& tables, const DeviceDraws& draws, std::span<Trial> trials,
+            const FusedOptions& options, Stream& stream)
       : job_(job),
         trials_(trials),
-        first_(first),
-        observer_(observer),
         options_(options),
         stream_(stream),
         shape_(shape),
         draws_(draws),
         planner_(job, shape, draws.tables(), trials, options.threads),
-        states_(shape, trials.size(), stream),
-        stopped_(trials.size(), false),
-        stopping_(trials.size(), false),
-        broken_(trials.size(), false) {
+        states_(shape, trials.size(), stream) {
     const std::size_t batch = planner_.sizes().batch;
     args_ = args_of(shape, trials.size(), batch);
     tables.place(args_);
@@ -62,46 +55,67 @@ class GroupRun {
     reserve_chunks(batch);
     load_states();
   }
-  GroupRun(const GroupRun&) = delete;
-  GroupRun& operator=(const GroupRun&) = delete;
-  ~GroupRun() {
+  GroupLane(const GroupLane&) = delete;
+  GroupLane& operator=(const GroupLane&) = delete;
+  ~GroupLane() override {
     try {
       stream_.sync();  // whatever still runs reads our memory
     } catch (...) {
     }
   }
 
-  std::vector<std::size_t> run() {
-    std::size_t queued = 0;
-    bool ready = planner_.more();
-    if (ready) planner_.next(plans_[0], chunk_epochs());
-    while (ready && !all_stopped()) {
-      queue(plans_[queued % 2], chunks_[queued % 2]);
-      ++queued;
-      // While this chunk runs: the one before it is delivered, the next one planned where that one's plan was.
-      Chunk* before = queued > 1 ? &chunks_[queued % 2] : nullptr;
-      if (before != nullptr) before->arrived.wait();
-      const Timing timing = before != nullptr ? time_of(*before) : Timing{};
-      std::future<void> planning;
-      ready = planner_.more();
-      if (ready) {
-        planning = std::async(std::launch::async, [this, &plan = plans_[queued % 2], epochs = chunk_epochs()] {
-          planner_.next(plan, epochs);
-        });
-      }
-      if (before != nullptr) deliver(*before, timing);
-      if (ready) planning.get();
+  // While a chunk runs, the one before it is delivered and the next one planned where that one's plan was.
+  [[nodiscard]] std::size_t depth() const override { return 2; }
+
+  // A first look soon; then by the clock.
+  [[nodiscard]] std::uint32_t wanted() override {
+    if (options_.chunk_epochs == 0) {
+      const double wanted = epoch_milliseconds_ > 0 ? kChunkMilliseconds / epoch_milliseconds_ : 1;
+      chunk_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, 4 * chunk_);
+      return static_cast<std::uint32_t>(std::min(chunk_, sizes_.epochs_most));
     }
-    if (queued > 0) {
-      Chunk& last = chunks_[(queued - 1) % 2];
-      last.arrived.wait();
-      deliver(last, time_of(last));
-    }
-    std::vector<std::size_t> out;
+    return static_cast<std::uint32_t>(sizes_.epochs_most);
+  }
+
+  void plan(std::span<const Epochs> epochs) override {
+    planning_ = std::async(std::launch::async,
+                           [this, &plan = plans_[begun_ % 2], own = std::vector<Epochs>(epochs.begin(), epochs.end())] {
+                             planner_.next(plan, own);
+                           });
+  }
+
+  void begin(std::span<Epochs> epochs) override {
+    planning_.get();
+    Plan& plan = plans_[begun_ % 2];
     for (std::size_t t = 0; t < trials_.size(); ++t) {
-      if (broken_[t]) out.push_back(t);
+      if (epochs[t].count < plan.epochs_of[t]) plan.drop(t, sizes_);
+    }
+    queue(plan, chunks_[begun_ % 2]);
+    ++begun_;
+  }
+
+  std::vector<ChunkOutput> collect() override {
+    Chunk& chunk = chunks_[collected_ % 2];
+    ++collected_;
+    chunk.arrived.wait();
+    const Timing timing = time_of(chunk);
+    std::vector<ChunkOutput> out(trials_.size());
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      for (std::size_t e = 0; e < chunk.epochs_of[t]; ++e) out[t].epochs.push_back(output_of(chunk, e, t, timing));
+      out[t].finite = chunk.bad.data()[t] == 0 && finite_losses(out[t].epochs);
     }
     return out;
+  }
+
+  void state(std::size_t t, State& state) override {
+    Chunk& chunk = chunks_[(collected_ - 1) % 2];
+    const auto copy = [&](std::size_t kind, std::vector<float>& to) {
+      const std::span<const float> from = states_.part(chunk.states.span(), t, kind);
+      to.assign(from.begin(), from.end());
+    };
+    copy(0, state.parameters);
+    copy(1, state.adam_m);
+    copy(2, state.adam_v);
   }
 
  private:
@@ -201,16 +215,6 @@ class GroupRun {
     stream_.sync();
   }
 
-  // A first look soon; then by the clock.
-  std::size_t chunk_epochs() {
-    if (options_.chunk_epochs == 0) {
-      const double wanted = epoch_milliseconds_ > 0 ? kChunkMilliseconds / epoch_milliseconds_ : 1;
-      chunk_ = std::clamp<std::size_t>(static_cast<std::size_t>(wanted), 1, 4 * chunk_);
-      return std::min(chunk_, sizes_.epochs_most);
-    }
-    return sizes_.epochs_most;
-  }
-
   void capture(std::size_t units) {
     stream_.sync();
     workspace_.reserve(shape_, trials_.size(), units, static_cast<std::size_t>(args_.batch), stream_);
@@ -232,13 +236,9 @@ class GroupRun {
 
   // Uploads a plan, queues its epochs and the way back of what they give.
   void queue(Plan& plan, Chunk& chunk) {
-    for (std::size_t t = 0; t < trials_.size(); ++t) {
-      if (stopped_[t]) plan.drop(t, sizes_);
-    }
     if (plan.units_most > static_cast<std::size_t>(args_.units_most)) capture(plan.units_most);
     const std::size_t rows = plan.epochs * trials_.size();
     chunk.epochs = plan.epochs;
-    chunk.first = plan.first;
     chunk.epochs_of = plan.epochs_of;
     chunk.test_due.assign(plan.test_due.data(), plan.test_due.data() + rows);
     steps_.upload(plan.steps.span().first(rows * sizes_.steps), stream_);
@@ -286,37 +286,17 @@ class GroupRun {
     return {(all - tests) * 1e-3 / std::max(1.0, trial_epochs), tests * 1e-3 / std::max(1.0, trial_tests)};
   }
 
-  // Tells the observer, epoch by epoch and trial by trial; the last epoch of each trial comes with its state.
-  void deliver(Chunk& chunk, const Timing& timing) {
-    std::vector<std::vector<Tally>> tallies(trials_.size());
-    for (std::size_t t = 0; t < trials_.size(); ++t) {
-      if (stopped_[t]) continue;
-      for (std::size_t e = 0; e < chunk.epochs_of[t]; ++e) tallies[t].push_back(tally_of(chunk, e, t));
-      const bool lost =
-          chunk.bad.data()[t] != 0 || std::any_of(tallies[t].begin(), tallies[t].end(),
-                                                  [](const Tally& tally) { return !std::isfinite(tally.loss); });
-      if (lost) stopped_[t] = broken_[t] = true;
-    }
-    for (std::size_t e = 0; e < chunk.epochs; ++e) {
-      for (std::size_t t = 0; t < trials_.size(); ++t) {
-        if (stopped_[t] || e >= chunk.epochs_of[t]) continue;
-        EpochResult result;
-        result.epoch = chunk.first[t] + static_cast<std::uint32_t>(e);
-        tallies[t][e].report(result);
-        result.seconds = timing.epoch;
-        if (chunk.test_due[e * trials_.size() + t] != 0) {
-          result.evaluated = true;
-          result.eval_seconds = timing.test;
-          result.test_predictions = predictions_of(chunk, e, t);
-        }
-        if (e + 1 < chunk.epochs_of[t]) {
-          if (!observer_.on_passing_epoch(first_ + t, result)) stopping_[t] = true;
-          continue;
-        }
-        take_state(chunk, t);
-        if (!observer_.on_epoch(first_ + t, result, trials_[t].state) || stopping_[t]) stopped_[t] = true;
-      }
-    }
+  [[nodiscard]] EpochOutput output_of(Chunk& chunk, std::size_t e, std::size_t t, const Timing& timing) const {
+    EpochOutput output;
+    output.tally = tally_of(chunk, e, t);
+    output.seconds = timing.epoch;
+    if (chunk.test_due[e * trials_.size() + t] == 0) return output;
+    output.eval_seconds = timing.test;
+    const std::size_t stride = tests_most_ * job_.model.classes;
+    output.tests = {
+        chunk.logits.span().subspan((e * trials_.size() + t) * sizes_.draws * stride, sizes_.draws * stride),
+        job_.model.classes, sizes_.draws, stride};
+    return output;
   }
 
   [[nodiscard]] Tally tally_of(Chunk& chunk, std::size_t e, std::size_t t) const {
@@ -332,42 +312,8 @@ class GroupRun {
     return tally;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> predictions_of(Chunk& chunk, std::size_t e, std::size_t t) const {
-    const std::size_t classes = job_.model.classes;
-    std::vector<std::uint32_t> out;
-    std::vector<double> probabilities(classes);
-    for (std::size_t i = 0; i < trials_[t].test.size(); ++i) {
-      std::fill(probabilities.begin(), probabilities.end(), 0.0);
-      for (std::size_t draw = 0; draw < sizes_.draws; ++draw) {
-        const std::size_t row = (e * trials_.size() + t) * sizes_.draws + draw;
-        add_probabilities(chunk.logits.span().subspan((row * tests_most_ + i) * classes, classes), probabilities);
-      }
-      out.push_back(predicted_class(probabilities));
-    }
-    return out;
-  }
-
-  void take_state(Chunk& chunk, std::size_t t) {
-    State& state = trials_[t].state;
-    const auto copy = [&](std::size_t kind, std::vector<float>& to) {
-      const std::span<const float> from = states_.part(chunk.states.span(), t, kind);
-      to.assign(from.begin(), from.end());
-    };
-    copy(0, state.parameters);
-    copy(1, state.adam_m);
-    copy(2, state.adam_v);
-    state.epoch += static_cast<std::uint32_t>(chunk.epochs_of[t]);
-    state.step += chunk.epochs_of[t] * ((trials_[t].train.size() + job_.batch - 1) / job_.batch);
-  }
-
-  [[nodiscard]] bool all_stopped() const {
-    return std::find(stopped_.begin(), stopped_.end(), false) == stopped_.end();
-  }
-
   const Job& job_;
   std::span<Trial> trials_;
-  std::size_t first_;
-  Observer& observer_;
   FusedOptions options_;
   Stream& stream_;
   const Shape& shape_;
@@ -390,9 +336,9 @@ class GroupRun {
   std::array<Plan, 2> plans_;
   std::array<Chunk, 2> chunks_;
   std::size_t tests_most_ = 0;
-  std::size_t chunk_ = 1;
+  std::size_t chunk_ = 1, begun_ = 0, collected_ = 0;
   double epoch_milliseconds_ = 0, test_milliseconds_ = 0;
-  std::vector<bool> stopped_, stopping_, broken_;  // a trial: gets no more epochs; was asked to stop; is not finite
+  std::future<void> planning_;  // last, so that it ends before what it works on goes
 };
 
 }  // namespace
@@ -447,13 +393,10 @@ std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
          std::size_t{job.batch} * static_cast<std::size_t>(shape.model.factors) * 4;
 }
 
-std::vector<std::size_t> train_group(const Job& job, const Shape& shape, const Tables& tables, const DeviceDraws& draws,
-                                     std::span<Trial> trials, std::size_t first, Observer& observer,
-                                     const FusedOptions& options, Stream& stream) {
-  const bool any =
-      std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state.epoch < job.epochs; });
-  if (!any) return {};
-  return GroupRun(job, shape, tables, draws, trials, first, observer, options, stream).run();
+std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
+                                      const DeviceDraws& draws, std::span<Trial> trials, const FusedOptions& options,
+                                      Stream& stream) {
+  return std::make_unique<GroupLane>(job, shape, tables, draws, trials, options, stream);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

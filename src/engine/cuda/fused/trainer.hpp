@@ -1,9 +1,10 @@
 #pragma once
 /// Trains one group of trials in lockstep.
 #include <cstddef>
+#include <memory>
 #include <span>
-#include <vector>
 
+#include "engine/core/loop.hpp"
 #include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/state.hpp"
 #include "engine/cuda/runtime/drawn.hpp"
@@ -28,11 +29,10 @@ class Workspace {
 [[nodiscard]] std::size_t update_blocks(const Args& args);
 [[nodiscard]] std::size_t update_shared(const Args& args);
 
-/// Trains trials[0 …] (numbers first, first + 1 … for the observer); returns those that met a number that is not
-/// finite, as positions in `trials`.
-[[nodiscard]] std::vector<std::size_t> train_group(const Job& job, const Shape& shape, const Tables& tables,
-                                                   const DeviceDraws& draws, std::span<Trial> trials, std::size_t first,
-                                                   Observer& observer, const FusedOptions& options, Stream& stream);
+/// Trials that train in lockstep.
+[[nodiscard]] std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
+                                                    const DeviceDraws& draws, std::span<Trial> trials,
+                                                    const FusedOptions& options, Stream& stream);
 
 /// Device memory a trial takes, roughly.
 [[nodiscard]] std::size_t bytes_per_trial(const Job& job, const Shape& shape);

@@ -28,7 +28,6 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
   shape_ = builder.shape();
   std::vector<Link> links(shape_.links * count_);
   std::vector<LevelEnds> ends(shape_.levels.size() * count_);
-  std::vector<uint32_t> labels;
   std::vector<std::byte> bytes;
   for (std::size_t first = 0; first < count_; first += kSlab) {
     std::vector<blocks::GraphBlock> built(std::min(kSlab, count_ - first));
@@ -71,7 +70,6 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
       rows_.insert(rows_.end(), block.rows.begin(), block.rows.end());
       worked_.push_back(block.worked);
       full_.push_back(block.full);
-      labels.push_back(job.data.labels[used_[id]]);
       at += (block.bytes.size() + 15) / 16 * 16;
     }
     slab.upload(bytes, stream);
@@ -80,8 +78,7 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
   links_ = DeviceArray<Link>::from(links, "the graphs' tables", stream);
   ends_ = DeviceArray<LevelEnds>::from(ends, "the graphs' tables", stream);
   numbers_ = DeviceArray<uint32_t>::from(used_, "the graphs' numbers", stream);
-  labels_ = DeviceArray<uint32_t>::from(labels, "the graphs' labels", stream);
-  stream.sync();
+  targets_ = DeviceTargets(job.data.targets, used_, stream);
 }
 
 uint32_t DeviceGraphs::id(uint32_t graph) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/cuda/layerwise/ends.cuh"
+#include "engine/cuda/runtime/targets.hpp"
 #include "engine/sets/graph_blocks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -58,7 +59,7 @@ class DeviceGraphs {
   [[nodiscard]] const Link* links(std::size_t link) const { return links_.data() + link * count_; }
   [[nodiscard]] const LevelEnds* ends(std::size_t level) const { return ends_.data() + level * count_; }
   [[nodiscard]] const uint32_t* numbers() const { return numbers_.data(); }
-  [[nodiscard]] const uint32_t* labels() const { return labels_.data(); }
+  [[nodiscard]] Targets targets() const { return targets_.view(); }
 
  private:
   [[nodiscard]] uint32_t parts(uint32_t id, std::size_t level) const;
@@ -71,7 +72,8 @@ class DeviceGraphs {
   std::vector<DeviceArray<std::byte>> slabs_;
   DeviceArray<Link> links_;      ///< link × id
   DeviceArray<LevelEnds> ends_;  ///< level × id
-  DeviceArray<uint32_t> numbers_, labels_;
+  DeviceArray<uint32_t> numbers_;
+  DeviceTargets targets_;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,6 +1,7 @@
 #pragma once
 /// The kernels around the layers: readout, MLP head with loss and its gradient, the gradient's way back onto rows, and
 /// Adam. Like the layers', they give the same bits every time.
+#include "engine/core/loss.hpp"
 #include "engine/cuda/layerwise/backward.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
 
@@ -92,7 +93,8 @@ struct FactorPlaces {
 struct HeadArguments {
   const uint32_t* ids;
   const uint32_t* graph_numbers;
-  const uint32_t* labels;
+  Targets targets;
+  Loss loss;
   uint32_t levels, width;
   const LevelEnds* ends[kMostLevels];
   const uint32_t* part_base[kMostLevels];
@@ -138,23 +140,35 @@ inline size_t head_shared(const LinearPlaces (&fc)[3]) {
   return 2 * size_t{fc[0].in} + 3 * size_t{fc[0].out} + 2 * size_t{fc[1].out} + 2 * size_t{fc[2].out};
 }
 
-/// The rest of a readout, the MLP, the loss, and back to the pooled values: one block of threads a graph.
-template <class P>
-__global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
-  const uint32_t graph = blockIdx.x, id = a.ids[graph];
-  const uint32_t pooled_size = a.fc[0].in, hidden1_size = a.fc[0].out, hidden2_size = a.fc[1].out,
-                 classes = a.fc[2].out;
-  float* pooled = reinterpret_cast<float*>(dynamic_shared());
-  float* shares = pooled + pooled_size;  // what d_pooled is multiplied with
-  float* hidden1 = shares + pooled_size;
-  float* drops = hidden1 + hidden1_size;
-  float* d_hidden1 = drops + hidden1_size;
-  float* hidden2 = d_hidden1 + hidden1_size;
-  float* d_hidden2 = hidden2 + hidden2_size;
-  float* logits = d_hidden2 + hidden2_size;
-  float* d_logits = logits + classes;
+/// A head's values of one graph, in shared memory.
+struct HeadValues {
+  uint32_t pooled_size, hidden1_size, hidden2_size, classes;
+  float* pooled;
+  float* shares;  ///< what d_pooled is multiplied with
+  float* hidden1;
+  float* drops;
+  float* d_hidden1;  ///< on the way forward the second layer's input
+  float* hidden2;
+  float* d_hidden2;
+  float* logits;
+  float* d_logits;
 
-  for (uint32_t c = threadIdx.x; c < pooled_size; c += kThreads) {
+  __device__ __forceinline__ HeadValues(const LinearPlaces (&fc)[3], float* memory)
+      : pooled_size(fc[0].in), hidden1_size(fc[0].out), hidden2_size(fc[1].out), classes(fc[2].out), pooled(memory) {
+    shares = pooled + pooled_size;
+    hidden1 = shares + pooled_size;
+    drops = hidden1 + hidden1_size;
+    d_hidden1 = drops + hidden1_size;
+    hidden2 = d_hidden1 + hidden1_size;
+    d_hidden2 = hidden2 + hidden2_size;
+    logits = d_hidden2 + hidden2_size;
+    d_logits = logits + classes;
+  }
+};
+
+/// The parts of a readout put together.
+__device__ __forceinline__ void pool_parts(const HeadArguments& a, const HeadValues& v, uint32_t graph, uint32_t id) {
+  for (uint32_t c = threadIdx.x; c < v.pooled_size; c += kThreads) {
     const uint32_t level = c / a.width, column = c % a.width;
     const uint32_t begin = a.part_base[level][graph], end = a.part_base[level][graph + 1];
     float value = 0, share = 0;
@@ -179,62 +193,73 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
         share = derivative(a.function, value);
       }
     }
-    pooled[c] = value;
-    shares[c] = share;
-    if (a.winners != nullptr) a.winners[size_t{graph} * pooled_size + c] = winner;
+    v.pooled[c] = value;
+    v.shares[c] = share;
+    if (a.winners != nullptr) a.winners[size_t{graph} * v.pooled_size + c] = winner;
   }
-  __syncthreads();
-  linear(a.parameters, a.fc[0], pooled, hidden1);
-  __syncthreads();
-  for (uint32_t j = threadIdx.x; j < hidden1_size; j += kThreads) {
-    hidden1[j] = activated<false>(Function::elu, hidden1[j]);
-    drops[j] = a.dropping ? dropout_factor(a.dropout_key, j, a.graph_numbers[id], a.threshold, a.keep) : 1.0f;
-    d_hidden1[j] = hidden1[j] * drops[j];  // the next layer's input, for now
-  }
-  __syncthreads();
-  linear(a.parameters, a.fc[1], d_hidden1, hidden2);
-  __syncthreads();
-  for (uint32_t j = threadIdx.x; j < hidden2_size; j += kThreads)
-    hidden2[j] = activated<false>(Function::elu, hidden2[j]);
-  __syncthreads();
-  linear(a.parameters, a.fc[2], hidden2, logits);
-  __syncthreads();
-  for (uint32_t c = threadIdx.x; c < classes; c += kThreads) a.logits[size_t{graph} * classes + c] = logits[c];
-  if (a.losses == nullptr) return;
+}
 
-  if (threadIdx.x == 0) {
-    const uint32_t label = a.labels[id];
-    uint32_t best = 0;
-    for (uint32_t c = 1; c < classes; ++c) {
-      if (logits[c] > logits[best]) best = c;
-    }
-    float sum = 0;
-    for (uint32_t c = 0; c < classes; ++c) sum += expf(logits[c] - logits[best]);
-    for (uint32_t c = 0; c < classes; ++c) {
-      d_logits[c] = (expf(logits[c] - logits[best]) / sum - (c == label ? 1.0f : 0.0f)) * a.scale;
-    }
-    a.losses[graph] = logf(sum) + logits[best] - logits[label];
-    a.right[graph] = best == label ? 1 : 0;
+/// From the pooled values to the logits.
+__device__ __forceinline__ void head_forward(const HeadArguments& a, const HeadValues& v, uint32_t id) {
+  linear(a.parameters, a.fc[0], v.pooled, v.hidden1);
+  __syncthreads();
+  for (uint32_t j = threadIdx.x; j < v.hidden1_size; j += kThreads) {
+    v.hidden1[j] = activated<false>(Function::elu, v.hidden1[j]);
+    v.drops[j] = a.dropping ? dropout_factor(a.dropout_key, j, a.graph_numbers[id], a.threshold, a.keep) : 1.0f;
+    v.d_hidden1[j] = v.hidden1[j] * v.drops[j];
   }
   __syncthreads();
+  linear(a.parameters, a.fc[1], v.d_hidden1, v.hidden2);
+  __syncthreads();
+  for (uint32_t j = threadIdx.x; j < v.hidden2_size; j += kThreads) {
+    v.hidden2[j] = activated<false>(Function::elu, v.hidden2[j]);
+  }
+  __syncthreads();
+  linear(a.parameters, a.fc[2], v.hidden2, v.logits);
+}
+
+/// From the logits' gradient to that of the pooled values; keeps what the parameters' gradients need.
+__device__ __forceinline__ void head_backward(const HeadArguments& a, const HeadValues& v, uint32_t graph) {
   float* kept = a.factor_values + size_t{graph} * a.factors.size;
-  for (uint32_t c = threadIdx.x; c < classes; c += kThreads) kept[a.factors.d[2] + c] = d_logits[c];
-  for (uint32_t k = threadIdx.x; k < hidden2_size; k += kThreads) {
-    d_hidden2[k] = linear_back(a.parameters, a.fc[2], d_logits, k) * derivative(Function::elu, hidden2[k]);
-    kept[a.factors.in[2] + k] = hidden2[k];
-    kept[a.factors.d[1] + k] = d_hidden2[k];
+  for (uint32_t c = threadIdx.x; c < v.classes; c += kThreads) kept[a.factors.d[2] + c] = v.d_logits[c];
+  for (uint32_t k = threadIdx.x; k < v.hidden2_size; k += kThreads) {
+    v.d_hidden2[k] = linear_back(a.parameters, a.fc[2], v.d_logits, k) * derivative(Function::elu, v.hidden2[k]);
+    kept[a.factors.in[2] + k] = v.hidden2[k];
+    kept[a.factors.d[1] + k] = v.d_hidden2[k];
   }
   __syncthreads();
-  for (uint32_t k = threadIdx.x; k < hidden1_size; k += kThreads) {
-    kept[a.factors.in[1] + k] = d_hidden1[k];
-    d_hidden1[k] = linear_back(a.parameters, a.fc[1], d_hidden2, k) * drops[k] * derivative(Function::elu, hidden1[k]);
-    kept[a.factors.d[0] + k] = d_hidden1[k];
+  for (uint32_t k = threadIdx.x; k < v.hidden1_size; k += kThreads) {
+    kept[a.factors.in[1] + k] = v.d_hidden1[k];
+    v.d_hidden1[k] =
+        linear_back(a.parameters, a.fc[1], v.d_hidden2, k) * v.drops[k] * derivative(Function::elu, v.hidden1[k]);
+    kept[a.factors.d[0] + k] = v.d_hidden1[k];
   }
   __syncthreads();
-  for (uint32_t k = threadIdx.x; k < pooled_size; k += kThreads) {
-    a.d_pooled[size_t{graph} * pooled_size + k] = linear_back(a.parameters, a.fc[0], d_hidden1, k) * shares[k];
-    kept[a.factors.in[0] + k] = pooled[k];
+  for (uint32_t k = threadIdx.x; k < v.pooled_size; k += kThreads) {
+    a.d_pooled[size_t{graph} * v.pooled_size + k] = linear_back(a.parameters, a.fc[0], v.d_hidden1, k) * v.shares[k];
+    kept[a.factors.in[0] + k] = v.pooled[k];
   }
+}
+
+/// The rest of a readout, the MLP, the loss, and back to the pooled values: one block of threads per graph.
+template <class P>
+__global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
+  const uint32_t graph = blockIdx.x, id = a.ids[graph];
+  const HeadValues v(a.fc, reinterpret_cast<float*>(dynamic_shared()));
+  pool_parts(a, v, graph, id);
+  __syncthreads();
+  head_forward(a, v, id);
+  __syncthreads();
+  for (uint32_t c = threadIdx.x; c < v.classes; c += kThreads) a.logits[size_t{graph} * v.classes + c] = v.logits[c];
+  if (a.losses == nullptr) return;
+  if (threadIdx.x == 0) {
+    const SerialOutputs<float> outputs(v.logits, v.classes, v.d_logits);
+    const LossValue<float> seen = loss_of(a.loss, outputs, a.targets[id], a.scale);
+    a.losses[graph] = seen.value;
+    a.right[graph] = seen.right ? 1 : 0;
+  }
+  __syncthreads();
+  head_backward(a, v, graph);
 }
 
 // ---- back onto rows

@@ -49,12 +49,6 @@ class LayerwisePath : public Path {
     Network network;
   };
 
-  [[nodiscard]] uint32_t chunk(const TrialRun<P>& run) const {
-    if (options_.chunk_epochs > 0) return options_.chunk_epochs;
-    if (run.seconds_per_epoch() <= 0) return 1;
-    return static_cast<uint32_t>(std::clamp(options_.chunk_seconds / run.seconds_per_epoch(), 1.0, 1e6));
-  }
-
   LayerwiseOptions options_;
 };
 
@@ -76,31 +70,10 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   std::size_t lanes = std::max(1u, options_.lanes);
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
   while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
-  std::vector<std::size_t> broken;
-  std::vector<std::pair<std::size_t, std::unique_ptr<TrialRun<P>>>> running;
-  std::size_t next = 0;
-  while (true) {
-    while (running.size() < lanes && next < trials.size()) {
-      const std::size_t i = next++;
-      if (trials[i].state.epoch >= job.epochs) continue;
-      running.emplace_back(i, std::make_unique<TrialRun<P>>(job, trials[i], i, prepared.graphs, prepared.draws,
-                                                            prepared.network, capacity));
-      running.back().second->watch(options_.timeline);
-      running.back().second->begin(chunk(*running.back().second));
-    }
-    if (running.empty()) break;
-    // The one queued first is looked at first; its next epochs stand behind those of the others.
-    auto [i, run] = std::move(running.front());
-    running.erase(running.begin());
-    if (run->finish(observer)) {
-      run->begin(chunk(*run));
-      running.emplace_back(i, std::move(run));
-    } else if (run->broken()) {
-      broken.push_back(i);
-    }
-  }
-  std::sort(broken.begin(), broken.end());
-  return broken;
+  return train_lanes(job, trials, observer, lanes, 1, [&](std::size_t i, std::size_t) {
+    return std::make_unique<TrialLane<P>>(job, trials[i], prepared.graphs, prepared.draws, prepared.network, capacity,
+                                          options_);
+  });
 }
 
 template <class P>

@@ -260,7 +260,8 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
   HeadArguments a{};
   a.ids = words + plan.at;
   a.graph_numbers = graphs_.numbers();
-  a.labels = graphs_.labels();
+  a.targets = graphs_.targets();
+  a.loss = job_.loss;
   a.levels = static_cast<uint32_t>(network_.levels.size());
   a.width = job_.model.width;
   for (std::size_t l = 0; l < network_.levels.size(); ++l) {

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "engine/core/inputs.hpp"
-#include "engine/core/outcome.hpp"
 #include "engine/cuda/layerwise/trial.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -21,11 +20,11 @@ std::vector<uint32_t> ids_of(const DeviceGraphs& graphs, std::span<const uint32_
 }  // namespace
 
 template <class P>
-TrialRun<P>::TrialRun(const Job& job, Trial& trial, std::size_t number, const DeviceGraphs& graphs,
-                      const DeviceDraws& draws, const Network& network, const Capacity& capacity)
+TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const DeviceDraws& draws,
+                        const Network& network, const Capacity& capacity, const LayerwiseOptions& options)
     : job_(job),
       trial_(trial),
-      number_(number),
+      options_(options),
       graphs_(graphs),
       draws_(draws),
       network_(network),
@@ -45,13 +44,21 @@ TrialRun<P>::TrialRun(const Job& job, Trial& trial, std::size_t number, const De
     full_rows_ += graphs.full(graphs.id(g));
   }
   runner_.load(trial.state.parameters, trial.state.adam_m, trial.state.adam_v);
+  runner_.watch(options.timeline);
 }
 
 template <class P>
-void TrialRun<P>::begin(uint32_t epochs) {
+uint32_t TrialLane<P>::wanted() {
+  if (options_.chunk_epochs > 0) return options_.chunk_epochs;
+  if (seconds_per_epoch_ <= 0) return 1;
+  return static_cast<uint32_t>(std::clamp(options_.chunk_seconds / seconds_per_epoch_, 1.0, 1e6));
+}
+
+template <class P>
+void TrialLane<P>::begin(std::span<Epochs> epochs) {
   const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
-  first_epoch_ = trial_.state.epoch + 1;
-  const uint32_t most = std::min({epochs, job_.epochs - trial_.state.epoch, kMostEpochs});
+  first_epoch_ = epochs[0].first;
+  const uint32_t most = std::min(epochs[0].count, kMostEpochs);
   epochs_ = evaluations_ = 0;
   words_.clear();
   plans_.clear();
@@ -74,6 +81,7 @@ void TrialRun<P>::begin(uint32_t epochs) {
     ++epochs_;
   }
   upload_draws();
+  epochs[0].count = epochs_;
   if (pinned_words_.size() < words_.size()) {
     pinned_words_ = PinnedArray<uint32_t>(words_.size(), "the batches of some epochs");
     device_words_ = DeviceArray<uint32_t>(words_.size(), "the batches of some epochs");
@@ -96,7 +104,7 @@ void TrialRun<P>::begin(uint32_t epochs) {
 
 // The rows of one pass over these graphs.
 template <class P>
-void TrialRun<P>::draw(Key key, std::span<const uint32_t> graphs) {
+void TrialLane<P>::draw(Key key, std::span<const uint32_t> graphs) {
   const DrawTables& tables = draws_.tables();
   if (tables.columns() == 0) return;
   std::size_t used = more_.size();
@@ -105,7 +113,7 @@ void TrialRun<P>::draw(Key key, std::span<const uint32_t> graphs) {
 }
 
 template <class P>
-void TrialRun<P>::upload_draws() {
+void TrialLane<P>::upload_draws() {
   if (device_places_.size() < places_.size()) device_places_ = DeviceArray<uint32_t>(places_.size(), "drawn rows");
   if (device_more_.size() < more_.size()) device_more_ = DeviceArray<uint32_t>(more_.size(), "drawn rows");
   device_places_.upload(places_, stream_);
@@ -114,7 +122,7 @@ void TrialRun<P>::upload_draws() {
 }
 
 template <class P>
-void TrialRun<P>::queue_epoch(uint32_t e) {
+void TrialLane<P>::queue_epoch(uint32_t e) {
   const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
   const std::size_t batches = plans_.size() / epochs_;
   const uint32_t epoch = first_epoch_ + e;
@@ -158,71 +166,55 @@ void TrialRun<P>::queue_epoch(uint32_t e) {
 }
 
 template <class P>
-bool TrialRun<P>::finish(Observer& observer) {
-  const std::size_t train = trial_.train.size();
+std::vector<ChunkOutput> TrialLane<P>::collect() {
+  const std::size_t train = trial_.train.size(), parameters = trial_.state.parameters.size();
   losses_.resize(epochs_ * train);
   right_.resize(epochs_ * train);
   test_logits_.resize(std::size_t{evaluations_} * job_.eval_draws * trial_.test.size() * job_.model.classes);
-  State state = trial_.state;
+  for (auto* values : {&state_.parameters, &state_.adam_m, &state_.adam_v}) values->resize(parameters);
   int bad = 0;
   device_losses_.download(losses_, stream_);
   device_right_.download(right_, stream_);
   device_test_logits_.download(test_logits_, stream_);
-  runner_.save(state.parameters, state.adam_m, state.adam_v);
+  runner_.save(state_.parameters, state_.adam_m, state_.adam_v);
   runner_.bad().download({&bad, 1}, stream_);
   stream_.sync();
-  const bool finite_losses =
-      std::all_of(losses_.begin(), losses_.end(), [](float loss) { return std::isfinite(loss); });
-  if (bad != 0 || !finite_losses) {
-    broken_ = true;
-    return false;
-  }
   seconds_per_epoch_ = Event::ms(*events_[0], *events_[3 * epochs_ - 1]) / 1e3 / epochs_;
-  evaluations_ = 0;
-  bool go_on = true;
+  ChunkOutput chunk;
+  std::size_t evaluations = 0;
   for (uint32_t e = 0; e < epochs_; ++e) {
-    EpochResult result = result_of(e);
-    if (result.evaluated) ++evaluations_;
-    if (e + 1 < epochs_) {
-      go_on = observer.on_passing_epoch(number_, result) && go_on;
-      continue;
-    }
-    state.epoch = result.epoch;
-    state.step = step_;
-    trial_.state = std::move(state);
-    go_on = observer.on_epoch(number_, result, trial_.state) && go_on;
+    chunk.epochs.push_back(output_of(e, evaluations));
+    if (evaluation_due(job_, first_epoch_ + e)) ++evaluations;
   }
-  return go_on && trial_.state.epoch < job_.epochs;
+  chunk.finite = bad == 0 && finite_losses(chunk.epochs);
+  return {std::move(chunk)};
 }
 
-// Requires that `evaluations_` counts the evaluations before.
 template <class P>
-EpochResult TrialRun<P>::result_of(uint32_t e) const {
-  EpochResult result;
-  result.epoch = first_epoch_ + e;
-  result.rows = rows_;
-  result.full_rows = full_rows_;
-  Tally tally;
-  const std::size_t train = trial_.train.size();
-  for (std::size_t i = e * train; i < (e + 1) * train; ++i) tally.add(losses_[i], right_[i] != 0);
-  tally.report(result);
-  result.seconds = Event::ms(*events_[3 * e], *events_[3 * e + 1]) / 1e3;
-  if (!evaluation_due(job_, result.epoch)) return result;
-  result.evaluated = true;
-  result.eval_seconds = Event::ms(*events_[3 * e + 1], *events_[3 * e + 2]) / 1e3;
-  const std::size_t classes = job_.model.classes, test = trial_.test.size();
-  for (std::size_t i = 0; i < test; ++i) {
-    std::vector<double> probabilities(classes, 0.0);
-    for (std::size_t draw = 0; draw < job_.eval_draws; ++draw) {
-      const std::size_t at = (evaluations_ * std::size_t{job_.eval_draws} + draw) * test + i;
-      add_probabilities(std::span(test_logits_).subspan(at * classes, classes), probabilities);
-    }
-    result.test_predictions.push_back(predicted_class(probabilities));
-  }
-  return result;
+void TrialLane<P>::state(std::size_t, State& state) {
+  state.parameters.swap(state_.parameters);
+  state.adam_m.swap(state_.adam_m);
+  state.adam_v.swap(state_.adam_v);
 }
 
-template class TrialRun<Mixed>;
-template class TrialRun<Full>;
+// Of the chunk's epoch e, before which `evaluations` of it were evaluated.
+template <class P>
+EpochOutput TrialLane<P>::output_of(uint32_t e, std::size_t evaluations) const {
+  EpochOutput output;
+  output.rows = rows_;
+  output.full_rows = full_rows_;
+  const std::size_t train = trial_.train.size();
+  for (std::size_t i = e * train; i < (e + 1) * train; ++i) output.tally.add(losses_[i], right_[i] != 0);
+  output.seconds = Event::ms(*events_[3 * e], *events_[3 * e + 1]) / 1e3;
+  if (!evaluation_due(job_, first_epoch_ + e)) return output;
+  output.eval_seconds = Event::ms(*events_[3 * e + 1], *events_[3 * e + 2]) / 1e3;
+  const std::size_t stride = trial_.test.size() * job_.model.classes;
+  output.tests = {std::span(test_logits_).subspan(evaluations * job_.eval_draws * stride, job_.eval_draws * stride),
+                  job_.model.classes, job_.eval_draws, stride};
+  return output;
+}
+
+template class TrialLane<Mixed>;
+template class TrialLane<Full>;
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

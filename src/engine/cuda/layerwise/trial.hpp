@@ -1,44 +1,36 @@
 #pragma once
 /// A trial on the layer-wise path, some epochs at a time.
-///
-///   TrialRun<Mixed> run(job, trial, number, graphs, network, capacity);
-///   while (!run.finished()) {
-///     run.begin(epochs);                        // queued
-///     if (!run.finish(observer)) break;         // waits, tells the observer
-///   }
 #include <memory>
 #include <vector>
 
+#include "engine/core/loop.hpp"
+#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
 #include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 template <class P>
-class TrialRun {
+class TrialLane final : public Lane {
  public:
-  /// Everything must outlive it. `number`: what the observer calls the trial.
-  TrialRun(const Job& job, Trial& trial, std::size_t number, const DeviceGraphs& graphs, const DeviceDraws& draws,
-           const Network& network, const Capacity& capacity);
+  /// Everything must outlive it.
+  TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const DeviceDraws& draws, const Network& network,
+            const Capacity& capacity, const LayerwiseOptions& options);
 
-  /// Queues so many epochs, or as many as are left and fit into the chunk's memory.
-  void begin(uint32_t epochs);
-  /// Waits for them and tells the observer. Returns whether the trial goes on.
-  bool finish(Observer& observer);
-
-  void watch(Timeline* timeline) { runner_.watch(timeline); }
-  [[nodiscard]] bool broken() const { return broken_; }  ///< a number was not finite
-  [[nodiscard]] double seconds_per_epoch() const { return seconds_per_epoch_; }
+  [[nodiscard]] uint32_t wanted() override;
+  void begin(std::span<Epochs> epochs) override;
+  std::vector<ChunkOutput> collect() override;
+  void state(std::size_t trial, State& state) override;
 
  private:
   void queue_epoch(uint32_t epoch);
   void draw(Key key, std::span<const uint32_t> graphs);
   void upload_draws();
-  [[nodiscard]] EpochResult result_of(uint32_t epoch) const;
+  [[nodiscard]] EpochOutput output_of(uint32_t epoch, std::size_t evaluations) const;
 
   const Job& job_;
   Trial& trial_;
-  std::size_t number_;
+  const LayerwiseOptions& options_;
   const DeviceGraphs& graphs_;
   const DeviceDraws& draws_;
   const Network& network_;
@@ -66,9 +58,9 @@ class TrialRun {
   DeviceArray<uint32_t> device_right_;
   std::vector<float> losses_, test_logits_;
   std::vector<uint32_t> right_;
+  State state_;                                 ///< after the chunk
   std::vector<std::unique_ptr<Event>> events_;  ///< three an epoch: begin, trained, evaluated
   double seconds_per_epoch_ = 0;
-  bool broken_ = false;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

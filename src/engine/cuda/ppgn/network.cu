@@ -52,13 +52,13 @@ PpgnGraphs::PpgnGraphs(const Job& job, unsigned threads, Stream& stream) : featu
   classes_ = DeviceArray<PpgnClass>::from(classes, "pairs of nodes", stream);
   nodes_ = DeviceArray<std::uint64_t>::from(nodes, "nodes of the graphs", stream);
   pairs_ = DeviceArray<std::uint32_t>::from(pairs, "pairs of nodes", stream);
-  labels_ = DeviceArray<std::uint32_t>::from(job.data.labels, "labels of the graphs", stream);
   features_ = DeviceArray<float>::from(features, "features of the graphs", stream);
-  stream.sync();
+  targets_ = DeviceTargets(job.data.targets, stream);
+  loss_ = job.loss;
 }
 
 PpgnData PpgnGraphs::view() const {
-  return {classes_.data(), pairs_.data(), nodes_.data(), features_.data(), labels_.data(), feature_count_};
+  return {classes_.data(), pairs_.data(), nodes_.data(), features_.data(), targets_.view(), loss_, feature_count_};
 }
 
 std::vector<PpgnBatch> ppgn_batches(const PpgnGraphs& data, std::span<const std::uint32_t> graphs, std::size_t size,

@@ -15,11 +15,12 @@
 #include "engine/cuda/ppgn/layout.hpp"
 #include "engine/cuda/ppgn/tasks.hpp"
 #include "engine/cuda/runtime/device.hpp"
+#include "engine/cuda/runtime/targets.hpp"
 #include "engine/engine.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// The graphs, features and labels of a job on the device.
+/// The graphs, features and targets of a job on the device.
 ///
 /// Classes of pairs are numbered as in wl::PairClasses. The n × n table of a graph's pairs has its nodes in another
 /// order: those that are the first of their class before the others. So the first pairs of all classes (marked by
@@ -36,8 +37,10 @@ class PpgnGraphs {
   std::vector<PpgnGraph> graphs_;
   DeviceArray<PpgnClass> classes_;
   DeviceArray<std::uint64_t> nodes_;
-  DeviceArray<std::uint32_t> pairs_, labels_;
+  DeviceArray<std::uint32_t> pairs_;
   DeviceArray<float> features_;
+  DeviceTargets targets_;
+  Loss loss_;
   unsigned feature_count_;
 };
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/outcome.hpp"
+#include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.hpp"
@@ -54,66 +54,46 @@ std::vector<std::uint32_t> both(const Trial& trial) {
 }
 
 template <class T>
-class Trainer {
+class TrialLane final : public PlainLane {
  public:
-  Trainer(const Job& job, const PpgnGraphs& data, Trial& trial, std::size_t index, Observer& observer,
-          std::size_t memory, unsigned lanes, const std::atomic<bool>& abandoned)
+  TrialLane(const Job& job, const PpgnGraphs& data, Trial& trial, std::size_t memory, unsigned lanes)
       : job_(job),
         data_(data),
         trial_(trial),
-        index_(index),
-        observer_(observer),
         lanes_(lanes),
-        abandoned_(abandoned),
         network_(job, data, ppgn_most_rows(data, both(trial), job.batch),
                  static_cast<unsigned>(std::min<std::size_t>(job.batch, both(trial).size())),
                  std::max(trial.train.size(), trial.test.size()), memory, {stream_, lanes == 1}),
         train_list_(trial.train.size(), "list of graphs"),
-        test_list_(trial.test.size(), "list of graphs") {}
-
-  // Returns whether all numbers were finite; if not, the trial is left at its last good state.
-  bool run() {
+        test_list_(trial.test.size(), "list of graphs"),
+        step_(trial.state.step) {
     network_.upload(trial_.state);
     test_.prepare(job_, data_, trial_.test, test_list_, stream_);
-    epoch_ = trial_.state.epoch;
-    step_ = trial_.state.step;
-    bool good = true, wanted = true;
-    auto last_state = std::chrono::steady_clock::now();
-    while (good && epoch_ < job_.epochs && !abandoned_) {
-      EpochResult result;
-      result.epoch = epoch_ + 1;
-      network_.keep_state();
-      good = false;
-      for (const float scale : loss_scales<T>()) {
-        good = epoch(scale, result);
-        if (good) break;
-        network_.restore_state();
+  }
+
+  [[nodiscard]] bool state_due() override { return std::chrono::steady_clock::now() - last_state_ >= kBetweenStates; }
+  void state(std::size_t, State& state) override {
+    last_state_ = std::chrono::steady_clock::now();
+    network_.download(state);
+  }
+
+ protected:
+  std::optional<EpochOutput> epoch(std::uint32_t number) override {
+    network_.keep_state();
+    for (const float scale : loss_scales<T>()) {
+      std::optional<EpochOutput> output = epoch(number, scale);
+      if (output) {
+        step_ += train_.batches.size();
+        return output;
       }
-      if (!good) break;
-      step_ += train_.batches.size();
-      epoch_ = result.epoch;
-      const auto now = std::chrono::steady_clock::now();
-      if (wanted && epoch_ < job_.epochs && now - last_state < kBetweenStates) {
-        wanted = observer_.on_passing_epoch(index_, result);
-      } else {
-        last_state = now;
-        take_state();
-        if (!observer_.on_epoch(index_, result, trial_.state) || !wanted) break;
-      }
+      network_.restore_state();
     }
-    if (trial_.state.epoch != epoch_) take_state();
-    return good;
+    return std::nullopt;
   }
 
  private:
-  void take_state() {
-    network_.download(trial_.state);
-    trial_.state.step = step_;
-    trial_.state.epoch = epoch_;
-  }
-
-  bool epoch(float scale, EpochResult& result) {
-    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, result.epoch);
+  std::optional<EpochOutput> epoch(std::uint32_t number, float scale) {
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
     train_.prepare(job_, data_, order, train_list_, stream_);
     network_.begin();
     begin_.record(stream_);
@@ -124,51 +104,44 @@ class Trainer {
       network_.adam(AdamStep(++step, trial_.learning_rate), batch.rows, scale);
     }
     trained_.record(stream_);
-    std::vector<float> losses(order.size()), logits;
+    std::vector<float> losses(order.size());
     std::vector<unsigned> right(order.size());
-    if (!network_.finish({}, losses, right)) return false;
-    Tally tally;
-    for (std::size_t i = 0; i < order.size(); ++i) tally.add(losses[i], right[i] != 0);
-    tally.report(result);
-    result.rows = result.full_rows = 0;
+    if (!network_.finish({}, losses, right)) return std::nullopt;
+    EpochOutput output;
+    for (std::size_t i = 0; i < order.size(); ++i) output.tally.add(losses[i], right[i] != 0);
     for (const PpgnGraph& graph : train_.list) {
-      result.rows += std::uint64_t{graph.rows} * job_.model.layers;
-      result.full_rows += std::uint64_t{graph.nodes} * graph.nodes * job_.model.layers;
+      output.rows += std::uint64_t{graph.rows} * job_.model.layers;
+      output.full_rows += std::uint64_t{graph.nodes} * graph.nodes * job_.model.layers;
     }
-    result.seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
-    result.test_predictions.clear();
-    result.evaluated = evaluation_due(job_, result.epoch);
-    return !result.evaluated || evaluate(result);
+    output.seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
+    if (evaluation_due(job_, number) && !evaluate(output)) return std::nullopt;
+    return output;
   }
 
-  bool evaluate(EpochResult& result) {
-    const std::size_t classes = job_.model.classes;
+  // Nothing is drawn, so one draw is like another.
+  bool evaluate(EpochOutput& output) {
     begin_.record(stream_);
     for (const PpgnBatch& batch : test_.batches) network_.forward(batch, 1);
     trained_.record(stream_);
-    std::vector<float> logits(trial_.test.size() * classes);
-    if (!network_.finish(logits, {}, {})) return false;
-    for (std::size_t i = 0; i < trial_.test.size(); ++i) {
-      result.test_predictions.push_back(predicted_class(std::span(logits).subspan(i * classes, classes)));
-    }
-    result.eval_seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
+    test_logits_.resize(trial_.test.size() * job_.model.classes);
+    if (!network_.finish(test_logits_, {}, {})) return false;
+    output.tests = {test_logits_, job_.model.classes, 1, test_logits_.size()};
+    output.eval_seconds = Event::ms(begin_, trained_) * 1e-3 / lanes_;
     return true;
   }
 
   const Job& job_;
   const PpgnGraphs& data_;
   Trial& trial_;
-  std::size_t index_;
-  Observer& observer_;
   unsigned lanes_;
-  const std::atomic<bool>& abandoned_;
   Stream stream_;
   PpgnNetwork<T> network_;
   DeviceArray<PpgnGraph> train_list_, test_list_;
   Pass train_, test_;
   Event begin_, trained_;
-  std::uint32_t epoch_ = 0;  // the device's state is of this epoch and step; trial_.state may be of an earlier one
-  std::uint64_t step_ = 0;
+  std::uint64_t step_;  // the device's state is of this step; trial_.state may be of an earlier one
+  std::vector<float> test_logits_;
+  std::chrono::steady_clock::time_point last_state_ = std::chrono::steady_clock::now();
 };
 
 template <class T>
@@ -185,7 +158,7 @@ class PpgnPath final : public Path {
     const PpgnGraphs data(job, threads_, stream);
     const std::size_t memory = free_memory() / 10 * 9;
     const unsigned lanes = lanes_for(job, data, trials, memory);
-    std::vector<char> good(trials.size(), 1);
+    std::vector<char> lost(trials.size(), 0);
     std::atomic<std::size_t> next{0};
     std::atomic<bool> abandoned{false};
     std::mutex mutex;
@@ -193,7 +166,11 @@ class PpgnPath final : public Path {
     const auto work = [&] {
       try {
         for (std::size_t i = next++; i < trials.size(); i = next++) {
-          good[i] = Trainer<T>(job, data, trials[i], i, observer, memory / lanes, lanes, abandoned).run() ? 1 : 0;
+          const auto broken = train_lane(
+              job, trials.subspan(i, 1), i, observer,
+              [&] { return std::make_unique<TrialLane<T>>(job, data, trials[i], memory / lanes, lanes); },
+              [&abandoned] { return abandoned.load(); });
+          lost[i] = broken.empty() ? 0 : 1;
         }
       } catch (...) {
         const std::scoped_lock lock(mutex);
@@ -209,7 +186,7 @@ class PpgnPath final : public Path {
     if (error) std::rethrow_exception(error);
     std::vector<std::size_t> broken;
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (good[i] == 0) broken.push_back(i);
+      if (lost[i] != 0) broken.push_back(i);
     }
     return broken;
   }

@@ -1,6 +1,7 @@
 #pragma once
 /// What PPGN does beside products: its input, the maxima that vote, the loss, and Adam.
 #include "engine/core/adam.hpp"
+#include "engine/core/loss.hpp"
 #include "engine/cuda/ppgn/begin.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
 
@@ -180,22 +181,13 @@ static __global__ void __launch_bounds__(kPpgnVoteThreads)
     __syncthreads();
   }
   if (threadIdx.x != 0) return;
-  const unsigned label = data.labels[graphs[g].graph];
-  unsigned first = 0;
-  float sum = 0;
-  bool bad = false;
+  const SerialOutputs<float> outputs(z, votes.classes, d_logits + static_cast<std::size_t>(g) * votes.classes);
+  const LossValue<float> seen = loss_of(data.loss, outputs, data.targets[graphs[g].graph], scale);
+  losses[g] = seen.value;
+  right[g] = seen.right ? 1 : 0;
   for (unsigned c = 0; c < votes.classes; ++c) {
-    bad = bad || !finite(z[c]);
-    if (z[c] > z[first]) first = c;
+    if (!finite(z[c])) *flag = 1;
   }
-  for (unsigned c = 0; c < votes.classes; ++c) sum += expf(z[c] - z[first]);
-  for (unsigned c = 0; c < votes.classes; ++c) {
-    d_logits[static_cast<std::size_t>(g) * votes.classes + c] =
-        (expf(z[c] - z[first]) / sum - (c == label ? 1.0f : 0.0f)) * scale;
-  }
-  losses[g] = logf(sum) + z[first] - z[label];
-  right[g] = first == label ? 1 : 0;
-  if (bad) *flag = 1;
 }
 
 /// Adds what the logits give to a block's output: the gradient of its maxima at their rows. A thread a graph and input.

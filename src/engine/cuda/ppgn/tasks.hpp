@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/core/targets.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -44,11 +45,12 @@ struct PpgnClass {
 
 /// The graphs of the data on the device.
 struct PpgnData {
-  const PpgnClass* classes;     ///< of all graphs
-  const std::uint32_t* pairs;   ///< of all graphs: n × n classes, numbered within the graph (see PpgnGraphs)
-  const std::uint64_t* nodes;   ///< first node of each graph, all numbered through
-  const float* features;        ///< a row a node
-  const std::uint32_t* labels;  ///< one a graph
+  const PpgnClass* classes;    ///< of all graphs
+  const std::uint32_t* pairs;  ///< of all graphs: n × n classes, numbered within the graph (see PpgnGraphs)
+  const std::uint64_t* nodes;  ///< first node of each graph, all numbered through
+  const float* features;       ///< a row a node
+  Targets targets;             ///< one per graph
+  Loss loss;
   unsigned feature_count;
 };
 /// In PpgnData::pairs: the entry that a class's values are computed for.

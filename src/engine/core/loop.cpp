@@ -1,0 +1,181 @@
+#include "engine/core/loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tyche::engine {
+
+bool finite_losses(std::span<const EpochOutput> epochs) {
+  return std::all_of(epochs.begin(), epochs.end(), [](const EpochOutput& e) { return std::isfinite(e.tally.loss); });
+}
+
+Loop::Loop(const Job& job, std::span<Trial> trials, std::size_t first, Observer& observer, Abandoned abandoned)
+    : job_(job),
+      trials_(trials),
+      first_(first),
+      observer_(observer),
+      abandoned_(std::move(abandoned)),
+      progress_(trials.size()) {
+  for (std::size_t t = 0; t < trials.size(); ++t) {
+    const State& state = trials[t].state;
+    Progress& at = progress_[t];
+    at.begun = at.heard = at.old_epoch = state.epoch;
+    at.old_step = state.step;
+    at.stopped = state.epoch >= job.epochs || !observer.on_begin(first + t);
+  }
+}
+
+bool Loop::begun() const {
+  return std::any_of(progress_.begin(), progress_.end(), [](const Progress& at) { return !at.stopped; });
+}
+
+bool Loop::enter(std::unique_ptr<Lane> lane) {
+  lane_ = std::move(lane);
+  fill();
+  return under_way_ > 0;
+}
+
+bool Loop::advance() {
+  const std::vector<ChunkOutput> chunk = lane_->collect();
+  --under_way_;
+  if (next_.empty()) plan();  // before the observer's turn, so that the lane can prepare it meanwhile
+  deliver(chunk);
+  fill();
+  if (under_way_ > 0) return true;
+  for (std::size_t t = 0; t < trials_.size(); ++t) {
+    if (trials_[t].state.epoch != progress_[t].heard) take_state(t);
+  }
+  return false;
+}
+
+// What every trial that goes on does next; nothing where none has an epoch left.
+void Loop::plan() {
+  const std::uint32_t wanted = lane_->wanted();
+  bool any = false;
+  next_.resize(trials_.size());
+  for (std::size_t t = 0; t < trials_.size(); ++t) {
+    const Progress& at = progress_[t];
+    const std::uint32_t left = at.stopped ? 0 : job_.epochs - at.begun;
+    next_[t] = {at.begun + 1, std::min(wanted, left)};
+    any = any || next_[t].count > 0;
+  }
+  if (any) {
+    lane_->plan(next_);
+  } else {
+    next_.clear();
+  }
+}
+
+// Begins chunks for as long as the lane takes them.
+void Loop::fill() {
+  while (under_way_ < lane_->depth() && !(abandoned_ && abandoned_())) {
+    if (next_.empty()) plan();
+    if (next_.empty()) return;
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      if (progress_[t].stopped) next_[t].count = 0;
+    }
+    if (std::all_of(next_.begin(), next_.end(), [](const Epochs& e) { return e.count == 0; })) return;
+    lane_->begin(next_);
+    for (std::size_t t = 0; t < trials_.size(); ++t) progress_[t].begun += next_[t].count;
+    next_.clear();
+    ++under_way_;
+  }
+}
+
+// Epoch by epoch and trial by trial, so that trials in lockstep are heard of in lockstep.
+void Loop::deliver(const std::vector<ChunkOutput>& chunk) {
+  std::size_t epochs = 0;
+  for (std::size_t t = 0; t < trials_.size(); ++t) {
+    if (!progress_[t].stopped && !chunk[t].finite) progress_[t].stopped = progress_[t].broken = true;
+    epochs = std::max(epochs, chunk[t].epochs.size());
+  }
+  for (std::size_t e = 0; e < epochs; ++e) {
+    for (std::size_t t = 0; t < trials_.size(); ++t) {
+      const std::vector<EpochOutput>& own = chunk[t].epochs;
+      if (!progress_[t].stopped && e < own.size()) tell(t, own[e], e + 1 == own.size());
+    }
+  }
+}
+
+// `last`: the lane can give the state after this epoch.
+void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
+  Progress& at = progress_[t];
+  EpochResult result;
+  result.epoch = ++at.heard;
+  output.tally.report(result);
+  result.seconds = output.seconds;
+  result.rows = output.rows;
+  result.full_rows = output.full_rows;
+  if (evaluation_due(job_, result.epoch)) {
+    result.evaluated = true;
+    result.eval_seconds = output.eval_seconds;
+    result.test_predictions = predictions(output.tests, trials_[t].test.size());
+  }
+  const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due());
+  if (!with_state) {
+    if (!observer_.on_passing_epoch(first_ + t, result)) at.stopping = true;
+    return;
+  }
+  take_state(t);
+  if (!observer_.on_epoch(first_ + t, result, trials_[t].state) || at.stopping) at.stopped = true;
+}
+
+void Loop::take_state(std::size_t t) {
+  const Progress& at = progress_[t];
+  const Trial& trial = trials_[t];
+  const std::uint64_t batches = (trial.train.size() + job_.batch - 1) / job_.batch;
+  State& state = trials_[t].state;
+  lane_->state(t, state);
+  state.epoch = at.heard;
+  state.step = at.old_step + (at.heard - at.old_epoch) * batches;
+}
+
+std::vector<std::size_t> Loop::broken() const {
+  std::vector<std::size_t> out;
+  for (std::size_t t = 0; t < progress_.size(); ++t) {
+    if (progress_[t].broken) out.push_back(t);
+  }
+  return out;
+}
+
+std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std::size_t first, Observer& observer,
+                                    const MakeLane& make, const Abandoned& abandoned) {
+  Loop loop(job, trials, first, observer, abandoned);
+  if (!loop.begun()) return {};
+  for (bool more = loop.enter(make()); more;) more = loop.advance();
+  return loop.broken();
+}
+
+std::vector<std::size_t> train_lanes(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,
+                                     std::size_t group,
+                                     const std::function<std::unique_ptr<Lane>(std::size_t, std::size_t)>& make) {
+  struct Running {
+    std::size_t first;
+    std::unique_ptr<Loop> loop;
+  };
+  std::deque<Running> running;
+  std::vector<std::size_t> broken;
+  std::size_t next = 0;
+  while (true) {
+    while (running.size() < lanes && next < trials.size()) {
+      const std::size_t first = next, count = std::min(group, trials.size() - first);
+      next += count;
+      auto loop = std::make_unique<Loop>(job, trials.subspan(first, count), first, observer);
+      if (!loop->begun()) continue;
+      if (loop->enter(make(first, count))) running.push_back({first, std::move(loop)});
+    }
+    if (running.empty()) break;
+    Running oldest = std::move(running.front());
+    running.pop_front();
+    if (oldest.loop->advance()) {
+      running.push_back(std::move(oldest));
+    } else {
+      for (const std::size_t t : oldest.loop->broken()) broken.push_back(oldest.first + t);
+    }
+  }
+  std::sort(broken.begin(), broken.end());
+  return broken;
+}
+
+}  // namespace tyche::engine

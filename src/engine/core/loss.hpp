@@ -1,0 +1,100 @@
+#pragma once
+/// Losses, written once for host and device. A loss sees the outputs of one graph through a small class: here
+/// SerialOutputs, all outputs in front of one thread; on the device also a warp with one output per lane
+/// (cuda/fused/head.cuh). So a new loss is one function here and a line in loss_of().
+///
+///   const LossValue<float> seen = loss_of(job.loss, SerialOutputs<float>(z, outputs, d), targets[graph], 1.0f /
+///   batch);
+///
+/// leaves the gradient of seen.value / batch in d.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/core/both.hpp"
+#include "engine/core/targets.hpp"
+
+namespace tyche::engine {
+
+template <class Real>
+struct LossValue {
+  Real value = 0;
+  bool right = false;  ///< whether the first of the largest outputs is the label's
+};
+
+/// What a loss asks of outputs. Requires at least one.
+template <class Real>
+class SerialOutputs {
+ public:
+  using Value = Real;
+  /// The first of the largest.
+  struct Top {
+    Real value;
+    std::uint32_t place;
+  };
+  TYCHE_BOTH SerialOutputs(const Real* z, std::size_t count, Real* d)
+      : z_(z), d_(d), count_(static_cast<std::uint32_t>(count)) {}
+
+  [[nodiscard]] TYCHE_BOTH Real operator[](std::uint32_t c) const { return z_[c]; }
+  [[nodiscard]] TYCHE_BOTH Top top() const {
+    Top top = {z_[0], 0};
+    for (std::uint32_t c = 1; c < count_; ++c) {
+      if (z_[c] > top.value) top = {z_[c], c};
+    }
+    return top;
+  }
+  [[nodiscard]] TYCHE_BOTH bool is(std::uint32_t c, const Top& top) const { return top.place == c; }
+  /// The sum of term(output, place) over all outputs.
+  template <class Term>
+  [[nodiscard]] TYCHE_BOTH Real sum(const Term& term) const {
+    Real total = 0;
+    for (std::uint32_t c = 0; c < count_; ++c) total += term(z_[c], c);
+    return total;
+  }
+  /// Makes term(output, place) the gradient by that output.
+  template <class Term>
+  TYCHE_BOTH void derive(const Term& term) const {
+    for (std::uint32_t c = 0; c < count_; ++c) d_[c] = term(z_[c], c);
+  }
+
+ private:
+  const Real* z_;
+  Real* d_;
+  std::uint32_t count_;
+};
+
+TYCHE_BOTH float exp_of(float x) { return expf(x); }
+TYCHE_BOTH double exp_of(double x) { return exp(x); }
+TYCHE_BOTH float log_of(float x) { return logf(x); }
+TYCHE_BOTH double log_of(double x) { return log(x); }
+
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable  // a warp's outputs are the device's alone
+#endif
+/// log Σ exp(outputs) - outputs[label].
+template <class Outputs, class Real = typename Outputs::Value>
+TYCHE_BOTH LossValue<Real> cross_entropy(const Outputs& outputs, const Target& target, Real scale) {
+  const std::uint32_t label = target.label;
+  const auto best = outputs.top();
+  const Real top = best.value;
+  const Real total = outputs.sum([top](Real z, std::uint32_t) { return exp_of(z - top); });
+  outputs.derive([top, total, label, scale](Real z, std::uint32_t c) {
+    return (exp_of(z - top) / total - Real(c == label ? 1 : 0)) * scale;
+  });
+  return {log_of(total) + top - outputs[label], outputs.is(label, best)};
+}
+
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+/// The loss of one graph; its gradient times `scale` goes where `outputs` say.
+template <class Outputs, class Real = typename Outputs::Value>
+TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
+  switch (loss) {
+    case Loss::cross_entropy:
+      break;
+  }
+  return cross_entropy(outputs, target, scale);
+}
+
+}  // namespace tyche::engine

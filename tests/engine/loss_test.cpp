@@ -1,0 +1,58 @@
+#include "engine/core/loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "support/random.hpp"
+
+namespace tyche::engine {
+namespace {
+
+LossValue<double> loss_at(const std::vector<double>& z, std::uint32_t label, double scale, std::vector<double>& d) {
+  d.assign(z.size(), 0.0);
+  return loss_of(Loss::cross_entropy, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{label}, scale);
+}
+
+TEST(Loss, OfTwoEqualOutputsIsLogTwoAndPullsBothTheSameWay) {
+  std::vector<double> d;
+  const LossValue<double> seen = loss_at({5, 5}, 1, 3, d);
+  EXPECT_DOUBLE_EQ(seen.value, std::log(2.0));
+  EXPECT_FALSE(seen.right) << "of equal ones the first is the answer";
+  EXPECT_DOUBLE_EQ(d[0], 1.5);
+  EXPECT_DOUBLE_EQ(d[1], -1.5);
+  EXPECT_TRUE(loss_at({5, 5}, 0, 1, d).right);
+}
+
+TEST(Loss, GradientIsThatOfFiniteDifferences) {
+  Stream stream(derive_key(81, Purpose::test));
+  for (const std::size_t outputs : {2u, 3u, 7u}) {
+    for (int i = 0; i < 20; ++i) {
+      std::vector<double> z(outputs), d, ignored;
+      for (double& value : z) value = 8 * stream.uniform() - 4;
+      const auto label = static_cast<std::uint32_t>(stream.below(outputs));
+      const double scale = 0.25;
+      (void)loss_at(z, label, scale, d);
+      for (std::size_t c = 0; c < outputs; ++c) {
+        constexpr double kStep = 1e-6;
+        std::vector<double> up = z, down = z;
+        up[c] += kStep;
+        down[c] -= kStep;
+        const double slope =
+            (loss_at(up, label, 1, ignored).value - loss_at(down, label, 1, ignored).value) / (2 * kStep);
+        EXPECT_NEAR(d[c], scale * slope, 1e-8);
+      }
+    }
+  }
+}
+
+TEST(Loss, StaysFiniteWhereExponentialsWouldNot) {
+  std::vector<double> d;
+  EXPECT_DOUBLE_EQ(loss_at({1000, -1000}, 1, 1, d).value, 2000);
+  EXPECT_DOUBLE_EQ(d[0], 1);
+  EXPECT_DOUBLE_EQ(d[1], -1);
+}
+
+}  // namespace
+}  // namespace tyche::engine
