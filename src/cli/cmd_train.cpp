@@ -82,12 +82,16 @@ struct TrainCall {
     }
   }
 
-  /// The kind of model, where the call names one.
-  [[nodiscard]] std::string kind(const std::string& otherwise) const {
+  /// The value of a field that the call names, as text.
+  [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const {
     for (const Edit& edit : edits) {
-      if (edit.field->key == "model.kind") return edit.value.get<std::string>();
+      if (edit.field->key == key) return edit.value.get<std::string>();
     }
     return otherwise;
+  }
+  /// What the edits are laid over.
+  [[nodiscard]] RunConfig start() const {
+    return train::default_config(text("model.kind", "gcn"), nn::parse_random(text("model.random", "features")));
   }
 
   /// Throws InputError on a value that its field cannot have, or that the model would not look at.
@@ -104,6 +108,14 @@ void say(const TrainCall& call, const std::string& line) {
   if (!call.common.quiet) fmt::print(stderr, "{}\n", line);
 }
 
+std::string random_inputs(const nn::ModelConfig& model) {
+  if (model.random == nn::Random::features) {
+    return fmt::format("{} of {} input dimensions random", model.random_dims(), model.width);
+  }
+  const std::string depth = model.depth == nn::kLeaf ? "leaf" : std::to_string(model.depth);
+  return fmt::format("{} random input columns: {}, depth {}", model.drawn_columns(), nn::name(model.random), depth);
+}
+
 void report(const TrainCall& call, const train::Summary& summary, const RunConfig& config) {
   if (call.common.json) {
     print_json(nlohmann::json(train::to_json(summary, config)));
@@ -118,7 +130,7 @@ void run_train(const TrainCall& call) {
   train::Notes notes;
   if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
   for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
-  RunConfig config = resumes ? stored : train::default_config(call.kind("gcn"));
+  RunConfig config = resumes ? stored : call.start();
   call.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
@@ -146,9 +158,7 @@ void run_train(const TrainCall& call) {
 
   say(call, fmt::format("data    {}", train::describe(data, config)));
   say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters,
-                        config.model.kind != "gcn" ? ""
-                                                   : fmt::format(", {} of {} input dimensions random",
-                                                                 config.model.random_dims(), config.model.width)));
+                        config.model.kind != "gcn" ? "" : ", " + random_inputs(config.model)));
   say(call, fmt::format("engine  {}", engine->description(data.job(config))));
   if (config.folds.count == 1) say(call, fmt::format("folds   one: {}", train::kSameGraphs));
   for (const std::string& warning : train::fold_warnings(data, config)) {

@@ -69,6 +69,7 @@ class Entry {
       return get(c) >= least ? std::string() : fmt::format("must be at least {}", least);  // NaN is refused too
     });
   }
+  Entry& leads() { return set(field_.leads, true); }
   Entry& unused(std::function<std::string(const RunConfig&)> why) { return set(field_.unused, std::move(why)); }
   operator Field() const { return field_; }  // NOLINT(google-explicit-constructor): the table is a list of these
 
@@ -101,7 +102,44 @@ Why only(std::initializer_list<std::string_view> kinds, std::string part) {
   };
 }
 
-Why random_features() { return only({"gcn", "gcn123", "ppgn"}, "random features"); }
+Why random_draws() { return only({"gcn", "gcn123", "ppgn"}, "random features"); }
+std::string random_features(const RunConfig& c) {
+  if (c.model.random == nn::Random::features) return random_draws()(c);
+  return fmt::format("it belongs to random features, and the random inputs are {}", nn::name(c.model.random));
+}
+std::string paths_or_marks(const RunConfig& c) {
+  return c.model.random == nn::Random::features ? "random features have no depth: it is for marks and colours" : "";
+}
+
+/// A number of steps or marks, or "leaf".
+Field depth_field() {
+  Field field =
+      Entry("model.depth", model(&Model::depth), "of marks and colours: how many, or \"leaf\"")
+          .option("--depth",
+                  "Steps of a path (marks, colours), or nodes marked (uniform-marks; class-marks: per class): "
+                  "a number or leaf",
+                  "colours leaf, marks 1")
+          .since("0.2.0")
+          .unused(paths_or_marks);
+  field.form = Field::Form::text;
+  field.value = [](const RunConfig& c) {
+    return c.model.depth == nn::kLeaf ? nlohmann::json("leaf") : nlohmann::json(c.model.depth);
+  };
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    if (value == "leaf") {
+      c.model.depth = nn::kLeaf;
+      return;
+    }
+    const bool text = value.is_string() && nlohmann::json::accept(value.get<std::string>());
+    const nlohmann::json number = text ? nlohmann::json::parse(value.get<std::string>()) : value;
+    constexpr std::uint64_t kMost = nn::kLeaf - 1;
+    if (!number.is_number_integer() || number < 1 || number > kMost) {
+      expected(place, fmt::format("a whole number from 1 to {}, or leaf", kMost), value);
+    }
+    c.model.depth = number.get<std::uint32_t>();
+  };
+  return field;
+}
 Why all_but_ppgn(std::string part) { return only({"gcn", "gcn2", "gcn3", "gcn123"}, std::move(part)); }
 
 std::string one_fold(const RunConfig& c) { return c.folds.count == 1 ? "one fold trains and tests on all graphs" : ""; }
@@ -137,19 +175,25 @@ std::vector<Field> table() {
       Entry("model.width", model(&Model::width)).option("--width", "Width of a layer", "64; ppgn 400"),
       Entry("model.layers", model(&Model::layers))
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
-                  "8"),
+                  "8; marks and colours 4"),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(only({"gcn"}, "convolutions before its layers")),
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
           .unused(all_but_ppgn("MLP behind its readout")),
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
+      Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
+          .option("--random", "gcn: features (the paper's), marks, colours, uniform-marks or class-marks", "features")
+          .since("0.2.0")
+          .leads()
+          .unused(only({"gcn"}, "random inputs but features")),
+      depth_field(),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
           .option("--rni", "Share of the width that is random, 0 to 1", "0")
-          .unused(random_features()),
+          .unused(random_features),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
-          .unused(random_features()),
+          .unused(random_features),
       Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
       Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
           .option("--activation", "elu, tanh or relu", "elu")
@@ -188,7 +232,7 @@ std::vector<Field> table() {
       Entry("training.learning_rate", training(&Training::learning_rate))
           .option("--lr",
                   "Learning rate of Adam; by default for gcn 1e-4 without random features, 2e-4 with some, 5e-4 with "
-                  "random features alone; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
+                  "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       Entry("training.eval_every", training(&Training::eval_every), "epochs between evaluations")
           .option("--eval-every", "Test every so many epochs (and after the last)", "1")
@@ -196,7 +240,7 @@ std::vector<Field> table() {
       Entry("training.eval_draws", training(&Training::eval_draws), "draws whose probabilities are averaged")
           .option("--eval-draws", "Test with the mean of so many draws' probabilities", "1")
           .at_least(1)
-          .unused(random_features()),
+          .unused(random_draws()),
 
       Entry("folds.count", folds(&Folds::count))
           .option("--folds", "Folds of the cross-validation; 1: train and test on all graphs", "10")
@@ -239,7 +283,8 @@ const Field* find_field(std::string_view key) {
 }
 
 bool at_default(const Field& field, const RunConfig& config) {
-  return field.value(config) == field.value(default_config(config.model.kind));
+  const RunConfig start = field.leads ? RunConfig{} : default_config(config.model.kind, config.model.random);
+  return field.value(config) == field.value(start);
 }
 
 std::string identity(const RunConfig& config, const std::vector<std::string_view>& without,
