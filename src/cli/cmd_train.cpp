@@ -82,12 +82,16 @@ struct TrainCall {
     }
   }
 
-  /// The kind of model, where the call names one.
-  [[nodiscard]] std::string kind(const std::string& otherwise) const {
+  /// The value of a field that the call names, as text.
+  [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const {
     for (const Edit& edit : edits) {
-      if (edit.field->key == "model.kind") return edit.value.get<std::string>();
+      if (edit.field->key == key) return edit.value.get<std::string>();
     }
     return otherwise;
+  }
+  /// What the edits are laid over.
+  [[nodiscard]] RunConfig start() const {
+    return train::default_config(text("model.kind", "gcn"), nn::parse_random(text("model.random", "features")));
   }
 
   /// Throws InputError on a value that its field cannot have, or that the model would not look at.
@@ -104,6 +108,14 @@ void say(const TrainCall& call, const std::string& line) {
   if (!call.common.quiet) fmt::print(stderr, "{}\n", line);
 }
 
+std::string random_inputs(const nn::ModelConfig& model) {
+  if (model.random == nn::Random::features) {
+    return fmt::format("{} of {} input dimensions random", model.random_dims(), model.width);
+  }
+  const std::string depth = model.depth == nn::kLeaf ? "leaf" : std::to_string(model.depth);
+  return fmt::format("{} random input columns: {}, depth {}", model.drawn_columns(), nn::name(model.random), depth);
+}
+
 void report(const TrainCall& call, const train::Summary& summary, const RunConfig& config) {
   if (call.common.json) {
     print_json(nlohmann::json(train::to_json(summary, config)));
@@ -118,7 +130,7 @@ void run_train(const TrainCall& call) {
   train::Notes notes;
   if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
   for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
-  RunConfig config = resumes ? stored : train::default_config(call.kind("gcn"));
+  RunConfig config = resumes ? stored : call.start();
   call.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
@@ -148,7 +160,7 @@ void run_train(const TrainCall& call) {
   const std::uint32_t random = config.model.random_dims();
   std::string inputs;
   if (config.model.body() == nn::Body::nodes) {
-    inputs = fmt::format(", {} of {} input dimensions random", random, config.model.width);
+    inputs = ", " + random_inputs(config.model);
   } else if (random > 0) {
     inputs = fmt::format(", {} random features per node", random);
   }

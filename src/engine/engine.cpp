@@ -113,6 +113,10 @@ void validate(const Job& job, std::span<const float> parameters, std::span<const
     check_graph_index(job, graph, "graphs asked for");
     nodes += job.data.graphs[graph].num_nodes();
   }
+  if (!draw.pinned.empty() && job.model.random != nn::Random::features) {
+    throw InputError(fmt::format("pinned random features given, but the model's random inputs are {}, which are drawn",
+                                 nn::name(job.model.random)));
+  }
   if (!draw.pinned.empty() && draw.pinned.size() != nodes * job.model.random_dims()) {
     throw InputError(fmt::format("{} pinned random features given, expected {} ({} nodes x {} random dims)",
                                  draw.pinned.size(), nodes * job.model.random_dims(), nodes, job.model.random_dims()));

@@ -63,16 +63,26 @@ struct Settings {
 
   /// All settings of a row, a later list beating an earlier one, over the defaults of the row's kind of model.
   void apply_over_defaults(std::initializer_list<const std::vector<Setting>*> lists, Row& row) const {
-    const Setting* kind = nullptr;
-    for (const auto* list : lists) {
-      for (const Setting& s : *list) {
-        if (s.key == "model.kind" && s.value.is_string()) kind = &s;
+    const auto last = [&](std::string_view key) {
+      const Setting* found = nullptr;
+      for (const auto* list : lists) {
+        for (const Setting& s : *list) {
+          if (s.key == key && s.value.is_string()) found = &s;
+        }
       }
+      return found;
+    };
+    const Setting *kind = last("model.kind"), *random = last("model.random");
+    nn::Random inputs = nn::Random::features;
+    try {
+      if (random != nullptr) inputs = nn::parse_random(random->value.get<std::string>());
+    } catch (const InputError& error) {
+      document->fail(*random, error.what());
     }
     try {
-      row.config = train::default_config(kind == nullptr ? "gcn" : kind->value.get<std::string>());
+      row.config = train::default_config(kind == nullptr ? "gcn" : kind->value.get<std::string>(), inputs);
     } catch (const InputError& error) {
-      document->fail(*kind, error.what());
+      document->fail(kind == nullptr ? *random : *kind, error.what());
     }
     for (const auto* list : lists) apply(*list, row);
   }

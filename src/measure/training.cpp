@@ -144,7 +144,7 @@ ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, s
   };
   const double width = model.width, fixed = model.deterministic_dims();
   if (fixed > 0) {
-    conv(model.input_features, model.pre_hidden, 0, false);
+    conv(model.pre_inputs(), model.pre_hidden, 0, false);
     conv(model.pre_hidden, fixed, model.pre_hidden, false);
   }
   for (std::uint32_t l = 0; l < model.layers; ++l) {

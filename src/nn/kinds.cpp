@@ -45,7 +45,7 @@ class Builder {
 Layout gcn_layout(const ModelConfig& config) {
   Builder build;
   if (config.deterministic_dims() > 0) {
-    build.graph_conv("pre.0", config.input_features, config.pre_hidden);
+    build.graph_conv("pre.0", config.pre_inputs(), config.pre_hidden);
     build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims());
   }
   for (std::uint32_t l = 0; l < config.layers; ++l) {
@@ -88,7 +88,10 @@ Layout ppgn_layout(const ModelConfig& config) {
 
 // ---- the table
 
-double gcn_rate(const ModelConfig& config) { return config.rni <= 0 ? 1e-4 : config.rni < 1 ? 2e-4 : 5e-4; }
+double gcn_rate(const ModelConfig& config) {
+  if (config.random != Random::features) return 5e-4;
+  return config.rni <= 0 ? 1e-4 : config.rni < 1 ? 2e-4 : 5e-4;
+}
 double sets_rate(const ModelConfig&) { return 5e-4; }
 double ppgn_rate(const ModelConfig&) { return 1e-4; }
 
@@ -98,6 +101,8 @@ constexpr std::string_view kNoPre = "that is for gcn, which has GraphConvs befor
 constexpr std::string_view kNoNodes =
     "random node features are for gcn, gcn123 and ppgn: this model's sets start from their isomorphism types and have "
     "no node inputs";
+constexpr std::string_view kNoDraws =
+    "marks and colours enter the GraphConvs that gcn has before its layers; this model's random inputs are features";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
@@ -105,11 +110,12 @@ constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
                              {"two_sets", kNoLevels},
                              {"mlp_depth", kNoMlps},
                              {"compress", "gcn has a row per node, and no classes of them"}};
-constexpr Unused kOfSets[] = {{"rni", kNoNodes},          {"distribution", kNoNodes}, {"pre_hidden", kNoPre},
-                              {"node_layers", kNoLevels}, {"pair_layers", kNoLevels}, {"two_sets", kNoLevels},
-                              {"mlp_depth", kNoMlps}};
-constexpr Unused kOfGcn123[] = {{"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}};
-constexpr Unused kOfPpgn[] = {{"pre_hidden", kNoPre},
+constexpr Unused kOfSets[] = {{"random", kNoDraws},    {"rni", kNoNodes},          {"distribution", kNoNodes},
+                              {"pre_hidden", kNoPre},  {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
+                              {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps}};
+constexpr Unused kOfGcn123[] = {{"random", kNoDraws}, {"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}};
+constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
+                              {"pre_hidden", kNoPre},
                               {"head_hidden", kNoHead},
                               {"dropout", kNoHead},
                               {"activation", "its MLPs are ReLU networks, as published"},

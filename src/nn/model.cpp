@@ -78,7 +78,8 @@ namespace {
 
 void refuse_unused(const ModelConfig& c) {
   const ModelConfig plain;
-  const std::pair<std::string_view, bool> given[] = {{"rni", c.rni != plain.rni},
+  const std::pair<std::string_view, bool> given[] = {{"random", c.random != plain.random},
+                                                     {"rni", c.rni != plain.rni},
                                                      {"distribution", c.distribution != plain.distribution},
                                                      {"pre_hidden", c.pre_hidden != plain.pre_hidden},
                                                      {"head_hidden", c.head_hidden != plain.head_hidden},
@@ -102,6 +103,16 @@ void refuse_unused(const ModelConfig& c) {
 void validate(const ModelConfig& config) {
   (void)kind_of(config);  // throws where there is none of that name
   refuse_unused(config);
+  if (config.random != Random::features && config.rni != 0) {
+    throw InputError(fmt::format("model: rni is {}, but it is a share of random features, and the random inputs are {}",
+                                 config.rni, name(config.random)));
+  }
+  if (config.random != Random::features && config.distribution != Distribution::normal) {
+    throw InputError(
+        fmt::format("model: the distribution is {}, but it is one of random features, and the random inputs are {}",
+                    name(config.distribution), name(config.random)));
+  }
+  validate_depth(config.random, config.depth);
   const auto size = [](std::string_view what, std::uint32_t value) {
     constexpr std::uint32_t kMost = 1u << 16;
     if (value < 1 || value > kMost) {

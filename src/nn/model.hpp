@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "nn/choices.hpp"
+#include "nn/random_inputs.hpp"
 
 namespace tyche::nn {
 
@@ -46,6 +47,8 @@ struct ModelConfig {
   std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
   std::uint32_t classes = 2;
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
+  Random random = Random::features;  ///< what is random about the input
+  std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp
   /// Random node features, floor(width * rni) columns: of gcn a share of its width; of gcn123 and ppgn (as channels on
   /// the diagonal) behind the node features.
   double rni = 0;
@@ -75,6 +78,11 @@ struct ModelConfig {
   /// Whether the node features are looked at: always, but for a gcn whose inputs are all random.
   [[nodiscard]] bool uses_features() const { return body() != Body::nodes || deterministic_dims() > 0; }
 
+  /// Columns drawn for every node in every pass, behind its features: marks or the code of its colour.
+  [[nodiscard]] std::uint32_t drawn_columns() const { return nn::drawn_columns(random, depth); }
+  /// What the first pre-convolution takes: features and drawn columns.
+  [[nodiscard]] std::uint32_t pre_inputs() const { return input_features + drawn_columns(); }
+
   /// Throws InputError where there is no such kind.
   [[nodiscard]] Body body() const;
   /// Whether this is a model on sets of nodes: gcn2, gcn3, gcn123.
@@ -91,7 +99,8 @@ struct ModelConfig {
 
 /// Throws InputError that says which value makes no sense and what would: every size at least 1, rni in [0, 1], dropout
 /// in [0, 1), a positive fan where a Xavier distribution is used, a known kind, and no option that this kind has no use
-/// for (nn/kinds.hpp): an option is never ignored.
+/// for (nn/kinds.hpp): an option is never ignored; rni for random features alone, and a depth that fits the kind of
+/// random inputs.
 void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):

@@ -73,22 +73,28 @@ std::map<std::string, nlohmann::json> flat(const nlohmann::json& json, std::stri
   return values;
 }
 
-/// What a file's fields are laid over: the defaults of its kind of model.
+/// What a file's fields are laid over: the defaults of its kind of model and of random inputs.
 RunConfig defaults_under(const std::map<std::string, nlohmann::json>& values, std::string_view name) {
-  const auto kind = values.find("model.kind");
-  if (kind == values.end() || !kind->second.is_string()) return RunConfig{};
-  try {
-    return default_config(kind->second.get<std::string>());
-  } catch (const InputError& error) {
-    throw InputError::at(name, kind->first, error.what());
-  }
+  const auto read = [&](const char* key, const std::string& otherwise, const auto& take) {
+    const auto at = values.find(key);
+    try {
+      return take(at == values.end() || !at->second.is_string() ? otherwise : at->second.get<std::string>());
+    } catch (const InputError& error) {
+      throw InputError::at(name, key, error.what());
+    }
+  };
+  const nn::Random random = read("model.random", "features", nn::parse_random);
+  return read("model.kind", "gcn", [&](const std::string& kind) { return default_config(kind, random); });
 }
 
 }  // namespace
 
-RunConfig default_config(const std::string& kind) {
+RunConfig default_config(const std::string& kind, nn::Random random) {
   RunConfig config;
   config.model.kind = kind;
+  config.model.random = random;
+  config.model.depth = nn::default_depth(random);
+  if (random != nn::Random::features) config.model.layers = 4;
   const nn::Kind& defaults = nn::kind_of(config.model);
   config.model.width = defaults.width;
   config.training.epochs = defaults.epochs;

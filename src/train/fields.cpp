@@ -68,6 +68,7 @@ class Entry {
       return get(c) >= least ? std::string() : fmt::format("must be at least {}", least);  // NaN is refused too
     });
   }
+  Entry& leads() { return set(field_.leads, true); }
   Entry& unused(std::function<std::string(const RunConfig&)> why) { return set(field_.unused, std::move(why)); }
   operator Field() const { return field_; }  // NOLINT(google-explicit-constructor): the table is a list of these
 
@@ -98,6 +99,46 @@ auto by_kind(std::string_view field) {
   };
 }
 
+/// Of random features, and of models that take them.
+auto of_features(std::string_view field) {
+  return [field](const RunConfig& c) {
+    if (c.model.random == nn::Random::features) return by_kind(field)(c);
+    return fmt::format("it belongs to random features, and the random inputs are {}", nn::name(c.model.random));
+  };
+}
+std::string paths_or_marks(const RunConfig& c) {
+  return c.model.random == nn::Random::features ? "random features have no depth: it is for marks and colours" : "";
+}
+
+/// A number of steps or marks, or "leaf".
+Field depth_field() {
+  Field field =
+      Entry("model.depth", model(&Model::depth), "of marks and colours: how many, or \"leaf\"")
+          .option("--depth",
+                  "Steps of a path (marks, colours), or nodes marked (uniform-marks; class-marks: per class): "
+                  "a number or leaf",
+                  "colours leaf, marks 1")
+          .since("0.2.0")
+          .unused(paths_or_marks);
+  field.form = Field::Form::text;
+  field.value = [](const RunConfig& c) {
+    return c.model.depth == nn::kLeaf ? nlohmann::json("leaf") : nlohmann::json(c.model.depth);
+  };
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    if (value == "leaf") {
+      c.model.depth = nn::kLeaf;
+      return;
+    }
+    const bool text = value.is_string() && nlohmann::json::accept(value.get<std::string>());
+    const nlohmann::json number = text ? nlohmann::json::parse(value.get<std::string>()) : value;
+    constexpr std::uint64_t kMost = nn::kLeaf - 1;
+    if (!number.is_number_integer() || number < 1 || number > kMost) {
+      expected(place, fmt::format("a whole number from 1 to {}, or leaf", kMost), value);
+    }
+    c.model.depth = number.get<std::uint32_t>();
+  };
+  return field;
+}
 std::string one_fold(const RunConfig& c) { return c.folds.count == 1 ? "one fold trains and tests on all graphs" : ""; }
 
 std::string above_zero(double value) { return value > 0 && std::isfinite(value) ? "" : "must be above 0"; }
@@ -131,19 +172,25 @@ std::vector<Field> table() {
       Entry("model.width", model(&Model::width)).option("--width", "Width of a layer", "64; ppgn 400"),
       Entry("model.layers", model(&Model::layers))
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
-                  "8"),
+                  "8; marks and colours 4"),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(by_kind("pre_hidden")),
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
           .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
+      Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
+          .option("--random", "gcn: features (the paper's), marks, colours, uniform-marks or class-marks", "features")
+          .since("0.2.0")
+          .leads()
+          .unused(by_kind("random")),
+      depth_field(),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
           .option("--rni", "Share of the width that is random, 0 to 1", "0")
-          .unused(by_kind("rni")),
+          .unused(of_features("rni")),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
-          .unused(by_kind("distribution")),
+          .unused(of_features("distribution")),
       Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
       Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
           .option("--activation", "elu, tanh or relu", "elu")
@@ -182,7 +229,7 @@ std::vector<Field> table() {
       Entry("training.learning_rate", training(&Training::learning_rate))
           .option("--lr",
                   "Learning rate of Adam; by default for gcn 1e-4 without random features, 2e-4 with some, 5e-4 with "
-                  "random features alone; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
+                  "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       Entry("training.eval_every", training(&Training::eval_every), "epochs between evaluations")
           .option("--eval-every", "Test every so many epochs (and after the last)", "1")
@@ -233,7 +280,8 @@ const Field* find_field(std::string_view key) {
 }
 
 bool at_default(const Field& field, const RunConfig& config) {
-  return field.value(config) == field.value(default_config(config.model.kind));
+  const RunConfig start = field.leads ? RunConfig{} : default_config(config.model.kind, config.model.random);
+  return field.value(config) == field.value(start);
 }
 
 std::string identity(const RunConfig& config, const std::vector<std::string_view>& without,

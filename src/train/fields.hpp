@@ -38,6 +38,7 @@ struct Field {
   std::string since = "0.1.0";
   Form form = Form::text;
   Origin origin = Origin::chosen;
+  bool leads = false;   ///< other defaults follow from it (default_config): its own is that of any run
   bool decides = true;  ///< false: where and by what a run was made, not what it is
 
   std::function<nlohmann::json(const RunConfig&)> value;
@@ -57,7 +58,7 @@ struct Field {
 /// Null where there is none.
 [[nodiscard]] const Field* find_field(std::string_view key);
 
-/// Whether a field has the value that its kind of model begins with (default_config).
+/// Whether a field has the value that its kind of model, with its kind of random inputs, begins with (default_config).
 [[nodiscard]] bool at_default(const Field& field, const RunConfig& config);
 
 /// What speaks against a field's value, to be read behind its name: "must be at least 1; came 0", or "is 3, but gcn

@@ -14,6 +14,12 @@ namespace tyche::train {
 namespace {
 
 void check_pinned(const NpyMatrix& pinned, const nn::ModelConfig& model, const GraphSet& set, std::string_view name) {
+  if (model.random != nn::Random::features) {
+    throw InputError::at(
+        name, "",
+        fmt::format("random features are given, but this model's random inputs are {}, which are drawn",
+                    nn::name(model.random)));
+  }
   if (model.random_dims() == 0) {
     throw InputError::at(name, "", "random features are given, but this model has none (rni is 0)");
   }

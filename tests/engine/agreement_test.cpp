@@ -34,7 +34,8 @@ Exact exact_answer(const Toy& toy, const nn::ModelConfig& config, std::span<cons
     const MessageGraph messages = node_messages(toy.graphs[g], config.aggregation);
     std::vector<float> random(messages.rows_in * config.random_dims());
     random_features(config, key, g, messages.rows_in, random.data(), config.random_dims());
-    const reference::Input input{&messages, toy.features[g], random, {}};
+    const std::vector<float> features = pre_inputs(toy.job(config), draw, g);
+    const reference::Input input{&messages, features, random, {}};
     const auto pass = network.forward(p, input);
     std::vector<double> d_logits;
     out.loss += scale * reference::cross_entropy<double>(pass.logits, toy.labels[g], scale, d_logits);
@@ -79,6 +80,12 @@ nn::ModelConfig random_model(Stream& stream) {
   config.rni = shares[stream.below(5)];
   config.distribution = static_cast<nn::Distribution>(stream.below(4));
   config.xavier_fan = 100;
+  if (stream.below(3) == 0) {
+    config.rni = 0;
+    config.distribution = nn::Distribution::normal;
+    config.random = static_cast<nn::Random>(1 + stream.below(4));
+    config.depth = config.random == nn::Random::colours ? nn::kLeaf : 1 + static_cast<std::uint32_t>(stream.below(4));
+  }
   config.activation = static_cast<nn::Activation>(stream.below(3));
   config.aggregation = static_cast<nn::Aggregation>(stream.below(2));
   config.readout = static_cast<nn::Readout>(stream.below(3));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/inputs.hpp"
 #include "engine/engine.hpp"
 #include "support/random.hpp"
 
@@ -54,6 +55,15 @@ inline Toy random_toy(const nn::ModelConfig& model, std::size_t count, Node most
     toy.add(random_graph(1 + static_cast<Node>(stream.below(most)), stream.uniform() * 0.6, stream), model, stream);
   }
   return toy;
+}
+
+/// What the first pre-convolution takes of a graph: node features and drawn columns, by the plain functions.
+inline std::vector<float> pre_inputs(const Job& job, const Draw& draw, std::uint32_t graph) {
+  const std::size_t columns = job.model.pre_inputs();
+  std::vector<float> rows(job.data.graphs[graph].num_nodes() * columns);
+  fixed_columns(job, graph, rows.data(), columns);
+  drawn_columns(job, inputs_of(draw), graph, rows.data() + job.model.input_features, columns);
+  return rows;
 }
 
 /// A trial on all graphs but the last `test`.

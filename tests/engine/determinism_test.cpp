@@ -30,12 +30,14 @@ void expect_same(const Outcome& a, const Outcome& b, const std::string& what) {
   }
 }
 
-class Determinism : public testing::TestWithParam<std::string> {
+class Determinism : public testing::TestWithParam<std::pair<std::string, nn::Random>> {
  protected:
   Determinism() {
     config.width = 20;
     config.layers = 3;
-    config.rni = 0.5;
+    config.random = GetParam().second;
+    config.depth = nn::default_depth(config.random);
+    config.rni = config.random == nn::Random::features ? 0.5 : 0;
     Stream stream(derive_key(4, Purpose::test));
     // Batches of about 500 rows: two or three slices each.
     toy = random_toy(config, 34, 100, stream);
@@ -48,7 +50,7 @@ class Determinism : public testing::TestWithParam<std::string> {
     std::vector<Trial> trials;
     for (const std::uint32_t fold : folds) trials.push_back(trial_of(job, 9, fold, 6));
     Recorder record(trials.size());
-    make_engine(GetParam(), threads)->train(job, trials, record);
+    make_engine(GetParam().first, threads)->train(job, trials, record);
     Outcome out;
     for (Trial& trial : trials) out.states.push_back(std::move(trial.state));
     out.results = std::move(record.results);
@@ -85,13 +87,13 @@ TEST_P(Determinism, StoppingAndGoingOnChangesNothing) {
     std::vector<Trial> trials = {trial_of(job, 9, 0, 6)};
     Recorder first(1), second(1);
     first.stop_after = stop;
-    make_engine(GetParam(), 1)->train(job, trials, first);
+    make_engine(GetParam().first, 1)->train(job, trials, first);
     EXPECT_EQ(trials[0].state.epoch, stop);
     // What a checkpoint keeps is the state.
     Trial resumed = trial_of(job, 9, 0, 6);
     resumed.state = trials[0].state;
     trials = {resumed};
-    make_engine(GetParam(), 3)->train(job, trials, second);
+    make_engine(GetParam().first, 3)->train(job, trials, second);
     EXPECT_EQ(first.results[0].size(), stop);
     EXPECT_EQ(trials[0].state.parameters, whole.states[0].parameters);
     EXPECT_EQ(trials[0].state.adam_v, whole.states[0].adam_v);
@@ -100,7 +102,7 @@ TEST_P(Determinism, StoppingAndGoingOnChangesNothing) {
 }
 
 TEST_P(Determinism, PredictingWithATrialsKeysRepeatsItsLastEvaluation) {
-  const auto engine = make_engine(GetParam(), 2);
+  const auto engine = make_engine(GetParam().first, 2);
   std::vector<Trial> trials = {trial_of(job, 9, 3, 6)};
   Recorder record(1);
   engine->train(job, trials, record);
@@ -141,19 +143,30 @@ TEST_P(Determinism, ATrialTheObserverDoesNotWantIsLeftAsItWas) {
   std::vector<Trial> trials = {trial_of(job, 9, 0, 6), trial_of(job, 9, 1, 6)};
   const State before = trials[1].state;
   First record(2);
-  make_engine(GetParam(), 1)->train(job, trials, record);
+  make_engine(GetParam().first, 1)->train(job, trials, record);
   EXPECT_EQ(record.results[0].size(), job.epochs);
   EXPECT_TRUE(record.results[1].empty());
   EXPECT_EQ(trials[1].state.parameters, before.parameters);
   EXPECT_EQ(trials[1].state.epoch, 0u);
 }
 
-std::string title(const testing::TestParamInfo<std::string>& info) {
-  std::string text = info.param;
+// Every engine with random features, and the two that draw in ways of their own with marks and colours.
+std::vector<std::pair<std::string, nn::Random>> engines_and_inputs() {
+  std::vector<std::pair<std::string, nn::Random>> all;
+  for (const std::string& name : cpu_engine_names()) all.emplace_back(name, nn::Random::features);
+  for (const auto random :
+       {nn::Random::marks, nn::Random::colours, nn::Random::uniform_marks, nn::Random::class_marks}) {
+    all.emplace_back("cpu", random);
+  }
+  all.emplace_back("reference", nn::Random::colours);
+  return all;
+}
+std::string title(const testing::TestParamInfo<std::pair<std::string, nn::Random>>& info) {
+  std::string text = info.param.first + "_" + std::string(nn::name(info.param.second));
   for (char& c : text) c = c == '-' ? '_' : c;
   return text;
 }
-INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(cpu_engine_names()), title);
+INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(engines_and_inputs()), title);
 
 // An observer that throws must not hang the other threads, and the error must come out.
 class Thrower : public Observer {

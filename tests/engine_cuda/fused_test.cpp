@@ -84,6 +84,14 @@ std::vector<Case> cases() {
   add("half_random", small_model(64, 2, 0.5), nothing);
   add("odd_share", small_model(32, 2, 0.4), [](Case& c) { c.model.input_features = 5; });
   add("wide_features", small_model(16, 1, 0.5), [](Case& c) { c.model.input_features = 40, c.graphs = 3; });
+  const auto drawn = [](nn::Random random, std::uint32_t depth) {
+    return [random, depth](Case& c) { c.model.random = random, c.model.depth = depth; };
+  };
+  add("colours", small_model(32, 2, 0), drawn(nn::Random::colours, nn::kLeaf));
+  add("colours_of_a_depth", small_model(64, 2, 0), drawn(nn::Random::colours, 1));
+  add("marks", small_model(16, 1, 0), drawn(nn::Random::marks, 3));
+  add("uniform_marks", small_model(32, 1, 0), drawn(nn::Random::uniform_marks, 33));
+  add("class_marks", small_model(32, 1, 0), drawn(nn::Random::class_marks, 2));
   add("tanh_uniform", small_model(32, 2, 1), [](Case& c) {
     c.model.activation = nn::Activation::tanh;
     c.model.distribution = nn::Distribution::uniform;

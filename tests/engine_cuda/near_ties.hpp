@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/cases.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference/network.hpp"
@@ -35,8 +36,8 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
       std::copy_n(draw.pinned.begin() + static_cast<std::ptrdiff_t>(used), random.size(), random.begin());
       used += random.size();
     }
-    const std::span<const float> features =
-        model.deterministic_dims() > 0 ? std::span<const float>(job.data.features[g]) : std::span<const float>();
+    const std::vector<float> features =
+        model.deterministic_dims() > 0 ? pre_inputs(job, draw, g) : std::vector<float>();
     const reference::Input input{&messages, features, random, {}};
     auto pass = network.forward(p, input);
     std::vector<double> d_logits;

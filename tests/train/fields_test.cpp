@@ -83,6 +83,46 @@ TEST(Fields, WhatAModelDoesNotUseIsRefusedWithTheReason) {
               testing::ThrowsMessage<InputError>(HasSubstr("model.node_layers is 5, but gcn has no tower")));
 }
 
+TEST(Fields, RandomInputsHaveDefaultsOfTheirOwn) {
+  EXPECT_EQ(default_config("gcn", nn::Random::colours).model.depth, nn::kLeaf);
+  EXPECT_EQ(default_config("gcn", nn::Random::colours).model.layers, 4u);
+  EXPECT_EQ(default_config("gcn", nn::Random::marks).model.depth, 1u);
+  EXPECT_EQ(default_learning_rate(default_config("gcn", nn::Random::marks).model), 5e-4);
+  EXPECT_THROW((void)default_config("ppgn", nn::Random::colours), InputError);
+  const RunConfig read = config_from_toml("[model]\nrandom = \"marks\"\n", "config.toml");
+  EXPECT_EQ(read.model.depth, 1u);
+  EXPECT_EQ(read.model.layers, 4u);
+  // What 0.1.0 could say keeps its text; what it could not is said, but for defaults.
+  EXPECT_THAT(identity(default_config("gcn"), {}), Not(HasSubstr("model.random")));
+  RunConfig config = default_config("gcn", nn::Random::colours);
+  EXPECT_THAT(identity(config, {}), HasSubstr("model.random = \"colours\"\n"));
+  EXPECT_THAT(identity(config, {}), Not(HasSubstr("model.depth")));
+  config.model.depth = 2;
+  EXPECT_THAT(identity(config, {}), HasSubstr("model.depth = 2\n"));
+}
+
+TEST(Fields, ADepthIsANumberOrTheLeaf) {
+  RunConfig config = default_config("gcn", nn::Random::colours);
+  const Field& depth = *find_field("model.depth");
+  for (const auto& [given, meant] :
+       {std::pair<nlohmann::json, std::uint32_t>{"leaf", nn::kLeaf}, {"3", 3}, {7, 7}, {1'000'000, 1'000'000}}) {
+    depth.assign(config, given, "--depth");
+    EXPECT_EQ(config.model.depth, meant);
+    EXPECT_EQ(refusal(depth, config), "");
+  }
+  for (const nlohmann::json& given : std::vector<nlohmann::json>{0, "0", -1, 2.5, "leaves", "", true}) {
+    EXPECT_THAT([&] { depth.assign(config, given, "--depth"); },
+                testing::ThrowsMessage<InputError>(HasSubstr("--depth: expected a whole number from 1")))
+        << given;
+  }
+  EXPECT_THAT(refused("gcn", "model.depth", 2), HasSubstr("random features have no depth"));
+  EXPECT_THAT(refused("gcn3", "model.random", "colours"), HasSubstr("it is for gcn"));
+  config = default_config("gcn", nn::Random::colours);
+  config.model.rni = 0.5;
+  EXPECT_THAT(refusal(*find_field("model.rni"), config), HasSubstr("the random inputs are colours"));
+  EXPECT_THAT([&] { validate(config); }, testing::ThrowsMessage<InputError>(HasSubstr("rni")));
+}
+
 TEST(Fields, OneFoldSetsNoGraphsAside) {
   const datasets::Dataset dataset = small_dataset();
   RunConfig config = small_config(dataset);

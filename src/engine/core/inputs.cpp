@@ -1,6 +1,9 @@
 #include "engine/core/inputs.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include "engine/core/drawn_numbers.hpp"
 
 namespace tyche::engine {
 
@@ -21,6 +24,17 @@ void fixed_columns(const Job& job, std::uint32_t graph, float* out, std::size_t 
   const float* from = job.data.features[graph].data();
   for (std::size_t v = 0; v < job.data.graphs[graph].num_nodes(); ++v) {
     std::copy_n(from + v * columns, columns, out + v * stride);
+  }
+}
+
+void drawn_columns(const Job& job, const Inputs& inputs, std::uint32_t graph, float* out, std::size_t stride) {
+  const std::size_t columns = job.model.drawn_columns();
+  if (columns == 0) return;
+  const Graph& own = job.data.graphs[graph];
+  std::vector<std::uint32_t> numbers(own.num_nodes());
+  draw_numbers(job.model, own, inputs.key, graph, numbers);
+  for (std::size_t v = 0; v < numbers.size(); ++v) {
+    nn::code_of(job.model.random, numbers[v], {out + v * stride, columns});
   }
 }
 

@@ -4,6 +4,7 @@
 ///
 ///   const Inputs inputs = training_inputs(trial, epoch);
 ///   fixed_columns(job, graph, rows, stride);                            // types and attributes
+///   drawn_columns(job, inputs, graph, rows + fixed, stride);            // marks or colours, where the model has them
 ///   random_columns(job.model, inputs, graph, nodes, 0, more, stride);   // the paper's random features
 ///   dropout_columns(job.model, inputs, graph, factors);
 ///
@@ -40,6 +41,10 @@ struct Inputs {
 
 /// The node features of a graph: row v at out + v * stride, model.input_features columns.
 void fixed_columns(const Job& job, std::uint32_t graph, float* out, std::size_t stride);
+
+/// The drawn columns of a graph, marks or the codes of colours: row v at out + v * stride, model.drawn_columns()
+/// columns. Drawn afresh: a pass over many graphs has them from engine/core/draw_tables.hpp.
+void drawn_columns(const Job& job, const Inputs& inputs, std::uint32_t graph, float* out, std::size_t stride);
 
 /// The random features of a graph: row v at out + v * stride, model.random_dims() columns. `before`: how many nodes the
 /// graphs before it have among those that were asked for; looked at only where features are pinned.

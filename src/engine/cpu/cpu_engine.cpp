@@ -59,7 +59,7 @@ class CpuEngine final : public Engine {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
     if (job.model.body() != nn::Body::nodes) return train_batches(job, trials, observer, model_maker(job), threads_);
-    PreparedJob prepared(job, kernels_, threads_);
+    PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);
     TeamPool::run(trials.size(), threads_,
                   [&](std::size_t i, Team& team) { train_trial(prepared, trials, i, observer, team); });
   }
@@ -69,7 +69,7 @@ class CpuEngine final : public Engine {
     validate(job, parameters, which, draw);
     if (job.model.body() != nn::Body::nodes)
       return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
-    PreparedJob prepared(job, kernels_, threads_);
+    PreparedJob prepared(job, kernels_, 1, threads_);
     const FixedParameters fixed(prepared.model(), parameters);
     const Slices slices(members_of(prepared, which));
     Logits logits;
@@ -91,7 +91,7 @@ class CpuEngine final : public Engine {
     if (job.model.body() != nn::Body::nodes) {
       return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
     }
-    PreparedJob prepared(job, kernels_, 1);
+    PreparedJob prepared(job, kernels_, 1, 1);
     const FixedParameters fixed(prepared.model(), parameters);
     const Slices slices(members_of(prepared, which));
     const FlushDenormals flush;

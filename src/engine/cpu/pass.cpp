@@ -27,7 +27,8 @@ class Carver {
 
 }  // namespace
 
-Pass::Pass(const PackedModel& model) : model_(model), kernels_(model.kernels()), layers_(model) {}
+Pass::Pass(const PackedModel& model, const DrawTables& drawn)
+    : model_(model), kernels_(model.kernels()), drawn_(drawn), layers_(model) {}
 
 void Pass::reserve(std::size_t rows, std::size_t graphs) {
   const nn::ModelConfig& config = model_.config();
@@ -35,7 +36,7 @@ void Pass::reserve(std::size_t rows, std::size_t graphs) {
   if (rows > row_capacity_) {
     const auto place = [&](Carver carver) {
       if (!model_.pre().empty()) {
-        features_ = carver.view(rows, model_.stride(config.input_features));
+        features_ = carver.view(rows, model_.stride(config.pre_inputs()));
         pre_hidden_ = carver.view(rows, model_.stride(config.pre_hidden));
       }
       convs_.clear();
@@ -66,17 +67,28 @@ void Pass::reserve(std::size_t rows, std::size_t graphs) {
   }
 }
 
+// Node features and, behind them, drawn columns.
+void Pass::fill_features(const Slice& slice) {
+  const std::size_t columns = model_.config().input_features, drawn = drawn_.columns();
+  for (std::size_t g = 0; g < members_.size(); ++g) {
+    const std::size_t nodes = pieces_[g].messages->rows_in;
+    for (std::size_t v = 0; v < nodes; ++v) {
+      std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].in + v));
+    }
+    if (drawn == 0) continue;
+    const std::uint32_t* numbers = drawn_.numbers(slice.inputs.key, members_[g].graph, numbers_);
+    for (std::size_t v = 0; v < nodes; ++v) {
+      std::copy_n(drawn_.code(numbers[v]), drawn, features_.row(pieces_[g].in + v) + columns);
+    }
+  }
+}
+
 void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
   const nn::ModelConfig& config = model_.config();
   const std::size_t fixed = config.deterministic_dims();
   const std::size_t random = config.random_dims();
   if (fixed > 0) {
-    const std::size_t columns = config.input_features;
-    for (std::size_t g = 0; g < members_.size(); ++g) {
-      for (std::size_t v = 0; v < pieces_[g].nodes(); ++v) {
-        std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].first + v));
-      }
-    }
+    fill_features(slice);
     layers_.conv_forward(model_.pre()[0], parameters, pieces_, features_, pre_hidden_);
     layers_.conv_forward(model_.pre()[1], parameters, pieces_, pre_hidden_, convs_[0]);
   }

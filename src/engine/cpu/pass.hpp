@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/draw_tables.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/core/outcome.hpp"
 #include "engine/cpu/aligned.hpp"
@@ -36,7 +37,8 @@ struct Slice {
 
 class Pass {
  public:
-  explicit Pass(const PackedModel& model);
+  /// Both must outlive it.
+  Pass(const PackedModel& model, const DrawTables& drawn);
 
   /// The logits of the slice's members, which must outlive losses() and backward().
   void forward(const Slice& slice, const Parameters& parameters);
@@ -50,6 +52,7 @@ class Pass {
 
  private:
   void reserve(std::size_t rows, std::size_t graphs);
+  void fill_features(const Slice& slice);
   void fill_inputs(const Slice& slice, const Parameters& parameters);
   void readout();
   void spread_readout(View d_out);
@@ -58,6 +61,8 @@ class Pass {
 
   const PackedModel& model_;
   const Kernels& kernels_;
+  const DrawTables& drawn_;
+  std::vector<std::uint32_t> numbers_;  ///< scratch: drawn for a graph that has no table
   LayerRunner layers_;
   std::span<const Member> members_;
   std::vector<Piece> pieces_;

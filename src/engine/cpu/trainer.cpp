@@ -229,8 +229,12 @@ class TrialLane final : public PlainLane {
 
 }  // namespace
 
-PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, unsigned threads)
-    : job_(job), model_(job.model, kernels), messages_(job.data.graphs.size()), passes_(threads) {
+PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
+    : job_(job),
+      model_(job.model, kernels),
+      messages_(job.data.graphs.size()),
+      drawn_(job, passes, threads),
+      passes_(threads) {
   parallel_for(messages_.size(), threads,
                [&](std::size_t g) { messages_[g] = node_messages(job.data.graphs[g], job.model.aggregation); });
 }
@@ -255,7 +259,7 @@ std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) 
 }
 
 Pass& PreparedJob::pass(std::size_t worker) {
-  if (!passes_[worker]) passes_[worker] = std::make_unique<Pass>(model_);
+  if (!passes_[worker]) passes_[worker] = std::make_unique<Pass>(model_, drawn_);
   return *passes_[worker];
 }
 

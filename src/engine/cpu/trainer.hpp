@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/draw_tables.hpp"
 #include "engine/core/message_graph.hpp"
 #include "engine/cpu/packed_model.hpp"
 #include "engine/cpu/pass.hpp"
@@ -16,7 +17,8 @@ namespace tyche::engine::cpu {
 /// A job made ready: packed model, message graphs, and a Pass for every thread that comes to need one.
 class PreparedJob {
  public:
-  PreparedJob(const Job& job, const Kernels& kernels, unsigned threads);
+  /// `passes`: how often each graph will be drawn, about; see DrawTables.
+  PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads);
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const PackedModel& model() const { return model_; }
@@ -29,6 +31,7 @@ class PreparedJob {
   const Job& job_;
   PackedModel model_;
   std::vector<MessageGraph> messages_;
+  DrawTables drawn_;
   std::vector<std::unique_ptr<Pass>> passes_;
 };
 

@@ -109,7 +109,7 @@ class CudaEngine : public Engine {
     }
     if (options_.choice != Choice::layerwise && options_.precision == Precision::mixed) {
       const std::string why = fused_refuses(job);
-      if (why.empty()) return make_fused_path();
+      if (why.empty()) return make_fused_path(options_.threads);
       if (options_.choice == Choice::fused) throw InputError("the fused path cannot run this: " + why);
     }
     const std::string why = layerwise_refuses(job);

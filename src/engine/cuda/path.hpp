@@ -40,8 +40,9 @@ class Path {
 
 /// For every path: why it cannot run a job; empty: it can.
 [[nodiscard]] std::string fused_refuses(const Job& job);
-[[nodiscard]] std::unique_ptr<Path> make_fused_path();
-/// gcn, gcn2, gcn3, gcn123. `threads` prepare data on the host; 0: all cores.
+/// `threads` prepare data and draws on the host; 0: all cores.
+[[nodiscard]] std::unique_ptr<Path> make_fused_path(unsigned threads = 0);
+/// gcn, gcn2, gcn3, gcn123. `threads` as above.
 [[nodiscard]] std::string layerwise_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
 /// ppgn. `threads` as above.

@@ -34,7 +34,7 @@ struct Matrix {
 /// What one graph brings to a forward pass.
 struct Input {
   const MessageGraph* messages = nullptr;
-  std::span<const float> features;  ///< nodes × input_features
+  std::span<const float> features;  ///< nodes × pre_inputs()
   std::span<const float> random;    ///< nodes × random_dims
   std::span<const float> dropout;   ///< one factor per hidden value of head.fc1, or none: dropout off
 };
@@ -212,7 +212,7 @@ Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input&
   // 1. Input: deterministic columns first, random ones after them.
   Matrix<Real> h(nodes, config_.width);
   if (!pre_.empty()) {
-    Matrix<Real> x(nodes, config_.input_features);
+    Matrix<Real> x(nodes, config_.pre_inputs());
     for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = Real(input.features[i]);
     pass.pre.push_back(std::move(x));
     for (const ConvPlace& at : pre_) {

@@ -18,7 +18,7 @@ namespace {
 
 // The random numbers of one graph in a pass.
 struct Drawn {
-  std::vector<float> random, dropout;
+  std::vector<float> features, random, dropout;
 };
 
 // A job made ready: the message graphs of all its graphs and the network.
@@ -36,7 +36,12 @@ class Prepared {
     Input input;
     input.messages = &messages_[graph];
     const std::size_t nodes = messages_[graph].rows_in;
-    if (model.deterministic_dims() > 0) input.features = job_.data.features[graph];
+    if (model.deterministic_dims() > 0) {
+      drawn.features.resize(nodes * model.pre_inputs());
+      fixed_columns(job_, graph, drawn.features.data(), model.pre_inputs());
+      drawn_columns(job_, inputs, graph, drawn.features.data() + model.input_features, model.pre_inputs());
+      input.features = drawn.features;
+    }
     drawn.random.resize(nodes * model.random_dims());
     random_columns(model, inputs, graph, nodes, before, drawn.random.data(), model.random_dims());
     input.random = drawn.random;

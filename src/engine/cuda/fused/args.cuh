@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "engine/core/loss.hpp"
+#include "engine/cuda/runtime/drawn.cuh"
 #include "engine/cuda/runtime/mma.cuh"
 #include "nn/choices.hpp"
 
@@ -73,7 +74,7 @@ struct Model {
   int fixed;     ///< deterministic columns of that input
   int random;    ///< random ones, after them
   int width;     ///< true width; columns beyond are zero
-  int features;  ///< columns of the node features
+  int features;  ///< columns of the node features; drawn ones stand behind them
   int classes;
   int hidden;  ///< head's second layer, padded to 32
   nn::Activation activation;
@@ -147,6 +148,9 @@ struct Args {
   float* logits;                 ///< [epoch][trial][draw][test graph][class]; see train_logits
   float* train_logits;           ///< of the batch in training, or null: [graph][class]
   int* bad_epoch;                ///< 1 + the chunk's epoch in which a trial met a number that is not finite, or 0
+  DrawnColumns drawn;            ///< marks or colours, where the model has them
+  const unsigned* places;        ///< of their rows: [epoch][trial][step][graph of the batch]
+  const unsigned* test_places;   ///< [epoch][trial][draw][test graph]
   const float* pinned;           ///< random features given by the caller, or null
   const unsigned* pinned_first;  ///< row of a place's first node in them
 

@@ -15,6 +15,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct FusedOptions {
   std::size_t chunk_epochs = 0;  ///< epochs between two looks at the host; 0: about a quarter of a second's
   std::size_t group = 0;         ///< trials in lockstep at most; 0: as many as memory holds
+  unsigned threads = 0;          ///< of the host, for data and draws; 0: all cores
 };
 
 /// make_fused_path() of path.hpp, with other options.

@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   const Unit unit = a.units[row * a.units_stride + index];
   const Names names = {
       {unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {}, trial, index, keys.dropout, row};
-  const Members members = prepare<W>(a, sm, unit, keys.features, names);
+  const unsigned* places = a.places == nullptr ? nullptr : a.places + row * a.batch;
+  const Members members = prepare<W>(a, sm, unit, keys.features, places, names);
   const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
   if (step > 0) pdl_wait();
   pdl_trigger();
@@ -39,7 +40,8 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   if (index >= a.test_counts[trial] || a.test_due[epoch] == 0) return;
   const Unit unit = a.test_units[static_cast<std::size_t>(trial) * a.test_units_most + index];
   const Names names = {{unit.graph[0], unit.graph[1]}, {unit.place[0], unit.place[1]}, {}, trial, index, uint2{}, row};
-  const Members members = prepare<W>(a, sm, unit, a.test_keys[row], names);
+  const unsigned* places = a.test_places == nullptr ? nullptr : a.test_places + row * a.tests_most;
+  const Members members = prepare<W>(a, sm, unit, a.test_keys[row], places, names);
   const Share share = share_of<W>(a, sm, members.rows, members.padded, members.wide);
   pass<W, false, kElu>(a, sm, members, share, trial);
 }

@@ -59,11 +59,11 @@ __device__ __forceinline__ void fill_random(const Args& a, char* sm, const Membe
   }
 }
 
-/// The node features, zeros behind them.
+/// The node features and the drawn columns behind them, then zeros. `places`: see Args.
 template <int W>
 __device__ __forceinline__ void fill_features(const Args& a, char* sm, const Members& members, const Unit& unit,
-                                              const GraphEntry& one, const GraphEntry& two) {
-  const int columns = a.model.features;
+                                              const GraphEntry& one, const GraphEntry& two, const unsigned* places) {
+  const int columns = a.model.features, all = columns + static_cast<int>(a.drawn.columns);
 #pragma unroll 1
   for (int q = static_cast<int>(threadIdx.x); q < members.padded * (W / 8); q += kThreads) {
     const int row = q / (W / 8), chunk = q % (W / 8);
@@ -77,14 +77,23 @@ __device__ __forceinline__ void fill_features(const Args& a, char* sm, const Mem
       for (int c = chunk * 8; c < columns && c < chunk * 8 + 8; ++c) {
         reinterpret_cast<Half*>(at)[c - chunk * 8] = a.features[static_cast<std::size_t>(node) * columns + c];
       }
+      if (all > columns && chunk * 8 < all) {
+        const unsigned place = places[second ? unit.place[1] : unit.place[0]];
+        const int own = second ? row - members.second : row;
+        for (int c = chunk * 8 > columns ? chunk * 8 : columns; c < all && c < chunk * 8 + 8; ++c) {
+          reinterpret_cast<Half*>(at)[c - chunk * 8] =
+              to_half(drawn_value(a.drawn, place, static_cast<unsigned>(own), static_cast<unsigned>(c - columns)));
+        }
+      }
     }
   }
 }
 
 /// Graphs and inputs of a unit, and `names` (targets are added) into shared memory: nothing that an earlier kernel of
-/// the same epoch writes.
+/// the same epoch writes. `places`: of the drawn rows, by the unit's places.
 template <int W>
-__device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, Names names) {
+__device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& unit, uint2 key, const unsigned* places,
+                                           Names names) {
   const int tid = static_cast<int>(threadIdx.x);
   const GraphEntry one = a.graphs[unit.graph[0]];
   GraphEntry two = {0, 0, 0, 0};
@@ -113,7 +122,7 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
   if (own < nodes) begin = offsets[own], end = offsets[own + 1];
   if (own < edges) neighbour = neighbours[own];
 
-  if (a.model.pre > 0) fill_features<W>(a, sm, members, unit, one, two);
+  if (a.model.pre > 0) fill_features<W>(a, sm, members, unit, one, two, places);
   fill_random<W>(a, sm, members, unit, key);
 
   auto* inverse = reinterpret_cast<float*>(sm + a.shared.inverse);

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
@@ -18,8 +18,11 @@ constexpr std::size_t kGradientGraphs = 128;  // of a round, so that slots stay 
 // Parameters of one model on the device, for passes that change nothing.
 class Fixed {
  public:
-  Fixed(const Job& job, std::span<const float> parameters)
-      : shape_(fused::shape_of(job)), tables_(job, shape_, stream_), states_(shape_, 1, stream_) {
+  Fixed(const Job& job, std::span<const float> parameters, unsigned threads)
+      : shape_(fused::shape_of(job)),
+        tables_(job, shape_, stream_),
+        draws_(job, 1, threads, stream_),
+        states_(shape_, 1, stream_) {
     const auto all = states_.pinned();
     std::fill(all.begin(), all.end(), 0.0f);
     std::copy(parameters.begin(), parameters.end(), states_.part(all, 0, 0).begin());
@@ -42,8 +45,12 @@ class Fixed {
   }
 
   static uint2 key(const Draw& draw) {
-    const Key words = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+    const Key words = inputs_of(draw).key;
     return make_uint2(words.lo, words.hi);
+  }
+  // The rows that a pass over these graphs draws.
+  OneDraw drawn(std::span<const std::uint32_t> graphs, const Draw& draw) {
+    return {draws_, graphs, inputs_of(draw).key, stream_};
   }
 
   const Shape& shape() const { return shape_; }
@@ -54,6 +61,7 @@ class Fixed {
   Stream stream_;
   Shape shape_;
   fused::Tables tables_;
+  DeviceDraws draws_;
   fused::States states_;
   DeviceArray<int> epoch_;
   DeviceArray<float> pinned_;
@@ -81,10 +89,11 @@ class FusedPath final : public Path {
     const Shape shape = fused::shape_of(job);
     Stream stream;
     const fused::Tables tables(job, shape, stream);
+    const DeviceDraws draws(job, std::uint64_t{job.epochs} * trials.size(), options_.threads, stream);
     std::size_t group = std::max<std::size_t>(1, free_memory() / 2 / fused::bytes_per_trial(job, shape));
     if (options_.group > 0) group = options_.group;
     return train_lanes(job, trials, observer, 1, group, [&](std::size_t first, std::size_t count) {
-      return fused::make_group_lane(job, shape, tables, trials.subspan(first, count), options_, stream);
+      return fused::make_group_lane(job, shape, tables, draws, trials.subspan(first, count), options_, stream);
     });
   }
 
@@ -93,7 +102,7 @@ class FusedPath final : public Path {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
-    Fixed fixed(job, parameters);
+    Fixed fixed(job, parameters, options_.threads);
     Stream& stream = fixed.stream();
     const std::vector<Unit> units = fused::test_units(job, fixed.shape(), which);
     const std::vector<unsigned> rows = first_rows(job, which);
@@ -105,9 +114,12 @@ class FusedPath final : public Path {
     const auto device_due = DeviceArray<int>::from(due, "graphs to predict", stream);
     const auto device_keys = DeviceArray<uint2>::from(keys, "graphs to predict", stream);
     DeviceArray<float> out(logits.values.size(), "logits");
+    const OneDraw drawn = fixed.drawn(which, draw);
     Args args = fixed.args(draw, 1);
     args.test_units = device_units.data();
     args.pinned_first = device_rows.data();
+    args.drawn = drawn.view();
+    args.test_places = drawn.places();
     args.test_counts = device_count.data();
     args.test_due = device_due.data();
     args.test_keys = device_keys.data();
@@ -126,7 +138,7 @@ class FusedPath final : public Path {
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     if (which.empty()) return 0;
-    Fixed fixed(job, parameters);
+    Fixed fixed(job, parameters, options_.threads);
     Stream& stream = fixed.stream();
     const std::vector<unsigned> rows = first_rows(job, which);
     double loss = 0;
@@ -163,7 +175,12 @@ class FusedPath final : public Path {
       }
     }
     std::vector<unsigned> first;
-    for (const std::size_t p : position) first.push_back(rows[p]);
+    std::vector<std::uint32_t> graphs;
+    for (const std::size_t p : position) {
+      first.push_back(rows[p]);
+      graphs.push_back(which[p]);
+    }
+    const OneDraw drawn = fixed.drawn(graphs, draw);
     const std::vector<fused::StepEntry> plan = {{0, 1, static_cast<int>(units.size()), static_cast<int>(which.size())}};
     const std::vector<fused::EpochKeys> keys = {{Fixed::key(draw), make_uint2(0, 0)}};
     const auto device_units = DeviceArray<Unit>::from(units, "graphs", stream);
@@ -182,6 +199,8 @@ class FusedPath final : public Path {
     args.staged_slots = std::min(fused::kMostStaged, args.units_most);
     args.units = device_units.data();
     args.pinned_first = device_rows.data();
+    args.drawn = drawn.view();
+    args.places = drawn.places();
     args.plan = device_plan.data();
     args.keys = device_keys.data();
     args.outcomes = outcomes.data();
@@ -212,6 +231,10 @@ class FusedPath final : public Path {
 }  // namespace
 
 std::unique_ptr<Path> make_fused_path(const FusedOptions& options) { return std::make_unique<FusedPath>(options); }
-std::unique_ptr<Path> make_fused_path() { return make_fused_path(FusedOptions{}); }
+std::unique_ptr<Path> make_fused_path(unsigned threads) {
+  FusedOptions options;
+  options.threads = threads;
+  return make_fused_path(options);
+}
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

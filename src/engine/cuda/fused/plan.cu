@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "engine/core/adam.hpp"
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/fused/plan.hpp"
+#include "support/parallel.hpp"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -36,6 +37,10 @@ Plan::Plan(const PlanSizes& sizes) {
   keys = PinnedArray<EpochKeys>(rows, "host memory for the plan of batches");
   test_due = PinnedArray<int>(rows, "host memory for the plan of batches");
   test_keys = PinnedArray<uint2>(rows * sizes.draws, "host memory for the plan of batches");
+  if (!sizes.drawn) return;
+  places = PinnedArray<unsigned>(rows * sizes.steps * sizes.batch, "host memory for drawn rows");
+  test_places = PinnedArray<unsigned>(rows * sizes.draws * sizes.tests, "host memory for drawn rows");
+  more = PinnedArray<unsigned>(rows * sizes.more, "host memory for drawn rows");
 }
 
 void Plan::drop(std::size_t trial, const PlanSizes& sizes) {
@@ -47,16 +52,21 @@ void Plan::drop(std::size_t trial, const PlanSizes& sizes) {
   }
 }
 
-Planner::Planner(const Job& job, const Shape& shape, std::span<Trial> trials)
-    : job_(job), shape_(shape), trials_(trials) {
+Planner::Planner(const Job& job, const Shape& shape, const DrawTables& drawn, std::span<Trial> trials, unsigned threads)
+    : job_(job), shape_(shape), drawn_(drawn), trials_(trials), threads_(threads) {
   sizes_.trials = trials.size();
   sizes_.draws = job.eval_draws;
+  sizes_.drawn = drawn.columns() > 0;
   std::size_t largest = 1;
   for (const Trial& trial : trials) {
     sizes_.steps = std::max(sizes_.steps, (trial.train.size() + job.batch - 1) / job.batch);
     largest = std::max(largest, std::min<std::size_t>(trial.train.size(), job.batch));
+    sizes_.tests = std::max(sizes_.tests, trial.test.size());
+    sizes_.more = std::max(sizes_.more,
+                           drawn.untabulated_nodes(trial.train) + job.eval_draws * drawn.untabulated_nodes(trial.test));
     step_.push_back(trial.state.step);
   }
+  sizes_.batch = largest;
   sizes_.units_stride = most_units(job, shape, largest);
 }
 
@@ -71,6 +81,13 @@ void Planner::next(Plan& plan, std::span<const Epochs> epochs) {
   for (std::uint32_t e = 0; e < plan.epochs; ++e) {
     for (std::size_t t = 0; t < trials_.size(); ++t) plan_epoch(plan, e, t, epochs[t].first + e);
   }
+  if (sizes_.drawn) {
+    // Planning must not take longer than the device does.
+    parallel_for(plan.epochs * trials_.size(), threads_, [&](std::size_t i) {
+      const std::size_t e = i / trials_.size(), t = i % trials_.size();
+      draw_epoch(plan, e, t, epochs[t].first + static_cast<std::uint32_t>(e));
+    });
+  }
 }
 
 void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
@@ -81,12 +98,11 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t
   plan.test_due.data()[row] = 0;
   plan.keys.data()[row] = EpochKeys{};
   if (e >= plan.epochs_of[t]) return;
-  plan.keys.data()[row] = {words(feature_key(trial.seed, trial.fold, epoch, kTrainingPass)),
+  plan.keys.data()[row] = {words(training_inputs(trial, epoch).key),
                            words(derive_key(trial.seed, Purpose::dropout, trial.fold, epoch))};
   plan.test_due.data()[row] = evaluation_due(job_, epoch) ? 1 : 0;
   for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
-    plan.test_keys.data()[row * sizes_.draws + draw] =
-        words(feature_key(trial.seed, trial.fold, epoch, test_pass(draw)));
+    plan.test_keys.data()[row * sizes_.draws + draw] = words(test_inputs(trial, epoch, draw).key);
   }
   const std::vector<std::uint32_t> order = epoch_order(trial.train, trial.seed, trial.fold, epoch);
   for (std::size_t s = 0, first = 0; first < order.size(); ++s, first += job_.batch) {
@@ -97,6 +113,32 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t
     steps[s] = {constants.step_size, constants.correction2_sqrt, static_cast<int>(units.size()),
                 static_cast<int>(count)};
     plan.units_most = std::max(plan.units_most, units.size());
+  }
+}
+
+// The drawn rows of a planned epoch, by the places its units give their graphs.
+void Planner::draw_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t epoch) {
+  if (e >= plan.epochs_of[t]) return;
+  const Trial& trial = trials_[t];
+  const std::size_t row = e * sizes_.trials + t;
+  std::size_t used = row * sizes_.more;
+  const Key key = training_inputs(trial, epoch).key;
+  for (std::size_t s = 0; s < sizes_.steps; ++s) {
+    const std::size_t step = row * sizes_.steps + s;
+    const auto units = plan.units.span().subspan(step * sizes_.units_stride, sizes_.units_stride);
+    for (const Unit& unit : units.first(static_cast<std::size_t>(plan.steps.data()[step].units))) {
+      for (int i = 0; i < 2; ++i) {
+        if (unit.graph[i] == kNone) continue;
+        plan.places.data()[step * sizes_.batch + unit.place[i]] =
+            drawn_.place(key, unit.graph[i], plan.more.span(), used);
+      }
+    }
+  }
+  if (plan.test_due.data()[row] == 0) return;
+  for (std::uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
+    unsigned* places = plan.test_places.data() + (row * sizes_.draws + draw) * sizes_.tests;
+    const Key test_key = test_inputs(trial, epoch, draw).key;
+    for (const std::uint32_t graph : trial.test) *places++ = drawn_.place(test_key, graph, plan.more.span(), used);
   }
 }
 

@@ -14,7 +14,7 @@ int padded_to(int value, int multiple) { return (value + multiple - 1) / multipl
 // The widest input of any layer.
 std::uint32_t widest(const nn::ModelConfig& config) {
   if (config.deterministic_dims() == 0) return config.width;
-  return std::max({config.width, config.input_features, config.pre_hidden});
+  return std::max({config.width, config.pre_inputs(), config.pre_hidden});
 }
 
 int padded_width(const nn::ModelConfig& config) {

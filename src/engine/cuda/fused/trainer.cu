@@ -38,17 +38,17 @@ struct Chunk {
 
 class GroupLane final : public Lane {
  public:
-  GroupLane(const Job& job, const Shape& shape, const Tables& tables, std::span<Trial> trials,
+  GroupLane(const Job& job, const Shape& shape, const Tables& tables, const DeviceDraws& draws, std::span<Trial> trials,
             const FusedOptions& options, Stream& stream)
       : job_(job),
         trials_(trials),
         options_(options),
         stream_(stream),
         shape_(shape),
-        planner_(job, shape, trials),
+        draws_(draws),
+        planner_(job, shape, draws.tables(), trials, options.threads),
         states_(shape, trials.size(), stream) {
-    std::size_t batch = 1;
-    for (const Trial& trial : trials) batch = std::max(batch, std::min<std::size_t>(trial.train.size(), job.batch));
+    const std::size_t batch = planner_.sizes().batch;
     args_ = args_of(shape, trials.size(), batch);
     tables.place(args_);
     states_.place(args_);
@@ -130,8 +130,8 @@ class GroupLane final : public Lane {
     for (const Trial& trial : trials_) {
       tests.push_back(test_units(job_, shape_, trial.test));
       most = std::max(most, tests.back().size());
-      tests_most_ = std::max(tests_most_, trial.test.size());
     }
+    tests_most_ = sizes_.tests;
     std::vector<Unit> units(tests.size() * most, Unit{{kNone, kNone}, {0, 0}});
     std::vector<int> counts;
     for (std::size_t t = 0; t < tests.size(); ++t) {
@@ -144,7 +144,7 @@ class GroupLane final : public Lane {
     const std::size_t classes = job_.model.classes;
     const std::size_t per_row =
         sizes_.steps * (sizes_.units_stride * sizeof(Unit) + sizeof(StepEntry) + batch * sizeof(Outcome)) +
-        sizes_.draws * (tests_most_ * classes * sizeof(float) + sizeof(uint2)) + 64;
+        sizes_.draws * (tests_most_ * classes * sizeof(float) + sizeof(uint2)) + 64 + place_bytes(batch);
     sizes_.epochs_most = std::clamp<std::size_t>(kPlanBytes / (per_row * trials_.size()), 1, job_.epochs);
     if (options_.chunk_epochs > 0) sizes_.epochs_most = std::min<std::size_t>(options_.chunk_epochs, job_.epochs);
     const std::size_t rows = sizes_.epochs_most * trials_.size();
@@ -153,6 +153,11 @@ class GroupLane final : public Lane {
     keys_ = DeviceArray<EpochKeys>(rows, "plan of batches");
     test_due_ = DeviceArray<int>(rows, "plan of batches");
     test_keys_ = DeviceArray<uint2>(rows * sizes_.draws, "plan of batches");
+    if (sizes_.drawn) {
+      places_ = DeviceArray<unsigned>(rows * sizes_.steps * batch, "drawn rows");
+      test_places_ = DeviceArray<unsigned>(rows * sizes_.draws * tests_most_, "drawn rows");
+      more_ = DeviceArray<unsigned>(rows * sizes_.more, "drawn rows");
+    }
     outcomes_ = DeviceArray<Outcome>(rows * sizes_.steps * batch, "losses");
     logits_ = DeviceArray<float>(rows * sizes_.draws * tests_most_ * classes, "test logits");
     outcomes_.zero(stream_);  // short batches leave some of both unwritten, and all is copied back
@@ -181,6 +186,9 @@ class GroupLane final : public Lane {
     args_.test_counts = test_counts_.data();
     args_.test_due = test_due_.data();
     args_.test_keys = test_keys_.data();
+    args_.drawn = draws_.view(more_.data());
+    args_.places = places_.data();
+    args_.test_places = test_places_.data();
     args_.outcomes = outcomes_.data();
     args_.logits = logits_.data();
     args_.bad_epoch = bad_.data();
@@ -188,6 +196,12 @@ class GroupLane final : public Lane {
       args_.dropout_threshold = static_cast<std::uint64_t>(std::ceil(job_.model.dropout * 0x1p32));
       args_.dropout_keep = static_cast<float>(1 / (1 - job_.model.dropout));
     }
+  }
+
+  // What drawn rows add to an epoch of a trial.
+  [[nodiscard]] std::size_t place_bytes(std::size_t batch) const {
+    if (!sizes_.drawn) return 0;
+    return sizeof(unsigned) * (sizes_.steps * batch + sizes_.draws * tests_most_ + sizes_.more);
   }
 
   void load_states() {
@@ -232,6 +246,11 @@ class GroupLane final : public Lane {
     keys_.upload(plan.keys.span().first(rows), stream_);
     test_due_.upload(plan.test_due.span().first(rows), stream_);
     test_keys_.upload(plan.test_keys.span().first(rows * sizes_.draws), stream_);
+    if (sizes_.drawn) {
+      places_.upload(plan.places.span().first(rows * sizes_.steps * sizes_.batch), stream_);
+      test_places_.upload(plan.test_places.span().first(rows * sizes_.draws * sizes_.tests), stream_);
+      more_.upload(plan.more.span().first(rows * sizes_.more), stream_);
+    }
     bad_.zero(stream_);
     epoch_.upload(before_first_.span(), stream_);
     chunk.begin.record(stream_);
@@ -298,6 +317,7 @@ class GroupLane final : public Lane {
   FusedOptions options_;
   Stream& stream_;
   const Shape& shape_;
+  const DeviceDraws& draws_;
   Planner planner_;
   PlanSizes sizes_;
   States states_;
@@ -309,6 +329,7 @@ class GroupLane final : public Lane {
   DeviceArray<StepEntry> steps_;
   DeviceArray<EpochKeys> keys_;
   DeviceArray<uint2> test_keys_;
+  DeviceArray<unsigned> places_, test_places_, more_;
   DeviceArray<Outcome> outcomes_;
   DeviceArray<float> logits_;
   PinnedArray<int> before_first_;
@@ -372,9 +393,10 @@ std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
          std::size_t{job.batch} * static_cast<std::size_t>(shape.model.factors) * 4;
 }
 
-std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables, std::span<Trial> trials,
-                                      const FusedOptions& options, Stream& stream) {
-  return std::make_unique<GroupLane>(job, shape, tables, trials, options, stream);
+std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
+                                      const DeviceDraws& draws, std::span<Trial> trials, const FusedOptions& options,
+                                      Stream& stream) {
+  return std::make_unique<GroupLane>(job, shape, tables, draws, trials, options, stream);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

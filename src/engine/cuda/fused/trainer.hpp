@@ -7,6 +7,7 @@
 #include "engine/core/loop.hpp"
 #include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/state.hpp"
+#include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
@@ -30,8 +31,8 @@ class Workspace {
 
 /// Trials that train in lockstep.
 [[nodiscard]] std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
-                                                    std::span<Trial> trials, const FusedOptions& options,
-                                                    Stream& stream);
+                                                    const DeviceDraws& draws, std::span<Trial> trials,
+                                                    const FusedOptions& options, Stream& stream);
 
 /// Device memory a trial takes, roughly.
 [[nodiscard]] std::size_t bytes_per_trial(const Job& job, const Shape& shape);

@@ -1,6 +1,7 @@
 #pragma once
 /// What a level starts from, as kernels: features, types, nodes' outputs, random columns.
 #include "engine/cuda/layerwise/rows.cuh"
+#include "engine/cuda/runtime/drawn.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -8,8 +9,10 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct InputArguments {
   BatchRows rows;
   const LevelEnds* ends;
-  uint32_t features;  ///< columns copied from the data
-  uint32_t below;     ///< nodes of a set, whose outputs' mean comes first; 0: none
+  uint32_t features;       ///< columns copied from the data
+  DrawnColumns drawn;      ///< columns behind them
+  const uint32_t* places;  ///< of a graph's drawn row; one per graph of the batch
+  uint32_t below;          ///< nodes of a set, whose outputs' mean comes first; 0: none
   const float* node_outputs;
   uint32_t node_stride;
   const uint32_t* node_base;
@@ -20,13 +23,13 @@ struct InputArguments {
 template <class P>
 __global__ void __launch_bounds__(kThreads) input_kernel(InputArguments a, Rows<typename P::Element> out) {
   __shared__ const LevelEnds* ends_of[kTile];
-  __shared__ uint32_t local_of[kTile], node_of[kTile];
+  __shared__ uint32_t local_of[kTile], node_of[kTile];  // node_of: first of the nodes below, or the drawn row
   const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
   if (threadIdx.x < rows) {
     const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
     local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
     ends_of[threadIdx.x] = a.ends + a.rows.ids[b];
-    node_of[threadIdx.x] = a.below > 0 ? a.node_base[b] : 0;
+    node_of[threadIdx.x] = a.below > 0 ? a.node_base[b] : a.drawn.columns > 0 ? a.places[b] : 0;
   }
   __syncthreads();
   for (uint32_t q = threadIdx.x; q < rows * out.stride; q += kThreads) {
@@ -34,7 +37,11 @@ __global__ void __launch_bounds__(kThreads) input_kernel(InputArguments a, Rows<
     const LevelEnds& ends = *ends_of[r];
     float value = 0;
     if (ends.features != nullptr) {
-      if (column < a.features) value = ends.features[size_t{local} * a.features + column];
+      if (column < a.features) {
+        value = ends.features[size_t{local} * a.features + column];
+      } else if (column < a.features + a.drawn.columns) {
+        value = drawn_value(a.drawn, node_of[r], local, column - a.features);
+      }
     } else if (a.below > 0 && column < a.width) {
       for (uint32_t j = 0; j < a.below; ++j) {
         const size_t node = node_of[r] + ends.nodes[size_t{local} * a.below + j];

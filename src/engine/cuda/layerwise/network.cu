@@ -28,7 +28,7 @@ Network::Network(const nn::ModelConfig& model, const SetData* sets, const blocks
       random_first = model.deterministic_dims();
       if (random_first > 0) {
         names = {"pre.0", "pre.1"};
-        inputs = model.input_features;
+        inputs = model.pre_inputs();
         random_matrix = 2;
       }
       for (uint32_t l = 0; l < model.layers; ++l) names.push_back("convs." + std::to_string(l));

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/cuda/layerwise/trial.hpp"
 #include "support/error.hpp"
@@ -36,14 +36,16 @@ class LayerwisePath : public Path {
  private:
   // A job on the device.
   struct Prepared {
-    Prepared(const Job& job, std::span<const uint32_t> used, unsigned threads)
+    Prepared(const Job& job, std::span<const uint32_t> used, std::uint64_t passes, unsigned threads)
         : sets(job.model.on_sets() ? sets_of(job, threads) : nullptr),
           graphs(job, sets, used, threads, stream),
+          draws(job, passes, threads, stream),
           network(job.model, sets.get(), graphs.shape(), multiprocessors()) {}
 
     Stream stream;
     std::shared_ptr<const SetData> sets;
     DeviceGraphs graphs;
+    DeviceDraws draws;
     Network network;
   };
 
@@ -60,7 +62,7 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   }
   used = distinct(std::move(used));
   if (used.empty()) return {};
-  const Prepared prepared(job, used, options_.threads);
+  const Prepared prepared(job, used, std::uint64_t{job.epochs} * trials.size(), options_.threads);
   std::vector<uint32_t> ids(used.size());
   for (uint32_t i = 0; i < ids.size(); ++i) ids[i] = i;
   const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
@@ -69,7 +71,8 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
   while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
   return train_lanes(job, trials, observer, lanes, 1, [&](std::size_t i, std::size_t) {
-    return std::make_unique<TrialLane<P>>(job, trials[i], prepared.graphs, prepared.network, capacity, options_);
+    return std::make_unique<TrialLane<P>>(job, trials[i], prepared.graphs, prepared.draws, prepared.network, capacity,
+                                          options_);
   });
 }
 
@@ -78,7 +81,8 @@ Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> paramete
                                  const Draw& draw) {
   Logits out;
   if (which.empty()) return out;
-  Prepared prepared(job, distinct({which.begin(), which.end()}), options_.threads);
+  Prepared prepared(job, distinct({which.begin(), which.end()}), 1, options_.threads);
+  const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
   std::vector<uint32_t> ids;
   for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
   const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
@@ -96,12 +100,15 @@ Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> paramete
   }
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
   PassInputs inputs;
-  inputs.features = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+  inputs.features = inputs_of(draw).key;
+  inputs.drawn = drawn.view();
+  inputs.places = drawn.places();
   inputs.logits = logits.data();
   inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
   for (const Plan& plan : plans) {
     runner.forward(device_words.data(), plan, inputs);
     inputs.logits += std::size_t{plan.graphs} * job.model.classes;
+    if (inputs.drawn.columns > 0) inputs.places += plan.graphs;
     if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * job.model.random_dims();
   }
   out.values.resize(logits.size());
@@ -116,7 +123,8 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
   if (which.empty()) return 0;
-  Prepared prepared(job, distinct({which.begin(), which.end()}), options_.threads);
+  Prepared prepared(job, distinct({which.begin(), which.end()}), 1, options_.threads);
+  const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
   std::vector<uint32_t> ids;
   for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
   const Capacity capacity = prepared.graphs.capacity(ids, ids.size());
@@ -132,7 +140,9 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   runner.complete(plan, words);
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
   PassInputs inputs;
-  inputs.features = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
+  inputs.features = inputs_of(draw).key;
+  inputs.drawn = drawn.view();
+  inputs.places = drawn.places();
   inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
   inputs.training = true;
   inputs.logits = logits.data();

@@ -160,6 +160,8 @@ void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassI
   a.rows = rows(words, plan, first.space);
   a.ends = graphs_.ends(level);
   a.features = job_.model.input_features;
+  a.drawn = inputs.drawn;
+  a.places = inputs.places;
   a.below = spec.below;
   if (spec.below > 0) {
     const MatrixSpec& nodes = network_.matrices[last_matrix(0)];

@@ -19,9 +19,11 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// What a forward pass is besides its graphs. Pointers are the device's.
 struct PassInputs {
-  Key features;                   ///< of the random columns
-  const float* pinned = nullptr;  ///< instead of them: rows × random columns
-  bool training = false;          ///< losses and gradients follow
+  Key features;                      ///< of the random columns
+  const float* pinned = nullptr;     ///< instead of them: rows × random columns
+  DrawnColumns drawn{};              ///< marks or colours, where the model has them
+  const uint32_t* places = nullptr;  ///< of their rows: one per graph
+  bool training = false;             ///< losses and gradients follow
   bool dropout = false;
   Key dropout_key;
   float* logits = nullptr;    ///< graphs × classes

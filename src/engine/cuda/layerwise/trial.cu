@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/core/randomness.hpp"
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/layerwise/trial.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -20,12 +20,13 @@ std::vector<uint32_t> ids_of(const DeviceGraphs& graphs, std::span<const uint32_
 }  // namespace
 
 template <class P>
-TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const Network& network,
-                        const Capacity& capacity, const LayerwiseOptions& options)
+TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const DeviceDraws& draws,
+                        const Network& network, const Capacity& capacity, const LayerwiseOptions& options)
     : job_(job),
       trial_(trial),
       options_(options),
       graphs_(graphs),
+      draws_(draws),
       network_(network),
       runner_(job, graphs, network, capacity, stream_),
       step_(trial.state.step),
@@ -60,17 +61,25 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
   epochs_ = evaluations_ = 0;
   words_.clear();
   plans_.clear();
-  while (epochs_ < most && (epochs_ == 0 || words_.size() < kMostWords)) {
+  places_.clear();
+  more_.clear();
+  while (epochs_ < most && (epochs_ == 0 || words_.size() + more_.size() < kMostWords)) {
     const uint32_t epoch = first_epoch_ + epochs_;
-    const auto order = ids_of(graphs_, epoch_order(trial_.train, trial_.seed, trial_.fold, epoch));
+    const auto graphs = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
+    const auto order = ids_of(graphs_, graphs);
+    draw(training_inputs(trial_, epoch).key, graphs);
     for (std::size_t first = 0; first < train; first += job_.batch) {
       const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, train - first));
       plans_.push_back(graphs_.plan(batch, network_.convs.size(), words_));
       runner_.complete(plans_.back(), words_);
     }
-    if (evaluation_due(job_, epoch)) ++evaluations_;
+    if (evaluation_due(job_, epoch)) {
+      for (uint32_t d = 0; d < job_.eval_draws; ++d) draw(test_inputs(trial_, epoch, d).key, trial_.test);
+      ++evaluations_;
+    }
     ++epochs_;
   }
+  upload_draws();
   epochs[0].count = epochs_;
   if (pinned_words_.size() < words_.size()) {
     pinned_words_ = PinnedArray<uint32_t>(words_.size(), "the batches of some epochs");
@@ -92,6 +101,25 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
   for (uint32_t e = 0; e < epochs_; ++e) queue_epoch(e);
 }
 
+// The rows of one pass over these graphs.
+template <class P>
+void TrialLane<P>::draw(Key key, std::span<const uint32_t> graphs) {
+  const DrawTables& tables = draws_.tables();
+  if (tables.columns() == 0) return;
+  std::size_t used = more_.size();
+  more_.resize(used + tables.untabulated_nodes(graphs));
+  for (const uint32_t g : graphs) places_.push_back(tables.place(key, g, more_, used));
+}
+
+template <class P>
+void TrialLane<P>::upload_draws() {
+  if (device_places_.size() < places_.size()) device_places_ = DeviceArray<uint32_t>(places_.size(), "drawn rows");
+  if (device_more_.size() < more_.size()) device_more_ = DeviceArray<uint32_t>(more_.size(), "drawn rows");
+  device_places_.upload(places_, stream_);
+  device_more_.upload(more_, stream_);
+  next_places_ = device_places_.data();
+}
+
 template <class P>
 void TrialLane<P>::queue_epoch(uint32_t e) {
   const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
@@ -99,13 +127,15 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
   const uint32_t epoch = first_epoch_ + e;
   events_[3 * e]->record(stream_);
   PassInputs inputs;
-  inputs.features = feature_key(trial_.seed, trial_.fold, epoch, kTrainingPass);
+  inputs.features = training_inputs(trial_, epoch).key;
+  inputs.drawn = draws_.view(device_more_.data());
   inputs.training = true;
   inputs.dropout = true;
   inputs.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
   inputs.logits = device_train_logits_.data();
   for (std::size_t b = 0; b < batches; ++b) {
     const Plan& plan = plans_[e * batches + b];
+    if (inputs.drawn.columns > 0) inputs.places = next_places_ + b * job_.batch;
     inputs.losses = device_losses_.data() + e * train + b * job_.batch;
     inputs.right = device_right_.data() + e * train + b * job_.batch;
     runner_.forward(device_words_.data(), plan, inputs);
@@ -113,16 +143,21 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
     runner_.update(device_words_.data(), plan, AdamStep(++step_, trial_.learning_rate));
   }
   events_[3 * e + 1]->record(stream_);
+  if (inputs.drawn.columns > 0) next_places_ += train;
   if (evaluation_due(job_, epoch)) {
     for (uint32_t draw = 0; draw < job_.eval_draws; ++draw) {
       PassInputs testing;
-      testing.features = feature_key(trial_.seed, trial_.fold, epoch, test_pass(draw));
+      testing.features = test_inputs(trial_, epoch, draw).key;
+      testing.drawn = inputs.drawn;
+      testing.places = next_places_;
       testing.logits =
           device_test_logits_.data() + (std::size_t{evaluations_} * job_.eval_draws + draw) * test * classes;
       for (const Plan& plan : test_plans_) {
         runner_.forward(device_test_words_.data(), plan, testing);
         testing.logits += plan.graphs * classes;
+        if (testing.drawn.columns > 0) testing.places += plan.graphs;
       }
+      if (testing.drawn.columns > 0) next_places_ += test;
     }
     ++evaluations_;
   }

@@ -6,6 +6,7 @@
 #include "engine/core/loop.hpp"
 #include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
+#include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -13,8 +14,8 @@ template <class P>
 class TrialLane final : public Lane {
  public:
   /// Everything must outlive it.
-  TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const Network& network, const Capacity& capacity,
-            const LayerwiseOptions& options);
+  TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const DeviceDraws& draws, const Network& network,
+            const Capacity& capacity, const LayerwiseOptions& options);
 
   [[nodiscard]] uint32_t wanted() override;
   void begin(std::span<Epochs> epochs) override;
@@ -23,12 +24,15 @@ class TrialLane final : public Lane {
 
  private:
   void queue_epoch(uint32_t epoch);
+  void draw(Key key, std::span<const uint32_t> graphs);
+  void upload_draws();
   [[nodiscard]] EpochOutput output_of(uint32_t epoch, std::size_t evaluations) const;
 
   const Job& job_;
   Trial& trial_;
   const LayerwiseOptions& options_;
   const DeviceGraphs& graphs_;
+  const DeviceDraws& draws_;
   const Network& network_;
   Stream stream_;
   Runner<P> runner_;
@@ -46,6 +50,10 @@ class TrialLane final : public Lane {
   std::vector<uint32_t> words_;
   PinnedArray<uint32_t> pinned_words_;
   DeviceArray<uint32_t> device_words_;
+  // Drawn rows: of every epoch its training graphs' in order, then, where it is evaluated, draw after draw the tests'.
+  std::vector<uint32_t> places_, more_;
+  DeviceArray<uint32_t> device_places_, device_more_;
+  const uint32_t* next_places_ = nullptr;
   DeviceArray<float> device_losses_, device_train_logits_, device_test_logits_;
   DeviceArray<uint32_t> device_right_;
   std::vector<float> losses_, test_logits_;

@@ -1,0 +1,135 @@
+#include "engine/core/draw_tables.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+
+namespace tyche::engine {
+
+namespace {
+
+// How many numbers can be drawn: ranks are below the nodes of a graph, marks at most the depth.
+std::size_t numbers_of(const Job& job) {
+  if (job.model.random != nn::Random::colours) return std::size_t{job.model.depth} + 1;
+  std::size_t most = 1;
+  for (const Graph& graph : job.data.graphs) most = std::max<std::size_t>(most, graph.num_nodes());
+  return most;
+}
+
+// The row of a leaf.
+void row_of(nn::Random random, const wl::Tree& tree, std::uint32_t leaf, std::span<std::uint32_t> out) {
+  if (random == nn::Random::colours) {
+    const auto ranks = tree.ranks_of(leaf);
+    std::copy(ranks.begin(), ranks.end(), out.begin());
+    return;
+  }
+  const auto chosen = tree.chosen_of(leaf);
+  for (std::uint32_t i = 0; i < chosen.size(); ++i) out[chosen[i]] = i + 1;
+}
+
+}  // namespace
+
+DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, TableLimits limits)
+    : config_(job.model), graphs_(job.data.graphs), columns_(job.model.drawn_columns()) {
+  if (columns_ == 0 || graphs_.empty()) return;
+  codes_.resize(numbers_of(job) * columns_);
+  for (std::size_t n = 0; n * columns_ < codes_.size(); ++n) {
+    nn::code_of(config_.random, static_cast<std::uint32_t>(n), std::span(codes_).subspan(n * columns_, columns_));
+  }
+  if (config_.random == nn::Random::marks || config_.random == nn::Random::colours) {
+    tabulate(std::min(limits.leaves, passes), limits.numbers, threads);
+    return;
+  }
+  classes_.resize(graphs_.size());
+  parallel_for(graphs_.size(), threads, [&](std::size_t g) {
+    if (config_.random == nn::Random::class_marks) {
+      classes_[g] = classes_of(graphs_[g]);
+    } else {
+      classes_[g].assign(1, std::vector<Node>(graphs_[g].num_nodes()));
+      std::iota(classes_[g][0].begin(), classes_[g][0].end(), 0u);
+    }
+  });
+}
+
+void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned threads) {
+  // Every graph may fill an equal share, so that which graphs have tables does not depend on who comes first.
+  const std::uint64_t share = numbers / graphs_.size();
+  std::vector<std::optional<wl::Tree>> trees(graphs_.size());
+  parallel_for(graphs_.size(), threads, [&](std::size_t g) {
+    const std::uint64_t nodes = std::max<std::uint64_t>(1, graphs_[g].num_nodes());
+    const std::uint64_t most = std::min(leaves, share / nodes);
+    if (most == 0) return;
+    trees[g] = wl::make_tree(graphs_[g], config_.depth, wl::Cell::first_largest,
+                             {most, std::numeric_limits<std::uint64_t>::max()});
+  });
+  entries_.resize(graphs_.size());
+  std::size_t rows = 0;
+  for (std::size_t g = 0; g < trees.size(); ++g) {
+    if (!trees[g]) continue;
+    entries_[g] = {true, forks_.size(), rows};
+    forks_.insert(forks_.end(), trees[g]->forks.begin(), trees[g]->forks.end());
+    rows += std::size_t{trees[g]->leaves()} * trees[g]->nodes;
+  }
+  rows_.assign(rows, 0);
+  parallel_for(trees.size(), threads, [&](std::size_t g) {
+    if (!trees[g]) return;
+    const std::size_t nodes = trees[g]->nodes;
+    for (std::uint32_t leaf = 0; leaf < trees[g]->leaves(); ++leaf) {
+      row_of(config_.random, *trees[g], leaf, std::span(rows_).subspan(entries_[g].first_number + leaf * nodes, nodes));
+    }
+    trees[g].reset();
+  });
+}
+
+// Where wl::Tree::leaf() would go, with a block of words for four levels.
+std::size_t DrawTables::row(Key key, std::uint32_t graph) const {
+  const Entry& entry = entries_[graph];
+  const wl::Tree::Fork* forks = forks_.data() + entry.first_fork;
+  std::uint32_t at = 0;
+  Block words{};
+  for (std::uint32_t level = 0; forks[at].size != 0; ++level) {
+    if (level % 4 == 0) words = philox(key, {graph, level / 4, 0, wl::kChoiceTag});
+    at = forks[at].next + static_cast<std::uint32_t>((std::uint64_t{words[level % 4]} * forks[at].size) >> 32);
+  }
+  return entry.first_number + std::size_t{forks[at].next} * graphs_[graph].num_nodes();
+}
+
+void DrawTables::draw(Key key, std::uint32_t graph, std::span<std::uint32_t> out) const {
+  if (tabulated(graph)) {
+    std::copy_n(rows_.begin() + static_cast<std::ptrdiff_t>(row(key, graph)), out.size(), out.begin());
+  } else if (!classes_.empty()) {
+    draw_marks(classes_[graph], config_.depth, key, graph, out);
+  } else {
+    draw_numbers(config_, graphs_[graph], key, graph, out);
+  }
+}
+
+const std::uint32_t* DrawTables::numbers(Key key, std::uint32_t graph, std::vector<std::uint32_t>& scratch) const {
+  if (tabulated(graph)) return rows_.data() + row(key, graph);
+  scratch.resize(graphs_[graph].num_nodes());
+  draw(key, graph, scratch);
+  return scratch.data();
+}
+
+std::uint32_t DrawTables::place(Key key, std::uint32_t graph, std::span<std::uint32_t> more, std::size_t& used) const {
+  if (tabulated(graph)) return static_cast<std::uint32_t>(row(key, graph));
+  const auto out = more.subspan(used, graphs_[graph].num_nodes());
+  if (rows_.size() + used > std::numeric_limits<std::uint32_t>::max()) {
+    throw InputError("more than 2^32 marks or ranks in one epoch: too many for a device, take a CPU engine");
+  }
+  draw(key, graph, out);
+  used += out.size();
+  return static_cast<std::uint32_t>(rows_.size() + used - out.size());
+}
+
+std::size_t DrawTables::untabulated_nodes(std::span<const std::uint32_t> graphs) const {
+  std::size_t nodes = 0;
+  for (const std::uint32_t graph : graphs) nodes += tabulated(graph) ? 0 : graphs_[graph].num_nodes();
+  return nodes;
+}
+
+}  // namespace tyche::engine
