@@ -186,7 +186,7 @@ std::vector<Field> table() {
           .unused(by_kind("random")),
       depth_field(),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
-          .option("--rni", "Share of the width that is random, 0 to 1", "0")
+          .option("--rni", "gcn, gcn123, ppgn: random node features, as a share of the width from 0 to 1", "0")
           .unused(of_features("rni")),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
@@ -259,7 +259,7 @@ std::vector<Field> table() {
       Entry("engine.compress", engine(&EngineUse::compress), "models on sets: one row per colour class")
           .option("--no-compress",
                   "gcn2, gcn3, gcn123, ppgn on a GPU: every set or pair rather than one of each colour class: the same "
-                  "results, slower")
+                  "results, slower; with --rni it is always so, since no two are alike")
           .unused(by_kind("compress")),
       Entry("engine.description", engine(&EngineUse::description), "when the run began").derived().decides_nothing(),
   };
