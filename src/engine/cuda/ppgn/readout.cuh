@@ -3,6 +3,7 @@
 #include "engine/core/adam.hpp"
 #include "engine/cuda/ppgn/begin.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/runtime/half.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
