@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/randomness.hpp"
+#include "engine/cuda/runtime/mma.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 #include "support/random.hpp"
 

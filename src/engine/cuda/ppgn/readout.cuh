@@ -4,6 +4,7 @@
 #include "engine/core/loss.hpp"
 #include "engine/cuda/ppgn/input.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/runtime/half.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
