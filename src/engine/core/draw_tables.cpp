@@ -42,6 +42,7 @@ DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, T
   }
   if (config_.random == nn::Random::marks || config_.random == nn::Random::colours) {
     tabulate(std::min(limits.leaves, passes), limits.numbers, threads);
+    pool_ = std::make_unique<PathPool>(graphs_);
     return;
   }
   classes_.resize(graphs_.size());
@@ -104,7 +105,7 @@ void DrawTables::draw(Key key, std::uint32_t graph, std::span<std::uint32_t> out
   } else if (!classes_.empty()) {
     draw_marks(classes_[graph], config_.depth, key, graph, out);
   } else {
-    draw_numbers(config_, graphs_[graph], key, graph, out);
+    numbers_of(config_.random, pool_->draw(graph, {key, graph}, config_.depth), out);
   }
 }
 

@@ -9,10 +9,12 @@
 /// A GPU holds rows() and codes() and is told for every graph of a pass which row to read: place().
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "engine/core/drawn_numbers.hpp"
+#include "engine/core/path_pool.hpp"
 #include "engine/engine.hpp"
 #include "wl/individualise.hpp"
 
@@ -68,7 +70,8 @@ class DrawTables {
   std::vector<std::uint32_t> rows_;
   std::vector<Entry> entries_;  ///< one per graph
   std::vector<wl::Tree::Fork> forks_;
-  std::vector<Classes> classes_;  ///< class_marks and uniform_marks
+  std::unique_ptr<PathPool> pool_;  ///< marks and colours, of graphs without a table
+  std::vector<Classes> classes_;    ///< class_marks and uniform_marks
 };
 
 }  // namespace tyche::engine

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "wl/colour_refinement.hpp"
-#include "wl/individualise.hpp"
 
 namespace tyche::engine {
 
@@ -31,6 +30,15 @@ void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint3
   }
 }
 
+void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out) {
+  if (random == nn::Random::colours) {
+    std::copy(path.ranks.begin(), path.ranks.end(), out.begin());
+    return;
+  }
+  std::fill(out.begin(), out.end(), 0u);
+  for (std::uint32_t i = 0; i < path.chosen.size(); ++i) out[path.chosen[i]] = i + 1;
+}
+
 void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
                   std::span<std::uint32_t> out) {
   switch (config.random) {
@@ -44,17 +52,8 @@ void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, st
     case nn::Random::class_marks:
       return draw_marks(classes_of(graph), config.depth, key, number, out);
     case nn::Random::marks:
-    case nn::Random::colours: {
-      wl::Individualiser individualiser(graph);
-      const wl::Path path = individualiser.draw({key, number}, config.depth);
-      if (config.random == nn::Random::colours) {
-        std::copy(path.ranks.begin(), path.ranks.end(), out.begin());
-        return;
-      }
-      std::fill(out.begin(), out.end(), 0u);
-      for (std::uint32_t i = 0; i < path.chosen.size(); ++i) out[path.chosen[i]] = i + 1;
-      return;
-    }
+    case nn::Random::colours:
+      return numbers_of(config.random, wl::Individualiser(graph).draw({key, number}, config.depth), out);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "graph/graph.hpp"
 #include "nn/model.hpp"
 #include "support/random.hpp"
+#include "wl/individualise.hpp"
 
 namespace tyche::engine {
 
@@ -25,6 +26,9 @@ using Classes = std::vector<std::vector<Node>>;
 /// Requires a kind with drawn columns and out.size() == graph.num_nodes().
 void draw_numbers(const nn::ModelConfig& config, const Graph& graph, Key key, std::uint32_t number,
                   std::span<std::uint32_t> out);
+
+/// The numbers of a path: ranks, or marks of the nodes it chose.
+void numbers_of(nn::Random random, const wl::Path& path, std::span<std::uint32_t> out);
 
 /// The two kinds that need no path. `classes`: of class_marks those of the graph, of uniform_marks one of all nodes.
 void draw_marks(const Classes& classes, std::uint32_t depth, Key key, std::uint32_t number,
