@@ -47,9 +47,13 @@ std::string engine_of(const Arguments& a) { return experiments::engine_of_device
 
 std::vector<Experiment> load(const Arguments& a) {
   std::vector<Experiment> out;
-  for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
-    out.push_back(experiments::load_experiment(experiments::find_experiment(name), a.profile));
-    if (out.back().rows.empty() && !a.names.empty()) {
+  for (const std::string& name : a.names.empty() ? experiments::paper_experiments() : a.names) {
+    std::size_t rows = 0;
+    for (Experiment& e : experiments::load_experiments(experiments::find_experiment(name), a.profile)) {
+      rows += e.rows.size();
+      out.push_back(std::move(e));
+    }
+    if (rows == 0 && !a.names.empty()) {
       throw InputError(fmt::format("the profile {} leaves {} out; choose another with --profile", a.profile, name));
     }
   }
@@ -69,15 +73,14 @@ void list(const Arguments& a) {
   const unsigned threads = resolve_threads(a.common.threads);
   experiments::CostModel cost(engine_of(a), threads);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  std::string text = fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
+  std::string text = fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", "experiment", "profile", "models", "trials",
                                  "estimated time", "what");
   for (const char* profile : experiments::kProfiles) {
     std::set<std::string> counted;
     double together = 0;
     std::size_t listed = 0;
-    for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
-      const Experiment e = experiments::load_experiment(experiments::find_experiment(name), profile);
-      if (e.rows.empty()) continue;
+    const auto add = [&](const Experiment& e) {
+      if (e.rows.empty()) return;
       ++listed;
       double seconds = 0;
       std::size_t trials = 0;
@@ -92,7 +95,7 @@ void list(const Arguments& a) {
           if (counted.insert(experiments::trial_key(config)).second) together += fold_seconds;
         }
       }
-      text += fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}{}\n", e.name, profile, e.rows.size(), trials,
+      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}{}\n", e.name, profile, e.rows.size(), trials,
                           format_duration(seconds), e.title, e.paper.empty() ? "" : " (" + e.paper + ")");
       json.push_back({{"name", e.name},
                       {"profile", profile},
@@ -102,9 +105,12 @@ void list(const Arguments& a) {
                       {"models", e.rows.size()},
                       {"trials", trials},
                       {"estimated_seconds", seconds}});
+    };
+    for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
+      for (const Experiment& e : experiments::load_experiments(experiments::find_experiment(name), profile)) add(e);
     }
     if (listed > 1) {
-      text += fmt::format("{:<14} {:<9} {:>6} {:>7} {:>14}  {}\n\n", "together", profile, "", counted.size(),
+      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n\n", "together", profile, "", counted.size(),
                           format_duration(together), "trials that several need run once");
     }
   }

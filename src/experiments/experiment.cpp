@@ -201,96 +201,176 @@ std::string DataSpec::name() const {
   return datasets::folder_name(recipe);
 }
 
-Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
-                            const std::filesystem::path& folder) {
-  check_profile(profile);
-  Document document = parse_document(text, file);
-  const Settings settings{&document};
-  Experiment e;
-  e.name = std::filesystem::path(file).stem().string();
-  e.title = document.take_text("title", e.name);
-  e.about = document.take_text("about", "");
-  e.paper = document.take_text("paper", "");
-  e.paper_data = document.take_text("paper_data", "");
-  e.show = document.take_texts("show");
-  if (e.show.empty()) e.show = {"table", "curves"};
-  static const std::vector<std::string> shows = {"table", "curves", "split", "deviation"};
-  for (const std::string& show : e.show) {
-    if (std::find(shows.begin(), shows.end(), show) == shows.end()) {
-      throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
-    }
-  }
+namespace {
 
+/// What a profile changes: settings of the data, settings of all models, or everything away.
+struct ProfileChanges {
   bool left_out = false;
-  std::vector<Setting> profile_data, profile_defaults;
+  std::vector<Setting> data, defaults;
+};
+
+ProfileChanges take_profile(Document& document, std::string_view profile, const std::filesystem::path& folder) {
+  const Settings settings{&document};
+  ProfileChanges chosen;
   for (const char* name : kProfiles) {
     const std::string table = fmt::format("profiles.{}", name);
-    const bool out = take_left_out(document, table);
-    std::vector<Setting> changes = document.take_table(table);
-    std::vector<Setting> data, defaults;
-    for (Setting& s : changes) {
+    ProfileChanges changes;
+    changes.left_out = take_left_out(document, table);
+    for (Setting& s : document.take_table(table)) {
       const bool is_data = s.key.starts_with("data.");
       if (!is_data && !s.key.starts_with("defaults.")) {
         const std::vector<std::string> parts = {"data", "defaults"};
-        throw InputError::at(file, fmt::format("line {}", s.line),
+        throw InputError::at(document.file, fmt::format("line {}", s.line),
                              fmt::format("unknown key '{}.{}'{}", table, s.key, did_you_mean(s.key, parts)));
       }
       s.key.erase(0, s.key.find('.') + 1);
-      (is_data ? data : defaults).push_back(std::move(s));
+      (is_data ? changes.data : changes.defaults).push_back(std::move(s));
     }
     if (name == profile) {
-      left_out = out;
-      profile_data = std::move(data);
-      profile_defaults = std::move(defaults);
+      chosen = std::move(changes);
     } else {
       // A mistake in a profile that is not asked for is a mistake all the same.
       Row scratch;
-      settings.apply(defaults, scratch);
+      settings.apply(changes.defaults, scratch);
       DataSpec unused;
-      for (const Setting& s : data) apply_data(document, s, unused, folder);
+      for (const Setting& s : changes.data) apply_data(document, s, unused, folder);
     }
   }
-  e.data = read_data(document, document.take_table("data"), profile_data, folder);
+  return chosen;
+}
 
-  const std::vector<Setting> defaults = document.take_table("defaults");
-  const std::vector<Setting> grid = document.take_table("grid");
-  std::vector<Document> models = document.take_list("models");
-  if (models.empty()) models.emplace_back().file = document.file;
+/// A data set of an experiment: its own, or one of [[datasets]].
+struct DataPart {
+  std::string name;   ///< of [[datasets]]
+  std::string title;  ///< likewise
+  std::vector<Setting> data, defaults;
+};
+
+std::vector<DataPart> take_data(Document& document) {
+  std::vector<DataPart> parts;
+  for (Document& table : document.take_list("datasets")) {
+    DataPart& part = parts.emplace_back();
+    part.name = table.take_text("name", "");
+    if (part.name.empty()) throw InputError::at(document.file, "[[datasets]]", "expected a name for every data set");
+    part.title = table.take_text("title", part.name);
+    part.defaults = table.take_table("defaults");
+    part.data = std::move(table.settings);
+  }
+  std::vector<Setting> own = document.take_table("data");
+  if (parts.empty()) {
+    parts.emplace_back().data = std::move(own);
+  } else if (!own.empty()) {
+    document.fail(own.front(), "there are [[datasets]], so there is no [data] beside them");
+  }
+  return parts;
+}
+
+/// The rows of one data set; models that name others in `on` are left out.
+std::vector<Row> read_rows(const Document& document, const DataPart& part, const ProfileChanges& changes,
+                           std::string_view profile, const std::vector<Setting>& defaults,
+                           const std::vector<Setting>& grid, std::vector<Document> models,
+                           const std::vector<DataPart>& parts) {
+  const Settings settings{&document};
+  std::vector<Row> rows;
   for (Document& model : models) {
     Row row;
     row.name = model.take_text("name", "");
     row.paper = model.take_text("paper", row.name);
     row.curve = model.take_text("curve", row.paper);
+    const std::vector<std::string> on = model.take_texts("on");
+    for (const std::string& name : on) {
+      const bool known = std::any_of(parts.begin(), parts.end(), [&](const DataPart& p) { return p.name == name; });
+      if (!known) throw InputError::at(document.file, "on", fmt::format("none of [[datasets]] is called '{}'", name));
+    }
+    bool out = changes.left_out || (!on.empty() && std::find(on.begin(), on.end(), part.name) == on.end());
     std::vector<Setting> own;
-    bool out = left_out;
     for (const char* name : kProfiles) {
       const bool without = take_left_out(model, name);
-      std::vector<Setting> changes = model.take_table(name);
-      for (const Setting& s : changes) settings.check_key(s);
+      std::vector<Setting> mine = model.take_table(name);
+      for (const Setting& s : mine) settings.check_key(s);
       if (name == profile) {
         out = out || without;
-        own = std::move(changes);
+        own = std::move(mine);
       }
     }
-    settings.apply_over_defaults({&defaults, &model.settings, &profile_defaults, &own}, row);
+    settings.apply_over_defaults({&defaults, &part.defaults, &model.settings, &changes.defaults, &own}, row);
     if (row.name.empty()) row.name = row.config.model.kind;
     if (!model.items.empty()) model.expect_empty(config_keys());
     if (out) continue;
     for (Row& made : spread(settings, grid, row)) {
       finish(document, made);
-      const bool taken = std::any_of(e.rows.begin(), e.rows.end(), [&](const Row& r) { return r.name == made.name; });
-      if (taken) throw InputError::at(file, "models", fmt::format("two rows are called '{}'", made.name));
-      e.rows.push_back(std::move(made));
+      const bool taken = std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == made.name; });
+      if (taken) throw InputError::at(document.file, "models", fmt::format("two rows are called '{}'", made.name));
+      rows.push_back(std::move(made));
     }
   }
-  document.expect_empty(std::array<std::string, 10>{"title", "about", "paper", "paper_data", "show", "data", "defaults",
-                                                    "models", "grid", "profiles"});
-  return e;
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file, std::string_view profile,
+                                          const std::filesystem::path& folder) {
+  check_profile(profile);
+  Document document = parse_document(text, file);
+  Experiment shared;
+  shared.name = std::filesystem::path(file).stem().string();
+  shared.title = document.take_text("title", shared.name);
+  shared.about = document.take_text("about", "");
+  shared.paper = document.take_text("paper", "");
+  shared.paper_data = document.take_text("paper_data", "");
+  shared.show = document.take_texts("show");
+  if (shared.show.empty()) shared.show = {"table", "curves"};
+  static const std::vector<std::string> shows = {"table", "curves", "split", "deviation"};
+  for (const std::string& show : shared.show) {
+    if (std::find(shows.begin(), shows.end(), show) == shows.end()) {
+      throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
+    }
+  }
+  const ProfileChanges changes = take_profile(document, profile, folder);
+  const std::vector<DataPart> parts = take_data(document);
+  const std::vector<Setting> defaults = document.take_table("defaults");
+  const std::vector<Setting> grid = document.take_table("grid");
+  std::vector<Document> models = document.take_list("models");
+  if (models.empty()) models.emplace_back().file = document.file;
+  document.expect_empty(std::array<std::string, 11>{"title", "about", "paper", "paper_data", "show", "data", "datasets",
+                                                    "defaults", "models", "grid", "profiles"});
+  std::vector<Experiment> experiments;
+  for (const DataPart& part : parts) {
+    Experiment& e = experiments.emplace_back(shared);
+    if (!part.name.empty()) {
+      e.name += "-" + part.name;
+      e.title += ": " + part.title;
+    }
+    e.data = read_data(document, part.data, changes.data, folder);
+    e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts);
+  }
+  return experiments;
+}
+
+Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
+                            const std::filesystem::path& folder) {
+  std::vector<Experiment> all = parse_experiments(text, file, profile, folder);
+  if (all.size() != 1) throw InputError::at(file, "[[datasets]]", fmt::format("holds {} experiments", all.size()));
+  return std::move(all.front());
+}
+
+std::vector<Experiment> load_experiments(const std::filesystem::path& path, std::string_view profile) {
+  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
+  return parse_experiments(read_file(path), path.string(), profile, folder);
 }
 
 Experiment load_experiment(const std::filesystem::path& path, std::string_view profile) {
   const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
   return parse_experiment(read_file(path), path.string(), profile, folder);
+}
+
+std::vector<std::string> paper_experiments() {
+  std::vector<std::string> names = catalogue();
+  std::erase_if(names, [](const std::string& name) {
+    return load_experiments(share_folder() / "experiments" / (name + ".toml"), "paper").front().paper.empty();
+  });
+  return names;
 }
 
 std::vector<std::string> catalogue() {

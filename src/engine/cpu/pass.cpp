@@ -71,14 +71,14 @@ void Pass::reserve(std::size_t rows, std::size_t graphs) {
 void Pass::fill_features(const Slice& slice) {
   const std::size_t columns = model_.config().input_features, drawn = drawn_.columns();
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const std::size_t nodes = pieces_[g].messages->rows_in;
+    const std::size_t nodes = pieces_[g].nodes();
     for (std::size_t v = 0; v < nodes; ++v) {
-      std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].in + v));
+      std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].first + v));
     }
     if (drawn == 0) continue;
     const std::uint32_t* numbers = drawn_.numbers(slice.inputs.key, members_[g].graph, numbers_);
     for (std::size_t v = 0; v < nodes; ++v) {
-      std::copy_n(drawn_.code(numbers[v]), drawn, features_.row(pieces_[g].in + v) + columns);
+      std::copy_n(drawn_.code(numbers[v]), drawn, features_.row(pieces_[g].first + v) + columns);
     }
   }
 }
