@@ -321,7 +321,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   shared.paper_data = document.take_text("paper_data", "");
   shared.show = document.take_texts("show");
   if (shared.show.empty()) shared.show = {"table", "curves"};
-  static const std::vector<std::string> shows = {"table", "curves", "split", "deviation"};
+  static const std::vector<std::string> shows = {"table", "curves", "split", "deviation", "reach", "draws"};
   for (const std::string& show : shared.show) {
     if (std::find(shows.begin(), shows.end(), show) == shows.end()) {
       throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));

@@ -58,7 +58,7 @@ struct Experiment {
   std::string about;
   std::string paper;              ///< where in the paper: "Figure 2a"; empty for a user's own
   std::string paper_data;         ///< what paper/tables.toml and paper/curves.csv call the data
-  std::vector<std::string> show;  ///< of "table", "curves", "split", "deviation"
+  std::vector<std::string> show;  ///< of "table", "curves", "split", "deviation", "reach", "draws"
   DataSpec data;
   std::vector<Row> rows;  ///< none where the profile leaves the experiment out
 };

@@ -11,6 +11,7 @@
 #include "support/machine.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::report {
 
@@ -38,6 +39,8 @@ Json row_json(const Row& row) {
   Json json = {{"name", row.name},
                {"kind", c.model.kind},
                {"rni", c.model.rni},
+               {"random", nn::name(c.model.random)},
+               {"depth", train::find_field("model.depth")->value(c)},
                {"distribution", nn::name(c.model.distribution)},
                {"activation", nn::name(c.model.activation)},
                {"learning_rate", c.training.learning_rate},
@@ -53,6 +56,9 @@ Json row_json(const Row& row) {
                {"seconds", row.seconds},
                {"command", row.command},
                {"fold_accuracy", rounded(row.fold_accuracy)}};
+  if (row.reached) json["reached"] = *row.reached;
+  if (row.spread) json["spread"] = *row.spread;
+  if (row.agreement) json["agreement"] = *row.agreement;
   for (const auto& [subset, accuracy] : row.accuracy) {
     json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.folds}};
     if (const auto paper = row.paper.find(subset); paper != row.paper.end()) {

@@ -64,6 +64,31 @@ void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
     }
     if (!curve.epoch.empty()) row.curves[subset] = std::move(curve);
   }
+  if (const auto all = row.curves.find("all"); all != row.curves.end()) {
+    constexpr double kReached = 95;
+    const auto at =
+        std::find_if(all->second.mean.begin(), all->second.mean.end(), [](double m) { return m >= kReached; });
+    if (at != all->second.mean.end()) {
+      row.reached =
+          static_cast<std::uint32_t>(all->second.epoch[static_cast<std::size_t>(at - all->second.mean.begin())]);
+    }
+  }
+}
+
+/// The mean over folds of what the last epoch that has it measured under a name.
+std::optional<double> last_mean(const std::vector<std::vector<EpochRecord>>& folds, std::string_view metric) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const auto& records : folds) {
+    for (auto record = records.rbegin(); record != records.rend(); ++record) {
+      if (const auto value = record->metrics.find(metric)) {
+        sum += *value;
+        ++count;
+        break;
+      }
+    }
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
 }
 
 void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys) {
@@ -97,6 +122,8 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
   for (const auto& [subset, values] : last) row.accuracy[subset] = over_folds(values);
   if (last.contains("all")) row.fold_accuracy = last["all"];
   if (!folds.empty()) add_curves(row, folds);
+  row.spread = last_mean(folds, "test_spread");
+  row.agreement = last_mean(folds, "test_agreement");
 }
 
 Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, const std::string& file) {

@@ -59,6 +59,8 @@ struct Row {
   std::string engine;
   std::vector<double> fold_accuracy;  ///< percent, of the last tested epoch, by fold
   std::map<std::string, Accuracy> accuracy;
+  std::optional<std::uint32_t> reached;     ///< the first epoch whose mean over folds is at least 95 %
+  std::optional<double> spread, agreement;  ///< of the last tested epoch, where it was tested with several draws
   std::map<std::string, Curve> curves;
   std::map<std::string, Printed> paper;
   std::map<std::string, Curve> paper_curves;  ///< also "deviation"

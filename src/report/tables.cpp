@@ -1,6 +1,7 @@
 #include "report/tables.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -112,22 +113,40 @@ std::string to_markdown(const Results& results) {
     if (!e.paper.empty()) text += fmt::format("The paper: {}. ", markdown_text(e.paper));
     text += fmt::format("Profile `{}`, data `{}` ({} graphs), version {}.\n\n", e.profile, e.data.name, e.data.graphs,
                         e.version);
-    text +=
-        "| model | test accuracy, % | the paper | difference | within range | folds × epochs | time |\n"
-        "|---|---|---|---|---|---|---|\n";
+    const auto shows = [&](const char* view) { return std::find(e.show.begin(), e.show.end(), view) != e.show.end(); };
+    const auto line = [&](const std::vector<std::string>& cells) {
+      text += fmt::format("| {} |\n", fmt::join(cells, " | "));
+    };
+    std::vector<std::string> heads = {"model", "test accuracy, %"};
+    if (!e.paper.empty()) heads.insert(heads.end(), {"the paper", "difference", "within range"});
+    if (shows("reach")) heads.emplace_back("epochs to 95 %");
+    if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
+    heads.insert(heads.end(), {"folds × epochs", "time"});
+    line(heads);
+    text += "|";
+    for (std::size_t i = 0; i < heads.size(); ++i) text += "---|";
+    text += "\n";
     for (const std::string& subset : subsets_of(e)) {
       for (const Row& row : e.rows) {
         const Accuracy* ours = find(row.accuracy, subset);
-        const Printed* paper = find(row.paper, subset);
-        std::string difference = "–", within = "–";
-        if (ours != nullptr && paper != nullptr) {
-          const Comparison c = compare(*ours, *paper);
-          difference = fmt::format("{:+.2f}", c.difference);
-          within = fmt::format("{} (±{:.2f})", c.within() ? "yes" : "no", c.range);
+        std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset), percent(ours)};
+        if (!e.paper.empty()) {
+          const Printed* paper = find(row.paper, subset);
+          std::string difference = "–", within = "–";
+          if (ours != nullptr && paper != nullptr) {
+            const Comparison c = compare(*ours, *paper);
+            difference = fmt::format("{:+.2f}", c.difference);
+            within = fmt::format("{} (±{:.2f})", c.within() ? "yes" : "no", c.range);
+          }
+          cells.insert(cells.end(), {percent(paper), difference, within});
         }
-        text +=
-            fmt::format("| {}{} | {} | {} | {} | {} | {} | {} |\n", markdown_text(row.name), subset_label(subset),
-                        percent(ours), percent(paper), difference, within, how_far(row), format_duration(row.seconds));
+        if (shows("reach")) cells.push_back(row.reached ? std::to_string(*row.reached) : "never");
+        if (shows("draws")) {
+          cells.push_back(row.spread ? fmt::format("{:.4f}", *row.spread) : "–");
+          cells.push_back(row.agreement ? fmt::format("{:.2f}", 100 * *row.agreement) : "–");
+        }
+        cells.insert(cells.end(), {how_far(row), format_duration(row.seconds)});
+        line(cells);
       }
     }
     text += "\nA row alone:\n\n```\n";
@@ -150,7 +169,7 @@ std::string to_markdown(const Results& results) {
 std::string to_csv(const Results& results) {
   std::string text =
       "experiment,model,subset,mean,deviation,folds,folds_asked,epochs,epochs_asked,paper_mean,paper_deviation,"
-      "difference,within,seconds,seed\n";
+      "difference,within,seconds,seed,epochs_to_95,spread,agreement\n";
   for (const Experiment& e : results.experiments) {
     for (const Row& row : e.rows) {
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
@@ -168,7 +187,8 @@ std::string to_csv(const Results& results) {
         } else {
           text += ",,";
         }
-        text += fmt::format("{},{}\n", row.seconds, row.config.seed);
+        text += fmt::format("{},{},{},{},{}\n", row.seconds, row.config.seed,
+                            row.reached ? std::to_string(*row.reached) : "", number(row.spread), number(row.agreement));
       }
     }
   }

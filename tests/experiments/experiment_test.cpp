@@ -131,7 +131,7 @@ TEST(Experiment, TwoRowsOfOneNameAreAnError) {
 }
 
 TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
-  const std::vector<std::string> names = catalogue();
+  const std::vector<std::string> names = paper_experiments();
   EXPECT_THAT(names, testing::ElementsAre("table1", "exp-curves", "exp-deviation", "tanh", "cexp-curves", "cexp-split",
                                           "sparse-exp", "sparse-cexp"));
   for (const std::string& name : names) {
@@ -144,6 +144,40 @@ TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
       }
     }
   }
+}
+
+TEST(Catalogue, WhatGoesBeyondThePaperLoadsUnderEveryProfileToo) {
+  const std::vector<std::string> names = catalogue();
+  EXPECT_THAT(names, testing::IsSupersetOf({"initialisers", "ladder-growth", "draws", "tanh-rates"}));
+  for (const std::string& name : names) {
+    for (const char* profile : kProfiles) {
+      for (const Experiment& e : load_experiments(find_experiment(name), profile)) {
+        EXPECT_THAT(e.name, testing::StartsWith(name));
+        EXPECT_EQ(e.rows.empty(), std::string(profile) == "quick" && e.paper.empty()) << e.name;
+      }
+    }
+  }
+}
+
+TEST(Experiment, RunsOverSeveralDataSetsWithDefaultsAndModelsOfTheirOwn) {
+  const auto all = parse_experiments(
+      "title = \"T\"\n[[datasets]]\nname = \"a\"\ngenerate = \"exp\"\n"
+      "[[datasets]]\nname = \"b\"\ntitle = \"B\"\ngenerate = \"csl\"\ndefaults.folds.count = 5\n"
+      "[defaults]\ntraining.epochs = 7\n[[models]]\nname = \"x\"\n"
+      "[[models]]\nname = \"y\"\non = [\"b\"]\nmodel.rni = 0.5\n",
+      "mine.toml", "paper", ".");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].name, "mine-a");
+  EXPECT_EQ(all[1].title, "T: B");
+  ASSERT_EQ(all[0].rows.size(), 1u);
+  ASSERT_EQ(all[1].rows.size(), 2u);
+  EXPECT_EQ(all[0].rows[0].config.folds.count, 10u);
+  EXPECT_EQ(all[1].rows[1].config.folds.count, 5u);
+  EXPECT_EQ(all[1].rows[1].config.training.epochs, 7u);
+  EXPECT_THAT(error_of("[[datasets]]\nname = \"a\"\ngenerate = \"exp\"\n[[models]]\nname = \"x\"\non = [\"c\"]\n"),
+              HasSubstr("none of [[datasets]] is called 'c'"));
+  EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\n[[datasets]]\nname = \"a\"\ngenerate = \"exp\"\n"),
+              HasSubstr("no [data] beside them"));
 }
 
 TEST(Catalogue, ThePapersProfileIsThePapersProtocol) {

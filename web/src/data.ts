@@ -27,6 +27,8 @@ export interface Row {
   name: string;
   kind: string;
   rni: number;
+  random: string;
+  depth: number | "leaf";
   distribution: string;
   activation: string;
   learning_rate: number;
@@ -42,6 +44,11 @@ export interface Row {
   seconds: number;
   command: string;
   fold_accuracy: number[];
+  /** The first epoch whose mean over folds is at least 95 %. */
+  reached?: number;
+  /** Of several draws: deviation of the probability between them, share that say the same. */
+  spread?: number;
+  agreement?: number;
   accuracy?: Partial<Record<Subset, Accuracy>>;
   paper?: Partial<Record<Subset, Printed>>;
   curves?: Partial<Record<Subset, Curve>>;
@@ -55,7 +62,7 @@ export interface Experiment {
   paper: string;
   profile: string;
   version: string;
-  show: ("table" | "curves" | "split" | "deviation")[];
+  show: ("table" | "curves" | "split" | "deviation" | "reach" | "draws")[];
   data: { name: string; hash: string; graphs: number };
   rows: Row[];
 }

@@ -12,33 +12,61 @@ function howFar(row: Row): string {
   return `under way: ${row.folds_done} of ${row.folds_run} folds done, ${row.epochs_done} of ${row.epochs} epochs in all`;
 }
 
-function line(row: Row, subset: Subset): HTMLElement {
-  const ours = row.accuracy?.[subset];
-  const paper = row.paper?.[subset];
-  const compared = ours !== undefined && ours.difference !== undefined;
-  const done = row.folds_done === row.folds_run;
-  return h("tr", { "data-model": row.name },
-    h("th", { scope: "row" }, h("span", { class: "swatch", style: `--c:${modelColour(row.name)}` }), row.name),
-    h("td", { class: "number strong" }, ours ? percent(ours.mean, ours.folds > 1 ? ours.deviation : undefined) : "–"),
-    h("td", { class: "number" }, paper ? h("span", { title: paper.where }, percent(paper.mean, paper.deviation)) : "–"),
-    h("td", { class: "number" }, compared ? signed(ours!.difference!) : "–"),
-    h("td", {}, compared
-      ? h("span", { class: ours!.within ? "badge good" : "badge off", title: `within ±${ours!.range!.toFixed(2)} points of the paper's mean` },
-          ours!.within ? "✓ within" : "✗ outside", ` ±${ours!.range!.toFixed(2)}`)
-      : h("span", { class: "muted" }, "nothing to compare")),
-    h("td", { class: done ? "" : "muted" }, howFar(row)),
-    h("td", { class: "number" }, duration(row.seconds)));
+interface Column {
+  head: string;
+  number?: boolean;
+  cell: (row: Row, subset: Subset) => HTMLElement;
+}
+
+const number = (text: string | HTMLElement, extra = ""): HTMLElement => h("td", { class: `number${extra}` }, text);
+
+/** Ours beside the paper's, for experiments that are the paper's. */
+const beside: Column[] = [
+  { head: "the paper, %", number: true, cell: (row, subset) => {
+    const paper = row.paper?.[subset];
+    return number(paper ? h("span", { title: paper.where }, percent(paper.mean, paper.deviation)) : "–");
+  } },
+  { head: "difference", number: true, cell: (row, subset) => {
+    const difference = row.accuracy?.[subset]?.difference;
+    return number(difference === undefined ? "–" : signed(difference));
+  } },
+  { head: "within range?", cell: (row, subset) => {
+    const ours = row.accuracy?.[subset];
+    return h("td", {}, ours?.difference !== undefined
+      ? h("span", { class: ours.within ? "badge good" : "badge off", title: `within ±${ours.range!.toFixed(2)} points of the paper's mean` },
+          ours.within ? "✓ within" : "✗ outside", ` ±${ours.range!.toFixed(2)}`)
+      : h("span", { class: "muted" }, "nothing to compare"));
+  } },
+];
+
+function columns(experiment: Experiment): Column[] {
+  const show = new Set(experiment.show);
+  return [
+    { head: "model", cell: (row) => h("th", { scope: "row" }, h("span", { class: "swatch", style: `--c:${modelColour(row.name)}` }), row.name) },
+    { head: "ours, %", number: true, cell: (row, subset) => {
+      const ours = row.accuracy?.[subset];
+      return number(ours ? percent(ours.mean, ours.folds > 1 ? ours.deviation : undefined) : "–", " strong");
+    } },
+    ...(experiment.paper !== "" ? beside : []),
+    ...(show.has("reach") ? [{ head: "epochs to 95 %", number: true, cell: (row: Row) => number(row.reached === undefined ? "never" : String(row.reached)) }] : []),
+    ...(show.has("draws") ? [
+      { head: "spread between draws", number: true, cell: (row: Row) => number(row.spread === undefined ? "–" : row.spread.toFixed(4)) },
+      { head: "draws that agree, %", number: true, cell: (row: Row) => number(row.agreement === undefined ? "–" : (100 * row.agreement).toFixed(2)) },
+    ] : []),
+    { head: "run", cell: (row) => h("td", { class: row.folds_done === row.folds_run ? "" : "muted" }, howFar(row)) },
+    { head: "work", number: true, cell: (row) => number(duration(row.seconds)) },
+  ];
 }
 
 export function resultTable(experiment: Experiment): HTMLElement {
   const subsets: Subset[] = experiment.show.includes("split") ? ["all", "EXP", "CORRUPT"] : ["all"];
-  const heads = ["model", "ours, %", "the paper, %", "difference", "within range?", "run", "work"];
+  const shown = columns(experiment);
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Accuracies: ${experiment.title}` },
     h("table", { class: "results" },
-      h("thead", {}, h("tr", {}, heads.map((t, i) => h("th", { scope: "col", class: [1, 2, 3, 6].includes(i) ? "number" : "" }, t)))),
+      h("thead", {}, h("tr", {}, shown.map((c) => h("th", { scope: "col", class: c.number ? "number" : "" }, c.head)))),
       subsets.map((subset) => h("tbody", {},
-        subsets.length > 1 && h("tr", { class: "group" }, h("th", { colspan: heads.length, scope: "rowgroup" }, subsetName[subset])),
-        experiment.rows.map((row) => line(row, subset))))));
+        subsets.length > 1 && h("tr", { class: "group" }, h("th", { colspan: shown.length, scope: "rowgroup" }, subsetName[subset])),
+        experiment.rows.map((row) => h("tr", { "data-model": row.name }, shown.map((c) => c.cell(row, subset))))))));
 }
 
 /** Seeds, settings, seconds, folds and commands. */
@@ -50,7 +78,7 @@ export function runDetails(experiment: Experiment): HTMLElement {
       h("thead", {}, h("tr", {}, ["model", "settings", "seed", "test accuracy by fold, %", "engine"].map((t) => h("th", { scope: "col" }, t)))),
       h("tbody", {}, experiment.rows.map((row) => h("tr", {},
         h("th", { scope: "row" }, row.name),
-        h("td", {}, [row.kind, row.rni > 0 ? `${row.rni * 100} % random, ${row.distribution}` : "no random features", row.activation,
+        h("td", {}, [row.kind, row.random !== "features" ? `random ${row.random}, depth ${row.depth}` : row.rni > 0 ? `${row.rni * 100} % random, ${row.distribution}` : "no random features", row.activation,
           `learning rate ${row.learning_rate}`, `batch ${row.batch}`, `${row.parameters.toLocaleString("en")} parameters`].join(" · ")),
         h("td", { class: "number" }, row.seed),
         h("td", {}, row.fold_accuracy.map((a) => a.toFixed(1)).join(", ") || "–"),

@@ -110,7 +110,12 @@ void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
   if (evaluation_due(job_, result.epoch)) {
     result.evaluated = true;
     result.eval_seconds = output.eval_seconds;
-    result.test_predictions = predictions(output.tests, trials_[t].test.size());
+    TestAnswers seen = answers(output.tests, trials_[t].test.size());
+    result.test_predictions = std::move(seen.classes);
+    if (output.tests.draws > 1) {
+      result.metrics.set("test_spread", seen.spread);
+      result.metrics.set("test_agreement", seen.agreement);
+    }
   }
   const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due());
   if (!with_state) {

@@ -54,8 +54,13 @@ struct TestOutputs {
   std::size_t draws = 0;
   std::size_t stride = 0;  ///< from one draw to the next
 };
-/// The class of each of `graphs` graphs with the largest mean probability over the draws.
-[[nodiscard]] std::vector<std::uint32_t> predictions(const TestOutputs& tests, std::size_t graphs);
+/// What several draws make of `graphs` graphs.
+struct TestAnswers {
+  std::vector<std::uint32_t> classes;  ///< of each graph, the one with the largest mean probability over the draws
+  double spread = 0;                   ///< deviation of that class's probability between draws, mean over the graphs
+  double agreement = 1;                ///< share of draws that alone say the same class, mean over the graphs
+};
+[[nodiscard]] TestAnswers answers(const TestOutputs& tests, std::size_t graphs);
 
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);
