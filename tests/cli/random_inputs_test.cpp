@@ -8,7 +8,6 @@
 #include "support/npy.hpp"
 #include "support/run_program.hpp"
 #include "train/run_contents.hpp"
-#include "train/samples.hpp"
 
 namespace tyche {
 namespace {
@@ -16,12 +15,30 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+// A ring of 2n nodes (label 0) beside two of n (label 1): refinement alone sees one colour.
+GraphSet rings() {
+  GraphSet set;
+  for (Node n = 3; n < 9; ++n) {
+    std::vector<Edge> one, two;
+    for (Node v = 0; v < n; ++v) {
+      two.emplace_back(v, (v + 1) % n);
+      two.emplace_back(n + v, n + (v + 1) % n);
+    }
+    for (Node v = 0; v < 2 * n; ++v) one.emplace_back(v, (v + 1) % (2 * n));
+    for (const auto* edges : {&one, &two}) {
+      set.graphs.push_back(Graph::from_edges(2 * n, *edges));
+      set.labels.push_back(edges == &one ? 0 : 1);
+    }
+  }
+  return set;
+}
+
 class RandomInputs : public testing::Test {
  protected:
-  RandomInputs() { write_graphs(folder_ / "small.txt", train::small_dataset().set, Format::gin); }
+  RandomInputs() { write_graphs(folder_ / "rings.txt", rings(), Format::gin); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   RunResult train(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {"train",   "--data", path("small.txt"), "--out", path(out), "--folds", "3",
+    std::vector<std::string> args = {"train",   "--data", path("rings.txt"), "--out", path(out), "--folds", "3",
                                      "--width", "8",      "--batch",         "4"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
@@ -59,7 +76,7 @@ TEST_F(RandomInputs, GiveTheSameBitsOnAnyNumberOfThreadsAndTakenUpAgain) {
 TEST_F(RandomInputs, PredictAveragesDrawsAndTakesNoFeatures) {
   ASSERT_EQ(train("run", {"--random", "marks", "--depth", "2", "--epochs", "2"}).exit_code, 0);
   const std::vector<std::string> call = {"predict", "--checkpoint", path("run/fold-0/last.safetensors"), "--data",
-                                         path("small.txt")};
+                                         path("rings.txt")};
   const auto predict = [&](std::vector<std::string> more) {
     more.insert(more.begin(), call.begin(), call.end());
     return run_program(more);
