@@ -34,6 +34,8 @@ struct BenchCall {
   std::string engine = "auto";
   std::string activation = "elu";
   std::optional<double> rni;
+  std::string random = "features";
+  std::string depth;
   std::optional<std::uint32_t> width;
   std::uint32_t layers = 8;
   std::uint32_t side_by_side = 1;
@@ -50,10 +52,11 @@ struct BenchCall {
   [[nodiscard]] std::string engine_name() const { return device.engine_name(engine); }
 
   [[nodiscard]] nn::ModelConfig model() const {
-    train::RunConfig run = train::default_config(kind);
+    train::RunConfig run = train::default_config(kind, nn::parse_random(random));
     nn::ModelConfig& config = run.model;
+    if (!depth.empty()) train::find_field("model.depth")->assign(run, depth, "--depth");
     config.two_sets = nn::parse_two_sets(two_sets);
-    config.rni = rni.value_or(kind == "gcn" ? 1 : 0);
+    config.rni = rni.value_or(kind == "gcn" && config.random == nn::Random::features ? 1 : 0);
     config.width = width.value_or(config.width);
     config.layers = layers;
     config.activation = nn::parse_activation(activation);
@@ -68,7 +71,11 @@ struct BenchCall {
 
 void add_shared(CLI::App& app, BenchCall& call) {
   app.add_option("--engine", call.engine, "auto, cpu, cpu-portable, reference, …")->capture_default_str();
-  app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")->default_str("gcn 1; others 0");
+  app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")
+      ->default_str("gcn with random features 1; others 0");
+  app.add_option("--random", call.random, "gcn: features, marks, colours, uniform-marks or class-marks")
+      ->capture_default_str();
+  app.add_option("--depth", call.depth, "Of marks and colours: a number or leaf")->default_str("colours leaf, marks 1");
   app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
   app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
   call.device.add(app);

@@ -51,13 +51,13 @@ std::string quoted(const std::string& word) {
 
 std::string train_command(const train::RunConfig& config) {
   std::string command = fmt::format("tyche train --data {}", quoted(config.data.path));
-  if (config.model.kind != "gcn") command += " --model " + config.model.kind;
+  if (config.model.kind != "gcn") command += fmt::format(" --model {}", config.model.kind);
   for (const train::Field& field : train::fields()) {
     if (field.option.empty() || train::at_default(field, config)) continue;
-    command += " " + field.option;
+    command += fmt::format(" {}", field.option);
     if (field.form == train::Field::Form::flag) continue;
     const nlohmann::json value = field.value(config);
-    command += " " + quoted(value.is_string() ? value.get<std::string>() : value.dump());
+    command += fmt::format(" {}", quoted(value.is_string() ? value.get<std::string>() : value.dump()));
   }
   return command;
 }
