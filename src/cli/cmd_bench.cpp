@@ -73,9 +73,6 @@ void add_shared(CLI::App& app, BenchCall& call) {
   app.add_option("--engine", call.engine, "auto, cpu, cpu-portable, reference, …")->capture_default_str();
   app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")
       ->default_str("gcn with random features 1; others 0");
-  app.add_option("--random", call.random, "gcn: features, marks, colours, uniform-marks or class-marks")
-      ->capture_default_str();
-  app.add_option("--depth", call.depth, "Of marks and colours: a number or leaf")->default_str("colours leaf, marks 1");
   app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
   app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
   call.device.add(app);
@@ -381,6 +378,10 @@ void add_bench(CLI::App& root) {
   train->add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
   add_shared(*train, *call);
   train->add_option("--activation", call->activation, "elu, tanh or relu")->capture_default_str();
+  train->add_option("--random", call->random, "gcn: features, marks, colours, uniform-marks or class-marks")
+      ->capture_default_str();
+  train->add_option("--depth", call->depth, "Of marks and colours: a number or leaf")
+      ->default_str("colours leaf, marks 1");
   train->add_option("--model", call->kind, fmt::format("{}", fmt::join(nn::model_kinds(), ", ")))
       ->capture_default_str();
   train->add_option("--two-sets", call->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
