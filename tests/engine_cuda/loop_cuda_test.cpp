@@ -25,7 +25,7 @@ class EveryDevicePath : public DeviceTest {
       model.kind = kind;
       model.width = 16;
       model.layers = 1;
-      model.head_hidden = 8;
+      if (kind != "ppgn") model.head_hidden = 8;
       model.rni = kind == "gcn" ? 1 : 0;
       Stream stream(derive_key(72, Purpose::test));
       way->toy = random_toy(model, 6, 5, stream);
