@@ -59,7 +59,7 @@ struct RunConfig {
 };
 
 /// What a run of a kind of model starts from: the paper's sizes, epochs and batches. With marks or colours 4 layers: on
-/// EXP 3 to 5 learn alike, 8 slower. Throws InputError on another kind.
+/// EXP 8 take half as many epochs again (docs/models.md). Throws InputError on another kind.
 [[nodiscard]] RunConfig default_config(const std::string& kind, nn::Random random = nn::Random::features);
 
 /// The paper's learning rate on EXP: for gcn by its share of random features, none 1e-4, some 2e-4, all 5e-4; for

@@ -70,6 +70,22 @@ TEST(Experiment, MakesTheLadderAndCircularSkipLinksToo) {
   EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\npairs = -3\n"), HasSubstr("whole number"));
 }
 
+TEST(Experiment, RandomInputsBringDefaultsThatARowMayChange) {
+  const std::string data = "title = \"x\"\n[data]\ngenerate = \"exp\"\n";
+  const Experiment e =
+      parse(data +
+            "[[models]]\nname = \"a\"\nmodel.random = \"marks\"\n"
+            "[[models]]\nname = \"b\"\nmodel.layers = 2\nmodel.depth = 3\nmodel.random = \"colours\"\n");
+  ASSERT_EQ(e.rows.size(), 2u);
+  EXPECT_EQ(e.rows[0].config.model.random, nn::Random::marks);
+  EXPECT_EQ(e.rows[0].config.model.depth, 1u);
+  EXPECT_EQ(e.rows[0].config.model.layers, 4u);
+  EXPECT_EQ(e.rows[1].config.model.depth, 3u);
+  EXPECT_EQ(e.rows[1].config.model.layers, 2u);
+  EXPECT_THAT(error_of(data + "[[models]]\nname = \"a\"\nmodel.random = \"colors\"\n"),
+              testing::HasSubstr("unknown random input 'colors'"));
+}
+
 TEST(Experiment, AProfileChangesOrLeavesOutRows) {
   const Experiment e = parse(kSmall, "quick");
   EXPECT_EQ(datasets::pairs_of(e.data.recipe), 10u);
