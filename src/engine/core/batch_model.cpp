@@ -107,8 +107,9 @@ class TrialLane final : public PlainLane {
   void evaluate(std::uint32_t epoch, EpochOutput& output) {
     const Stopwatch watch;
     const std::size_t classes = job_.model.classes, group = std::min<std::size_t>(model_->group(), job_.batch);
-    // Without random features all draws are the same.
-    const std::uint32_t draws = job_.model.random_dims() > 0 ? job_.eval_draws : 1;
+    // Without random inputs all draws are the same.
+    const bool random = job_.model.random_dims() + job_.model.drawn_columns() > 0;
+    const std::uint32_t draws = random ? job_.eval_draws : 1;
     const std::size_t stride = trial_.test.size() * classes;
     test_logits_.resize(draws * stride);
     for (std::uint32_t draw = 0; draw < draws; ++draw) {

@@ -1,7 +1,8 @@
 #pragma once
-/// The models beside the plain GCN as engines run them: a batch of graphs forward, and backward. The GCN has a loop of
-/// its own, made for batches of a few microseconds; batches here take milliseconds and more, so that one virtual call
-/// and one flat gradient a batch cost nothing.
+/// Models as engines run them that think in batches: a batch of graphs forward, and backward. All models of the
+/// reference engine; of the CPU engine those beside the GCN, which has a loop of its own there, made for batches of a
+/// few microseconds: batches here take milliseconds and more, so that one virtual call and one flat gradient per batch
+/// cost nothing.
 ///
 ///   const auto model = make();                                   // one a trial: it has scratch memory
 ///   model->forward(parameters, graphs, training_inputs(trial, epoch), crew, logits);

@@ -1,5 +1,5 @@
 #pragma once
-/// The plain versions of the models beside the GCN.
+/// The models in plain loops.
 #include <memory>
 
 #include "engine/core/batch_model.hpp"

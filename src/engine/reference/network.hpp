@@ -137,6 +137,8 @@ class Network {
     for (const char* name : {"head.fc1", "head.fc2", "head.fc3"}) fc_.push_back(linear_place(layout_, name));
   }
 
+  /// What the network passes between the nodes of a graph: Input::messages.
+  [[nodiscard]] MessageGraph messages(const Graph& graph) const { return node_messages(graph, config_.aggregation); }
   [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Input& input) const;
   /// Adds to `gradient` (layout order) what `d_logits` brings through this pass.
   void backward(std::span<const Real> parameters, const Input& input, const Pass<Real>& pass,
