@@ -14,6 +14,7 @@
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "train/data.hpp"
@@ -159,7 +160,7 @@ void run_train(const TrainCall& call) {
   say(call, fmt::format("data    {}", train::describe(data, config)));
   const std::uint32_t random = config.model.random_dims();
   std::string inputs;
-  if (config.model.body() == nn::Body::nodes) {
+  if (nn::why_unused(config.model, "random").empty()) {
     inputs = ", " + random_inputs(config.model);
   } else if (random > 0) {
     inputs = fmt::format(", {} random features per node", random);

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/core/outcome.hpp"
-#include "engine/cpu/ppgn_model.hpp"
-#include "engine/cpu/set_model.hpp"
+#include "engine/cpu/models.hpp"
 #include "engine/cpu/slices.hpp"
 #include "engine/cpu/trainer.hpp"
 #include "support/parallel.hpp"

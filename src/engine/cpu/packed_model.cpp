@@ -34,7 +34,7 @@ PackedModel::PackedModel(const nn::ModelConfig& config, const Kernels& kernels) 
     }
     return;
   }
-  if (config.body() == nn::Body::pairs) {
+  if (config.body() != nn::Body::nodes) {
     for (const nn::Tensor& tensor : layout.tensors) {
       constexpr std::string_view kWeight = ".weight";
       if (tensor.name.ends_with(kWeight)) linear(tensor.name.substr(0, tensor.name.size() - kWeight.size()));

@@ -55,7 +55,7 @@ class PackedModel {
   [[nodiscard]] const nn::ModelConfig& config() const { return config_; }
   [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
   /// gcn: pre (none or two), convolutions, head (three), in this order. Models on sets: the convolutions of all levels;
-  /// their head stays flat. ppgn: every linear layer, in layout order.
+  /// their head stays flat. All others: every linear layer, in layout order.
   [[nodiscard]] std::span<const PackedLayer> layers() const { return layers_; }
   [[nodiscard]] std::span<const PackedLayer> pre() const { return std::span(layers_).first(pre_count_); }
   [[nodiscard]] std::span<const PackedLayer> convs() const {

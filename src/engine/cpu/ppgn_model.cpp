@@ -1,8 +1,8 @@
-#include "engine/cpu/ppgn_model.hpp"
-
 #include <algorithm>
 
 #include "engine/core/linear.hpp"
+#include "engine/cpu/linear_rows.hpp"
+#include "engine/cpu/models.hpp"
 #include "engine/cpu/packed_model.hpp"
 #include "engine/cpu/set_layer.hpp"
 #include "engine/cpu/trainer.hpp"
@@ -10,8 +10,6 @@
 namespace tyche::engine::cpu {
 
 namespace {
-
-constexpr std::size_t kChunk = 96;
 
 // One graph's forward pass, kept for the backward pass. Matrices have a row an entry (i, j), i · n + j.
 struct Trace {
@@ -97,59 +95,8 @@ class PpgnModel final : public BatchModel {
     LinearPlace vote;
   };
 
-  void apply(const PackedLayer& layer, std::size_t rows, View in, View out, bool relu) const {
-    for (std::size_t first = 0; first < rows; first += kChunk) {
-      RowsProduct product;
-      product.rows = std::min(kChunk, rows - first);
-      product.depth = layer.in;
-      product.left[0] = in.row(first);
-      product.left_stride[0] = in.stride;
-      product.right = layer.forward.in(packed_.data());
-      product.out = out.row(first);
-      product.out_stride = out.stride;
-      product.finish = relu ? Finish::activate : Finish::add_bias;
-      product.activation = nn::Activation::relu;
-      product.bias = packed_.data() + layer.bias;
-      kernels_.rows_product(product);
-    }
-  }
-
-  // Adds the layer's gradient; d_in (where it has memory) becomes that of the input, times the derivative of the ReLU
-  // that made it where `relu`.
-  void apply_back(const PackedLayer& layer, std::size_t rows, View in, View d_out, View d_in, bool relu,
-                  float* gradient) const {
-    for (std::size_t first = 0; first < rows; first += kChunk) {
-      const std::size_t count = std::min(kChunk, rows - first);
-      kernels_.column_sums(d_out.row(first), d_out.stride, count, model_.padded(layer.out), nullptr, true,
-                           gradient + layer.bias);
-      GradientProduct sums;
-      sums.rows = count;
-      sums.depth = layer.in;
-      sums.left = in.row(first);
-      sums.left_stride = in.stride;
-      sums.right = d_out.row(first);
-      sums.right_stride = d_out.stride;
-      sums.panels = layer.forward.count;
-      sums.panel_stride = layer.forward.panel_stride;
-      sums.row_stride = layer.forward.row_stride;
-      sums.out = gradient + layer.forward.offset;
-      sums.start = sums.out;
-      kernels_.gradient_product(sums);
-      if (d_in.data == nullptr) continue;
-      RowsProduct product;
-      product.rows = count;
-      product.depth = layer.out;
-      product.left[0] = d_out.row(first);
-      product.left_stride[0] = d_out.stride;
-      product.right = layer.backward.in(derived_.data());
-      product.out = d_in.row(first);
-      product.out_stride = d_in.stride;
-      product.finish = relu ? Finish::derive : Finish::store;
-      product.activation = nn::Activation::relu;
-      product.outputs = in.row(first);
-      product.outputs_stride = in.stride;
-      kernels_.rows_product(product);
-    }
+  [[nodiscard]] LinearRows linear(const PackedLayer& layer) const {
+    return {kernels_, layer, nn::Activation::relu, packed_.data(), derived_.data()};
   }
 
   void fill_input(std::uint32_t graph, const Inputs& inputs, std::size_t before, Trace& trace) const {
@@ -178,7 +125,8 @@ class PpgnModel final : public BatchModel {
         step.mlp_views[m].resize(step.mlp[m].size());
         for (std::size_t l = 0; l < step.mlp[m].size(); ++l) {
           step.mlp_views[m][l] = step.mlp[m][l].reserve(rows, columns_);
-          apply(*blocks_[b].mlp[m][l], rows, l == 0 ? x : step.mlp_views[m][l - 1], step.mlp_views[m][l], true);
+          linear(*blocks_[b].mlp[m][l])
+              .forward(rows, l == 0 ? x : step.mlp_views[m][l - 1], step.mlp_views[m][l], Finish::activate);
         }
       }
       step.product_view = step.product.reserve(rows, columns_);
@@ -193,7 +141,7 @@ class PpgnModel final : public BatchModel {
         std::fill(to + skip.in, to + step.joined_view.stride, 0.0f);
       }
       step.out_view = step.out.reserve(rows, columns_);
-      apply(skip, rows, step.joined_view, step.out_view, false);
+      linear(skip).forward(rows, step.joined_view, step.out_view, Finish::add_bias);
       pool(n, step);
       const std::vector<float> vote = linear_forward(blocks_[b].vote, parameters, step.pooled);
       for (std::size_t c = 0; c < vote.size(); ++c) trace.logits[c] += vote[c];
@@ -293,7 +241,7 @@ class PpgnModel final : public BatchModel {
       pool_back(n, step, d_pooled, d_out);
       const std::size_t before = block.skip->in - width;
       const View d_joined = memory[5].reserve(rows, model_.padded(block.skip->in));
-      apply_back(*block.skip, rows, step.joined_view, d_out, d_joined, false, trace.gradient.data());
+      linear(*block.skip).backward(rows, step.joined_view, d_out, d_joined, Finish::store, trace.gradient.data());
       for (std::size_t r = 0; r < rows; ++r) {
         std::copy_n(d_joined.row(r) + before, width, d_product.row(r));
         std::fill(d_product.row(r) + width, d_product.row(r) + columns_, 0.0f);
@@ -314,7 +262,8 @@ class PpgnModel final : public BatchModel {
         for (std::size_t l = block.mlp[m].size(); l-- > 0;) {
           const View in = l == 0 ? x : step.mlp_views[m][l - 1];
           const View to = l == 0 && b == 0 ? View{} : other;
-          apply_back(*block.mlp[m][l], rows, in, d, to, l > 0, trace.gradient.data());
+          linear(*block.mlp[m][l])
+              .backward(rows, in, d, to, l > 0 ? Finish::derive : Finish::store, trace.gradient.data());
           std::swap(d, other);
         }
         if (b > 0) kernels_.add_scaled(1, d.data, d_out.data, rows * columns_);

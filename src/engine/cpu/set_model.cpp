@@ -1,8 +1,7 @@
-#include "engine/cpu/set_model.hpp"
-
 #include <algorithm>
 
 #include "engine/core/head.hpp"
+#include "engine/cpu/models.hpp"
 #include "engine/cpu/set_layer.hpp"
 #include "engine/cpu/trainer.hpp"
 #include "engine/sets/plan.hpp"
