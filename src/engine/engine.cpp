@@ -36,6 +36,35 @@ void check_state(const Job& job, const State& state) {
   }
 }
 
+void check_targets(const Job& job) {
+  const Targets& targets = job.data.targets;
+  const std::size_t outputs = job.model.classes, columns = targets.columns();
+  if (targets.size() != job.data.graphs.size()) {
+    throw InputError(fmt::format("data: {} graphs but {} {}", job.data.graphs.size(), targets.size(),
+                                 columns == 0 ? "labels" : "rows of targets"));
+  }
+  if ((job.loss == Loss::cross_entropy) != (columns == 0)) {
+    throw InputError(columns == 0 ? "job: the Huber loss is for real targets, and the data has labels"
+                                  : "job: cross-entropy is for labels, and the data has real targets");
+  }
+  if (columns != 0 && columns != outputs) {
+    throw InputError(fmt::format("data: {} targets per graph, but the model has {} outputs", columns, outputs));
+  }
+  for (std::size_t g = 0; g < targets.size(); ++g) {
+    const Target target = targets[g];
+    if (target.label >= outputs) {
+      throw InputError(fmt::format("data: graph {} has label {}, but the model has {} classes (0 to {})", g,
+                                   target.label, outputs, outputs - 1));
+    }
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (!std::isfinite(target.values[c])) {
+        throw InputError(
+            fmt::format("data: graph {}, target {} is {}, expected a finite number", g, c, target.values[c]));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold) {
@@ -59,15 +88,7 @@ State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_
 void validate(const Job& job) {
   nn::validate(job.model);
   const Data& data = job.data;
-  if (data.targets.size() != data.graphs.size()) {
-    throw InputError(fmt::format("data: {} graphs but {} labels", data.graphs.size(), data.targets.size()));
-  }
-  for (std::size_t g = 0; g < data.targets.size(); ++g) {
-    if (data.targets[g].label >= job.model.classes) {
-      throw InputError(fmt::format("data: graph {} has label {}, but the model has {} classes (0 to {})", g,
-                                   data.targets[g].label, job.model.classes, job.model.classes - 1));
-    }
-  }
+  check_targets(job);
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");

@@ -23,7 +23,7 @@ namespace tyche::engine {
 /// job.
 struct Data {
   std::span<const Graph> graphs;
-  Targets targets;  ///< one per graph; labels below model.classes
+  Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers
   /// Row-major (nodes of graph g × model.input_features), one block per graph.
   std::span<const std::vector<float>> features;
 };
@@ -34,11 +34,12 @@ class SetData;  // engine/sets/set_data.hpp
 struct Job {
   Data data;
   nn::ModelConfig model;
-  Loss loss = Loss::cross_entropy;
+  Loss loss = Loss::cross_entropy;  ///< of labels; huber is the one of real targets
   std::uint32_t epochs = 500;
   std::uint32_t batch = 20;
   std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
-  std::uint32_t eval_draws = 1;  ///< test predictions are the mean of so many draws' probabilities
+  std::uint32_t eval_draws =
+      1;  ///< test predictions are the mean of so many draws' probabilities (real targets: outputs)
   /// Models on sets, and ppgn on a GPU: one row per colour class, or (false) one per set or pair. With random features
   /// there is always one per set or pair: no two of them are alike.
   bool compress = true;
@@ -73,11 +74,15 @@ struct Trial {
 struct EpochResult {
   std::uint32_t epoch = 0;  ///< 1 is the first
   double train_loss = 0;    ///< mean over the training graphs, as seen while training (dropout on)
-  NamedValues metrics;      ///< what else training saw: "train_accuracy"
+  /// Labels: "train_accuracy". Real targets, in epochs that were evaluated: "test_mae" and "test_rmse", the mean
+  /// absolute and the root mean squared error over all targets of all test graphs.
+  NamedValues metrics;
   bool evaluated = false;
-  std::vector<std::uint32_t>
-      test_predictions;  ///< class per test graph, in the order of Trial::test; empty if not evaluated
-  double seconds = 0;    ///< of this trial's epoch, evaluation apart
+  /// Labels: the class per test graph, in the order of Trial::test; empty if not evaluated.
+  std::vector<std::uint32_t> test_predictions;
+  /// Real targets: the row of outputs per test graph, the mean over the draws; empty if not evaluated.
+  std::vector<float> test_outputs;
+  double seconds = 0;  ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
   /// Models on sets: rows over all layers that training worked through, and as many as one row a set would have been.
   std::uint64_t rows = 0;
@@ -155,7 +160,8 @@ struct GpuState {
 };
 [[nodiscard]] GpuState gpu_state();
 
-/// Throws InputError where data and model do not fit: counts that differ, a label out of range, a feature block of the
+/// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
+/// out of range, rows of targets of the wrong size or with a value that is not finite, a feature block of the
 /// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
 void validate(const Job& job);
 /// The same for a trial: indices out of range, no training graphs, a state that is not of the model's size, a learning

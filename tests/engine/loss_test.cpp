@@ -54,5 +54,45 @@ TEST(Loss, StaysFiniteWhereExponentialsWouldNot) {
   EXPECT_DOUBLE_EQ(d[1], -1);
 }
 
+LossValue<double> huber_at(const std::vector<double>& z, const std::vector<float>& wanted, double scale,
+                           std::vector<double>& d) {
+  d.assign(z.size(), 0.0);
+  return loss_of(Loss::huber, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{0, wanted.data()}, scale);
+}
+
+TEST(Huber, IsHalfTheSquareOfASmallErrorAndAStraightLineBeyond) {
+  std::vector<double> d;
+  EXPECT_DOUBLE_EQ(huber_at({0.5}, {1}, 1, d).value, 0.125);
+  EXPECT_DOUBLE_EQ(d[0], -0.5);
+  EXPECT_DOUBLE_EQ(huber_at({5}, {1}, 2, d).value, 3.5);
+  EXPECT_DOUBLE_EQ(d[0], 2) << "times the scale";
+  EXPECT_DOUBLE_EQ(huber_at({0.5, 5}, {1, 1}, 1, d).value, (0.125 + 3.5) / 2) << "the mean over the outputs";
+  EXPECT_DOUBLE_EQ(d[0], -0.25);
+  EXPECT_DOUBLE_EQ(d[1], 0.5);
+}
+
+TEST(Huber, GradientIsThatOfFiniteDifferences) {
+  Stream stream(derive_key(82, Purpose::test));
+  for (const std::size_t outputs : {1u, 3u, 7u}) {
+    for (int i = 0; i < 20; ++i) {
+      std::vector<double> z(outputs), d, ignored;
+      std::vector<float> wanted(outputs);
+      for (double& value : z) value = 4 * stream.uniform() - 2;
+      for (float& value : wanted) value = static_cast<float>(4 * stream.uniform() - 2);
+      const double scale = 0.25;
+      (void)huber_at(z, wanted, scale, d);
+      for (std::size_t c = 0; c < outputs; ++c) {
+        constexpr double kStep = 1e-6;
+        std::vector<double> up = z, down = z;
+        up[c] += kStep;
+        down[c] -= kStep;
+        const double slope =
+            (huber_at(up, wanted, 1, ignored).value - huber_at(down, wanted, 1, ignored).value) / (2 * kStep);
+        EXPECT_NEAR(d[c], scale * slope, 1e-6);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tyche::engine

@@ -103,19 +103,14 @@ void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
   Progress& at = progress_[t];
   EpochResult result;
   result.epoch = ++at.heard;
-  output.tally.report(result);
+  output.tally.report(job_, result);
   result.seconds = output.seconds;
   result.rows = output.rows;
   result.full_rows = output.full_rows;
   if (evaluation_due(job_, result.epoch)) {
     result.evaluated = true;
     result.eval_seconds = output.eval_seconds;
-    TestAnswers seen = answers(output.tests, trials_[t].test.size());
-    result.test_predictions = std::move(seen.classes);
-    if (output.tests.draws > 1) {
-      result.metrics.set("test_spread", seen.spread);
-      result.metrics.set("test_agreement", seen.agreement);
-    }
+    report_tests(job_, trials_[t].test, output.tests, result);
   }
   const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due());
   if (!with_state) {

@@ -19,7 +19,7 @@ namespace tyche::engine {
 template <class Real>
 struct LossValue {
   Real value = 0;
-  bool right = false;  ///< whether the first of the largest outputs is the label's
+  bool right = false;  ///< of labels: whether the first of the largest outputs is the label's
 };
 
 /// What a loss asks of outputs. Requires at least one.
@@ -35,6 +35,7 @@ class SerialOutputs {
   TYCHE_BOTH SerialOutputs(const Real* z, std::size_t count, Real* d)
       : z_(z), d_(d), count_(static_cast<std::uint32_t>(count)) {}
 
+  [[nodiscard]] TYCHE_BOTH std::uint32_t count() const { return count_; }
   [[nodiscard]] TYCHE_BOTH Real operator[](std::uint32_t c) const { return z_[c]; }
   [[nodiscard]] TYCHE_BOTH Top top() const {
     Top top = {z_[0], 0};
@@ -84,6 +85,29 @@ TYCHE_BOTH LossValue<Real> cross_entropy(const Outputs& outputs, const Target& t
   return {log_of(total) + top - outputs[label], outputs.is(label, best)};
 }
 
+/// Up to this error Huber's loss is half its square, from there on it grows in a straight line.
+inline constexpr float kHuberBend = 1;
+
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable
+#endif
+/// The mean over the outputs of e²/2 where |e| <= kHuberBend, and of kHuberBend (|e| - kHuberBend/2) elsewhere, where e
+/// is how far an output is from its target.
+template <class Outputs, class Real = typename Outputs::Value>
+TYCHE_BOTH LossValue<Real> huber(const Outputs& outputs, const Target& target, Real scale) {
+  const float* const wanted = target.values;
+  const Real bend = kHuberBend, share = 1 / Real(outputs.count());
+  const Real total = outputs.sum([wanted, bend](Real z, std::uint32_t c) {
+    const Real error = z - wanted[c], size = error < 0 ? -error : error;
+    return size <= bend ? error * error / 2 : bend * (size - bend / 2);
+  });
+  outputs.derive([wanted, bend, share, scale](Real z, std::uint32_t c) {
+    const Real error = z - wanted[c];
+    return (error < -bend ? -bend : error > bend ? bend : error) * share * scale;
+  });
+  return {total * share, false};
+}
+
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
@@ -91,6 +115,8 @@ TYCHE_BOTH LossValue<Real> cross_entropy(const Outputs& outputs, const Target& t
 template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
   switch (loss) {
+    case Loss::huber:
+      return huber(outputs, target, scale);
     case Loss::cross_entropy:
       break;
   }

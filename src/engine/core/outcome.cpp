@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tyche::engine {
 
@@ -42,6 +43,41 @@ TestAnswers answers(const TestOutputs& tests, std::size_t graphs) {
     out.agreement = agreeing / static_cast<double>(tests.draws * graphs);
   }
   return out;
+}
+
+std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs) {
+  std::vector<float> means;
+  means.reserve(graphs * tests.outputs);
+  for (std::size_t i = 0; i < graphs * tests.outputs; ++i) {
+    double sum = 0;
+    for (std::size_t draw = 0; draw < tests.draws; ++draw) sum += tests.values[draw * tests.stride + i];
+    means.push_back(static_cast<float>(sum / static_cast<double>(tests.draws)));
+  }
+  return means;
+}
+
+void report_tests(const Job& job, std::span<const std::uint32_t> test, const TestOutputs& tests, EpochResult& result) {
+  const std::size_t columns = job.data.targets.columns();
+  if (columns == 0) {
+    TestAnswers seen = answers(tests, test.size());
+    result.test_predictions = std::move(seen.classes);
+    if (tests.draws > 1) {
+      result.metrics.set("test_spread", seen.spread);
+      result.metrics.set("test_agreement", seen.agreement);
+    }
+    return;
+  }
+  result.test_outputs = mean_outputs(tests, test.size());
+  double absolute = 0, squared = 0;
+  for (std::size_t i = 0; i < result.test_outputs.size(); ++i) {
+    const double error = double{result.test_outputs[i]} - job.data.targets[test[i / columns]].values[i % columns];
+    absolute += std::abs(error);
+    squared += error * error;
+  }
+  if (test.empty()) return;
+  const auto count = static_cast<double>(result.test_outputs.size());
+  result.metrics.set("test_mae", absolute / count);
+  result.metrics.set("test_rmse", std::sqrt(squared / count));
 }
 
 bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }

@@ -27,8 +27,10 @@ struct Tally {
     correct += other.correct;
     graphs += other.graphs;
   }
-  void report(EpochResult& result) const {
+  /// Of labels or of real targets, as the job has them.
+  void report(const Job& job, EpochResult& result) const {
     result.train_loss = loss / static_cast<double>(graphs);
+    if (job.data.targets.columns() > 0) return;
     result.metrics.set("train_accuracy", static_cast<double>(correct) / static_cast<double>(graphs));
   }
 };
@@ -61,6 +63,12 @@ struct TestAnswers {
   double agreement = 1;                ///< share of draws that alone say the same class, mean over the graphs
 };
 [[nodiscard]] TestAnswers answers(const TestOutputs& tests, std::size_t graphs);
+/// The mean over the draws of every output of `graphs` graphs, row-major.
+[[nodiscard]] std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs);
+
+/// What the test graphs gave goes to `result`: predictions of labels, and how several draws differ; outputs and errors
+/// of real targets.
+void report_tests(const Job& job, std::span<const std::uint32_t> test, const TestOutputs& tests, EpochResult& result);
 
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);

@@ -1,12 +1,15 @@
 #pragma once
-/// What graphs are to give, and which loss says how far they are from it: the class of each, so far, and cross-entropy.
-/// Engines hand a graph's Target to the loss (loss.hpp) and look no further into it, so rows of real numbers would come
-/// in here (another pointer, and what a Target sees of it), in cuda/runtime/targets.hpp (which brings them to the
-/// device) and in validate().
+/// What graphs are to give, and which loss says how far they are from it: the class of each and cross-entropy, or a row
+/// of real numbers each and the Huber loss. Engines hand a graph's Target to the loss (loss.hpp) and look no further
+/// into it; cuda/runtime/targets.hpp brings them to the device, and validate() checks them.
 ///
 ///   const std::vector<std::uint32_t> labels = {0, 1, 1};
 ///   const Targets targets = labels;                       // a view: the labels must outlive it
 ///   targets[2].label                                      // 1
+///
+///   const std::vector<float> heights = {0.5f, 2, 1.5f};
+///   const Targets real = Targets::real(heights, 1);       // one number per graph; a view too
+///   real[2].values[0]                                     // 1.5
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +20,12 @@
 namespace tyche::engine {
 
 /// How far outputs are from a target; see loss.hpp.
-enum class Loss : std::uint8_t { cross_entropy };
+enum class Loss : std::uint8_t { cross_entropy, huber };
 
 /// Of one graph.
 struct Target {
-  std::uint32_t label = 0;  ///< below the number of outputs
+  std::uint32_t label = 0;        ///< below the number of outputs
+  const float* values = nullptr;  ///< of real targets: one per output
 };
 
 /// Of some graphs; not owned. The memory is the host's or the device's.
@@ -33,13 +37,32 @@ class Targets {
   requires std::convertible_to<const Labels&, std::span<const std::uint32_t>> Targets(const Labels& labels)
       : Targets(std::span<const std::uint32_t>(labels).data(), std::size(labels)) {}
 
+  /// Rows of `columns` numbers, one row per graph. Requires columns > 0 and whole rows.
+  [[nodiscard]] static Targets real(std::span<const float> rows, std::size_t columns) {
+    Targets targets;
+    targets.values_ = rows.data();
+    targets.columns_ = columns;
+    targets.count_ = rows.size() / columns;
+    return targets;
+  }
+
   [[nodiscard]] TYCHE_BOTH std::size_t size() const { return count_; }
-  [[nodiscard]] TYCHE_BOTH Target operator[](std::size_t graph) const { return {labels_[graph]}; }
+  /// Numbers per graph; 0: the targets are labels.
+  [[nodiscard]] TYCHE_BOTH std::size_t columns() const { return columns_; }
+  [[nodiscard]] TYCHE_BOTH Target operator[](std::size_t graph) const {
+    if (columns_ > 0) return {0, values_ + graph * columns_};
+    return {labels_[graph]};
+  }
   /// Of `count` graphs from `first` on.
-  [[nodiscard]] Targets subspan(std::size_t first, std::size_t count) const { return {labels_ + first, count}; }
+  [[nodiscard]] Targets subspan(std::size_t first, std::size_t count) const {
+    if (columns_ > 0) return real({values_ + first * columns_, count * columns_}, columns_);
+    return {labels_ + first, count};
+  }
 
  private:
   const std::uint32_t* labels_ = nullptr;
+  const float* values_ = nullptr;
+  std::size_t columns_ = 0;
   std::size_t count_ = 0;
 };
 

@@ -50,6 +50,7 @@ class WarpOutputs {
   __device__ __forceinline__ WarpOutputs(float z, int count, int lane, float& d)
       : z_(z), count_(count), lane_(lane), d_(d) {}
 
+  __device__ __forceinline__ unsigned count() const { return static_cast<unsigned>(count_); }
   __device__ __forceinline__ float operator[](unsigned c) const { return shfl(z_, static_cast<int>(c)); }
   __device__ __forceinline__ Top top() const { return {warp_max(z_)}; }
   __device__ __forceinline__ bool is(unsigned c, const Top& top) const {

@@ -18,17 +18,33 @@ class DeviceTargets {
   DeviceTargets() = default;
   /// Of the graphs `used`, in this order.
   DeviceTargets(const Targets& all, std::span<const std::uint32_t> used, Stream& stream) {
+    constexpr const char* kWhat = "targets of the graphs";
     std::vector<std::uint32_t> labels;
-    labels.reserve(used.size());
-    for (const std::uint32_t graph : used) labels.push_back(all[graph].label);
-    labels_ = DeviceArray<std::uint32_t>::from(labels, "targets of the graphs", stream);
-    stream.sync();  // before the vector goes
+    std::vector<float> values;
+    columns_ = all.columns();
+    for (const std::uint32_t graph : used) {
+      const Target target = all[graph];
+      if (columns_ > 0) {
+        values.insert(values.end(), target.values, target.values + columns_);
+      } else {
+        labels.push_back(target.label);
+      }
+    }
+    if (columns_ > 0) {
+      values_ = DeviceArray<float>::from(values, kWhat, stream);
+    } else {
+      labels_ = DeviceArray<std::uint32_t>::from(labels, kWhat, stream);
+    }
+    stream.sync();  // before the vectors go
   }
   /// Of all graphs.
   DeviceTargets(const Targets& all, Stream& stream) : DeviceTargets(all, everyone(all.size()), stream) {}
 
   /// For kernels.
-  [[nodiscard]] Targets view() const { return {labels_.data(), labels_.size()}; }
+  [[nodiscard]] Targets view() const {
+    if (columns_ > 0) return Targets::real({values_.data(), values_.size()}, columns_);
+    return {labels_.data(), labels_.size()};
+  }
 
  private:
   static std::vector<std::uint32_t> everyone(std::size_t count) {
@@ -38,6 +54,8 @@ class DeviceTargets {
   }
 
   DeviceArray<std::uint32_t> labels_;
+  DeviceArray<float> values_;
+  std::size_t columns_ = 0;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,0 +1,33 @@
+#pragma once
+/// Jobs whose graphs are to give numbers, for the engine tests.
+#include "engine/cases.hpp"
+
+namespace tyche::engine {
+
+/// A toy with two numbers per graph: its density and a tenth of its nodes, and noise so that some errors are beyond the
+/// bend of the Huber loss and some within.
+struct RealToy {
+  Toy toy;
+  std::vector<float> rows;
+
+  [[nodiscard]] Job job(const nn::ModelConfig& model) const {
+    Job job = toy.job(model);
+    job.data.targets = Targets::real(rows, model.classes);
+    job.loss = Loss::huber;
+    return job;
+  }
+};
+
+inline RealToy real_toy(const nn::ModelConfig& model, std::size_t count, Node most, Stream& stream) {
+  RealToy real;
+  real.toy = random_toy(model, count, most, stream);
+  for (const Graph& graph : real.toy.graphs) {
+    for (std::uint32_t c = 0; c < model.classes; ++c) {
+      const double size = c == 0 ? double{graph.num_nodes()} : static_cast<double>(graph.num_edges());
+      real.rows.push_back(static_cast<float>(0.1 * size + 3 * stream.uniform() - 1.5));
+    }
+  }
+  return real;
+}
+
+}  // namespace tyche::engine
