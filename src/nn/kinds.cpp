@@ -86,6 +86,19 @@ Layout ppgn_layout(const ModelConfig& config) {
   return build.take();
 }
 
+Layout gin_layout(const ModelConfig& config) {
+  Builder build;
+  if (config.deterministic_dims() > 0) build.linear("pre", config.pre_inputs(), config.deterministic_dims());
+  for (std::uint32_t l = 0; l < config.layers; ++l) {
+    const std::string name = fmt::format("convs.{}", l);
+    build.tensor(name + ".eps", {1}, 0);
+    build.linear(name + ".nn.0", config.width, config.width);
+    build.linear(name + ".nn.2", config.width, config.width);
+  }
+  build.head(config, config.width);
+  return build.take();
+}
+
 // ---- the table
 
 double gcn_rate(const ModelConfig& config) {
@@ -99,10 +112,11 @@ constexpr std::string_view kNoLevels = "that is for gcn123, whose levels are nod
 constexpr std::string_view kNoMlps = "that is for ppgn, whose blocks have MLPs";
 constexpr std::string_view kNoPre = "that is for gcn, which has GraphConvs before its random features";
 constexpr std::string_view kNoNodes =
-    "random node features are for gcn, gcn123 and ppgn: this model's sets start from their isomorphism types and have "
+    "random node features are for gcn, gcn123, ppgn and gin: this model's sets start from their isomorphism types and "
+    "have "
     "no node inputs";
 constexpr std::string_view kNoDraws =
-    "marks and colours enter the GraphConvs that gcn has before its layers; this model's random inputs are features";
+    "marks and colours stand behind the node features of gcn and gin; this model's random inputs are features";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
@@ -124,11 +138,20 @@ constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"pair_layers", kNoLevels},
                               {"two_sets", kNoLevels}};
 
+constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
+                             {"aggregation", "gin sums over the neighbours: that is what sets it apart"},
+                             {"node_layers", kNoLevels},
+                             {"pair_layers", kNoLevels},
+                             {"two_sets", kNoLevels},
+                             {"mlp_depth", "its MLPs have two layers, as published"},
+                             {"compress", "gin has a row per node, and no classes of them"}};
+
 constexpr Kind kKinds[] = {{"gcn", Body::nodes, 64, 500, 20, gcn_rate, kOfGcn, gcn_layout},
                            {"gcn2", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_layout},
                            {"gcn3", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_layout},
                            {"gcn123", Body::sets, 64, 100, 20, sets_rate, kOfGcn123, sets_layout},
-                           {"ppgn", Body::pairs, 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_layout}};
+                           {"ppgn", Body::pairs, 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_layout},
+                           {"gin", Body::gin, 64, 500, 20, gcn_rate, kOfGin, gin_layout}};
 
 }  // namespace
 

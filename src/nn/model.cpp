@@ -168,7 +168,8 @@ std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t s
   parameters.reserve(where.size);
   for (std::size_t t = 0; t < where.tensors.size(); ++t) {
     Stream stream(derive_key(seed, Purpose::parameter_init, fold, static_cast<std::uint32_t>(t)));
-    const double bound = 1 / std::sqrt(static_cast<double>(where.tensors[t].fan_in));
+    const std::size_t fan_in = where.tensors[t].fan_in;
+    const double bound = fan_in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan_in));
     for (std::size_t i = 0; i < where.tensors[t].size; ++i) {
       parameters.push_back(static_cast<float>(bound * (2 * stream.uniform() - 1)));
     }

@@ -32,13 +32,15 @@ namespace tyche::nn {
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 
-/// What a model has a row for: the nodes of a graph, its sets of nodes, its pairs of nodes.
-enum class Body { nodes, sets, pairs };
+/// What a model is made of: GraphConvs on the nodes of a graph or on its sets of nodes, products of matrices over its
+/// pairs of nodes, or (gin) MLPs on sums over neighbours.
+enum class Body { nodes, sets, pairs, gin };
 
 /// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
 /// gcn123: GraphConvs on nodes, on 2-sets and on connected 3-sets, whose readouts stand side by side. ppgn: `layers`
-/// blocks of matrix products per channel.
+/// blocks of matrix products per channel. gin: a linear map of the deterministic features, `layers` of GIN, readout and
+/// MLP as gcn.
 struct ModelConfig {
   std::string kind = "gcn";
   std::uint32_t width = 64;
@@ -49,8 +51,8 @@ struct ModelConfig {
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
   Random random = Random::features;  ///< what is random about the input
   std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp
-  /// Random node features, floor(width * rni) columns: of gcn a share of its width; of gcn123 and ppgn (as channels on
-  /// the diagonal) behind the node features.
+  /// Random node features, floor(width * rni) columns: of gcn and gin a share of the width; of gcn123 and ppgn (as
+  /// channels on the diagonal) behind the node features.
   double rni = 0;
   Distribution distribution = Distribution::normal;
   /// Fan for the Xavier distributions: random dims + 20 * mean nodes per training graph, a constant of the run (spec of
@@ -71,16 +73,19 @@ struct ModelConfig {
 
   /// floor(width * rni)
   [[nodiscard]] std::uint32_t random_dims() const;
-  /// gcn: width - random_dims(), the columns that come from the node features; 0 means there are no pre-convolutions.
+  /// gcn, gin: width - random_dims(), the columns that come from the node features; 0: nothing comes from them.
   [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
   /// gcn123 and ppgn: what a node starts from, its features and then random_dims() random ones.
   [[nodiscard]] std::uint32_t node_inputs() const { return input_features + random_dims(); }
-  /// Whether the node features are looked at: always, but for a gcn whose inputs are all random.
-  [[nodiscard]] bool uses_features() const { return body() != Body::nodes || deterministic_dims() > 0; }
+  /// Whether the node features are looked at: always, but for a gcn or a gin whose inputs are all random.
+  [[nodiscard]] bool uses_features() const {
+    const Body own = body();
+    return (own != Body::nodes && own != Body::gin) || deterministic_dims() > 0;
+  }
 
   /// Columns drawn for every node in every pass, behind its features: marks or the code of its colour.
   [[nodiscard]] std::uint32_t drawn_columns() const { return nn::drawn_columns(random, depth); }
-  /// What the first pre-convolution takes: features and drawn columns.
+  /// What the first pre-convolution (gin: the linear map) takes: features and drawn columns.
   [[nodiscard]] std::uint32_t pre_inputs() const { return input_features + drawn_columns(); }
 
   /// Throws InputError where there is no such kind.
@@ -105,13 +110,14 @@ void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):
 /// pre.{0,1}, convs.{0..}, level{1,2,3}.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight;
-/// head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight, bias.
+/// head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight, bias; of gin pre and
+/// convs.{0..}.nn.{0,2}: weight, bias, and convs.{0..}.eps.
 struct Tensor {
   std::string name;
   std::vector<std::size_t> shape;
   std::size_t offset = 0;  ///< into the flat vector
   std::size_t size = 0;
-  std::size_t fan_in = 0;  ///< parameters start uniform in ±1/sqrt(fan_in)
+  std::size_t fan_in = 0;  ///< parameters start uniform in ±1/sqrt(fan_in); 0: they start at 0
 };
 
 struct Layout {

@@ -180,13 +180,14 @@ std::vector<Field> table() {
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
-          .option("--random", "gcn: features (the paper's), marks, colours, uniform-marks or class-marks", "features")
+          .option("--random", "gcn, gin: features (the paper's), marks, colours, uniform-marks or class-marks",
+                  "features")
           .since("0.2.0")
           .leads()
           .unused(by_kind("random")),
       depth_field(),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
-          .option("--rni", "gcn, gcn123, ppgn: random node features, as a share of the width from 0 to 1", "0")
+          .option("--rni", "gcn, gcn123, ppgn, gin: random node features, as a share of the width from 0 to 1", "0")
           .unused(of_features("rni")),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
@@ -221,14 +222,16 @@ std::vector<Field> table() {
           .derived(),
 
       Entry("training.epochs", training(&Training::epochs))
-          .option("--epochs", "Epochs; with --resume a larger number lengthens a run", "500; all but gcn 100")
+          .option("--epochs", "Epochs; with --resume a larger number lengthens a run",
+                  "500; gcn2, gcn3, gcn123, ppgn 100")
           .at_least(1),
       Entry("training.batch", training(&Training::batch))
           .option("--batch", "Graphs per step", "20; ppgn 5")
           .at_least(1),
       Entry("training.learning_rate", training(&Training::learning_rate))
           .option("--lr",
-                  "Learning rate of Adam; by default for gcn 1e-4 without random features, 2e-4 with some, 5e-4 with "
+                  "Learning rate of Adam; by default for gcn and gin 1e-4 without random features, 2e-4 with some, "
+                  "5e-4 with "
                   "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       Entry("training.eval_every", training(&Training::eval_every), "epochs between evaluations")

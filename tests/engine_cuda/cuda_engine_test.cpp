@@ -84,6 +84,16 @@ TEST_F(CudaEngine, SaysWhyAForcedPathCannotRunAJob) {
   EXPECT_THROW((void)gpu::make_cuda_engine(options)->description(toy.job(model)), InputError);
 }
 
+TEST_F(CudaEngine, SaysThatGinRunsOnTheCpuAlone) {
+  nn::ModelConfig model;
+  model.kind = "gin";
+  Stream stream(derive_key(104, Purpose::test));
+  const Toy toy = random_toy(model, 2, 4, stream);
+  EXPECT_EQ(gpu::fused_refuses(toy.job(model)), "it runs gcn alone, not gin");
+  EXPECT_EQ(gpu::ppgn_refuses(toy.job(model)), "it runs ppgn alone, not gin");
+  EXPECT_EQ(gpu::layerwise_refuses(toy.job(model)), "it runs GraphConvs; gin runs on the CPU alone");
+}
+
 TEST_F(CudaEngine, ATrialThatHalfPrecisionCannotHoldGoesOnInFp32) {
   const nn::ModelConfig model = tiny_model();
   const Toy toy = tiny_toy(model);

@@ -6,7 +6,7 @@
 Needs PyTorch (Debian: apt-get install python3-torch libopenblas0-pthread, then /usr/bin/python3 tests/golden/make.py).
 GraphConv and the pools of gcn*, gcn3 and gcn123* are PyTorch Geometric's where that is installed (pip install
 torch_geometric), else the plain ones below; the ppgn cases never need it. The files in tests/data/golden that have no
-"_mean", "_sum" or "_rni50" after gcn123 or ppgn were made with PyTorch Geometric.
+"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin in their names, were made with PyTorch Geometric.
 
 Each case is one safetensors file. Tensors:
   graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y
@@ -194,6 +194,33 @@ class Ppgn(torch.nn.Module):
         return torch.stack(logits)
 
 
+class GinConv(torch.nn.Module):  # PyTorch Geometric's GINConv(nn, train_eps=True) in plain torch, with its names
+    def __init__(self, width, act):
+        super().__init__()
+        self.eps = torch.nn.Parameter(torch.zeros(1))
+        self.nn = torch.nn.Sequential(torch.nn.Linear(width, width), act, torch.nn.Linear(width, width))
+
+    def forward(self, x, edge_index):
+        source, target = edge_index
+        return self.nn((1 + self.eps) * x + torch.zeros_like(x).index_add(0, target, x[source]))
+
+
+class Gin(torch.nn.Module):
+    def __init__(self, width, layers, random_dims, act, readout):
+        super().__init__()
+        self.pre = torch.nn.Linear(2, width - random_dims) if width > random_dims else None
+        self.convs = torch.nn.ModuleList([GinConv(width, act) for _ in range(layers)])
+        self.head, self.act, self.readout = Head(width, width), act, readout
+
+    def forward(self, g, x_rand):
+        x = [self.pre(F.one_hot(g["node_type"], 2).float())] if self.pre else []
+        x = torch.cat(x + ([] if x_rand is None else [x_rand]), 1)
+        for c in self.convs: x = self.act(c(x, g["edge_index"]))
+        size = len(g["y"])
+        if self.readout == "max": return self.head(global_max_pool(x, g["batch"], size))
+        return self.head(torch.zeros(size, x.shape[1]).index_add(0, g["batch"], x))
+
+
 def save(path, tensors, metadata):
     """The safetensors format: length of the header, header as JSON, values."""
     names = {torch.float32: "F32", torch.int64: "I64"}
@@ -266,6 +293,15 @@ def main(out=".", seed="7", *wanted):
     g = random_batch(4, 4, 6); xr = torch.randn(len(g["batch"]), 3)
     write("ppgn_rni50", Ppgn(2, 6, 2, random_dims=3), g, (xr,), 1e-3,
           dict(model="ppgn", width=6, blocks=2, mlp_depth=2, random_dims=3), {"in.random_features": xr})
+
+    for number, (name, rand, act, readout) in enumerate([("gin", 0, "elu", "max"), ("gin_rni50_sum", 8, "relu", "sum")], 5):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(6, 4, 10); xr = torch.randn(len(g["batch"]), rand) if rand else None
+        net = Gin(16, 3, rand, torch.nn.ELU() if act == "elu" else torch.nn.ReLU(), readout)
+        with torch.no_grad():
+            for c in net.convs: c.eps.uniform_(-0.5, 0.5)  # at its own start, 0, it would not show
+        write(name, net, g, (xr,), 1e-3, dict(model="gin", width=16, layers=3, random_dims=rand, activation=act, readout=readout),
+              {"in.random_features": xr} if rand else {})
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")

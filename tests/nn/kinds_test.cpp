@@ -25,9 +25,10 @@ std::string refusal(const ModelConfig& config) {
 }
 
 TEST(Kinds, AreNamedInOneTable) {
-  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn"}));
+  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin"}));
   EXPECT_EQ(of_kind("gcn").body(), Body::nodes);
   EXPECT_EQ(of_kind("ppgn").body(), Body::pairs);
+  EXPECT_EQ(of_kind("gin").body(), Body::gin);
   for (const char* kind : {"gcn2", "gcn3", "gcn123"}) EXPECT_TRUE(of_kind(kind).on_sets()) << kind;
   EXPECT_THAT(refusal(of_kind("gcn4")), testing::HasSubstr("gcn, gcn2, gcn3, gcn123, ppgn"));
 }
@@ -44,14 +45,16 @@ TEST(Kinds, RefuseWhatTheyHaveNoUseFor) {
     std::vector<std::string> users;
   };
   const Change changes[] = {
-      {"rni", [](ModelConfig& c) { c.rni = 0.5; }, {"gcn", "gcn123", "ppgn"}},
-      {"distribution", [](ModelConfig& c) { c.distribution = Distribution::uniform; }, {"gcn", "gcn123", "ppgn"}},
+      {"rni", [](ModelConfig& c) { c.rni = 0.5; }, {"gcn", "gcn123", "ppgn", "gin"}},
+      {"distribution",
+       [](ModelConfig& c) { c.distribution = Distribution::uniform; },
+       {"gcn", "gcn123", "ppgn", "gin"}},
       {"pre_hidden", [](ModelConfig& c) { c.pre_hidden = 7; }, {"gcn"}},
-      {"head_hidden", [](ModelConfig& c) { c.head_hidden = 7; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
-      {"activation", [](ModelConfig& c) { c.activation = Activation::tanh; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
+      {"head_hidden", [](ModelConfig& c) { c.head_hidden = 7; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin"}},
+      {"activation", [](ModelConfig& c) { c.activation = Activation::tanh; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin"}},
       {"aggregation", [](ModelConfig& c) { c.aggregation = Aggregation::sum; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
-      {"readout", [](ModelConfig& c) { c.readout = Readout::sum; }, {"gcn", "gcn2", "gcn3", "gcn123", "ppgn"}},
-      {"dropout", [](ModelConfig& c) { c.dropout = 0; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
+      {"readout", [](ModelConfig& c) { c.readout = Readout::sum; }, {"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin"}},
+      {"dropout", [](ModelConfig& c) { c.dropout = 0; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin"}},
       {"node_layers", [](ModelConfig& c) { c.node_layers = 2; }, {"gcn123"}},
       {"pair_layers", [](ModelConfig& c) { c.pair_layers = 3; }, {"gcn123"}},
       {"two_sets", [](ModelConfig& c) { c.two_sets = TwoSets::all; }, {"gcn123"}},
@@ -100,6 +103,31 @@ TEST(RandomFeatures, OfPpgnAreChannelsBehindTheNodesFeatures) {
   EXPECT_EQ(layout(config).at("skip.1.weight").shape, plain.at("skip.1.weight").shape);
   config.distribution = Distribution::xavier_normal;
   EXPECT_THAT(refusal(config), testing::HasSubstr("xavier_fan"));
+}
+
+TEST(Gin, HasTheTensorsOfPyTorchGeometric) {
+  ModelConfig config = of_kind("gin");
+  config.width = 6;
+  config.layers = 2;
+  config.input_features = 3;
+  config.rni = 0.5;
+  std::vector<std::string> names;
+  for (const Tensor& tensor : layout(config).tensors) names.push_back(tensor.name);
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "pre.weight", "pre.bias", "convs.0.eps", "convs.0.nn.0.weight", "convs.0.nn.0.bias",
+                       "convs.0.nn.2.weight", "convs.0.nn.2.bias", "convs.1.eps", "convs.1.nn.0.weight",
+                       "convs.1.nn.0.bias", "convs.1.nn.2.weight", "convs.1.nn.2.bias", "head.fc1.weight",
+                       "head.fc1.bias", "head.fc2.weight", "head.fc2.bias", "head.fc3.weight", "head.fc3.bias"}));
+  EXPECT_EQ(layout(config).at("pre.weight").shape, (std::vector<std::size_t>{3, 3}));
+  EXPECT_EQ(initial_parameters(config, 5, 0)[layout(config).at("convs.1.eps").offset], 0.0f);
+  config.random = Random::marks;
+  config.rni = 0;
+  config.depth = 2;
+  EXPECT_EQ(layout(config).at("pre.weight").shape, (std::vector<std::size_t>{6, 5})) << "marks stand behind features";
+  config = of_kind("gin");
+  config.rni = 1;
+  EXPECT_FALSE(config.uses_features());
+  EXPECT_THROW((void)layout(config).at("pre.weight"), InputError);
 }
 
 }  // namespace

@@ -57,7 +57,9 @@ class CpuEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (job.model.body() != nn::Body::nodes) return train_batches(job, trials, observer, model_maker(job), threads_);
+    if (job.model.body() != nn::Body::nodes)
+      return train_batches(job, trials, observer, model_maker(job, std::uint64_t{job.epochs} * trials.size()),
+                           threads_);
     PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);
     TeamPool::run(trials.size(), threads_,
                   [&](std::size_t i, Team& team) { train_trial(prepared, trials, i, observer, team); });
@@ -67,7 +69,7 @@ class CpuEngine final : public Engine {
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
     if (job.model.body() != nn::Body::nodes)
-      return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
+      return predict_batches(job, parameters, which, draw, model_maker(job, 1), threads_);
     PreparedJob prepared(job, kernels_, 1, threads_);
     const FixedParameters fixed(prepared.model(), parameters);
     const Slices slices(members_of(prepared, which));
@@ -88,7 +90,7 @@ class CpuEngine final : public Engine {
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
     if (job.model.body() != nn::Body::nodes) {
-      return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
+      return gradient_batches(job, parameters, which, draw, model_maker(job, 1), threads_, gradient_out, logits_out);
     }
     PreparedJob prepared(job, kernels_, 1, 1);
     const FixedParameters fixed(prepared.model(), parameters);
@@ -110,7 +112,8 @@ class CpuEngine final : public Engine {
   }
 
  private:
-  [[nodiscard]] MakeModel model_maker(const Job& job) const {
+  [[nodiscard]] MakeModel model_maker(const Job& job, std::uint64_t passes) const {
+    if (job.model.body() == nn::Body::gin) return gin_maker(job, kernels_, passes, threads_);
     if (job.model.body() == nn::Body::pairs) return [this, &job] { return make_ppgn_model(job, kernels_); };
     return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };
   }

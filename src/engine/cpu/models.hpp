@@ -17,4 +17,8 @@ namespace tyche::engine::cpu {
 /// The formulas are in engine/reference/ppgn_network.hpp; graphs are spread over threads.
 [[nodiscard]] std::unique_ptr<BatchModel> make_ppgn_model(const Job& job, const Kernels& kernels);
 
+/// The formulas are in engine/reference/gin_layer.hpp; graphs are spread over threads. `passes`: about how often each
+/// graph will be drawn (DrawTables). Models made share what is the same for all trials.
+[[nodiscard]] MakeModel gin_maker(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads);
+
 }  // namespace tyche::engine::cpu

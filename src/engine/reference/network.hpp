@@ -1,18 +1,20 @@
 #pragma once
-/// The GCN in plain loops: the oracle of the fast engines. One graph at a time, every formula written out once, nothing
-/// fused. Templated on the number type, so that finite differences can be taken in double.
+/// gcn and gin in plain loops: the oracle of the fast engines. One graph at a time, every formula written out once,
+/// nothing fused. Templated on the number type, so that finite differences can be taken in double.
 ///
 ///   Network<double> network(config);
 ///   Pass<double> pass = network.forward(parameters, input);
 ///   network.backward(parameters, input, pass, d_logits, gradient);
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/core/linear.hpp"
 #include "engine/core/loss.hpp"
 #include "engine/core/message_graph.hpp"
+#include "engine/reference/gin_layer.hpp"
 #include "engine/reference/matrix.hpp"
 #include "nn/activation.hpp"
 #include "nn/model.hpp"
@@ -30,7 +32,7 @@ struct Input {
 /// What the backward pass needs of a forward pass.
 template <class Real>
 struct Pass {
-  std::vector<Matrix<Real>> pre;    ///< input and outputs of the pre-convolutions (3 matrices, or none)
+  std::vector<Matrix<Real>> pre;    ///< input and outputs of the pre-convolutions (gin: of its linear map), or none
   std::vector<Matrix<Real>> convs;  ///< input and outputs of the convolutions (layers + 1)
   std::vector<Real> pooled;         ///< width
   std::vector<std::size_t> winner;  ///< for max readout: the row of each column's maximum (the first, if several)
@@ -104,13 +106,24 @@ template <class Real>
 class Network {
  public:
   explicit Network(const nn::ModelConfig& config) : config_(config), layout_(nn::layout(config)) {
-    if (config.deterministic_dims() > 0) pre_ = {conv("pre.0"), conv("pre.1")};
-    for (std::uint32_t l = 0; l < config.layers; ++l) convs_.push_back(conv("convs." + std::to_string(l)));
+    const bool gin = config.body() == nn::Body::gin, fixed = config.deterministic_dims() > 0;
+    if (fixed && gin) map_ = linear_place(layout_, "pre");
+    if (fixed && !gin) pre_ = {conv("pre.0"), conv("pre.1")};
+    for (std::uint32_t l = 0; l < config.layers; ++l) {
+      const std::string name = "convs." + std::to_string(l);
+      if (gin) {
+        gins_.push_back(gin_place(layout_, name));
+      } else {
+        convs_.push_back(conv(name));
+      }
+    }
     for (const char* name : {"head.fc1", "head.fc2", "head.fc3"}) fc_.push_back(linear_place(layout_, name));
   }
 
   /// What the network passes between the nodes of a graph: Input::messages.
-  [[nodiscard]] MessageGraph messages(const Graph& graph) const { return node_messages(graph, config_.aggregation); }
+  [[nodiscard]] MessageGraph messages(const Graph& graph) const {
+    return node_messages(graph, gins_.empty() ? config_.aggregation : nn::Aggregation::sum);
+  }
   [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Input& input) const;
   /// Adds to `gradient` (layout order) what `d_logits` brings through this pass.
   void backward(std::span<const Real> parameters, const Input& input, const Pass<Real>& pass,
@@ -123,6 +136,10 @@ class Network {
     return {rel.shape[1], rel.shape[0], rel.offset, layout_.at(name + ".lin_rel.bias").offset,
             layout_.at(name + ".lin_root.weight").offset};
   }
+  /// The columns that come from the node features; keeps what it computed in pass.pre.
+  void fixed_inputs(std::span<const Real> parameters, const Input& input, Pass<Real>& pass) const;
+  void fixed_inputs_backward(std::span<const Real> parameters, const MessageGraph& graph, const Pass<Real>& pass,
+                             Matrix<Real> d_fixed, std::span<Real> gradient) const;
   void readout(const Matrix<Real>& h, Pass<Real>& pass) const;
   [[nodiscard]] Matrix<Real> readout_backward(std::size_t rows, const Pass<Real>& pass,
                                               const std::vector<Real>& d_pooled) const;
@@ -131,6 +148,8 @@ class Network {
   nn::Layout layout_;
   std::vector<ConvPlace> pre_;
   std::vector<ConvPlace> convs_;
+  std::optional<LinearPlace> map_;  ///< gin: in the place of pre_
+  std::vector<GinPlace> gins_;      ///< gin: in the place of convs_
   std::vector<LinearPlace> fc_;
 };
 
@@ -176,6 +195,36 @@ Matrix<Real> Network<Real>::readout_backward(std::size_t rows, const Pass<Real>&
 }
 
 template <class Real>
+void Network<Real>::fixed_inputs(std::span<const Real> parameters, const Input& input, Pass<Real>& pass) const {
+  Matrix<Real> x(input.messages->rows_in, config_.pre_inputs());
+  for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = Real(input.features[i]);
+  pass.pre.push_back(std::move(x));
+  if (map_) {
+    Matrix<Real> mapped(pass.pre[0].rows, map_->out);
+    for (std::size_t v = 0; v < mapped.rows; ++v) {
+      put_row(mapped, v, linear_forward(*map_, parameters, row_of(pass.pre[0], v)));
+    }
+    pass.pre.push_back(std::move(mapped));
+  }
+  for (const ConvPlace& at : pre_) {
+    pass.pre.push_back(conv_forward(at, config_.activation, parameters, *input.messages, pass.pre.back()));
+  }
+}
+
+template <class Real>
+void Network<Real>::fixed_inputs_backward(std::span<const Real> parameters, const MessageGraph& graph,
+                                          const Pass<Real>& pass, Matrix<Real> d_fixed,
+                                          std::span<Real> gradient) const {
+  for (std::size_t v = 0; v < d_fixed.rows && map_; ++v) {
+    (void)linear_backward(*map_, parameters, row_of(pass.pre[0], v), row_of(d_fixed, v), gradient);
+  }
+  for (std::size_t l = pre_.size(); l-- > 0;) {
+    d_fixed =
+        conv_backward(pre_[l], config_.activation, parameters, graph, pass.pre[l], pass.pre[l + 1], d_fixed, gradient);
+  }
+}
+
+template <class Real>
 Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input& input) const {
   const MessageGraph& graph = *input.messages;
   const std::size_t nodes = graph.rows_in;
@@ -185,14 +234,7 @@ Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input&
 
   // 1. Input: deterministic columns first, random ones after them.
   Matrix<Real> h(nodes, config_.width);
-  if (!pre_.empty()) {
-    Matrix<Real> x(nodes, config_.pre_inputs());
-    for (std::size_t i = 0; i < x.values.size(); ++i) x.values[i] = Real(input.features[i]);
-    pass.pre.push_back(std::move(x));
-    for (const ConvPlace& at : pre_) {
-      pass.pre.push_back(conv_forward(at, config_.activation, parameters, graph, pass.pre.back()));
-    }
-  }
+  if (fixed > 0) fixed_inputs(parameters, input, pass);
   for (std::size_t v = 0; v < nodes; ++v) {
     for (std::size_t c = 0; c < fixed; ++c) h(v, c) = pass.pre.back()(v, c);
     for (std::size_t c = 0; c < random; ++c) h(v, fixed + c) = Real(input.random[v * random + c]);
@@ -200,6 +242,9 @@ Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input&
 
   // 2. Convolutions. 3. Readout.
   pass.convs.push_back(std::move(h));
+  for (const GinPlace& at : gins_) {
+    pass.convs.push_back(gin_forward(at, config_.activation, parameters, graph, pass.convs.back()));
+  }
   for (const ConvPlace& at : convs_) {
     pass.convs.push_back(conv_forward(at, config_.activation, parameters, graph, pass.convs.back()));
   }
@@ -230,19 +275,20 @@ void Network<Real>::backward(std::span<const Real> parameters, const Input& inpu
   d = linear_backward(fc_[0], parameters, pass.pooled, d, gradient);
 
   Matrix<Real> d_h = readout_backward(graph.rows_out, pass, d);
+  for (std::size_t l = gins_.size(); l-- > 0;) {
+    d_h =
+        gin_backward(gins_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h, gradient);
+  }
   for (std::size_t l = convs_.size(); l-- > 0;) {
     d_h = conv_backward(convs_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h,
                         gradient);
   }
-  if (pre_.empty()) return;
+  if (config_.deterministic_dims() == 0) return;
   Matrix<Real> d_fixed(d_h.rows, config_.deterministic_dims());
   for (std::size_t v = 0; v < d_h.rows; ++v) {
     for (std::size_t c = 0; c < d_fixed.columns; ++c) d_fixed(v, c) = d_h(v, c);
   }
-  for (std::size_t l = pre_.size(); l-- > 0;) {
-    d_fixed =
-        conv_backward(pre_[l], config_.activation, parameters, graph, pass.pre[l], pass.pre[l + 1], d_fixed, gradient);
-  }
+  fixed_inputs_backward(parameters, graph, pass, std::move(d_fixed), gradient);
 }
 
 }  // namespace tyche::engine::reference

@@ -173,7 +173,9 @@ std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
 }
 
 std::string layerwise_refuses(const Job& job) {
-  return job.model.body() == nn::Body::pairs ? "it runs models on nodes and sets, not " + job.model.kind : "";
+  const nn::Body body = job.model.body();
+  if (body == nn::Body::gin) return "it runs GraphConvs; gin runs on the CPU alone";
+  return body == nn::Body::pairs ? "it runs models on nodes and sets, not " + job.model.kind : "";
 }
 
 std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads) {
