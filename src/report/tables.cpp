@@ -118,7 +118,8 @@ std::string to_markdown(const Results& results) {
       text += fmt::format("| {} |\n", fmt::join(cells, " | "));
     };
     std::vector<std::string> heads = {"model", "test accuracy, %"};
-    if (!e.paper.empty()) heads.insert(heads.end(), {"the paper", "difference", "within range"});
+    const bool compares = std::any_of(e.rows.begin(), e.rows.end(), [](const Row& row) { return !row.paper.empty(); });
+    if (compares) heads.insert(heads.end(), {"the paper", "difference", "within range"});
     if (shows("reach")) heads.emplace_back("epochs to 95 %");
     if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
     heads.insert(heads.end(), {"folds × epochs", "time"});
@@ -130,7 +131,7 @@ std::string to_markdown(const Results& results) {
       for (const Row& row : e.rows) {
         const Accuracy* ours = find(row.accuracy, subset);
         std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset), percent(ours)};
-        if (!e.paper.empty()) {
+        if (compares) {
           const Printed* paper = find(row.paper, subset);
           std::string difference = "–", within = "–";
           if (ours != nullptr && paper != nullptr) {

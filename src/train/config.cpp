@@ -92,6 +92,9 @@ RunConfig defaults_under(const std::map<std::string, nlohmann::json>& values, st
 RunConfig default_config(const std::string& kind, nn::Random random) {
   RunConfig config;
   config.model.kind = kind;
+  if (const std::string why = nn::why_unused(config.model, "random"); random != nn::Random::features && !why.empty()) {
+    throw InputError(fmt::format("{} has no random {}: {}", kind, nn::name(random), why));
+  }
   config.model.random = random;
   config.model.depth = nn::default_depth(random);
   if (random != nn::Random::features) config.model.layers = 4;

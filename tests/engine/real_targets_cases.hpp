@@ -4,8 +4,8 @@
 
 namespace tyche::engine {
 
-/// A toy with two numbers per graph: its density and a tenth of its nodes, and noise so that some errors are beyond the
-/// bend of the Huber loss and some within.
+/// A toy with numbers per graph: a tenth of its nodes, then a tenth of its edges, and noise, so that some errors are
+/// beyond the bend of the Huber loss and some within.
 struct RealToy {
   Toy toy;
   std::vector<float> rows;
@@ -23,7 +23,7 @@ inline RealToy real_toy(const nn::ModelConfig& model, std::size_t count, Node mo
   real.toy = random_toy(model, count, most, stream);
   for (const Graph& graph : real.toy.graphs) {
     for (std::uint32_t c = 0; c < model.classes; ++c) {
-      const double size = c == 0 ? double{graph.num_nodes()} : static_cast<double>(graph.num_edges());
+      const auto size = static_cast<double>(c == 0 ? graph.num_nodes() : graph.num_edges());
       real.rows.push_back(static_cast<float>(0.1 * size + 3 * stream.uniform() - 1.5));
     }
   }

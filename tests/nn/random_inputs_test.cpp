@@ -114,7 +114,7 @@ TEST(RandomInputs, AShareOfRandomFeaturesOrTheirDistributionIsRefusedWithOthers)
   EXPECT_NE(complaint(config).find("uniform"), std::string::npos);
   config.distribution = Distribution::normal;
   config.kind = "ppgn";
-  EXPECT_NE(complaint(config).find("colours are for gcn"), std::string::npos);
+  EXPECT_NE(complaint(config).find("has no use for random: marks and colours"), std::string::npos);
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ TEST(Fields, WhatAModelDoesNotUseIsRefusedWithTheReason) {
   EXPECT_EQ(refused("gcn", "model.mlp_depth", 2), "") << "the default contradicts nothing";
   RunConfig config = small_config(small_dataset());
   config.model.node_layers = 5;
-  EXPECT_THAT([&] { validate(config); },
-              testing::ThrowsMessage<InputError>(HasSubstr("model.node_layers is 5, but gcn has no tower")));
+  EXPECT_THAT([&] { validate(config); }, testing::ThrowsMessage<InputError>(HasSubstr(
+                                             "model.node_layers is 5, but gcn has no use for it: that is for gcn123")));
 }
 
 TEST(Fields, RandomInputsHaveDefaultsOfTheirOwn) {
@@ -116,7 +116,7 @@ TEST(Fields, ADepthIsANumberOrTheLeaf) {
         << given;
   }
   EXPECT_THAT(refused("gcn", "model.depth", 2), HasSubstr("random features have no depth"));
-  EXPECT_THAT(refused("gcn3", "model.random", "colours"), HasSubstr("it is for gcn"));
+  EXPECT_THAT(refused("gcn3", "model.random", "colours"), HasSubstr("gcn3 has no use for it: marks and colours"));
   config = default_config("gcn", nn::Random::colours);
   config.model.rni = 0.5;
   EXPECT_THAT(refusal(*find_field("model.rni"), config), HasSubstr("the random inputs are colours"));

@@ -47,7 +47,7 @@ function columns(experiment: Experiment): Column[] {
       const ours = row.accuracy?.[subset];
       return number(ours ? percent(ours.mean, ours.folds > 1 ? ours.deviation : undefined) : "–", " strong");
     } },
-    ...(experiment.paper !== "" ? beside : []),
+    ...(experiment.rows.some((row) => row.paper) ? beside : []),
     ...(show.has("reach") ? [{ head: "epochs to 95 %", number: true, cell: (row: Row) => number(row.reached === undefined ? "never" : String(row.reached)) }] : []),
     ...(show.has("draws") ? [
       { head: "spread between draws", number: true, cell: (row: Row) => number(row.spread === undefined ? "–" : row.spread.toFixed(4)) },
