@@ -2,13 +2,15 @@
 # (kernels, caches, recorders) can change without notice. tests/install compiles each of them alone.
 set(TYCHE_PUBLIC_HEADERS
   # graphs, formulas, readers and writers
-  graph/graph.hpp graph/io.hpp graph/encoding.hpp graph/isomorphism.hpp graph/planarity.hpp logic/cnf.hpp logic/sat.hpp
+  graph/graph.hpp graph/io.hpp graph/encoding.hpp graph/isomorphism.hpp graph/planarity.hpp
+  graph/named.hpp logic/cnf.hpp logic/sat.hpp
   # the Weisfeiler-Leman tests
-  wl/wl.hpp wl/colour_refinement.hpp
+  wl/wl.hpp wl/colour_refinement.hpp wl/individualise.hpp wl/leaf_compare.hpp
   # data sets
-  datasets/dataset.hpp datasets/exp.hpp datasets/generate.hpp datasets/certificate.hpp datasets/folds.hpp
+  datasets/dataset.hpp datasets/recipe.hpp datasets/exp.hpp datasets/tseitin.hpp datasets/csl.hpp datasets/generate.hpp
+  datasets/certificate.hpp datasets/folds.hpp
   # models and engines
-  nn/model.hpp engine/engine.hpp
+  nn/model.hpp nn/kinds.hpp nn/random_inputs.hpp engine/engine.hpp engine/choice.hpp
   # training and prediction
   train/config.hpp train/data.hpp train/run.hpp train/summary.hpp train/checkpoint.hpp train/predict.hpp
   # the universality theorem
@@ -19,8 +21,10 @@ set(TYCHE_PUBLIC_HEADERS
   support/error.hpp support/random.hpp support/progress.hpp support/statistics.hpp)
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
-  datasets/planar_part.hpp graph/gin.hpp graph/lines.hpp graph/rows.hpp nn/choices.hpp support/file.hpp support/npy.hpp
-  support/shown.hpp theory/intern.hpp train/features.hpp train/metrics.hpp train/recorder.hpp)
+  datasets/base_classes.hpp datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp
+  engine/core/targets.hpp graph/gin.hpp graph/lines.hpp graph/rows.hpp nn/choices.hpp support/file.hpp
+  support/named_values.hpp support/npy.hpp support/shown.hpp theory/intern.hpp train/features.hpp train/metrics.hpp
+  train/recorder.hpp wl/cells.hpp wl/leaf_graph.hpp wl/path_walker.hpp wl/rank_refiner.hpp)
 foreach(header ${TYCHE_PUBLIC_HEADERS} ${TYCHE_INCLUDED_HEADERS})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tyche/${folder})

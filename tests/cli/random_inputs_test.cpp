@@ -100,7 +100,7 @@ TEST_F(RandomInputs, CallsThatMakeNoSenseAreRefused) {
       {{"--random", "marks", "--depth", "1000000"}, "1 to 1024"},
       {{"--random", "marks", "--depth", "leaf"}, "depth is leaf"},
       {{"--depth", "2"}, "random features have no depth"},
-      {{"--model", "gcn3", "--random", "colours"}, "gcn3 has no use for it: marks and colours"},
+      {{"--model", "gcn3", "--random", "colours"}, "gcn3 has no random colours: marks and colours"},
   };
   for (const auto& [options, complaint] : calls) {
     const RunResult r = train("none", options);
