@@ -10,6 +10,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
+#include "cli/field_options.hpp"
 #include "cli/remedies.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
@@ -18,7 +19,6 @@
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "train/data.hpp"
-#include "train/fields.hpp"
 #include "train/run.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -28,81 +28,14 @@ namespace {
 
 using train::RunConfig;
 
-/// A field that the call gives.
-struct Edit {
-  const train::Field* field;
-  nlohmann::json value;
-};
-
-/// What the call asks for: edits to a configuration, laid over the defaults or, with --resume, over the stored one. So
-/// an option that is not given never contradicts a run.
 struct TrainCall {
-  std::vector<Edit> edits;
+  FieldOptions fields;
   std::string out;
   std::string data;
   std::string cache = wl::default_cache_folder().string();
   bool resume = false;
   DeviceOptions device;
   Common common;
-
-  template <class T>
-  void add_option(CLI::App& app, const train::Field& field) {
-    app.add_option_function<T>(
-           field.option,
-           [this, &field](const T& value) {
-             edits.push_back({&field, value});
-           },
-           field.help)
-        ->default_str(field.shown);
-  }
-
-  /// The options of the table of fields.
-  void add_fields(CLI::App& app) {
-    for (const train::Field& field : train::fields()) {
-      if (field.option.empty()) continue;
-      switch (field.form) {
-        case train::Field::Form::flag:
-          app.add_flag_callback(
-              field.option,
-              [this, &field] {
-                edits.push_back({&field, !field.value(RunConfig{}).get<bool>()});
-              },
-              field.help);
-          break;
-        case train::Field::Form::whole:
-          add_option<std::uint64_t>(app, field);
-          break;
-        case train::Field::Form::number:
-          add_option<double>(app, field);
-          break;
-        case train::Field::Form::text:
-        case train::Field::Form::list:
-          add_option<std::string>(app, field);
-          break;
-      }
-    }
-  }
-
-  /// The value of a field that the call names, as text.
-  [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const {
-    for (const Edit& edit : edits) {
-      if (edit.field->key == key) return edit.value.get<std::string>();
-    }
-    return otherwise;
-  }
-  /// What the edits are laid over.
-  [[nodiscard]] RunConfig start() const {
-    return train::default_config(text("model.kind", "gcn"), nn::parse_random(text("model.random", "features")));
-  }
-
-  /// Throws InputError on a value that its field cannot have, or that the model would not look at.
-  void apply(RunConfig& config) const {
-    for (const Edit& edit : edits) edit.field->assign(config, edit.value, edit.field->option);
-    for (const Edit& edit : edits) {
-      const std::string why = train::refusal(*edit.field, config);
-      if (!why.empty()) throw InputError(fmt::format("{} {}", edit.field->option, why));
-    }
-  }
 };
 
 void say(const TrainCall& call, const std::string& line) {
@@ -131,8 +64,9 @@ void run_train(const TrainCall& call) {
   train::Notes notes;
   if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
   for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
-  RunConfig config = resumes ? stored : call.start();
-  call.apply(config);
+  RunConfig config =
+      resumes ? stored : train::default_config(call.fields.text("model.kind", "gcn"), call.fields.random());
+  call.fields.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
   if (path.empty()) {
@@ -210,7 +144,7 @@ void add_train(CLI::App& root) {
   command->add_option("--out", call->out, "Run folder to make; never overwritten")->required()->type_name("FOLDER");
   command->add_flag("--resume", call->resume,
                     "Go on with the run in --out (options not given are the run's own); begin it where there is none");
-  call->add_fields(*command);
+  call->fields.add(*command, [](const train::Field&) { return true; });
   command->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");

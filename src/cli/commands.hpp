@@ -9,6 +9,7 @@ void add_certify(CLI::App& root);
 void add_wl(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
+void add_distinguish(CLI::App& root);
 void add_reproduce(CLI::App& root);
 void add_report(CLI::App& root);
 void add_bench(CLI::App& root);

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   add_wl(app);
   add_train(app);
   add_predict(app);
+  add_distinguish(app);
   add_reproduce(app);
   add_report(app);
   add_bench(app);

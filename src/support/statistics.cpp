@@ -16,25 +16,46 @@ Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double c
   return out;
 }
 
+namespace {
+
+double log_choose(std::uint64_t n, std::uint64_t k) {
+  const auto x = static_cast<double>(n), y = static_cast<double>(k);
+  return std::lgamma(x + 1) - std::lgamma(y + 1) - std::lgamma(x - y + 1);
+}
+
+/// How all successes may fall into two samples, if both had the same chance of success: hypergeometric.
+struct Splits {
+  std::uint64_t trials_a, trials_b, successes;
+  std::uint64_t least = successes > trials_b ? successes - trials_b : 0;  ///< that must be in a
+  std::uint64_t most = std::min(successes, trials_a);
+
+  [[nodiscard]] double log_chance(std::uint64_t in_a) const {
+    return log_choose(trials_a, in_a) + log_choose(trials_b, successes - in_a) -
+           log_choose(trials_a + trials_b, successes);
+  }
+};
+
+}  // namespace
+
 double fisher_exact(std::uint64_t successes_a, std::uint64_t trials_a, std::uint64_t successes_b,
                     std::uint64_t trials_b) {
-  const std::uint64_t successes = successes_a + successes_b, trials = trials_a + trials_b;
-  const auto log_choose = [](std::uint64_t n, std::uint64_t k) {
-    const auto x = static_cast<double>(n), y = static_cast<double>(k);
-    return std::lgamma(x + 1) - std::lgamma(y + 1) - std::lgamma(x - y + 1);
-  };
-  const auto log_chance = [&](std::uint64_t in_a) {
-    return log_choose(trials_a, in_a) + log_choose(trials_b, successes - in_a) - log_choose(trials, successes);
-  };
-  const std::uint64_t least = successes > trials_b ? successes - trials_b : 0;
-  const std::uint64_t most = std::min(successes, trials_a);
+  const Splits splits{trials_a, trials_b, successes_a + successes_b};
   // Splits as likely as the observed one count, up to the rounding of lgamma.
-  const double observed = log_chance(successes_a) + 1e-7;
+  const double observed = splits.log_chance(successes_a) + 1e-7;
   double p = 0;
-  for (std::uint64_t in_a = least; in_a <= most; ++in_a) {
-    const double chance = log_chance(in_a);
+  for (std::uint64_t in_a = splits.least; in_a <= splits.most; ++in_a) {
+    const double chance = splits.log_chance(in_a);
     if (chance <= observed) p += std::exp(chance);
   }
+  return std::min(p, 1.0);
+}
+
+double fisher_greater(std::uint64_t successes_a, std::uint64_t trials_a, std::uint64_t successes_b,
+                      std::uint64_t trials_b) {
+  const Splits splits{trials_a, trials_b, successes_a + successes_b};
+  if (successes_a == splits.least) return 1;
+  double p = 0;
+  for (std::uint64_t in_a = splits.most; in_a >= successes_a; --in_a) p += std::exp(splits.log_chance(in_a));
   return std::min(p, 1.0);
 }
 

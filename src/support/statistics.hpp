@@ -18,4 +18,9 @@ struct Interval {
 [[nodiscard]] double fisher_exact(std::uint64_t successes_a, std::uint64_t trials_a, std::uint64_t successes_b,
                                   std::uint64_t trials_b);
 
+/// The same, one-sided: the probability, if both samples had the same chance of success, that so many or more of all
+/// successes fall into a. Requires successes_a <= trials_a and successes_b <= trials_b.
+[[nodiscard]] double fisher_greater(std::uint64_t successes_a, std::uint64_t trials_a, std::uint64_t successes_b,
+                                    std::uint64_t trials_b);
+
 }  // namespace tyche

@@ -43,5 +43,30 @@ TEST(Statistics, FishersTeaTastingLady) {
   EXPECT_LT(fisher_exact(9000, 10000, 0, 10000), 1e-100);
 }
 
+TEST(Statistics, FishersTestOnOneSideCountsTheSplitsAtLeastAsExtreme) {
+  EXPECT_NEAR(fisher_greater(3, 4, 1, 4), 17.0 / 70, 1e-12);  // the tea tasting lady
+  EXPECT_NEAR(fisher_greater(4, 4, 0, 4), 1.0 / 70, 1e-12);
+  EXPECT_NEAR(fisher_greater(1, 4, 3, 4), 69.0 / 70, 1e-12);
+  EXPECT_EQ(fisher_greater(0, 4, 4, 4), 1);
+  EXPECT_EQ(fisher_greater(0, 10, 0, 10), 1);
+  EXPECT_EQ(fisher_greater(10, 10, 10, 10), 1);
+  // R: fisher.test(matrix(c(74, 26, 40, 60), 2), alternative = "greater")
+  EXPECT_NEAR(fisher_greater(74, 100, 40, 100) / 9.6e-7, 1, 0.05);
+  EXPECT_NEAR(std::log10(fisher_greater(512, 512, 0, 512)), -306.6, 0.1);  // 1 / C(1024, 512)
+}
+
+TEST(Statistics, FishersTestOnOneSideIsTheSumOverAllOrdersOfTheSample) {
+  // Every way to choose which 5 of 9 things are successes, as equally likely; the first 4 are sample a.
+  for (unsigned observed = 1; observed <= 4; ++observed) {
+    unsigned all = 0, extreme = 0;
+    for (unsigned set = 0; set < 512; ++set) {
+      if (__builtin_popcount(set) != 5) continue;
+      ++all;
+      extreme += static_cast<unsigned>(__builtin_popcount(set & 15u)) >= observed ? 1u : 0u;
+    }
+    EXPECT_NEAR(fisher_greater(observed, 4, 5 - observed, 5), static_cast<double>(extreme) / all, 1e-12);
+  }
+}
+
 }  // namespace
 }  // namespace tyche

@@ -4,8 +4,11 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/parallel.hpp"
 
 namespace tyche::engine {
@@ -18,6 +21,26 @@ std::size_t numbers_of(const Job& job) {
   std::size_t most = 1;
   for (const Graph& graph : job.data.graphs) most = std::max<std::size_t>(most, graph.num_nodes());
   return most;
+}
+
+// The first graph equal to each (as a labelled graph): equal graphs share a table.
+std::vector<std::uint32_t> firsts_of(std::span<const Graph> graphs) {
+  const auto hash = [](const Graph& graph) {
+    const auto bytes = [](const auto& span) {
+      return std::string_view(reinterpret_cast<const char*>(span.data()), span.size_bytes());
+    };
+    return hash_bytes(bytes(graph.types()), hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()))));
+  };
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known;
+  std::vector<std::uint32_t> firsts(graphs.size());
+  for (std::uint32_t g = 0; g < graphs.size(); ++g) {
+    std::vector<std::uint32_t>& alike = known[hash(graphs[g])];
+    const auto same =
+        std::find_if(alike.begin(), alike.end(), [&](std::uint32_t other) { return graphs[other] == graphs[g]; });
+    firsts[g] = same == alike.end() ? g : *same;
+    if (same == alike.end()) alike.push_back(g);
+  }
+  return firsts;
 }
 
 // The row of a leaf.
@@ -57,10 +80,14 @@ DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, T
 }
 
 void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned threads) {
+  const std::vector<std::uint32_t> firsts = firsts_of(graphs_);
+  std::uint64_t different = 0;
+  for (std::uint32_t g = 0; g < firsts.size(); ++g) different += firsts[g] == g ? 1 : 0;
   // Every graph may fill an equal share, so that which graphs have tables does not depend on who comes first.
-  const std::uint64_t share = numbers / graphs_.size();
+  const std::uint64_t share = numbers / different;
   std::vector<std::optional<wl::Tree>> trees(graphs_.size());
   parallel_for(graphs_.size(), threads, [&](std::size_t g) {
+    if (firsts[g] != g) return;
     const std::uint64_t nodes = std::max<std::uint64_t>(1, graphs_[g].num_nodes());
     const std::uint64_t most = std::min(leaves, share / nodes);
     if (most == 0) return;
@@ -70,6 +97,7 @@ void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned 
   entries_.resize(graphs_.size());
   std::size_t rows = 0;
   for (std::size_t g = 0; g < trees.size(); ++g) {
+    if (firsts[g] != g) entries_[g] = entries_[firsts[g]];
     if (!trees[g]) continue;
     entries_[g] = {true, forks_.size(), rows};
     forks_.insert(forks_.end(), trees[g]->forks.begin(), trees[g]->forks.end());

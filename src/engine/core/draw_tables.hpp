@@ -68,7 +68,7 @@ class DrawTables {
   std::uint32_t columns_ = 0;
   std::vector<float> codes_;
   std::vector<std::uint32_t> rows_;
-  std::vector<Entry> entries_;  ///< one per graph
+  std::vector<Entry> entries_;  ///< one per graph; equal graphs share theirs
   std::vector<wl::Tree::Fork> forks_;
   std::unique_ptr<PathPool> pool_;  ///< marks and colours, of graphs without a table
   std::vector<Classes> classes_;    ///< class_marks and uniform_marks

@@ -1,0 +1,160 @@
+// tyche distinguish: does a network learn to tell the graphs of pairs apart, by a test that is right?
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/device.hpp"
+#include "cli/field_options.hpp"
+#include "distinguish/records.hpp"
+#include "distinguish/runner.hpp"
+#include "distinguish/summary.hpp"
+#include "engine/choice.hpp"
+#include "engine/engine.hpp"
+#include "support/error.hpp"
+#include "support/progress.hpp"
+#include "support/stopwatch.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+struct DistinguishCall {
+  FieldOptions fields;
+  std::string pairs;
+  std::vector<std::string> only;
+  std::uint32_t seeds = 1;
+  std::uint32_t draws = distinguish::Settings{}.draws;
+  std::optional<std::uint32_t> epochs;
+  std::optional<std::uint32_t> per_epoch;
+  std::string out;
+  bool resume = false;
+  DeviceOptions device;
+  Common common;
+};
+
+/// Networks are judged in full precision: graphs of gcn on the CPU, whose cores draw paths side by side; others where
+/// they were trained.
+std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config) {
+  engine::EngineChoice choice(config.engine.name);
+  if (!choice.on_gpu()) return engine::make_engine(choice, 1);
+  if (config.model.body() == nn::Body::nodes) return engine::make_engine("cpu", 1);
+  return engine::make_engine("cuda-fp32", 1);
+}
+
+void run(const DistinguishCall& call) {
+  const Stopwatch watch;
+  distinguish::Settings settings;
+  settings.config = distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random());
+  if (call.epochs) settings.config.training.epochs = *call.epochs;
+  call.fields.apply(settings.config);
+  settings.config.engine.name = call.device.engine_name(settings.config.engine.name);
+  settings.seeds = call.seeds;
+  settings.draws = call.draws;
+  settings.per_epoch = call.per_epoch;
+  if (call.resume && call.out.empty()) throw InputError("--resume goes on with the run in --out; give that too");
+
+  const std::optional<Format> format =
+      settings.config.data.format.empty() ? std::nullopt : std::optional(parse_format(settings.config.data.format));
+  const distinguish::PairSet pairs = distinguish::load_pairs(call.pairs, format, call.only);
+  distinguish::resolve(settings, pairs, call.pairs);
+  const auto engine = engine::make_engine(settings.config.engine.name, call.common.threads);
+  const auto judge = judge_for(settings.config);
+  // On a GPU that judges, one call at a time.
+  const bool one_judge =
+      engine::EngineChoice(settings.config.engine.name).on_gpu() && settings.config.model.body() != nn::Body::nodes;
+  distinguish::Runner runner(settings, pairs, *engine, *judge, one_judge ? 1 : call.common.threads);
+  distinguish::Records records;
+  if (!call.out.empty()) records = distinguish::Records(call.out, settings, call.resume);
+
+  const auto say = [&](const std::string& line) {
+    if (!call.common.quiet) fmt::print(stderr, "{}\n", line);
+  };
+  say(fmt::format("pairs   {} of {}", pairs.size(), call.pairs));
+  say(fmt::format("model   {}, {} layers of {}, random inputs: {}", settings.config.model.kind,
+                  settings.config.model.layers, settings.config.model.width,
+                  !settings.random() ? "none"
+                  : settings.config.model.random == nn::Random::features
+                      ? fmt::format("{} features", settings.config.model.random_dims())
+                      : std::string(nn::name(settings.config.model.random))));
+  say(fmt::format("engine  {}", engine->description()));
+
+  distinguish::Summary summary{&pairs, &settings, {}, distinguish::refine(pairs, call.common.threads), 0};
+  const std::uint64_t networks = 2 * pairs.size();
+  try {
+    Progress progress("epochs", networks * settings.seeds * settings.config.training.epochs, call.common.progress());
+    for (std::uint64_t seed = settings.config.seed; seed < settings.config.seed + settings.seeds; ++seed) {
+      for (const distinguish::Chunk& chunk : runner.chunks()) {
+        if (records.has(chunk, seed)) {
+          progress.add(std::uint64_t{2} * chunk.count * settings.config.training.epochs);
+        } else {
+          records.add(runner.run(chunk, seed, &progress), pairs);
+        }
+      }
+    }
+  } catch (const Interrupted& stop) {
+    if (call.out.empty()) throw;
+    throw Interrupted(fmt::format("{}; {} of {} results are in {}: say the same with --resume to go on", stop.what(),
+                                  records.results().size(), pairs.size() * settings.seeds, call.out));
+  }
+  for (const std::string& note : runner.notes()) fmt::print(stderr, "tyche: {}\n", note);
+  summary.results = records.results();
+  summary.seconds = watch.seconds();
+  if (call.common.json) {
+    print_json(nlohmann::json(distinguish::to_json(summary)));
+  } else {
+    print(distinguish::to_table(summary));
+  }
+  set_exit_code(distinguish::all_told_apart(summary) ? kGood : kNo);
+}
+
+bool wanted(const train::Field& field) {
+  if (field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) return false;
+  return field.key != "training.epochs";  // of another meaning here
+}
+
+}  // namespace
+
+void add_distinguish(CLI::App& root) {
+  CLI::App* command =
+      root.add_subcommand("distinguish", "Train a network per pair of graphs to tell the two apart, and test it");
+  const auto call = std::make_shared<DistinguishCall>();
+  command
+      ->add_option("pairs", call->pairs,
+                   "Graphs 2i and 2i + 1 of a file are pair i (labels are not looked at); or a folder of BREC's .npy "
+                   "files")
+      ->required()
+      ->type_name("PAIRS");
+  command->add_option("--only", call->only, "Of a BREC folder, these files alone: basic, regular, str, …")
+      ->delimiter(',')
+      ->type_name("NAME,…");
+  command->add_option("--seeds", call->seeds, "So many seeds, from --seed on")->capture_default_str();
+  command->add_option("--draws", call->draws, "Fresh draws of each graph that a trained network is judged on")
+      ->capture_default_str();
+  command->add_option("--epochs", call->epochs, "The most epochs; training ends sooner where the loss is low")
+      ->default_str("400");
+  command
+      ->add_option("--train-draws", call->per_epoch,
+                   "Draws of each graph in an epoch of training (networks without random inputs: 1)")
+      ->default_str("32");
+  command->add_option("--out", call->out, "Folder to keep results in")->type_name("FOLDER");
+  command->add_flag("--resume", call->resume, "Go on with the run in --out; begin it where there is none");
+  call->fields.add(*command, wanted);
+  call->device.add(*command);
+  call->common.add_threads(*command);
+  call->common.add_json(*command);
+  call->common.add_quiet(*command);
+  command->footer(
+      "Exit code 0 if every pair is told apart in every seed, else 1. The test is stated in docs/brec.md. Examples:\n"
+      "  tyche distinguish brec --random colours\n"
+      "  tyche distinguish pairs.g6 --rni 0.5 --seeds 10 --out runs/rni50\n"
+      "Other defaults than those of train: no dropout, batches of 32, four times the learning rate, two layers with\n"
+      "marks and colours.");
+  command->callback([call] { run(*call); });
+}
+
+}  // namespace tyche::cli

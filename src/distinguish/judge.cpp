@@ -1,0 +1,110 @@
+#include "distinguish/judge.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "distinguish/hotelling.hpp"
+#include "support/statistics.hpp"
+
+namespace tyche::distinguish {
+
+namespace {
+
+/// Beyond a tie: logits so close that rounding decides are the same answer for both graphs, "not the first".
+bool calls_first(std::span<const float> z) {
+  const double size = 1.0 + std::abs(z[0]) + std::abs(z[1]);
+  return static_cast<double>(z[0]) - z[1] > kRounding * size;
+}
+
+std::optional<double> hotelling_of(std::span<const float> outputs, std::size_t columns) {
+  const std::size_t half = outputs.size() / 2;
+  std::vector<double> differences(half);
+  for (std::size_t i = 0; i < half; ++i) differences[i] = static_cast<double>(outputs[i]) - outputs[half + i];
+  return hotelling(differences, columns);
+}
+
+struct Range {
+  double low, high;
+};
+Range range_of(std::span<const float> outputs, std::size_t columns, std::size_t column) {
+  Range range{outputs[column], outputs[column]};
+  for (std::size_t i = column; i < outputs.size(); i += columns) {
+    range.low = std::min<double>(range.low, outputs[i]);
+    range.high = std::max<double>(range.high, outputs[i]);
+  }
+  return range;
+}
+
+}  // namespace
+
+Sample renumbered(const Sample& sample, Stream& stream) {
+  std::vector<Node> to(sample.graph.num_nodes());
+  std::iota(to.begin(), to.end(), 0u);
+  shuffle(to, stream);
+  Sample out{sample.graph.relabelled(to), std::vector<float>(sample.features.size())};
+  const std::size_t columns = to.empty() ? 0 : sample.features.size() / to.size();
+  for (std::size_t v = 0; v < to.size(); ++v) {
+    std::copy_n(sample.features.begin() + static_cast<std::ptrdiff_t>(v * columns), columns,
+                out.features.begin() + static_cast<std::ptrdiff_t>(to[v] * columns));
+  }
+  return out;
+}
+
+Verdict judge_random(std::span<const float> outputs, std::size_t columns, double level) {
+  const auto draws = static_cast<std::uint32_t>(outputs.size() / columns / 2);
+  Verdict verdict;
+  for (std::uint32_t i = 0; i < draws; ++i) {
+    verdict.first_a += calls_first(outputs.subspan(i * columns, columns)) ? 1 : 0;
+    verdict.first_b += calls_first(outputs.subspan((draws + i) * columns, columns)) ? 1 : 0;
+  }
+  verdict.p = fisher_greater(verdict.first_a, draws, verdict.first_b, draws);
+  verdict.told_apart = verdict.p <= level;
+  verdict.hotelling = hotelling_of(outputs, columns);
+  return verdict;
+}
+
+Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
+  const std::size_t half = outputs.size() / 2;
+  Verdict verdict;
+  for (std::size_t c = 0; c < columns; ++c) {
+    const Range a = range_of(outputs.first(half), columns, c), b = range_of(outputs.subspan(half), columns, c);
+    const double spread = std::max(a.high - a.low, b.high - b.low);
+    const double size = 1 + std::max({std::abs(a.low), std::abs(a.high), std::abs(b.low), std::abs(b.high)});
+    const double gap = std::max(a.low - b.high, b.low - a.high);
+    verdict.told_apart = verdict.told_apart || gap > kSpreads * spread + kRounding * size;
+  }
+  verdict.p = verdict.told_apart ? 0 : 1;
+  for (std::size_t i = 0; i < half; i += columns) {
+    verdict.first_a += calls_first(outputs.subspan(i, columns)) ? 1 : 0;
+    verdict.first_b += calls_first(outputs.subspan(half + i, columns)) ? 1 : 0;
+  }
+  verdict.hotelling = hotelling_of(outputs, columns);
+  return verdict;
+}
+
+Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters, const Sample& a,
+              const Sample& b, const engine::Draw& draw, std::uint32_t draws, double level) {
+  const bool random = job.model.random_dims() + job.model.drawn_columns() > 0;
+  const std::uint32_t copies = random ? draws : kCopies;
+  std::vector<Graph> graphs;
+  std::vector<std::vector<float>> features;
+  Stream stream(derive_key(draw.seed, Purpose::distinguish, draw.fold, 1));
+  for (const Sample* sample : {&a, &b}) {
+    for (std::uint32_t i = 0; i < copies; ++i) {
+      Sample copy = renumbered(*sample, stream);
+      graphs.push_back(std::move(copy.graph));
+      features.push_back(std::move(copy.features));
+    }
+  }
+  const std::vector<std::uint32_t> labels(graphs.size(), 0);
+  std::vector<std::uint32_t> all(graphs.size());
+  std::iota(all.begin(), all.end(), 0u);
+  engine::Job own = job;
+  own.data = {graphs, labels, features};
+  own.sets = nullptr;
+  const engine::Logits logits = engine.predict(own, parameters, all, draw);
+  return random ? judge_random(logits.values, job.model.classes, level) : judge_fixed(logits.values, job.model.classes);
+}
+
+}  // namespace tyche::distinguish

@@ -1,0 +1,54 @@
+#pragma once
+/// Does a trained network tell two graphs apart? docs/brec.md states the test.
+///
+/// A network with random inputs is shown `draws` draws of each graph, each in a fresh numbering of its nodes, and says
+/// of each which of the two it is. Fisher's exact test, one-sided, compares how often either was called the first. A
+/// network without random inputs gives the same answer every time, so its outputs on renumbered copies are compared,
+/// and have to differ by more than rounding.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.hpp"
+#include "support/random.hpp"
+
+namespace tyche::distinguish {
+
+/// A graph with its features.
+struct Sample {
+  Graph graph;
+  std::vector<float> features;
+};
+/// In another numbering of its nodes, drawn from the stream.
+[[nodiscard]] Sample renumbered(const Sample& sample, Stream& stream);
+
+/// What was seen of a pair.
+struct Verdict {
+  bool told_apart = false;
+  double p = 1;                     ///< Fisher's; without draws 0 or 1
+  std::uint32_t first_a = 0;        ///< how many draws of the first graph were called the first
+  std::uint32_t first_b = 0;        ///< and of the second
+  std::optional<double> hotelling;  ///< where its covariance is regular
+
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+/// Two outputs count as different where they differ by more than kSpreads times what renumbered copies of one graph
+/// differ by, and kRounding of their size.
+inline constexpr double kSpreads = 16;
+inline constexpr double kRounding = 1e-4;
+/// Renumbered copies of each graph that a network without random inputs is shown.
+inline constexpr std::uint32_t kCopies = 32;
+
+/// Of a network whose first output stands for `a`. `job` has the model; its data is not looked at. `draw` says under
+/// which seed, fold and epoch to draw; its index must be one that training did not use.
+[[nodiscard]] Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters,
+                            const Sample& a, const Sample& b, const engine::Draw& draw, std::uint32_t draws,
+                            double level);
+
+/// The part of judge() that looks at outputs, row-major (first those of a, then as many of b; `outputs` per row).
+[[nodiscard]] Verdict judge_random(std::span<const float> outputs, std::size_t columns, double level);
+[[nodiscard]] Verdict judge_fixed(std::span<const float> outputs, std::size_t columns);
+
+}  // namespace tyche::distinguish

@@ -1,0 +1,106 @@
+#include "distinguish/pairs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche::distinguish {
+
+namespace {
+
+void check_even(const std::filesystem::path& path, std::size_t graphs) {
+  if (graphs == 1) {
+    throw InputError::at(path.string(), "", "holds one graph; there is nothing to tell it apart from");
+  }
+  if (graphs == 0 || graphs % 2 != 0) {
+    throw InputError::at(path.string(), "",
+                         fmt::format("holds {} graphs; graphs 2i and 2i + 1 are a pair, so it takes an even number, at "
+                                     "least two",
+                                     graphs));
+  }
+}
+
+std::uint64_t hash_of(const GraphSet& set) {
+  const auto bytes = [](const auto& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
+  };
+  std::uint64_t hash = hash_bytes("");
+  for (const Graph& graph : set.graphs) {
+    hash = hash_bytes(bytes(graph.types()),
+                      hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()), hash)));
+  }
+  for (const std::vector<float>& block : set.attributes) hash = hash_bytes(bytes(block), hash);
+  return hash;
+}
+
+PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files) {
+  PairSet pairs;
+  pairs.set.name = folder.filename().string();
+  for (const BrecFile& file : files) {
+    const std::filesystem::path path = folder / fmt::format("{}.npy", file.stem);
+    GraphSet set = read_graphs(path, Format::npy);
+    check_even(path, set.graphs.size());
+    pairs.groups.push_back(static_cast<std::uint32_t>(pairs.names.size()));
+    for (std::size_t i = 0; i < set.graphs.size() / 2; ++i) {
+      pairs.names.push_back(fmt::format("{}:{}", file.stem, i));
+      pairs.categories.emplace_back(file.category);
+    }
+    std::move(set.graphs.begin(), set.graphs.end(), std::back_inserter(pairs.set.graphs));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+const std::vector<BrecFile>& brec_files() {
+  static const std::vector<BrecFile> files = {
+      {"basic", "Basic", 60},          {"regular", "Regular", 50}, {"str", "Regular", 50},
+      {"extension", "Extension", 100}, {"cfi", "CFI", 100},        {"4vtx", "4-vertex", 20},
+      {"dr", "distance-regular", 20},
+  };
+  return files;
+}
+
+PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format,
+                   const std::vector<std::string>& only) {
+  std::vector<BrecFile> present;
+  for (const BrecFile& file : brec_files()) {
+    if (std::filesystem::exists(path / fmt::format("{}.npy", file.stem))) present.push_back(file);
+  }
+  std::vector<std::string> stems;
+  for (const BrecFile& file : present) stems.emplace_back(file.stem);
+  for (const std::string& stem : only) {
+    if (std::find(stems.begin(), stems.end(), stem) != stems.end()) continue;
+    throw InputError::at(path.string(), "",
+                         present.empty() ? fmt::format("is no folder of BREC's files, so it has no part '{}'", stem)
+                                         : fmt::format("has no part '{}'; there are {}", stem, fmt::join(stems, ", ")));
+  }
+  PairSet pairs;
+  if (!present.empty() && !format) {
+    if (!only.empty()) {
+      std::erase_if(present,
+                    [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
+    }
+    pairs = load_brec(path, present);
+  } else {
+    pairs.set = read_graphs(path, format);
+    check_even(path, pairs.set.graphs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
+    pairs.groups = {0};
+  }
+  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
+    if (pairs.set.graphs[g].num_nodes() == 0) {
+      throw InputError::at(path.string(), fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
+    }
+  }
+  pairs.set.labels.clear();
+  pairs.hash = hash_of(pairs.set);
+  return pairs;
+}
+
+}  // namespace tyche::distinguish

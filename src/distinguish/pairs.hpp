@@ -1,0 +1,43 @@
+#pragma once
+/// Pairs of graphs that a network is to tell apart: any file of graphs, of which 2i and 2i + 1 are pair i (labels are
+/// not looked at, node types and attributes are), or a folder of BREC's arrays.
+///
+///   const PairSet pairs = load_pairs("brec");           // basic.npy, regular.npy, str.npy, …
+///   pairs.size()                                        // 400
+///   pairs.names[110], pairs.categories[110]             // "str:0", "Regular"
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/io.hpp"
+
+namespace tyche::distinguish {
+
+struct PairSet {
+  GraphSet set;                         ///< graphs 2i and 2i + 1 are pair i
+  std::vector<std::string> names;       ///< one per pair: "12", or in BREC "str:12"
+  std::vector<std::string> categories;  ///< one per pair, or empty where there are none; equal ones stand together
+  std::vector<std::uint32_t> groups;    ///< where pairs of one kind (one file of BREC) begin; the first is 0
+  std::uint64_t hash = 0;               ///< of graphs, types and attributes, in order
+
+  [[nodiscard]] std::size_t size() const { return set.graphs.size() / 2; }
+};
+
+/// A file of BREC: its stem, the category its pairs are counted in, and how many there are in all of BREC.
+struct BrecFile {
+  const char* stem;
+  const char* category;
+  std::uint32_t pairs;
+};
+/// In the order of the benchmark. Published tables add 4-vertex and distance-regular to Regular.
+[[nodiscard]] const std::vector<BrecFile>& brec_files();
+
+/// Reads a file of pairs, or a folder that holds arrays of BREC (as many of them as there are; `only` names some of
+/// them by stem). Throws InputError where the number of graphs is odd, 0 or (told apart from the others) 1, a graph has
+/// no nodes, or `only` names what is not there.
+[[nodiscard]] PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
+                                 const std::vector<std::string>& only = {});
+
+}  // namespace tyche::distinguish

@@ -1,0 +1,140 @@
+#include "distinguish/records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "support/error.hpp"
+#include "support/remedy.hpp"
+
+namespace tyche::distinguish {
+
+namespace {
+
+constexpr const char* kAsked = "distinguish.json";
+constexpr const char* kResults = "results.jsonl";
+
+nlohmann::ordered_json to_json(const Verdict& verdict) {
+  nlohmann::ordered_json json = {{"told_apart", verdict.told_apart},
+                                 {"p", verdict.p},
+                                 {"first", {verdict.first_a, verdict.first_b}},
+                                 {"hotelling", nullptr}};
+  if (verdict.hotelling) json["hotelling"] = *verdict.hotelling;
+  return json;
+}
+
+Verdict verdict_from(const nlohmann::json& json) {
+  Verdict verdict;
+  json.at("told_apart").get_to(verdict.told_apart);
+  json.at("p").get_to(verdict.p);
+  json.at("first").at(0).get_to(verdict.first_a);
+  json.at("first").at(1).get_to(verdict.first_b);
+  if (!json.at("hotelling").is_null()) verdict.hotelling = json.at("hotelling").get<double>();
+  return verdict;
+}
+
+/// The lines that are whole, and the bytes they take.
+struct Lines {
+  std::vector<PairResult> results;
+  std::uint64_t bytes = 0;
+};
+Lines read_lines(const std::filesystem::path& path) {
+  Lines lines;
+  if (!std::filesystem::exists(path)) return lines;
+  const std::string text = read_file(path);
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', lines.bytes)) {
+    const std::string place = fmt::format("{}: line {}", path.string(), lines.results.size() + 1);
+    const std::string line = text.substr(lines.bytes, end - lines.bytes);
+    if (!nlohmann::json::accept(line)) throw InputError(place + ": expected JSON");
+    lines.results.push_back(result_from_json(nlohmann::json::parse(line), place));
+    lines.bytes = end + 1;
+  }
+  return lines;
+}
+
+void check_same(const nlohmann::json& stored, const nlohmann::json& asked) {
+  const nlohmann::json before = stored.flatten(), after = asked.flatten();
+  std::string list;
+  for (const auto& [key, value] : after.items()) {
+    const auto other = before.find(key);
+    if (other != before.end() && *other == value) continue;
+    list += fmt::format("\n  {}: the run has {}, asked for {}", key.substr(1),
+                        other == before.end() ? "nothing" : other->dump(), value.dump());
+  }
+  for (const auto& [key, value] : before.items()) {
+    if (!after.contains(key)) list += fmt::format("\n  {}: the run has {}", key.substr(1), value.dump());
+  }
+  if (!list.empty()) {
+    throw InputError("this run was begun differently, so it cannot be resumed; begin another in a new folder:" + list);
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const PairResult& result, const PairSet& pairs) {
+  return {{"seed", result.seed},
+          {"pair", result.pair},
+          {"name", pairs.names[result.pair]},
+          {"epochs", result.epochs},
+          {"verdict", to_json(result.verdict)},
+          {"control", to_json(result.control)}};
+}
+
+PairResult result_from_json(const nlohmann::json& json, std::string_view place) {
+  try {
+    PairResult result;
+    json.at("seed").get_to(result.seed);
+    json.at("pair").get_to(result.pair);
+    json.at("epochs").get_to(result.epochs);
+    result.verdict = verdict_from(json.at("verdict"));
+    result.control = verdict_from(json.at("control"));
+    return result;
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: {}", place, error.what()));
+  }
+}
+
+Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) {
+  make_folder(folder);
+  lock_ = std::make_unique<FolderLock>(folder);
+  const nlohmann::json asked = identity(settings);
+  const std::filesystem::path path = folder / kAsked;
+  if (std::filesystem::exists(path)) {
+    if (!resume) throw Remedied(InputError::at(folder.string(), "", "holds a run already"), Remedy::resume_run);
+    const std::string text = read_file(path);
+    if (!nlohmann::json::accept(text)) throw InputError::at(path.string(), "", "expected JSON");
+    check_same(nlohmann::json::parse(text), asked);
+  } else {
+    for (const std::string& name : list_folder(folder)) {
+      if (name.find(".tmp-") != std::string::npos) continue;
+      throw InputError::at(folder.string(), "", "is not empty; name a new folder for the run");
+    }
+    write_file(path, asked.dump(2) + "\n");
+  }
+  Lines lines = read_lines(folder / kResults);
+  results_ = std::move(lines.results);
+  log_ = std::make_unique<LineLog>(folder / kResults, lines.bytes);
+}
+
+bool Records::has(std::uint32_t pair, std::uint64_t seed) const {
+  return std::any_of(results_.begin(), results_.end(),
+                     [&](const PairResult& r) { return r.pair == pair && r.seed == seed; });
+}
+
+bool Records::has(const Chunk& chunk, std::uint64_t seed) const {
+  for (std::uint32_t pair = chunk.first; pair < chunk.first + chunk.count; ++pair) {
+    if (!has(pair, seed)) return false;
+  }
+  return true;
+}
+
+void Records::add(const std::vector<PairResult>& results, const PairSet& pairs) {
+  for (const PairResult& result : results) {
+    if (has(result.pair, result.seed)) continue;
+    if (log_) log_->append(to_json(result, pairs).dump());
+    results_.push_back(result);
+  }
+  if (log_) log_->sync();
+}
+
+}  // namespace tyche::distinguish

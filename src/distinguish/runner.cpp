@@ -1,0 +1,197 @@
+#include "distinguish/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "support/random.hpp"
+#include "train/features.hpp"
+
+namespace tyche::distinguish {
+
+namespace {
+
+constexpr std::size_t kSides = 3;   // the two graphs of a pair, and the first one renumbered
+constexpr std::size_t kWindow = 4;  // epochs whose losses are averaged
+
+/// The graphs of a chunk, `copies` of each: an epoch draws once for each copy. Side s of pair i has the copies from
+/// (kSides * i + s) * copies on.
+struct ChunkData {
+  std::vector<Sample> samples;  ///< kSides per pair
+  std::vector<Graph> graphs;
+  std::vector<std::vector<float>> features;
+  std::vector<std::uint32_t> labels;
+  std::uint32_t copies;
+
+  [[nodiscard]] const Sample& sample(std::size_t pair, std::size_t side) const { return samples[kSides * pair + side]; }
+  /// What the network of a pair (or of its control) trains on.
+  [[nodiscard]] std::vector<std::uint32_t> members(std::size_t pair, bool control) const {
+    std::vector<std::uint32_t> out;
+    for (const std::size_t side : {std::size_t{0}, std::size_t{control ? 2u : 1u}}) {
+      for (std::uint32_t c = 0; c < copies; ++c) {
+        out.push_back(static_cast<std::uint32_t>((kSides * pair + side) * copies) + c);
+      }
+    }
+    return out;
+  }
+};
+
+ChunkData data_of(const PairSet& pairs, const std::vector<std::vector<float>>& features, const Chunk& chunk,
+                  std::uint64_t seed, std::uint32_t copies) {
+  ChunkData data;
+  data.copies = copies;
+  for (std::uint32_t pair = chunk.first; pair < chunk.first + chunk.count; ++pair) {
+    Stream stream(derive_key(seed, Purpose::distinguish, pair, 2));
+    const Sample a{pairs.set.graphs[2 * pair], features[2 * pair]};
+    data.samples.push_back(a);
+    data.samples.push_back({pairs.set.graphs[2 * pair + 1], features[2 * pair + 1]});
+    data.samples.push_back(renumbered(a, stream));
+    for (std::size_t side = 0; side < kSides; ++side) {
+      const Sample& sample = data.samples[data.samples.size() - kSides + side];
+      data.graphs.insert(data.graphs.end(), copies, sample.graph);
+      data.features.insert(data.features.end(), copies, sample.features);
+      data.labels.insert(data.labels.end(), copies, side == 0 ? 0 : 1);
+    }
+  }
+  return data;
+}
+
+engine::Job job_of(const Settings& settings, const ChunkData& data) {
+  engine::Job job;
+  job.data = {data.graphs, data.labels, data.features};
+  job.model = settings.config.model;
+  job.batch = settings.config.training.batch;
+  job.eval_every = settings.config.training.epochs;  // there is nothing to test
+  job.compress = settings.config.engine.compress;
+  return job;
+}
+
+/// Keeps the last losses of every network.
+class Watch : public engine::Observer {
+ public:
+  Watch(std::size_t trials, Progress* progress) : losses_(trials), progress_(progress) {}
+
+  bool on_begin(std::size_t) override { return !interrupted(); }
+  bool on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State&) override {
+    return on_passing_epoch(trial, result);
+  }
+  bool on_passing_epoch(std::size_t trial, const engine::EpochResult& result) override {
+    losses_[trial].push_back(result.train_loss);
+    if (losses_[trial].size() > kWindow) losses_[trial].pop_front();
+    if (progress_ != nullptr) progress_->add(1);
+    return !interrupted();
+  }
+  void on_note(std::size_t trial, const std::string& text) override {
+    const std::scoped_lock lock(mutex_);
+    notes_.emplace_back(trial, text);
+  }
+
+  [[nodiscard]] bool learned(std::size_t trial) const {
+    double sum = 0;
+    for (const double loss : losses_[trial]) sum += loss;
+    return !losses_[trial].empty() && sum < kLearned * static_cast<double>(losses_[trial].size());
+  }
+  [[nodiscard]] const std::vector<std::pair<std::size_t, std::string>>& notes() const { return notes_; }
+
+ private:
+  std::vector<std::deque<double>> losses_;
+  Progress* progress_;
+  std::mutex mutex_;
+  std::vector<std::pair<std::size_t, std::string>> notes_;
+};
+
+void stop_if_asked() {
+  if (interrupted()) throw Interrupted("stopped before all pairs were judged");
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> milestones(std::uint32_t epochs) {
+  std::vector<std::uint32_t> out;
+  for (const std::uint32_t part : {16u, 8u, 4u, 2u, 1u}) {
+    const std::uint32_t at = epochs / part;
+    if (at > 0 && (out.empty() || at > out.back())) out.push_back(at);
+  }
+  return out;
+}
+
+Runner::Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
+               unsigned threads)
+    : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads) {
+  features_ = train::make_features(pairs.set, settings.config.data.features);
+  for (std::size_t g = 0; g < pairs.groups.size(); ++g) {
+    const std::uint32_t begin = pairs.groups[g];
+    const std::uint32_t end =
+        g + 1 < pairs.groups.size() ? pairs.groups[g + 1] : static_cast<std::uint32_t>(pairs.size());
+    for (std::uint32_t first = begin; first < end; first += kChunk) {
+      chunks_.push_back({first, std::min(kChunk, end - first)});
+    }
+  }
+}
+
+std::string Runner::description(const Chunk& chunk, std::uint64_t seed) {
+  const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
+  return engine_.description(job_of(settings_, data));
+}
+
+std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Progress* progress) {
+  const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
+  engine::Job job = job_of(settings_, data);
+  const std::uint32_t epochs = settings_.config.training.epochs;
+
+  // Networks 2i and 2i + 1 of the chunk are those of its pair i and of the control; so are folds of the whole run.
+  std::vector<engine::Trial> all;
+  for (std::uint32_t network = 0; network < 2 * chunk.count; ++network) {
+    const std::uint32_t fold = 2 * chunk.first + network;
+    all.push_back({.seed = seed,
+                   .fold = fold,
+                   .learning_rate = settings_.config.training.learning_rate,
+                   .train = data.members(network / 2, network % 2 == 1),
+                   .test = {},
+                   .state = engine::fresh_state(job.model, seed, fold)});
+  }
+  std::vector<std::size_t> left(all.size());
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  for (const std::uint32_t end : milestones(epochs)) {
+    stop_if_asked();
+    job.epochs = end;
+    std::vector<engine::Trial> now;
+    for (const std::size_t i : left) now.push_back(std::move(all[i]));
+    Watch watch(now.size(), progress);
+    engine_.train(job, now, watch);
+    for (const auto& [trial, text] : watch.notes()) {
+      notes_.push_back(fmt::format("{}{}: {}", pairs_.names[chunk.first + left[trial] / 2],
+                                   left[trial] % 2 == 1 ? " (control)" : "", text));
+    }
+    std::vector<std::size_t> next;
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      all[left[k]] = std::move(now[k]);
+      const std::size_t of_pair = k - left[k] % 2;  // a control goes on as long as its pair
+      if (end < epochs && !watch.learned(of_pair)) next.push_back(left[k]);
+    }
+    if (progress != nullptr) progress->add((left.size() - next.size()) * (epochs - end));
+    left = std::move(next);
+    if (left.empty()) break;
+  }
+  stop_if_asked();
+
+  std::vector<PairResult> results(chunk.count);
+  std::vector<Verdict> verdicts(all.size());
+  const double level = settings_.level(pairs_.size());
+  parallel_for(all.size(), threads_, [&](std::size_t i) {
+    stop_if_asked();
+    const engine::Draw draw{.seed = seed, .index = 0, .fold = all[i].fold, .epoch = all[i].state.epoch, .pinned = {}};
+    verdicts[i] = judge(judge_, job, all[i].state.parameters, data.sample(i / 2, 0),
+                        data.sample(i / 2, i % 2 == 1 ? 2 : 1), draw, settings_.draws, level);
+  });
+  for (std::uint32_t i = 0; i < chunk.count; ++i) {
+    results[i] = {seed, chunk.first + i, all[2 * i].state.epoch, verdicts[2 * i], verdicts[2 * i + 1]};
+  }
+  return results;
+}
+
+}  // namespace tyche::distinguish

@@ -1,0 +1,77 @@
+#pragma once
+/// Trains a network per pair to tell its two graphs apart, a network per control (the first graph of a pair against
+/// itself, renumbered), and judges them all. The networks of a chunk are trials of one job: in lockstep on a GPU, side
+/// by side on a CPU.
+///
+///   Runner runner(settings, pairs, *engine, *judge, threads);
+///   for (const Chunk& chunk : runner.chunks()) {
+///     const std::vector<PairResult> results = runner.run(chunk, seed, &progress);
+///   }
+///
+/// Training ends for a pair, and with it for its control, when the loss shows that it has learned (kLearned), at the
+/// next of a few fixed epochs; this looks at training draws alone, so the test afterwards is none the wiser. A result
+/// is a function of settings, pairs, seed and engine: not of threads, nor of the chunks that were run before.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "distinguish/judge.hpp"
+#include "distinguish/pairs.hpp"
+#include "distinguish/settings.hpp"
+#include "engine/engine.hpp"
+#include "support/progress.hpp"
+
+namespace tyche::distinguish {
+
+/// Pairs that train as one job: `count` from `first` on, all of one kind.
+struct Chunk {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+/// The most pairs of a chunk. Part of the format of results: draws are keyed by a graph's place in its chunk.
+inline constexpr std::uint32_t kChunk = 100;
+
+/// Mean loss over the last epochs at which training has done enough: two sides are told apart about nine times in ten.
+/// (Knowing nothing has a loss of ln 2 = 0.69.)
+inline constexpr double kLearned = 0.35;
+
+struct PairResult {
+  std::uint64_t seed = 1;
+  std::uint32_t pair = 0;
+  std::uint32_t epochs = 0;  ///< that its network, and that of its control, was trained for
+  Verdict verdict;
+  Verdict control;
+
+  friend bool operator==(const PairResult&, const PairResult&) = default;
+};
+
+/// The epochs after which training looks at the loss: a 16th, an eighth, a quarter, a half and all.
+[[nodiscard]] std::vector<std::uint32_t> milestones(std::uint32_t epochs);
+
+class Runner {
+ public:
+  /// Everything must outlive it. `judge` is asked from `threads` threads at a time (0: all cores).
+  Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
+         unsigned threads);
+
+  [[nodiscard]] const std::vector<Chunk>& chunks() const { return chunks_; }
+  /// In the order of pairs. Progress counts the epochs of two networks per pair, those that are left out included.
+  /// Throws Interrupted when asked to stop.
+  [[nodiscard]] std::vector<PairResult> run(const Chunk& chunk, std::uint64_t seed, Progress* progress);
+  /// The job of a chunk, for what an engine says of it.
+  [[nodiscard]] std::string description(const Chunk& chunk, std::uint64_t seed);
+  /// What the engine had to say ("str:3: …").
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  const Settings& settings_;
+  const PairSet& pairs_;
+  engine::Engine& engine_;
+  engine::Engine& judge_;
+  unsigned threads_;
+  std::vector<std::vector<float>> features_;
+  std::vector<Chunk> chunks_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace tyche::distinguish

@@ -1,0 +1,46 @@
+#pragma once
+/// What decides how pairs are judged: the model and its training (a train::RunConfig, with defaults of its own) and how
+/// many seeds, draws and copies there are.
+///
+///   Settings settings;
+///   settings.config = default_config("gcn", nn::Random::colours);
+///   resolve(settings, pairs, "brec");
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "distinguish/pairs.hpp"
+#include "train/config.hpp"
+
+namespace tyche::distinguish {
+
+/// The level of all tests of a run together.
+inline constexpr double kLevel = 0.01;
+
+struct Settings {
+  train::RunConfig config;  ///< config.seed is the first seed; of `training`, epochs are the most there can be
+  std::uint32_t seeds = 1;
+  std::uint32_t draws = 512;               ///< fresh ones that each graph of a pair is judged on
+  std::optional<std::uint32_t> per_epoch;  ///< draws of each graph in an epoch of training; see train_draws()
+
+  /// Of one test among pairs × seeds (Bonferroni).
+  [[nodiscard]] double level(std::size_t pairs) const { return kLevel / (static_cast<double>(pairs) * seeds); }
+  /// Whether the network's output depends on draws at all.
+  [[nodiscard]] bool random() const { return config.model.random_dims() + config.model.drawn_columns() > 0; }
+  /// Without draws one of each graph is all there is.
+  [[nodiscard]] std::uint32_t train_draws() const { return random() ? per_epoch.value_or(32) : 1; }
+};
+
+/// What train has, but for: no dropout and larger steps (two graphs are to be learned by heart, and are tested on
+/// draws), fewer epochs, batches of 32, and with marks or colours two layers.
+[[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random);
+
+/// Fills in what follows from the pairs and from other fields, and validates. Throws InputError where a number is 0, or
+/// there are draws per epoch for a network without random inputs.
+void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::path& path);
+
+/// All that decides results: equal where results must be.
+[[nodiscard]] nlohmann::json identity(const Settings& settings);
+
+}  // namespace tyche::distinguish
