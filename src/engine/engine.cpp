@@ -68,6 +68,11 @@ void validate(const Job& job) {
                                    data.targets[g].label, job.model.classes, job.model.classes - 1));
     }
   }
+  if (job.loss == Loss::given && job.given.size() != data.graphs.size() * job.model.classes) {
+    throw InputError(fmt::format("job: {} factors of outputs given, expected {} ({} graphs x {} outputs)",
+                                 job.given.size(), data.graphs.size() * job.model.classes, data.graphs.size(),
+                                 job.model.classes));
+  }
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");

@@ -92,6 +92,7 @@ template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
   switch (loss) {
     case Loss::cross_entropy:
+    case Loss::given:  // a whole job's: job_loss.hpp
       break;
   }
   return cross_entropy(outputs, target, scale);

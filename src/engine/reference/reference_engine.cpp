@@ -6,6 +6,7 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
+#include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/reference/models.hpp"
 #include "engine/reference/network.hpp"
@@ -64,7 +65,7 @@ LossValue<float> loss_at(const Job& job, std::uint32_t graph, const std::vector<
                          std::vector<float>& d_logits) {
   d_logits.resize(logits.size());
   const SerialOutputs<float> outputs(logits.data(), logits.size(), d_logits.data());
-  return loss_of(job.loss, outputs, job.data.targets[graph], scale);
+  return job_loss(job, graph, outputs, scale);
 }
 
 // One batch: the gradient of its mean loss into `gradient`, what it saw into `tally`.
