@@ -28,7 +28,8 @@ struct DistinguishCall {
   std::string pairs;
   std::vector<std::string> only;
   std::uint32_t seeds = 1;
-  std::uint32_t draws = distinguish::Settings{}.draws;
+  std::string scoring = "exact";
+  std::optional<std::uint32_t> draws;
   std::optional<std::uint32_t> epochs;
   std::optional<std::uint32_t> per_epoch;
   std::string out;
@@ -39,22 +40,28 @@ struct DistinguishCall {
 
 /// Networks are judged in full precision: graphs of gcn on the CPU, whose cores draw paths side by side; others where
 /// they were trained.
-std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config) {
+std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released) {
   engine::EngineChoice choice(config.engine.name);
   if (!choice.on_gpu()) return engine::make_engine(choice, 1);
-  if (config.model.body() == nn::Body::nodes) return engine::make_engine("cpu", 1);
+  if (released || config.model.body() == nn::Body::nodes) return engine::make_engine("cpu", 1);
   return engine::make_engine("cuda-fp32", 1);
 }
 
 void run(const DistinguishCall& call) {
   const Stopwatch watch;
   distinguish::Settings settings;
-  settings.config = distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random());
+  settings.scoring = distinguish::parse_scoring(call.scoring);
+  const bool released = settings.scoring == distinguish::Scoring::released;
+  if (released && (call.draws || call.per_epoch)) {
+    throw InputError("--draws and --train-draws are for exact scoring: the released one has 32 copies of each graph");
+  }
+  settings.config =
+      distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random(), settings.scoring);
   if (call.epochs) settings.config.training.epochs = *call.epochs;
   call.fields.apply(settings.config);
   settings.config.engine.name = call.device.engine_name(settings.config.engine.name);
   settings.seeds = call.seeds;
-  settings.draws = call.draws;
+  if (call.draws) settings.draws = *call.draws;
   settings.per_epoch = call.per_epoch;
   if (call.resume && call.out.empty()) throw InputError("--resume goes on with the run in --out; give that too");
 
@@ -63,10 +70,13 @@ void run(const DistinguishCall& call) {
   const distinguish::PairSet pairs = distinguish::load_pairs(call.pairs, format, call.only);
   distinguish::resolve(settings, pairs, call.pairs);
   const auto engine = engine::make_engine(settings.config.engine.name, call.common.threads);
-  const auto judge = judge_for(settings.config);
+  if (released && engine::EngineChoice(settings.config.engine.name).device == engine::EngineChoice::Device::cuda) {
+    throw InputError("released scoring runs on the CPU: leave out --device cuda");
+  }
+  const auto judge = judge_for(settings.config, released);
   // On a GPU that judges, one call at a time.
-  const bool one_judge =
-      engine::EngineChoice(settings.config.engine.name).on_gpu() && settings.config.model.body() != nn::Body::nodes;
+  const bool one_judge = !released && engine::EngineChoice(settings.config.engine.name).on_gpu() &&
+                         settings.config.model.body() != nn::Body::nodes;
   distinguish::Runner runner(settings, pairs, *engine, *judge, one_judge ? 1 : call.common.threads);
   distinguish::Records records;
   if (!call.out.empty()) records = distinguish::Records(call.out, settings, call.resume);
@@ -133,10 +143,14 @@ void add_distinguish(CLI::App& root) {
       ->delimiter(',')
       ->type_name("NAME,…");
   command->add_option("--seeds", call->seeds, "So many seeds, from --seed on")->capture_default_str();
-  command->add_option("--draws", call->draws, "Fresh draws of each graph that a trained network is judged on")
+  command
+      ->add_option("--scoring", call->scoring,
+                   "exact (two classes, Fisher's test on fresh draws) or released (BREC's own protocol; on the CPU)")
       ->capture_default_str();
+  command->add_option("--draws", call->draws, "Fresh draws of each graph that a trained network is judged on")
+      ->default_str("512");
   command->add_option("--epochs", call->epochs, "The most epochs; training ends sooner where the loss is low")
-      ->default_str("400");
+      ->default_str("400; released 20");
   command
       ->add_option("--train-draws", call->per_epoch,
                    "Draws of each graph in an epoch of training (networks without random inputs: 1)")

@@ -79,8 +79,7 @@ Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
     verdict.first_a += calls_first(outputs.subspan(i, columns)) ? 1 : 0;
     verdict.first_b += calls_first(outputs.subspan(half + i, columns)) ? 1 : 0;
   }
-  verdict.hotelling = hotelling_of(outputs, columns);
-  return verdict;
+  return verdict;  // the covariance is rounding: no T²
 }
 
 Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters, const Sample& a,

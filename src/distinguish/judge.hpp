@@ -29,7 +29,8 @@ struct Verdict {
   double p = 1;                     ///< Fisher's; without draws 0 or 1
   std::uint32_t first_a = 0;        ///< how many draws of the first graph were called the first
   std::uint32_t first_b = 0;        ///< and of the second
-  std::optional<double> hotelling;  ///< where its covariance is regular
+  std::optional<double> hotelling;  ///< where its covariance is regular; released scoring: T² without the factor q
+  bool singular = false;            ///< released scoring: S is zero to rounding, and D̄ alone decided
 
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };

@@ -20,6 +20,7 @@ nlohmann::ordered_json to_json(const Verdict& verdict) {
                                  {"first", {verdict.first_a, verdict.first_b}},
                                  {"hotelling", nullptr}};
   if (verdict.hotelling) json["hotelling"] = *verdict.hotelling;
+  if (verdict.singular) json["singular"] = true;
   return json;
 }
 
@@ -30,6 +31,7 @@ Verdict verdict_from(const nlohmann::json& json) {
   json.at("first").at(0).get_to(verdict.first_a);
   json.at("first").at(1).get_to(verdict.first_b);
   if (!json.at("hotelling").is_null()) verdict.hotelling = json.at("hotelling").get<double>();
+  verdict.singular = json.value("singular", false);
   return verdict;
 }
 

@@ -6,6 +6,7 @@
 #include <deque>
 #include <mutex>
 
+#include "distinguish/released.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
@@ -133,12 +134,20 @@ Runner::Runner(const Settings& settings, const PairSet& pairs, engine::Engine& e
   }
 }
 
-std::string Runner::description(const Chunk& chunk, std::uint64_t seed) {
-  const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
-  return engine_.description(job_of(settings_, data));
+std::vector<PairResult> Runner::run_released(const Chunk& chunk, std::uint64_t seed, Progress* progress) {
+  std::vector<PairResult> results(chunk.count);
+  parallel_for(chunk.count, threads_, [&](std::size_t i) {
+    const std::uint32_t pair = chunk.first + static_cast<std::uint32_t>(i);
+    const Sample a{pairs_.set.graphs[2 * pair], features_[2 * pair]};
+    const Sample b{pairs_.set.graphs[2 * pair + 1], features_[2 * pair + 1]};
+    results[i] = judge_released(judge_, settings_, a, b, seed, pair);
+    if (progress != nullptr) progress->add(std::uint64_t{2} * settings_.config.training.epochs);
+  });
+  return results;
 }
 
 std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Progress* progress) {
+  if (settings_.scoring == Scoring::released) return run_released(chunk, seed, progress);
   const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
   engine::Job job = job_of(settings_, data);
   const std::uint32_t epochs = settings_.config.training.epochs;

@@ -10,7 +10,8 @@
 ///
 /// Training ends for a pair, and with it for its control, when the loss shows that it has learned (kLearned), at the
 /// next of a few fixed epochs; this looks at training draws alone, so the test afterwards is none the wiser. A result
-/// is a function of settings, pairs, seed and engine: not of threads, nor of the chunks that were run before.
+/// is a function of settings, pairs, seed and engine: not of threads, nor of the chunks that were run before. With
+/// released scoring (released.hpp) each pair is trained and judged on its own, by `judge` alone.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -58,12 +59,12 @@ class Runner {
   /// In the order of pairs. Progress counts the epochs of two networks per pair, those that are left out included.
   /// Throws Interrupted when asked to stop.
   [[nodiscard]] std::vector<PairResult> run(const Chunk& chunk, std::uint64_t seed, Progress* progress);
-  /// The job of a chunk, for what an engine says of it.
-  [[nodiscard]] std::string description(const Chunk& chunk, std::uint64_t seed);
   /// What the engine had to say ("str:3: …").
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  [[nodiscard]] std::vector<PairResult> run_released(const Chunk& chunk, std::uint64_t seed, Progress* progress);
+
   const Settings& settings_;
   const PairSet& pairs_;
   engine::Engine& engine_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "distinguish/released.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
@@ -10,12 +11,23 @@
 
 namespace tyche::distinguish {
 
-train::RunConfig default_config(const std::string& kind, nn::Random random) {
+std::string_view name(Scoring scoring) { return scoring == Scoring::exact ? "exact" : "released"; }
+
+Scoring parse_scoring(std::string_view text) {
+  for (const Scoring scoring : {Scoring::exact, Scoring::released}) {
+    if (text == name(scoring)) return scoring;
+  }
+  throw InputError(fmt::format("unknown scoring '{}'; there are exact, released", text));
+}
+
+train::RunConfig default_config(const std::string& kind, nn::Random random, Scoring scoring) {
   train::RunConfig config = train::default_config(kind, random);
   if (nn::why_unused(config.model, "dropout").empty()) config.model.dropout = 0;
   if (random != nn::Random::features) config.model.layers = 2;
-  config.training.epochs = 400;
-  config.training.batch = 32;
+  const bool released = scoring == Scoring::released;
+  config.training.epochs = released ? kReleasedEpochs : 400;
+  config.training.batch = released ? kReleasedBatch : 32;
+  if (released) config.training.learning_rate = kReleasedRate;
   return config;
 }
 
@@ -31,7 +43,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.graphs = pairs.set.graphs.size();
   config.data.features = train::feature_spec(pairs.set);
   config.data.labels = {0, 1};
-  config.model.classes = 2;
+  config.model.classes = settings.scoring == Scoring::released ? kReleasedOutputs : 2;
   config.model.input_features = config.data.features.columns();
   nn::set_types_from(pairs.set.graphs, config.model);
   double nodes = 0;
@@ -42,6 +54,15 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
     config.training.learning_rate = 4 * train::default_learning_rate(config.model);
   }
   train::validate(config);
+  if (settings.scoring == Scoring::released) {
+    if (config.model.dropout != 0 && nn::why_unused(config.model, "dropout").empty()) {
+      throw InputError(fmt::format("released scoring trains without dropout; came {}", config.model.dropout));
+    }
+    if (config.training.batch != kReleasedBatch) {
+      throw InputError(
+          fmt::format("released scoring has batches of {}; came {}", kReleasedBatch, config.training.batch));
+    }
+  }
   if (settings.per_epoch && !settings.random()) {
     throw InputError("draws per epoch are for networks with random inputs, and this one has none");
   }
@@ -52,9 +73,12 @@ nlohmann::json identity(const Settings& settings) {
   for (const train::Field& field : train::fields()) {
     if (field.decides) json["config"][field.key] = field.value(settings.config);
   }
+  json["scoring"] = name(settings.scoring);
   json["seeds"] = settings.seeds;
-  json["draws"] = settings.draws;
-  json["train_draws"] = settings.train_draws();
+  if (settings.scoring == Scoring::exact) {
+    json["draws"] = settings.draws;
+    json["train_draws"] = settings.train_draws();
+  }
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "distinguish/pairs.hpp"
 #include "train/config.hpp"
@@ -18,7 +19,14 @@ namespace tyche::distinguish {
 /// The level of all tests of a run together.
 inline constexpr double kLevel = 0.01;
 
+/// How a network is trained and judged: by a test that is right (judge.hpp), or by BREC's own protocol (released.hpp).
+enum class Scoring { exact, released };
+/// "exact", "released"; the parser throws InputError that lists them on any other.
+[[nodiscard]] std::string_view name(Scoring scoring);
+[[nodiscard]] Scoring parse_scoring(std::string_view text);
+
 struct Settings {
+  Scoring scoring = Scoring::exact;
   train::RunConfig config;  ///< config.seed is the first seed; of `training`, epochs are the most there can be
   std::uint32_t seeds = 1;
   std::uint32_t draws = 512;               ///< fresh ones that each graph of a pair is judged on
@@ -32,12 +40,15 @@ struct Settings {
   [[nodiscard]] std::uint32_t train_draws() const { return random() ? per_epoch.value_or(32) : 1; }
 };
 
-/// What train has, but for: no dropout and larger steps (two graphs are to be learned by heart, and are tested on
-/// draws), fewer epochs, batches of 32, and with marks or colours two layers.
-[[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random);
+/// Exact scoring: what train has, but for: no dropout and larger steps (two graphs are to be learned by heart, and are
+/// tested on draws), fewer epochs, batches of 32, and with marks or colours two layers. Released scoring: the
+/// protocol's 20 epochs, batches of 16 and rate.
+[[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random,
+                                              Scoring scoring = Scoring::exact);
 
 /// Fills in what follows from the pairs and from other fields, and validates. Throws InputError where a number is 0, or
-/// there are draws per epoch for a network without random inputs.
+/// there are draws per epoch for a network without random inputs; and where released scoring is to have dropout or
+/// another batch than its own.
 void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::path& path);
 
 /// All that decides results: equal where results must be.

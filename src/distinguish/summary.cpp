@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "distinguish/released.hpp"
 #include "support/progress.hpp"
 
 namespace tyche::distinguish {
@@ -65,11 +66,23 @@ std::string row(const Summary& summary, const std::string& name, const Which& wh
 
 std::string detail(const Verdict& verdict, const Settings& settings) {
   std::string text = fmt::format("p = {:.2g}", verdict.p);
-  if (settings.random()) {
+  if (settings.scoring == Scoring::exact && settings.random()) {
     text += fmt::format(", called the first {} and {} times of {}", verdict.first_a, verdict.first_b, settings.draws);
   }
   if (verdict.hotelling) text += fmt::format(", T² = {:.1f}", *verdict.hotelling);
   return text;
+}
+
+std::string test_in_words(const Summary& summary) {
+  const Settings& settings = *summary.settings;
+  if (settings.scoring == Scoring::released) {
+    return fmt::format("BREC's released protocol: T² without its factor q, above {}", kReleasedThreshold);
+  }
+  if (!settings.random()) {
+    return fmt::format("no random inputs: outputs on {} renumbered copies per graph, beyond rounding", kCopies);
+  }
+  return fmt::format("Fisher's exact test on {} fresh draws per graph, level {:.2g} per pair", settings.draws,
+                     settings.level(summary.pairs->size()));
 }
 
 }  // namespace
@@ -106,13 +119,13 @@ std::string to_table(const Summary& summary) {
                           pairs.names[result.pair], result.seed, detail(result.control, settings));
     }
   }
-  const std::string test =
-      settings.random()
-          ? fmt::format("Fisher's exact test on {} fresh draws per graph, level {:.2g} per pair", settings.draws,
-                        settings.level(pairs.size()))
-          : fmt::format("no random inputs: outputs on {} renumbered copies per graph, beyond rounding", kCopies);
-  return text + fmt::format("{}; {} seed{}; {}\n", test, settings.seeds, settings.seeds == 1 ? "" : "s",
-                            format_duration(summary.seconds));
+  if (settings.scoring == Scoring::released) {
+    const auto count = std::count_if(summary.results.begin(), summary.results.end(),
+                                     [](const PairResult& r) { return r.verdict.singular && r.verdict.told_apart; });
+    text += fmt::format("{} told apart by means alone: copies of a graph gave equal outputs, so that S = 0\n", count);
+  }
+  return text + fmt::format("{}; {} seed{}; {}\n", test_in_words(summary), settings.seeds,
+                            settings.seeds == 1 ? "" : "s", format_duration(summary.seconds));
 }
 
 nlohmann::ordered_json to_json(const Summary& summary) {
@@ -142,7 +155,7 @@ nlohmann::ordered_json to_json(const Summary& summary) {
   const RefinedCounts counts = refined_counts(summary, all);
   json["refinement"] = {
       {"wl1", counts.one}, {"wl2", counts.two}, {"leaves", counts.leaf}, {"isomorphic", counts.isomorphic}};
-  json["level"] = summary.settings->level(pairs.size());
+  json["scoring"] = name(summary.settings->scoring);
   return json;
 }
 

@@ -22,7 +22,8 @@ struct Summary {
 /// One row per category (where there are any) and one for all: pairs, how many are told apart and how many controls are
 /// in each seed, what refinement says; then the pairs that are not told apart, and the controls that are, by name.
 [[nodiscard]] std::string to_table(const Summary& summary);
-/// pairs, told_apart, controls_failed, categories, seeds, seconds, failed; what refinement says as refinement.
+/// pairs, told_apart, controls_failed, categories, seeds, seconds, failed; beside them failed_controls,
+/// scoring, and what refinement says.
 [[nodiscard]] nlohmann::ordered_json to_json(const Summary& summary);
 
 }  // namespace tyche::distinguish

@@ -43,7 +43,7 @@ void check_targets(const Job& job) {
     throw InputError(fmt::format("data: {} graphs but {} {}", job.data.graphs.size(), targets.size(),
                                  columns == 0 ? "labels" : "rows of targets"));
   }
-  if ((job.loss == Loss::cross_entropy) != (columns == 0)) {
+  if ((job.loss == Loss::huber) != (columns != 0)) {
     throw InputError(columns == 0 ? "job: the Huber loss is for real targets, and the data has labels"
                                   : "job: cross-entropy is for labels, and the data has real targets");
   }
@@ -89,6 +89,11 @@ void validate(const Job& job) {
   nn::validate(job.model);
   const Data& data = job.data;
   check_targets(job);
+  if (job.loss == Loss::given && job.given.size() != data.graphs.size() * job.model.classes) {
+    throw InputError(fmt::format("job: {} factors of outputs given, expected {} ({} graphs x {} outputs)",
+                                 job.given.size(), data.graphs.size() * job.model.classes, data.graphs.size(),
+                                 job.model.classes));
+  }
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");

@@ -35,6 +35,8 @@ struct Job {
   Data data;
   nn::ModelConfig model;
   Loss loss = Loss::cross_entropy;  ///< of labels; huber is the one of real targets
+  /// Loss::given (CPU engines): the loss of graph g is Σ given[g × classes + c] · output c. Not owned.
+  std::span<const float> given{};
   std::uint32_t epochs = 500;
   std::uint32_t batch = 20;
   std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)

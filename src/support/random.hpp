@@ -28,7 +28,7 @@ enum class Purpose : std::uint32_t {
   individualise = 10,  ///< which node a path of wl/individualise.hpp takes next
   tseitin_pair = 11,   ///< (pair): one pair of the ladder; (draw, 1): its census of base graphs
   csl = 12,            ///< (graph): the numbering of a circular skip link graph
-  distinguish = 13,    ///< (network, use): numberings of the graphs a pair is judged on (1), of a control (2)
+  distinguish = 13,    ///< (network, 1): numberings that judge it; (pair, 2 to 4): of controls and released copies
 };
 
 /// A Philox key: 64 bits.

@@ -26,7 +26,8 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
       const RealToy real = real_toy(model, 5, 9, stream);
       const auto path =
           kind == std::string("gcn") ? gpu::make_layerwise_path(precision, 1) : gpu::make_ppgn_path(precision, 1);
-      expect_agreement(real.job(model), *path, tolerance(precision), kind + (" " + precision_name(precision)));
+      expect_agreement(real.job(model), *path, tolerance(precision),
+                       std::string(kind).append(" ").append(precision_name(precision)));
     }
   }
   const nn::ModelConfig model = small_model("gcn");

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/cpu/team.hpp"
@@ -66,7 +67,7 @@ void batch_gradient(const Job& job, BatchModel& model, std::span<const float> pa
     d_logits.resize(z.size());
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       const SerialOutputs<float> outputs(&z[i * classes], classes, &d_logits[i * classes]);
-      seen.tally.add(loss_of(job.loss, outputs, job.data.targets[graphs[i]], scale));
+      seen.tally.add(job_loss(job, graphs[i], outputs, scale));
     }
     model.backward(parameters, d_logits, crew, gradient);
     seen.rows += model.rows();

@@ -118,6 +118,7 @@ TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Targ
     case Loss::huber:
       return huber(outputs, target, scale);
     case Loss::cross_entropy:
+    case Loss::given:  // a whole job's: job_loss.hpp
       break;
   }
   return cross_entropy(outputs, target, scale);

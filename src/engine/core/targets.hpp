@@ -19,8 +19,9 @@
 
 namespace tyche::engine {
 
-/// How far outputs are from a target; see loss.hpp.
-enum class Loss : std::uint8_t { cross_entropy, huber };
+/// How far outputs are from a target; see loss.hpp. `given` is linear in the outputs (Job::given): with the gradient of
+/// any function of many graphs' outputs in its place, Engine::gradient() carries that back to the parameters.
+enum class Loss : std::uint8_t { cross_entropy, huber, given };
 
 /// Of one graph.
 struct Target {

@@ -103,7 +103,7 @@ class CpuEngine final : public Engine {
     for (std::size_t s = 0; s < slices.size(); ++s) {
       pass.forward({slices[s], inputs_of(draw)}, fixed.view());
       copy_logits(pass, slices[s], job.model.classes, logits_out);
-      pass.losses(job.loss, 1 / static_cast<float>(which.size()), tally);
+      pass.losses(job, 1 / static_cast<float>(which.size()), tally);
       pass.backward(fixed.view(), {sum.data(), s > 0});
     }
     gradient_out.resize(parameters.size());

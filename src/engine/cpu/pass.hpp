@@ -4,7 +4,7 @@
 ///
 ///   Pass pass(model);
 ///   pass.forward(slice, parameters);
-///   pass.losses(job.loss, 1.0f / batch, tally);                // keeps the logits' gradients
+///   pass.losses(job, 1.0f / batch, tally);                     // keeps the logits' gradients
 ///   pass.backward(parameters, {gradient, /*add=*/false});
 #include <cstdint>
 #include <span>
@@ -22,7 +22,6 @@ namespace tyche::engine::cpu {
 /// One graph of a slice.
 struct Member {
   std::uint32_t graph = 0;  ///< its index in the data, which keys its random numbers
-  Target target;
   const MessageGraph* messages = nullptr;
   const float* features = nullptr;  ///< nodes × input_features; unused at 100 % RNI
   std::size_t before = 0;           ///< nodes of the graphs before it among those asked for: where its pinned ones are
@@ -46,7 +45,7 @@ class Pass {
     return {logits_.row(member), model_.config().classes};
   }
   /// Adds every member's loss and hit to `tally`, and keeps the logits' gradients times `scale`.
-  void losses(Loss loss, float scale, Tally& tally);
+  void losses(const Job& job, float scale, Tally& tally);
   /// The gradient of the slice, packed.
   void backward(const Parameters& parameters, GradientSink sink);
 

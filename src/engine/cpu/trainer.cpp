@@ -166,7 +166,7 @@ class TrialLane final : public PlainLane {
     slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
-    pass.losses(prepared_.job().loss, 1 / static_cast<float>(slices.graphs()), tally);
+    pass.losses(prepared_.job(), 1 / static_cast<float>(slices.graphs()), tally);
     pass.backward(parameters, sink);
   }
 
@@ -242,7 +242,6 @@ PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t p
 Member PreparedJob::member(std::uint32_t graph) const {
   Member member;
   member.graph = graph;
-  member.target = job_.data.targets[graph];
   member.messages = &messages_[graph];
   if (job_.model.deterministic_dims() > 0) member.features = job_.data.features[graph].data();
   return member;

@@ -101,6 +101,7 @@ class CudaEngine : public Engine {
                                      : make_layerwise_path(Precision::fp32, options_.threads);
   }
   [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
+    if (job.loss == Loss::given) throw InputError("losses that are given by their gradient are for the CPU engines");
     if (options_.choice == Choice::by_job && ppgn_refuses(job).empty()) {
       return make_ppgn_path(options_.precision, options_.threads);
     }
