@@ -347,7 +347,7 @@ def main(out=".", seed="7", *wanted):
 
     for number, (kind, depth) in enumerate([("colours", None), ("marks", 2)], 7):
         torch.manual_seed(int(seed) + number)
-        where = dict(seed=(5 << 32) + number, index=1, fold=2, epoch=3)  # both halves of the seed count
+        where = dict(seed=(5 << 32) + 1, index=1, fold=2, epoch=3)  # the draws next to it give other logits, which is tested
         g, key = batch_of(alike_graphs()), paths.feature_key(**where)
         rank, mark = drawn_paths(g, key, depth)
         columns = torch.tensor([paths.colour_code(r) for r in rank.tolist()] if kind == "colours" else
