@@ -1,6 +1,6 @@
 #pragma once
-/// The golden cases: PyTorch's answers on pinned inputs. Read from the folder TYCHE_GOLDEN_DIR names, else from
-/// tests/data/golden.
+/// The golden cases: PyTorch's answers on pinned inputs, or on a draw that is named and not pinned. Read from the
+/// folder TYCHE_GOLDEN_DIR names, else from tests/data/golden.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +10,7 @@
 
 #include "engine/engine.hpp"
 #include "nn/levels.hpp"
+#include "support/random.hpp"
 #include "support/safetensors.hpp"
 
 namespace tyche::engine {
@@ -39,6 +40,15 @@ class GoldenCase {
     } else {
       job_.model.layers = number("blocks");
       job_.model.mlp_depth = number("mlp_depth");
+    }
+    if (file_.metadata.contains("random")) {
+      job_.model.random = nn::parse_random(meta("random"));
+      job_.model.depth = meta("depth") == "leaf" ? nn::kLeaf : number("depth");
+      draw_.seed = std::stoull(meta("draw_seed"));
+      draw_.index = number("draw_index");
+      draw_.fold = number("draw_fold");
+      draw_.epoch = number("draw_epoch");
+      draw_key = {number("key_lo"), number("key_hi")};
     }
     learning_rate = std::stod(meta("lr"));
 
@@ -79,7 +89,7 @@ class GoldenCase {
     return job;
   }
   [[nodiscard]] Draw draw() const {
-    Draw draw;
+    Draw draw = draw_;
     draw.pinned = pinned_;
     return draw;
   }
@@ -98,6 +108,7 @@ class GoldenCase {
   }
 
   double learning_rate = 0;
+  Key draw_key;  ///< where the draw is not pinned: the one its choices were made under
   std::vector<std::uint32_t> which;
 
   static std::filesystem::path folder() {
@@ -108,6 +119,7 @@ class GoldenCase {
  private:
   TensorFile file_;
   Job job_;
+  Draw draw_;
   std::vector<Graph> graphs_;
   std::vector<std::vector<float>> features_;
   std::vector<std::uint32_t> labels_;

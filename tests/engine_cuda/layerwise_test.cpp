@@ -54,7 +54,8 @@ std::vector<float> gradient_of_winners(const GoldenCase& golden, std::span<const
     const MessageGraph messages = node_messages(job.data.graphs[g], job.model.aggregation);
     reference::Input input;
     input.messages = &messages;
-    input.features = job.data.features[g];
+    const std::vector<float> features = pre_inputs(job, draw, g);
+    input.features = features;
     const std::size_t random = job.model.random_dims();
     if (random > 0) input.random = draw.pinned.subspan(nodes * random, messages.rows_in * random);
     nodes += messages.rows_in;
@@ -93,8 +94,8 @@ TEST_P(LayerwiseGolden, LogitsLossAndGradientsArePyTorchs) {
 
 INSTANTIATE_TEST_SUITE_P(EveryCase, LayerwiseGolden,
                          testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
-                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn3", "gcn123",
-                                                          "gcn123_rni50"),
+                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn_colours",
+                                                          "gcn_marks", "gcn3", "gcn123", "gcn123_rni50"),
                                           testing::Values(Precision::fp32, Precision::mixed)),
                          title);
 

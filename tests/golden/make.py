@@ -6,7 +6,8 @@
 Needs PyTorch (Debian: apt-get install python3-torch libopenblas0-pthread, then /usr/bin/python3 tests/golden/make.py).
 GraphConv and the pools of gcn*, gcn3 and gcn123* are PyTorch Geometric's where that is installed (pip install
 torch_geometric), else the plain ones below; the ppgn cases never need it. The files in tests/data/golden that have no
-"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin in their names, were made with PyTorch Geometric.
+"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, marks or colours in their names, were made with PyTorch
+Geometric.
 
 Each case is one safetensors file. Tensors:
   graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y
@@ -15,10 +16,15 @@ Each case is one safetensors file. Tensors:
   out.logits, out.loss            forward pass, dropout off, mean cross-entropy over the batch
   grad.NAME   gradient of the loss
   adam1.NAME, adam5.NAME          parameters after 1 and 5 Adam steps on this same batch (lr in metadata, torch defaults)
-Cases on sets of nodes also carry the structures they pass messages on (set2.*, set3.*).
-Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions.
+Cases on sets of nodes also carry the structures they pass messages on (set2.*, set3.*). Cases with marks or colours pin
+nothing: they name a draw (draw_seed, draw_index, draw_fold, draw_epoch), paths.py draws it from there, and draw.rank and
+draw.mark (one number per node) say what it drew.
+Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions; of a draw
+also random, depth and the two words of its key (key_lo, key_hi).
 """
 import itertools, json, struct, sys
+
+import paths
 
 try:
     import torch, torch.nn.functional as F
@@ -60,6 +66,41 @@ def random_batch(count, low, high, p=0.35):
     return dict(node_type=torch.tensor(types), batch=torch.tensor(batch), edge_index=torch.tensor([src, dst]), y=y)
 
 
+def batch_of(graphs):
+    """The batch of graphs given as (types, edges), with labels 0, 1, 0, …"""
+    src, dst, batch, types, off = [], [], [], [], 0
+    for g, (own, edges) in enumerate(graphs):
+        for u, v in edges: src += [off + u, off + v]; dst += [off + v, off + u]
+        types += own; batch += [g] * len(own); off += len(own)
+    y = torch.arange(len(graphs)) % 2
+    return dict(node_type=torch.tensor(types), batch=torch.tensor(batch), edge_index=torch.tensor([src, dst]), y=y)
+
+
+def alike_graphs():
+    """Graphs of 6 to 9 nodes with several nodes of one stable colour. In the cube, K3,3 and the triangles such nodes can be
+    mapped to one another, and all draws look the same to a network; in the rings of two lengths and the diamonds joined to a
+    ring they cannot, so that another draw is another answer."""
+    def ring(n, off=0): return [(off + v, off + (v + 1) % n) for v in range(n)]
+    cube = [(u, v) for u, v in itertools.combinations(range(8), 2) if u ^ v in (1, 2, 4)]
+    sides = [(u, v) for u in range(0, 6, 2) for v in range(1, 6, 2)]
+    diamonds = ring(8) + [(0, 2), (1, 3), (4, 6), (5, 7)]
+    return [([0] * 7, ring(3) + ring(4, 3)), ([1] * 9, ring(6) + ring(3, 6)), ([0] * 8, cube), ([1, 0] * 3, sides),
+            ([0] * 9, ring(4) + ring(5, 4)), ([1] * 8, diamonds),
+            ([0, 1, 0] + [0] * 6, ring(3) + ring(3, 3) + ring(3, 6))]  # needs more than the four choices of one Philox block
+
+
+def drawn_paths(g, key, depth):
+    """Of every node, numbered through: its rank at the end of its graph's path, and its mark (0: none)."""
+    near = [[] for _ in g["batch"]]
+    for u, v in g["edge_index"].t().tolist(): near[u].append(v)
+    rank, mark = [], []
+    for k in range(len(g["y"])):
+        nodes = (g["batch"] == k).nonzero().flatten().tolist()
+        chosen, ranks = paths.path(g["node_type"][nodes].tolist(), [[w - nodes[0] for w in near[v]] for v in nodes], key, k, depth)
+        rank += ranks; mark += [chosen.index(v) + 1 if v in chosen else 0 for v in range(len(nodes))]
+    return torch.tensor(rank), torch.tensor(mark)
+
+
 def conv(i, o): return GraphConv(i, o, aggr="mean")
 
 
@@ -72,17 +113,18 @@ class Head(torch.nn.Module):  # fc1 (ELU) -> fc2 (ELU) -> fc3, on a pooled graph
 
 
 class Gcn(torch.nn.Module):
-    def __init__(self, width, layers, random_dims, act):
+    def __init__(self, width, layers, random_dims, act, drawn_columns=0):
         super().__init__()
         det = width - random_dims
-        self.pre = torch.nn.ModuleList([conv(2, 32), conv(32, det)] if det else [])
+        self.pre = torch.nn.ModuleList([conv(2 + drawn_columns, 32), conv(32, det)] if det else [])
         self.convs = torch.nn.ModuleList([conv(width, width) for _ in range(layers)])
         self.head, self.act = Head(width, width), act
 
-    def forward(self, g, x_rand):
+    def forward(self, g, x_rand, drawn=None):
         parts = []
         if len(self.pre):
             x = F.one_hot(g["node_type"], 2).float()
+            if drawn is not None: x = torch.cat([x, drawn], 1)
             for c in self.pre: x = self.act(c(x, g["edge_index"]))
             parts.append(x)
         if x_rand is not None: parts.append(x_rand)
@@ -302,6 +344,21 @@ def main(out=".", seed="7", *wanted):
             for c in net.convs: c.eps.uniform_(-0.5, 0.5)  # at its own start, 0, it would not show
         write(name, net, g, (xr,), 1e-3, dict(model="gin", width=16, layers=3, random_dims=rand, activation=act, readout=readout),
               {"in.random_features": xr} if rand else {})
+
+    for number, (kind, depth) in enumerate([("colours", None), ("marks", 2)], 7):
+        torch.manual_seed(int(seed) + number)
+        where = dict(seed=(5 << 32) + 1, index=1, fold=2, epoch=3)  # the draws next to it give other logits, which is tested
+        g, key = batch_of(alike_graphs()), paths.feature_key(**where)
+        rank, mark = drawn_paths(g, key, depth)
+        columns = torch.tensor([paths.colour_code(r) for r in rank.tolist()] if kind == "colours" else
+                               [paths.mark_code(m, depth) for m in mark.tolist()])
+        net = Gcn(16, 3, 0, F.elu, columns.shape[1])
+        with torch.no_grad():  # at their usual size the logits hardly tell one draw from another
+            for p in net.parameters(): p *= 2 if p.dim() > 1 else 1
+        write("gcn_" + kind, net, g, (None, columns), 5e-4,
+              dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", random=kind, depth=depth or "leaf",
+                   key_lo=key[0], key_hi=key[1]) | {f"draw_{k}": v for k, v in where.items()},
+              {"draw.rank": rank, "draw.mark": mark})
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")
