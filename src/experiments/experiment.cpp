@@ -307,6 +307,11 @@ std::vector<Row> read_rows(const Document& document, const DataPart& part, const
   return rows;
 }
 
+Experiment only_one(std::vector<Experiment> all, std::string_view file) {
+  if (all.size() != 1) throw InputError::at(file, "[[datasets]]", fmt::format("holds {} experiments", all.size()));
+  return std::move(all.front());
+}
+
 }  // namespace
 
 std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file, std::string_view profile,
@@ -348,21 +353,18 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   return experiments;
 }
 
-Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
-                            const std::filesystem::path& folder) {
-  std::vector<Experiment> all = parse_experiments(text, file, profile, folder);
-  if (all.size() != 1) throw InputError::at(file, "[[datasets]]", fmt::format("holds {} experiments", all.size()));
-  return std::move(all.front());
-}
-
 std::vector<Experiment> load_experiments(const std::filesystem::path& path, std::string_view profile) {
   const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
   return parse_experiments(read_file(path), path.string(), profile, folder);
 }
 
+Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
+                            const std::filesystem::path& folder) {
+  return only_one(parse_experiments(text, file, profile, folder), file);
+}
+
 Experiment load_experiment(const std::filesystem::path& path, std::string_view profile) {
-  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-  return parse_experiment(read_file(path), path.string(), profile, folder);
+  return only_one(load_experiments(path, profile), path.string());
 }
 
 std::vector<std::string> paper_experiments() {
