@@ -10,14 +10,19 @@
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
 #include "cli/field_options.hpp"
+#include "distinguish/origin.hpp"
 #include "distinguish/records.hpp"
 #include "distinguish/runner.hpp"
+#include "distinguish/stored_run.hpp"
 #include "distinguish/summary.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
+#include "support/machine.hpp"
+#include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/stopwatch.hpp"
+#include "support/version.hpp"
 
 namespace tyche::cli {
 
@@ -94,6 +99,22 @@ void run(const DistinguishCall& call) {
   say(fmt::format("engine  {}", engine->description()));
 
   distinguish::Summary summary{&pairs, &settings, {}, distinguish::refine(pairs, call.common.threads), 0};
+  settings.config.engine.description = train::without_threads(engine->description());
+  if (!call.out.empty()) {
+    distinguish::write_origin(call.out, distinguish::origin_of(pairs, summary.refined, settings, call.only));
+  }
+  const std::size_t before = records.results().size();
+  // What this call added, for reports.
+  const auto log = [&] {
+    const std::size_t added = records.results().size() - before;
+    if (call.out.empty() || added == 0) return;
+    distinguish::write_log(call.out, {{"date", utc_now()},
+                                      {"version", kVersion},
+                                      {"machine", to_json(this_machine())},
+                                      {"threads", resolve_threads(call.common.threads)},
+                                      {"results", added},
+                                      {"seconds", watch.seconds()}});
+  };
   const std::uint64_t networks = 2 * pairs.size();
   try {
     Progress progress("epochs", networks * settings.seeds * settings.config.training.epochs, call.common.progress());
@@ -108,9 +129,11 @@ void run(const DistinguishCall& call) {
     }
   } catch (const Interrupted& stop) {
     if (call.out.empty()) throw;
+    log();
     throw Interrupted(fmt::format("{}; {} of {} results are in {}: say the same with --resume to go on", stop.what(),
                                   records.results().size(), pairs.size() * settings.seeds, call.out));
   }
+  log();
   for (const std::string& note : runner.notes()) fmt::print(stderr, "tyche: {}\n", note);
   summary.results = records.results();
   summary.seconds = watch.seconds();

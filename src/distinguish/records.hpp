@@ -19,6 +19,13 @@ namespace tyche::distinguish {
 /// Throws InputError that begins with `place`.
 [[nodiscard]] PairResult result_from_json(const nlohmann::json& json, std::string_view place);
 
+/// Whether a folder holds a run of `distinguish`.
+[[nodiscard]] bool holds_run(const std::filesystem::path& folder);
+/// What was asked of the run in a folder: identity(settings). Throws InputError where that is no JSON.
+[[nodiscard]] nlohmann::json read_asked(const std::filesystem::path& folder);
+/// The results that the run in a folder has so far, as far as lines are whole. Throws InputError on a damaged one.
+[[nodiscard]] std::vector<PairResult> read_results(const std::filesystem::path& folder);
+
 class Records {
  public:
   /// In memory alone.

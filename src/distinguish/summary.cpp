@@ -73,8 +73,9 @@ std::string detail(const Verdict& verdict, const Settings& settings) {
   return text;
 }
 
-std::string test_in_words(const Summary& summary) {
-  const Settings& settings = *summary.settings;
+}  // namespace
+
+std::string test_in_words(const Settings& settings, std::size_t pairs) {
   if (settings.scoring == Scoring::released) {
     return fmt::format("BREC's released protocol: T² without its factor q, above {}", kReleasedThreshold);
   }
@@ -82,10 +83,8 @@ std::string test_in_words(const Summary& summary) {
     return fmt::format("no random inputs: outputs on {} renumbered copies per graph, beyond rounding", kCopies);
   }
   return fmt::format("Fisher's exact test on {} fresh draws per graph, level {:.2g} per pair", settings.draws,
-                     settings.level(summary.pairs->size()));
+                     settings.level(pairs));
 }
-
-}  // namespace
 
 bool all_told_apart(const Summary& summary) {
   return std::all_of(summary.results.begin(), summary.results.end(),
@@ -124,7 +123,7 @@ std::string to_table(const Summary& summary) {
                                      [](const PairResult& r) { return r.verdict.singular && r.verdict.told_apart; });
     text += fmt::format("{} told apart by means alone: copies of a graph gave equal outputs, so that S = 0\n", count);
   }
-  return text + fmt::format("{}; {} seed{}; {}\n", test_in_words(summary), settings.seeds,
+  return text + fmt::format("{}; {} seed{}; {}\n", test_in_words(settings, pairs.size()), settings.seeds,
                             settings.seeds == 1 ? "" : "s", format_duration(summary.seconds));
 }
 

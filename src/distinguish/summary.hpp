@@ -17,6 +17,8 @@ struct Summary {
   double seconds = 0;
 };
 
+/// The test that decides, in a line.
+[[nodiscard]] std::string test_in_words(const Settings& settings, std::size_t pairs);
 /// Whether every pair is told apart in every seed.
 [[nodiscard]] bool all_told_apart(const Summary& summary);
 /// One row per category (where there are any) and one for all: pairs, how many are told apart and how many controls are
