@@ -57,7 +57,7 @@ void add_graphs(Json& list, const DistinguishResults& results, const std::vector
     if (!can_pack(a, b)) continue;
     const std::string& name = results.run.origin.pairs[order[i]].name;
     const Json pair =
-        pack_pair(name, {fmt::format("{}, first graph", name), a}, {fmt::format("{}, second graph", name), b});
+        pack_pair(name, {fmt::format("first graph of {}", name), a}, {fmt::format("second graph of {}", name), b});
     bytes += pair.dump().size();
     if (bytes > kMostGraphBytes) break;
     list[i]["graphs"] = pair["graphs"];

@@ -72,7 +72,7 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
   const long = series.some((s) => (s.ours?.epoch.length ?? 0) >= 20 * SMOOTH);
   const several = series.some((s) => (s.folds?.length ?? 0) > 1);
   const state = { paper: true, band: options.band, wide: !shorter, smooth: long, folds: several, epoch: 0 };
-  const most = options.fit ? Infinity : 100;
+  const most = options.fit && !options.percent ? Infinity : 100;
   const inDigits = (value: number): string => options.fit ? String(Number(value.toPrecision(4))) : value.toFixed(2);
   const drawn = (curve: Curve): Point[] => points(state.smooth ? smoothed(curve) : curve, most);
   const end = (): number => (state.wide ? Math.max(oursEnd, paperEnd) : oursEnd || paperEnd);

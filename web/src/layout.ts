@@ -133,6 +133,14 @@ function upright(points: Points): Points {
   return turned.map(([x, y]) => [x - left, y - top]);
 }
 
+/** Twins are put close together; where many nodes would cover each other, the drawing is made larger instead of the nodes smaller. */
+function spread(points: Points): Points {
+  const nearest = points.map((p, v) => Math.min(...points.map((q, w) => v === w ? Infinity : Math.hypot(p[0] - q[0], p[1] - q[1])))).sort((a, b) => a - b);
+  const gap = nearest[Math.floor(nearest.length / 5)];
+  const scale = Math.max(1, Math.min(2.2, 0.6 / gap));
+  return points.map(([x, y]) => [scale * x, scale * y]);
+}
+
 function place(near: number[][]): Points {
   const n = near.length;
   if (n === 1) return [[0, 0]];
@@ -152,7 +160,7 @@ function place(near: number[][]): Points {
     const cost = counted ? crossings(points, near) + 1e-3 * stress(points, apart) / (n * n) : stress(points, apart);
     if (cost < least) [best, least] = [points, cost];
   }
-  return upright(best);
+  return upright(spread(best));
 }
 
 /** Edges are about 1 long; components stand beside each other in the order of their smallest nodes. */

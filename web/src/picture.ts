@@ -63,7 +63,7 @@ export function picture(g: DrawnGraph, extent: { width: number; height: number }
   const pad = 0.55;
   const box = `${-pad - (extent.width - g.width) / 2} ${-pad - (extent.height - g.height) / 2} ${extent.width + 2 * pad} ${extent.height + 2 * pad}`;
   const added = new Set(g.added ?? []);
-  const element = svg("svg", { viewBox: box, class: "graph", role: "group", "aria-label": `${graphName(g)}: ${g.nodes} nodes, ${g.edges.length / 2} edges. Arrow keys go from node to node, Enter individualises.` });
+  const element = svg("svg", { viewBox: box, class: g.edges.length > 12 * g.nodes ? "graph dense" : "graph", role: "group", "aria-label": `${graphName(g)}: ${g.nodes} nodes, ${g.edges.length / 2} edges. Arrow keys go from node to node, Enter individualises.` });
   for (let e = 0; e < g.edges.length / 2; ++e) {
     const [u, v] = [g.edges[2 * e], g.edges[2 * e + 1]];
     const literals = g.name && isLiteral(g, u) && isLiteral(g, v);
