@@ -15,6 +15,7 @@
 #include "distinguish/runner.hpp"
 #include "distinguish/stored_run.hpp"
 #include "distinguish/summary.hpp"
+#include "distinguish/together.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
@@ -39,6 +40,7 @@ struct DistinguishCall {
   std::optional<std::uint32_t> per_epoch;
   std::string out;
   bool resume = false;
+  bool together = false;
   DeviceOptions device;
   Common common;
 };
@@ -60,12 +62,13 @@ void run(const DistinguishCall& call) {
   if (released && (call.draws || call.per_epoch)) {
     throw InputError("--draws and --train-draws are for exact scoring: the released one has 32 copies of each graph");
   }
-  settings.config =
-      distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random(), settings.scoring);
+  settings.config = distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random(),
+                                                settings.scoring, call.together);
   if (call.epochs) settings.config.training.epochs = *call.epochs;
   call.fields.apply(settings.config);
   settings.config.engine.name = call.device.engine_name(settings.config.engine.name);
   settings.seeds = call.seeds;
+  settings.together = call.together;
   if (call.draws) settings.draws = *call.draws;
   settings.per_epoch = call.per_epoch;
   if (call.resume && call.out.empty()) throw InputError("--resume goes on with the run in --out; give that too");
@@ -82,7 +85,8 @@ void run(const DistinguishCall& call) {
   // On a GPU that judges, one call at a time.
   const bool one_judge = !released && engine::EngineChoice(settings.config.engine.name).on_gpu() &&
                          settings.config.model.body() != nn::Body::nodes;
-  distinguish::Runner runner(settings, pairs, *engine, *judge, one_judge ? 1 : call.common.threads);
+  const unsigned judges = one_judge ? 1 : call.common.threads;
+  distinguish::Runner runner(settings, pairs, *engine, *judge, judges);
   distinguish::Records records;
   if (!call.out.empty()) records = distinguish::Records(call.out, settings, call.resume);
 
@@ -115,10 +119,20 @@ void run(const DistinguishCall& call) {
                                       {"results", added},
                                       {"seconds", watch.seconds()}});
   };
-  const std::uint64_t networks = 2 * pairs.size();
+  const auto note = [](const std::string& text) { fmt::print(stderr, "tyche: {}\n", text); };
+  const std::uint64_t networks = settings.together ? 1 : 2 * pairs.size();
   try {
     Progress progress("epochs", networks * settings.seeds * settings.config.training.epochs, call.common.progress());
     for (std::uint64_t seed = settings.config.seed; seed < settings.config.seed + settings.seeds; ++seed) {
+      if (settings.together) {
+        if (records.has({0, static_cast<std::uint32_t>(pairs.size())}, seed)) {
+          progress.add(settings.config.training.epochs);
+        } else {
+          const distinguish::TogetherTask task{settings, pairs, *engine, *judge, judges, records.network(seed), note};
+          records.add(distinguish::run_together(task, seed, &progress), pairs);
+        }
+        continue;
+      }
       for (const distinguish::Chunk& chunk : runner.chunks()) {
         if (records.has(chunk, seed)) {
           progress.add(std::uint64_t{2} * chunk.count * settings.config.training.epochs);
@@ -134,7 +148,7 @@ void run(const DistinguishCall& call) {
                                   records.results().size(), pairs.size() * settings.seeds, call.out));
   }
   log();
-  for (const std::string& note : runner.notes()) fmt::print(stderr, "tyche: {}\n", note);
+  for (const std::string& text : runner.notes()) fmt::print(stderr, "tyche: {}\n", text);
   summary.results = records.results();
   summary.seconds = watch.seconds();
   if (call.common.json) {
@@ -165,6 +179,8 @@ void add_distinguish(CLI::App& root) {
   command->add_option("--only", call->only, "Of a BREC folder, these files alone: basic, regular, str, …")
       ->delimiter(',')
       ->type_name("NAME,…");
+  command->add_flag("--together", call->together,
+                    "One network for all pairs (is this the first or the second graph of its pair?), not one per pair");
   command->add_option("--seeds", call->seeds, "So many seeds, from --seed on")->capture_default_str();
   command
       ->add_option("--scoring", call->scoring,
@@ -173,11 +189,11 @@ void add_distinguish(CLI::App& root) {
   command->add_option("--draws", call->draws, "Fresh draws of each graph that a trained network is judged on")
       ->default_str("512");
   command->add_option("--epochs", call->epochs, "The most epochs; training ends sooner where the loss is low")
-      ->default_str("400; released 20");
+      ->default_str("400; together 1000; released 20");
   command
       ->add_option("--train-draws", call->per_epoch,
                    "Draws of each graph in an epoch of training (networks without random inputs: 1)")
-      ->default_str("32");
+      ->default_str("32; together 8");
   command->add_option("--out", call->out, "Folder to keep results in")->type_name("FOLDER");
   command->add_flag("--resume", call->resume, "Go on with the run in --out; begin it where there is none");
   call->fields.add(*command, wanted);
@@ -190,7 +206,7 @@ void add_distinguish(CLI::App& root) {
       "  tyche distinguish brec --random colours\n"
       "  tyche distinguish pairs.g6 --rni 0.5 --seeds 10 --out runs/rni50\n"
       "Other defaults than those of train: no dropout, batches of 32, four times the learning rate, two layers with\n"
-      "marks and colours.");
+      "marks and colours; --together: four layers of 128, batches of 128.");
   command->callback([call] { run(*call); });
 }
 

@@ -98,8 +98,12 @@ std::uint64_t hash_of(const GraphSet& set) {
     add(set.graphs[g].adjacency());
     add(set.graphs[g].types());
     if (!set.attributes.empty()) add(set.attributes[g]);
+    // What sets without edge labels and targets do not have adds nothing: their hashes are those of 0.1.0.
+    if (set.graphs[g].has_edge_labels()) add(set.graphs[g].edge_labels());
+    if (!set.edge_attributes.empty()) add(set.edge_attributes[g]);
   }
   add(set.labels);
+  if (!set.targets.empty()) add(set.targets);
   return hash;
 }
 

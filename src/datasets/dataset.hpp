@@ -38,7 +38,7 @@ struct Dataset {
   GraphSet set;
   std::vector<Subset> subset;       ///< one per graph; empty where there is no manifest
   std::vector<std::uint32_t> pair;  ///< one per graph; empty where there is no manifest, or it has no pairs (CSL)
-  std::uint64_t hash = 0;           ///< of graphs, types, labels and attributes, in order
+  std::uint64_t hash = 0;           ///< of graphs, types, labels, attributes and targets, in order
 };
 
 /// Reads any file or folder that read_graphs can read, and the manifest beside graphs.txt where there is one. Throws

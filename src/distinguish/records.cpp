@@ -108,7 +108,7 @@ std::vector<PairResult> read_results(const std::filesystem::path& folder) {
   return read_lines(folder / kResults).results;
 }
 
-Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) {
+Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) : folder_(folder) {
   make_folder(folder);
   lock_ = std::make_unique<FolderLock>(folder);
   const nlohmann::json asked = identity(settings);
@@ -126,6 +126,10 @@ Records::Records(const std::filesystem::path& folder, const Settings& settings, 
   Lines lines = read_lines(folder / kResults);
   results_ = std::move(lines.results);
   log_ = std::make_unique<LineLog>(folder / kResults, lines.bytes);
+}
+
+std::filesystem::path Records::network(std::uint64_t seed) const {
+  return folder_.empty() ? folder_ : folder_ / fmt::format("network-{}.safetensors", seed);
 }
 
 bool Records::has(std::uint32_t pair, std::uint64_t seed) const {

@@ -38,12 +38,15 @@ class Records {
   [[nodiscard]] bool has(const Chunk& chunk, std::uint64_t seed) const;
   /// Those that are not there yet, in order.
   void add(const std::vector<PairResult>& results, const PairSet& pairs);
+  /// Where a network that is trained for all pairs under a seed is kept; empty in memory.
+  [[nodiscard]] std::filesystem::path network(std::uint64_t seed) const;
   /// By seed, then pair, where all were added in this order.
   [[nodiscard]] const std::vector<PairResult>& results() const { return results_; }
 
  private:
   [[nodiscard]] bool has(std::uint32_t pair, std::uint64_t seed) const;
 
+  std::filesystem::path folder_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<LineLog> log_;
   std::vector<PairResult> results_;

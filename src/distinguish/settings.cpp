@@ -20,7 +20,7 @@ Scoring parse_scoring(std::string_view text) {
   throw InputError(fmt::format("unknown scoring '{}'; there are exact, released", text));
 }
 
-train::RunConfig default_config(const std::string& kind, nn::Random random, Scoring scoring) {
+train::RunConfig default_config(const std::string& kind, nn::Random random, Scoring scoring, bool together) {
   train::RunConfig config = train::default_config(kind, random);
   if (nn::why_unused(config.model, "dropout").empty()) config.model.dropout = 0;
   if (random != nn::Random::features) config.model.layers = 2;
@@ -28,6 +28,14 @@ train::RunConfig default_config(const std::string& kind, nn::Random random, Scor
   config.training.epochs = released ? kReleasedEpochs : 400;
   config.training.batch = released ? kReleasedBatch : 32;
   if (released) config.training.learning_rate = kReleasedRate;
+  if (together) {
+    if (config.model.body() == nn::Body::nodes) {
+      config.model.layers = 4;
+      config.model.width = 128;
+    }
+    config.training.epochs = 1000;
+    config.training.batch = 128;
+  }
   return config;
 }
 
@@ -55,6 +63,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   }
   train::validate(config);
   if (settings.scoring == Scoring::released) {
+    if (settings.together) throw InputError("released scoring trains a network per pair, not one for all pairs");
     if (config.model.dropout != 0 && nn::why_unused(config.model, "dropout").empty()) {
       throw InputError(fmt::format("released scoring trains without dropout; came {}", config.model.dropout));
     }
@@ -75,6 +84,7 @@ nlohmann::json identity(const Settings& settings) {
   }
   json["scoring"] = name(settings.scoring);
   json["seeds"] = settings.seeds;
+  if (settings.together) json["together"] = true;
   if (settings.scoring == Scoring::exact) {
     json["draws"] = settings.draws;
     json["train_draws"] = settings.train_draws();

@@ -25,6 +25,7 @@ Settings settings_from(const nlohmann::json& asked, const std::string& place) {
     }
     settings.scoring = parse_scoring(asked.at("scoring").get<std::string>());
     settings.seeds = asked.at("seeds").get<std::uint32_t>();
+    settings.together = asked.value("together", false);
     settings.draws = asked.value("draws", settings.draws);
     if (settings.random() && asked.contains("train_draws")) {
       settings.per_epoch = asked["train_draws"].get<std::uint32_t>();
@@ -72,7 +73,7 @@ StoredRun load_run(const std::filesystem::path& folder) {
 std::string command(const StoredRun& run) {
   const Settings& settings = run.settings;
   const train::RunConfig& config = settings.config;
-  train::RunConfig start = default_config(config.model.kind, config.model.random, settings.scoring);
+  train::RunConfig start = default_config(config.model.kind, config.model.random, settings.scoring, settings.together);
   if (start.training.learning_rate == 0) {
     start.training.learning_rate = 4 * train::default_learning_rate(config.model);
   }
@@ -86,6 +87,7 @@ std::string command(const StoredRun& run) {
     text += fmt::format(" {}", field.option);
     if (field.form != train::Field::Form::flag) text += fmt::format(" {}", typed(value));
   }
+  if (settings.together) text += " --together";
   if (settings.scoring != Scoring::exact) text += fmt::format(" --scoring {}", name(settings.scoring));
   if (settings.seeds != 1) text += fmt::format(" --seeds {}", settings.seeds);
   if (settings.draws != Settings{}.draws) text += fmt::format(" --draws {}", settings.draws);

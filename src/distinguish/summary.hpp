@@ -25,7 +25,7 @@ struct Summary {
 /// in each seed, what refinement says; then the pairs that are not told apart, and the controls that are, by name.
 [[nodiscard]] std::string to_table(const Summary& summary);
 /// pairs, told_apart, controls_failed, categories, seeds, seconds, failed; beside them failed_controls,
-/// scoring, and what refinement says.
+/// scoring, and what refinement says; of one network for all pairs also accuracy (one number per seed).
 [[nodiscard]] nlohmann::ordered_json to_json(const Summary& summary);
 
 }  // namespace tyche::distinguish

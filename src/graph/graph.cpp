@@ -9,12 +9,16 @@
 
 namespace tyche {
 
-Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types) {
+Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types,
+                        std::span<const EdgeLabel> labels) {
   if (nodes == std::numeric_limits<Node>::max()) {
     throw InputError(fmt::format("a graph of {} nodes is too large: at most {}", nodes, nodes - 1));
   }
   if (!types.empty() && types.size() != nodes) {
     throw InputError(fmt::format("{} node types were given for {} nodes", types.size(), nodes));
+  }
+  if (!labels.empty() && labels.size() != edges.size()) {
+    throw InputError(fmt::format("{} edge labels were given for {} edges", labels.size(), edges.size()));
   }
   Graph graph;
   graph.offsets_.assign(static_cast<std::size_t>(nodes) + 1, 0);
@@ -44,6 +48,13 @@ Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, std::vector<Nod
   }
   if (types.empty()) types.assign(nodes, 0);
   graph.types_ = std::move(types);
+  if (std::any_of(labels.begin(), labels.end(), [](EdgeLabel label) { return label != 0; })) {
+    graph.edge_labels_.resize(graph.adjacency_.size());
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      const auto& [u, v] = edges[e];
+      graph.edge_labels_[graph.arc(u, v)] = graph.edge_labels_[graph.arc(v, u)] = labels[e];
+    }
+  }
   return graph;
 }
 
@@ -63,6 +74,38 @@ std::vector<Edge> Graph::edges() const {
   return out;
 }
 
+std::uint64_t Graph::arc(Node u, Node v) const {
+  const auto row = neighbours(u);
+  return offsets_[u] + static_cast<std::uint64_t>(std::lower_bound(row.begin(), row.end(), v) - row.begin());
+}
+
+std::vector<EdgeLabel> Graph::labels_of_edges() const {
+  std::vector<EdgeLabel> out;
+  if (edge_labels_.empty()) return out;
+  out.reserve(num_edges());
+  for (Node u = 0; u < num_nodes(); ++u) {
+    for (std::uint64_t arc = offsets_[u]; arc < offsets_[u + 1]; ++arc) {
+      if (u < adjacency_[arc]) out.push_back(edge_labels_[arc]);
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint64_t> Graph::edges_of_arcs() const {
+  std::vector<std::uint64_t> out(adjacency_.size());
+  // Arcs to smaller nodes meet their edge in ascending order of that node, as rows are sorted: one cursor per row.
+  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  std::uint64_t edge = 0;
+  for (Node u = 0; u < num_nodes(); ++u) {
+    for (std::uint64_t arc = next[u]; arc < offsets_[u + 1]; ++arc) {
+      out[arc] = edge;
+      out[next[adjacency_[arc]]++] = edge;
+      ++edge;
+    }
+  }
+  return out;
+}
+
 Graph Graph::relabelled(std::span<const Node> permutation) const {
   std::vector<Edge> renamed = edges();
   for (auto& [u, v] : renamed) {
@@ -71,7 +114,7 @@ Graph Graph::relabelled(std::span<const Node> permutation) const {
   }
   std::vector<NodeType> types(types_.size());
   for (Node v = 0; v < num_nodes(); ++v) types[permutation[v]] = types_[v];
-  return from_edges(num_nodes(), renamed, std::move(types));
+  return from_edges(num_nodes(), renamed, std::move(types), labels_of_edges());
 }
 
 Graph disjoint_union(const Graph& a, const Graph& b) {
@@ -79,7 +122,15 @@ Graph disjoint_union(const Graph& a, const Graph& b) {
   for (const auto& [u, v] : b.edges()) edges.emplace_back(u + a.num_nodes(), v + a.num_nodes());
   std::vector<NodeType> types(a.types().begin(), a.types().end());
   types.insert(types.end(), b.types().begin(), b.types().end());
-  return Graph::from_edges(a.num_nodes() + b.num_nodes(), edges, std::move(types));
+  std::vector<EdgeLabel> labels;
+  if (a.has_edge_labels() || b.has_edge_labels()) {
+    labels = a.labels_of_edges();
+    labels.resize(a.num_edges());
+    const std::vector<EdgeLabel> more = b.labels_of_edges();
+    labels.insert(labels.end(), more.begin(), more.end());
+    labels.resize(edges.size());
+  }
+  return Graph::from_edges(a.num_nodes() + b.num_nodes(), edges, std::move(types), labels);
 }
 
 Components connected_components(const Graph& graph) {
@@ -177,12 +228,17 @@ Graph induced_subgraph(const Graph& graph, std::span<const Node> nodes) {
     types.push_back(graph.type(nodes[i]));
   }
   std::vector<Edge> edges;
+  std::vector<EdgeLabel> labels;
   for (Node i = 0; i < nodes.size(); ++i) {
-    for (const Node u : graph.neighbours(nodes[i])) {
-      if (index[u] != kNone && i < index[u]) edges.emplace_back(i, index[u]);
+    const Node v = nodes[i];
+    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+      const Node j = index[graph.adjacency()[arc]];
+      if (j == kNone || i >= j) continue;
+      edges.emplace_back(i, j);
+      labels.push_back(graph.edge_label(arc));
     }
   }
-  return Graph::from_edges(static_cast<Node>(nodes.size()), edges, std::move(types));
+  return Graph::from_edges(static_cast<Node>(nodes.size()), edges, std::move(types), labels);
 }
 
 }  // namespace tyche

@@ -1,5 +1,6 @@
 #pragma once
-/// An undirected simple graph with a type on every node, in compressed sparse rows.
+/// An undirected simple graph with a type on every node and, where there are any, a label on every edge, in compressed
+/// sparse rows.
 ///
 ///   const std::vector<Edge> edges = {{0, 1}, {1, 2}};
 ///   const Graph path = Graph::from_edges(3, edges);
@@ -17,6 +18,7 @@ namespace tyche {
 using Node = std::uint32_t;
 using NodeType = std::uint32_t;
 using Edge = std::pair<Node, Node>;
+using EdgeLabel = std::uint32_t;
 
 class Graph {
  public:
@@ -24,8 +26,10 @@ class Graph {
   Graph() : offsets_(1, 0) {}
 
   /// Edges in any order and direction, each once. `types` has one entry per node, or none (all 0).
-  /// Throws InputError on a loop, a repeated edge, a node out of range, or a wrong number of types.
-  static Graph from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types = {});
+  /// `labels` has one entry per edge, in the order of `edges`, or none (all 0).
+  /// Throws InputError on a loop, a repeated edge, a node out of range, or a wrong number of types or labels.
+  static Graph from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types = {},
+                          std::span<const EdgeLabel> labels = {});
 
   [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets_.size() - 1); }
   /// Undirected edges, each counted once.
@@ -41,9 +45,24 @@ class Graph {
   /// Every edge once, as (smaller, larger), ascending.
   [[nodiscard]] std::vector<Edge> edges() const;
 
-  /// The rows as they are stored: offsets (num_nodes + 1 of them) into adjacency (both directions).
+  /// The rows as they are stored: offsets (num_nodes + 1 of them) into adjacency (both directions). An *arc* is a place
+  /// in adjacency: one direction of an edge.
   [[nodiscard]] std::span<const std::uint64_t> offsets() const { return offsets_; }
   [[nodiscard]] std::span<const Node> adjacency() const { return adjacency_; }
+
+  /// Whether some edge has a label other than 0.
+  [[nodiscard]] bool has_edge_labels() const { return !edge_labels_.empty(); }
+  /// One per arc, the same on both arcs of an edge; empty where all labels are 0.
+  [[nodiscard]] std::span<const EdgeLabel> edge_labels() const { return edge_labels_; }
+  [[nodiscard]] EdgeLabel edge_label(std::uint64_t arc) const {
+    return edge_labels_.empty() ? EdgeLabel{0} : edge_labels_[arc];
+  }
+  /// One per edge, in the order of edges(); empty where all labels are 0.
+  [[nodiscard]] std::vector<EdgeLabel> labels_of_edges() const;
+  /// The arc from u to v. Requires has_edge(u, v).
+  [[nodiscard]] std::uint64_t arc(Node u, Node v) const;
+  /// For every arc the place of its edge in edges(): what stands per edge (attributes) is read per arc with it.
+  [[nodiscard]] std::vector<std::uint64_t> edges_of_arcs() const;
 
   /// The same graph with node v renamed to permutation[v]. Requires a permutation of the nodes.
   [[nodiscard]] Graph relabelled(std::span<const Node> permutation) const;
@@ -55,6 +74,7 @@ class Graph {
   std::vector<std::uint64_t> offsets_;
   std::vector<Node> adjacency_;
   std::vector<NodeType> types_;
+  std::vector<EdgeLabel> edge_labels_;
 };
 
 /// Both graphs side by side: b's nodes follow a's.

@@ -29,6 +29,13 @@ struct GraphSet {
   /// Node attributes: empty where there are none, else one row-major (nodes × attribute_dim) block per graph.
   std::vector<std::vector<float>> attributes;
   std::size_t attribute_dim = 0;
+  /// Edge attributes: empty where there are none, else one row-major (edges, in the order of Graph::edges() ×
+  /// edge_attribute_dim) block per graph. Edge labels are in the graphs.
+  std::vector<std::vector<float>> edge_attributes{};
+  std::size_t edge_attribute_dim = 0;
+  /// Real targets: empty where there are none, else row-major (graphs × target_dim); a missing one is NaN.
+  std::vector<float> targets{};
+  std::size_t target_dim = 0;
 
   friend bool operator==(const GraphSet&, const GraphSet&) = default;
 };

@@ -15,6 +15,7 @@ nlohmann::ordered_json pack_graph(const NamedGraph& named) {
                                  {"code", sparse.size() < dense.size() ? std::move(sparse) : std::move(dense)}};
   const auto types = named.graph.types();
   if (std::any_of(types.begin(), types.end(), [](NodeType t) { return t != 0; })) json["type"] = types;
+  if (named.graph.has_edge_labels()) json["edge_label"] = named.graph.labels_of_edges();
   return json;
 }
 

@@ -16,7 +16,8 @@ namespace tyche::report {
 /// Larger graphs are not drawn: a person sees nothing in them, and the page would be slow.
 inline constexpr std::size_t kMaxPackedNodes = 300;
 
-/// {title, code, type}: the shorter of graph6 and sparse6, and the types of nodes where they are not all 0.
+/// {title, code, type, edge_label}: the shorter of graph6 and sparse6, the types of nodes and the labels of edges (in
+/// the order of Graph::edges) where they are not all 0.
 [[nodiscard]] nlohmann::ordered_json pack_graph(const NamedGraph& named);
 
 /// Whether both graphs have at most kMaxPackedNodes.

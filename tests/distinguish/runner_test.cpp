@@ -77,6 +77,24 @@ TEST(Runner, GivesTheSameOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Runner, LargeGraphsInAChunkChangeNothingForTheOthers) {
+  // Pairs of like size train together; each keeps its place, and so its draws.
+  const PairSet alone = pairs_of({wl::cycle(6), two_triangles()});
+  const PairSet mixed = pairs_of({wl::cycle(6), two_triangles(), wl::cycle(140), wl::cycle(70), wl::rook(),
+                                  wl::shrikhande(), wl::cycle(100), wl::cycle(90)});
+  Settings settings = small_settings(alone, nn::Random::colours);
+  settings.config.training.epochs = 16;
+  settings.config.training.learning_rate = 1e-2;
+  std::vector<PairResult> results = run(settings, mixed);
+  ASSERT_EQ(results.size(), 4u);
+  results[0].verdict.told_apart = results[0].control.told_apart = false;  // the level is that of four pairs
+  PairResult one = run(settings, alone)[0];
+  one.verdict.told_apart = one.control.told_apart = false;
+  EXPECT_EQ(results[0], one);
+  EXPECT_TRUE(results[1].verdict.told_apart) << results[1].verdict.p;
+  EXPECT_TRUE(results[3].verdict.told_apart) << results[3].verdict.p;
+}
+
 TEST(Runner, ReleasedScoringTellsColoursApartButNotPlainConvolutions) {
   const PairSet pairs = pairs_of({wl::cycle(6), two_triangles()});
   for (const nn::Random random : {nn::Random::colours, nn::Random::features}) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "support/error.hpp"
 
 namespace tyche {
@@ -57,6 +59,48 @@ TEST(Graph, InducedSubgraphFollowsTheGivenOrder) {
   EXPECT_EQ(sub.num_edges(), 1u);
   EXPECT_TRUE(sub.has_edge(0, 1));
   EXPECT_EQ(sub.type(0), 2u);
+}
+
+Graph labelled_path_with_triangle() {
+  const std::vector<Edge> edges = {{0, 1}, {2, 1}, {2, 3}, {3, 4}, {4, 2}};
+  const std::vector<EdgeLabel> labels = {10, 21, 23, 34, 42};
+  return Graph::from_edges(5, edges, {}, labels);
+}
+
+TEST(GraphEdgeLabels, AreTheSameOnBothArcsOfAnEdge) {
+  const Graph g = labelled_path_with_triangle();
+  EXPECT_EQ(g.edge_label(g.arc(2, 4)), 42u);
+  EXPECT_EQ(g.edge_label(g.arc(4, 2)), 42u);
+  EXPECT_EQ(g.edge_label(g.arc(1, 2)), 21u);
+  EXPECT_EQ(g.labels_of_edges(), (std::vector<EdgeLabel>{10, 21, 23, 42, 34}));  // 01, 12, 23, 24, 34
+  const std::vector<std::uint64_t> edge = g.edges_of_arcs();
+  const std::vector<Edge> edges = g.edges();
+  for (Node u = 0; u < g.num_nodes(); ++u) {
+    for (const Node v : g.neighbours(u)) EXPECT_EQ(edges[edge[g.arc(u, v)]], Edge(std::min(u, v), std::max(u, v)));
+  }
+}
+
+TEST(GraphEdgeLabels, ThatAreAllZeroAreNone) {
+  const std::vector<EdgeLabel> zeros(5, 0);
+  const Graph g = Graph::from_edges(5, path_with_triangle().edges(), {0, 1, 0, 1, 2}, zeros);
+  EXPECT_FALSE(g.has_edge_labels());
+  EXPECT_EQ(g, path_with_triangle());
+  EXPECT_EQ(g.edge_label(3), 0u);
+  EXPECT_THROW((void)Graph::from_edges(5, g.edges(), {}, std::vector<EdgeLabel>{1}), InputError);
+}
+
+TEST(GraphEdgeLabels, MoveWithTheirEdges) {
+  const Graph g = labelled_path_with_triangle();
+  const std::vector<Node> reversed = {4, 3, 2, 1, 0};
+  const Graph h = g.relabelled(reversed);
+  EXPECT_EQ(h.edge_label(h.arc(3, 4)), 10u);
+  EXPECT_EQ(h.relabelled(reversed), g);
+  const Graph both = disjoint_union(path_with_triangle(), g);
+  EXPECT_EQ(both.edge_label(both.arc(1, 2)), 0u);
+  EXPECT_EQ(both.edge_label(both.arc(9, 7)), 42u);
+  const std::vector<Node> nodes = {4, 3, 1};
+  const Graph sub = induced_subgraph(g, nodes);
+  EXPECT_EQ(sub.labels_of_edges(), (std::vector<EdgeLabel>{34}));
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ TEST(PackedPair, TakesTheShorterCodeAndTypesWhereThereAreAny) {
   const std::vector<Edge> edge = {{0, 1}};
   const auto typed = pack_graph({"c", Graph::from_edges(2, edge, {0, 3})});
   EXPECT_EQ(typed["type"], nlohmann::ordered_json({0, 3}));
+  EXPECT_FALSE(typed.contains("edge_label"));
+  const std::vector<Edge> path = {{1, 2}, {1, 0}};
+  const std::vector<EdgeLabel> labels = {7, 5};
+  const auto labelled = pack_graph({"d", Graph::from_edges(3, path, {}, labels)});
+  EXPECT_EQ(labelled["edge_label"], nlohmann::ordered_json({5, 7}));  // of 0-1, then of 1-2
   EXPECT_THROW((void)pack_pair("t", {"a", sparse}, {"b", wl::cycle(kMaxPackedNodes + 1)}), InputError);
 }
 

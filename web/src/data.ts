@@ -86,6 +86,8 @@ export interface DrawnGraph {
   y: number[];
   type: number[];
   edges: number[];
+  /** One per edge; none where no edge has a label. */
+  edge_label?: number[];
   name?: string[];
   core?: number[];
   added?: number[];

@@ -48,6 +48,8 @@ export interface DistinguishRun {
   command: string;
   scoring: "exact" | "released";
   test: string;
+  /** One network for all pairs, not one per pair. */
+  together: boolean;
   random: boolean;
   draws: number;
   level: number;
@@ -82,7 +84,7 @@ function header(run: DistinguishRun, report: DistinguishReport): HTMLElement[] {
   return [
     h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), themeButton()),
     h("h1", {}, "Which pairs of graphs does the network tell apart?"),
-    h("p", { class: "lead" }, "For every pair a fresh network was trained to tell the two graphs apart, and then tested. The test: ", run.test, ". With every pair goes a control, a graph against a renumbered copy of itself, which must not be told apart."),
+    h("p", { class: "lead" }, run.together ? "One network was trained to tell the graphs of all pairs apart, and then tested on each pair." : "For every pair a fresh network was trained to tell the two graphs apart, and then tested.", " The test: ", run.test, ". With every pair goes a control, a graph against a renumbered copy of itself, which must not be told apart."),
     run.done < run.asked && h("p", { class: "note" }, h("span", { class: "badge off" }, "under way"), ` ${run.done} of ${run.asked} results are there; what is shown counts these alone.`),
     h("div", { class: "facts" },
       fact(`${range(all.told)} of ${all.pairs}`, seeds === 1 ? "pairs told apart" : `pairs told apart, over ${seeds} seeds`),

@@ -10,6 +10,8 @@ export interface PackedGraph {
   code: string;
   /** Of every node; none: all of one type. */
   type?: number[];
+  /** Of every edge, ascending by its smaller node and then by its larger one; none: edges have no labels. */
+  edge_label?: number[];
 }
 
 export interface PackedPair {
@@ -26,7 +28,9 @@ export const isPacked = (pair: Pair | PackedPair): pair is PackedPair => "code" 
 
 function drawn(g: PackedGraph, index: number): DrawnGraph {
   const graph = decode(g.code);
-  return { index, title: g.title, label: -1, type: g.type ?? new Array<number>(graph.nodes).fill(0), ...graph, ...layout(graph) };
+  const pairs = Array.from({ length: graph.edges.length / 2 }, (_, e) => graph.edges.slice(2 * e, 2 * e + 2));
+  graph.edges = pairs.sort((a, b) => a[0] - b[0] || a[1] - b[1]).flat();
+  return { index, edge_label: g.edge_label, title: g.title, label: -1, type: g.type ?? new Array<number>(graph.nodes).fill(0), ...graph, ...layout(graph) };
 }
 
 /** As the pages of few pairs have it. */

@@ -264,8 +264,9 @@ export function viewer(sets: DataSet[], start: Mode = "parts", opened: (pair: nu
 
   function legend(): (Node | string)[] {
     const g = pair.graphs[0];
-    if (mode === "wl") return [`A number and its colour name a class of nodes that look the same so far.${g.name ? " Circles are literals, squares disjunctions." : ""}${path.steps.length > 0 ? " A ring with a number: individualised in that step." : ""}`];
-    if (!g.name) return [pair.graphs.some((x) => x.type.some((t) => t !== x.type[0])) ? "Colours stand for node types." : "All nodes are of one type."];
+    const labelled = pair.graphs.some((x) => x.edge_label) ? " Colours of edges stand for their labels, grey is 0." : "";
+    if (mode === "wl") return [`A number and its colour name a class of nodes that look the same so far.${g.name ? " Circles are literals, squares disjunctions." : ""}${path.steps.length > 0 ? " A ring with a number: individualised in that step." : ""}${labelled}`];
+    if (!g.name) return [pair.graphs.some((x) => x.type.some((t) => t !== x.type[0])) ? "Colours stand for node types." + labelled : "All nodes are of one type." + labelled];
     const item = (cls: string, square: boolean, text: string): Node => h("span", { class: "key-item" },
       svg("svg", { viewBox: "0 0 20 20", class: "graph key-icon", "aria-hidden": "true" }, svg("g", { class: `node ${cls}` }, square ? svg("rect", { x: 3, y: 3, width: 14, height: 14, rx: 2 }) : svg("circle", { cx: 10, cy: 10, r: 8 }))), text);
     const out: (Node | string)[] = g.core

@@ -120,6 +120,15 @@ const tests = {
     assert.equal(other.wl2, undefined);
     const typed = unpack({ title: "t", graphs: [{ title: "a", code: "A_", type: [0, 1] }, { title: "b", code: "A_" }] });
     assert.equal(typed.wl1.round, 0);
+    // A hexagon whose edges are labelled 1 2 1 2 1 2 and one with 1 1 1 2 2 2: alike without labels, told apart with them.
+    const code = "EhEG";
+    const around = sorted(decode(code));
+    const walk = [0];
+    while (walk.length < 6) walk.push(around.flatMap(([u, v]) => (u === walk.at(-1) ? [v] : v === walk.at(-1) ? [u] : [])).find((w) => !walk.includes(w)));
+    const labels = (along) => around.map(([u, v]) => { const i = walk.indexOf(u), j = walk.indexOf(v); return along[Math.abs(i - j) === 1 ? Math.min(i, j) : 5]; });
+    const hexagons = (a, b) => unpack({ title: "t", graphs: [{ title: "a", code, edge_label: labels(a) }, { title: "b", code, edge_label: labels(b) }] });
+    assert.equal(hexagons([1, 2, 1, 2, 1, 2], [1, 1, 1, 2, 2, 2]).wl1.round, 1);
+    assert.equal(hexagons([1, 2, 1, 2, 1, 2], [2, 1, 2, 1, 2, 1]).wl1.distinguished, false);
   },
 };
 
