@@ -113,7 +113,7 @@ std::string beside_published(const DistinguishResults& results) {
       "Published totals were counted by BREC's released test, each with the threshold of its authors; those of this "
       "run by {}. {}",
       exact ? "the exact one" : "the released one, too, as this program carries it out",
-      exact ? "They are no measurements of the same thing: docs/brec.md says what differs."
+      exact ? "They do not measure the same thing: docs/brec.md says what differs."
             : "docs/brec.md says what is wrong with that test.");
 }
 

@@ -3,7 +3,7 @@
 // Exit code 77 (skipped) where Chromium or playwright-core is missing.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -85,6 +85,21 @@ function makeRuns() {
   tyche("report", "mine", "--out", "unfinished.html", "--quiet");
 }
 
+/** The page of pairs that look alike, as src/report/confused_page.cpp fills it (its test pins the format). */
+function makeConfused() {
+  const html = readFileSync(join(folder, "two.html"), "utf8");
+  const data = {
+    version: "0", made: "now", command: "tyche inspect --data d --page confused.html", shows: "confused", title: `${NAME}: alike`, lead: "A verdict.",
+    rows: [["graphs", "4", ""], ["best accuracy", "50 %", "by 1-WL"]], too_large: 2,
+    pairs: [
+      { title: "graph 0, graph 1", caption: "Labels 0 and 1.", graphs: [{ title: "graph 0", code: "EhEG" }, { title: "graph 1", code: "EwCW" }] },
+      { title: "graph 2, graph 3", caption: "", graphs: [{ title: "graph 2", code: "Bw", edge_label: [0, 1, 2] }, { title: "graph 3", code: "Bw", edge_label: [2, 1, 0] }] },
+    ],
+  };
+  const text = JSON.stringify(data).replace(/</g, "\\u003c");
+  writeFileSync(join(folder, "confused.html"), html.replace(/(<script id="tyche-data" type="application\/json">)[\s\S]*?(<\/script>)/, (_, a, b) => a + text + b));
+}
+
 async function main() {
   makePage();
   makeRuns();
@@ -92,6 +107,7 @@ async function main() {
   tyche("report", "out", "--out", "report.html", "--pairs", "4");
   compare("g6:EhEG", "g6:EwCW", "--page", "two.html");
   compare("g6:EhEG", "g6:EhEG", "--page", "copy.html");
+  makeConfused();
   const browser = await chromium.launch({
     executablePath: browserPath,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
@@ -104,6 +120,7 @@ async function main() {
       await useTraining(browser, width, scheme);
     }
     await useGone(browser);
+    await useConfused(browser);
     await useCopy(browser);
   } finally {
     await browser.close();
@@ -426,6 +443,27 @@ async function useGone(browser) {
   assert.equal(await page.locator(".pair-list tbody tr").count(), 3);
   assert.equal(await page.locator(".pair-list button").count(), 0);
   assert.equal(await page.locator(".drawn").count(), 0);
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** Pairs under a summary, drawn here; one of them with labelled edges. */
+async function useConfused(browser) {
+  const { page, troubles, context } = await openPage(browser, "confused.html", 390, "dark");
+  const shown = look(page);
+  assert.equal(await page.locator("h1").textContent(), `${NAME}: alike`);
+  assert.deepEqual(await page.locator(".summary tr").last().locator("td").allTextContents(), ["50 %", "by 1-WL"]);
+  assert.match(await page.locator("#look .lead").textContent(), /2 more have a graph too large to draw/);
+  assert.equal(await page.locator(".caption").textContent(), "Labels 0 and 1.");
+  assert.match(await shown.says(), /still equal: 1-WL cannot tell them apart/);
+  await shown.node(0, 0).click();
+  assert.match(await shown.says(), /they differ now.*not isomorphic/);
+  await page.getByLabel("Next pair").click();
+  assert.equal(await page.locator(".caption").isVisible(), false);
+  assert.equal(await page.locator(".edge.labelled").count(), 4);
+  assert.match(await page.locator(".key").textContent(), /Colours of edges stand for their labels/);
+  assert.match(await shown.says(), /the same graph/);  // labels make every node its own colour
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
   assert.deepEqual(troubles, []);
   await context.close();
 }
