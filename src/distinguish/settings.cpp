@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "distinguish/released.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
@@ -30,7 +32,7 @@ train::RunConfig default_config(const std::string& kind, nn::Random random, Scor
   if (released) config.training.learning_rate = kReleasedRate;
   if (together) {
     if (config.model.body() == nn::Body::nodes) {
-      config.model.layers = 4;
+      config.model.layers = 2;
       config.model.width = 128;
     }
     config.training.epochs = 1000;
@@ -55,11 +57,20 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.model.input_features = config.data.features.columns();
   nn::set_types_from(pairs.set.graphs, config.model);
   double nodes = 0;
-  for (const Graph& graph : pairs.set.graphs) nodes += graph.num_nodes();
+  Node most = 0;
+  for (const Graph& graph : pairs.set.graphs) {
+    nodes += graph.num_nodes();
+    most = std::max(most, graph.num_nodes());
+  }
+  if (const Node least = config.model.kind == "gcn2" ? 2 : 3; config.model.on_sets() && most < least) {
+    throw InputError(fmt::format("{} works on sets of {} nodes, and no graph of these pairs has more than {}",
+                                 config.model.kind, least, most));
+  }
   config.model.xavier_fan =
       nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(pairs.set.graphs.size()));
   if (config.training.learning_rate == 0) {
-    config.training.learning_rate = 4 * train::default_learning_rate(config.model);
+    // One network takes many more steps than a network per pair does, and larger ones throw it about.
+    config.training.learning_rate = (settings.together ? 2 : 4) * train::default_learning_rate(config.model);
   }
   train::validate(config);
   if (settings.scoring == Scoring::released) {
@@ -88,6 +99,8 @@ nlohmann::json identity(const Settings& settings) {
   if (settings.scoring == Scoring::exact) {
     json["draws"] = settings.draws;
     json["train_draws"] = settings.train_draws();
+    // Until 0.2.0 it was kCopies for these too.
+    if (!settings.random() && settings.config.model.on_sets()) json["copies"] = kSetCopies;
   }
   return json;
 }

@@ -48,8 +48,8 @@ struct Settings {
 
 /// Exact scoring: what train has, but for: no dropout and larger steps (two graphs are to be learned by heart, and are
 /// tested on draws), fewer epochs, batches of 32, and with marks or colours two layers. Released scoring: the
-/// protocol's 20 epochs, batches of 16 and rate. One network for all pairs (`together`) is deeper and wider, and sees
-/// more epochs of larger batches.
+/// protocol's 20 epochs, batches of 16 and rate. One network for all pairs (`together`): two layers of 128, more
+/// epochs, larger batches and half those steps.
 [[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random,
                                               Scoring scoring = Scoring::exact, bool together = false);
 
