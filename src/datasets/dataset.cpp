@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "datasets/content_hash.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -86,9 +87,7 @@ Manifest read_manifest(const std::filesystem::path& path) {
   return out;
 }
 
-namespace {
-
-std::uint64_t hash_of(const GraphSet& set) {
+std::uint64_t content_hash(const GraphSet& set) {
   std::uint64_t hash = hash_bytes("tyche data 1");
   const auto add = [&hash](const auto& values) {
     hash = hash_bytes({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])}, hash);
@@ -107,13 +106,11 @@ std::uint64_t hash_of(const GraphSet& set) {
   return hash;
 }
 
-}  // namespace
-
 Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format) {
   Dataset data;
   data.set = read_graphs(path, format);
   data.name = data.set.name;
-  data.hash = hash_of(data.set);
+  data.hash = content_hash(data.set);
   const std::filesystem::path manifest = path / "manifest.json";
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;
