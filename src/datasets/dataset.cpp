@@ -109,9 +109,9 @@ std::uint64_t hash_of(const GraphSet& set) {
 
 }  // namespace
 
-Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format) {
+Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format, Cleaning* cleaning) {
   Dataset data;
-  data.set = read_graphs(path, format);
+  data.set = read_graphs(path, format, cleaning);
   data.name = data.set.name;
   data.hash = hash_of(data.set);
   const std::filesystem::path manifest = path / "manifest.json";

@@ -42,7 +42,9 @@ struct Dataset {
 };
 
 /// Reads any file or folder that read_graphs can read, and the manifest beside graphs.txt where there is one. Throws
-/// InputError where the manifest does not fit the graphs (another number of them, other labels).
-[[nodiscard]] Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
+/// InputError where the manifest does not fit the graphs (another number of them, other labels). `cleaning` as
+/// read_graphs.
+[[nodiscard]] Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
+                                   Cleaning* cleaning = nullptr);
 
 }  // namespace tyche::datasets

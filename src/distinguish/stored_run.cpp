@@ -99,7 +99,8 @@ PairSet load_pairs_of(const StoredRun& run) {
   const auto& data = run.settings.config.data;
   std::optional<Format> format;
   if (!data.format.empty()) format = parse_format(data.format);
-  PairSet pairs = load_pairs(data.path, format, run.origin.only);
+  Cleaning cleaning;
+  PairSet pairs = load_pairs(data.path, format, run.origin.only, data.clean ? &cleaning : nullptr);
   const std::string hash = fmt::format("{:016x}", pairs.hash);
   if (hash != data.hash || pairs.size() != run.origin.pairs.size()) {
     throw InputError::at(data.path, "",

@@ -101,7 +101,8 @@ const CostModel::Sample& CostModel::sample(const DataSpec& data) {
   if (!data.generated) {
     std::optional<Format> format;
     if (!data.format.empty()) format = parse_format(data.format);
-    out.dataset = datasets::load_dataset(data.path, format);
+    Cleaning cleaning;
+    out.dataset = datasets::load_dataset(data.path, format, data.clean ? &cleaning : nullptr);
     out.graphs = out.dataset.set.graphs.size();
     return out;
   }

@@ -159,6 +159,13 @@ std::vector<Field> table() {
           .option("--format", "Format of --data: gin, tu, …; told by content unless given")
           .of_call()
           .decides_nothing(),
+      Entry("data.clean", data(&Data::clean), "loops and repeated edges dropped, missing directions added")
+          .option("--clean",
+                  "Drop loops and repeated edges of the data and add missing directions, and say how many; without it "
+                  "such files are refused")
+          .since("0.2.0")
+          .of_call()
+          .decides_nothing(),
       Entry("data.hash", data(&Data::hash), "of the content").derived(),
       Entry("data.graphs", data(&Data::graphs)).derived(),
       Entry("data.node_types", data(&Data::features, &FeatureSpec::types),
