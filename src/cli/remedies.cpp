@@ -18,6 +18,8 @@ const char* words(Remedy remedy) {
       return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
     case Remedy::use_cpu:
       return "; --device cpu works everywhere";
+    case Remedy::ignore_edges:
+      return "; --no-edge-features leaves them out";
     case Remedy::smaller_model:
       return "; reduce --width or --layers";
     case Remedy::smaller_job:
