@@ -201,7 +201,9 @@ std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads
         fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
   }
 #ifdef TYCHE_HAVE_CUDA
-  if (choice.on_gpu()) return cuda::make_cuda_engine({choice.precision, choice.path, threads});
+  if (choice.on_gpu()) {
+    return cuda::make_cuda_engine({choice.precision, choice.path, threads, choice.device == Device::automatic});
+  }
 #endif
   if (choice.device == Device::reference) return reference::make_reference_engine(threads);
   return cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);

@@ -258,5 +258,64 @@ TEST(EdgeFeatures, AreLearnedFromAndNothingIsWithoutThem) {
   }
 }
 
+/// 1 - squared error / variance, of one number per test graph.
+double r_squared(std::span<const float> outputs, std::span<const std::uint32_t> test, std::span<const float> targets) {
+  double mean = 0, error = 0, variance = 0;
+  for (const std::uint32_t g : test) mean += targets[g] / static_cast<double>(test.size());
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    error += std::pow(double{outputs[i]} - targets[test[i]], 2);
+    variance += std::pow(targets[test[i]] - mean, 2);
+  }
+  return 1 - error / variance;
+}
+
+// How many edges are of the first kind, of which every graph has a share of its own.
+TEST(EdgeFeatures, AreCountedByGinAndSumsAndByNothingWithoutThem) {
+  for (const std::uint32_t columns : {2u, 0u}) {
+    nn::ModelConfig model;
+    model.kind = "gin";
+    model.width = 16;
+    model.layers = 2;
+    model.dropout = 0;
+    model.readout = nn::Readout::sum;
+    model.classes = 1;
+    model.edge_features = columns;
+    Stream stream(derive_key(205, Purpose::test));
+    Toy toy;
+    std::vector<float> targets;
+    for (int g = 0; g < 150; ++g) {
+      const Graph graph = random_graph(10, 0.4, stream);
+      const double share = stream.uniform();
+      float count = 0;
+      std::vector<float>& edges = toy.edge_features.emplace_back();
+      for (std::size_t e = 0; e < graph.num_edges(); ++e) {
+        const bool first = stream.uniform() < share;
+        count += first ? 1.0f : 0.0f;
+        edges.push_back(first ? 1.0f : 0.0f);
+        edges.push_back(first ? 0.0f : 1.0f);
+      }
+      toy.graphs.push_back(graph);
+      toy.features.emplace_back(std::size_t{graph.num_nodes()} * model.input_features, 1.0f);
+      targets.push_back((count - 9) / 5);
+    }
+    toy.labels.assign(toy.graphs.size(), 0);
+    Job job = toy.job(model);
+    job.data.targets = Targets::real(targets, 1);
+    job.loss = Loss::huber;
+    job.epochs = 150;
+    job.eval_every = 150;
+    Trial trial = trial_of(job, 1, 0, 40);
+    trial.learning_rate = 2e-3;
+    Recorder seen(1);
+    make_engine("cpu", 1)->train(job, std::span(&trial, 1), seen);
+    const double fit = r_squared(seen.results[0].back().test_outputs, trial.test, targets);
+    if (columns > 0) {
+      EXPECT_GE(fit, 0.95);
+    } else {
+      EXPECT_LE(fit, 0.5);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tyche::engine
