@@ -23,7 +23,7 @@ struct FeatureSpec {
   /// 0.2.0.
   bool edges = true;
   /// The edge labels that have a column each, ascending; empty where all edges have one and the same.
-  std::vector<EdgeLabel> edge_labels;
+  std::vector<EdgeLabel> edge_labels{};
   std::uint32_t edge_attributes = 0;  ///< columns of float attributes, behind those of the labels
 
   [[nodiscard]] std::uint32_t columns() const;
