@@ -24,7 +24,9 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   if (config.version.empty()) config.version = kVersion;
   config.data.path = std::filesystem::weakly_canonical(path).string();
-  config.data.hash = fmt::format("{:016x}", dataset.hash);
+  const bool edges = config.data.features.edges, old = config.version == "0.1.0";
+  const std::uint64_t hash = edges && !old ? dataset.hash : datasets::hash_of(set, {.edges = edges, .targets = !old});
+  config.data.hash = fmt::format("{:016x}", hash);
   config.data.graphs = set.graphs.size();
   config.data.features = feature_spec(set, config.data.features.edges);
   config.data.labels = label_values(set);

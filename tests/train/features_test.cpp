@@ -100,6 +100,7 @@ datasets::Dataset labelled_data() {
   datasets::Dataset data;
   data.name = "labelled";
   data.set = labelled_edges({7, 0});
+  data.hash = datasets::hash_of(data.set);
   return data;
 }
 
@@ -115,6 +116,32 @@ TEST(EdgeFeatures, AreColumnsOfTheModelUnlessTheyAreToBeLeftOut) {
   EXPECT_EQ(config.model.edge_features, 0u);
   const TrainingData prepared = prepare(data, config);
   EXPECT_FALSE(prepared.view().graphs[0].has_edge_labels());
+}
+
+TEST(EdgeFeatures, DoNotChangeTheHashOfDataThatIsKnownWithoutThem) {
+  const datasets::Dataset data = labelled_data();
+  datasets::Dataset plain = data;
+  plain.set = labelled_edges({0, 0});
+  plain.hash = datasets::hash_of(plain.set);
+  ASSERT_NE(data.hash, plain.hash);
+  const auto hash_of = [](const datasets::Dataset& from, const char* version, bool edges) {
+    RunConfig config = default_config("gin");
+    config.folds.count = 1;
+    config.version = version;
+    config.data.features.edges = edges;
+    resolve(config, from, "labelled");
+    return config.data.hash;
+  };
+  const std::string known = hash_of(plain, "0.2.0", true);
+  EXPECT_EQ(hash_of(data, "0.2.0", false), known);
+  EXPECT_EQ(hash_of(data, "0.1.0", false), known);  // as 0.1.0 wrote it
+  EXPECT_NE(hash_of(data, "0.2.0", true), known);
+  // Targets beside the labels, which 0.1.0 did not read either.
+  datasets::Dataset targets = data;
+  targets.set.targets = {1, 2};
+  targets.set.target_dim = 1;
+  EXPECT_EQ(hash_of(targets, "0.1.0", false), known);
+  EXPECT_NE(hash_of(targets, "0.2.0", false), known);
 }
 
 TEST(EdgeFeatures, AreRefusedByModelsThatHaveNoUseForThem) {
