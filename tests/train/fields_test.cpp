@@ -189,7 +189,7 @@ TEST(Upgrade, RunsOfVersion010GoOnWithoutEdgeLabels) {
 TEST(Identity, HasTheColumnsOfEdgesAndNotTheOptionThatLeavesThemOut) {
   RunConfig config;
   const std::string plain = identity(config, {});
-  EXPECT_THAT(plain, Not(HasSubstr("edge")));
+  EXPECT_THAT(plain, Not(HasSubstr("edge_")));
   config.data.features.edges = false;
   EXPECT_EQ(identity(config, {}), plain);
   config.data.features.edge_labels = {1, 2};
