@@ -20,6 +20,8 @@ const char* words(Remedy remedy) {
       return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
     case Remedy::use_cpu:
       return "; --device cpu works everywhere";
+    case Remedy::ignore_edges:
+      return "; --no-edge-features leaves them out";
     case Remedy::smaller_model:
       return "; reduce --width or --layers";
     case Remedy::smaller_job:

@@ -57,6 +57,12 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.hash = fmt::format("{:016x}", pairs.hash);
   config.data.graphs = pairs.set.graphs.size();
   config.data.features = train::feature_spec(pairs.set);
+  if (config.data.features.edge_columns() > 0) {
+    throw InputError(
+        fmt::format("{}: edges have labels or attributes; pairs are told apart by their nodes and who is "
+                    "joined to whom, so that what edges say would be lost",
+                    path.string()));
+  }
   config.data.labels = {0, 1};
   config.model.classes = settings.scoring == Scoring::released ? kReleasedOutputs : 2;
   config.model.input_features = config.data.features.columns();
