@@ -8,6 +8,8 @@ const char* words(Remedy remedy) {
   switch (remedy) {
     case Remedy::name_format:
       return "; --format names it";
+    case Remedy::clean_data:
+      return "";
     case Remedy::replace_data:
       return "; name another folder, or say --force to replace it";
     case Remedy::resume_run:
