@@ -168,10 +168,9 @@ std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec,
 
 std::vector<int> label_values(const GraphSet& set) {
   if (set.labels.empty()) {
-    throw InputError(
-        fmt::format("{}: the graphs have no labels, so there is nothing to learn; formats with labels are "
-                    "gin (graphs.txt) and tu",
-                    set.name));
+    throw InputError(fmt::format(
+        "{}: the graphs have no labels{}; formats with labels are gin (graphs.txt), tu and JSON lines", set.name,
+        set.target_dim > 0 ? ", but real targets, which are learned by default" : ", so there is nothing to learn"));
   }
   const std::set<int> values(set.labels.begin(), set.labels.end());
   if (values.size() < 2) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -90,13 +91,23 @@ class GoldenCase {
       first = last;
     }
     nn::set_types_from(graphs_, job_.model, 1);
+    if (file_.metadata.contains("loss")) {
+      job_.loss = meta("loss") == "squared" ? Loss::squared : meta("loss") == "absolute" ? Loss::absolute : Loss::huber;
+      EXPECT_TRUE(job_.loss != Loss::huber || meta("loss") == "huber") << meta("loss");
+      targets_ = file_.get<float>("graph.target");
+    }
+    if (file_.metadata.contains("class_weights")) {
+      std::istringstream list(meta("class_weights"));
+      for (std::string weight; std::getline(list, weight, ',');) weights_.push_back(std::stof(weight));
+    }
     if (file_.has("in.random_features")) pinned_ = file_.get<float>("in.random_features");
   }
 
   /// Views into this object.
   [[nodiscard]] Job job() const {
     Job job = job_;
-    job.data = {graphs_, labels_, features_, edge_features_};
+    job.data = {graphs_, Targets(labels_).weighted(weights_), features_, edge_features_};
+    if (!targets_.empty()) job.data.targets = Targets::real(targets_, job.model.classes);
     return job;
   }
   [[nodiscard]] Draw draw() const {
@@ -134,7 +145,7 @@ class GoldenCase {
   std::vector<Graph> graphs_;
   std::vector<std::vector<float>> features_, edge_features_;
   std::vector<std::uint32_t> labels_;
-  std::vector<float> pinned_;
+  std::vector<float> pinned_, targets_, weights_;
 };
 
 }  // namespace tyche::engine

@@ -11,17 +11,19 @@ PyTorch Geometric.
 
 Each case is one safetensors file. Tensors:
   graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y; where edges have
-              features edge_attr (E x columns, the same in both directions)
+              features edge_attr (E x columns, the same in both directions); of real targets also target (graphs x
+              outputs, NaN: missing)
   in.*        what the network is fed besides the graphs (random_features where a model has them: pinned, no RNG enters)
   init.NAME   parameters before training, NAME as in the PyTorch state_dict
-  out.logits, out.loss            forward pass, dropout off, mean cross-entropy over the batch
+  out.logits, out.loss            forward pass, dropout off, mean loss over the batch (cross-entropy unless metadata say)
   grad.NAME   gradient of the loss
   adam1.NAME, adam5.NAME          parameters after 1 and 5 Adam steps on this same batch (lr in metadata, torch defaults)
 Cases on sets of nodes also carry the structures they pass messages on (set2.*, set3.*). Cases with marks or colours pin
 nothing: they name a draw (draw_seed, draw_index, draw_fold, draw_epoch), paths.py draws it from there, and draw.rank and
 draw.mark (one number per node) say what it drew.
 Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions; of a draw
-also random, depth and the two words of its key (key_lo, key_hi).
+also random, depth and the two words of its key (key_lo, key_hi); of another loss than cross-entropy its name (loss:
+squared, absolute, huber), of weighted classes their weights (class_weights: "0.5,2").
 """
 import itertools, json, struct, sys
 
@@ -336,12 +338,22 @@ def save(path, tensors, metadata):
     with open(path, "wb") as file: file.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-def answers(net, g, args, lr):
+def real_loss(name):
+    """The mean over the targets that are there."""
+    function = dict(squared=F.mse_loss, absolute=F.l1_loss, huber=F.huber_loss)[name]
+
+    def loss(outputs, g):
+        there = ~g["target"].isnan()
+        return function(outputs[there], g["target"][there])
+    return loss
+
+
+def answers(net, g, args, lr, loss_of):
     """What a network gives on a batch: init, out, grad, adam1, adam5."""
     t = {f"init.{k}": v.detach().clone() for k, v in net.state_dict().items()}
     opt = torch.optim.Adam(net.parameters(), lr=lr)
     for step in range(1, 6):
-        opt.zero_grad(); logits = net(g, *args); loss = F.cross_entropy(logits, g["y"]); loss.backward()
+        opt.zero_grad(); logits = net(g, *args); loss = loss_of(logits, g); loss.backward()
         if step == 1:
             t["out.logits"], t["out.loss"] = logits.detach().clone(), loss.detach().clone().reshape(1)
             t |= {f"grad.{k}": v.grad.clone() for k, v in net.named_parameters()}
@@ -353,10 +365,10 @@ def answers(net, g, args, lr):
 def main(out=".", seed="7", *wanted):
     known = []
 
-    def write(name, net, g, args, lr, meta, extra={}):
+    def write(name, net, g, args, lr, meta, extra={}, loss_of=lambda logits, g: F.cross_entropy(logits, g["y"])):
         known.append(name)
         if wanted and name not in wanted: return
-        t = {f"graph.{k}": v for k, v in g.items()} | extra | answers(net, g, args, lr)
+        t = {f"graph.{k}": v for k, v in g.items()} | extra | answers(net, g, args, lr, loss_of)
         meta = {k: str(v) for k, v in meta.items()} | dict(lr=str(lr), torch=torch.__version__, pyg=PYG, seed=seed)
         save(f"{out}/{name}.safetensors", t, meta)
         print(name, "loss", float(t["out.loss"]), "tensors", len(t))
@@ -433,6 +445,18 @@ def main(out=".", seed="7", *wanted):
             for c in net.convs: c.eps.uniform_(-0.5, 0.5)
         write(name, net, g, (xr,), 1e-3, dict(model="gin", width=16, layers=3, random_dims=rand, activation=act,
               readout=readout, edge_features=4), {"in.random_features": xr} if rand else {})
+    for number, (loss, missing) in enumerate([("squared", 0), ("absolute", 0), ("huber", 0), ("squared", 0.3), ("huber", 0.3)], 9):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(8, 5, 10)
+        g["target"] = torch.randn(8, 2) * 1.5
+        g["target"][torch.rand(8, 2) < missing] = float("nan")
+        write("gcn_" + loss + ("_missing" if missing else ""), Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
+              dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", loss=loss), loss_of=real_loss(loss))
+    torch.manual_seed(int(seed) + 14)
+    g, weights = random_batch(8, 5, 10), [0.5, 2.25]
+    write("gcn_class_weights", Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
+          dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", class_weights=",".join(map(str, weights))),
+          loss_of=lambda logits, g: F.cross_entropy(logits, g["y"], weight=torch.tensor(weights)))
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")

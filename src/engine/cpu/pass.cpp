@@ -196,10 +196,10 @@ void Pass::head_forward(const Slice& slice, const Parameters& parameters) {
   layers_.linear_forward(head[2], parameters, graphs, hidden2_, logits_, Finish::add_bias);
 }
 
-void Pass::losses(const Job& job, float scale, Tally& tally) {
+void Pass::losses(const Job& job, const Targets& targets, float scale, Tally& tally) {
   for (std::size_t g = 0; g < members_.size(); ++g) {
     const SerialOutputs<float> outputs(logits_.row(g), model_.config().classes, d_logits_.row(g));
-    tally.add(job_loss(job, members_[g].graph, outputs, scale));
+    tally.add(job_loss(job, targets, members_[g].graph, outputs, scale));
   }
 }
 

@@ -4,7 +4,7 @@
 ///
 ///   Pass pass(model);
 ///   pass.forward(slice, parameters);
-///   pass.losses(job, 1.0f / batch, tally);                     // keeps the logits' gradients
+///   pass.losses(job, job.data.targets, 1.0f / batch, tally);   // keeps the logits' gradients
 ///   pass.backward(parameters, {gradient, /*add=*/false});
 #include <cstdint>
 #include <span>
@@ -46,7 +46,7 @@ class Pass {
     return {logits_.row(member), model_.config().classes};
   }
   /// Adds every member's loss and hit to `tally`, and keeps the logits' gradients times `scale`.
-  void losses(const Job& job, float scale, Tally& tally);
+  void losses(const Job& job, const Targets& targets, float scale, Tally& tally);
   /// The gradient of the slice, packed.
   void backward(const Parameters& parameters, GradientSink sink);
 

@@ -145,6 +145,8 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   inputs.places = drawn.places();
   inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
   inputs.training = true;
+  inputs.targets = prepared.graphs.targets();
+  inputs.divisor = mean_divisor(job.data.targets, which);
   inputs.logits = logits.data();
   inputs.losses = losses.data();
   inputs.right = right.data();
@@ -162,7 +164,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   stream.sync();
   double sum = 0;
   for (const float value : loss) sum += value;
-  return sum / static_cast<double>(loss.size());
+  return sum / inputs.divisor;
 }
 
 }  // namespace

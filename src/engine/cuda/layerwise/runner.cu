@@ -318,7 +318,7 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
   HeadArguments a{};
   a.ids = words + plan.at;
   a.graph_numbers = graphs_.numbers();
-  a.targets = graphs_.targets();
+  a.targets = inputs.targets;
   a.loss = job_.loss;
   a.levels = static_cast<uint32_t>(network_.levels.size());
   a.width = job_.model.width;
@@ -343,7 +343,7 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
   if (inputs.training) {
     a.losses = inputs.losses;
     a.right = inputs.right;
-    a.scale = loss_scale_ / static_cast<float>(plan.graphs);
+    a.scale = loss_scale_ / static_cast<float>(inputs.divisor);
     a.d_pooled = d_pooled_.data();
     a.winners = winners_.data();
   }

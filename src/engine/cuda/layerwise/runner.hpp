@@ -24,6 +24,8 @@ struct PassInputs {
   DrawnColumns drawn{};              ///< marks or colours, where the model has them
   const uint32_t* places = nullptr;  ///< of their rows: one per graph
   bool training = false;             ///< losses and gradients follow
+  Targets targets{};                 ///< training: by the ids of graphs
+  double divisor = 1;                ///< training: of the sum of losses (core/trial_targets.hpp)
   bool dropout = false;
   Key dropout_key;
   float* logits = nullptr;    ///< graphs × classes
