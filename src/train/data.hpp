@@ -30,7 +30,7 @@ struct TrainingData {
   std::vector<Graph> unlabelled;  ///< the graphs without their edge labels, where the model is not to see them
   std::vector<std::vector<float>> features;
   std::vector<std::vector<float>> edge_features;  ///< none where edges say nothing
-  std::vector<std::uint32_t> classes;  ///< of labels: one per graph
+  std::vector<std::uint32_t> classes;             ///< of labels: one per graph
   std::vector<datasets::Fold> folds;
   /// By fold, from its training graphs: of real targets mean and deviation, of labels the classes' weights (none: all
   /// alike).
