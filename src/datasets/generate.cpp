@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/certify.hpp"
-#include "datasets/content_hash.hpp"
 #include "datasets/dataset.hpp"
 #include "graph/encoding.hpp"
 #include "graph/gin.hpp"
@@ -233,7 +232,7 @@ Made make(const GenerateOptions& options) {
     count(piece, out.result);
     append(std::move(piece), out.dataset);
   }
-  out.dataset.hash = content_hash(out.dataset.set);
+  out.dataset.hash = hash_of(out.dataset.set);
   return out;
 }
 

@@ -35,7 +35,7 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
   }
   std::optional<Format> format;
   if (!spec.format.empty()) format = parse_format(spec.format);
-  data.dataset = datasets::load_dataset(data.path, format);
+  data.dataset = datasets::load_dataset(data.path, format, spec.clean ? &data.cleaning : nullptr);
   plan.data.push_back(std::move(data));
   return plan.data.size() - 1;
 }
@@ -92,6 +92,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       train::RunConfig config = row.config;
       config.engine.name = options.engine;
       config.data.format = experiment.data.format;
+      config.data.clean = experiment.data.clean;
       std::size_t folds = 0;
       try {
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "engine/core/scores.hpp"
 #include "support/file.hpp"
 
 namespace tyche::train {
@@ -31,6 +32,7 @@ struct Count {
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
   if (const auto share = record.metrics.find("test_accuracy")) text += fmt::format(", test {:.2f} %", 100 * *share);
+  if (const auto error = record.metrics.find("test_mae")) text += fmt::format(", test MAE {:.4g}", *error);
   return text;
 }
 
@@ -110,7 +112,7 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   // Microseconds are plenty, and make the lines readable.
   record.seconds = std::round(result.seconds * 1e6) / 1e6;
   record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
-  if (!result.evaluated) return record;
+  if (!result.evaluated || data.classes.empty()) return record;
   const std::vector<std::uint32_t>& test = data.folds[fold].test;
   Count all, exp, corrupt;
   for (std::size_t i = 0; i < test.size(); ++i) {
@@ -121,6 +123,15 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.metrics.set("test_accuracy", all.share());
   record.metrics.set("test_accuracy_exp", exp.share());
   record.metrics.set("test_accuracy_corrupt", corrupt.share());
+  if (result.test_probabilities.empty()) return record;
+  std::vector<std::uint32_t> truth;
+  for (const std::uint32_t g : test) truth.push_back(data.classes[g]);
+  const engine::ClassScores scores = engine::class_scores(result.test_predictions, result.test_probabilities, truth,
+                                                          result.test_probabilities.size() / test.size());
+  record.metrics.set("test_balanced_accuracy", scores.balanced_accuracy);
+  record.metrics.set("test_f1", scores.f1);
+  record.metrics.set("test_roc_auc", scores.roc_auc);
+  record.metrics.set("test_average_precision", scores.average_precision);
   return record;
 }
 

@@ -88,7 +88,8 @@ class Recorder : public engine::Observer {
   std::vector<Note> notes_;
 };
 
-/// The line of an epoch: accuracies over a fold's test graphs, and over its EXP and CORRUPT ones where there are any.
+/// The line of an epoch: what the engine measured; of labels also accuracies over a fold's test graphs and over its EXP
+/// and CORRUPT ones where there are any, and the scores of engine/core/scores.hpp.
 [[nodiscard]] EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result);
 
 }  // namespace tyche::train

@@ -110,6 +110,9 @@ void Run::load(FoldProgress& fold) const {
                            fmt::format("is of another run: {} is {}, but {} in config.toml", difference.key,
                                        difference.before, difference.after));
     }
+    if (checkpoint.standard != data_->standards[fold.fold]) {
+      throw InputError::at(path.string(), "", "was trained on targets of another mean or deviation");
+    }
     const Metrics metrics = read_metrics(folder / kMetricsFile, checkpoint.state.epoch);
     fold.state = checkpoint.state;
     fold.records = metrics.records;
@@ -164,12 +167,15 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     for (FoldProgress& fold : run->folds_) {
       if (fold.state.epoch >= config.training.epochs) continue;
       run_of.push_back(run);
-      open.push_back({&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold)});
+      open.push_back(
+          {&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold])});
       trials.push_back({.seed = config.seed,
                         .fold = fold.fold,
                         .learning_rate = config.training.learning_rate,
                         .train = run->data_->folds[fold.fold].train,
                         .test = run->data_->folds[fold.fold].test,
+                        .standard = run->data_->standards[fold.fold],
+                        .class_weights = run->data_->class_weights[fold.fold],
                         .state = std::move(fold.state)});  // back below
     }
   }
