@@ -11,6 +11,13 @@ function(tyche_target name)
   endif()
 endfunction()
 
+# Objects that go into the program and into libtyche_c.so alike: position-independent, and hidden, so that the compiler
+# may still inline across functions and the shared library shows nothing of them.
+function(tyche_inner name)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON CUDA_VISIBILITY_PRESET hidden)
+endfunction()
+
 # tyche_find_library(bliss HEADER bliss/graph.hh) sets TYCHE_BLISS_LIBRARY, or stops with the package to install.
 function(tyche_find_library name)
   cmake_parse_arguments(ARG "" "HEADER" "" ${ARGN})

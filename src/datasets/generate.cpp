@@ -165,6 +165,15 @@ void count(Piece& piece, GenerateResult& result) {
   }
 }
 
+void append(Piece piece, Dataset& out) {
+  for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
+    out.set.labels.push_back(piece.graphs[g].label);
+    out.set.graphs.push_back(std::move(piece.graphs[g].graph));
+    out.subset.push_back(piece.infos[g].subset);
+    if (piece.infos[g].subset != Subset::csl) out.pair.push_back(piece.infos[g].pair);
+  }
+}
+
 }  // namespace
 
 GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder) {
@@ -203,6 +212,30 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   return result;
 }
 
+Made make(const GenerateOptions& options) {
+  check(options.recipe);
+  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
+  Made out;
+  out.dataset.name = out.dataset.set.name = recipe_name(options.recipe);
+  std::vector<Piece> pieces(work.pieces);
+  Progress progress("generate", work.pieces, options.progress);
+  parallel_for(pieces.size(), options.threads, [&](std::size_t i) {
+    if (interrupted()) throw Interrupted("stopped before all graphs were made");
+    pieces[i] = work.make(i);
+    progress.add(1);
+  });
+  for (Piece& piece : pieces) {
+    for (const LabelledGraph& g : piece.graphs) {
+      piece.nodes += g.graph.num_nodes();
+      piece.edges += g.graph.num_edges();
+    }
+    count(piece, out.result);
+    append(std::move(piece), out.dataset);
+  }
+  out.dataset.hash = hash_of(out.dataset.set);
+  return out;
+}
+
 Dataset sample(const Recipe& recipe, std::uint64_t most) {
   check(recipe);
   GenerateOptions options;
@@ -212,13 +245,7 @@ Dataset sample(const Recipe& recipe, std::uint64_t most) {
   Dataset out;
   out.name = recipe_name(recipe);
   for (std::uint64_t i = 0; i < work.pieces && out.set.graphs.size() < most; ++i) {
-    Piece piece = work.make(i);
-    for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
-      out.set.labels.push_back(piece.graphs[g].label);
-      out.set.graphs.push_back(std::move(piece.graphs[g].graph));
-      out.subset.push_back(piece.infos[g].subset);
-      if (piece.infos[g].subset != Subset::csl) out.pair.push_back(piece.infos[g].pair);
-    }
+    append(work.make(i), out);
   }
   return out;
 }

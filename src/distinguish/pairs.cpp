@@ -63,6 +63,17 @@ PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFil
   return pairs;
 }
 
+PairSet checked(PairSet pairs, const std::string& name) {
+  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
+    if (pairs.set.graphs[g].num_nodes() == 0) {
+      throw InputError::at(name, fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
+    }
+  }
+  pairs.set.labels.clear();
+  pairs.hash = hash_of(pairs.set);
+  return pairs;
+}
+
 }  // namespace
 
 const std::vector<BrecFile>& brec_files() {
@@ -97,27 +108,21 @@ PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> form
                          present.empty() ? fmt::format("is no folder of BREC's files, so it has no part '{}'", stem)
                                          : fmt::format("has no part '{}'; there are {}", stem, fmt::join(stems, ", ")));
   }
+  if (present.empty() || format) return pairs_of(read_graphs(path, format, cleaning), path.string());
+  if (!only.empty()) {
+    std::erase_if(present,
+                  [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
+  }
+  return checked(load_brec(path, present, cleaning), path.string());
+}
+
+PairSet pairs_of(GraphSet set, const std::string& name) {
   PairSet pairs;
-  if (!present.empty() && !format) {
-    if (!only.empty()) {
-      std::erase_if(present,
-                    [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
-    }
-    pairs = load_brec(path, present, cleaning);
-  } else {
-    pairs.set = read_graphs(path, format, cleaning);
-    check_even(path, pairs.set.graphs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
-    pairs.groups = {0};
-  }
-  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
-    if (pairs.set.graphs[g].num_nodes() == 0) {
-      throw InputError::at(path.string(), fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
-    }
-  }
-  pairs.set.labels.clear();
-  pairs.hash = hash_of(pairs.set);
-  return pairs;
+  pairs.set = std::move(set);
+  check_even(name, pairs.set.graphs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
+  pairs.groups = {0};
+  return checked(std::move(pairs), name);
 }
 
 }  // namespace tyche::distinguish

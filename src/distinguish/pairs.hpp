@@ -51,4 +51,7 @@ struct CategoryCount {
 [[nodiscard]] PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
                                  const std::vector<std::string>& only = {}, Cleaning* cleaning = nullptr);
 
+/// The same of graphs in memory; `name` stands for the file in errors.
+[[nodiscard]] PairSet pairs_of(GraphSet set, const std::string& name);
+
 }  // namespace tyche::distinguish

@@ -108,6 +108,8 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     predictions[g].spread = std::sqrt(squares[g * classes + best] / draws);
     for (std::size_t c = 0; c < classes; ++c) {
       predictions[g].logits.push_back(static_cast<float>(logits[g * classes + c] / draws));
+      predictions[g].probabilities.push_back(mean[g * classes + c]);
+      predictions[g].deviations.push_back(std::sqrt(squares[g * classes + c] / draws));
     }
   }
   return predictions;

@@ -26,10 +26,12 @@ struct PredictOptions {
 };
 
 struct Prediction {
-  int label = 0;              ///< as the training data spelled it
-  double probability = 0;     ///< of that label: the mean over draws
-  double spread = 0;          ///< of that probability over draws: population standard deviation, 0 for one draw
-  std::vector<float> logits;  ///< mean over draws
+  int label = 0;                      ///< as the training data spelled it
+  double probability = 0;             ///< of that label: the mean over draws
+  double spread = 0;                  ///< of that probability over draws: population standard deviation, 0 for one draw
+  std::vector<float> logits;          ///< mean over draws
+  std::vector<double> probabilities;  ///< of every class: mean over draws
+  std::vector<double> deviations;     ///< of those over draws, as `spread`
   /// Of a model of real targets, which gives these and none of the above: one number per column in the targets' own
   /// unit, the mean over draws, and its population standard deviation over draws.
   std::vector<double> values;

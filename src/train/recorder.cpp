@@ -43,8 +43,9 @@ struct Recorder::OpenBook {
   std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
 };
 
-Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress)
-    : data_(data), progress_(progress) {
+Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress,
+                   EpochListener listener)
+    : data_(data), progress_(progress), listener_(std::move(listener)) {
   for (const FoldBook& book : books) {
     make_folder(book.folder);
     const LineLog cut(book.folder / kMetricsFile, book.fold->metrics_bytes);
@@ -54,7 +55,7 @@ Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books,
 
 Recorder::~Recorder() = default;
 
-bool Recorder::on_begin(std::size_t) { return !failed_ && !interrupted(); }
+bool Recorder::on_begin(std::size_t) { return !failed_ && !stopped_ && !interrupted(); }
 
 bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) {
   return record(trial, result, &state);
@@ -87,12 +88,16 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     if (to_disk) open.last_on_disk = now;
     fold.records.push_back(record);
     if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
+    if (listener_) {
+      const std::scoped_lock lock(mutex_);
+      if (!stopped_ && !listener_(fold.fold, record)) stopped_ = true;
+    }
   } catch (...) {
     const std::scoped_lock lock(mutex_);
     if (!error_) error_ = std::current_exception();
     failed_ = true;
   }
-  return !failed_ && !interrupted();
+  return !failed_ && !stopped_ && !interrupted();
 }
 
 void Recorder::finish() {

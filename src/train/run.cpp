@@ -181,7 +181,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
   }
   if (!trials.empty() && !interrupted()) {
     const Run& first = *runs.front();
-    Recorder recorder(*first.data_, open, progress);
+    Recorder recorder(*first.data_, open, progress, first.listener_);
     engine.train(first.data_->job(first.config_), trials, recorder);
     recorder.finish();
     for (const Recorder::Note& note : recorder.notes()) run_of[note.trial]->notes_.push_back(note.text);
