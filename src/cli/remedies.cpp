@@ -17,7 +17,7 @@ const char* words(Remedy remedy) {
     case Remedy::resume_trials:
       return "; add --resume to go on with them, or name another folder";
     case Remedy::make_results:
-      return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
+      return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
     case Remedy::use_cpu:
       return "; --device cpu works everywhere";
     case Remedy::smaller_model:
