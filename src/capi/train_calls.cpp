@@ -114,6 +114,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   Told told;
   run.listen([&](std::uint32_t fold, const train::EpochRecord& record) {
     Json line = Json::parse(train::to_line(record));
+    line.erase("check");  // the file's own
     auto& own = told.folds[fold];
     if (own.is_null()) own = Json::array();
     own.push_back(line);

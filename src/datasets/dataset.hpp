@@ -27,6 +27,7 @@ struct GraphInfo {
 
 struct Manifest {
   std::uint32_t unseen = 0;  ///< folds that share no base graph; 0: nothing is promised
+  std::string content;       ///< hash of the bytes of graphs.txt; empty: 0.1.0 did not say
   std::vector<GraphInfo> graphs;
 };
 

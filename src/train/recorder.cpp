@@ -9,6 +9,7 @@
 
 #include "engine/core/scores.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 
 namespace tyche::train {
 
@@ -79,7 +80,7 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     const bool to_disk = state != nullptr && now - open.last_on_disk >= kDiskInterval;
     // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
     LineLog metrics(open.book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
-    metrics.append(to_line(record));
+    metrics.append(seal_json(to_line(record)));
     if (to_disk) metrics.sync();
     if (state != nullptr) {
       open.book.writer.write(open.book.folder / kCheckpointFile, *state,

@@ -4,6 +4,7 @@
 
 #include "support/error.hpp"
 #include "support/remedy.hpp"
+#include "support/seal.hpp"
 #include "train/checkpoint.hpp"
 
 namespace tyche::train {
@@ -15,14 +16,6 @@ constexpr const char* kSummary = "summary.json";
 
 bool is_temporary(const std::filesystem::path& path) {
   return path.filename().string().find(".tmp-") != std::string::npos;
-}
-
-/// What a killed process left half written. Called under the folder's lock only.
-void remove_temporaries(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (is_temporary(entry.path())) std::filesystem::remove(entry.path(), ignored);
-  }
 }
 
 bool is_empty_folder(const std::filesystem::path& folder) {
@@ -85,7 +78,7 @@ Run Run::resume(const std::filesystem::path& folder, const RunConfig& config, co
   Run run(folder, config, data);
   remove_temporaries(folder);
   for (FoldProgress& fold : run.folds_) run.load(fold);
-  if (to_toml(config) != read_file(folder / kConfig)) write_config(folder / kConfig, config);
+  if (seal_toml(to_toml(config)) != read_file(folder / kConfig)) write_config(folder / kConfig, config);
   return run;
 }
 
@@ -192,7 +185,9 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     const Summary& result = summaries.emplace_back(run->summary());
     const std::filesystem::path path = run->folder_ / kSummary;
     const std::string text = to_json(result, run->config_).dump(2) + "\n";
-    if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+    if (const std::string sealed = seal_json(text); !std::filesystem::exists(path) || read_file(path) != sealed) {
+      write_file(path, sealed);
+    }
   }
   return summaries;
 }
