@@ -188,7 +188,7 @@ class GraphClassifier(_Estimator):
     def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[Any]:
         """The most probable class of every graph, as ``tyche predict --draws`` says it."""
         said = self._said(X, draws, seed)
-        places = np.searchsorted(np.asarray(self.model_.labels), said.labels)
+        places = np.searchsorted(np.asarray(self.model_.labels), np.asarray(said.labels))
         return np.asarray(self.classes_[places])
 
     def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
