@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "graph/graph.hpp"
 #include "nn/model.hpp"
@@ -45,6 +46,11 @@ struct Job {
   /// Models on sets, and ppgn on a GPU: one row per colour class, or (false) one per set or pair. With random features
   /// there is always one per set or pair: no two of them are alike.
   bool compress = true;
+  Optimiser optimiser{};
+  Schedule schedule{};
+  /// Epochs that are evaluated come with their state (on_epoch, never on_passing_epoch), for observers that may keep
+  /// it.
+  bool states_of_evaluations = false;
   /// Models on sets: what was prepared of the data (then `compress` is not looked at); null: the engine prepares it.
   std::shared_ptr<const SetData> sets{};
 };
@@ -56,6 +62,7 @@ struct State {
   std::vector<float> adam_v;
   std::uint64_t step = 0;   ///< Adam steps taken
   std::uint32_t epoch = 0;  ///< epochs finished
+  Plateau plateau{};        ///< where the schedule is one
 };
 
 /// One trial: one model, one fold, one seed.
@@ -65,6 +72,8 @@ struct Trial {
   double learning_rate = 5e-4;
   std::vector<std::uint32_t> train;  ///< indices into data.graphs
   std::vector<std::uint32_t> test;
+  /// So many graphs at the end of `test` are a validation part: evaluated with the others and reported apart.
+  std::size_t validation = 0;
   State state;  ///< where to begin (see fresh_state); at the end, where it ended
 };
 
@@ -76,14 +85,17 @@ struct Trial {
 struct EpochResult {
   std::uint32_t epoch = 0;  ///< 1 is the first
   double train_loss = 0;    ///< mean over the training graphs, as seen while training (dropout on)
-  /// Labels: "train_accuracy". Real targets, in epochs that were evaluated: "test_mae" and "test_rmse", the mean
-  /// absolute and the root mean squared error over all targets of all test graphs.
+  /// Labels: "train_accuracy". With a validation part, in epochs that were evaluated: "validation_loss". Real targets,
+  /// in epochs that were evaluated: "test_mae" and "test_rmse", the mean absolute and the root mean squared error over
+  /// all targets of all test graphs.
   NamedValues metrics;
   bool evaluated = false;
-  /// Labels: the class per test graph, in the order of Trial::test; empty if not evaluated.
+  /// Labels: the class per test graph, in the order of Trial::test, less the validation part; empty if not evaluated.
   std::vector<std::uint32_t> test_predictions;
   /// Real targets: the row of outputs per test graph, the mean over the draws; empty if not evaluated.
   std::vector<float> test_outputs;
+  /// Labels: the class per graph of the validation part.
+  std::vector<std::uint32_t> validation_predictions;
   double seconds = 0;  ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
   /// Models on sets: rows over all layers that training worked through, and as many as one row a set would have been.

@@ -49,6 +49,7 @@ void train(engine::Engine& engine, const train::TrainingData& data, const train:
   engine::Job job = data.job(config);
   job.data = {job.data.graphs.first(graphs), job.data.targets.subspan(0, graphs), job.data.features.first(graphs)};
   job.epochs = epochs;
+  job.schedule = {};
   job.eval_every = epochs + 1;
   std::vector<engine::Trial> group(trials);
   for (std::uint32_t t = 0; t < trials; ++t) {

@@ -80,6 +80,30 @@ void report_tests(const Job& job, std::span<const std::uint32_t> test, const Tes
   result.metrics.set("test_rmse", std::sqrt(squared / count));
 }
 
+double mean_loss(const Job& job, std::span<const std::uint32_t> graphs, const TestOutputs& tests) {
+  std::vector<float> ignored(tests.outputs);
+  double sum = 0;
+  for (std::size_t draw = 0; draw < tests.draws; ++draw) {
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      const float* outputs = tests.values.data() + draw * tests.stride + i * tests.outputs;
+      const SerialOutputs<float> own(outputs, tests.outputs, ignored.data());
+      sum += loss_of(job.loss, own, job.data.targets[graphs[i]], 1.0f).value;
+    }
+  }
+  return sum / static_cast<double>(tests.draws * graphs.size());
+}
+
+void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result) {
+  const std::size_t count = trial.test.size() - trial.validation;
+  const auto all = std::span<const std::uint32_t>(trial.test);
+  if (count > 0) report_tests(job, all.first(count), tests, result);
+  if (trial.validation == 0) return;
+  TestOutputs rest = tests;
+  rest.values = tests.values.subspan(count * tests.outputs);
+  result.metrics.set("validation_loss", mean_loss(job, all.subspan(count), rest));
+  if (job.data.targets.columns() == 0) result.validation_predictions = answers(rest, trial.validation).classes;
+}
+
 bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }
 
 }  // namespace tyche::engine

@@ -66,6 +66,13 @@ struct TestAnswers {
 /// The mean over the draws of every output of `graphs` graphs, row-major.
 [[nodiscard]] std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs);
 
+/// The mean loss over some graphs and all draws.
+[[nodiscard]] double mean_loss(const Job& job, std::span<const std::uint32_t> graphs, const TestOutputs& tests);
+
+/// What a trial's evaluated graphs gave goes to `result`: of the test graphs as below, of the validation part its loss
+/// and predictions.
+void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result);
+
 /// What the test graphs gave goes to `result`: predictions of labels, and how several draws differ; outputs and errors
 /// of real targets.
 void report_tests(const Job& job, std::span<const std::uint32_t> test, const TestOutputs& tests, EpochResult& result);
