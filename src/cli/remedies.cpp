@@ -16,6 +16,8 @@ const char* words(Remedy remedy) {
       return "; add --resume to go on with them, or name another folder";
     case Remedy::make_results:
       return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
+    case Remedy::name_fold:
+      return "; --fold names it";
     case Remedy::use_cpu:
       return "; --device cpu works everywhere";
     case Remedy::smaller_model:

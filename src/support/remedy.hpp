@@ -13,6 +13,7 @@ enum class Remedy {
   resume_run,     ///< that was begun in this folder
   resume_trials,  ///< of an experiment, likewise
   make_results,   ///< for a report
+  name_fold,      ///< of a run that has several
   use_cpu,        ///< there is no GPU
   smaller_model,  ///< memory is short
   smaller_job,    ///< memory of the GPU is short

@@ -33,6 +33,29 @@ std::uint64_t number_at(const TensorFile& file, const std::string& key, const st
   return value;
 }
 
+/// "RATE BEST BAD", as the writer has it; a checkpoint without one has seen no loss yet, or has no plateau.
+engine::Plateau plateau_at(const TensorFile& file, const std::string& path) {
+  constexpr const char* kKey = "tyche.plateau";
+  engine::Plateau plateau;
+  if (!file.metadata.contains(kKey)) return plateau;
+  const std::string& text = file.metadata.at(kKey);
+  const char *at = text.data(), *const end = at + text.size();
+  bool good = true;
+  const auto take = [&](auto& value) {
+    const auto [next, error] = std::from_chars(at, end, value);
+    good = good && error == std::errc() && (next == end || *next == ' ');
+    at = next == end ? end : next + 1;
+  };
+  take(plateau.rate);
+  take(plateau.best);
+  take(plateau.bad);
+  if (!good || at != end || !(plateau.rate > 0)) {
+    throw InputError::at(path, "metadata",
+                         fmt::format("{}: expected a rate, a loss and a number of epochs, found '{}'", kKey, text));
+  }
+  return plateau;
+}
+
 }  // namespace
 
 CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold) : layout_(nn::layout(config.model)) {
@@ -50,6 +73,10 @@ void CheckpointWriter::write(const std::filesystem::path& path, const engine::St
   file.metadata = metadata_;
   file.metadata["tyche.epoch"] = std::to_string(state.epoch);
   file.metadata["tyche.step"] = std::to_string(state.step);
+  const engine::Plateau& plateau = state.plateau;
+  if (plateau.rate > 0) {
+    file.metadata["tyche.plateau"] = fmt::format("{} {} {}", plateau.rate, plateau.best, plateau.bad);
+  }
   const std::vector<float>* values[] = {&state.parameters, &state.adam_m, &state.adam_v};
   for (std::size_t part = 0; part < 3; ++part) {
     for (const nn::Tensor& tensor : layout_.tensors) {
@@ -69,6 +96,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   checkpoint.fold = static_cast<std::uint32_t>(number_at(file, "tyche.fold", name));
   checkpoint.state.epoch = static_cast<std::uint32_t>(number_at(file, "tyche.epoch", name));
   checkpoint.state.step = number_at(file, "tyche.step", name);
+  checkpoint.state.plateau = plateau_at(file, name);
   const nn::Layout layout = nn::layout(checkpoint.config.model);
   std::vector<float>* values[] = {&checkpoint.state.parameters, &checkpoint.state.adam_m, &checkpoint.state.adam_v};
   for (std::size_t part = 0; part < 3; ++part) {

@@ -2,7 +2,8 @@
 /// A trial on disk, in one safetensors file. Parameters carry the names of PyTorch's state_dict, so that
 /// `safetensors.torch.load_file` gives what a PyTorch module of the same shape can load; Adam's moments stand beside
 /// them as adam.m.NAME and adam.v.NAME. The metadata (all text): format "pt", tyche.version, tyche.config (JSON of the
-/// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step.
+/// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step, and, where the rate follows a plateau,
+/// tyche.plateau ("RATE BEST BAD").
 ///
 ///   const CheckpointWriter writer(config, fold);
 ///   writer.write("fold-3/last.safetensors", state);          // whole or not at all
