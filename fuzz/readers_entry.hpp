@@ -23,7 +23,8 @@ inline void require(bool holds, const char* what) {
 /// Members of a TUDataset, one after another with a byte 0x1e after each; an empty one is absent.
 inline TuMembers split_members(std::string_view bytes) {
   TuMembers out;
-  for (const char* name : {"A", "graph_indicator", "graph_labels", "node_labels", "node_attributes"}) {
+  for (const char* name : {"A", "graph_indicator", "graph_labels", "node_labels", "node_attributes", "graph_attributes",
+                           "edge_labels", "edge_attributes"}) {
     const std::size_t end = std::min(bytes.find('\x1e'), bytes.size());
     if (end > 0) out.emplace(name, bytes.substr(0, end));
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
@@ -63,6 +64,8 @@ inline void require_round_trips(const GraphSet& set) {
     const GraphSet tu = parse_tu(tu_members(set), "again");
     require(same_structure(tu.graphs, set.graphs), "a TUDataset gives other graphs back");
     require(tu.attributes == set.attributes, "a TUDataset gives other attributes back");
+    require(tu.targets == set.targets && tu.target_dim == set.target_dim, "a TUDataset gives other targets back");
+    require(tu.edge_attributes == set.edge_attributes, "a TUDataset gives other edge attributes back");
   }
 }
 

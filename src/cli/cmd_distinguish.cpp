@@ -10,14 +10,20 @@
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
 #include "cli/field_options.hpp"
+#include "distinguish/origin.hpp"
 #include "distinguish/records.hpp"
 #include "distinguish/runner.hpp"
+#include "distinguish/stored_run.hpp"
 #include "distinguish/summary.hpp"
+#include "distinguish/together.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
+#include "support/machine.hpp"
+#include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/stopwatch.hpp"
+#include "support/version.hpp"
 
 namespace tyche::cli {
 
@@ -34,17 +40,18 @@ struct DistinguishCall {
   std::optional<std::uint32_t> per_epoch;
   std::string out;
   bool resume = false;
+  bool together = false;
   DeviceOptions device;
   Common common;
 };
 
 /// Networks are judged in full precision: graphs of gcn on the CPU, whose cores draw paths side by side; others where
 /// they were trained.
-std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released) {
+std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released, unsigned threads) {
   engine::EngineChoice choice(config.engine.name);
   if (!choice.on_gpu()) return engine::make_engine(choice, 1);
   if (released || config.model.body() == nn::Body::nodes) return engine::make_engine("cpu", 1);
-  return engine::make_engine("cuda-fp32", 1);
+  return engine::make_engine("cuda-fp32", threads);  // asked one network at a time, so it may have all of them
 }
 
 void run(const DistinguishCall& call) {
@@ -55,12 +62,13 @@ void run(const DistinguishCall& call) {
   if (released && (call.draws || call.per_epoch)) {
     throw InputError("--draws and --train-draws are for exact scoring: the released one has 32 copies of each graph");
   }
-  settings.config =
-      distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random(), settings.scoring);
+  settings.config = distinguish::default_config(call.fields.text("model.kind", "gcn"), call.fields.random(),
+                                                settings.scoring, call.together);
   if (call.epochs) settings.config.training.epochs = *call.epochs;
   call.fields.apply(settings.config);
   settings.config.engine.name = call.device.engine_name(settings.config.engine.name);
   settings.seeds = call.seeds;
+  settings.together = call.together;
   if (call.draws) settings.draws = *call.draws;
   settings.per_epoch = call.per_epoch;
   if (call.resume && call.out.empty()) throw InputError("--resume goes on with the run in --out; give that too");
@@ -73,11 +81,12 @@ void run(const DistinguishCall& call) {
   if (released && engine::EngineChoice(settings.config.engine.name).device == engine::EngineChoice::Device::cuda) {
     throw InputError("released scoring runs on the CPU: leave out --device cuda");
   }
-  const auto judge = judge_for(settings.config, released);
+  const auto judge = judge_for(settings.config, released, call.common.threads);
   // On a GPU that judges, one call at a time.
   const bool one_judge = !released && engine::EngineChoice(settings.config.engine.name).on_gpu() &&
                          settings.config.model.body() != nn::Body::nodes;
-  distinguish::Runner runner(settings, pairs, *engine, *judge, one_judge ? 1 : call.common.threads);
+  const unsigned judges = one_judge ? 1 : call.common.threads;
+  distinguish::Runner runner(settings, pairs, *engine, *judge, call.common.threads, one_judge);
   distinguish::Records records;
   if (!call.out.empty()) records = distinguish::Records(call.out, settings, call.resume);
 
@@ -94,10 +103,36 @@ void run(const DistinguishCall& call) {
   say(fmt::format("engine  {}", engine->description()));
 
   distinguish::Summary summary{&pairs, &settings, {}, distinguish::refine(pairs, call.common.threads), 0};
-  const std::uint64_t networks = 2 * pairs.size();
+  settings.config.engine.description = train::without_threads(engine->description());
+  if (!call.out.empty()) {
+    distinguish::write_origin(call.out, distinguish::origin_of(pairs, summary.refined, settings, call.only));
+  }
+  const std::size_t before = records.results().size();
+  // What this call added, for reports.
+  const auto log = [&] {
+    const std::size_t added = records.results().size() - before;
+    if (call.out.empty() || added == 0) return;
+    distinguish::write_log(call.out, {{"date", utc_now()},
+                                      {"version", kVersion},
+                                      {"machine", to_json(this_machine())},
+                                      {"threads", resolve_threads(call.common.threads)},
+                                      {"results", added},
+                                      {"seconds", watch.seconds()}});
+  };
+  const auto note = [](const std::string& text) { fmt::print(stderr, "tyche: {}\n", text); };
+  const std::uint64_t networks = settings.together ? 1 : 2 * pairs.size();
   try {
     Progress progress("epochs", networks * settings.seeds * settings.config.training.epochs, call.common.progress());
     for (std::uint64_t seed = settings.config.seed; seed < settings.config.seed + settings.seeds; ++seed) {
+      if (settings.together) {
+        if (records.has({0, static_cast<std::uint32_t>(pairs.size())}, seed)) {
+          progress.add(settings.config.training.epochs);
+        } else {
+          const distinguish::TogetherTask task{settings, pairs, *engine, *judge, judges, records.network(seed), note};
+          records.add(distinguish::run_together(task, seed, &progress), pairs);
+        }
+        continue;
+      }
       for (const distinguish::Chunk& chunk : runner.chunks()) {
         if (records.has(chunk, seed)) {
           progress.add(std::uint64_t{2} * chunk.count * settings.config.training.epochs);
@@ -108,10 +143,12 @@ void run(const DistinguishCall& call) {
     }
   } catch (const Interrupted& stop) {
     if (call.out.empty()) throw;
+    log();
     throw Interrupted(fmt::format("{}; {} of {} results are in {}: say the same with --resume to go on", stop.what(),
                                   records.results().size(), pairs.size() * settings.seeds, call.out));
   }
-  for (const std::string& note : runner.notes()) fmt::print(stderr, "tyche: {}\n", note);
+  log();
+  for (const std::string& text : runner.notes()) fmt::print(stderr, "tyche: {}\n", text);
   summary.results = records.results();
   summary.seconds = watch.seconds();
   if (call.common.json) {
@@ -143,6 +180,8 @@ void add_distinguish(CLI::App& root) {
   command->add_option("--only", call->only, "Of a BREC folder, these files alone: basic, regular, str, …")
       ->delimiter(',')
       ->type_name("NAME,…");
+  command->add_flag("--together", call->together,
+                    "One network for all pairs (is this the first or the second graph of its pair?), not one per pair");
   command->add_option("--seeds", call->seeds, "So many seeds, from --seed on")->capture_default_str();
   command
       ->add_option("--scoring", call->scoring,
@@ -151,11 +190,11 @@ void add_distinguish(CLI::App& root) {
   command->add_option("--draws", call->draws, "Fresh draws of each graph that a trained network is judged on")
       ->default_str("512");
   command->add_option("--epochs", call->epochs, "The most epochs; training ends sooner where the loss is low")
-      ->default_str("400; released 20");
+      ->default_str("400; together 1000; released 20");
   command
       ->add_option("--train-draws", call->per_epoch,
                    "Draws of each graph in an epoch of training (networks without random inputs: 1)")
-      ->default_str("32");
+      ->default_str("32; together 8");
   command->add_option("--out", call->out, "Folder to keep results in")->type_name("FOLDER");
   command->add_flag("--resume", call->resume, "Go on with the run in --out; begin it where there is none");
   call->fields.add(*command, wanted);
@@ -168,7 +207,7 @@ void add_distinguish(CLI::App& root) {
       "  tyche distinguish brec --random colours\n"
       "  tyche distinguish pairs.g6 --rni 0.5 --seeds 10 --out runs/rni50\n"
       "Other defaults than those of train: no dropout, batches of 32, four times the learning rate, two layers with\n"
-      "marks and colours.");
+      "marks and colours; --together: two layers of 128, batches of 128, twice the rate.");
   command->callback([call] { run(*call); });
 }
 

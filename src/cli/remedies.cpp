@@ -8,6 +8,8 @@ const char* words(Remedy remedy) {
   switch (remedy) {
     case Remedy::name_format:
       return "; --format names it";
+    case Remedy::clean_data:
+      return "";
     case Remedy::replace_data:
       return "; name another folder, or say --force to replace it";
     case Remedy::resume_run:
@@ -15,7 +17,7 @@ const char* words(Remedy remedy) {
     case Remedy::resume_trials:
       return "; add --resume to go on with them, or name another folder";
     case Remedy::make_results:
-      return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
+      return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
     case Remedy::name_fold:
       return "; --fold names it";
     case Remedy::use_cpu:

@@ -38,6 +38,14 @@ std::uint64_t hash_of(const GraphSet& set) {
   return hash;
 }
 
+std::vector<BrecFile> brec_files_in(const std::filesystem::path& folder) {
+  std::vector<BrecFile> present;
+  for (const BrecFile& file : brec_files()) {
+    if (std::filesystem::exists(folder / fmt::format("{}.npy", file.stem))) present.push_back(file);
+  }
+  return present;
+}
+
 PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files) {
   PairSet pairs;
   pairs.set.name = folder.filename().string();
@@ -66,12 +74,21 @@ const std::vector<BrecFile>& brec_files() {
   return files;
 }
 
+bool is_brec(const std::filesystem::path& path) { return !brec_files_in(path).empty(); }
+
+std::vector<CategoryCount> count_by_category(const PairSet& pairs, const std::vector<bool>& yes) {
+  std::vector<CategoryCount> counts;
+  for (std::size_t i = 0; i < pairs.categories.size(); ++i) {
+    if (counts.empty() || counts.back().name != pairs.categories[i]) counts.push_back({pairs.categories[i]});
+    counts.back().yes += yes[i] ? 1 : 0;
+    ++counts.back().pairs;
+  }
+  return counts;
+}
+
 PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format,
                    const std::vector<std::string>& only) {
-  std::vector<BrecFile> present;
-  for (const BrecFile& file : brec_files()) {
-    if (std::filesystem::exists(path / fmt::format("{}.npy", file.stem))) present.push_back(file);
-  }
+  std::vector<BrecFile> present = brec_files_in(path);
   std::vector<std::string> stems;
   for (const BrecFile& file : present) stems.emplace_back(file.stem);
   for (const std::string& stem : only) {

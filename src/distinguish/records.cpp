@@ -96,16 +96,26 @@ PairResult result_from_json(const nlohmann::json& json, std::string_view place) 
   }
 }
 
-Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) {
+bool holds_run(const std::filesystem::path& folder) { return std::filesystem::exists(folder / kAsked); }
+
+nlohmann::json read_asked(const std::filesystem::path& folder) {
+  const std::string text = read_file(folder / kAsked);
+  if (!nlohmann::json::accept(text)) throw InputError::at((folder / kAsked).string(), "", "expected JSON");
+  return nlohmann::json::parse(text);
+}
+
+std::vector<PairResult> read_results(const std::filesystem::path& folder) {
+  return read_lines(folder / kResults).results;
+}
+
+Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) : folder_(folder) {
   make_folder(folder);
   lock_ = std::make_unique<FolderLock>(folder);
   const nlohmann::json asked = identity(settings);
   const std::filesystem::path path = folder / kAsked;
-  if (std::filesystem::exists(path)) {
+  if (holds_run(folder)) {
     if (!resume) throw Remedied(InputError::at(folder.string(), "", "holds a run already"), Remedy::resume_run);
-    const std::string text = read_file(path);
-    if (!nlohmann::json::accept(text)) throw InputError::at(path.string(), "", "expected JSON");
-    check_same(nlohmann::json::parse(text), asked);
+    check_same(read_asked(folder), asked);
   } else {
     for (const std::string& name : list_folder(folder)) {
       if (name.find(".tmp-") != std::string::npos) continue;
@@ -116,6 +126,10 @@ Records::Records(const std::filesystem::path& folder, const Settings& settings, 
   Lines lines = read_lines(folder / kResults);
   results_ = std::move(lines.results);
   log_ = std::make_unique<LineLog>(folder / kResults, lines.bytes);
+}
+
+std::filesystem::path Records::network(std::uint64_t seed) const {
+  return folder_.empty() ? folder_ : folder_ / fmt::format("network-{}.safetensors", seed);
 }
 
 bool Records::has(std::uint32_t pair, std::uint64_t seed) const {

@@ -19,6 +19,13 @@ namespace tyche::distinguish {
 /// Throws InputError that begins with `place`.
 [[nodiscard]] PairResult result_from_json(const nlohmann::json& json, std::string_view place);
 
+/// Whether a folder holds a run of `distinguish`.
+[[nodiscard]] bool holds_run(const std::filesystem::path& folder);
+/// What was asked of the run in a folder: identity(settings). Throws InputError where that is no JSON.
+[[nodiscard]] nlohmann::json read_asked(const std::filesystem::path& folder);
+/// The results that the run in a folder has so far, as far as lines are whole. Throws InputError on a damaged one.
+[[nodiscard]] std::vector<PairResult> read_results(const std::filesystem::path& folder);
+
 class Records {
  public:
   /// In memory alone.
@@ -31,12 +38,15 @@ class Records {
   [[nodiscard]] bool has(const Chunk& chunk, std::uint64_t seed) const;
   /// Those that are not there yet, in order.
   void add(const std::vector<PairResult>& results, const PairSet& pairs);
+  /// Where a network that is trained for all pairs under a seed is kept; empty in memory.
+  [[nodiscard]] std::filesystem::path network(std::uint64_t seed) const;
   /// By seed, then pair, where all were added in this order.
   [[nodiscard]] const std::vector<PairResult>& results() const { return results_; }
 
  private:
   [[nodiscard]] bool has(std::uint32_t pair, std::uint64_t seed) const;
 
+  std::filesystem::path folder_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<LineLog> log_;
   std::vector<PairResult> results_;

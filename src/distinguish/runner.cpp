@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <mutex>
+#include <numeric>
 
 #include "distinguish/released.hpp"
+#include "engine/sets/set_data.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
@@ -59,6 +62,41 @@ ChunkData data_of(const PairSet& pairs, const std::vector<std::vector<float>>& f
     }
   }
   return data;
+}
+
+/// Largest graphs of pairs that train together. One graph that is too large for the fast way of a GPU sends its whole
+/// job the slow way, and among CFI graphs small ones stand beside some of 198 nodes.
+constexpr std::array<Node, 2> kSizes = {64, 128};
+
+/// Pairs of the chunk (from 0) by their sizes; no group is empty.
+std::vector<std::vector<std::size_t>> by_size(const ChunkData& data) {
+  std::vector<std::vector<std::size_t>> groups(kSizes.size() + 1);
+  for (std::size_t pair = 0; pair < data.samples.size() / kSides; ++pair) {
+    const Node most = std::max(data.sample(pair, 0).graph.num_nodes(), data.sample(pair, 1).graph.num_nodes());
+    const auto at = std::lower_bound(kSizes.begin(), kSizes.end(), most) - kSizes.begin();
+    groups[static_cast<std::size_t>(at)].push_back(pair);
+  }
+  std::erase_if(groups, [](const std::vector<std::size_t>& group) { return group.empty(); });
+  return groups;
+}
+
+/// The chunk with one graph of the group in the place of all that are not of it: every graph keeps its place, which
+/// its draws are keyed by.
+ChunkData only(const ChunkData& data, const std::vector<std::size_t>& group) {
+  ChunkData out;
+  out.copies = data.copies;
+  out.labels = data.labels;
+  const Sample& other = data.sample(group[0], 0);
+  out.graphs.assign(data.graphs.size(), other.graph);
+  out.features.assign(data.features.size(), other.features);
+  const std::size_t per_pair = kSides * data.copies;
+  for (const std::size_t pair : group) {
+    for (std::size_t g = pair * per_pair; g < (pair + 1) * per_pair; ++g) {
+      out.graphs[g] = data.graphs[g];
+      out.features[g] = data.features[g];
+    }
+  }
+  return out;
 }
 
 engine::Job job_of(const Settings& settings, const ChunkData& data) {
@@ -121,8 +159,8 @@ std::vector<std::uint32_t> milestones(std::uint32_t epochs) {
 }
 
 Runner::Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
-               unsigned threads)
-    : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads) {
+               unsigned threads, bool one_judge)
+    : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads), one_judge_(one_judge) {
   features_ = train::make_features(pairs.set, settings.config.data.features);
   for (std::size_t g = 0; g < pairs.groups.size(); ++g) {
     const std::uint32_t begin = pairs.groups[g];
@@ -150,7 +188,7 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
   if (settings_.scoring == Scoring::released) return run_released(chunk, seed, progress);
   const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
   engine::Job job = job_of(settings_, data);
-  const std::uint32_t epochs = settings_.config.training.epochs;
+  if (job.model.on_sets()) job.sets = engine::sets_of(job, threads_);  // once, not at every milestone
 
   // Networks 2i and 2i + 1 of the chunk are those of its pair i and of the control; so are folds of the whole run.
   std::vector<engine::Trial> all;
@@ -163,8 +201,40 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
                    .test = {},
                    .state = engine::fresh_state(job.model, seed, fold)});
   }
-  std::vector<std::size_t> left(all.size());
-  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  // Networks on sets and pairs of nodes have one way to run, whatever the sizes.
+  const auto groups = by_size(data);
+  if (groups.size() == 1 || job.model.body() != nn::Body::nodes) {
+    std::vector<std::size_t> pairs(chunk.count);
+    std::iota(pairs.begin(), pairs.end(), std::size_t{0});
+    train(chunk, job, pairs, all, progress);
+  } else {
+    for (const std::vector<std::size_t>& group : groups) {
+      const ChunkData own = only(data, group);
+      train(chunk, job_of(settings_, own), group, all, progress);
+    }
+  }
+  stop_if_asked();
+
+  std::vector<PairResult> results(chunk.count);
+  std::vector<Verdict> verdicts(all.size());
+  const double level = settings_.level(pairs_.size());
+  parallel_for(all.size(), one_judge_ ? 1 : threads_, [&](std::size_t i) {
+    stop_if_asked();
+    const engine::Draw draw{.seed = seed, .index = 0, .fold = all[i].fold, .epoch = all[i].state.epoch, .pinned = {}};
+    verdicts[i] = judge(judge_, job, all[i].state.parameters, data.sample(i / 2, 0),
+                        data.sample(i / 2, i % 2 == 1 ? 2 : 1), draw, settings_.draws, level);
+  });
+  for (std::uint32_t i = 0; i < chunk.count; ++i) {
+    results[i] = {seed, chunk.first + i, all[2 * i].state.epoch, verdicts[2 * i], verdicts[2 * i + 1]};
+  }
+  return results;
+}
+
+void Runner::train(const Chunk& chunk, engine::Job job, const std::vector<std::size_t>& pairs,
+                   std::vector<engine::Trial>& all, Progress* progress) {
+  const std::uint32_t epochs = settings_.config.training.epochs;
+  std::vector<std::size_t> left;
+  for (const std::size_t pair : pairs) left.insert(left.end(), {2 * pair, 2 * pair + 1});
   for (const std::uint32_t end : milestones(epochs)) {
     stop_if_asked();
     job.epochs = end;
@@ -186,21 +256,6 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
     left = std::move(next);
     if (left.empty()) break;
   }
-  stop_if_asked();
-
-  std::vector<PairResult> results(chunk.count);
-  std::vector<Verdict> verdicts(all.size());
-  const double level = settings_.level(pairs_.size());
-  parallel_for(all.size(), threads_, [&](std::size_t i) {
-    stop_if_asked();
-    const engine::Draw draw{.seed = seed, .index = 0, .fold = all[i].fold, .epoch = all[i].state.epoch, .pinned = {}};
-    verdicts[i] = judge(judge_, job, all[i].state.parameters, data.sample(i / 2, 0),
-                        data.sample(i / 2, i % 2 == 1 ? 2 : 1), draw, settings_.draws, level);
-  });
-  for (std::uint32_t i = 0; i < chunk.count; ++i) {
-    results[i] = {seed, chunk.first + i, all[2 * i].state.epoch, verdicts[2 * i], verdicts[2 * i + 1]};
-  }
-  return results;
 }
 
 }  // namespace tyche::distinguish

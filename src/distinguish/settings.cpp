@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "distinguish/released.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
@@ -20,7 +22,7 @@ Scoring parse_scoring(std::string_view text) {
   throw InputError(fmt::format("unknown scoring '{}'; there are exact, released", text));
 }
 
-train::RunConfig default_config(const std::string& kind, nn::Random random, Scoring scoring) {
+train::RunConfig default_config(const std::string& kind, nn::Random random, Scoring scoring, bool together) {
   train::RunConfig config = train::default_config(kind, random);
   if (nn::why_unused(config.model, "dropout").empty()) config.model.dropout = 0;
   if (random != nn::Random::features) config.model.layers = 2;
@@ -28,6 +30,14 @@ train::RunConfig default_config(const std::string& kind, nn::Random random, Scor
   config.training.epochs = released ? kReleasedEpochs : 400;
   config.training.batch = released ? kReleasedBatch : 32;
   if (released) config.training.learning_rate = kReleasedRate;
+  if (together) {
+    if (config.model.body() == nn::Body::nodes) {
+      config.model.layers = 2;
+      config.model.width = 128;
+    }
+    config.training.epochs = 1000;
+    config.training.batch = 128;
+  }
   return config;
 }
 
@@ -47,14 +57,24 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.model.input_features = config.data.features.columns();
   nn::set_types_from(pairs.set.graphs, config.model);
   double nodes = 0;
-  for (const Graph& graph : pairs.set.graphs) nodes += graph.num_nodes();
+  Node most = 0;
+  for (const Graph& graph : pairs.set.graphs) {
+    nodes += graph.num_nodes();
+    most = std::max(most, graph.num_nodes());
+  }
+  if (const Node least = config.model.kind == "gcn2" ? 2 : 3; config.model.on_sets() && most < least) {
+    throw InputError(fmt::format("{} works on sets of {} nodes, and no graph of these pairs has more than {}",
+                                 config.model.kind, least, most));
+  }
   config.model.xavier_fan =
       nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(pairs.set.graphs.size()));
   if (config.training.learning_rate == 0) {
-    config.training.learning_rate = 4 * train::default_learning_rate(config.model);
+    // One network takes many more steps than a network per pair does, and larger ones throw it about.
+    config.training.learning_rate = (settings.together ? 2 : 4) * train::default_learning_rate(config.model);
   }
   train::validate(config);
   if (settings.scoring == Scoring::released) {
+    if (settings.together) throw InputError("released scoring trains a network per pair, not one for all pairs");
     if (config.model.dropout != 0 && nn::why_unused(config.model, "dropout").empty()) {
       throw InputError(fmt::format("released scoring trains without dropout; came {}", config.model.dropout));
     }
@@ -75,9 +95,12 @@ nlohmann::json identity(const Settings& settings) {
   }
   json["scoring"] = name(settings.scoring);
   json["seeds"] = settings.seeds;
+  if (settings.together) json["together"] = true;
   if (settings.scoring == Scoring::exact) {
     json["draws"] = settings.draws;
     json["train_draws"] = settings.train_draws();
+    // Until 0.2.0 it was kCopies for these too.
+    if (!settings.random() && settings.config.model.on_sets()) json["copies"] = kSetCopies;
   }
   return json;
 }

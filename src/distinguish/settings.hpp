@@ -19,6 +19,9 @@ namespace tyche::distinguish {
 /// The level of all tests of a run together.
 inline constexpr double kLevel = 0.01;
 
+/// Draws of each graph in an epoch of one network for all pairs.
+inline constexpr std::uint32_t kTogetherDraws = 8;
+
 /// How a network is trained and judged: by a test that is right (judge.hpp), or by BREC's own protocol (released.hpp).
 enum class Scoring { exact, released };
 /// "exact", "released"; the parser throws InputError that lists them on any other.
@@ -27,6 +30,7 @@ enum class Scoring { exact, released };
 
 struct Settings {
   Scoring scoring = Scoring::exact;
+  bool together = false;    ///< one network for all pairs (together.hpp), not one per pair
   train::RunConfig config;  ///< config.seed is the first seed; of `training`, epochs are the most there can be
   std::uint32_t seeds = 1;
   std::uint32_t draws = 512;               ///< fresh ones that each graph of a pair is judged on
@@ -37,18 +41,21 @@ struct Settings {
   /// Whether the network's output depends on draws at all.
   [[nodiscard]] bool random() const { return config.model.random_dims() + config.model.drawn_columns() > 0; }
   /// Without draws one of each graph is all there is.
-  [[nodiscard]] std::uint32_t train_draws() const { return random() ? per_epoch.value_or(32) : 1; }
+  [[nodiscard]] std::uint32_t train_draws() const {
+    return random() ? per_epoch.value_or(together ? kTogetherDraws : 32) : 1;
+  }
 };
 
 /// Exact scoring: what train has, but for: no dropout and larger steps (two graphs are to be learned by heart, and are
 /// tested on draws), fewer epochs, batches of 32, and with marks or colours two layers. Released scoring: the
-/// protocol's 20 epochs, batches of 16 and rate.
+/// protocol's 20 epochs, batches of 16 and rate. One network for all pairs (`together`): two layers of 128, more
+/// epochs, larger batches and half those steps.
 [[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random,
-                                              Scoring scoring = Scoring::exact);
+                                              Scoring scoring = Scoring::exact, bool together = false);
 
 /// Fills in what follows from the pairs and from other fields, and validates. Throws InputError where a number is 0, or
-/// there are draws per epoch for a network without random inputs; and where released scoring is to have dropout or
-/// another batch than its own.
+/// there are draws per epoch for a network without random inputs; and where released scoring is to have dropout,
+/// another batch than its own or one network for all pairs.
 void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::path& path);
 
 /// All that decides results: equal where results must be.

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "distinguish/released.hpp"
+#include "distinguish/together.hpp"
 #include "support/progress.hpp"
 
 namespace tyche::distinguish {
@@ -38,6 +39,19 @@ std::vector<std::uint64_t> told(const Summary& summary, const Which& which) {
 }
 std::vector<std::uint64_t> controls(const Summary& summary, const Which& which) {
   return per_seed(summary, which, [](const PairResult& r) { return r.control.told_apart; });
+}
+
+/// By seed: the share of fresh draws that the one network for all pairs called by their right name.
+std::vector<std::pair<std::uint64_t, double>> accuracies(const Summary& summary) {
+  std::vector<std::pair<std::uint64_t, double>> out;
+  for (std::uint32_t i = 0; i < summary.settings->seeds; ++i) {
+    const std::uint64_t seed = summary.settings->config.seed + i;
+    std::vector<PairResult> own;
+    std::copy_if(summary.results.begin(), summary.results.end(), std::back_inserter(own),
+                 [&](const PairResult& result) { return result.seed == seed; });
+    out.emplace_back(seed, accuracy(own, *summary.settings));
+  }
+  return out;
 }
 
 struct RefinedCounts {
@@ -73,19 +87,20 @@ std::string detail(const Verdict& verdict, const Settings& settings) {
   return text;
 }
 
-std::string test_in_words(const Summary& summary) {
-  const Settings& settings = *summary.settings;
+}  // namespace
+
+std::string test_in_words(const Settings& settings, std::size_t pairs) {
   if (settings.scoring == Scoring::released) {
     return fmt::format("BREC's released protocol: T² without its factor q, above {}", kReleasedThreshold);
   }
+  const std::string network = settings.together ? "one network for all pairs; " : "";
   if (!settings.random()) {
-    return fmt::format("no random inputs: outputs on {} renumbered copies per graph, beyond rounding", kCopies);
+    return fmt::format("{}no random inputs: outputs on {} renumbered copies per graph, beyond rounding", network,
+                       fixed_copies(settings.config.model));
   }
-  return fmt::format("Fisher's exact test on {} fresh draws per graph, level {:.2g} per pair", settings.draws,
-                     settings.level(summary.pairs->size()));
+  return fmt::format("{}Fisher's exact test on {} fresh draws per graph, level {:.2g} per pair", network,
+                     settings.draws, settings.level(pairs));
 }
-
-}  // namespace
 
 bool all_told_apart(const Summary& summary) {
   return std::all_of(summary.results.begin(), summary.results.end(),
@@ -124,7 +139,12 @@ std::string to_table(const Summary& summary) {
                                      [](const PairResult& r) { return r.verdict.singular && r.verdict.told_apart; });
     text += fmt::format("{} told apart by means alone: copies of a graph gave equal outputs, so that S = 0\n", count);
   }
-  return text + fmt::format("{}; {} seed{}; {}\n", test_in_words(summary), settings.seeds,
+  if (settings.together) {
+    for (const auto& [seed, share] : accuracies(summary)) {
+      text += fmt::format("seed {}: {:.2f} % of fresh draws are called by their right name\n", seed, 100 * share);
+    }
+  }
+  return text + fmt::format("{}; {} seed{}; {}\n", test_in_words(settings, pairs.size()), settings.seeds,
                             settings.seeds == 1 ? "" : "s", format_duration(summary.seconds));
 }
 
@@ -143,6 +163,10 @@ nlohmann::ordered_json to_json(const Summary& summary) {
   for (std::uint32_t i = 0; i < summary.settings->seeds; ++i)
     json["seeds"].push_back(summary.settings->config.seed + i);
   json["seconds"] = summary.seconds;
+  if (summary.settings->together) {
+    json["accuracy"] = nlohmann::json::array();
+    for (const auto& [seed, share] : accuracies(summary)) json["accuracy"].push_back(share);
+  }
   json["failed"] = nlohmann::json::array();
   json["failed_controls"] = nlohmann::json::array();
   for (const PairResult& result : summary.results) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "support/file.hpp"
+#include "support/shell.hpp"
 #include "support/version.hpp"
 #include "train/fields.hpp"
 
@@ -51,26 +52,17 @@ void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t expe
   }
 }
 
-/// A word of a command line, quoted where a shell needs it.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 std::string train_command(const train::RunConfig& config) {
-  std::string command = fmt::format("tyche train --data {}", quoted(config.data.path));
+  std::string command = fmt::format("tyche train --data {}", shell_word(config.data.path));
   if (config.model.kind != "gcn") command += fmt::format(" --model {}", config.model.kind);
   for (const train::Field& field : train::fields()) {
     if (field.option.empty() || train::at_default(field, config)) continue;
     command += fmt::format(" {}", field.option);
     if (field.form == train::Field::Form::flag) continue;
     const nlohmann::json value = field.value(config);
-    command += fmt::format(" {}", quoted(value.is_string() ? value.get<std::string>() : value.dump()));
+    command += fmt::format(" {}", shell_word(value.is_string() ? value.get<std::string>() : value.dump()));
   }
   return command;
 }

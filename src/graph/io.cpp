@@ -117,17 +117,25 @@ void check_set(const GraphSet& set) {
   if (!set.labels.empty() && set.labels.size() != graphs) {
     throw InputError(fmt::format("the set has {} labels for {} graphs", set.labels.size(), graphs));
   }
-  if ((set.attribute_dim == 0) != set.attributes.empty() ||
-      (!set.attributes.empty() && set.attributes.size() != graphs)) {
-    throw InputError(fmt::format("the set has attributes of dimension {} for {} of {} graphs", set.attribute_dim,
-                                 set.attributes.size(), graphs));
-  }
-  for (std::size_t g = 0; g < set.attributes.size(); ++g) {
-    const std::size_t wanted = set.graphs[g].num_nodes() * set.attribute_dim;
-    if (set.attributes[g].size() != wanted) {
-      throw InputError(
-          fmt::format("graph {} has {} attribute values; its nodes need {}", g, set.attributes[g].size(), wanted));
+  const auto check_blocks = [&](const std::vector<std::vector<float>>& blocks, std::size_t dim, const char* what,
+                                auto rows) {
+    if ((dim == 0) != blocks.empty() || (!blocks.empty() && blocks.size() != graphs)) {
+      throw InputError(fmt::format("the set has {}attributes of dimension {} for {} of {} graphs", what, dim,
+                                   blocks.size(), graphs));
     }
+    for (std::size_t g = 0; g < blocks.size(); ++g) {
+      const std::uint64_t wanted = rows(set.graphs[g]) * dim;
+      if (blocks[g].size() != wanted) {
+        throw InputError(
+            fmt::format("graph {} has {} {}attribute values; it needs {}", g, blocks[g].size(), what, wanted));
+      }
+    }
+  };
+  check_blocks(set.attributes, set.attribute_dim, "", [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
+  check_blocks(set.edge_attributes, set.edge_attribute_dim, "edge ", [](const Graph& g) { return g.num_edges(); });
+  if ((set.target_dim == 0) != set.targets.empty() || set.targets.size() != graphs * set.target_dim) {
+    throw InputError(
+        fmt::format("the set has {} targets for {} graphs with {} each", set.targets.size(), graphs, set.target_dim));
   }
 }
 

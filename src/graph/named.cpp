@@ -21,6 +21,11 @@ GraphSet only(GraphSet set, std::size_t index) {
   if (!set.labels.empty()) one.labels.push_back(set.labels[index]);
   if (!set.attributes.empty()) one.attributes.push_back(std::move(set.attributes[index]));
   one.attribute_dim = set.attribute_dim;
+  if (!set.edge_attributes.empty()) one.edge_attributes.push_back(std::move(set.edge_attributes[index]));
+  one.edge_attribute_dim = set.edge_attribute_dim;
+  const auto row = set.targets.begin() + static_cast<std::ptrdiff_t>(index * set.target_dim);
+  one.targets.assign(row, row + static_cast<std::ptrdiff_t>(set.target_dim));
+  one.target_dim = set.target_dim;
   return one;
 }
 

@@ -3,57 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include "graph/lines.hpp"
+#include "graph/listed_edges.hpp"
+#include "graph/tu_columns.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace tyche {
 
 namespace {
-
-constexpr std::string_view kMembers[] = {"A", "graph_indicator", "graph_labels", "node_labels", "node_attributes"};
-
-std::string file_of(std::string_view prefix, std::string_view member) {
-  return fmt::format("{}_{}.txt", prefix, member);
-}
-
-/// Calls take(row) for every line; blank lines may stand at the end only, so that line i + 1 is entry i.
-template <class Take>
-void for_each_line(std::string_view bytes, std::string_view file, Take take) {
-  Lines lines(bytes, file);
-  std::string_view line;
-  while (lines.next(line)) {
-    Row row(line, lines.here());
-    if (row.at_end()) {
-      lines.expect_only_blank_lines("a blank line");
-      return;
-    }
-    take(row);
-    row.expect_end("the last value");
-  }
-}
-
-std::vector<std::int64_t> read_integers(std::string_view bytes, std::string_view file, const char* what) {
-  std::vector<std::int64_t> out;
-  for_each_line(bytes, file, [&](Row& row) { out.push_back(row.integer(what)); });
-  return out;
-}
-
-/// Values renumbered 0 … k-1 in ascending order.
-std::vector<int> renumbered(const std::vector<std::int64_t>& values) {
-  std::vector<std::int64_t> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<int> out;
-  out.reserve(values.size());
-  for (const std::int64_t value : values) {
-    out.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin()));
-  }
-  return out;
-}
 
 /// Which graph every node is in, and which node of it: nodes keep their order within their graph.
 struct Placement {
@@ -62,26 +24,33 @@ struct Placement {
   std::vector<Node> sizes;  ///< one per graph
 };
 
-Placement read_indicator(const TuMembers& members, std::string_view prefix, const std::vector<int>* labels) {
-  const std::string file = file_of(prefix, "graph_indicator");
+/// The member that says how many graphs there are, and how many it says.
+struct GraphCount {
+  const char* member;
+  std::size_t graphs;
+};
+
+Placement read_indicator(const TuMembers& members, std::string_view prefix, const std::optional<GraphCount>& count) {
+  const std::string file = tu_file(prefix, "graph_indicator");
   const auto found = members.find("graph_indicator");
   if (found == members.end()) throw InputError::at(file, "", "is missing; it says which graph every node is in");
   Placement out;
   for_each_line(found->second, file, [&](Row& row) {
     const std::uint64_t graph = row.natural("the number of a graph");
-    // Without labels nothing but the nodes says how many graphs there are, so each needs one.
-    const std::uint64_t most = labels != nullptr ? labels->size() : found->second.size();
+    // Without labels and targets nothing but the nodes says how many graphs there are, so each needs one.
+    const std::uint64_t most = count ? count->graphs : found->second.size();
     if (graph == 0 || graph > most) {
-      row.where().fail(fmt::format("graph {} is out of range: graphs are numbered 1 to {}{}", graph, most,
-                                   labels != nullptr ? " (the lines of the file of graph labels)" : " at most here"));
+      row.where().fail(
+          fmt::format("graph {} is out of range: graphs are numbered 1 to {} {}", graph, most,
+                      count ? fmt::format("(the lines of the file of {})", count->member) : "at most here"));
     }
     if (out.graph_of.size() >= std::numeric_limits<Node>::max() - 1) row.where().fail("more than 2^32 - 2 nodes");
     if (out.sizes.size() < graph) out.sizes.resize(graph, 0);
     out.graph_of.push_back(static_cast<Node>(graph - 1));
     out.index_in.push_back(out.sizes[graph - 1]++);
   });
-  if (labels != nullptr) {
-    out.sizes.resize(labels->size(), 0);
+  if (count) {
+    out.sizes.resize(count->graphs, 0);
   } else if (const auto empty = std::find(out.sizes.begin(), out.sizes.end(), 0u); empty != out.sizes.end()) {
     throw InputError::at(file, "", fmt::format("no node is in graph {}", empty - out.sizes.begin() + 1));
   }
@@ -89,9 +58,9 @@ Placement read_indicator(const TuMembers& members, std::string_view prefix, cons
   return out;
 }
 
-/// The edges, in the numbering of the whole data set from 0, as (smaller, larger), each once, ascending.
-std::vector<Edge> read_edges(const TuMembers& members, std::string_view prefix, const Placement& placement) {
-  const std::string file = file_of(prefix, "A");
+/// The lines of DS_A.txt, in the numbering of the whole data set from 0.
+std::vector<Edge> read_lines_of_edges(const TuMembers& members, std::string_view prefix, const Placement& placement) {
+  const std::string file = tu_file(prefix, "A");
   const auto found = members.find("A");
   if (found == members.end()) throw InputError::at(file, "", "is missing; it lists the edges");
   const std::uint64_t nodes = placement.graph_of.size();
@@ -107,177 +76,133 @@ std::vector<Edge> read_edges(const TuMembers& members, std::string_view prefix, 
     const Node u = node("a node");
     row.comma("a second node");
     const Node v = node("a second node");
-    if (u == v) row.where().fail(fmt::format("edge ({0}, {0}) is a loop; graphs here have none", u + 1));
     if (placement.graph_of[u] != placement.graph_of[v]) {
       row.where().fail(fmt::format("edge ({}, {}) joins graph {} and graph {}", u + 1, v + 1, placement.graph_of[u] + 1,
                                    placement.graph_of[v] + 1));
     }
     listed.emplace_back(u, v);
   });
-
-  std::vector<Edge> sorted = listed;
-  std::sort(sorted.begin(), sorted.end());
-  const auto last_line_of = [&](const Edge& edge) {
-    const auto from_end = std::find(listed.rbegin(), listed.rend(), edge) - listed.rbegin();
-    return Where{file, "line", listed.size() - static_cast<std::size_t>(from_end)};
-  };
-  if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end()) {
-    last_line_of(*twin).fail(fmt::format("edge ({}, {}) stands twice", twin->first + 1, twin->second + 1));
-  }
-  std::size_t returned = 0;
-  const Edge* alone = nullptr;
-  for (const Edge& edge : sorted) {
-    if (std::binary_search(sorted.begin(), sorted.end(), Edge{edge.second, edge.first})) {
-      ++returned;
-    } else if (alone == nullptr) {
-      alone = &edge;
-    }
-  }
-  if (returned > 0 && alone != nullptr) {
-    last_line_of(*alone).fail(
-        fmt::format("edge ({}, {}) lacks its other direction ({}, {}), which other edges of the file have",
-                    alone->first + 1, alone->second + 1, alone->second + 1, alone->first + 1));
-  }
-  if (returned > 0) {
-    std::erase_if(sorted, [](const Edge& edge) { return edge.first > edge.second; });
-  } else {
-    for (auto& [u, v] : sorted) {
-      if (u > v) std::swap(u, v);
-    }
-  }
-  return sorted;
+  return listed;
 }
 
-void expect_one_a_node(std::size_t lines, std::size_t nodes, const std::string& file) {
-  if (lines != nodes) {
-    throw InputError::at(file, fmt::format("line {}", std::min(lines, nodes) + 1),
-                         fmt::format("expected one line a node ({}), found {}", nodes, lines));
-  }
-}
-
-/// Attributes of all nodes, row after row, and how many each has.
-struct Attributes {
-  std::vector<float> values;
-  std::size_t dim = 0;
+/// What stands beside the lines of DS_A.txt: one label and one row of attributes for each, where there are any.
+struct BesideEdges {
+  std::vector<int> labels;
+  Table attributes;
 };
 
-Attributes read_attributes(std::string_view bytes, const std::string& file, std::size_t nodes) {
-  Attributes out;
-  std::size_t lines = 0;
-  for_each_line(bytes, file, [&](Row& row) {
-    std::size_t columns = 0;
-    for (;;) {
-      out.values.push_back(row.real("an attribute"));
-      ++columns;
-      if (row.at_end()) break;
-      row.comma("another attribute");
+SettledEdges settle(const std::vector<Edge>& listed, const BesideEdges& beside, std::string_view prefix,
+                    Cleaning* cleaning) {
+  const std::string edges_file = tu_file(prefix, "A");
+  const std::string labels_file = tu_file(prefix, "edge_labels");
+  const std::string attributes_file = tu_file(prefix, "edge_attributes");
+  EdgeListing listing;
+  listing.place = [&](std::size_t entry) { return Where{edges_file, "line", entry + 1}; };
+  listing.name = [](Node v) { return std::to_string(v + 1); };
+  listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
+    const auto differs = [&](const std::string& file, const char* what) {
+      return EdgeListing::Conflict{{file, "line", second + 1},
+                                   fmt::format("edge ({}, {}) has {} than on line {}, where it stands too",
+                                               listed[second].first + 1, listed[second].second + 1, what, first + 1)};
+    };
+    if (!beside.labels.empty() && beside.labels[first] != beside.labels[second]) {
+      return differs(labels_file, "another label");
     }
-    if (lines == 0) out.dim = columns;
-    if (columns != out.dim) {
-      row.where().fail(fmt::format("expected {} attributes as on line 1, found {}", out.dim, columns));
-    }
-    ++lines;
-  });
-  expect_one_a_node(lines, nodes, file);
-  return out;
+    const auto mine = beside.attributes.row(first), other = beside.attributes.row(second);
+    if (!std::equal(mine.begin(), mine.end(), other.begin())) return differs(attributes_file, "other attributes");
+    return std::nullopt;
+  };
+  return settle_edges(listed, Directions::either, listing, cleaning);
 }
 
 }  // namespace
 
-GraphSet parse_tu(const TuMembers& members, std::string_view prefix) {
+std::string tu_file(std::string_view prefix, std::string_view member) {
+  return fmt::format("{}_{}.txt", prefix, member);
+}
+
+GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* cleaning) {
   GraphSet set;
   const auto member = [&](std::string_view name) {
     const auto found = members.find(name);
     return found == members.end() ? nullptr : &found->second;
   };
-  const std::string* const labels = member("graph_labels");
-  if (labels != nullptr) {
-    set.labels = renumbered(read_integers(*labels, file_of(prefix, "graph_labels"), "the label of a graph"));
+  const auto integers = [&](std::string_view name, const char* what) {
+    return renumbered(read_integers(*member(name), tu_file(prefix, name), what));
+  };
+  std::optional<GraphCount> count;
+  if (member("graph_labels") != nullptr) {
+    set.labels = integers("graph_labels", "the label of a graph");
+    count = {"graph labels", set.labels.size()};
   }
-  const Placement placement = read_indicator(members, prefix, labels == nullptr ? nullptr : &set.labels);
+  if (const std::string* const text = member("graph_attributes")) {
+    const std::string file = tu_file(prefix, "graph_attributes");
+    Table targets = read_table(*text, file, "target");
+    if (count) expect_one_each(targets.rows(), {"line of the file of graph labels", count->graphs}, file);
+    count = {count ? count->member : "graph attributes", targets.rows()};
+    set.targets = std::move(targets.values);
+    set.target_dim = targets.columns;
+  }
+  const Placement placement = read_indicator(members, prefix, count);
   const std::size_t nodes = placement.graph_of.size();
   const std::size_t graphs = placement.sizes.size();
 
   std::vector<int> types(nodes, 0);
-  if (const std::string* const text = member("node_labels")) {
-    const std::string file = file_of(prefix, "node_labels");
-    types = renumbered(read_integers(*text, file, "the label of a node"));
-    expect_one_a_node(types.size(), nodes, file);
+  if (member("node_labels") != nullptr) {
+    types = integers("node_labels", "the label of a node");
+    expect_one_each(types.size(), {"node", nodes}, tu_file(prefix, "node_labels"));
   }
-  Attributes attributes;
-  if (const std::string* const text = member("node_attributes")) {
-    attributes = read_attributes(*text, file_of(prefix, "node_attributes"), nodes);
+  const auto attributes_of = [&](std::string_view name, const Lined& lined) {
+    if (member(name) == nullptr) return Table{};
+    Table table = read_table(*member(name), tu_file(prefix, name), "attribute");
+    expect_one_each(table.rows(), lined, tu_file(prefix, name));
+    return table;
+  };
+  const Table attributes = attributes_of("node_attributes", {"node", nodes});
+
+  const std::vector<Edge> listed = read_lines_of_edges(members, prefix, placement);
+  const Lined per_edge{"line of the file of edges", listed.size()};
+  BesideEdges beside;
+  if (member("edge_labels") != nullptr) {
+    beside.labels = integers("edge_labels", "the label of an edge");
+    expect_one_each(beside.labels.size(), per_edge, tu_file(prefix, "edge_labels"));
   }
+  beside.attributes = attributes_of("edge_attributes", per_edge);
 
   std::vector<std::vector<Edge>> edges_of(graphs);
-  for (const auto& [u, v] : read_edges(members, prefix, placement)) {
-    edges_of[placement.graph_of[u]].emplace_back(placement.index_in[u], placement.index_in[v]);
+  std::vector<std::vector<EdgeLabel>> labels_of(graphs);
+  set.edge_attribute_dim = beside.attributes.columns;
+  if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);
+  const SettledEdges settled = settle(listed, beside, prefix, cleaning);
+  for (std::size_t e = 0; e < settled.edges.size(); ++e) {
+    // Nodes keep their order within a graph, so its edges come in the order of Graph::edges().
+    const auto& [u, v] = settled.edges[e];
+    const Node graph = placement.graph_of[u];
+    edges_of[graph].emplace_back(placement.index_in[u], placement.index_in[v]);
+    const std::size_t entry = settled.entry_of[e];
+    if (!beside.labels.empty()) labels_of[graph].push_back(static_cast<EdgeLabel>(beside.labels[entry]));
+    if (set.edge_attribute_dim == 0) continue;
+    const auto row = beside.attributes.row(entry);
+    set.edge_attributes[graph].insert(set.edge_attributes[graph].end(), row.begin(), row.end());
   }
   std::vector<std::vector<NodeType>> types_of(graphs);
-  set.attribute_dim = attributes.dim;
-  if (attributes.dim > 0) set.attributes.resize(graphs);
+  set.attribute_dim = attributes.columns;
+  if (attributes.columns > 0) set.attributes.resize(graphs);
   for (std::size_t v = 0; v < nodes; ++v) {
     const Node graph = placement.graph_of[v];
     types_of[graph].push_back(static_cast<NodeType>(types[v]));
-    if (attributes.dim == 0) continue;
-    const auto begin = attributes.values.begin() + static_cast<std::ptrdiff_t>(v * attributes.dim);
-    set.attributes[graph].insert(set.attributes[graph].end(), begin,
-                                 begin + static_cast<std::ptrdiff_t>(attributes.dim));
+    if (attributes.columns == 0) continue;
+    const auto row = attributes.row(v);
+    set.attributes[graph].insert(set.attributes[graph].end(), row.begin(), row.end());
   }
   set.graphs.reserve(graphs);
   for (std::size_t g = 0; g < graphs; ++g) {
-    set.graphs.push_back(Graph::from_edges(placement.sizes[g], edges_of[g], std::move(types_of[g])));
+    set.graphs.push_back(Graph::from_edges(placement.sizes[g], edges_of[g], std::move(types_of[g]), labels_of[g]));
   }
   return set;
 }
 
-TuMembers tu_members(const GraphSet& set) {
-  TuMembers out;
-  std::string& edges = out["A"];
-  std::string& indicator = out["graph_indicator"];
-  std::uint64_t nodes = 0;
-  bool typed = false;
-  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-    const Graph& graph = set.graphs[g];
-    if (set.labels.empty() && graph.num_nodes() == 0) {
-      throw InputError(fmt::format("graph {} has no nodes: a TUDataset without graph labels cannot hold it", g));
-    }
-    for (Node v = 0; v < graph.num_nodes(); ++v) {
-      fmt::format_to(std::back_inserter(indicator), "{}\n", g + 1);
-      for (const Node u : graph.neighbours(v)) {
-        fmt::format_to(std::back_inserter(edges), "{}, {}\n", nodes + v + 1, nodes + u + 1);
-      }
-      typed = typed || graph.type(v) != 0;
-    }
-    nodes += graph.num_nodes();
-  }
-  if (nodes >= std::numeric_limits<Node>::max())
-    throw InputError(fmt::format("{} nodes are too many for a set", nodes));
-  if (!set.labels.empty()) {
-    for (const int label : set.labels) fmt::format_to(std::back_inserter(out["graph_labels"]), "{}\n", label);
-  }
-  if (typed) {
-    std::string& text = out["node_labels"];
-    for (const Graph& graph : set.graphs) {
-      for (const NodeType type : graph.types()) fmt::format_to(std::back_inserter(text), "{}\n", type);
-    }
-  }
-  if (set.attribute_dim > 0) {
-    std::string& text = out["node_attributes"];
-    for (std::size_t g = 0; g < set.attributes.size(); ++g) {
-      for (std::size_t i = 0; i < set.attributes[g].size(); ++i) {
-        const float value = set.attributes[g][i];
-        if (!std::isfinite(value)) {
-          throw InputError(fmt::format("attribute {} of graph {} is {}: only finite numbers are written", i, g, value));
-        }
-        fmt::format_to(std::back_inserter(text), "{}{}", value, (i + 1) % set.attribute_dim == 0 ? "\n" : ", ");
-      }
-    }
-  }
-  return out;
-}
-
-GraphSet read_tu(const std::filesystem::path& folder) {
+GraphSet read_tu(const std::filesystem::path& folder, Cleaning* cleaning) {
   constexpr std::string_view kEnd = "_A.txt";
   std::string name;
   for (const std::string& file : list_folder(folder)) {
@@ -292,33 +217,13 @@ GraphSet read_tu(const std::filesystem::path& folder) {
     throw InputError::at(folder.string(), "", "is no TUDataset folder: there is no file DS_A.txt in it");
   }
   TuMembers members;
-  for (const std::string_view member : kMembers) {
-    const std::filesystem::path file = folder / file_of(name, member);
+  for (const std::string_view member : kTuMembers) {
+    const std::filesystem::path file = folder / tu_file(name, member);
     if (std::filesystem::exists(file)) members.emplace(member, read_file(file));
   }
-  GraphSet set = parse_tu(members, (folder / name).string());
+  GraphSet set = parse_tu(members, (folder / name).string(), cleaning);
   set.name = name;
   return set;
-}
-
-void write_tu(const std::filesystem::path& folder, const GraphSet& set) {
-  const std::string name = set.name.empty() ? folder.filename().string() : set.name;
-  if (name.empty() || name.find('/') != std::string::npos) {
-    throw InputError(fmt::format("a TUDataset needs a name that can start a file's name, not {}", shown(name)));
-  }
-  const TuMembers members = tu_members(set);
-  make_folder(folder);
-  for (const std::string_view member : kMembers) {
-    const std::filesystem::path file = folder / file_of(name, member);
-    const auto found = members.find(member);
-    if (found != members.end()) {
-      write_file(file, found->second);
-    } else {
-      // A member of an earlier data set of this name would be read as part of this one.
-      std::error_code ignored;
-      std::filesystem::remove(file, ignored);
-    }
-  }
 }
 
 }  // namespace tyche

@@ -33,21 +33,6 @@ Accuracy over_folds(const std::vector<double>& percents) {
   return out;
 }
 
-/// The whole lines of a trial's metrics: one that is still being written, or was torn, is left out.
-std::vector<EpochRecord> read_records(const std::filesystem::path& path) {
-  std::vector<EpochRecord> records;
-  if (!std::filesystem::exists(path)) return records;
-  const std::string text = read_file(path);
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
-    records.push_back(train::parse_record(std::string_view(text).substr(begin, end - begin), path.string(), line + 1));
-    begin = end + 1;
-  }
-  return records;
-}
-
 /// The mean over folds, epoch by epoch, as far as every fold has come.
 void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
   for (const auto& [subset, metric] : kSubsets) {
@@ -125,7 +110,7 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
   for (std::size_t trial = 0; trial < keys.size(); ++trial) {
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
     const std::filesystem::path folder = run / fmt::format("fold-{}", trial / repeats);
-    auto& records = folds.emplace_back(read_records(folder / train::kMetricsFile));
+    auto& records = folds.emplace_back(train::read_whole_records(folder / train::kMetricsFile));
     if (records.size() > row.config.training.epochs) records.resize(row.config.training.epochs);
     std::optional<EpochRecord> tested = tested_at_end(folder);
     bool done = records.size() == row.config.training.epochs;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/text.hpp"
 #include "support/progress.hpp"
 #include "train/summary.hpp"
 
@@ -16,56 +17,6 @@ template <class Map>
 const typename Map::mapped_type* find(const Map& map, const std::string& key) {
   const auto at = map.find(key);
   return at == map.end() ? nullptr : &at->second;
-}
-
-/// Markdown's special characters, escaped where they could turn a name into something else.
-std::string markdown_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\n') {
-      out += ' ';
-      continue;
-    }
-    if (std::string_view("\\`*_{}[]<>|").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-std::string latex_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '\\':
-        out += "\\textbackslash{}";
-        break;
-      case '~':
-        out += "\\textasciitilde{}";
-        break;
-      case '^':
-        out += "\\textasciicircum{}";
-        break;
-      case '&':
-      case '%':
-      case '$':
-      case '#':
-      case '_':
-      case '{':
-      case '}':
-        out += '\\';
-        [[fallthrough]];
-      default:
-        out += c == '\n' ? ' ' : c;
-    }
-  }
-  return out;
-}
-
-std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 std::string subset_label(const std::string& subset) { return subset == "all" ? "" : ", " + subset; }

@@ -107,6 +107,7 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
     json["edges"].push_back(u);
     json["edges"].push_back(v);
   }
+  if (graph.has_edge_labels()) json["edge_label"] = graph.labels_of_edges();
   const std::vector<std::string> names = node_names(graph);
   if (names.empty()) return json;
   json["name"] = names;

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMaxDrawnNodes = 160;
 
 /// The first `pairs` pairs (graphs 2i and 2i + 1 where the data knows none) as JSON:
 ///   {name, graphs, subsets, pairs: [{pair, subset, core, graphs: [{index, label, width, height, planar, x, y, type,
-///    core (1 or 0 per node), name, edges: [u, v, u, v, …], added: [edge numbers]}, …],
+///    core (1 or 0 per node), name, edges: [u, v, u, v, …], edge_label, added: [edge numbers]}, …],
 ///    wl1: {distinguished, round, rounds: [[colour of every node of both graphs], …]}, wl2: {distinguished, round,
 ///    classes}, isomorphic}]}
 /// `core`, `name` and `added` are there for graphs that encode formulas: which nodes belong to the core, what a node

@@ -9,6 +9,7 @@ namespace tyche {
 
 enum class Remedy {
   name_format,    ///< of a file whose content does not tell it
+  clean_data,     ///< that has loops, repeated edges or edges in one direction
   replace_data,   ///< that stands where a data set is to be made
   resume_run,     ///< that was begun in this folder
   resume_trials,  ///< of an experiment, likewise

@@ -77,4 +77,18 @@ Metrics read_metrics(const std::filesystem::path& path, std::uint32_t epochs) {
   return metrics;
 }
 
+std::vector<EpochRecord> read_whole_records(const std::filesystem::path& path) {
+  std::vector<EpochRecord> records;
+  if (!std::filesystem::exists(path)) return records;
+  const std::string text = read_file(path);
+  std::size_t line = 0;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;
+    records.push_back(parse_record(std::string_view(text).substr(begin, end - begin), path.string(), line + 1));
+    begin = end + 1;
+  }
+  return records;
+}
+
 }  // namespace tyche::train

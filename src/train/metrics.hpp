@@ -41,4 +41,8 @@ struct Metrics {
 };
 [[nodiscard]] Metrics read_metrics(const std::filesystem::path& path, std::uint32_t epochs);
 
+/// All records whose line is whole: one that is still being written, or was torn, is left out. For those who look on; a
+/// missing file has none. Throws InputError where a whole line is damaged.
+[[nodiscard]] std::vector<EpochRecord> read_whole_records(const std::filesystem::path& path);
+
 }  // namespace tyche::train

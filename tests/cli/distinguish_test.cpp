@@ -100,10 +100,47 @@ TEST_F(Distinguish, ARunTakenUpAgainEndsWithTheSameBytes) {
   EXPECT_THAT(other.err, HasSubstr("model.layers: the run has 2, asked for 3"));
 }
 
+TEST_F(Distinguish, NodeTypesAreSeen) {
+  const std::vector<Edge> edge = {{0, 1}};
+  const std::string pairs =
+      write("types.txt", {Graph::from_edges(2, edge, {0, 0}), Graph::from_edges(2, edge, {0, 1})});
+  EXPECT_EQ(call(pairs, {}).exit_code, 0);
+}
+
+TEST_F(Distinguish, OneNetworkForAllPairsIsJudgedPairByPair) {
+  const std::string pairs = write("pairs.txt", {wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande()});
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--together", "--layers", "2", "--seeds", "2"});
+    return call(pairs, with(more));
+  };
+  const std::string out = (folder_ / "run").string();
+  const RunResult words = run({"--out", out});
+  EXPECT_EQ(words.exit_code, 0) << words.out << words.err;
+  EXPECT_THAT(words.out, AllOf(HasSubstr("of fresh draws are called by their right name"),
+                               HasSubstr("one network for all pairs; Fisher's exact test on 64 fresh draws")));
+  const std::string whole = read_file(folder_ / "run/results.jsonl");
+  const auto answer = nlohmann::json::parse(run({"--json"}).out);
+  EXPECT_EQ(answer["told_apart"], nlohmann::json({2, 2}));
+  ASSERT_EQ(answer["accuracy"].size(), 2u);
+  EXPECT_GT(answer["accuracy"][1], 0.75);
+  // The networks are in the folder: the results alone are made again, or one network and its results.
+  write_file(folder_ / "run/results.jsonl", whole.substr(0, whole.size() / 4));
+  EXPECT_EQ(run({"--out", out, "--resume"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder_ / "run/results.jsonl"), whole);
+  write_file(folder_ / "run/results.jsonl", "");
+  std::filesystem::remove(folder_ / "run/network-2.safetensors");
+  EXPECT_EQ(run({"--out", out, "--resume", "--threads", "3"}).exit_code, 0);
+  EXPECT_EQ(read_file(folder_ / "run/results.jsonl"), whole);
+}
+
 TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
   const std::string good = write("pairs.txt", {wl::cycle(6), two_triangles()});
   const std::string odd = write("odd.txt", {wl::cycle(3), wl::cycle(4), wl::cycle(5)});
   const std::string one = write("one.txt", {wl::cycle(3)});
+  const std::string empty = write("empty.txt", {wl::cycle(3), Graph::from_edges(0, {})});
+  const std::string dots = write("dots.txt", {Graph::from_edges(1, {}), Graph::from_edges(1, {})});
+  const std::string nothing = (folder_ / "nothing.txt").string();
+  write_file(nothing, "0\n");
   const std::vector<std::tuple<std::string, std::vector<std::string>, std::string>> calls = {
       {odd, {}, "holds 3 graphs; graphs 2i and 2i + 1 are a pair"},
       {one, {}, "holds one graph; there is nothing to tell it apart from"},
@@ -113,6 +150,10 @@ TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
       {good, {"--scoring", "released", "--draws", "7"}, "are for exact scoring"},
       {good, {"--scoring", "released", "--batch", "7"}, "released scoring has batches of 16; came 7"},
       {good, {"--scoring", "released", "--dropout", "0.5"}, "without dropout"},
+      {good, {"--scoring", "released", "--together"}, "trains a network per pair"},
+      {empty, {}, "pair 0: a graph of it has no nodes"},
+      {nothing, {}, "holds 0 graphs"},
+      {dots, {"--model", "gcn2"}, "gcn2 works on sets of 2 nodes, and no graph of these pairs has more than 1"},
       {good, {"--resume"}, "give that too"},
       {good, {"--only", "str"}, "is no folder of BREC's files"},
   };

@@ -42,7 +42,8 @@ class OptimiserOnDevice : public DeviceTest, public testing::WithParamInterface<
   OptimiserOnDevice() {
     nn::ModelConfig model = plain_model(GetParam().kind);
     Stream stream(derive_key(63, Purpose::test));
-    toy = random_toy(model, 7, 6, stream);
+    model.layers = 1;
+    toy = random_toy(model, 6, 5, stream);
     nn::set_types_from(toy.graphs, model, 1);
     job = toy.job(model);
     job.batch = 4;
@@ -67,8 +68,8 @@ TEST_P(OptimiserOnDevice, TakesStepsByTheFormulas) {
   expect_a_step_by_the_formulas(train(1), gradient, job, GetParam().name, GetParam().tolerance);
 }
 
-TEST_P(OptimiserOnDevice, GivesASchedulesRatesInAnyChunks) {
-  for (const std::uint32_t chunk : {1u, 3u}) expect_a_schedule_is_its_rates(train(chunk), job, GetParam().name);
+TEST_P(OptimiserOnDevice, GivesASchedulesRatesInChunks) {
+  expect_a_schedule_is_its_rates(train(3), job, GetParam().name);
 }
 
 TEST_P(OptimiserOnDevice, SurvivesAStop) { expect_options_survive_a_stop(train(2), job, GetParam().name); }

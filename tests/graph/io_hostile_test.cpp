@@ -277,13 +277,13 @@ TEST(HostileFiles, TuDataset) {
   EXPECT_EQ(tu_error({{"A", "1, 2\n3, 2\n2, 1\n"}, {"graph_indicator", "1\n1\n1\n"}}),
             "DS/DS_A.txt: line 2: edge (3, 2) lacks its other direction (2, 3), which other edges of the file have");
   EXPECT_EQ(tu_error({{"node_labels", "1\n2\n"}}),
-            "DS/DS_node_labels.txt: line 3: expected one line a node (3), found 2");
+            "DS/DS_node_labels.txt: line 3: expected one line per node (3), found 2");
   EXPECT_EQ(tu_error({{"node_labels", "1\n2\n3\n4\n"}}),
-            "DS/DS_node_labels.txt: line 4: expected one line a node (3), found 4");
+            "DS/DS_node_labels.txt: line 4: expected one line per node (3), found 4");
   EXPECT_EQ(tu_error({{"node_labels", "1, 2\n1, 3\n1, 4\n"}}),
             "DS/DS_node_labels.txt: line 1: expected the end of the line after the last value, found ', 2'");
   EXPECT_EQ(tu_error({{"node_attributes", "1\n2\n"}}),
-            "DS/DS_node_attributes.txt: line 3: expected one line a node (3), found 2");
+            "DS/DS_node_attributes.txt: line 3: expected one line per node (3), found 2");
   EXPECT_EQ(tu_error({{"node_attributes", "1, 2\n1\n1, 2\n"}}),
             "DS/DS_node_attributes.txt: line 2: expected 2 attributes as on line 1, found 1");
   for (const char* value : {"nan", "-inf", "1e39", "1e999", "x", "1.5x"}) {
@@ -293,6 +293,43 @@ TEST(HostileFiles, TuDataset) {
                   value + "'");
   }
   EXPECT_EQ(tu_error({{"node_attributes", "1e-50\n-1e-320\n1\n"}}), "no error") << "too small is 0";
+}
+
+TEST(HostileFiles, TuEdgeLabelsAndAttributes) {
+  EXPECT_EQ(tu_error({{"edge_labels", "3\n3\n"}, {"edge_attributes", "0.5, 1\n0.5, 1\n"}}), "no error");
+  EXPECT_EQ(tu_error({{"edge_labels", "3\n4\n"}}),
+            "DS/DS_edge_labels.txt: line 2: edge (2, 1) has another label than on line 1, where it stands too");
+  EXPECT_EQ(tu_error({{"edge_labels", "3\n"}}),
+            "DS/DS_edge_labels.txt: line 2: expected one line per line of the file of edges (2), found 1");
+  EXPECT_EQ(tu_error({{"edge_labels", "3\nsingle\n"}}),
+            "DS/DS_edge_labels.txt: line 2: expected the label of an edge (a whole number of 64 bits), found 'single'");
+  EXPECT_EQ(tu_error({{"edge_attributes", "1\n1.5\n"}}),
+            "DS/DS_edge_attributes.txt: line 2: edge (2, 1) has other attributes than on line 1, where it stands too");
+  EXPECT_EQ(tu_error({{"edge_attributes", "1\n1\n1\n"}}),
+            "DS/DS_edge_attributes.txt: line 3: expected one line per line of the file of edges (2), found 3");
+  EXPECT_EQ(tu_error({{"edge_attributes", "1\nnan\n"}}),
+            "DS/DS_edge_attributes.txt: line 2: expected an attribute (a finite number that fits in 32-bit floating "
+            "point), found 'nan'");
+}
+
+TEST(HostileFiles, TuTargets) {
+  EXPECT_EQ(tu_error({{"graph_attributes", "0.5, 1\n2, 3\n"}}), "no error");
+  EXPECT_EQ(tu_error({{"graph_attributes", "0.5\nhigh\n"}}),
+            "DS/DS_graph_attributes.txt: line 2: expected a target (a finite number that fits in 32-bit floating "
+            "point), found 'high'");
+  for (const char* value : {"nan", "NaN", "inf"}) {
+    EXPECT_EQ(tu_error({{"graph_attributes", "0.5\n"s + value + "\n"}}),
+              "DS/DS_graph_attributes.txt: line 2: expected a target (a finite number that fits in 32-bit floating "
+              "point), found '"s +
+                  value + "'");
+  }
+  EXPECT_EQ(tu_error({{"graph_attributes", "1, 2\n3\n"}}),
+            "DS/DS_graph_attributes.txt: line 2: expected 2 targets as on line 1, found 1");
+  EXPECT_EQ(tu_error({{"graph_attributes", "1\n"}}),
+            "DS/DS_graph_indicator.txt: line 3: graph 2 is out of range: graphs are numbered 1 to 1 (the lines of the "
+            "file of graph attributes)");
+  EXPECT_EQ(tu_error({{"graph_attributes", "1\n"}, {"graph_labels", "1\n2\n"}}),
+            "DS/DS_graph_attributes.txt: line 2: expected one line per line of the file of graph labels (2), found 1");
 }
 
 TEST(HostileFiles, FoldersSayWhatTheyLack) {

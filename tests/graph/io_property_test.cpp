@@ -25,6 +25,26 @@ T in_range(T first, T past) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(first, past));
 }
 
+std::vector<float> any_floats(std::size_t count) {
+  return *rc::gen::container<std::vector<float>>(count,
+                                                 rc::gen::suchThat<float>([](float x) { return std::isfinite(x); }));
+}
+
+/// The set with edge labels, edge attributes and targets of random dimensions.
+GraphSet with_edges_and_targets(GraphSet set) {
+  set.edge_attribute_dim = in_range<std::size_t>(0, 3);
+  set.target_dim = in_range<std::size_t>(0, 3);
+  for (Graph& graph : set.graphs) {
+    const std::vector<Edge> edges = graph.edges();
+    std::vector<EdgeLabel> labels(edges.size());
+    for (EdgeLabel& label : labels) label = in_range(0u, 4u);
+    graph = Graph::from_edges(graph.num_nodes(), edges, {graph.types().begin(), graph.types().end()}, labels);
+    if (set.edge_attribute_dim > 0) set.edge_attributes.push_back(any_floats(edges.size() * set.edge_attribute_dim));
+  }
+  set.targets = any_floats(set.graphs.size() * set.target_dim);
+  return set;
+}
+
 /// Sets of 1 to 5 graphs with labels and, where `dim` is not 0, attributes.
 GraphSet any_set(unsigned types, std::size_t dim) {
   GraphSet set;
@@ -34,8 +54,7 @@ GraphSet any_set(unsigned types, std::size_t dim) {
     set.graphs.push_back(*rc::gen::resize(rc::kNominalSize, graphs(20, types)));
     set.labels.push_back(in_range(-3, 4));
     if (dim == 0) continue;
-    set.attributes.push_back(*rc::gen::container<std::vector<float>>(
-        set.graphs.back().num_nodes() * dim, rc::gen::suchThat<float>([](float x) { return std::isfinite(x); })));
+    set.attributes.push_back(any_floats(set.graphs.back().num_nodes() * dim));
   }
   return set;
 }
@@ -82,29 +101,37 @@ RC_GTEST_PROP(RoundTrip, Graph6AndSparse6GiveStructureBack, ()) {
 RC_GTEST_PROP(RoundTrip, TuGivesEverythingBackWithLabelsRenumbered, ()) {
   const TemporaryFolder folder;
   GraphSet set = any_set(5, in_range<std::size_t>(0, 4));
-  // A graph with a node, so that there are attributes where the set says so.
-  set.graphs.push_back(path(1));
+  // A graph with an edge, so that there are attributes where the set says so.
+  set.graphs.push_back(path(2));
   set.labels.push_back(0);
-  if (set.attribute_dim > 0) set.attributes.emplace_back(set.attribute_dim, 0.25f);
+  if (set.attribute_dim > 0) set.attributes.emplace_back(2 * set.attribute_dim, 0.25f);
+  set = with_edges_and_targets(std::move(set));
   write_graphs(folder / "tu", set, Format::tu);
   RC_ASSERT(locate_graphs(folder / "tu").format == Format::tu);
 
   GraphSet expected = set;
   std::map<int, int> label_of;
   std::map<NodeType, NodeType> type_of;
+  std::map<EdgeLabel, EdgeLabel> edge_label_of;
   for (const int label : set.labels) label_of[label];
   for (const Graph& graph : set.graphs) {
     for (const NodeType type : graph.types()) type_of[type];
+    for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) edge_label_of[graph.edge_label(arc)];
   }
   int next_label = 0;
   for (auto& [from, to] : label_of) to = next_label++;
   NodeType next_type = 0;
   for (auto& [from, to] : type_of) to = next_type++;
+  EdgeLabel next_edge_label = 0;
+  for (auto& [from, to] : edge_label_of) to = next_edge_label++;
   for (int& label : expected.labels) label = label_of.at(label);
   for (Graph& graph : expected.graphs) {
     std::vector<NodeType> types(graph.types().begin(), graph.types().end());
     for (NodeType& type : types) type = type_of.at(type);
-    graph = Graph::from_edges(graph.num_nodes(), graph.edges(), types);
+    std::vector<EdgeLabel> labels = graph.labels_of_edges();
+    labels.resize(graph.num_edges());
+    for (EdgeLabel& label : labels) label = edge_label_of.at(label);
+    graph = Graph::from_edges(graph.num_nodes(), graph.edges(), types, labels);
   }
   RC_ASSERT(read_graphs(folder / "tu") == expected);
 }
@@ -138,7 +165,11 @@ std::vector<std::string> good_inputs() {
   for (const char* name : {"A", "graph_indicator", "graph_labels"}) tu += members.find(name)->second + "\x1e";
   tu +=
       "1\n1\n2\n3\n1\n1\n2\n3\n1\n1\n\x1e"
-      "1,0\n1,1\n2,1\n3,1\n1,1\n1,1\n2,1\n3,1\n1,1\n1,1\n";
+      "1,0\n1,1\n2,1\n3,1\n1,1\n1,1\n2,1\n3,1\n1,1\n1,1\n\x1e"
+      "0.5\n-1\n3\n\x1e";
+  for (int arc = 0; arc < 22; ++arc) tu += "7\n";
+  tu += '\x1e';
+  for (int arc = 0; arc < 22; ++arc) tu += "0.5,1\n";
   const std::string planar_code = {'p', 4, 2, 4, 3, 0, 3, 4, 1, 0, 1, 4, 2, 0, 1, 2, 3, 0};
   const std::string npy =
       "n" + npy_file(1, "{'descr': '<U3', 'fortran_order': True, 'shape': (1, 2), }", ucs4({"Bw", "Dhc"}, 3, false));

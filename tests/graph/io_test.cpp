@@ -291,7 +291,7 @@ TEST(Tu, NodesOfAGraphNeedNotStandTogether) {
 TEST(Tu, AFolderIsNamedByItsFilesAndLeavesStrangersAlone) {
   const TemporaryFolder folder;
   for (const auto& [member, text] : kToy) write_file(folder / ("TOY_" + member + ".txt"), text);
-  write_file(folder / "TOY_edge_labels.txt", "not read");
+  write_file(folder / "TOY_readme.txt", "not read");
   write_file(folder / "README.txt", "not read");
   const GraphSet set = read_graphs(folder.path());
   EXPECT_EQ(set.name, "TOY");
@@ -308,6 +308,67 @@ TEST(Tu, WritingAgainRemovesMembersTheNewSetLacks) {
   write_graphs(folder.path(), plain, Format::tu);
   EXPECT_EQ(read_graphs(folder.path()), plain);
   EXPECT_EQ(list_folder(folder.path()), (std::vector<std::string>{"TOY_A.txt", "TOY_graph_indicator.txt"}));
+}
+
+TEST(Tu, EdgeLabelsAreRenumberedAndStandOnBothArcs) {
+  TuMembers members = kToy;
+  members["edge_labels"] = "12\n12\n-3\n-3\n7\n7\n";
+  members["edge_attributes"] = "0.5, 1\n0.5, 1\n2, 2\n2, 2\n-1, 0\n-1, 0\n";
+  const GraphSet set = parse_tu(members, "TOY");
+  EXPECT_EQ(set.graphs[0].labels_of_edges(), (std::vector<EdgeLabel>{2, 0}));
+  EXPECT_EQ(set.graphs[0].edge_label(set.graphs[0].arc(1, 0)), 2u);
+  EXPECT_EQ(set.graphs[1].labels_of_edges(), (std::vector<EdgeLabel>{1}));
+  EXPECT_EQ(set.edge_attribute_dim, 2u);
+  EXPECT_EQ(set.edge_attributes, (std::vector<std::vector<float>>{{0.5f, 1, 2, 2}, {-1, 0}}));
+  members["A"] = "2, 1\n3, 2\n4, 5\n";
+  members["edge_labels"] = "12\n-3\n7\n";
+  members["edge_attributes"] = "0.5, 1\n2, 2\n-1, 0\n";
+  EXPECT_EQ(parse_tu(members, "TOY"), set) << "edges in one direction, one line for each";
+}
+
+TEST(Tu, AttributesOfGraphsAreTargetsBesideLabelsOrInTheirPlace) {
+  TuMembers members = kToy;
+  members["graph_attributes"] = "0.25, -4\n1e3, 0\n";
+  GraphSet set = parse_tu(members, "TOY");
+  EXPECT_EQ(set.labels, (std::vector<int>{1, 0}));
+  EXPECT_EQ(set.targets, (std::vector<float>{0.25f, -4, 1000, 0}));
+  EXPECT_EQ(set.target_dim, 2u);
+  members.erase("graph_labels");
+  set = parse_tu(members, "TOY");
+  EXPECT_TRUE(set.labels.empty());
+  EXPECT_EQ(set.targets.size(), 4u);
+  members["graph_attributes"] = "1\n2\n3\n";
+  EXPECT_EQ(parse_tu(members, "TOY").graphs.size(), 3u) << "the last graph has no nodes";
+}
+
+TEST(Tu, MissingTargetsAreNotWritten) {
+  GraphSet set = parse_tu(kToy, "TOY");
+  set.target_dim = 1;
+  set.targets = {1, std::numeric_limits<float>::quiet_NaN()};
+  try {
+    (void)tu_members(set);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "target 0 of graph 1 is nan: a TUDataset holds only finite numbers");
+  }
+}
+
+TEST(Tu, CleaningMendsAndCounts) {
+  const TuMembers dirty = {{"A", "1, 2\n2, 1\n2, 2\n2, 1\n3, 2\n2, 1\n"},
+                           {"graph_indicator", "1\n1\n1\n"},
+                           {"edge_labels", "5\n5\n1\n6\n7\n5\n"}};
+  EXPECT_THROW((void)parse_tu(dirty, "TOY"), InputError);
+  Cleaning cleaning;
+  const GraphSet set = parse_tu(dirty, "TOY", &cleaning);
+  EXPECT_EQ(set.graphs[0].edges(), (std::vector<Edge>{{0, 1}, {1, 2}}));
+  EXPECT_EQ(set.graphs[0].labels_of_edges(), (std::vector<EdgeLabel>{1, 3})) << "of 1, 5, 6, 7";
+  EXPECT_EQ(cleaning, (Cleaning{.loops = 1, .repeats = 2, .one_way = 1, .conflicts = 1}));
+  EXPECT_EQ(cleaning.in_words(),
+            "dropped 1 loop; dropped 2 repeated edges; added the other direction of 1 edge; kept the first of "
+            "different labels or attributes on 1 edge");
+  Cleaning nothing;
+  EXPECT_EQ(parse_tu(kToy, "TOY", &nothing), parse_tu(kToy, "TOY"));
+  EXPECT_FALSE(nothing.any());
 }
 
 // ---- DIMACS

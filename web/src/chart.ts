@@ -9,6 +9,8 @@ export interface Series {
   name: string;
   ours?: Curve;
   paper?: Curve;
+  /** What `ours` is the mean of, drawn thin. */
+  folds?: Curve[];
 }
 
 export interface ChartOptions {
@@ -18,6 +20,10 @@ export interface ChartOptions {
   band: boolean;
   /** Accuracies end at 100. */
   percent: boolean;
+  /** The axis is as long as the curves are high, and numbers have four digits: for losses and errors in a unit of their own. */
+  fit?: boolean;
+  /** What `ours` is called in the legend. */
+  column?: string;
 }
 
 interface Point {
@@ -27,10 +33,10 @@ interface Point {
   high: number;
 }
 
-const points = (curve: Curve): Point[] =>
+const points = (curve: Curve, most: number): Point[] =>
   curve.epoch.map((epoch, i) => {
     const d = curve.deviation?.[i] ?? 0;
-    return { epoch, value: curve.mean[i], low: curve.mean[i] - d, high: Math.min(100, curve.mean[i] + d) };
+    return { epoch, value: curve.mean[i], low: curve.mean[i] - d, high: Math.min(most, curve.mean[i] + d) };
   });
 
 const SMOOTH = 5;
@@ -58,14 +64,17 @@ const lastEpoch = (curve?: Curve): number => (curve && curve.epoch.length > 0 ? 
 
 export function chart(series: Series[], options: ChartOptions): HTMLElement {
   const hidden = new Set<string>();
-  const oursEnd = Math.max(0, ...series.map((s) => lastEpoch(s.ours)));
+  const oursEnd = Math.max(0, ...series.flatMap((s) => [s.ours, ...(s.folds ?? [])]).map(lastEpoch));
   const paperEnd = Math.max(0, ...series.map((s) => lastEpoch(s.paper)));
   const hasPaper = paperEnd > 0;
   // Where our runs were much shorter than the paper's, ours fill the width until asked otherwise.
   const shorter = hasPaper && oursEnd > 0 && oursEnd < 0.8 * paperEnd;
   const long = series.some((s) => (s.ours?.epoch.length ?? 0) >= 20 * SMOOTH);
-  const state = { paper: true, band: options.band, wide: !shorter, smooth: long, epoch: 0 };
-  const drawn = (curve: Curve): Point[] => points(state.smooth ? smoothed(curve) : curve);
+  const several = series.some((s) => (s.folds?.length ?? 0) > 1);
+  const state = { paper: true, band: options.band, wide: !shorter, smooth: long, folds: several, epoch: 0 };
+  const most = options.fit && !options.percent ? Infinity : 100;
+  const inDigits = (value: number): string => options.fit ? String(Number(value.toPrecision(4))) : value.toFixed(2);
+  const drawn = (curve: Curve): Point[] => points(state.smooth ? smoothed(curve) : curve, most);
   const end = (): number => (state.wide ? Math.max(oursEnd, paperEnd) : oursEnd || paperEnd);
   state.epoch = oursEnd || paperEnd;
 
@@ -83,7 +92,7 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
     const ended = curve !== undefined && value === undefined && lastEpoch(curve) > 0 && state.epoch > lastEpoch(curve);
     cell.className = ended ? "ended" : "";
     cell.title = ended ? `after its last epoch, ${lastEpoch(curve)}` : "";
-    cell.textContent = ended ? curve.mean[curve.mean.length - 1].toFixed(2) : value === undefined ? "–" : value.toFixed(2);
+    cell.textContent = ended ? inDigits(curve.mean[curve.mean.length - 1]) : value === undefined ? "–" : inDigits(value);
   }
 
   function readAt(epoch: number): void {
@@ -110,16 +119,16 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
     // Up to the first point beyond the end, so that a line runs on to the frame, which clips it.
     const inside = (p: Point, i: number, all: Point[]): boolean => i === 0 ? p.epoch <= end() : all[i - 1].epoch < end();
     const marks: Plot.Markish[] = [];
-    let low = options.percent ? 50 : 0;
-    let high = options.percent ? 100 : 1;
+    let low = options.fit ? Infinity : options.percent ? 50 : 0;
+    let high = options.fit ? -Infinity : options.percent ? 100 : 1;
     const fit = (values: number[]): void => {
       for (const v of values) [low, high] = [Math.min(low, v), Math.max(high, v)];
     };
-    if (options.percent) marks.push(Plot.ruleY([50], { stroke: "currentColor", strokeOpacity: 0.35, strokeDasharray: "2,3" }));
+    if (options.percent && !options.fit) marks.push(Plot.ruleY([50], { stroke: "currentColor", strokeOpacity: 0.35, strokeDasharray: "2,3" }));
     for (const s of shown) {
       const stroke = modelColour(s.name);
       if (s.paper && state.paper) {
-        const data = points(s.paper).filter(inside);
+        const data = points(s.paper, most).filter(inside);
         fit(data.map((p) => p.value));
         marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 1.5, strokeDasharray: "5,4", strokeOpacity: 0.75, clip: true, className: "paper-line" }));
       }
@@ -128,7 +137,16 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
       if (!s.ours || !state.band) continue;
       const data = drawn(s.ours).filter(inside);
       fit(data.map((p) => p.low));
+      if (options.fit) fit(data.map((p) => p.high));
       marks.push(Plot.areaY(data, { x: "epoch", y1: "low", y2: "high", fill: modelColour(s.name), fillOpacity: 0.13, clip: true, className: "band" }));
+    }
+    for (const s of state.folds ? shown : []) {
+      for (const fold of s.folds ?? []) {
+        const data = drawn(fold).filter(inside);
+        fit(data.map((p) => p.value));
+        marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke: modelColour(s.name), strokeWidth: 1, strokeOpacity: 0.4, clip: true, className: "fold-line" }));
+        if (data.length === 1) marks.push(Plot.dot(data, { x: "epoch", y: "value", stroke: modelColour(s.name), strokeOpacity: 0.4 }));
+      }
     }
     for (const s of shown) {
       if (!s.ours) continue;
@@ -138,12 +156,17 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
       marks.push(Plot.lineY(data, { x: "epoch", y: "value", stroke, strokeWidth: 2.2, strokeLinejoin: "round", clip: true, className: "our-line" }));
       if (data.length === 1) marks.push(Plot.dot(data, { x: "epoch", y: "value", fill: stroke }));
     }
+    const range = (): [number, number] => {
+      if (!options.fit) return [Math.max(0, Math.floor(low / 5) * 5), high];
+      if (!(low <= high)) return [0, 1];  // all are hidden
+      return low === high ? [low - Math.abs(low || 1) / 10, high + Math.abs(high || 1) / 10] : [low, high];
+    };
     const height = Math.round(Math.max(220, Math.min(360, width * 0.52)));
     const plot = Plot.plot({
-      width, height, marginLeft: 44, marginRight: 12, marginBottom: 36,
+      width, height, marginLeft: options.fit ? 56 : 44, marginRight: 12, marginBottom: 36,
       style: { background: "none", color: "inherit", fontSize: "12px", overflow: "visible" },
       x: { label: "epoch", domain: [0, Math.max(1, end())], nice: false, labelArrow: "none" },
-      y: { label: options.yLabel, domain: [Math.max(0, Math.floor(low / 5) * 5), high], grid: true, labelArrow: "none" },
+      y: { label: options.yLabel, domain: range(), nice: options.fit, grid: true, labelArrow: "none" },
       marks,
     }) as SVGSVGElement & Plot.Plot;
     plot.setAttribute("role", "img");
@@ -164,7 +187,7 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
   }
 
   const legend = h("table", { class: "legend" },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, epochText), h("th", { scope: "col" }, "ours"), hasPaper && h("th", { scope: "col" }, "paper"))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, epochText), h("th", { scope: "col" }, options.column ?? "ours"), hasPaper && h("th", { scope: "col" }, "paper"))),
     h("tbody", {}, series.map((s) => {
       const ours = h("td", {});
       const paper = h("td", {});
@@ -187,6 +210,7 @@ export function chart(series: Series[], options: ChartOptions): HTMLElement {
   };
   const controls = h("div", { class: "controls" },
     hasPaper && check("the paper’s curves (dashed)", true, (v) => { state.paper = v; }),
+    several && check("every fold (thin)", true, (v) => { state.folds = v; }),
     options.band && check("± one deviation", true, (v) => { state.band = v; }),
     long && check(`our lines smoothed over ${SMOOTH} epochs`, true, (v) => { state.smooth = v; }),
     shorter && check(`all ${paperEnd} epochs of the paper`, false, (v) => { state.wide = v; }));

@@ -17,3 +17,6 @@ export function classColour(id: number): string {
   const light = [0.68, 0.8, 0.56][id % 3];
   return `oklch(${light} 0.13 ${hue.toFixed(1)})`;
 }
+
+/** Of an edge with a label; 0 has the colour of all edges. */
+export const labelColour = (label: number): string => palette[(label - 1) % palette.length];

@@ -1,4 +1,7 @@
 // What `tyche report` and `tyche wl --page` put into the page (src/report/page.cpp, pair_page.cpp, viewer.cpp).
+import type { DistinguishRun } from "./distinguish";
+import type { PackedPair } from "./packed";
+import type { TrainingRun } from "./training";
 
 export type Subset = "all" | "EXP" | "CORRUPT";
 
@@ -75,13 +78,16 @@ export interface DrawnGraph {
   nodes: number;
   width: number;
   height: number;
-  planar: boolean;
+  /** Unknown where the page itself has drawn it. */
+  planar?: boolean;
   /** Drawn in the places of the other graph of the pair, of which it has all edges. */
-  borrowed: boolean;
+  borrowed?: boolean;
   x: number[];
   y: number[];
   type: number[];
   edges: number[];
+  /** One per edge; none where no edge has a label. */
+  edge_label?: number[];
   name?: string[];
   core?: number[];
   added?: number[];
@@ -89,7 +95,7 @@ export interface DrawnGraph {
 
 export interface Verdict {
   distinguished: boolean;
-  classes: number;
+  classes?: number;
   round?: number;
   stable_after?: number;
 }
@@ -99,16 +105,17 @@ export interface Pair {
   subset: string;
   core?: number;
   graphs: [DrawnGraph, DrawnGraph];
-  wl1: Verdict & { rounds: number[][] };
-  wl2: Verdict;
-  isomorphic: boolean;
+  wl1: Verdict & { classes: number; rounds: number[][] };
+  /** Nothing where nobody asked. */
+  wl2?: Verdict;
+  isomorphic?: boolean;
 }
 
 export interface DataSet {
   name: string;
   graphs?: number;
   paired?: boolean;
-  pairs: Pair[];
+  pairs: (Pair | PackedPair)[];
   missing?: string;
 }
 
@@ -126,18 +133,46 @@ export interface Call {
   seconds: number;
 }
 
-export interface Report {
+/** What every page holds. */
+export interface Made {
   version: string;
   made: string;
   command: string;
-  /** "pair": the page of two graphs, without experiments. */
+}
+
+/** Results of `reproduce`; with `shows` "pair" the page of two graphs, without experiments. */
+export interface Report extends Made {
   shows?: "pair";
   log: Call[];
   experiments: Experiment[];
   data: DataSet[];
 }
 
-export function readReport(): Report | null {
+/** A run of `distinguish`. */
+export interface DistinguishReport extends Made {
+  shows: "distinguish";
+  run: DistinguishRun;
+}
+
+/** A run of `train`. */
+export interface TrainingReport extends Made {
+  shows: "train";
+  run: TrainingRun;
+}
+
+/** Pairs that something takes for equal. */
+export interface ConfusedReport extends Made {
+  shows: "confused";
+  title: string;
+  lead: string;
+  rows: [name: string, value: string, note: string][];
+  pairs: PackedPair[];
+  too_large: number;
+}
+
+export type Page = Report | DistinguishReport | TrainingReport | ConfusedReport;
+
+export function readPage(): Page | null {
   const parsed: unknown = JSON.parse(document.getElementById("tyche-data")!.textContent!);
-  return typeof parsed === "object" && parsed !== null ? (parsed as Report) : null;
+  return typeof parsed === "object" && parsed !== null ? (parsed as Page) : null;
 }

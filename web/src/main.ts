@@ -1,9 +1,12 @@
 // Builds the page from the data in it.
 import { chart, type Series } from "./chart";
-import { readReport, type Experiment, type Report, type Subset } from "./data";
+import { confusedPage } from "./confused";
+import { readPage, type Experiment, type Page, type Report, type Subset } from "./data";
+import { distinguishPage } from "./distinguish";
 import { duration, h, themeButton } from "./dom";
 import { pairPage } from "./pair";
 import { resultTable, runDetails } from "./tables";
+import { trainingPage } from "./training";
 import { viewer } from "./viewer";
 
 const subsetTitle: Record<Subset, string> = { all: "all test graphs", EXP: "EXP-like graphs", CORRUPT: "CORRUPT graphs" };
@@ -95,25 +98,37 @@ function provenance(report: Report): HTMLElement {
     h("dl", { class: "call" }, h("dt", {}, "this page"), h("dd", {}, h("code", {}, report.command), ` (${report.made})`)));
 }
 
+/** Pages that show one thing. */
+function single(page: Page): { top: HTMLElement[]; main: HTMLElement[] } | null {
+  switch (page.shows) {
+    case "pair": return pairPage(page);
+    case "distinguish": return distinguishPage(page);
+    case "train": return trainingPage(page);
+    case "confused": return confusedPage(page);
+    case undefined: return null;
+  }
+}
+
 function main(): void {
-  const report = readReport();
+  const page = readPage();
   const root = document.getElementById("main")!;
-  if (!report) {
-    root.append(h("p", {}, "This is the template of a report: ", h("code", {}, "tyche report DIR --out report.html"), " fills it; so does ", h("code", {}, "tyche wl A B --page out.html"), "."));
+  if (!page) {
+    root.append(h("p", {}, "This is the template of a report: ", h("code", {}, "tyche report DIR --out report.html"), " fills it; so do other commands, say ", h("code", {}, "tyche wl A B --page out.html"), "."));
     return;
   }
-  if (report.shows === "pair") {
-    const { top, main } = pairPage(report);
-    document.getElementById("top")!.append(...top);
-    root.append(...main);
+  const other = single(page);
+  if (other) {
+    document.getElementById("top")!.append(...other.top);
+    root.append(...other.main);
     return;
   }
+  const report = page as Report;
   document.getElementById("top")!.append(...header(report));
   root.append(...report.experiments.map(section));
   if (report.data.length > 0) {
     root.append(h("section", { id: "data" }, h("h2", {}, "The data"),
       h("p", { class: "lead" }, "Pick a pair: one formula is satisfiable, the other is not. The graphs of an EXP pair look alike to colour refinement (1-WL); those of a CORRUPT pair differ by a few edges and do not. Click a node to give it a colour of its own, and see colours split in both graphs. Graphs are drawn from planar embeddings."),
-      viewer(report.data)));
+      viewer(report.data).element));
   }
   root.append(provenance(report));
 }

@@ -1,4 +1,5 @@
 // One graph drawn: nodes that can be pointed at, reached by keyboard and pressed, and repainted without being drawn again.
+import { labelColour } from "./colours";
 import type { DrawnGraph } from "./data";
 import { svg } from "./dom";
 
@@ -63,11 +64,15 @@ export function picture(g: DrawnGraph, extent: { width: number; height: number }
   const pad = 0.55;
   const box = `${-pad - (extent.width - g.width) / 2} ${-pad - (extent.height - g.height) / 2} ${extent.width + 2 * pad} ${extent.height + 2 * pad}`;
   const added = new Set(g.added ?? []);
-  const element = svg("svg", { viewBox: box, class: "graph", role: "group", "aria-label": `${graphName(g)}: ${g.nodes} nodes, ${g.edges.length / 2} edges. Arrow keys go from node to node, Enter individualises.` });
+  const element = svg("svg", { viewBox: box, class: g.edges.length > 12 * g.nodes ? "graph dense" : "graph", role: "group", "aria-label": `${graphName(g)}: ${g.nodes} nodes, ${g.edges.length / 2} edges. Arrow keys go from node to node, Enter individualises.` });
   for (let e = 0; e < g.edges.length / 2; ++e) {
     const [u, v] = [g.edges[2 * e], g.edges[2 * e + 1]];
     const literals = g.name && isLiteral(g, u) && isLiteral(g, v);
-    element.append(svg("line", { x1: g.x[u], y1: g.y[u], x2: g.x[v], y2: g.y[v], class: added.has(e) ? "edge added" : literals ? "edge literals" : "edge" }));
+    const label = g.edge_label?.[e] ?? 0;
+    element.append(svg("line", {
+      x1: g.x[u], y1: g.y[u], x2: g.x[v], y2: g.y[v], class: added.has(e) ? "edge added" : literals ? "edge literals" : label > 0 ? "edge labelled" : "edge",
+      style: label > 0 && `stroke:${labelColour(label)}`,
+    }, g.edge_label && svg("title", {}, `edge ${u}, ${v}: label ${label}`)));
   }
   const nodes = Array.from({ length: g.nodes }, (_, v) => {
     const shape = !g.name || isLiteral(g, v)

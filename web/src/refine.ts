@@ -1,5 +1,5 @@
 // Colour refinement (1-WL) of two graphs together, with exact ranks: colours are numbered by (old colour, sorted colours of the
-// neighbours), an individualised node just before the rest of its class. So numbers mean the same in both graphs and do not depend on
+// neighbours, each behind the label of its edge where edges have labels), an individualised node just before the rest of its class. So numbers mean the same in both graphs and do not depend on
 // how nodes are numbered. Pure functions: the page and the tests use the same.
 
 /** Two graphs as one: the nodes of the right graph follow those of the left one. */
@@ -9,6 +9,8 @@ export interface Joint {
   left: number;
   types: number[];
   neighbours: number[][];
+  /** Of the edge to each neighbour; none where no edge has a label. */
+  labels?: number[][];
 }
 
 interface Plain {
@@ -16,20 +18,26 @@ interface Plain {
   type: number[];
   /** u, v, u, v, … */
   edges: number[];
+  /** One per edge. */
+  edge_label?: number[];
 }
 
 export function join(a: Plain, b: Plain): Joint {
   const neighbours: number[][] = Array.from({ length: a.nodes + b.nodes }, () => []);
+  const labels: number[][] | undefined = a.edge_label || b.edge_label ? neighbours.map(() => []) : undefined;
   const add = (g: Plain, shift: number): void => {
     for (let e = 0; e < g.edges.length; e += 2) {
       const [u, v] = [g.edges[e] + shift, g.edges[e + 1] + shift];
       neighbours[u].push(v);
       neighbours[v].push(u);
+      const label = g.edge_label?.[e / 2] ?? 0;
+      labels?.[u].push(label);
+      labels?.[v].push(label);
     }
   };
   add(a, 0);
   add(b, a.nodes);
-  return { nodes: a.nodes + b.nodes, left: a.nodes, types: [...a.type, ...b.type], neighbours };
+  return { nodes: a.nodes + b.nodes, left: a.nodes, types: [...a.type, ...b.type], neighbours, labels };
 }
 
 /** 0 for the nodes that come first in the order, 1 for the next different ones, and so on. */
@@ -87,7 +95,8 @@ export function refine(g: Joint, colours: number[], go: (colours: number[]) => b
 
 /** The members of a class in parts, by the sorted colours of their neighbours. Those not in `again` are all alike. */
 function partition(g: Joint, colours: number[], members: number[], again: Set<number>): number[][] {
-  const around = (v: number): number[] => g.neighbours[v].map((w) => colours[w]).sort((x, y) => x - y);
+  // An edge's label and the colour behind it as one number.
+  const around = (v: number): number[] => g.neighbours[v].map((w, i) => colours[w] + g.nodes * (g.labels?.[v][i] ?? 0)).sort((x, y) => x - y);
   const seen = members.filter((v) => again.has(v)).map((v) => ({ nodes: [v], around: around(v) }));
   const rest = members.filter((v) => !again.has(v));
   if (rest.length > 0) seen.push({ nodes: rest, around: around(rest[0]) });
@@ -134,7 +143,7 @@ export function renumberedDifference(g: Joint, colours: number[]): number {
     const out = new Set<string>();
     for (const v of order) {
       out.add(`type ${at.get(v)} ${g.types[v]}`);
-      for (const w of g.neighbours[v]) if (at.get(v)! < at.get(w)!) out.add(`${at.get(v)} ${at.get(w)}`);
+      g.neighbours[v].forEach((w, i) => { if (at.get(v)! < at.get(w)!) out.add(`${at.get(v)} ${at.get(w)} ${g.labels?.[v][i] ?? 0}`); });
     }
     return out;
   };

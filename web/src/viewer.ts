@@ -5,6 +5,7 @@ import { classColour } from "./colours";
 import type { DataSet, DrawnGraph, Pair } from "./data";
 import { h, svg } from "./dom";
 import { nodeName, panel } from "./panel";
+import { isPacked, unpack } from "./packed";
 import { Path, type Counterpart } from "./path";
 import { graphName, isLiteral, partClass, partName, picture, type Look, type Picture } from "./picture";
 import { differing, join } from "./refine";
@@ -22,8 +23,14 @@ const label = (g: DrawnGraph): string => g.name ? (g.label === 1 ? "satisfiable,
 /** For the start of a sentence; a code like g6:Bw stays as it is. */
 const capital = (text: string): string => text.startsWith("g6:") ? text : text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `start`: what the colours of nodes show at first. */
-export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
+export interface Viewer {
+  element: HTMLElement;
+  /** Opens a pair of the set at hand. */
+  show(pair: number): void;
+}
+
+/** `start`: what the colours of nodes show at first. `opened` is told which pair of the set at hand is shown. */
+export function viewer(sets: DataSet[], start: Mode = "parts", opened: (pair: number) => void = () => {}): Viewer {
   const root = h("div", { class: "viewer" });
   let set = sets.find((s) => s.pairs.length > 0) ?? sets[0];
   let at = 0;
@@ -46,6 +53,7 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
   const steps = h("div", { class: "steps" });
   const counts = h("div", { class: "counts" });
   const key = h("p", { class: "key" });
+  const caption = h("p", { class: "caption", hidden: true });
   const controls = panel({
     random: (toTheEnd) => advance(() => { while (path.addRandom(!toTheEnd) && toTheEnd); }),
     undo: () => back(() => path.undo()),
@@ -57,15 +65,16 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
   const setSelect = h("select", { "aria-label": "Data set", onchange: () => { set = sets[Number(setSelect.value)]; at = 0; fillPairs(); open(); } },
     sets.map((s, i) => h("option", { value: i, selected: s === set }, s.name)));
   const pairSelect = h("select", { "aria-label": "Pair", onchange: () => { at = Number(pairSelect.value); open(); } });
-  const turn = (by: number): void => {
-    at = (at + by + set.pairs.length) % set.pairs.length;
+  const show = (pair: number): void => {
+    at = pair;
     pairSelect.value = String(at);
     open();
   };
+  const turn = (by: number): void => show((at + by + set.pairs.length) % set.pairs.length);
   const modes = (["parts", "wl"] as const).map((m) => h("button", { type: "button", "data-mode": m, onclick: () => { mode = m; stop(); paint(); } }, m === "parts" ? "Parts" : "1-WL, round by round"));
 
   function fillPairs(): void {
-    pairSelect.replaceChildren(...set.pairs.map((p, i) =>
+    pairSelect.replaceChildren(...set.pairs.map((p, i) => isPacked(p) ? h("option", { value: i }, p.title) :
       h("option", { value: i }, `${set.paired ? "pair" : "graphs"} ${set.paired ? p.pair : `${p.graphs[0].index}, ${p.graphs[1].index}`}${p.subset ? ` (${p.subset}${p.core ? `, core of ${2 * p.core} variables` : ""})` : ""}`)));
   }
 
@@ -219,8 +228,8 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
     verdicts.replaceChildren(
       h("p", {}, h("b", {}, "1-WL "), one.distinguished ? badge(true, `tells them apart after round ${one.round}`) : badge(false, "cannot tell them apart"),
         one.distinguished ? "" : ` The colours settle after ${one.rounds.length - 1} ${one.rounds.length === 2 ? "round" : "rounds"} at ${one.classes}, ${one.classes === 1 ? "which" : "and each"} is on as many nodes left as right. A message-passing network without random features gives both graphs the same answer.`),
-      h("p", {}, h("b", {}, "2-WL "), two.distinguished ? badge(true, `tells them apart after round ${two.round}`) : badge(false, "cannot tell them apart either")),
-      h("p", {}, h("b", {}, "In truth "), pair.isomorphic ? "they are isomorphic: one graph, with its nodes in another order." : "they are not isomorphic."));
+      ...(two ? [h("p", {}, h("b", {}, "2-WL "), two.distinguished ? badge(true, two.round === undefined ? "tells them apart" : `tells them apart after round ${two.round}`) : badge(false, "cannot tell them apart either"))] : []),
+      ...(pair.isomorphic !== undefined ? [h("p", {}, h("b", {}, "In truth "), pair.isomorphic ? "they are isomorphic: one graph, with its nodes in another order." : "they are not isomorphic.")] : []));
   }
 
   function open(): void {
@@ -233,7 +242,10 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
       return;
     }
     controls.element.hidden = false;
-    pair = set.pairs[at];
+    const chosen = set.pairs[at];
+    pair = isPacked(chosen) ? unpack(chosen) : chosen;
+    caption.textContent = isPacked(chosen) ? chosen.caption ?? "" : "";
+    caption.hidden = caption.textContent === "";
     const [a, b] = pair.graphs;
     path = new Path(join(a, b));
     follow();
@@ -242,17 +254,19 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
     const handlers = (shift: number) => ({ point: (v: number, says: string) => point(v + shift, says), press: (v: number) => press(v + shift) });
     pictures = [picture(a, extent, handlers(0)), picture(b, extent, handlers(a.nodes))];
     stage.replaceChildren(...pair.graphs.map((g, i) => h("figure", { class: "drawn" },
-      h("figcaption", {}, h("b", {}, capital(graphName(g))), `: ${label(g)}${g.nodes} nodes, ${g.edges.length / 2} edges${g.borrowed ? ", placed like its partner" : g.planar ? "" : ", not planar: edges cross"}`),
+      h("figcaption", {}, h("b", {}, capital(graphName(g))), `: ${label(g)}${g.nodes} nodes, ${g.edges.length / 2} edges${g.borrowed ? ", placed like its partner" : g.planar === false ? ", not planar: edges cross" : ""}`),
       pictures[i].element)));
     about.textContent = "Point at a node to read what it stands for, click it to individualise it.";
     drawVerdicts();
     paint();
+    opened(at);
   }
 
   function legend(): (Node | string)[] {
     const g = pair.graphs[0];
-    if (mode === "wl") return [`A number and its colour name a class of nodes that look the same so far.${g.name ? " Circles are literals, squares disjunctions." : ""}${path.steps.length > 0 ? " A ring with a number: individualised in that step." : ""}`];
-    if (!g.name) return ["Colours stand for node types."];
+    const labelled = pair.graphs.some((x) => x.edge_label) ? " Colours of edges stand for their labels, grey is 0." : "";
+    if (mode === "wl") return [`A number and its colour name a class of nodes that look the same so far.${g.name ? " Circles are literals, squares disjunctions." : ""}${path.steps.length > 0 ? " A ring with a number: individualised in that step." : ""}${labelled}`];
+    if (!g.name) return [pair.graphs.some((x) => x.type.some((t) => t !== x.type[0])) ? "Colours stand for node types." + labelled : "All nodes are of one type." + labelled];
     const item = (cls: string, square: boolean, text: string): Node => h("span", { class: "key-item" },
       svg("svg", { viewBox: "0 0 20 20", class: "graph key-icon", "aria-hidden": "true" }, svg("g", { class: `node ${cls}` }, square ? svg("rect", { x: 3, y: 3, width: 14, height: 14, rx: 2 }) : svg("circle", { cx: 10, cy: 10, r: 8 }))), text);
     const out: (Node | string)[] = g.core
@@ -273,8 +287,8 @@ export function viewer(sets: DataSet[], start: Mode = "parts"): HTMLElement {
         h("button", { type: "button", onclick: () => turn(-1), "aria-label": "Previous pair" }, "◀"),
         h("button", { type: "button", onclick: () => turn(1), "aria-label": "Next pair" }, "▶")],
       h("span", { class: "segments", role: "group", "aria-label": "What colours show" }, modes)),
-    steps, stage, about, key, h("div", { class: "below" }, h("div", {}, controls.element, verdicts), counts));
+    caption, steps, stage, about, key, h("div", { class: "below" }, h("div", {}, controls.element, verdicts), counts));
   fillPairs();
   open();
-  return root;
+  return { element: root, show };
 }

@@ -1,9 +1,9 @@
-// node page.mjs TYCHE: makes results and their page with the program TYCHE, and pages of two graphs; opens them in Chromium from file://
-// and uses them.
+// node page.mjs TYCHE: makes results and their page with the program TYCHE, pages of two graphs, of a run of distinguish and of a run of
+// train; opens them in Chromium from file:// and uses them.
 // Exit code 77 (skipped) where Chromium or playwright-core is missing.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -20,8 +20,9 @@ const { chromium } = await import(pathToFileURL(playwright).href);
 
 const folder = mkdtempSync(join(tmpdir(), "tyche-page-"));
 const tyche = (...args) => execFileSync(program, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
-/** Exit code 1 says that the graphs are not told apart. */
-const compare = (...args) => { try { tyche("wl", ...args); } catch (error) { assert.equal(error.status, 1); } };
+/** Exit code 1 says that graphs are not told apart. */
+const ask = (...args) => { try { tyche(...args); } catch (error) { assert.equal(error.status, 1); } };
+const compare = (...args) => ask("wl", ...args);
 const NAME = `<script>document.title = "broken"</script> & "co"`;
 
 function makePage() {
@@ -63,12 +64,50 @@ name = '${NAME}'
   writeFileSync(join(folder, "<script>alert(1).txt"), "8\n" + [0, 1, 0, 1, 0, 1, 0, 1].map((label) => `3 ${label}\n0 1 1\n0 2 0 2\n0 1 1\n`).join(""));
 }
 
+/** Graphs of one label, in the text format: lists of neighbours. */
+function writeGraphs(file, graphs) {
+  writeFileSync(join(folder, file), `${graphs.length}\n${graphs.map((near) => `${near.length} 0\n${near.map((n) => `0 ${n.length} ${n.join(" ")}\n`).join("")}`).join("")}`);
+}
+const ring = (n, from = 0) => Array.from({ length: n }, (_, i) => [from + ((i + n - 1) % n), from + ((i + 1) % n)]);
+
+function makeRuns() {
+  // Told apart by colours; isomorphic; too large to draw.
+  writeGraphs("<b>pairs.txt", [ring(6), [...ring(3), ...ring(3, 3)], ring(7), ring(7), ring(301), Array.from({ length: 302 }, (_, v) => [v ^ 1])]);
+  ask("distinguish", "<b>pairs.txt", "--random", "colours", "--depth", "2", "--width", "16", "--epochs", "64", "--lr", "0.005", "--draws", "64", "--train-draws", "8", "--seeds", "2", "--out", "judged", "--quiet");
+  tyche("report", "judged", "--out", "judged.html", "--quiet");
+  rmSync(join(folder, "<b>pairs.txt"));
+  tyche("report", "judged", "--out", "gone.html", "--quiet");
+  tyche("generate", "exp", "--out", "exp", "--pairs", "6", "--quiet");
+  tyche("train", "--data", "exp", "--rni", "0.5", "--width", "8", "--layers", "2", "--folds", "3", "--epochs", "6", "--out", "mine", "--quiet");
+  tyche("report", "mine", "--out", "mine.html", "--quiet");
+  rmSync(join(folder, "mine/fold-2"), { recursive: true });
+  rmSync(join(folder, "mine/summary.json"));
+  tyche("report", "mine", "--out", "unfinished.html", "--quiet");
+}
+
+/** The page of pairs that look alike, as src/report/confused_page.cpp fills it (its test pins the format). */
+function makeConfused() {
+  const html = readFileSync(join(folder, "two.html"), "utf8");
+  const data = {
+    version: "0", made: "now", command: "tyche inspect --data d --page confused.html", shows: "confused", title: `${NAME}: alike`, lead: "A verdict.",
+    rows: [["graphs", "4", ""], ["best accuracy", "50 %", "by 1-WL"]], too_large: 2,
+    pairs: [
+      { title: "graph 0, graph 1", caption: "Labels 0 and 1.", graphs: [{ title: "graph 0", code: "EhEG" }, { title: "graph 1", code: "EwCW" }] },
+      { title: "graph 2, graph 3", caption: "", graphs: [{ title: "graph 2", code: "Bw", edge_label: [0, 1, 2] }, { title: "graph 3", code: "Bw", edge_label: [2, 1, 0] }] },
+    ],
+  };
+  const text = JSON.stringify(data).replace(/</g, "\\u003c");
+  writeFileSync(join(folder, "confused.html"), html.replace(/(<script id="tyche-data" type="application\/json">)[\s\S]*?(<\/script>)/, (_, a, b) => a + text + b));
+}
+
 async function main() {
   makePage();
+  makeRuns();
   tyche("reproduce", "exp-curves.toml", "attack.toml", "--out", "out", "--quiet");
   tyche("report", "out", "--out", "report.html", "--pairs", "4");
   compare("g6:EhEG", "g6:EwCW", "--page", "two.html");
   compare("g6:EhEG", "g6:EhEG", "--page", "copy.html");
+  makeConfused();
   const browser = await chromium.launch({
     executablePath: browserPath,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
@@ -77,7 +116,11 @@ async function main() {
     for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
       await use(browser, width, scheme);
       await usePair(browser, width, scheme);
+      await useJudged(browser, width, scheme);
+      await useTraining(browser, width, scheme);
     }
+    await useGone(browser);
+    await useConfused(browser);
     await useCopy(browser);
   } finally {
     await browser.close();
@@ -348,6 +391,108 @@ async function useCopy(browser) {
   await page.waitForFunction(() => /^the same graph/.test(document.querySelector(".verdict").textContent));
   assert.match(await shown.says(), /renumbered by colour the two graphs are equal, edge for edge: they are isomorphic/);
   assert.match(await page.locator(".verdicts").textContent(), /they are isomorphic/);
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** The page of a run of distinguish. */
+async function useJudged(browser, width, scheme) {
+  const { page, troubles, context } = await openPage(browser, "judged.html", width, scheme);
+  const shown = look(page);
+  assert.equal(await page.title(), "tyche: pairs told apart, <b>pairs.txt");
+  const all = page.locator('.counts-table tr[data-category="all"] td');
+  assert.deepEqual(await all.allTextContents(), ["3", "2", "0", "1", "1", "2", "2", "2"]);
+  assert.equal(await page.locator(".published").count(), 0);
+
+  // The isomorphic pair failed, so it comes first, in the list and in the viewer.
+  const line = (name) => page.locator(`.pair-list tr[data-pair="${name}"]`);
+  assert.equal(await page.locator(".pair-list tbody tr").first().getAttribute("data-pair"), "1");
+  assert.match(await line("1").textContent(), /not told apart.*isomorphic/);
+  assert.match(await line("0").textContent(), /told apart.*· 10⁻/);
+  assert.equal(await line("2").locator("button").count(), 0, "301 nodes are not drawn");
+  assert.equal(await page.locator("#look .drawn .node").count(), 14);
+  assert.match(await page.locator(".caption").textContent(), /seed 1: not told apart, p = .* times of 64.*seed 2/);
+  assert.ok((await line("1").getAttribute("class")).includes("marked"));
+  await page.locator('[data-control="failed"]').check();
+  assert.equal(await page.locator(".pair-list tbody tr").count(), 1);
+  await page.locator('[data-control="failed"]').uncheck();
+
+  // Another pair, from the list: drawn, refined and individualised here.
+  await line("0").locator("button").click();
+  assert.equal(await page.locator("#look .drawn .node").count(), 12);
+  assert.equal(await page.locator("#look .drawn line.edge").count(), 12);
+  assert.ok((await line("0").getAttribute("class")).includes("marked"));
+  assert.match(await page.locator(".verdicts").textContent(), /1-WL cannot tell them apart.*2-WL tells them apart.*not isomorphic/);
+  await shown.node(0, 0).click();
+  assert.match(await shown.says(), /they differ now.*whichever of the 6 nodes.*not isomorphic/);
+  await page.getByLabel("Next pair").click();
+  assert.equal(await page.locator("#look .drawn .node").count(), 14);
+
+  assert.match(await page.locator("#how").textContent(), /tyche distinguish '.*<b>pairs\.txt'.* --random colours --depth 2.* --seeds 2/);
+  await page.locator("#how summary").click();
+  assert.match(await page.locator(".settings").textContent(), /model\.width16/);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** The same after its data is gone: everything but the pictures. */
+async function useGone(browser) {
+  const { page, troubles, context } = await openPage(browser, "gone.html", 1280, "light");
+  assert.match(await page.locator(".missing").textContent(), /There are no pictures: .*pairs\.txt/);
+  assert.equal(await page.locator(".pair-list tbody tr").count(), 3);
+  assert.equal(await page.locator(".pair-list button").count(), 0);
+  assert.equal(await page.locator(".drawn").count(), 0);
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** Pairs under a summary, drawn here; one of them with labelled edges. */
+async function useConfused(browser) {
+  const { page, troubles, context } = await openPage(browser, "confused.html", 390, "dark");
+  const shown = look(page);
+  assert.equal(await page.locator("h1").textContent(), `${NAME}: alike`);
+  assert.deepEqual(await page.locator(".summary tr").last().locator("td").allTextContents(), ["50 %", "by 1-WL"]);
+  assert.match(await page.locator("#look .lead").textContent(), /2 more have a graph too large to draw/);
+  assert.equal(await page.locator(".caption").textContent(), "Labels 0 and 1.");
+  assert.match(await shown.says(), /still equal: 1-WL cannot tell them apart/);
+  await shown.node(0, 0).click();
+  assert.match(await shown.says(), /they differ now.*not isomorphic/);
+  await page.getByLabel("Next pair").click();
+  assert.equal(await page.locator(".caption").isVisible(), false);
+  assert.equal(await page.locator(".edge.labelled").count(), 4);
+  assert.match(await page.locator(".key").textContent(), /Colours of edges stand for their labels/);
+  assert.match(await shown.says(), /the same graph/);  // labels make every node its own colour
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** The page of a run of train, whole and unfinished. */
+async function useTraining(browser, width, scheme) {
+  const { page, troubles, context } = await openPage(browser, "mine.html", width, scheme);
+  assert.equal(await page.title(), "tyche: gcn on exp");
+  assert.match(await page.locator(".how-far").textContent(), /^ 3 folds, 6 epochs$/);
+  assert.equal(await page.locator(".folds-table tbody tr").count(), 4);
+  assert.match(await page.locator(".folds-table .total").textContent(), /^mean.*\d+\.\d\d ± \d+\.\d\d/);
+  const charts = page.locator("#curves .chart");
+  assert.deepEqual(await charts.locator("figcaption").allTextContents(), ["Loss", "Accuracy"]);
+  const chart = charts.nth(1);
+  await chart.scrollIntoViewIfNeeded();
+  await chart.locator("svg .our-line path, svg path.our-line").first().waitFor({ state: "attached" });
+  const lines = async (kind) => chart.locator(`svg g.${kind} path, svg path.${kind}`).count();
+  assert.equal(await lines("our-line"), 2);  // train and test
+  assert.equal(await lines("fold-line"), 6);
+  assert.equal(await lines("band"), 2);
+  await chart.getByLabel("every fold").uncheck();
+  assert.equal(await lines("fold-line"), 0);
+  await chart.locator(".toggle").first().click();
+  assert.equal(await lines("our-line"), 1);
+  assert.match(await chart.locator(".legend tbody td").last().textContent(), /^\d/);
+  assert.match(await page.locator("#how").textContent(), /tyche train --data .*exp --width 8.* --out RUN/);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
+  await page.goto(pathToFileURL(join(folder, "unfinished.html")).href);
+  assert.match(await page.locator(".how-far").textContent(), /unfinished under way: 2 of 3 folds done, 12 of 18 epochs in all \(67 %\)/);
   assert.deepEqual(troubles, []);
   await context.close();
 }

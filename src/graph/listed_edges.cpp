@@ -1,0 +1,105 @@
+#include "graph/listed_edges.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tyche {
+
+namespace {
+
+struct Item {
+  Edge edge;  ///< (smaller, larger)
+  std::size_t entry;
+
+  friend bool operator<(const Item& a, const Item& b) { return a.edge != b.edge ? a.edge < b.edge : a.entry < b.entry; }
+};
+
+/// The first in the file's order of what is wrong.
+void note(std::optional<std::size_t>& first, std::size_t entry) { first = std::min(first.value_or(entry), entry); }
+
+std::string shown_edge(const EdgeListing& listing, const Edge& edge) {
+  return fmt::format("({}, {})", listing.name(edge.first), listing.name(edge.second));
+}
+
+/// All but the loops, sorted.
+std::vector<Item> sorted_items(std::span<const Edge> listed, const EdgeListing& listing, Cleaning* cleaning) {
+  std::vector<Item> items;
+  items.reserve(listed.size());
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const auto& [u, v] = listed[i];
+    if (u != v) {
+      items.push_back({std::minmax(u, v), i});
+    } else if (cleaning != nullptr) {
+      ++cleaning->loops;
+    } else {
+      fail_unclean(listing.place(i),
+                   fmt::format("edge {} is a loop; graphs here have none", shown_edge(listing, listed[i])));
+    }
+  }
+  std::sort(items.begin(), items.end());
+  return items;
+}
+
+}  // namespace
+
+SettledEdges settle_edges(std::span<const Edge> listed, Directions directions, const EdgeListing& listing,
+                          Cleaning* cleaning) {
+  const std::vector<Item> items = sorted_items(listed, listing, cleaning);
+  SettledEdges out;
+  std::optional<std::size_t> repeat, alone;
+  std::optional<std::pair<std::size_t, std::size_t>> conflict;  // the later entry, the first of its edge
+  std::uint64_t repeats = 0, one_way = 0, conflicts = 0;
+  bool some_both = directions == Directions::both;
+  for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+    while (end < items.size() && items[end].edge == items[begin].edge) ++end;
+    const std::size_t first = items[begin].entry;
+    std::size_t same = 1, back = 0;
+    bool conflicting = false;
+    for (std::size_t i = begin + 1; i < end; ++i) {
+      const std::size_t entry = items[i].entry;
+      std::size_t& times = listed[entry] == listed[first] ? same : back;
+      if (++times > 1 || directions == Directions::once) {
+        ++repeats;
+        note(repeat, entry);
+      }
+      if (!listing.conflict || !listing.conflict(first, entry)) continue;
+      conflicting = true;
+      if (!conflict || entry < conflict->first) conflict = {entry, first};
+    }
+    if (back == 0) {
+      ++one_way;
+      note(alone, first);
+    } else if (directions == Directions::either) {
+      some_both = true;
+    }
+    conflicts += conflicting ? 1 : 0;
+    out.edges.push_back(items[begin].edge);
+    out.entry_of.push_back(first);
+  }
+  if (!some_both) one_way = 0;
+  if (cleaning != nullptr) {
+    cleaning->repeats += repeats;
+    cleaning->one_way += one_way;
+    cleaning->conflicts += conflicts;
+    return out;
+  }
+  if (repeat) {
+    fail_unclean(listing.place(*repeat), fmt::format("edge {} stands twice", shown_edge(listing, listed[*repeat])));
+  }
+  if (one_way > 0) {
+    const auto& [u, v] = listed[*alone];
+    fail_unclean(
+        listing.place(*alone),
+        fmt::format(
+            "edge {} lacks its other direction {}{}", shown_edge(listing, {u, v}), shown_edge(listing, {v, u}),
+            directions == Directions::both ? "; graphs here are undirected" : ", which other edges of the file have"));
+  }
+  if (conflict) {
+    const auto found = listing.conflict(conflict->second, conflict->first);
+    fail_unclean(found->where, found->message);
+  }
+  return out;
+}
+
+}  // namespace tyche

@@ -1,0 +1,121 @@
+// Writing TUDataset folders.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "graph/tu.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/shown.hpp"
+
+namespace tyche {
+
+namespace {
+
+/// One line of numbers between commas. `what` and `graph` say in errors what they are.
+void append_row(std::string& text, std::span<const float> values, const char* what, std::size_t graph) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      throw InputError(
+          fmt::format("{} {} of graph {} is {}: a TUDataset holds only finite numbers", what, i, graph, values[i]));
+    }
+    fmt::format_to(std::back_inserter(text), "{}{}", values[i], i + 1 == values.size() ? "\n" : ", ");
+  }
+}
+
+/// DS_A.txt and DS_graph_indicator.txt.
+void write_structure(const GraphSet& set, TuMembers& out) {
+  std::string& edges = out["A"];
+  std::string& indicator = out["graph_indicator"];
+  std::uint64_t nodes = 0;
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    if (set.labels.empty() && set.targets.empty() && graph.num_nodes() == 0) {
+      throw InputError(fmt::format("graph {} has no nodes: a TUDataset without graph labels cannot hold it", g));
+    }
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      fmt::format_to(std::back_inserter(indicator), "{}\n", g + 1);
+      for (const Node u : graph.neighbours(v)) {
+        fmt::format_to(std::back_inserter(edges), "{}, {}\n", nodes + v + 1, nodes + u + 1);
+      }
+    }
+    nodes += graph.num_nodes();
+  }
+  if (nodes >= std::numeric_limits<Node>::max())
+    throw InputError(fmt::format("{} nodes are too many for a set", nodes));
+}
+
+/// Labels of graphs, nodes and edges. The lines of edges are those of DS_A.txt: one per arc.
+void write_labels(const GraphSet& set, TuMembers& out) {
+  for (const int label : set.labels) fmt::format_to(std::back_inserter(out["graph_labels"]), "{}\n", label);
+  bool typed = false, labelled = false;
+  for (const Graph& graph : set.graphs) {
+    for (const NodeType type : graph.types()) typed = typed || type != 0;
+    labelled = labelled || graph.has_edge_labels();
+  }
+  for (const Graph& graph : set.graphs) {
+    if (typed) {
+      for (const NodeType type : graph.types()) fmt::format_to(std::back_inserter(out["node_labels"]), "{}\n", type);
+    }
+    if (!labelled) continue;
+    for (std::size_t arc = 0; arc < graph.adjacency().size(); ++arc) {
+      fmt::format_to(std::back_inserter(out["edge_labels"]), "{}\n", graph.edge_label(arc));
+    }
+  }
+}
+
+void write_numbers(const GraphSet& set, TuMembers& out) {
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    if (set.target_dim > 0) {
+      const auto row = std::span(set.targets).subspan(g * set.target_dim, set.target_dim);
+      append_row(out["graph_attributes"], row, "target", g);
+    }
+    if (set.attribute_dim > 0) {
+      std::string& text = out["node_attributes"];
+      for (std::size_t i = 0; i < set.attributes[g].size(); i += set.attribute_dim) {
+        append_row(text, std::span(set.attributes[g]).subspan(i, set.attribute_dim), "node attribute", g);
+      }
+    }
+    if (set.edge_attribute_dim > 0) {
+      std::string& text = out["edge_attributes"];
+      for (const std::uint64_t edge : set.graphs[g].edges_of_arcs()) {
+        append_row(text,
+                   std::span(set.edge_attributes[g]).subspan(edge * set.edge_attribute_dim, set.edge_attribute_dim),
+                   "edge attribute", g);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TuMembers tu_members(const GraphSet& set) {
+  TuMembers out;
+  write_structure(set, out);
+  write_labels(set, out);
+  write_numbers(set, out);
+  return out;
+}
+
+void write_tu(const std::filesystem::path& folder, const GraphSet& set) {
+  const std::string name = set.name.empty() ? folder.filename().string() : set.name;
+  if (name.empty() || name.find('/') != std::string::npos) {
+    throw InputError(fmt::format("a TUDataset needs a name that can start a file's name, not {}", shown(name)));
+  }
+  const TuMembers members = tu_members(set);
+  make_folder(folder);
+  for (const std::string_view member : kTuMembers) {
+    const std::filesystem::path file = folder / tu_file(name, member);
+    const auto found = members.find(member);
+    if (found != members.end()) {
+      write_file(file, found->second);
+    } else {
+      // A member of an earlier data set of this name would be read as part of this one.
+      std::error_code ignored;
+      std::filesystem::remove(file, ignored);
+    }
+  }
+}
+
+}  // namespace tyche

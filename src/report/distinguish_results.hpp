@@ -1,0 +1,62 @@
+#pragma once
+/// What a folder of `distinguish` holds, counted for a report: told apart per category and seed, beside what refinement
+/// says and, where the pairs are BREC's 400, beside the totals that others have published.
+///
+///   const DistinguishResults results = load_distinguish("runs/colours");
+///   results.rows.back().told                            // pairs of all categories told apart, one number per seed
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distinguish/stored_run.hpp"
+
+namespace tyche::report {
+
+/// The pairs of a category, or all of them.
+struct CategoryRow {
+  std::string name;
+  std::size_t pairs = 0;
+  std::vector<std::size_t> told;      ///< apart, one number per seed that has begun
+  std::vector<std::size_t> controls;  ///< that are told apart, which should not be; likewise
+  std::size_t one = 0, two = 0;       ///< told apart by 1-WL and by 2-WL
+  std::size_t leaves = 0;             ///< without a leaf in common: told apart by individualisation
+};
+
+/// experiments/published/brec.csv
+struct PublishedTotal {
+  std::string model;
+  std::size_t total = 0;
+  bool random = false;  ///< has random inputs
+  std::string note;
+};
+
+struct DistinguishResults {
+  std::filesystem::path folder;
+  distinguish::StoredRun run;
+  std::vector<std::uint64_t> seeds;
+  std::size_t begun = 0;          ///< seeds that have results; at least one, so that there is something to count
+  std::vector<CategoryRow> rows;  ///< one per category where there are any, "Regular, as published" for BREC, "all"
+  std::vector<std::vector<std::optional<distinguish::PairResult>>> of_pair;  ///< by pair and seed, as far as there
+  bool brec = false;                                                         ///< all 400 pairs, and no others
+  std::vector<PublishedTotal> published;                                     ///< the best first; empty unless brec
+  std::string test;                                                          ///< that decides, in words
+  double seconds = 0;                                                        ///< of all calls
+
+  [[nodiscard]] std::size_t pairs() const { return run.origin.pairs.size(); }
+  [[nodiscard]] std::size_t asked() const { return pairs() * seeds.size(); }
+  [[nodiscard]] std::size_t done() const { return run.results.size(); }
+  [[nodiscard]] const CategoryRow& all() const { return rows.back(); }
+  /// Pairs that failed in some seed or whose control did, then those with missing results, then the others; each part
+  /// in order.
+  [[nodiscard]] std::vector<std::size_t> failures_first() const;
+};
+
+/// What published totals rest on, and what this run's does.
+[[nodiscard]] std::string beside_published(const DistinguishResults& results);
+
+/// Throws InputError where the folder holds no run of distinguish, or a record is damaged.
+[[nodiscard]] DistinguishResults load_distinguish(const std::filesystem::path& folder);
+
+}  // namespace tyche::report
