@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
@@ -32,6 +33,7 @@ struct PredictCall {
   std::uint32_t draws = 1;
   std::optional<std::uint64_t> seed;
   bool logits = false;
+  bool clean = false;
   DeviceOptions device;
   Common common;
 };
@@ -82,7 +84,10 @@ void run_predict(const PredictCall& call) {
   const train::Checkpoint checkpoint = train::read_checkpoint(checkpoint_of(call));
   for (const std::string& note : checkpoint.notes) fmt::print(stderr, "tyche: {}\n", note);
   const std::string data = call.data.empty() ? checkpoint.config.data.path : call.data;
-  const GraphSet set = read_graphs(data, call.format.empty() ? std::nullopt : std::optional(parse_format(call.format)));
+  const auto format = call.format.empty() ? std::nullopt : std::optional(parse_format(call.format));
+  // A model of data that was cleaned is asked of data that is.
+  const GraphSet set = read_cleanly(call.clean || checkpoint.config.data.clean, data,
+                                    [&](Cleaning* cleaning) { return read_graphs(data, format, cleaning); });
   train::PredictOptions options;
   options.draws = call.draws;
   options.seed = call.seed;
@@ -111,6 +116,7 @@ void add_predict(CLI::App& root) {
   command->add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
       ->type_name("PATH");
   command->add_option("--format", call->format, "Format of --data; told by content unless given");
+  command->add_flag("--clean", call->clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
   command->add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
       ->capture_default_str();
   command

@@ -86,9 +86,7 @@ Manifest read_manifest(const std::filesystem::path& path) {
   return out;
 }
 
-namespace {
-
-std::uint64_t hash_of(const GraphSet& set) {
+std::uint64_t hash_of(const GraphSet& set, const Hashed& what) {
   std::uint64_t hash = hash_bytes("tyche data 1");
   const auto add = [&hash](const auto& values) {
     hash = hash_bytes({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])}, hash);
@@ -99,19 +97,17 @@ std::uint64_t hash_of(const GraphSet& set) {
     add(set.graphs[g].types());
     if (!set.attributes.empty()) add(set.attributes[g]);
     // What sets without edge labels and targets do not have adds nothing: their hashes are those of 0.1.0.
-    if (set.graphs[g].has_edge_labels()) add(set.graphs[g].edge_labels());
-    if (!set.edge_attributes.empty()) add(set.edge_attributes[g]);
+    if (what.edges && set.graphs[g].has_edge_labels()) add(set.graphs[g].edge_labels());
+    if (what.edges && !set.edge_attributes.empty()) add(set.edge_attributes[g]);
   }
   add(set.labels);
-  if (!set.targets.empty()) add(set.targets);
+  if (what.targets && !set.targets.empty()) add(set.targets);
   return hash;
 }
 
-}  // namespace
-
-Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format) {
+Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format, Cleaning* cleaning) {
   Dataset data;
-  data.set = read_graphs(path, format);
+  data.set = read_graphs(path, format, cleaning);
   data.name = data.set.name;
   data.hash = hash_of(data.set);
   const std::filesystem::path manifest = path / "manifest.json";

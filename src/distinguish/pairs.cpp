@@ -46,12 +46,12 @@ std::vector<BrecFile> brec_files_in(const std::filesystem::path& folder) {
   return present;
 }
 
-PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files) {
+PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files, Cleaning* cleaning) {
   PairSet pairs;
   pairs.set.name = folder.filename().string();
   for (const BrecFile& file : files) {
     const std::filesystem::path path = folder / fmt::format("{}.npy", file.stem);
-    GraphSet set = read_graphs(path, Format::npy);
+    GraphSet set = read_graphs(path, Format::npy, cleaning);
     check_even(path, set.graphs.size());
     pairs.groups.push_back(static_cast<std::uint32_t>(pairs.names.size()));
     for (std::size_t i = 0; i < set.graphs.size() / 2; ++i) {
@@ -87,7 +87,7 @@ std::vector<CategoryCount> count_by_category(const PairSet& pairs, const std::ve
 }
 
 PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format,
-                   const std::vector<std::string>& only) {
+                   const std::vector<std::string>& only, Cleaning* cleaning) {
   std::vector<BrecFile> present = brec_files_in(path);
   std::vector<std::string> stems;
   for (const BrecFile& file : present) stems.emplace_back(file.stem);
@@ -103,9 +103,9 @@ PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> form
       std::erase_if(present,
                     [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
     }
-    pairs = load_brec(path, present);
+    pairs = load_brec(path, present, cleaning);
   } else {
-    pairs.set = read_graphs(path, format);
+    pairs.set = read_graphs(path, format, cleaning);
     check_even(path, pairs.set.graphs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
     pairs.groups = {0};

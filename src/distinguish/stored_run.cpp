@@ -74,9 +74,7 @@ std::string command(const StoredRun& run) {
   const Settings& settings = run.settings;
   const train::RunConfig& config = settings.config;
   train::RunConfig start = default_config(config.model.kind, config.model.random, settings.scoring, settings.together);
-  if (start.training.learning_rate == 0) {
-    start.training.learning_rate = 4 * train::default_learning_rate(config.model);
-  }
+  if (start.training.learning_rate == 0) start.training.learning_rate = default_learning_rate(settings);
   std::string text = fmt::format("tyche distinguish {}", shell_word(run.origin.path));
   if (!run.origin.only.empty()) text += fmt::format(" --only {}", fmt::join(run.origin.only, ","));
   if (config.model.kind != "gcn") text += fmt::format(" --model {}", config.model.kind);
@@ -101,7 +99,8 @@ PairSet load_pairs_of(const StoredRun& run) {
   const auto& data = run.settings.config.data;
   std::optional<Format> format;
   if (!data.format.empty()) format = parse_format(data.format);
-  PairSet pairs = load_pairs(data.path, format, run.origin.only);
+  Cleaning cleaning;
+  PairSet pairs = load_pairs(data.path, format, run.origin.only, data.clean ? &cleaning : nullptr);
   const std::string hash = fmt::format("{:016x}", pairs.hash);
   if (hash != data.hash || pairs.size() != run.origin.pairs.size()) {
     throw InputError::at(data.path, "",

@@ -66,6 +66,29 @@ void check_targets(const Job& job) {
   }
 }
 
+// `what`: "node" or "edge". One block per graph, of rows_of(graph) × columns finite numbers.
+template <class RowsOf>
+void check_features(const Data& data, std::span<const std::vector<float>> blocks, std::size_t columns,
+                    std::string_view what, const RowsOf& rows_of) {
+  if (blocks.size() != data.graphs.size()) {
+    throw InputError(
+        fmt::format("data: {} graphs but {} blocks of {} features", data.graphs.size(), blocks.size(), what));
+  }
+  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
+    const std::size_t rows = rows_of(data.graphs[g]), expected = rows * columns;
+    if (blocks[g].size() != expected) {
+      throw InputError(fmt::format("data: graph {} has {} {} feature values, expected {} ({} {}s x {} features)", g,
+                                   blocks[g].size(), what, expected, rows, what, columns));
+    }
+    for (std::size_t i = 0; i < expected; ++i) {
+      if (!std::isfinite(blocks[g][i])) {
+        throw InputError(fmt::format("data: graph {}, {} {}, feature {} is {}, expected a finite number", g, what,
+                                     i / columns, i % columns, blocks[g][i]));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold) {
@@ -99,24 +122,12 @@ void validate(const Job& job) {
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");
   validate(job.optimiser, job.schedule, job.epochs);
-  if (!job.model.uses_features()) return;  // features are not looked at
-  if (data.features.size() != data.graphs.size()) {
-    throw InputError(fmt::format("data: {} graphs but {} feature blocks", data.graphs.size(), data.features.size()));
+  const nn::ModelConfig& model = job.model;
+  if (model.edge_features > 0) {
+    check_features(data, data.edge_features, model.edge_features, "edge", [](const Graph& g) { return g.num_edges(); });
   }
-  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
-    const std::size_t expected = std::size_t{data.graphs[g].num_nodes()} * job.model.input_features;
-    if (data.features[g].size() != expected) {
-      throw InputError(fmt::format("data: graph {} has {} feature values, expected {} ({} nodes x {} features)", g,
-                                   data.features[g].size(), expected, data.graphs[g].num_nodes(),
-                                   job.model.input_features));
-    }
-    for (std::size_t i = 0; i < expected; ++i) {
-      if (!std::isfinite(data.features[g][i])) {
-        throw InputError(fmt::format("data: graph {}, node {}, feature {} is {}, expected a finite number", g,
-                                     i / job.model.input_features, i % job.model.input_features, data.features[g][i]));
-      }
-    }
-  }
+  if (!model.uses_features()) return;  // node features are not looked at
+  check_features(data, data.features, model.input_features, "node", [](const Graph& g) { return g.num_nodes(); });
 }
 
 void validate(const Job& job, const Trial& trial) {
@@ -196,7 +207,9 @@ std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads
         fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
   }
 #ifdef TYCHE_HAVE_CUDA
-  if (choice.on_gpu()) return cuda::make_cuda_engine({choice.precision, choice.path, threads});
+  if (choice.on_gpu()) {
+    return cuda::make_cuda_engine({choice.precision, choice.path, threads, choice.device == Device::automatic});
+  }
 #endif
   if (choice.device == Device::reference) return reference::make_reference_engine(threads);
   return cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);

@@ -27,6 +27,9 @@ struct Data {
   Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers
   /// Row-major (nodes of graph g × model.input_features), one block per graph.
   std::span<const std::vector<float>> features;
+  /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
+  /// model.edge_features), one block per graph.
+  std::span<const std::vector<float>> edge_features{};
 };
 
 class SetData;  // engine/sets/set_data.hpp
@@ -175,8 +178,8 @@ struct GpuState {
 [[nodiscard]] GpuState gpu_state();
 
 /// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
-/// out of range, rows of targets of the wrong size or with a value that is not finite, a feature block of the
-/// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
+/// out of range, rows of targets of the wrong size or with a value that is not finite, a block of node or edge features
+/// of the wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
 void validate(const Job& job);
 /// The same for a trial: indices out of range, no training graphs, a state that is not of the model's size, a learning
 /// rate that is not positive.

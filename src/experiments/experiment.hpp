@@ -37,6 +37,7 @@ struct DataSpec {
   std::filesystem::path path;  ///< else: absolute
   std::string format;          ///< empty: told by content
   std::string split;           ///< absolute: what says the folds (datasets/split.hpp); empty: the scheme does
+  bool clean = false;          ///< loops and repeated edges dropped, missing directions added
 
   /// A name for a folder, the same for the same data: "exp-600-seed1".
   [[nodiscard]] std::string name() const;

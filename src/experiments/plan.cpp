@@ -36,7 +36,7 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
   }
   std::optional<Format> format;
   if (!spec.format.empty()) format = parse_format(spec.format);
-  data.dataset = datasets::load_dataset(data.path, format);
+  data.dataset = datasets::load_dataset(data.path, format, spec.clean ? &data.cleaning : nullptr);
   plan.data.push_back(std::move(data));
   return plan.data.size() - 1;
 }
@@ -93,6 +93,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       train::RunConfig config = row.config;
       config.engine.name = options.engine;
       config.data.format = experiment.data.format;
+      config.data.clean = experiment.data.clean;
       config.folds.split = experiment.data.split;
       if (experiment.nested) {
         config.selection.test = "never";

@@ -89,6 +89,7 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
                     {"format", data.spec.format},
                     {"hash", config.data.hash},
                     {"graphs", config.data.graphs}};
+    if (data.spec.clean) json["data"]["clean"] = true;
     nlohmann::ordered_json entry = {{"name", e.nested ? row.model : row.name}};
     entry["folds_run"] = row.folds_run;
     entry["config"] = train::to_json(config);

@@ -184,9 +184,9 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
     e.version = json.at("version").get<std::string>();
     e.show = json.at("show").get<std::vector<std::string>>();
     const nlohmann::json& data = json.at("data");
-    e.data = {data.at("name").get<std::string>(), data.at("path").get<std::string>(),
-              data.at("format").get<std::string>(), data.at("hash").get<std::string>(),
-              data.at("graphs").get<std::uint64_t>()};
+    e.data = {data.at("name").get<std::string>(),     data.at("path").get<std::string>(),
+              data.at("format").get<std::string>(),   data.at("hash").get<std::string>(),
+              data.at("graphs").get<std::uint64_t>(), data.value("clean", false)};
     if (e.data.path.is_relative()) e.data.path = folder / e.data.path;
     for (const nlohmann::json& row : json.at("rows")) e.rows.push_back(read_row(row, folder, path.string()));
     return e;

@@ -16,6 +16,7 @@ enum class Remedy {
   make_results,   ///< for a report
   name_fold,      ///< of a run that has several
   use_cpu,        ///< there is no GPU
+  ignore_edges,   ///< edges have labels or attributes, and the model has no use for them
   smaller_model,  ///< memory is short
   smaller_job,    ///< memory of the GPU is short
 };

@@ -7,8 +7,10 @@
 #include <limits>
 
 #include "datasets/split.hpp"
+#include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
+#include "support/remedy.hpp"
 #include "support/version.hpp"
 
 namespace tyche::train {
@@ -63,13 +65,23 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   if (config.version.empty()) config.version = kVersion;
   config.data.path = std::filesystem::weakly_canonical(path).string();
-  config.data.hash = fmt::format("{:016x}", dataset.hash);
+  const bool edges = config.data.features.edges, old = config.version == "0.1.0";
+  const std::uint64_t hash = edges && !old ? dataset.hash : datasets::hash_of(set, {.edges = edges, .targets = !old});
+  config.data.hash = fmt::format("{:016x}", hash);
   config.data.graphs = set.graphs.size();
-  config.data.features = feature_spec(set);
+  config.data.features = feature_spec(set, config.data.features.edges);
   config.data.labels = label_values(set);
   config.model.classes = static_cast<std::uint32_t>(config.data.labels.size());
   config.model.input_features = config.data.features.columns();
-  nn::set_types_from(set.graphs, config.model);
+  config.model.edge_features = config.data.features.edge_columns();
+  if (const std::string why = nn::why_unused(config.model, "edge_features");
+      config.model.edge_features > 0 && !why.empty()) {
+    throw Remedied(InputError(fmt::format("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
+                                          config.model.kind, why)),
+                   Remedy::ignore_edges);
+  }
+  std::vector<Graph> copies;
+  nn::set_types_from(seen_graphs(set, config.data.features, copies), config.model);
   double nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
@@ -106,6 +118,8 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   TrainingData data;
   data.dataset = &dataset;
   data.features = make_features(dataset.set, config.data.features);
+  data.edge_features = make_edge_features(dataset.set, config.data.features);
+  (void)seen_graphs(dataset.set, config.data.features, data.unlabelled);
   data.classes = classes_of(dataset.set, config.data.labels);
   if (config.folds.split.empty()) {
     data.folds = datasets::make_folds(dataset.set.labels, dataset.pair,
@@ -174,6 +188,9 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
                   data.dataset->name, set.graphs.size(), least, most, static_cast<double>(nodes) / graphs,
                   static_cast<double>(edges) / graphs, sizes.size(), fmt::join(sizes, ", "));
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
+  const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
+  if (labels > 0) text += fmt::format(", {} edge labels", labels);
+  if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
   return text;
 }

@@ -27,14 +27,19 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
 /// Holds a reference to the data set, which must outlive it.
 struct TrainingData {
   const datasets::Dataset* dataset = nullptr;
+  std::vector<Graph> unlabelled;  ///< the graphs without their edge labels, where the model is not to see them
   std::vector<std::vector<float>> features;
+  std::vector<std::vector<float>> edge_features;  ///< none where edges say nothing
   std::vector<std::uint32_t> classes;
   std::vector<datasets::Fold> folds;
   /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
   std::shared_ptr<const engine::SetData> sets{};
   bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
-  [[nodiscard]] engine::Data view() const { return {dataset->set.graphs, classes, features}; }
+  [[nodiscard]] engine::Data view() const {
+    const std::vector<Graph>& graphs = unlabelled.empty() ? dataset->set.graphs : unlabelled;
+    return {graphs, classes, features, edge_features};
+  }
   [[nodiscard]] engine::Job job(const RunConfig& config) const;
 };
 

@@ -181,12 +181,30 @@ std::vector<Field> table() {
           .option("--format", "Format of --data: gin, tu, …; told by content unless given")
           .of_call()
           .decides_nothing(),
+      Entry("data.clean", data(&Data::clean), "loops and repeated edges dropped, missing directions added")
+          .option("--clean",
+                  "Drop loops and repeated edges of the data and add missing directions, and say how many; without it "
+                  "such files are refused")
+          .since("0.2.0")
+          .of_call()
+          .decides_nothing(),
       Entry("data.hash", data(&Data::hash), "of the content").derived(),
       Entry("data.graphs", data(&Data::graphs)).derived(),
       Entry("data.node_types", data(&Data::features, &FeatureSpec::types),
             "one input column each; none: all nodes have one type")
           .derived(),
       Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
+      Entry("data.edges", data(&Data::features, &FeatureSpec::edges), "whether edge labels and attributes are used")
+          .option("--no-edge-features", "gcn, gin: leave the labels and attributes of edges unread")
+          .since("0.2.0")
+          .decides_nothing(),  // what it brings does: the columns below
+      Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels),
+            "one input column each; none: all edges have one label")
+          .since("0.2.0")
+          .derived(),
+      Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes), "float columns per edge")
+          .since("0.2.0")
+          .derived(),
       Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
 
       Entry("model.kind", model(&Model::kind))
@@ -201,6 +219,7 @@ std::vector<Field> table() {
           .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
+      Entry("model.edge_features", model(&Model::edge_features)).since("0.2.0").derived(),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
           .option("--random", "gcn, gin: features (the paper's), marks, colours, uniform-marks or class-marks",
                   "features")

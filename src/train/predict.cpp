@@ -54,7 +54,9 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   const std::vector<std::vector<float>> features = make_features(set, checkpoint.config.data.features);
   const std::vector<std::uint32_t> no_labels(set.graphs.size(), 0);
   engine::Job job;
-  job.data = {set.graphs, no_labels, features};
+  const std::vector<std::vector<float>> edge_features = make_edge_features(set, checkpoint.config.data.features);
+  std::vector<Graph> copies;
+  job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features};
   job.model = model;
   std::vector<std::uint32_t> all(set.graphs.size());
   std::iota(all.begin(), all.end(), 0u);

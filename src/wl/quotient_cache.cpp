@@ -232,6 +232,7 @@ std::filesystem::path cache_file(const std::filesystem::path& folder, std::span<
     add(graph.offsets());
     add(graph.adjacency());
     add(graph.types());
+    if (graph.has_edge_labels()) add(graph.edge_labels());  // files of graphs without keep their names
   }
   for (const std::vector<std::uint32_t>& colours : options.node_colours) add(colours);
   return folder / fmt::format("sets-{}{}-{}-{:016x}.bin", options.kind.k,

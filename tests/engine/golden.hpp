@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ class GoldenCase {
       job_.model.layers = number("blocks");
       job_.model.mlp_depth = number("mlp_depth");
     }
+    if (file_.metadata.contains("aggregation")) job_.model.aggregation = nn::parse_aggregation(meta("aggregation"));
+    if (file_.metadata.contains("edge_features")) job_.model.edge_features = number("edge_features");
     if (file_.metadata.contains("random")) {
       job_.model.random = nn::parse_random(meta("random"));
       job_.model.depth = meta("depth") == "leaf" ? nn::kLeaf : number("depth");
@@ -56,18 +59,26 @@ class GoldenCase {
     const auto types = file_.get<std::int64_t>("graph.node_type");
     const auto ends = file_.get<std::int64_t>("graph.edge_index");
     const auto labels = file_.get<std::int64_t>("graph.y");
+    const std::size_t columns = job_.model.edge_features;
+    const auto edge_features = columns > 0 ? file_.get<float>("graph.edge_attr") : std::vector<float>();
     for (std::size_t g = 0, first = 0; g < labels.size(); ++g) {
       std::size_t last = first;
       while (last < graph_of.size() && graph_of[last] == static_cast<std::int64_t>(g)) ++last;
       std::vector<Edge> edges;
+      std::map<Edge, const float*> feature_of;
       for (std::size_t e = 0; e < ends.size() / 2; ++e) {
         const auto u = static_cast<std::size_t>(ends[e]), v = static_cast<std::size_t>(ends[e + ends.size() / 2]);
-        if (u >= first && u < last && u < v)
-          edges.emplace_back(static_cast<Node>(u - first), static_cast<Node>(v - first));
+        if (u < first || u >= last || u >= v) continue;
+        edges.emplace_back(static_cast<Node>(u - first), static_cast<Node>(v - first));
+        feature_of[edges.back()] = edge_features.data() + e * columns;
       }
       std::vector<NodeType> own;
       for (std::size_t v = first; v < last; ++v) own.push_back(static_cast<NodeType>(types[v]));
       graphs_.push_back(Graph::from_edges(static_cast<Node>(last - first), edges, own));
+      std::vector<float>& own_edges = edge_features_.emplace_back();
+      for (const Edge& edge : graphs_.back().edges()) {
+        own_edges.insert(own_edges.end(), feature_of.at(edge), feature_of.at(edge) + columns);
+      }
       std::vector<float> one_hot;
       for (std::size_t v = first; v < last; ++v) {
         one_hot.push_back(types[v] == 0 ? 1.0f : 0.0f);
@@ -85,7 +96,7 @@ class GoldenCase {
   /// Views into this object.
   [[nodiscard]] Job job() const {
     Job job = job_;
-    job.data = {graphs_, labels_, features_};
+    job.data = {graphs_, labels_, features_, edge_features_};
     return job;
   }
   [[nodiscard]] Draw draw() const {
@@ -121,7 +132,7 @@ class GoldenCase {
   Job job_;
   Draw draw_;
   std::vector<Graph> graphs_;
-  std::vector<std::vector<float>> features_;
+  std::vector<std::vector<float>> features_, edge_features_;
   std::vector<std::uint32_t> labels_;
   std::vector<float> pinned_;
 };

@@ -137,8 +137,9 @@ INSTANTIATE_TEST_SUITE_P(EveryCaseAndEngine, Golden,
                          testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
                                                           "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn_colours",
                                                           "gcn_marks", "gcn3", "gcn123", "gcn123_rni50", "ppgn",
-                                                          "ppgn_mean", "ppgn_sum", "ppgn_rni50", "gin",
-                                                          "gin_rni50_sum"),
+                                                          "ppgn_mean", "ppgn_sum", "ppgn_rni50", "gin", "gin_rni50_sum",
+                                                          "gcn_edges_mean", "gcn_edges_sum_rni50", "gine",
+                                                          "gine_rni50_sum"),
                                           testing::ValuesIn(cpu_engine_names())),
                          title);
 

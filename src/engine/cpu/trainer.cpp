@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/edge_features.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/core/schedule.hpp"
@@ -263,6 +264,10 @@ PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t p
       passes_(threads) {
   parallel_for(messages_.size(), threads,
                [&](std::size_t g) { messages_[g] = node_messages(job.data.graphs[g], job.model.aggregation); });
+  if (job.model.edge_features == 0) return;
+  edges_.resize(messages_.size());
+  parallel_for(edges_.size(), threads,
+               [&](std::size_t g) { edges_[g] = edge_sums(job, static_cast<std::uint32_t>(g)); });
 }
 
 Member PreparedJob::member(std::uint32_t graph) const {
@@ -270,6 +275,7 @@ Member PreparedJob::member(std::uint32_t graph) const {
   member.graph = graph;
   member.messages = &messages_[graph];
   if (job_.model.deterministic_dims() > 0) member.features = job_.data.features[graph].data();
+  if (!edges_.empty()) member.edges = edges_[graph].data();
   return member;
 }
 
