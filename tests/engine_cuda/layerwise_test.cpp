@@ -1,6 +1,7 @@
 // The layer-wise path on nodes, against PyTorch's answers and the CPU engines.
 #include <tuple>
 
+#include "engine/core/trial_targets.hpp"
 #include "engine/reference/network.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
 
