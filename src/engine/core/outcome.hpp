@@ -75,8 +75,8 @@ struct TestAnswers {
 /// and its predictions or errors.
 void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result);
 
-/// What test graphs of the trial gave goes to `result`: predictions of labels, and how several draws differ; outputs and
-/// errors of real targets, in their own unit.
+/// What test graphs of the trial gave goes to `result`: predictions of labels, and how several draws differ; outputs
+/// and errors of real targets, in their own unit.
 void report_tests(const Job& job, const Trial& trial, std::span<const std::uint32_t> test, const TestOutputs& tests,
                   EpochResult& result);
 
