@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
@@ -75,7 +76,9 @@ void run(const DistinguishCall& call) {
 
   const std::optional<Format> format =
       settings.config.data.format.empty() ? std::nullopt : std::optional(parse_format(settings.config.data.format));
-  const distinguish::PairSet pairs = distinguish::load_pairs(call.pairs, format, call.only);
+  const distinguish::PairSet pairs = read_cleanly(settings.config.data.clean, call.pairs, [&](Cleaning* cleaning) {
+    return distinguish::load_pairs(call.pairs, format, call.only, cleaning);
+  });
   distinguish::resolve(settings, pairs, call.pairs);
   const auto engine = engine::make_engine(settings.config.engine.name, call.common.threads);
   if (released && engine::EngineChoice(settings.config.engine.name).device == engine::EngineChoice::Device::cuda) {

@@ -118,7 +118,7 @@ void add_generate(CLI::App& root) {
   parameter("--unseen", "unseen", "tseitin: so many contiguous folds share no base graph up to isomorphism");
   parameter("--copies", "copies", "csl: relabelled copies of each of the ten classes (default: 15)");
   app.add_option("--format", a->formats,
-                 "Also write tu, graph6, sparse6 or dimacs (one file per graph); may be repeated")
+                 "Also write tu, graph6, sparse6, jsonl or dimacs (one file per graph); may be repeated")
       ->delimiter(',');
   app.add_flag("--no-certify", a->no_certify, "Do not check the pairs");
   app.add_flag("--force", a->force, "Replace a data set that is in the folder already");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
@@ -148,6 +149,9 @@ void run(Arguments a) {
     if (ranks.rank() != 0) return;
     make_folder(a.out);
     plan = experiments::make_plan(load(a), a.out, options);
+    for (const experiments::PlannedData& data : plan.data) {
+      if (data.spec.clean) say_cleaned(data.path.string(), data.cleaning);
+    }
     experiments::write_records(plan, a.profile, experiments::load_paper(share_folder() / "experiments" / "paper"));
   });
   ranks.together([&] {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
@@ -77,7 +78,8 @@ void run_train(const TrainCall& call) {
   const auto engine = engine::make_engine(config.engine.name, call.common.threads);
   const std::optional<Format> format =
       config.data.format.empty() ? std::nullopt : std::optional(parse_format(config.data.format));
-  const datasets::Dataset dataset = datasets::load_dataset(path, format);
+  const datasets::Dataset dataset = read_cleanly(
+      config.data.clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, format, cleaning); });
   train::resolve(config, dataset, path);
   config.engine.description = train::without_threads(engine->description());
   if (resumes) {

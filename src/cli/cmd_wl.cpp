@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/wl_individualise.hpp"
@@ -31,6 +32,7 @@ struct Arguments {
   std::vector<std::size_t> index;
   unsigned dim = 1;
   bool pairs = false;
+  bool clean = false;
   std::string format;
   std::string sets;
   std::string two_sets = "edges";
@@ -69,8 +71,9 @@ std::string call(const Arguments& a) {
 }
 
 GraphSet read(const Arguments& a, const std::string& path) {
-  return read_graphs_of(parse_graph_name(path),
-                        a.format.empty() ? std::nullopt : std::optional(parse_format(a.format)));
+  const auto format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
+  return read_cleanly(a.clean, path,
+                      [&](Cleaning* cleaning) { return read_graphs_of(parse_graph_name(path), format, cleaning); });
 }
 
 Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
@@ -293,6 +296,7 @@ void add_wl(CLI::App& root) {
     app.get_option("--individualise")->excludes(app.get_option(other));
   }
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
+  app.add_flag("--clean", a->clean, kCleanHelp);
   a->common.add_threads(app);
   a->common.add_json(app);
   a->common.add_quiet(app);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "support/error.hpp"
 
 namespace tyche::datasets {
@@ -10,9 +13,10 @@ std::vector<Format> parse_written_formats(const std::vector<std::string>& names,
   std::vector<Format> out;
   for (const std::string& name : names) {
     out.push_back(parse_format(name));
-    if (out.back() == Format::planar_code || out.back() == Format::npy) {
+    constexpr Format kReadOnly[] = {Format::planar_code, Format::npy, Format::graphml, Format::csv};
+    if (std::find(std::begin(kReadOnly), std::end(kReadOnly), out.back()) != std::end(kReadOnly)) {
       throw InputError(
-          fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6 or dimacs", name));
+          fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name));
     }
     if (out.back() == Format::dimacs && std::holds_alternative<CslParameters>(recipe)) {
       throw InputError("dimacs holds formulas, and the graphs of csl encode none");
@@ -37,6 +41,9 @@ void write_formats(const std::vector<Format>& formats, const std::filesystem::pa
         break;
       case Format::dimacs:
         write_graphs(folder / "dimacs", set, format);
+        break;
+      case Format::jsonl:
+        write_graphs(folder / "graphs.jsonl", set, format);
         break;
       case Format::gin:  // graphs.txt itself
         break;

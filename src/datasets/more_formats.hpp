@@ -13,8 +13,8 @@ namespace tyche::datasets {
 /// on one that cannot hold the graphs of this recipe (dimacs holds formulas, and csl has none).
 [[nodiscard]] std::vector<Format> parse_written_formats(const std::vector<std::string>& names, const Recipe& recipe);
 
-/// Reads FOLDER/graphs.txt and writes graphs.g6, graphs.s6, tu/ and dimacs/ beside it, as asked. Throws as write_graphs
-/// does.
+/// Reads FOLDER/graphs.txt and writes graphs.g6, graphs.s6, graphs.jsonl, tu/ and dimacs/ beside it, as asked. Throws
+/// as write_graphs does.
 void write_formats(const std::vector<Format>& formats, const std::filesystem::path& folder);
 
 }  // namespace tyche::datasets

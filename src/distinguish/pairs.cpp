@@ -46,12 +46,12 @@ std::vector<BrecFile> brec_files_in(const std::filesystem::path& folder) {
   return present;
 }
 
-PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files) {
+PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files, Cleaning* cleaning) {
   PairSet pairs;
   pairs.set.name = folder.filename().string();
   for (const BrecFile& file : files) {
     const std::filesystem::path path = folder / fmt::format("{}.npy", file.stem);
-    GraphSet set = read_graphs(path, Format::npy);
+    GraphSet set = read_graphs(path, Format::npy, cleaning);
     check_even(path, set.graphs.size());
     pairs.groups.push_back(static_cast<std::uint32_t>(pairs.names.size()));
     for (std::size_t i = 0; i < set.graphs.size() / 2; ++i) {
@@ -60,6 +60,17 @@ PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFil
     }
     std::move(set.graphs.begin(), set.graphs.end(), std::back_inserter(pairs.set.graphs));
   }
+  return pairs;
+}
+
+PairSet checked(PairSet pairs, const std::string& name) {
+  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
+    if (pairs.set.graphs[g].num_nodes() == 0) {
+      throw InputError::at(name, fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
+    }
+  }
+  pairs.set.labels.clear();
+  pairs.hash = hash_of(pairs.set);
   return pairs;
 }
 
@@ -87,7 +98,7 @@ std::vector<CategoryCount> count_by_category(const PairSet& pairs, const std::ve
 }
 
 PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format,
-                   const std::vector<std::string>& only) {
+                   const std::vector<std::string>& only, Cleaning* cleaning) {
   std::vector<BrecFile> present = brec_files_in(path);
   std::vector<std::string> stems;
   for (const BrecFile& file : present) stems.emplace_back(file.stem);
@@ -97,27 +108,21 @@ PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> form
                          present.empty() ? fmt::format("is no folder of BREC's files, so it has no part '{}'", stem)
                                          : fmt::format("has no part '{}'; there are {}", stem, fmt::join(stems, ", ")));
   }
+  if (present.empty() || format) return pairs_of(read_graphs(path, format, cleaning), path.string());
+  if (!only.empty()) {
+    std::erase_if(present,
+                  [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
+  }
+  return checked(load_brec(path, present, cleaning), path.string());
+}
+
+PairSet pairs_of(GraphSet set, const std::string& name) {
   PairSet pairs;
-  if (!present.empty() && !format) {
-    if (!only.empty()) {
-      std::erase_if(present,
-                    [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
-    }
-    pairs = load_brec(path, present);
-  } else {
-    pairs.set = read_graphs(path, format);
-    check_even(path, pairs.set.graphs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
-    pairs.groups = {0};
-  }
-  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
-    if (pairs.set.graphs[g].num_nodes() == 0) {
-      throw InputError::at(path.string(), fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
-    }
-  }
-  pairs.set.labels.clear();
-  pairs.hash = hash_of(pairs.set);
-  return pairs;
+  pairs.set = std::move(set);
+  check_even(name, pairs.set.graphs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
+  pairs.groups = {0};
+  return checked(std::move(pairs), name);
 }
 
 }  // namespace tyche::distinguish

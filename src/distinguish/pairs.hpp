@@ -47,8 +47,11 @@ struct CategoryCount {
 
 /// Reads a file of pairs, or a folder that holds arrays of BREC (as many of them as there are; `only` names some of
 /// them by stem). Throws InputError where the number of graphs is odd, 0 or (told apart from the others) 1, a graph has
-/// no nodes, or `only` names what is not there.
+/// no nodes, or `only` names what is not there. `cleaning` as read_graphs.
 [[nodiscard]] PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
-                                 const std::vector<std::string>& only = {});
+                                 const std::vector<std::string>& only = {}, Cleaning* cleaning = nullptr);
+
+/// The same of graphs in memory; `name` stands for the file in errors.
+[[nodiscard]] PairSet pairs_of(GraphSet set, const std::string& name);
 
 }  // namespace tyche::distinguish

@@ -41,6 +41,11 @@ train::RunConfig default_config(const std::string& kind, nn::Random random, Scor
   return config;
 }
 
+double default_learning_rate(const Settings& settings) {
+  // One network takes many more steps than a network per pair does, and larger ones throw it about.
+  return (settings.together ? 2 : 4) * train::default_learning_rate(settings.config.model);
+}
+
 void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::path& path) {
   if (settings.seeds == 0 || settings.draws == 0 || settings.per_epoch == 0u) {
     throw InputError(fmt::format("there must be at least one seed, one draw and one draw per epoch; came {}, {} and {}",
@@ -52,6 +57,12 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.hash = fmt::format("{:016x}", pairs.hash);
   config.data.graphs = pairs.set.graphs.size();
   config.data.features = train::feature_spec(pairs.set);
+  if (config.data.features.edge_columns() > 0) {
+    throw InputError(
+        fmt::format("{}: edges have labels or attributes; pairs are told apart by their nodes and who is "
+                    "joined to whom, so that what edges say would be lost",
+                    path.string()));
+  }
   config.data.labels = {0, 1};
   config.model.classes = settings.scoring == Scoring::released ? kReleasedOutputs : 2;
   config.model.input_features = config.data.features.columns();
@@ -69,8 +80,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.model.xavier_fan =
       nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(pairs.set.graphs.size()));
   if (config.training.learning_rate == 0) {
-    // One network takes many more steps than a network per pair does, and larger ones throw it about.
-    config.training.learning_rate = (settings.together ? 2 : 4) * train::default_learning_rate(config.model);
+    config.training.learning_rate = default_learning_rate(settings);
   }
   train::validate(config);
   if (settings.scoring == Scoring::released) {

@@ -53,6 +53,9 @@ struct Settings {
 [[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random,
                                               Scoring scoring = Scoring::exact, bool together = false);
 
+/// Of settings that name none, with exact scoring: some multiple of what train has.
+[[nodiscard]] double default_learning_rate(const Settings& settings);
+
 /// Fills in what follows from the pairs and from other fields, and validates. Throws InputError where a number is 0, or
 /// there are draws per epoch for a network without random inputs; and where released scoring is to have dropout,
 /// another batch than its own or one network for all pairs.

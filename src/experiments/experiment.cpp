@@ -103,6 +103,9 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     data.path = std::filesystem::weakly_canonical(folder / text());
   } else if (s.key == "format") {
     data.format = text();
+  } else if (s.key == "clean") {
+    if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
+    data.clean = s.value.get<bool>();
   } else if (std::find(parameters.begin(), parameters.end(), s.key) != parameters.end()) {
     try {
       datasets::set_parameter(data.recipe, s.key, s.value.is_string() ? s.value.get<std::string>() : s.value.dump());
@@ -111,7 +114,7 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     }
   } else {
     std::vector<std::string> keys = parameters;
-    keys.insert(keys.end(), {"generate", "path", "format"});
+    keys.insert(keys.end(), {"generate", "path", "format", "clean"});
     throw InputError::at(document.file, fmt::format("line {}", s.line),
                          fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
   }
@@ -196,7 +199,8 @@ void check_profile(std::string_view profile) {
 
 std::string DataSpec::name() const {
   if (!generated) {
-    return fmt::format("{}-{:08x}", path.stem().string(), hash_bytes(path.string() + "\n" + format) & 0xffffffffu);
+    return fmt::format("{}-{:08x}", path.stem().string(),
+                       hash_bytes(path.string() + "\n" + format + (clean ? "\nclean" : "")) & 0xffffffffu);
   }
   return datasets::folder_name(recipe);
 }

@@ -36,6 +36,7 @@ struct DataSpec {
   datasets::Recipe recipe;     ///< where generated
   std::filesystem::path path;  ///< else: absolute
   std::string format;          ///< empty: told by content
+  bool clean = false;          ///< loops and repeated edges dropped, missing directions added
 
   /// A name for a folder, the same for the same data: "exp-600-seed1".
   [[nodiscard]] std::string name() const;

@@ -23,7 +23,9 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
   PlannedData data{.spec = spec, .path = spec.path, .dataset = {}};
   if (spec.generated) {
     data.path = plan.out / "data" / spec.name();
-    if (options.make_data && !std::filesystem::exists(data.path / "manifest.json")) {
+    const bool whole = std::filesystem::exists(data.path / "manifest.json") &&
+                       std::filesystem::exists(data.path / "graphs.txt");  // 0.1.0 wrote that one first
+    if (options.make_data && !whole) {
       make_folder(data.path);
       datasets::GenerateOptions generate;
       generate.recipe = spec.recipe;
@@ -35,7 +37,7 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
   }
   std::optional<Format> format;
   if (!spec.format.empty()) format = parse_format(spec.format);
-  data.dataset = datasets::load_dataset(data.path, format);
+  data.dataset = datasets::load_dataset(data.path, format, spec.clean ? &data.cleaning : nullptr);
   plan.data.push_back(std::move(data));
   return plan.data.size() - 1;
 }
@@ -92,6 +94,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       train::RunConfig config = row.config;
       config.engine.name = options.engine;
       config.data.format = experiment.data.format;
+      config.data.clean = experiment.data.clean;
       std::size_t folds = 0;
       try {
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);

@@ -28,6 +28,7 @@ struct PlannedData {
   DataSpec spec;
   std::filesystem::path path;
   datasets::Dataset dataset;
+  Cleaning cleaning{};  ///< what was mended, where spec.clean
 };
 
 /// What trials of one fold scheme (and, for models on sets, of one model) share. The runner fills prepared.sets while

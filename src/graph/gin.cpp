@@ -14,9 +14,14 @@ constexpr std::uint64_t kShortestLine = 4;
 std::uint64_t lines_that_fit(std::uint64_t bytes) { return bytes / kShortestLine + 1; }
 }  // namespace
 
-GinReader::GinReader(const std::filesystem::path& path) : lines_(path) { read_count(); }
+GinReader::GinReader(const std::filesystem::path& path, Cleaning* cleaning) : lines_(path), cleaning_(cleaning) {
+  read_count();
+}
 
-GinReader::GinReader(std::string_view bytes, std::string_view name) : lines_(bytes, name) { read_count(); }
+GinReader::GinReader(std::string_view bytes, std::string_view name, Cleaning* cleaning)
+    : lines_(bytes, name), cleaning_(cleaning) {
+  read_count();
+}
 
 Row GinReader::line_of(const char* what) {
   std::string_view line;
@@ -63,8 +68,8 @@ std::optional<LabelledGraph> GinReader::next() {
     const std::uint64_t type = row.natural("the node's type");
     if (type > std::numeric_limits<NodeType>::max()) row.where().fail(fmt::format("type {} is too large", type));
     const std::uint64_t degree = row.natural("the node's degree");
-    if (degree >= nodes) {
-      row.where().fail(fmt::format("node {} has degree {}, but its graph has {} nodes", v, degree, nodes));
+    if (degree >= nodes && cleaning_ == nullptr) {
+      fail_unclean(row.where(), fmt::format("node {} has degree {}, but its graph has {} nodes", v, degree, nodes));
     }
     for (std::uint64_t i = 0; i < degree; ++i) {
       const std::uint64_t u = row.natural("a neighbour");
@@ -78,7 +83,12 @@ std::optional<LabelledGraph> GinReader::next() {
     rows_.types.push_back(static_cast<NodeType>(type));
     rows_.end_row();
   }
-  out.graph = graph_from_rows(rows_, [&](Node v) { return Where{lines_.here().file, "line", first_line + v}; });
+  out.graph = graph_from_rows(
+      rows_,
+      [&](Node v) {
+        return Where{lines_.here().file, "line", first_line + v};
+      },
+      0, cleaning_);
   ++done_;
   return out;
 }
@@ -109,9 +119,9 @@ std::string gin_text(const Graph& graph, int label) {
   return out;
 }
 
-GraphSet parse_gin(std::string_view bytes, std::string_view name) {
+GraphSet parse_gin(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   GraphSet set;
-  GinReader reader(bytes, name);
+  GinReader reader(bytes, name, cleaning);
   set.graphs.reserve(reader.count());
   set.labels.reserve(reader.count());
   while (auto item = reader.next()) {

@@ -32,10 +32,11 @@ struct LabelledGraph {
 /// never passes a small multiple of the bytes read, whatever the numbers in them promise.
 class GinReader {
  public:
-  /// Reads the number of graphs. Throws IoError where the file cannot be read, InputError where it does not start so.
-  explicit GinReader(const std::filesystem::path& path);
+  /// Reads the number of graphs. With `cleaning`, which must outlive the reader, what it can mend is mended. Throws
+  /// IoError where the file cannot be read, InputError where it does not start so.
+  explicit GinReader(const std::filesystem::path& path, Cleaning* cleaning = nullptr);
   /// From memory; the bytes must outlive the reader, `name` stands for the file in errors.
-  GinReader(std::string_view bytes, std::string_view name);
+  GinReader(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
 
   /// How many graphs the first line promises.
   [[nodiscard]] std::uint64_t count() const { return count_; }
@@ -49,6 +50,7 @@ class GinReader {
 
   Lines lines_;
   Rows rows_;
+  Cleaning* cleaning_;
   std::uint64_t count_ = 0;
   std::uint64_t done_ = 0;
 };
@@ -59,6 +61,6 @@ class GinReader {
 [[nodiscard]] std::string gin_text(const Graph& graph, int label);
 
 /// All graphs of a text.
-[[nodiscard]] GraphSet parse_gin(std::string_view bytes, std::string_view name);
+[[nodiscard]] GraphSet parse_gin(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
 
 }  // namespace tyche

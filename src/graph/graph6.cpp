@@ -5,6 +5,7 @@
 #include <bit>
 #include <limits>
 
+#include "graph/listed_edges.hpp"
 #include "support/error.hpp"
 
 namespace tyche {
@@ -101,7 +102,7 @@ unsigned node_bits(std::uint64_t nodes) { return nodes < 2 ? 0 : static_cast<uns
 
 /// A current node v and pairs (b, x): b = 1 moves v one on; then x > v makes x the current node, any other x is the
 /// edge {x, v}. What is left of the last byte is padding, whose pairs lead past the last node or are incomplete.
-Graph parse_sparse(std::uint64_t nodes, std::string_view body, const Where& where) {
+Graph parse_sparse(std::uint64_t nodes, std::string_view body, const Where& where, Cleaning* cleaning) {
   const unsigned width = node_bits(nodes);
   std::vector<Edge> edges;
   BitReader bits(body);
@@ -120,16 +121,17 @@ Graph parse_sparse(std::uint64_t nodes, std::string_view body, const Where& wher
       edges.emplace_back(static_cast<Node>(x), static_cast<Node>(v));
     }
   }
+  if (cleaning != nullptr) edges = settle_edges(edges, Directions::once, {}, cleaning).edges;
   try {
     return Graph::from_edges(static_cast<Node>(nodes), edges);
   } catch (const InputError& error) {
-    where.fail(error.what());
+    fail_unclean(where, error.what());
   }
 }
 
 }  // namespace
 
-Graph parse_graph6_line(std::string_view line, const Where& where, NodeBudget& budget) {
+Graph parse_graph6_line(std::string_view line, const Where& where, NodeBudget& budget, Cleaning* cleaning) {
   const bool sparse = !line.empty() && line[0] == ':';
   if (!line.empty() && (line[0] == ';' || line[0] == '&')) {
     where.fail(line[0] == ';' ? "incremental sparse6 (';') is not read; nauty's copyg -s writes plain sparse6"
@@ -147,12 +149,12 @@ Graph parse_graph6_line(std::string_view line, const Where& where, NodeBudget& b
     where.fail(fmt::format("{} nodes are too many: at most 2^32 - 2", nodes));
   if (sparse) {
     budget.spend(nodes, where);
-    return parse_sparse(nodes, rest, where);
+    return parse_sparse(nodes, rest, where, cleaning);
   }
   return parse_dense(nodes, rest, where);
 }
 
-GraphSet parse_graph6(std::string_view bytes, std::string_view name) {
+GraphSet parse_graph6(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   GraphSet set;
   NodeBudget budget(bytes.size());
   Lines lines(bytes, name);
@@ -168,7 +170,7 @@ GraphSet parse_graph6(std::string_view bytes, std::string_view name) {
       lines.expect_only_blank_lines("an empty line");
       break;
     }
-    set.graphs.push_back(parse_graph6_line(line, lines.here(), budget));
+    set.graphs.push_back(parse_graph6_line(line, lines.here(), budget, cleaning));
   }
   return set;
 }

@@ -7,9 +7,12 @@
 #include <cerrno>
 #include <fstream>
 
+#include "graph/csv.hpp"
 #include "graph/dimacs.hpp"
 #include "graph/gin.hpp"
 #include "graph/graph6.hpp"
+#include "graph/graphml.hpp"
+#include "graph/jsonl.hpp"
 #include "graph/lines.hpp"
 #include "graph/npy.hpp"
 #include "graph/planar_code.hpp"
@@ -22,13 +25,16 @@ namespace tyche {
 
 namespace {
 
-constexpr std::array<std::pair<Format, std::string_view>, 7> kFormats = {{{Format::gin, "gin"},
-                                                                          {Format::graph6, "graph6"},
-                                                                          {Format::sparse6, "sparse6"},
-                                                                          {Format::tu, "tu"},
-                                                                          {Format::dimacs, "dimacs"},
-                                                                          {Format::planar_code, "planar_code"},
-                                                                          {Format::npy, "npy"}}};
+constexpr std::array<std::pair<Format, std::string_view>, 10> kFormats = {{{Format::gin, "gin"},
+                                                                           {Format::graph6, "graph6"},
+                                                                           {Format::sparse6, "sparse6"},
+                                                                           {Format::tu, "tu"},
+                                                                           {Format::dimacs, "dimacs"},
+                                                                           {Format::planar_code, "planar_code"},
+                                                                           {Format::npy, "npy"},
+                                                                           {Format::jsonl, "jsonl"},
+                                                                           {Format::graphml, "graphml"},
+                                                                           {Format::csv, "csv"}}};
 
 std::string format_names() {
   std::string out;
@@ -63,6 +69,9 @@ std::optional<Format> format_of_extension(const std::filesystem::path& file) {
   if (extension == ".s6") return Format::sparse6;
   if (extension == ".pc" || extension == ".plc") return Format::planar_code;
   if (extension == ".npy") return Format::npy;
+  if (extension == ".jsonl" || extension == ".ndjson") return Format::jsonl;
+  if (extension == ".csv") return Format::csv;
+  if (has_graphml_extension(file)) return Format::graphml;
   if (has_dimacs_extension(file)) return Format::dimacs;
   return std::nullopt;  // .txt says nothing: GIN text and graph6 lines both go by it
 }
@@ -83,27 +92,34 @@ GraphSource locate_in_folder(const std::filesystem::path& folder, std::optional<
   if (any([](const std::string& name) { return name == "graphs.txt"; })) return {gin, Format::gin};
   if (any([](const std::string& name) { return name.ends_with("_A.txt"); })) return {folder, Format::tu};
   if (any([](const std::string& name) { return has_dimacs_extension(name); })) return {folder, Format::dimacs};
+  if (any([](const std::string& name) { return has_graphml_extension(name); })) return {folder, Format::graphml};
   throw InputError::at(folder.string(), "",
-                       "a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like) or .cnf files; this "
-                       "one holds none of them");
+                       "a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like), .cnf or .graphml "
+                       "files; this one holds none of them");
 }
 
-GraphSet parse_as(Format format, std::string_view bytes, std::string_view name) {
+GraphSet parse_as(Format format, std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   switch (format) {
     case Format::gin:
-      return parse_gin(bytes, name);
+      return parse_gin(bytes, name, cleaning);
     case Format::graph6:
     case Format::sparse6:
-      return parse_graph6(bytes, name);
+      return parse_graph6(bytes, name, cleaning);
     case Format::dimacs: {
       GraphSet set;
       set.graphs.push_back(parse_dimacs_graph(bytes, name));
       return set;
     }
     case Format::planar_code:
-      return parse_planar_code(bytes, name);
+      return parse_planar_code(bytes, name, cleaning);
     case Format::npy:
-      return parse_npy(bytes, name);
+      return parse_npy(bytes, name, cleaning);
+    case Format::jsonl:
+      return parse_jsonl(bytes, name, cleaning);
+    case Format::graphml:
+      return parse_graphml(bytes, name, cleaning);
+    case Format::csv:
+      return parse_csv({.edges = std::string(bytes)}, name, cleaning);
     case Format::tu:
       break;
   }
@@ -173,6 +189,9 @@ Format detect_format(std::string_view head, std::string_view name) {
     return Format::dimacs;
   }
   if (line.starts_with(':')) return Format::sparse6;
+  if (words.starts_with("{") && words.find('"') != std::string_view::npos) return Format::jsonl;
+  if (words.starts_with("<?xml") || words.starts_with("<graphml")) return Format::graphml;
+  if (words.find("source") != std::string_view::npos && words.find(',') != std::string_view::npos) return Format::csv;
   if (!words.empty() && words.find_first_not_of("0123456789 \t") == std::string_view::npos) return Format::gin;
   if (!line.empty() && std::all_of(line.begin(), line.end(), [](char c) { return c >= '?' && c <= '~'; })) {
     return Format::graph6;
@@ -194,26 +213,41 @@ GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Forma
   if (!file) throw IoError::from_errno(path.string(), "open for reading", errno);
   std::string head(std::size_t{1} << 16, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (file.bad()) throw IoError::from_errno(path.string(), "read", errno);
   head.resize(static_cast<std::size_t>(file.gcount()));
   return {path, detect_format(head, path.string())};
 }
 
-GraphSet parse_graphs(std::string_view bytes, std::string_view name, std::optional<Format> format) {
+GraphSet parse_graphs(std::string_view bytes, std::string_view name, std::optional<Format> format, Cleaning* cleaning) {
   refuse_empty_and_compressed(bytes, name);
-  GraphSet set = parse_as(format ? *format : detect_format(bytes.substr(0, std::size_t{1} << 16), name), bytes, name);
+  const Format found = format ? *format : detect_format(bytes.substr(0, std::size_t{1} << 16), name);
+  GraphSet set = parse_as(found, bytes, name, cleaning);
   set.name = std::filesystem::path(name).stem().string();
   return set;
 }
 
-GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> format) {
+GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> format, Cleaning* cleaning) {
   std::error_code ignored;
-  if (!std::filesystem::is_directory(path, ignored)) return parse_graphs(read_file(path), path.string(), format);
-  const GraphSource source = locate_in_folder(path, format);
-  if (source.format == Format::tu) return read_tu(path);
-  GraphSet set = source.format == Format::dimacs
-                     ? read_dimacs_folder(path)
-                     : parse_graphs(read_file(source.path), source.path.string(), source.format);
-  set.name = folder_name(path);
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  // A pipe can be read once.
+  if (!folder && !std::filesystem::is_regular_file(path, ignored)) {
+    return parse_graphs(read_file(path), path.string(), format, cleaning);
+  }
+  const GraphSource source = locate_graphs(path, format);
+  GraphSet set;
+  if (folder && source.format == Format::tu) return read_tu(path, cleaning);
+  if (folder && source.format == Format::dimacs) {
+    set = read_dimacs_folder(path);
+  } else if (folder && source.format == Format::graphml) {
+    set = read_graphml_folder(path, cleaning);
+  } else if (source.format == Format::jsonl) {
+    set = read_jsonl(source.path, cleaning);  // line by line: the text is never whole in memory
+  } else if (source.format == Format::csv) {
+    set = read_csv(source.path, cleaning);
+  } else {
+    set = parse_graphs(read_file(source.path), source.path.string(), source.format, cleaning);
+  }
+  set.name = folder ? folder_name(path) : path.stem().string();
   return set;
 }
 
@@ -227,10 +261,13 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
     case Format::gin:
     case Format::graph6:
     case Format::sparse6:
+    case Format::jsonl:
       break;
     case Format::planar_code:
     case Format::npy:
-      throw InputError(fmt::format("format {} is read only; gin, graph6, sparse6, tu and dimacs can be written",
+    case Format::graphml:
+    case Format::csv:
+      throw InputError(fmt::format("format {} is read only; gin, graph6, sparse6, tu, dimacs and jsonl can be written",
                                    format_name(format)));
   }
   AtomicFile file(path);
@@ -239,6 +276,8 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
     const Graph& graph = set.graphs[g];
     if (format == Format::gin) {
       file.write(gin_text(graph, set.labels.empty() ? 0 : set.labels[g]));
+    } else if (format == Format::jsonl) {
+      file.write(jsonl_line(set, g));
     } else {
       file.write((format == Format::graph6 ? to_graph6(graph) : to_sparse6(graph)) + "\n");
     }

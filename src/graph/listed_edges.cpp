@@ -89,11 +89,11 @@ SettledEdges settle_edges(std::span<const Edge> listed, Directions directions, c
   }
   if (one_way > 0) {
     const auto& [u, v] = listed[*alone];
-    fail_unclean(
-        listing.place(*alone),
-        fmt::format(
-            "edge {} lacks its other direction {}{}", shown_edge(listing, {u, v}), shown_edge(listing, {v, u}),
-            directions == Directions::both ? "; graphs here are undirected" : ", which other edges of the file have"));
+    const std::string why = directions == Directions::both
+                                ? "; graphs here are undirected"
+                                : fmt::format(", which other edges of the {} have", listing.whole);
+    fail_unclean(listing.place(*alone), fmt::format("edge {} lacks its other direction {}{}",
+                                                    shown_edge(listing, {u, v}), shown_edge(listing, {v, u}), why));
   }
   if (conflict) {
     const auto found = listing.conflict(conflict->second, conflict->first);

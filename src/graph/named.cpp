@@ -54,16 +54,16 @@ GraphName parse_graph_name(const std::string& text) {
   return name;
 }
 
-GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format) {
+GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format, Cleaning* cleaning) {
   if (!name.code.empty()) {
     const std::string text = std::string(kCode) + name.code;
-    GraphSet set = parse_graphs(name.code, text, Format::graph6);
+    GraphSet set = parse_graphs(name.code, text, Format::graph6, cleaning);
     if (set.graphs.size() != 1) {
       throw InputError(fmt::format("{}: the code of one graph was expected, not {}", text, set.graphs.size()));
     }
     return set;
   }
-  GraphSet set = read_graphs(name.path, format);
+  GraphSet set = read_graphs(name.path, format, cleaning);
   if (!name.index) return set;
   if (*name.index >= set.graphs.size()) {
     throw InputError(

@@ -32,7 +32,8 @@ struct GraphName {
 
 /// The one graph of g6:CODE or FILE:I (with its label where the file has labels), all graphs of FILE. Throws InputError
 /// where there is no graph I, and as read_graphs does.
-[[nodiscard]] GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format = std::nullopt);
+[[nodiscard]] GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format = std::nullopt,
+                                      Cleaning* cleaning = nullptr);
 
 /// The graph `text` names. Throws InputError where it names a file of several without saying which.
 [[nodiscard]] Graph read_named_graph(const std::string& text);

@@ -64,7 +64,7 @@ std::string entry_text(std::string_view bytes, const Entry& entry, const Where& 
 
 }  // namespace
 
-GraphSet parse_npy(std::string_view bytes, std::string_view name) {
+GraphSet parse_npy(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   const auto at = [name](std::uint64_t byte) { return Where{name, "byte", byte}; };
   const NpyHeader header = parse_npy_header(bytes, name);
   const Entry entry = entry_type(header.descr, at(header.offset));
@@ -92,7 +92,7 @@ GraphSet parse_npy(std::string_view bytes, std::string_view name) {
       const std::uint64_t index = header.fortran_order ? column * rows + row : row * columns + column;
       const Where where = at(data + index * entry_bytes);
       const std::string text = entry_text(bytes.substr(where.number, entry_bytes), entry, where);
-      set.graphs.push_back(parse_graph6_line(text, where, budget));
+      set.graphs.push_back(parse_graph6_line(text, where, budget, cleaning));
     }
   }
   return set;

@@ -3,11 +3,12 @@
 /// is how the BREC benchmark ships: one row per pair of graphs.
 #include <string_view>
 
+#include "graph/cleaning.hpp"
 #include "graph/io.hpp"
 
 namespace tyche {
 
 /// The graphs in row-major order, whatever the order in memory. Padding NULs and a line end after a string are fine.
-[[nodiscard]] GraphSet parse_npy(std::string_view bytes, std::string_view name);
+[[nodiscard]] GraphSet parse_npy(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
 
 }  // namespace tyche

@@ -58,7 +58,7 @@ class Entries {
   bool big_endian_ = false;
 };
 
-Graph read_graph(Entries& entries, Rows& rows) {
+Graph read_graph(Entries& entries, Rows& rows, Cleaning* cleaning) {
   entries.start_graph();
   const Where size_at = entries.here();
   const std::uint32_t nodes = entries.next("the number of nodes");
@@ -82,16 +82,16 @@ Graph read_graph(Entries& entries, Rows& rows) {
   }
   // Before row v stand the neighbours of the rows before it and a 0 for each.
   return graph_from_rows(
-      rows, [&](Node v) { return entries.at(start + entries.width() * (rows.offsets[v] + v)); }, 1);
+      rows, [&](Node v) { return entries.at(start + entries.width() * (rows.offsets[v] + v)); }, 1, cleaning);
 }
 
 }  // namespace
 
-GraphSet parse_planar_code(std::string_view bytes, std::string_view name) {
+GraphSet parse_planar_code(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   GraphSet set;
   Entries entries(bytes, name);
   Rows rows;
-  while (!entries.done()) set.graphs.push_back(read_graph(entries, rows));
+  while (!entries.done()) set.graphs.push_back(read_graph(entries, rows, cleaning));
   return set;
 }
 

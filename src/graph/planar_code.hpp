@@ -4,12 +4,13 @@
 /// entries, little-endian unless the header says otherwise.
 #include <string_view>
 
+#include "graph/cleaning.hpp"
 #include "graph/io.hpp"
 
 namespace tyche {
 
 /// Headers: ">>planar_code<<", ">>planar_code le<<", ">>planar_code be<<", or none (two-byte entries are then
 /// little-endian). The rotations are not kept: neighbours are a set.
-[[nodiscard]] GraphSet parse_planar_code(std::string_view bytes, std::string_view name);
+[[nodiscard]] GraphSet parse_planar_code(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
 
 }  // namespace tyche

@@ -5,9 +5,26 @@
 #include <algorithm>
 #include <span>
 
+#include "graph/listed_edges.hpp"
+
 namespace tyche {
 
-Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, Node first) {
+namespace {
+
+Graph cleaned(const Rows& rows, Cleaning& cleaning) {
+  std::vector<Edge> listed;
+  listed.reserve(rows.targets.size());
+  for (Node v = 0; v < rows.size(); ++v) {
+    for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) listed.emplace_back(v, rows.targets[i]);
+  }
+  return Graph::from_edges(static_cast<Node>(rows.size()), settle_edges(listed, Directions::both, {}, &cleaning).edges,
+                           rows.types);
+}
+
+}  // namespace
+
+Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, Node first, Cleaning* cleaning) {
+  if (cleaning != nullptr) return cleaned(rows, *cleaning);
   const auto nodes = static_cast<Node>(rows.size());
   const auto row = [&rows](Node v) {
     return std::span(rows.targets).subspan(rows.offsets[v], rows.offsets[v + 1] - rows.offsets[v]);
@@ -17,11 +34,12 @@ Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, No
     std::sort(mine.begin(), mine.end());
     const auto twin = std::adjacent_find(mine.begin(), mine.end());
     if (twin != mine.end()) {
-      place_of(v).fail(
-          fmt::format("node {} lists neighbour {} twice; graphs here are simple", v + first, *twin + first));
+      fail_unclean(place_of(v),
+                   fmt::format("node {} lists neighbour {} twice; graphs here are simple", v + first, *twin + first));
     }
     if (std::binary_search(mine.begin(), mine.end(), v)) {
-      place_of(v).fail(fmt::format("node {} lists itself as a neighbour; graphs here have no loops", v + first));
+      fail_unclean(place_of(v),
+                   fmt::format("node {} lists itself as a neighbour; graphs here have no loops", v + first));
     }
   }
 
@@ -41,8 +59,8 @@ Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, No
         const bool returned = std::binary_search(back.begin(), back.end(), u);
         const Node lists = returned ? v : u;
         const Node listed = returned ? rows.targets[met[v]] : v;
-        place_of(lists).fail(
-            fmt::format("node {0} lists neighbour {1}, but node {1} does not list {0}", lists + first, listed + first));
+        fail_unclean(place_of(lists), fmt::format("node {0} lists neighbour {1}, but node {1} does not list {0}",
+                                                  lists + first, listed + first));
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "graph/cleaning.hpp"
 #include "graph/graph.hpp"
 #include "graph/lines.hpp"
 
@@ -25,8 +26,9 @@ struct Rows {
 };
 
 /// The graph of the rows (sorted on the way, so `rows` is changed). Fails at place_of(v) where row v has a loop, a
-/// neighbour twice, or one that does not list v in return; `first` is the file's number of node 0 (0 or 1). Requires
-/// targets below the number of rows.
-[[nodiscard]] Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, Node first = 0);
+/// neighbour twice, or one that does not list v in return; `first` is the file's number of node 0 (0 or 1). With
+/// `cleaning` these are mended. Requires targets below the number of rows.
+[[nodiscard]] Graph graph_from_rows(Rows& rows, const std::function<Where(Node)>& place_of, Node first = 0,
+                                    Cleaning* cleaning = nullptr);
 
 }  // namespace tyche

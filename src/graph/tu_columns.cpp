@@ -14,18 +14,6 @@ std::vector<std::int64_t> read_integers(std::string_view bytes, std::string_view
   return out;
 }
 
-std::vector<int> renumbered(const std::vector<std::int64_t>& values) {
-  std::vector<std::int64_t> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<int> out;
-  out.reserve(values.size());
-  for (const std::int64_t value : values) {
-    out.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin()));
-  }
-  return out;
-}
-
 Table read_table(std::string_view bytes, std::string_view file, std::string_view what) {
   const std::string one = fmt::format("{} {}", what.starts_with('a') ? "an" : "a", what);
   const std::string another = fmt::format("another {}", what);

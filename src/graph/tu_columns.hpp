@@ -1,12 +1,13 @@
 #pragma once
 /// The text files of a TUDataset: one line per graph, node or edge, with one number or several between commas.
+#include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/lines.hpp"
+#include "graph/whole_set.hpp"
 
 namespace tyche {
 
@@ -30,18 +31,18 @@ void for_each_line(std::string_view bytes, std::string_view file, Take take) {
 [[nodiscard]] std::vector<std::int64_t> read_integers(std::string_view bytes, std::string_view file, const char* what);
 
 /// Values renumbered 0 … k-1 in ascending order.
-[[nodiscard]] std::vector<int> renumbered(const std::vector<std::int64_t>& values);
-
-/// Numbers in columns, row after row.
-struct Table {
-  std::vector<float> values;
-  std::size_t columns = 0;
-
-  [[nodiscard]] std::size_t rows() const { return columns == 0 ? 0 : values.size() / columns; }
-  [[nodiscard]] std::span<const float> row(std::size_t i) const {
-    return std::span(values).subspan(i * columns, columns);
+template <class Number>
+[[nodiscard]] std::vector<Number> renumbered(const std::vector<std::int64_t>& values) {
+  std::vector<std::int64_t> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::vector<Number> out;
+  out.reserve(values.size());
+  for (const std::int64_t value : values) {
+    out.push_back(static_cast<Number>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin()));
   }
-};
+  return out;
+}
 
 /// `what` is what a number is: "attribute" or "target".
 [[nodiscard]] Table read_table(std::string_view bytes, std::string_view file, std::string_view what);

@@ -74,6 +74,7 @@ struct DataSource {
   std::string format;
   std::string hash;
   std::uint64_t graphs = 0;
+  bool clean = false;
 };
 
 struct Experiment {

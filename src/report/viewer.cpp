@@ -168,7 +168,8 @@ int satisfiability(const Graph& graph) {
 nlohmann::ordered_json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
   std::optional<Format> format;
   if (!source.format.empty()) format = parse_format(source.format);
-  const datasets::Dataset data = datasets::load_dataset(source.path, format);
+  Cleaning cleaning;
+  const datasets::Dataset data = datasets::load_dataset(source.path, format, source.clean ? &cleaning : nullptr);
   std::vector<Pair> chosen = find_pairs(data, source.path, pairs);
   std::erase_if(chosen, [&](const Pair& pair) {
     return std::max(data.set.graphs[pair.first].num_nodes(), data.set.graphs[pair.first + 1].num_nodes()) >

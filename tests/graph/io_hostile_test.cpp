@@ -1,9 +1,12 @@
 // Truncated, garbled and hostile files: one line of error each, with file and place, and no memory for promises.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 
+#include "graph/csv.hpp"
 #include "graph/gin.hpp"
 #include "graph/io.hpp"
 #include "graph/npy_sample.hpp"
@@ -51,7 +54,7 @@ TEST(HostileFiles, EmptyAndCompressedFilesAreNamedAsSuchInEveryFormat) {
 TEST(HostileFiles, UnknownContentListsTheFormats) {
   EXPECT_EQ(error_of("hello world\n", "bad"),
             "bad: line 1: cannot tell the format from 'hello world'; known are gin, graph6, sparse6, tu, dimacs, "
-            "planar_code, npy");
+            "planar_code, npy, jsonl, graphml, csv");
   EXPECT_EQ(error_of("\xff\xfe\x80\n", "bad").substr(0, 56),
             "bad: line 1: cannot tell the format from '\\xff\\xfe\\x80';");
   EXPECT_EQ(error_of(">>digraph6<<&B", "bad").substr(0, 40), "bad: line 1: cannot tell the format from");
@@ -332,6 +335,192 @@ TEST(HostileFiles, TuTargets) {
             "DS/DS_graph_attributes.txt: line 2: expected one line per line of the file of graph labels (2), found 1");
 }
 
+TEST(HostileFiles, Jsonl) {
+  const std::string keys = "nodes, edges, attributes, edge_attributes, label, target";
+  expect_errors(
+      Format::jsonl,
+      {{"\n\n", "line 3: expected a graph (a JSON object), found none"},
+       {"[1]\n", "line 1: expected a JSON object, found a list"},
+       {"3\n", "line 1: expected a JSON object, found a number"},
+       {"null\n", "line 1: expected a JSON object, found null"},
+       {"\"x\"\n", "line 1: expected a JSON object, found the text 'x'"},
+       {"{\"nodes\": 1, \"edges\": []}\n{\"nodes\": 1,\n",
+        "line 2: not JSON: cannot go on at character 13, after '1,'"},
+       {"{\"nodes\": 1, \"edges\": []} {}\n",
+        "line 1: not JSON: cannot go on at character 27, after '\"edges\": []} {'"},
+       {"{\"nodes\": 1, \"edges\": []}\n\n{}\n", "line 3: expected the end of the file after a blank line, found '{}'"},
+       {"{}", "line 1: expected 'nodes': a number of nodes, or a list of their types"},
+       {"{\"nodes\": 1}", "line 1: expected 'edges': a list of edges [u, v] or [u, v, label]"},
+       {"{\"nodes\": 1, \"edges\": 2}", "line 1: expected 'edges': a list of edges [u, v] or [u, v, label]"},
+       {"{\"nodes\": 1, \"edges\": [], \"lable\": 1}", "line 1: unknown key 'lable'; known are " + keys},
+       {"{\"nodes\": 1, \"nodes\": 2}", "line 1: key 'nodes' stands twice"},
+       {"{\"nodes\": 1.5, \"edges\": []}",
+        "line 1: expected the number of nodes (a whole number from 0 to 4294967294), found 1.5"},
+       {"{\"nodes\": -1, \"edges\": []}",
+        "line 1: expected the number of nodes (a whole number from 0 to 4294967294), found -1"},
+       {"{\"nodes\": 4294967294, \"edges\": []}",
+        "line 1: promises 4294967294 nodes, too many for a file of 34 bytes (16 nodes a byte and 2^20 on top, over all "
+        "graphs of the file)"},
+       {"{\"nodes\": [-1], \"edges\": []}",
+        "line 1: expected a node's type (a whole number from 0 to 4294967295), found -1"},
+       {"{\"nodes\": [\"C\"], \"edges\": []}",
+        "line 1: expected a number or a list of numbers under 'nodes', found the text 'C'"},
+       {"{\"nodes\": [true], \"edges\": []}",
+        "line 1: expected a number or a list of numbers under 'nodes', found true"},
+       {"{\"nodes\": {\"a\": 1}}", "line 1: expected a number or a list of numbers under 'nodes', found an object"},
+       {"{\"nodes\": [[[1]]]}",
+        "line 1: expected a number or a list of numbers under 'nodes', found a list in a list in a list"},
+       {"{\"nodes\": [1, [2]]}",
+        "line 1: expected a number or a list of numbers under 'nodes', found a list among numbers"},
+       {"{\"nodes\": 2, \"edges\": [[0, 1], 2]}",
+        "line 1: expected a number or a list of numbers under 'edges', found a number among lists"},
+       {"{\"nodes\": 2, \"edges\": [[0]]}", "line 1: expected [u, v] or [u, v, label] for edge 0, found 1 numbers"},
+       {"{\"nodes\": 2, \"edges\": [[0, 2]]}", "line 1: edge 0 joins node 2, but this graph has 2 nodes (from 0)"},
+       {"{\"nodes\": 2, \"edges\": [[0, 0.5]]}", "line 1: edge 0 joins node 0.5, but this graph has 2 nodes (from 0)"},
+       {"{\"nodes\": 3, \"edges\": [[0, 1, 2], [1, 2]]}",
+        "line 1: edge 1 has no label; edges of one graph have labels all or none"},
+       {"{\"nodes\": 2, \"edges\": [[0, 1, 2], [1, 0, 3]]}",
+        "line 1: edge 1 (1, 0) has another label than edge 0, which joins the same nodes"},
+       {"{\"nodes\": 2, \"edges\": [[0, 1], [1, 0]], \"edge_attributes\": [[1], [2]]}",
+        "line 1: edge 1 (1, 0) has other attributes than edge 0, which joins the same nodes"},
+       {"{\"nodes\": 3, \"edges\": [[0, 1], [1, 0], [1, 2]]}",
+        "line 1: edge (1, 2) lacks its other direction (2, 1), which other edges of the graph have"},
+       {"{\"nodes\": 2, \"edges\": [[0, 1], [0, 1]]}", "line 1: edge (0, 1) stands twice"},
+       {"{\"nodes\": 2, \"edges\": [[1, 1]]}", "line 1: edge (1, 1) is a loop; graphs here have none"},
+       {"{\"nodes\": 2, \"edges\": [], \"attributes\": [[1]]}",
+        "line 1: expected one list per node (2) under 'attributes', found 1"},
+       {"{\"nodes\": 2, \"edges\": [], \"attributes\": [[1], [1, 2]]}",
+        "line 1: expected 1 numbers in each list under 'attributes', found 2 in list 1"},
+       {"{\"nodes\": 1, \"edges\": [], \"attributes\": [1]}",
+        "line 1: expected 'attributes': a list with a list of numbers per node"},
+       {"{\"nodes\": 1, \"edges\": [], \"label\": 0.5}",
+        "line 1: expected the graph's label (a whole number from -2147483648 to 2147483647), found 0.5"},
+       {"{\"nodes\": 1, \"edges\": [], \"label\": null}",
+        "line 1: expected a number or a list of numbers under 'label', found null"},
+       {"{\"nodes\": 1, \"edges\": [], \"target\": \"high\"}",
+        "line 1: expected a number or a list of numbers under 'target', found the text 'high'"},
+       {"{\"nodes\": 1, \"edges\": [], \"target\": [[1]]}",
+        "line 1: expected 'target': a number, null, or a list of these"},
+       {"{\"nodes\": 1, \"edges\": [], \"target\": 1e39}",
+        "line 1: expected a number (a finite number that fits in 32-bit floating point), found '1e39'"},
+       {"{\"nodes\": 1, \"edges\": [], \"target\": 1}\n{\"nodes\": 1, \"edges\": []}",
+        "line 2: this graph has no target, the graphs before it have one"},
+       {"{\"nodes\": 1, \"edges\": [], \"target\": 1}\n{\"nodes\": 1, \"edges\": [], \"target\": [1, 2]}",
+        "line 2: this graph has 2 targets, the graphs before it have 1"},
+       {"{\"nodes\": 1, \"edges\": []}\n{\"nodes\": 1, \"edges\": [], \"label\": 3}",
+        "line 2: this graph has a label, the graphs before it have none"},
+       {"{\"nodes\": 1, \"edges\": []}\n{\"nodes\": 1, \"edges\": [], \"attributes\": [[1]]}",
+        "line 2: this graph has 1 attributes per node, the graphs before it have 0"}});
+  EXPECT_THAT(error_of("{\"nodes\": 1, \"edges\": [], \"target\": NaN}", "x", Format::jsonl),
+              testing::EndsWith("JSON has no NaN or infinity (a missing target is null)"));
+  const std::string deep = "{\"nodes\": " + std::string(1'000'000, '[');
+  EXPECT_THAT(error_of(deep, "x", Format::jsonl), testing::EndsWith("found a list in a list in a list"));
+}
+
+TEST(HostileFiles, Graphml) {
+  const auto graph = [](const std::string& inside) {
+    return "<graphml><key id='n' for='node' attr.name='type' attr.type='int'/>\n"
+           "<key id='w' for='edge' attr.name='weight' attr.type='double'/>\n"
+           "<key id='s' for='node' attr.name='type' attr.type='string'/>\n"
+           "<key id='y' for='graph' attr.name='target' attr.type='double'/>\n"
+           "<graph edgedefault='undirected'><node id='a'/><node id='b'/>\n" +
+           inside + "</graph></graphml>";
+  };
+  expect_errors(
+      Format::graphml,
+      {{"<graphml>", "line 1: not XML: no element found"},
+       {"<graphml>\n</graph>", "line 2: not XML: mismatched tag"},
+       {"graph", "line 1: not XML: syntax error"},
+       {"<html/>", "line 1: expected <graphml>, found <html>"},
+       {"<!DOCTYPE x [<!ENTITY a 'b'>]><graphml/>",
+        "line 1: document type declarations (<!DOCTYPE …>) are not read; graphs need none"},
+       {"<graphml><graph/></graphml>", "line 1: expected edgedefault=\"undirected\" or \"directed\" in <graph>"},
+       {"<graphml><key/></graphml>", "line 1: expected an attribute id of <key>"},
+       {"<graphml><key id='a'/><key id='a'/></graphml>", "line 1: key 'a' stands twice"},
+       {"<graphml><key id='a' attr.type='complex'/></graphml>",
+        "line 1: expected int, long, float, double, boolean or string for attr.type, found 'complex'"},
+       {graph("<node/>"), "line 6: expected an attribute id of <node>"},
+       {graph("<node id='a'/>"), "line 6: node 'a' stands twice"},
+       {graph("<edge source='a'/>"), "line 6: expected attributes source and target of <edge>"},
+       {graph("<edge source='a' target='z'/>"), "line 6: this edge joins 'z', and no node has that id"},
+       {graph("<edge source='a' target='a'/>"), "line 6: edge ('a', 'a') is a loop; graphs here have none"},
+       {graph("<edge source='a' target='b'/>\n<edge source='b' target='a'/>"), "line 7: edge ('b', 'a') stands twice"},
+       {graph("<edge source='a' target='b' directed='true'/>"),
+        "line 6: edges with and without a direction in one graph are not read"},
+       {graph("<hyperedge/>"), "line 6: hyperedges are not read: edges here join two nodes"},
+       {graph("<graph edgedefault='directed'/>"), "line 6: a graph within a graph is not read"},
+       {graph("<nodes/>"), "line 6: <nodes> does not belong here"},
+       {graph("text"), "line 6: text 'text' does not belong here"},
+       {graph("<data key='q'>1</data>"), "line 6: no <key> declares 'q'"},
+       {graph("<data key='w'>1</data>"), "line 6: key 'w' is for edges, not for graphs"},
+       {graph("<data key='y'>high</data>"),
+        "line 6: expected a number under 'target' (a finite number that fits in 32-bit floating point), found 'high'"},
+       {graph("<data key='y'>nan</data>"),
+        "line 6: expected a number under 'target' (a finite number that fits in 32-bit floating point), found 'nan'"},
+       {graph("<node id='c'><data key='s'>C</data></node>"),
+        "line 6: expected numbers under 'type' of nodes, but its key declares text (attr.type=\"string\")"},
+       {graph("<node id='c'><data key='n'>C</data></node>"),
+        "line 6: expected the type of a node (a whole number from 0 on), found 'C'"},
+       {graph("<node id='c'><data key='n'>1</data></node>"),
+        "line 5: this node has no type, which others of its graph have"},
+       {graph("<edge source='a' target='b'><data key='w'>1</data><data key='w'>2</data></edge>"),
+        "line 6: this edge has data 'weight' twice"},
+       {graph("<node id='c'/><edge source='a' target='b'><data key='w'>1</data></edge>\n<edge source='a' target='c'/>"),
+        "line 7: this edge has no 'weight', which others of its graph have"},
+       {graph("<edge source='a' target='b'><data key='w'>" + std::string(2000, '1') + "</data></edge>"),
+        "line 6: more than 1000 characters of data"}});
+  std::string deep = "<graphml>";
+  for (int i = 0; i < 100'000; ++i) deep += "<desc>";
+  EXPECT_EQ(error_of(deep, "x", Format::graphml), "x: line 1: elements nest deeper than 64");
+}
+
+TEST(HostileFiles, Csv) {
+  expect_errors(
+      Format::csv,
+      {{"\n", "line 2: expected a line of column names, found the end of the file"},
+       {"a,b\n",
+        "line 1: expected a header with the columns graph, source, target (then label and attributes, where there are "
+        "any); there is no 'graph'"},
+       {"graph,source,target,graph\n", "line 1: column 'graph' stands twice"},
+       {"graph,source,target,\n", "line 1: a column has no name"},
+       {"graph,source,target\n1,2\n", "line 2: expected 3 fields as in the header, found 2"},
+       {"graph,source,target\n1,2,\n", "line 2: expected the name of a node, found an empty field"},
+       {"graph,source,target\n,1,2\n", "line 2: expected the name of a graph, found an empty field"},
+       {"graph,source,target\n1,2,\"3\n", "line 2: a quote is opened and not closed on this line"},
+       {"graph,source,target\n1,\"2\" 3,4\n", "line 2: expected a comma after a field in quotes, found '3,4'"},
+       {"graph,source,target\n1,2,2\n", "line 2: edge ('2', '2') is a loop; graphs here have none"},
+       {"graph,source,target\n1,2,3\n1,2,3\n", "line 3: edge ('2', '3') stands twice"},
+       {"graph,source,target\n1,2,3\n1,3,2\n1,3,4\n",
+        "line 4: edge ('3', '4') lacks its other direction ('4', '3'), which other edges of the file have"},
+       {"graph,source,target,label\n1,2,3,x\n",
+        "line 2: expected a number in column 'label' (a whole number from 0 on), found 'x'"},
+       {"graph,source,target,label\n1,2,3,5\n1,3,2,6\n",
+        "line 3: this edge has another label than on line 2, where it stands too"},
+       {"graph,source,target,w\n1,2,3,\n", "line 2: expected a number in column 'w', found the end of the line"},
+       {"graph,source,target,w\n1,2,3,nan\n",
+        "line 2: expected a number in column 'w' (a finite number that fits in 32-bit floating point), found 'nan'"}});
+  const auto beside = [](const CsvFiles& files) -> std::string {
+    try {
+      (void)parse_csv(files, "d/m.csv");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string edges = "graph,source,target\na,1,2\n";
+  EXPECT_EQ(beside({edges, "graph,node\na,1\n"}), "d/m.csv: line 2: node '2' is not among those of d/m_nodes.csv");
+  EXPECT_EQ(beside({edges, "graph,node\na,1\na,1\n"}), "d/m_nodes.csv: line 3: node '1' of graph 'a' stands twice");
+  EXPECT_EQ(beside({edges, {}, "graph,label\nb,1\n"}),
+            "d/m.csv: line 2: graph 'a' is not among those of d/m_graphs.csv");
+  EXPECT_EQ(beside({edges, {}, "graph,label\na,1\na,1\n"}), "d/m_graphs.csv: line 3: graph 'a' stands twice");
+  EXPECT_EQ(beside({edges, {}, "graph,mass\na,1\n"}),
+            "d/m_graphs.csv: line 1: expected a header with the columns graph, label or target… (or both); found "
+            "'mass'");
+  EXPECT_EQ(beside({edges, {}, "graph,target\na,high\n"}),
+            "d/m_graphs.csv: line 2: expected a number in column 'target' (a finite number that fits in 32-bit "
+            "floating point), found 'high'");
+}
+
 TEST(HostileFiles, FoldersSayWhatTheyLack) {
   const TemporaryFolder folder;
   write_file(folder / "A_A.txt", "1, 2\n");
@@ -351,8 +540,8 @@ TEST(HostileFiles, FoldersSayWhatTheyLack) {
   std::filesystem::remove(folder / "A_A.txt");
   EXPECT_EQ(error(),
             folder.path().string() +
-                ": a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like) or .cnf files; this "
-                "one holds none of them");
+                ": a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like), .cnf or .graphml files; "
+                "this one holds none of them");
 }
 
 long peak_megabytes() {
@@ -376,6 +565,19 @@ TEST(HostileFiles, PromisesCostNoMemory) {
                      "x", Format::npy),
             "no error");
   EXPECT_NE(tu_error({{"graph_indicator", "4294967295\n"}}), "no error");
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "{\"nodes\": 200000, \"edges\": []}\n";
+  EXPECT_NE(error_of(many, "x", Format::jsonl), "no error");
+  EXPECT_NE(error_of("{\"nodes\": " + std::string(10'000'000, '['), "x", Format::jsonl), "no error");
+  // Keys with defaults, each used once: a table of nodes × keys that few bytes promise.
+  std::string keys, nodes;
+  for (int i = 0; i < 5000; ++i) {
+    keys += fmt::format("<key id='k{0}' attr.name='k{0}' attr.type='int'><default>1</default></key>", i);
+    nodes += fmt::format("<node id='{0}'><data key='k{0}'>1</data></node>", i);
+  }
+  EXPECT_NE(error_of("<graphml>" + keys + "<graph edgedefault='directed'>" + nodes + "</graph></graphml>", "x",
+                     Format::graphml),
+            "no error");
   // Many lines that each promise what one alone may have: the budget is the file's.
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += ":~~??@???\n";  // 2^18 nodes each

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "../../fuzz/readers_entry.hpp"
@@ -136,6 +137,36 @@ RC_GTEST_PROP(RoundTrip, TuGivesEverythingBackWithLabelsRenumbered, ()) {
   RC_ASSERT(read_graphs(folder / "tu") == expected);
 }
 
+RC_GTEST_PROP(RoundTrip, JsonLinesGiveEverythingBackMissingTargetsToo, ()) {
+  const TemporaryFolder folder;
+  GraphSet set = any_set(5, in_range<std::size_t>(0, 4));
+  set.graphs.push_back(path(2));  // so that there are attributes where the set says so
+  set.labels.push_back(0);
+  if (set.attribute_dim > 0) set.attributes.emplace_back(2 * set.attribute_dim, -0.0f);
+  set = with_edges_and_targets(std::move(set));
+  if (in_range(0, 2) == 0) set.labels.clear();
+  std::vector<bool> missing;
+  for (float& target : set.targets) {
+    missing.push_back(in_range(0, 3) == 0);
+    if (missing.back()) target = std::numeric_limits<float>::quiet_NaN();
+  }
+  write_graphs(folder / "set.jsonl", set, Format::jsonl);
+  RC_ASSERT(locate_graphs(folder / "set.jsonl").format == Format::jsonl);
+  RC_ASSERT(detect_format(read_file(folder / "set.jsonl"), "no_extension") == Format::jsonl);
+  GraphSet again = read_graphs(folder / "set.jsonl");
+  RC_ASSERT(again.targets.size() == set.targets.size());
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    RC_ASSERT(std::isnan(again.targets[i]) == missing[i]);
+    if (missing[i]) again.targets[i] = set.targets[i] = 0;
+  }
+  RC_ASSERT(again == set);
+  for (std::size_t g = 0; g < set.attributes.size(); ++g) {
+    for (std::size_t i = 0; i < set.attributes[g].size(); ++i) {
+      RC_ASSERT(std::signbit(again.attributes[g][i]) == std::signbit(set.attributes[g][i]));
+    }
+  }
+}
+
 RC_GTEST_PROP(RoundTrip, DimacsGivesTheGraphsOfFormulasBack, ()) {
   const TemporaryFolder folder;
   GraphSet set;
@@ -173,7 +204,21 @@ std::vector<std::string> good_inputs() {
   const std::string planar_code = {'p', 4, 2, 4, 3, 0, 3, 4, 1, 0, 1, 4, 2, 0, 1, 2, 3, 0};
   const std::string npy =
       "n" + npy_file(1, "{'descr': '<U3', 'fortran_order': True, 'shape': (1, 2), }", ucs4({"Bw", "Dhc"}, 3, false));
-  return {gin, graph6, sparse6, tu, "dc x\np cnf 3 2\n1 -2 0\n2 3 -1 0\n", planar_code, npy};
+  const std::string jsonl =
+      "j{\"nodes\": [1, 0], \"edges\": [[0, 1, 2]], \"attributes\": [[0.5], [1]], \"edge_attributes\": [[1, 2]], "
+      "\"label\": 1, \"target\": [1, null]}\n{\"nodes\": 0, \"edges\": [], \"label\": 0, \"target\": null}\n";
+  const std::string graphml =
+      "x<?xml version='1.0'?><graphml><key id='t' for='node' attr.name='type' attr.type='int'/>"
+      "<key id='w' for='edge' attr.name='weight' attr.type='double'><default>1</default></key>"
+      "<key id='y' for='graph' attr.name='target' attr.type='float'/>"
+      "<graph edgedefault='undirected'><data key='y'>0.5</data><node id='a'><data key='t'>1</data></node>"
+      "<node id='b'><data key='t'>0</data></node><node id='c'><data key='t'>0</data></node>"
+      "<edge source='a' target='b'><data key='w'>2</data></edge><edge source='b' target='c'/></graph></graphml>";
+  const std::string csv =
+      "cgraph,source,target,label,w\nA,1,2,0,0.5\nB,1,2,1,1\nA,2,3,1,\"2\"\n\x1e"
+      "graph,node,type,x\nA,1,0,1\nA,2,0,1\nB,1,1,2\nB,2,0,0\nA,3,1,1\n\x1e"
+      "graph,label,target\nA,1,0.5\nB,0,\n";
+  return {gin, graph6, sparse6, tu, "dc x\np cnf 3 2\n1 -2 0\n2 3 -1 0\n", planar_code, npy, jsonl, graphml, csv};
 }
 
 TEST(GarbledFiles, TheGoodOnesAreRead) {
@@ -189,7 +234,7 @@ TEST(GarbledFiles, EveryTruncationIsGraphsOrOneLineOfError) {
 }
 
 RC_GTEST_PROP(GarbledFiles, ChangedBytesAreGraphsOrOneLineOfError, ()) {
-  const std::string telling = "0123456789 \n,-~?:'";
+  const std::string telling = "0123456789 \n,-~?:'\"[]{}<>/=";
   for (std::string input : good_inputs()) {
     for (int change = 0; change < 10; ++change) {
       const auto at = in_range<std::size_t>(1, input.size());

@@ -476,7 +476,9 @@ TEST(Formats, HaveNamesThatParse) {
     (void)parse_format("g6");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "unknown format 'g6'; known are gin, graph6, sparse6, tu, dimacs, planar_code, npy");
+    EXPECT_STREQ(
+        error.what(),
+        "unknown format 'g6'; known are gin, graph6, sparse6, tu, dimacs, planar_code, npy, jsonl, graphml, csv");
   }
 }
 

@@ -1,0 +1,219 @@
+#include "graph/graphml_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tyche {
+
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+std::uint32_t parse_category(const char* element, const char* category, std::string_view text, const Where& where) {
+  Row row(text, where);
+  const std::string what = fmt::format("the {} of a {}", category, element);
+  const std::uint64_t value = row.natural(what.c_str());
+  row.expect_end(what.c_str());
+  if (value > std::numeric_limits<std::uint32_t>::max()) where.fail(fmt::format("{} {} is too large", category, value));
+  return static_cast<std::uint32_t>(value);
+}
+
+/// Where each of `names` stands among `columns`, which take the names where there are none yet.
+std::vector<std::size_t> places(const std::vector<std::string>& names, std::vector<std::string>& columns,
+                                const char* what, const Where& where) {
+  if (columns.empty()) columns = names;
+  std::vector<std::size_t> out;
+  for (const std::string& name : names) {
+    const auto found = std::find(columns.begin(), columns.end(), name);
+    if (found == columns.end()) {
+      where.fail(fmt::format("this graph has {} {}, which the graphs before it have not", what, shown(name)));
+    }
+    out.push_back(static_cast<std::size_t>(found - columns.begin()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::uint32_t GraphmlGraph::number_of(std::string_view id) {
+  const auto [at, fresh] = ids_.emplace(id, static_cast<std::uint32_t>(ids_.size()));
+  if (fresh) node_of_id_.emplace_back();
+  return at->second;
+}
+
+void GraphmlGraph::add_node(std::string_view id, const Where& where) {
+  std::optional<Node>& node = node_of_id_[number_of(id)];
+  if (node) where.fail(fmt::format("node {} stands twice", shown(id)));
+  node = static_cast<Node>(names_.size());
+  names_.emplace_back(id);
+  nodes_.lines.push_back(where.number);
+  nodes_.categories.emplace_back();
+}
+
+void GraphmlGraph::add_edge(std::string_view source, std::string_view target, const Where& where) {
+  const std::uint32_t from = number_of(source), to = number_of(target);
+  ends_.emplace_back(from, to);
+  edges_.lines.push_back(where.number);
+  edges_.categories.emplace_back();
+}
+
+void GraphmlGraph::set_category(Elements& elements, std::size_t key, std::string_view text, const Where& where) {
+  if (elements.categories.back()) {
+    where.fail(fmt::format("this {} has its {} twice ('type' and 'label' are the same here)", elements.name,
+                           elements.category));
+  }
+  elements.categories.back() = parse_category(elements.name, elements.category, text, where);
+  elements.category_key = key;
+}
+
+void GraphmlGraph::add_data(GraphmlElement element, std::size_t key, std::string_view text, const Where& where) {
+  const GraphmlMeaning meaning = keys_.meaning(key, element, where);
+  if (meaning == GraphmlMeaning::nothing) return;
+  if (element != GraphmlElement::graph) {
+    Elements& elements = element == GraphmlElement::node ? nodes_ : edges_;
+    if (meaning == GraphmlMeaning::category) return set_category(elements, key, text, where);
+    elements.values.push_back({elements.lines.size() - 1, key, keys_.number(key, text, where)});
+  } else if (meaning == GraphmlMeaning::column) {
+    targets_.emplace_back(key, keys_.number(key, text, where));
+  } else {
+    if (label_) where.fail("this graph has its label twice");
+    Row row(text, where);
+    const std::int64_t label = row.integer("the label of a graph");
+    row.expect_end("the label of a graph");
+    if (label != static_cast<int>(label)) where.fail(fmt::format("label {} does not fit in 32 bits", label));
+    label_ = static_cast<int>(label);
+  }
+}
+
+std::vector<std::uint32_t> GraphmlGraph::categories(const Elements& elements) const {
+  std::vector<std::uint32_t> out;
+  if (!elements.category_key) return out;
+  const GraphmlKey& key = keys_[*elements.category_key];
+  for (std::size_t i = 0; i < elements.categories.size(); ++i) {
+    const auto& category = elements.categories[i];
+    if (!category && !key.has_fallback) {
+      line(elements.lines[i])
+          .fail(fmt::format("this {} has no {}, which others of its graph have", elements.name, elements.category));
+    }
+    out.push_back(category ? *category
+                           : parse_category(elements.name, elements.category, key.fallback, line(elements.lines[i])));
+  }
+  return out;
+}
+
+AttributeBlock GraphmlGraph::table(const Elements& elements, std::vector<std::string>& columns) const {
+  AttributeBlock out;
+  std::vector<std::size_t> used;
+  for (const Value& value : elements.values) used.push_back(value.key);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  if (used.empty()) return out;
+  // Defaults fill a table from few bytes: rows × columns must stay within a multiple of the file.
+  const std::size_t rows = elements.lines.size();
+  if (rows * used.size() > 16 * bytes_ + (std::uint64_t{1} << 20)) {
+    place_.fail(fmt::format("{} {}s with {} attributes each are too many for a file of {} bytes", rows, elements.name,
+                            used.size(), bytes_));
+  }
+  std::vector<std::string> names;
+  for (const std::size_t key : used) names.push_back(keys_[key].name);
+  const std::vector<std::size_t> place = places(names, columns, fmt::format("{} data", elements.name).c_str(), place_);
+  out.dim = columns.size();
+  if (used.size() != out.dim) {
+    place_.fail(fmt::format("this graph has {} attributes per {}, the graphs before it have {}", used.size(),
+                            elements.name, out.dim));
+  }
+  out.values.assign(rows * out.dim, kNone);
+  for (const Value& value : elements.values) {
+    const auto column = std::lower_bound(used.begin(), used.end(), value.key) - used.begin();
+    float& into = out.values[value.element * out.dim + place[static_cast<std::size_t>(column)]];
+    if (!std::isnan(into)) {
+      line(elements.lines[value.element])
+          .fail(fmt::format("this {} has data {} twice", elements.name, shown(keys_[value.key].name)));
+    }
+    into = value.number;
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t c = 0; c < used.size(); ++c) {
+      float& into = out.values[i * out.dim + place[c]];
+      if (!std::isnan(into)) continue;
+      const GraphmlKey& key = keys_[used[c]];
+      const Where where = line(elements.lines[i]);
+      if (!key.has_fallback) {
+        where.fail(fmt::format("this {} has no {}, which others of its graph have", elements.name, shown(key.name)));
+      }
+      into = keys_.number(used[c], key.fallback, where);
+    }
+  }
+  return out;
+}
+
+std::optional<std::vector<float>> GraphmlGraph::target(std::vector<std::string>& columns) const {
+  // A key that is declared makes a column whether or not this graph has data for it: what is missing is NaN.
+  std::vector<std::size_t> declared;
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const bool graphs = keys_[k].only == GraphmlElement::graph;
+    if (!graphs || keys_.meaning(k, GraphmlElement::graph, place_) != GraphmlMeaning::column) continue;
+    declared.push_back(k);
+    names.push_back(keys_[k].name);
+  }
+  const std::vector<std::size_t> place = places(names, columns, "a target", place_);
+  if (columns.empty()) return std::nullopt;
+  std::vector<float> out(columns.size(), kNone);
+  for (const auto& [key, number] : targets_) {
+    const auto at = std::find(declared.begin(), declared.end(), key);
+    if (at == declared.end()) place_.fail(fmt::format("the key of {} must be for graphs", shown(keys_[key].name)));
+    float& into = out[place[static_cast<std::size_t>(at - declared.begin())]];
+    if (!std::isnan(into)) place_.fail(fmt::format("this graph has data {} twice", shown(keys_[key].name)));
+    into = number;
+  }
+  return out;
+}
+
+GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) const {
+  std::vector<Edge> listed;
+  listed.reserve(ends_.size());
+  for (std::size_t i = 0; i < ends_.size(); ++i) {
+    for (const std::uint32_t end : {ends_[i].first, ends_[i].second}) {
+      if (node_of_id_[end]) continue;
+      const auto id = std::find_if(ids_.begin(), ids_.end(), [end](const auto& known) { return known.second == end; });
+      line(edges_.lines[i]).fail(fmt::format("this edge joins {}, and no node has that id", shown(id->first)));
+    }
+    listed.emplace_back(*node_of_id_[ends_[i].first], *node_of_id_[ends_[i].second]);
+  }
+  const std::vector<std::uint32_t> labels = categories(edges_);
+  const AttributeBlock attributes = table(edges_, columns.edge);
+  const auto row = [&attributes](std::size_t i) {
+    return std::span(attributes.values).subspan(i * attributes.dim, attributes.dim);
+  };
+  EdgeListing listing;
+  listing.whole = "graph";
+  listing.place = [&](std::size_t entry) { return line(edges_.lines[entry]); };
+  listing.name = [&](Node v) { return shown(names_[v]); };
+  listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
+    const bool same = labels.empty() || labels[first] == labels[second];
+    if (same && std::equal(row(first).begin(), row(first).end(), row(second).begin())) return std::nullopt;
+    return EdgeListing::Conflict{line(edges_.lines[second]),
+                                 fmt::format("this edge has {} than on line {}, where it stands too",
+                                             same ? "other attributes" : "another label", edges_.lines[first])};
+  };
+  const SettledEdges settled = settle_edges(listed, directed_ ? Directions::both : Directions::once, listing, cleaning);
+
+  GraphItem item;
+  std::vector<EdgeLabel> kept_labels;
+  item.edge_attributes.dim = attributes.dim;
+  for (const std::size_t entry : settled.entry_of) {
+    if (!labels.empty()) kept_labels.push_back(labels[entry]);
+    item.edge_attributes.values.insert(item.edge_attributes.values.end(), row(entry).begin(), row(entry).end());
+  }
+  item.graph = Graph::from_edges(static_cast<Node>(names_.size()), settled.edges, categories(nodes_), kept_labels);
+  item.attributes = table(nodes_, columns.node);
+  item.label = label_;
+  item.target = target(columns.target);
+  return item;
+}
+
+}  // namespace tyche

@@ -1,0 +1,207 @@
+#include "graph/jsonl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "graph/listed_edges.hpp"
+
+namespace tyche {
+
+namespace {
+
+/// A file of unknown size (a pipe) is taken for one of this many bytes where sizes are checked against it.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+
+/// A whole number from `least` to `most`, or an error at `where`.
+double whole(double number, double least, double most, const char* what, const Where& where) {
+  if (std::floor(number) != number || number < least || number > most) {
+    where.fail(fmt::format("expected {} (a whole number from {} to {}), found {}", what, least, most, number));
+  }
+  return number;
+}
+
+/// The line's graph; made anew for every line.
+class LineReader {
+ public:
+  LineReader(const JsonNumbers& object, const Where& where, NodeBudget& budget, Cleaning* cleaning)
+      : object_(object), where_(where), budget_(budget), cleaning_(cleaning) {}
+
+  GraphItem read() {
+    GraphItem item;
+    read_nodes();
+    read_edges();
+    const SettledEdges settled = settle();
+    std::vector<EdgeLabel> labels;
+    if (!labels_.empty()) {
+      for (const std::size_t entry : settled.entry_of) labels.push_back(labels_[entry]);
+    }
+    item.graph = Graph::from_edges(nodes_, settled.edges, std::move(types_), labels);
+    item.attributes = block("attributes", nodes_, "node");
+    const AttributeBlock edges = block("edge_attributes", listed_.size(), "edge");
+    item.edge_attributes.dim = edges.dim;
+    for (const std::size_t entry : settled.entry_of) {
+      const auto row = edges.values.begin() + static_cast<std::ptrdiff_t>(entry * edges.dim);
+      item.edge_attributes.values.insert(item.edge_attributes.values.end(), row,
+                                         row + static_cast<std::ptrdiff_t>(edges.dim));
+    }
+    read_label(item);
+    read_target(item);
+    return item;
+  }
+
+ private:
+  using Shape = JsonValues::Shape;
+
+  void read_nodes() {
+    const JsonValues& nodes = object_["nodes"];
+    constexpr double kMost = static_cast<double>(std::numeric_limits<Node>::max()) - 1;
+    if (nodes.shape == Shape::number) {
+      const double count = whole(nodes.numbers[0], 0, kMost, "the number of nodes", where_);
+      budget_.spend(static_cast<std::uint64_t>(count), where_);
+      nodes_ = static_cast<Node>(count);
+      return;
+    }
+    if (!nodes.is_list()) where_.fail("expected 'nodes': a number of nodes, or a list of their types");
+    nodes_ = static_cast<Node>(nodes.numbers.size());
+    types_.reserve(nodes_);
+    for (const double type : nodes.numbers) {
+      types_.push_back(static_cast<NodeType>(
+          whole(type, 0, static_cast<double>(std::numeric_limits<NodeType>::max()), "a node's type", where_)));
+    }
+  }
+
+  void read_edges() {
+    const JsonValues& edges = object_["edges"];
+    if (!edges.is_rows()) where_.fail("expected 'edges': a list of edges [u, v] or [u, v, label]");
+    listed_.reserve(edges.ends.size());
+    for (std::size_t i = 0; i < edges.ends.size(); ++i) {
+      const auto row = edges.row(i);
+      if (row.size() != 2 && row.size() != 3) {
+        where_.fail(fmt::format("expected [u, v] or [u, v, label] for edge {}, found {} numbers", i, row.size()));
+      }
+      if (row.size() != edges.row(0).size()) {
+        where_.fail(fmt::format("edge {} has {} label; edges of one graph have labels all or none", i,
+                                row.size() == 3 ? "a" : "no"));
+      }
+      for (const double end : row.first(2)) {
+        if (std::floor(end) == end && end >= 0 && end < nodes_) continue;
+        where_.fail(fmt::format("edge {} joins node {}, but this graph has {} nodes (from 0)", i, end, nodes_));
+      }
+      listed_.emplace_back(static_cast<Node>(row[0]), static_cast<Node>(row[1]));
+      if (row.size() == 2) continue;
+      labels_.push_back(static_cast<EdgeLabel>(
+          whole(row[2], 0, static_cast<double>(std::numeric_limits<EdgeLabel>::max()), "an edge's label", where_)));
+    }
+  }
+
+  SettledEdges settle() {
+    const JsonValues& attributes = object_["edge_attributes"];
+    EdgeListing listing;
+    listing.whole = "graph";
+    listing.place = [this](std::size_t) { return where_; };
+    listing.name = [](Node v) { return std::to_string(v); };
+    listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
+      const auto differs = [&](const char* what) {
+        return EdgeListing::Conflict{where_,
+                                     fmt::format("edge {} ({}, {}) has {} than edge {}, which joins the same "
+                                                 "nodes",
+                                                 second, listed_[second].first, listed_[second].second, what, first)};
+      };
+      if (!labels_.empty() && labels_[first] != labels_[second]) return differs("another label");
+      if (attributes.ends.size() != listed_.size()) return std::nullopt;  // block() says so
+      const auto mine = attributes.row(first), other = attributes.row(second);
+      if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end())) return differs("other attributes");
+      return std::nullopt;
+    };
+    return settle_edges(listed_, Directions::either, listing, cleaning_);
+  }
+
+  AttributeBlock block(std::string_view key, std::size_t rows, const char* each) {
+    AttributeBlock out;
+    const JsonValues& values = object_[key];
+    if (values.shape == Shape::absent) return out;
+    if (!values.is_rows()) where_.fail(fmt::format("expected '{}': a list with a list of numbers per {}", key, each));
+    if (values.ends.size() != rows) {
+      where_.fail(
+          fmt::format("expected one list per {} ({}) under '{}', found {}", each, rows, key, values.ends.size()));
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+      const std::size_t dim = values.row(i).size();
+      if (i == 0) out.dim = dim;
+      if (dim != out.dim || dim == 0) {
+        where_.fail(fmt::format("expected {} numbers in each list under '{}', found {} in list {}",
+                                dim == 0 ? "one or more" : std::to_string(out.dim), key, dim, i));
+      }
+    }
+    out.values.reserve(values.numbers.size());
+    for (const double number : values.numbers) out.values.push_back(static_cast<float>(number));
+    return out;
+  }
+
+  void read_label(GraphItem& item) {
+    const JsonValues& label = object_["label"];
+    if (label.shape == Shape::absent) return;
+    if (label.shape != Shape::number) where_.fail("expected 'label': a whole number");
+    item.label = static_cast<int>(whole(label.numbers[0], std::numeric_limits<int>::min(),
+                                        std::numeric_limits<int>::max(), "the graph's label", where_));
+  }
+
+  void read_target(GraphItem& item) {
+    const JsonValues& target = object_["target"];
+    if (target.shape == Shape::absent) return;
+    if (target.shape == Shape::rows) where_.fail("expected 'target': a number, null, or a list of these");
+    if (target.shape == Shape::list && target.numbers.empty()) where_.fail("'target' is an empty list");
+    item.target.emplace();
+    for (const double number : target.numbers) item.target->push_back(static_cast<float>(number));
+  }
+
+  const JsonNumbers& object_;
+  Where where_;
+  NodeBudget& budget_;
+  Cleaning* cleaning_;
+  Node nodes_ = 0;
+  std::vector<NodeType> types_;
+  std::vector<Edge> listed_;
+  std::vector<EdgeLabel> labels_;
+};
+
+GraphSet read_all(JsonlReader& reader) {
+  GraphSetBuilder builder;
+  while (auto item = reader.next()) builder.add(std::move(*item), reader.here());
+  if (builder.size() == 0) reader.here().fail("expected a graph (a JSON object), found none");
+  return builder.finish();
+}
+
+}  // namespace
+
+JsonlReader::JsonlReader(const std::filesystem::path& path, Cleaning* cleaning)
+    : lines_(path), budget_(std::min(lines_.bytes_left(), kMostBytes)), cleaning_(cleaning) {}
+
+JsonlReader::JsonlReader(std::string_view bytes, std::string_view name, Cleaning* cleaning)
+    : lines_(bytes, name), budget_(bytes.size()), cleaning_(cleaning) {}
+
+std::optional<GraphItem> JsonlReader::next() {
+  std::string_view line;
+  if (!lines_.next(line)) return std::nullopt;
+  if (line.find_first_not_of(" \t") == std::string_view::npos) {
+    lines_.expect_only_blank_lines("a blank line");
+    return std::nullopt;
+  }
+  object_.parse(line, lines_.here());
+  return LineReader(object_, lines_.here(), budget_, cleaning_).read();
+}
+
+GraphSet parse_jsonl(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
+  JsonlReader reader(bytes, name, cleaning);
+  return read_all(reader);
+}
+
+GraphSet read_jsonl(const std::filesystem::path& path, Cleaning* cleaning) {
+  JsonlReader reader(path, cleaning);
+  return read_all(reader);
+}
+
+}  // namespace tyche

@@ -1,0 +1,56 @@
+#pragma once
+/// JSON lines: one graph per line, as an object. docs/formats.md has the grammar.
+///
+///   {"nodes": [6, 6, 8], "edges": [[0, 1, 0], [1, 2, 1]], "label": 1}
+///   {"nodes": 4, "edges": [[0, 1], [2, 3]], "target": [0.25, null]}
+///
+///   JsonlReader reader("molecules.jsonl");                // one graph in memory at a time
+///   while (const auto item = reader.next()) use(item->graph, item->label);
+///
+///   AtomicFile file("molecules.jsonl");
+///   for (std::size_t g = 0; g < set.graphs.size(); ++g) file.write(jsonl_line(set, g));
+///   file.commit();
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "graph/cleaning.hpp"
+#include "graph/io.hpp"
+#include "graph/json_numbers.hpp"
+#include "graph/lines.hpp"
+#include "graph/set_builder.hpp"
+
+namespace tyche {
+
+/// Graphs one after another, from a file of any size. Memory stays that of one line (and of a piece of the file).
+class JsonlReader {
+ public:
+  /// Throws IoError where the file cannot be read. `cleaning`, where there is one, must outlive the reader.
+  explicit JsonlReader(const std::filesystem::path& path, Cleaning* cleaning = nullptr);
+  /// From memory; the bytes must outlive the reader, `name` stands for the file in errors.
+  JsonlReader(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
+
+  /// The next graph; nothing after the last. Throws InputError with the line. Does not compare graphs with each other:
+  /// that is GraphSetBuilder's part.
+  [[nodiscard]] std::optional<GraphItem> next();
+  /// The line of the graph that next() gave.
+  [[nodiscard]] Where here() const { return lines_.here(); }
+
+ private:
+  Lines lines_;
+  JsonNumbers object_{{"nodes", "edges", "attributes", "edge_attributes", "label", "target"}, {"id"}, {"target"}};
+  NodeBudget budget_;
+  Cleaning* cleaning_;
+};
+
+/// All graphs of a text, of a file.
+[[nodiscard]] GraphSet parse_jsonl(std::string_view bytes, std::string_view name, Cleaning* cleaning = nullptr);
+[[nodiscard]] GraphSet read_jsonl(const std::filesystem::path& path, Cleaning* cleaning = nullptr);
+
+/// The line of graph g, with its end. Holds all that a set says of a graph. Throws InputError on attributes that are
+/// not finite and on infinite targets; a target that is NaN is written as null.
+[[nodiscard]] std::string jsonl_line(const GraphSet& set, std::size_t g);
+
+}  // namespace tyche

@@ -1,0 +1,100 @@
+// Writing JSON lines.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <span>
+
+#include "graph/jsonl.hpp"
+#include "support/error.hpp"
+
+namespace tyche {
+
+namespace {
+
+/// The shortest text that is this float again. "-0" would come back as the integer 0.
+void append_number(std::string& out, float value) {
+  if (value == 0 && std::signbit(value)) {
+    out += "-0.0";
+  } else {
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  }
+}
+
+/// "[a, b], [c, d]": rows of `dim` numbers.
+void append_rows(std::string& out, std::span<const float> values, std::size_t dim, const char* what, std::size_t g) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      throw InputError(
+          fmt::format("{} {} of graph {} is {}: JSON holds only finite numbers", what, i % dim, g, values[i]));
+    }
+    if (i > 0) out += i % dim == 0 ? "], " : ", ";
+    if (i % dim == 0) out += '[';
+    append_number(out, values[i]);
+  }
+  if (!values.empty()) out += ']';
+}
+
+void append_target(std::string& out, std::span<const float> target, std::size_t g) {
+  out += target.size() > 1 ? ", \"target\": [" : ", \"target\": ";
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    if (std::isinf(target[i])) {
+      throw InputError(fmt::format("target {} of graph {} is {}: JSON holds only finite numbers", i, g, target[i]));
+    }
+    if (i > 0) out += ", ";
+    if (std::isnan(target[i])) {
+      out += "null";
+    } else {
+      append_number(out, target[i]);
+    }
+  }
+  if (target.size() > 1) out += ']';
+}
+
+}  // namespace
+
+std::string jsonl_line(const GraphSet& set, std::size_t g) {
+  const Graph& graph = set.graphs[g];
+  std::string out = "{\"nodes\": ";
+  bool typed = false;
+  for (const NodeType type : graph.types()) typed = typed || type != 0;
+  if (typed) {
+    fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(graph.types(), ", "));
+  } else {
+    fmt::format_to(std::back_inserter(out), "{}", graph.num_nodes());
+  }
+  out += ", \"edges\": [";
+  bool first = true;
+  for (Node u = 0; u < graph.num_nodes(); ++u) {
+    for (std::uint64_t arc = graph.offsets()[u]; arc < graph.offsets()[u + 1]; ++arc) {
+      const Node v = graph.adjacency()[arc];
+      if (u > v) continue;
+      if (!first) out += ", ";
+      first = false;
+      if (graph.has_edge_labels()) {
+        fmt::format_to(std::back_inserter(out), "[{}, {}, {}]", u, v, graph.edge_label(arc));
+      } else {
+        fmt::format_to(std::back_inserter(out), "[{}, {}]", u, v);
+      }
+    }
+  }
+  out += ']';
+  if (set.attribute_dim > 0) {
+    out += ", \"attributes\": [";
+    append_rows(out, set.attributes[g], set.attribute_dim, "node attribute", g);
+    out += ']';
+  }
+  if (set.edge_attribute_dim > 0) {
+    out += ", \"edge_attributes\": [";
+    append_rows(out, set.edge_attributes[g], set.edge_attribute_dim, "edge attribute", g);
+    out += ']';
+  }
+  if (!set.labels.empty()) fmt::format_to(std::back_inserter(out), ", \"label\": {}", set.labels[g]);
+  if (set.target_dim > 0) {
+    append_target(out, std::span(set.targets).subspan(g * set.target_dim, set.target_dim), g);
+  }
+  out += "}\n";
+  return out;
+}
+
+}  // namespace tyche

@@ -1,0 +1,46 @@
+#pragma once
+/// A GraphSet made graph by graph, for readers of files that say everything about a graph before they go on to the next
+/// (JSON lines, GraphML). What one graph has, all must have: labels, targets, attributes of one dimension.
+///
+///   GraphSetBuilder builder;
+///   builder.add({.graph = path, .label = 1}, where);
+///   const GraphSet set = builder.finish();
+#include <optional>
+#include <vector>
+
+#include "graph/io.hpp"
+#include "graph/lines.hpp"
+
+namespace tyche {
+
+/// One row-major block of numbers with `dim` columns; dim 0: there are none.
+struct AttributeBlock {
+  std::vector<float> values;
+  std::size_t dim = 0;
+};
+
+/// A graph and what its file says of it.
+struct GraphItem {
+  Graph graph;
+  std::optional<int> label{};
+  AttributeBlock attributes{};                 ///< of nodes
+  AttributeBlock edge_attributes{};            ///< in the order of Graph::edges()
+  std::optional<std::vector<float>> target{};  ///< missing ones NaN; empty: all are missing, however many there are
+};
+
+class GraphSetBuilder {
+ public:
+  /// Fails at `where` where the graph does not have what those before it have.
+  void add(GraphItem item, const Where& where);
+  [[nodiscard]] std::size_t size() const { return set_.graphs.size(); }
+  /// The set, without a name. The builder is spent.
+  [[nodiscard]] GraphSet finish();
+
+ private:
+  GraphSet set_;
+  std::optional<bool> has_label_;
+  std::optional<bool> has_target_;
+  std::optional<std::size_t> dim_, edge_dim_;  ///< once a graph with nodes, with edges, has said so
+};
+
+}  // namespace tyche
