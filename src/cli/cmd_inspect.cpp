@@ -10,6 +10,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "inspect/inspection.hpp"
+#include "inspect/page.hpp"
 #include "inspect/report.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
@@ -27,6 +28,7 @@ struct Arguments {
   std::string scheme = "contiguous";
   double validation = 0.1;
   bool all = false;
+  std::string page;
 };
 
 /// Folds as `tyche train` makes them. Where their number was not asked for, a set that is too small has none.
@@ -65,6 +67,10 @@ void run(const Arguments& a) {
   inspect::Inspection found = inspect::examine(dataset, options);
   progress.finish();
   found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+  if (!a.page.empty()) {
+    const std::string call = fmt::format("tyche inspect --data {} --page {}", a.data, a.page);
+    report::write_confused_pairs_page(a.page, inspect::confused_pairs(found, dataset.set, call));
+  }
   if (a.common.json) {
     print(inspect::to_json(found).dump(2) + "\n");  // in the order of the text
   } else {
@@ -92,12 +98,15 @@ void add_inspect(CLI::App& root) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.99));
   app.add_flag("--all", a->all, "Run every test however long it takes (default: what fits a few seconds)");
+  app.add_option("--page", a->page, "Also write a page that shows the pairs of graphs that 1-WL confuses")
+      ->type_name("FILE");
   a->common.add_seed(app);
   a->common.add_threads(app);
   a->common.add_json(app);
   a->common.add_quiet(app);
   app.footer(
       "Examples: tyche inspect --data exp\n"
+      "          tyche inspect --data exp --page out.html\n"
       "          tyche inspect --data NCI1 --folds 10 --fold-scheme stratified --json\n"
       "Ceilings hold for every network that the test bounds, whatever its size and weights; they are exact, for the\n"
       "graphs at hand. A verdict says by how much random inputs can help at most. See docs/inspect.md");
