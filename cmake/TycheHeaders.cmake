@@ -22,9 +22,10 @@ set(TYCHE_PUBLIC_HEADERS
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
   datasets/base_classes.hpp datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp
-  engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/json_numbers.hpp graph/lines.hpp graph/rows.hpp
-  graph/set_builder.hpp nn/choices.hpp support/file.hpp support/named_values.hpp support/npy.hpp support/shown.hpp
-  theory/intern.hpp train/features.hpp train/metrics.hpp train/recorder.hpp wl/cells.hpp wl/leaf_graph.hpp wl/path_walker.hpp wl/rank_refiner.hpp)
+  engine/core/scores.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/json_numbers.hpp
+  graph/lines.hpp graph/rows.hpp graph/set_builder.hpp nn/choices.hpp support/file.hpp support/named_values.hpp
+  support/npy.hpp support/shown.hpp theory/intern.hpp train/features.hpp train/metrics.hpp
+  train/recorder.hpp wl/cells.hpp wl/leaf_graph.hpp wl/path_walker.hpp wl/rank_refiner.hpp)
 foreach(header ${TYCHE_PUBLIC_HEADERS} ${TYCHE_INCLUDED_HEADERS})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tyche/${folder})

@@ -12,6 +12,7 @@ if(TYCHE_PORTABLE)
   set(TYCHE_FMT_TARGET fmt::fmt-header-only)
   set(TYCHE_TOML_TARGET "") # its headers are on the system's path and header-only unless told otherwise
   add_library(tyche_highway OBJECT ${CMAKE_CURRENT_LIST_DIR}/portable/highway_targets.cpp)
+  tyche_inner(tyche_highway)
   set(TYCHE_HIGHWAY_TARGET tyche_highway)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
   add_link_options(-static-libstdc++ -static-libgcc)

@@ -8,7 +8,18 @@ function(tyche_target name)
   if(TYCHE_SANITIZE)
     target_compile_options(${name} PRIVATE -fsanitize=${TYCHE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${name} PUBLIC -fsanitize=${TYCHE_SANITIZE})
+    # The instrumented code hides from g++ what it sees elsewhere: the warning is then of values that are always set.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
+    endif()
   endif()
+endfunction()
+
+# Objects that go into the program and into libtyche_c.so alike: position-independent, and hidden, so that the compiler
+# may still inline across functions and the shared library shows nothing of them.
+function(tyche_inner name)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON CUDA_VISIBILITY_PRESET hidden)
 endfunction()
 
 # tyche_find_library(bliss HEADER bliss/graph.hh) sets TYCHE_BLISS_LIBRARY, or stops with the package to install.

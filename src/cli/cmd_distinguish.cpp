@@ -48,11 +48,11 @@ struct DistinguishCall {
 
 /// Networks are judged in full precision: graphs of gcn on the CPU, whose cores draw paths side by side; others where
 /// they were trained.
-std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released) {
+std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released, unsigned threads) {
   engine::EngineChoice choice(config.engine.name);
   if (!choice.on_gpu()) return engine::make_engine(choice, 1);
   if (released || config.model.body() == nn::Body::nodes) return engine::make_engine("cpu", 1);
-  return engine::make_engine("cuda-fp32", 1);
+  return engine::make_engine("cuda-fp32", threads);  // asked one network at a time, so it may have all of them
 }
 
 void run(const DistinguishCall& call) {
@@ -84,12 +84,12 @@ void run(const DistinguishCall& call) {
   if (released && engine::EngineChoice(settings.config.engine.name).device == engine::EngineChoice::Device::cuda) {
     throw InputError("released scoring runs on the CPU: leave out --device cuda");
   }
-  const auto judge = judge_for(settings.config, released);
+  const auto judge = judge_for(settings.config, released, call.common.threads);
   // On a GPU that judges, one call at a time.
   const bool one_judge = !released && engine::EngineChoice(settings.config.engine.name).on_gpu() &&
                          settings.config.model.body() != nn::Body::nodes;
   const unsigned judges = one_judge ? 1 : call.common.threads;
-  distinguish::Runner runner(settings, pairs, *engine, *judge, judges);
+  distinguish::Runner runner(settings, pairs, *engine, *judge, call.common.threads, one_judge);
   distinguish::Records records;
   if (!call.out.empty()) records = distinguish::Records(call.out, settings, call.resume);
 
@@ -209,7 +209,7 @@ void add_distinguish(CLI::App& root) {
       "  tyche distinguish brec --random colours\n"
       "  tyche distinguish pairs.g6 --rni 0.5 --seeds 10 --out runs/rni50\n"
       "Other defaults than those of train: no dropout, batches of 32, four times the learning rate, two layers with\n"
-      "marks and colours; --together: four layers of 128, batches of 128.");
+      "marks and colours; --together: two layers of 128, batches of 128, twice the rate.");
   command->callback([call] { run(*call); });
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,8 +13,10 @@
 #include "cli/device.hpp"
 #include "engine/engine.hpp"
 #include "graph/io.hpp"
+#include "support/error.hpp"
 #include "support/npy.hpp"
 #include "train/checkpoint.hpp"
+#include "train/objective.hpp"
 #include "train/predict.hpp"
 
 namespace tyche::cli {
@@ -49,6 +52,45 @@ nlohmann::json to_json(const std::vector<train::Prediction>& predictions, const 
   return json;
 }
 
+/// Of real targets.
+nlohmann::json to_json(const std::vector<train::Prediction>& predictions, const GraphSet& set,
+                       const std::optional<engine::RealScores>& errors) {
+  nlohmann::json json;
+  json["predictions"] = nlohmann::json::array();
+  for (std::size_t g = 0; g < predictions.size(); ++g) {
+    nlohmann::json entry = {{"graph", g}, {"values", predictions[g].values}, {"spreads", predictions[g].spreads}};
+    for (std::size_t c = 0; c < set.target_dim; ++c) {
+      const float target = set.targets[g * set.target_dim + c];
+      entry["targets"].push_back(std::isnan(target) ? nlohmann::json() : nlohmann::json(target));
+    }
+    json["predictions"].push_back(std::move(entry));
+  }
+  if (errors && errors->mae) json["mae"] = *errors->mae, json["rmse"] = *errors->rmse;
+  if (errors && errors->r2) json["r2"] = *errors->r2;
+  return json;
+}
+
+std::string to_table(const std::vector<train::Prediction>& predictions, const GraphSet& set,
+                     const std::optional<engine::RealScores>& errors) {
+  std::string text = fmt::format("{:>6}  {:>6}  {:>12}  {:>10}", "graph", "target", "value", "spread");
+  text += set.target_dim > 0 ? fmt::format("  {:>12}\n", "true") : "\n";
+  for (std::size_t g = 0; g < predictions.size(); ++g) {
+    const train::Prediction& p = predictions[g];
+    for (std::size_t c = 0; c < p.values.size(); ++c) {
+      text += fmt::format("{:>6}  {:>6}  {:>12.6g}  {:>10.4g}", g, c, p.values[c], p.spreads[c]);
+      if (set.target_dim > 0) {
+        const float target = set.targets[g * set.target_dim + c];
+        text += fmt::format("  {:>12}", std::isnan(target) ? "-" : fmt::format("{:.6g}", target));
+      }
+      text += '\n';
+    }
+  }
+  if (errors && errors->mae) text += fmt::format("MAE {:.6g}, RMSE {:.6g}", *errors->mae, *errors->rmse);
+  if (errors && errors->r2) text += fmt::format(", R² {:.6g}", *errors->r2);
+  if (errors && errors->mae) text += fmt::format(" over {} graphs\n", predictions.size());
+  return text;
+}
+
 std::string to_table(const std::vector<train::Prediction>& predictions, const GraphSet& set,
                      std::optional<double> accuracy, bool logits) {
   std::string text = fmt::format("{:>6}  {:>5}  {:>11}  {:>8}", "graph", "label", "probability", "spread");
@@ -78,6 +120,12 @@ void run_predict(const PredictCall& call) {
   if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
   const auto engine = engine::make_engine(call.device.engine_name(call.engine), call.common.threads);
   const auto predictions = train::predict(*engine, checkpoint, set, options, call.features);
+  if (train::learns_numbers(checkpoint.config)) {
+    if (call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
+    const auto errors = train::errors(predictions, set);
+    if (call.common.json) return print_json(to_json(predictions, set, errors));
+    return print(to_table(predictions, set, errors));
+  }
   const std::optional<double> accuracy = train::accuracy(predictions, set);
   if (call.common.json) {
     print_json(to_json(predictions, set, accuracy, call.logits));
@@ -89,7 +137,7 @@ void run_predict(const PredictCall& call) {
 }  // namespace
 
 void add_predict(CLI::App& root) {
-  CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels of graphs");
+  CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels or targets of graphs");
   const auto call = std::make_shared<PredictCall>();
   command->add_option("--checkpoint", call->checkpoint, "A last.safetensors of tyche train")
       ->required()
@@ -112,7 +160,8 @@ void add_predict(CLI::App& root) {
   call->common.add_threads(*command);
   call->common.add_json(*command);
   command->footer(
-      "Per graph: the label, its probability (mean over draws), the probability's standard deviation over draws.\n"
+      "Per graph: the label, its probability (mean over draws), the probability's standard deviation over draws;\n"
+      "of real targets the value and its standard deviation, both in the targets' own unit.\n"
       "Example:\n"
       "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp --draws 16");
   command->callback([call] { run_predict(*call); });

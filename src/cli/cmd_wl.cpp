@@ -12,6 +12,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/wl_individualise.hpp"
+#include "distinguish/pairs.hpp"
 #include "graph/named.hpp"
 #include "report/pair_page.hpp"
 #include "support/error.hpp"
@@ -107,16 +108,20 @@ std::string in_words(const wl::Comparison& answer, const Arguments& a) {
                                counted(answer.classes, "class"), unit_name(a));
 }
 
-std::string to_table(const std::vector<wl::Comparison>& answers, const Arguments& a) {
+std::string to_table(const std::vector<wl::Comparison>& answers, const distinguish::PairSet& pairs,
+                     const Arguments& a) {
   std::string text =
       fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round", "stable after", "classes");
   std::size_t apart = 0;
+  std::vector<bool> told;
   for (std::size_t pair = 0; pair < answers.size(); ++pair) {
     const wl::Comparison& answer = answers[pair];
     apart += answer.distinguished;
-    text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pair, answer.distinguished ? "yes" : "no",
+    told.push_back(answer.distinguished);
+    text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pairs.names[pair], answer.distinguished ? "yes" : "no",
                         answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes);
   }
+  text += categories_in_words(distinguish::count_by_category(pairs, told));
   return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), test_name(a));
 }
 
@@ -178,13 +183,27 @@ void compare_two(const Arguments& a, const wl::Options& options) {
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
 
-void compare_pairs(const Arguments& a, const wl::Options& options) {
-  const GraphSet set = read(a, a.files.front());
-  if (set.graphs.size() % 2 != 0) {
-    throw InputError::at(a.files.front(), "",
-                         fmt::format("holds {} graphs; --pairs wants an even number", set.graphs.size()));
+/// Graphs 2i and 2i + 1 of a file, or BREC's.
+distinguish::PairSet read_pairs(const Arguments& a) {
+  const std::string& path = a.files.front();
+  if (a.format.empty() && distinguish::is_brec(path)) {
+    return read_cleanly(a.clean, path,
+                        [&](Cleaning* cleaning) { return distinguish::load_pairs(path, std::nullopt, {}, cleaning); });
   }
-  if (a.individualise.asked()) return compare_leaves_of_pairs(set.graphs, a.individualise, a.common);
+  distinguish::PairSet pairs;
+  pairs.set = read(a, path);
+  if (pairs.set.graphs.size() % 2 != 0) {
+    throw InputError::at(path, "",
+                         fmt::format("holds {} graphs; --pairs wants an even number", pairs.set.graphs.size()));
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
+  return pairs;
+}
+
+void compare_pairs(const Arguments& a, const wl::Options& options) {
+  const distinguish::PairSet pairs = read_pairs(a);
+  const GraphSet& set = pairs.set;
+  if (a.individualise.asked()) return compare_leaves_of_pairs(pairs, a.individualise, a.common);
   Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
   std::vector<wl::Comparison> answers(set.graphs.size() / 2);
   if (a.sets.empty()) {
@@ -198,9 +217,11 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
   }
   progress.finish();
   if (a.common.json) {
-    print_json(to_json(answers));
+    nlohmann::json json = to_json(answers);
+    for (std::size_t i = 0; i < pairs.categories.size(); ++i) json[i]["name"] = pairs.names[i];
+    print_json(json);
   } else {
-    print(to_table(answers, a));
+    print(to_table(answers, pairs, a));
   }
   bool all = true;
   for (const wl::Comparison& answer : answers) all &= answer.distinguished;
@@ -255,7 +276,8 @@ void add_wl(CLI::App& root) {
   app.add_option("--dim", a->dim, "1: colour refinement; 2, 3: the folklore test on pairs, triples of nodes")
       ->capture_default_str()
       ->check(CLI::Range(1u, 3u));
-  app.add_flag("--pairs", a->pairs, "Compare graphs 2i and 2i + 1 of the file, for all i");
+  app.add_flag("--pairs", a->pairs,
+               "Compare graphs 2i and 2i + 1 of the file, for all i (or a folder of BREC's files)");
   app.add_option("--index", a->index, "Compare graph I of the first file and graph J of the second (or of the same)")
       ->delimiter(',')
       ->expected(2)

@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   add_generate(app);
   add_certify(app);
   add_wl(app);
+  add_inspect(app);
   add_train(app);
   add_predict(app);
   add_distinguish(app);

@@ -9,7 +9,7 @@ const char* words(Remedy remedy) {
     case Remedy::name_format:
       return "; --format names it";
     case Remedy::clean_data:
-      return "; train, predict, wl and distinguish mend that with --clean";
+      return "; train, predict, inspect, wl and distinguish mend that with --clean";
     case Remedy::replace_data:
       return "; name another folder, or say --force to replace it";
     case Remedy::resume_run:
@@ -17,9 +17,11 @@ const char* words(Remedy remedy) {
     case Remedy::resume_trials:
       return "; add --resume to go on with them, or name another folder";
     case Remedy::make_results:
-      return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
+      return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
     case Remedy::use_cpu:
       return "; --device cpu works everywhere";
+    case Remedy::ignore_edges:
+      return "; --no-edge-features leaves them out";
     case Remedy::smaller_model:
       return "; reduce --width or --layers";
     case Remedy::smaller_job:

@@ -147,7 +147,17 @@ void compare_leaves_of(const Graph& a, const Graph& b, const std::string& names,
   set_exit_code(answer.verdict == LeafVerdict::different ? kGood : kNo);
 }
 
-void compare_leaves_of_pairs(std::span<const Graph> graphs, const IndividualiseOptions& options, const Common& common) {
+std::string categories_in_words(const std::vector<distinguish::CategoryCount>& counts) {
+  std::string text;
+  for (const distinguish::CategoryCount& count : counts) {
+    text += fmt::format("{}: {} of {} told apart\n", count.name, count.yes, count.pairs);
+  }
+  return text;
+}
+
+void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const IndividualiseOptions& options,
+                             const Common& common) {
+  const std::vector<Graph>& graphs = pairs.set.graphs;
   const wl::PathOptions paths = options.paths(common);
   std::vector<LeafComparison> answers(graphs.size() / 2);
   Progress progress("pairs", answers.size(), common.progress());
@@ -159,19 +169,23 @@ void compare_leaves_of_pairs(std::span<const Graph> graphs, const IndividualiseO
   progress.finish();
   std::size_t counts[3] = {};
   auto json = nlohmann::json::array();
+  std::vector<bool> different;
   std::string text = fmt::format("{:>6}  {}\n", "pair", "verdict");
   for (std::size_t i = 0; i < answers.size(); ++i) {
     ++counts[static_cast<std::size_t>(answers[i].verdict)];
+    different.push_back(answers[i].verdict == LeafVerdict::different);
     if (common.json) {
       json.push_back(to_json(answers[i], i));
+      if (!pairs.categories.empty()) json.back()["name"] = pairs.names[i];
     } else {
-      text += fmt::format("{:>6}  {}\n", i, in_words(answers[i], paths));
+      text += fmt::format("{:>6}  {}\n", pairs.names[i], in_words(answers[i], paths));
     }
   }
   const auto of = [&](LeafVerdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
   if (common.json) {
     print_json(json);
   } else {
+    text += categories_in_words(distinguish::count_by_category(pairs, different));
     print(text + fmt::format("{}: {} isomorphic, {} different, {} unknown\n", counted(answers.size(), "pair", "pairs"),
                              of(LeafVerdict::isomorphic), of(LeafVerdict::different), of(LeafVerdict::unknown)));
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/cli.hpp"
+#include "distinguish/pairs.hpp"
 #include "graph/graph.hpp"
 #include "wl/leaf_graph.hpp"
 
@@ -28,7 +29,10 @@ void survey_graphs(std::span<const Graph> graphs, const IndividualiseOptions& op
 /// Prints the verdict on two graphs; `names` says which ("graph 0 of a.g6 and graph 0 of b.g6").
 void compare_leaves_of(const Graph& a, const Graph& b, const std::string& names, const IndividualiseOptions& options,
                        const Common& common);
-/// Prints the verdicts on graphs 2i and 2i + 1.
-void compare_leaves_of_pairs(std::span<const Graph> graphs, const IndividualiseOptions& options, const Common& common);
+/// Prints the verdict on every pair.
+void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const IndividualiseOptions& options,
+                             const Common& common);
+/// "Basic: 60 of 60 told apart", one line per category.
+[[nodiscard]] std::string categories_in_words(const std::vector<distinguish::CategoryCount>& counts);
 
 }  // namespace tyche::cli

@@ -6,6 +6,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 
 namespace tyche::datasets {
 
@@ -57,8 +58,10 @@ GraphInfo read_entry(const nlohmann::json& entry, const Fail& fail) {
 
 Manifest read_manifest(const std::filesystem::path& path) {
   nlohmann::json manifest;
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
   try {
-    manifest = nlohmann::json::parse(read_file(path));
+    manifest = nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
     throw InputError::at(path.string(), "", fmt::format("not JSON: {}", error.what()));
   }
@@ -66,6 +69,7 @@ Manifest read_manifest(const std::filesystem::path& path) {
     throw InputError::at(path.string(), "", "expected an object with a list 'graphs'");
   }
   Manifest out;
+  if (manifest.contains("content") && manifest["content"].is_string()) out.content = manifest["content"];
   const nlohmann::json parameters = manifest.value("parameters", nlohmann::json::object());
   if (parameters.is_object() && parameters.contains("unseen")) {
     const nlohmann::json& folds = parameters["unseen"];
@@ -86,9 +90,7 @@ Manifest read_manifest(const std::filesystem::path& path) {
   return out;
 }
 
-namespace {
-
-std::uint64_t hash_of(const GraphSet& set) {
+std::uint64_t hash_of(const GraphSet& set, const Hashed& what) {
   std::uint64_t hash = hash_bytes("tyche data 1");
   const auto add = [&hash](const auto& values) {
     hash = hash_bytes({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])}, hash);
@@ -99,15 +101,13 @@ std::uint64_t hash_of(const GraphSet& set) {
     add(set.graphs[g].types());
     if (!set.attributes.empty()) add(set.attributes[g]);
     // What sets without edge labels and targets do not have adds nothing: their hashes are those of 0.1.0.
-    if (set.graphs[g].has_edge_labels()) add(set.graphs[g].edge_labels());
-    if (!set.edge_attributes.empty()) add(set.edge_attributes[g]);
+    if (what.edges && set.graphs[g].has_edge_labels()) add(set.graphs[g].edge_labels());
+    if (what.edges && !set.edge_attributes.empty()) add(set.edge_attributes[g]);
   }
   add(set.labels);
-  if (!set.targets.empty()) add(set.targets);
+  if (what.targets && !set.targets.empty()) add(set.targets);
   return hash;
 }
-
-}  // namespace
 
 Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format, Cleaning* cleaning) {
   Dataset data;
@@ -117,7 +117,16 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   const std::filesystem::path manifest = path / "manifest.json";
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;
-  const std::vector<GraphInfo> infos = read_manifest(manifest).graphs;
+  const Manifest read = read_manifest(manifest);
+  const std::vector<GraphInfo>& infos = read.graphs;
+  if (const auto graphs = path / "graphs.txt"; !read.content.empty() && std::filesystem::exists(graphs, ignored)) {
+    if (read.content != fmt::format("{:016x}", hash_bytes(read_file(graphs)))) {
+      throw InputError::at(graphs.string(), "",
+                           fmt::format("is not what {} was written for: it was damaged or changed (who changed it on "
+                                       "purpose removes the manifest)",
+                                       manifest.string()));
+    }
+  }
   if (infos.size() != data.set.graphs.size()) {
     throw InputError::at(manifest.string(), "",
                          fmt::format("lists {} graphs, the data holds {}", infos.size(), data.set.graphs.size()));

@@ -27,6 +27,7 @@ struct GraphInfo {
 
 struct Manifest {
   std::uint32_t unseen = 0;  ///< folds that share no base graph; 0: nothing is promised
+  std::string content;       ///< hash of the bytes of graphs.txt; empty: 0.1.0 did not say
   std::vector<GraphInfo> graphs;
 };
 
@@ -40,6 +41,14 @@ struct Dataset {
   std::vector<std::uint32_t> pair;  ///< one per graph; empty where there is no manifest, or it has no pairs (CSL)
   std::uint64_t hash = 0;           ///< of graphs, types, labels, attributes and targets, in order
 };
+
+/// The hash of a data set's content, less what nobody looks at: 0.1.0 read neither edge labels and attributes nor
+/// targets, and its runs know data by the hash of the rest.
+struct Hashed {
+  bool edges = true;
+  bool targets = true;
+};
+[[nodiscard]] std::uint64_t hash_of(const GraphSet& set, const Hashed& what = {});
 
 /// Reads any file or folder that read_graphs can read, and the manifest beside graphs.txt where there is one. Throws
 /// InputError where the manifest does not fit the graphs (another number of them, other labels). `cleaning` as

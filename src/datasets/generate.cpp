@@ -15,6 +15,7 @@
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
+#include "support/seal.hpp"
 #include "support/version.hpp"
 
 namespace tyche::datasets {
@@ -34,6 +35,18 @@ struct Piece {
   std::string entries;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
+};
+
+/// A file, and the hash of what was written to it.
+struct HashedFile {
+  explicit HashedFile(const std::filesystem::path& path) : file(path) {}
+  void write(const std::string& text) {
+    file.write(text);
+    hash = hash_bytes(text, hash);
+  }
+
+  AtomicFile file;
+  std::uint64_t hash = hash_bytes("");
 };
 
 /// A recipe in steps. Refers to the parameters it was made from.
@@ -165,17 +178,28 @@ void count(Piece& piece, GenerateResult& result) {
   }
 }
 
+void append(Piece piece, Dataset& out) {
+  for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
+    out.set.labels.push_back(piece.graphs[g].label);
+    out.set.graphs.push_back(std::move(piece.graphs[g].graph));
+    out.subset.push_back(piece.infos[g].subset);
+    if (piece.infos[g].subset != Subset::csl) out.pair.push_back(piece.infos[g].pair);
+  }
+}
+
 }  // namespace
 
 GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder) {
   check(options.recipe);
   const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
   make_folder(folder);
+  const FolderLock lock(folder);
+  remove_temporaries(folder);
   if (!options.replace && std::filesystem::exists(folder / "graphs.txt")) {
     throw Remedied(InputError::at(folder.string(), "", "holds a data set already"), Remedy::replace_data);
   }
-  AtomicFile graphs(folder / "graphs.txt");
-  AtomicFile manifest(folder / "manifest.json");
+  HashedFile graphs(folder / "graphs.txt");
+  HashedFile manifest(folder / "manifest.json");
   graphs.write(gin_header(graphs_of(options.recipe)));
   manifest.write(manifest_head(options.recipe, work));
 
@@ -197,10 +221,42 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
       count(made[i], result);
     }
   }
-  manifest.write("\n  ]\n}\n");
-  graphs.commit();
-  manifest.commit();
+  manifest.write(fmt::format("\n  ],\n  \"content\": \"{:016x}\"", graphs.hash));
+  manifest.write(json_seal(manifest.hash, "\n  ") + "\n}\n");
+  // Graphs make a data set, and come last: a kill at any moment leaves what was there before, nothing, or all of it,
+  // never the graphs of one set beside the manifest of another.
+  graphs.file.settle();
+  manifest.file.settle();
+  std::error_code error;
+  std::filesystem::remove(folder / "graphs.txt", error);
+  if (error) throw IoError::from_errno((folder / "graphs.txt").string(), "replace", error.value());
+  manifest.file.commit();
+  graphs.file.commit();
   return result;
+}
+
+Made make(const GenerateOptions& options) {
+  check(options.recipe);
+  const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
+  Made out;
+  out.dataset.name = out.dataset.set.name = recipe_name(options.recipe);
+  std::vector<Piece> pieces(work.pieces);
+  Progress progress("generate", work.pieces, options.progress);
+  parallel_for(pieces.size(), options.threads, [&](std::size_t i) {
+    if (interrupted()) throw Interrupted("stopped before all graphs were made");
+    pieces[i] = work.make(i);
+    progress.add(1);
+  });
+  for (Piece& piece : pieces) {
+    for (const LabelledGraph& g : piece.graphs) {
+      piece.nodes += g.graph.num_nodes();
+      piece.edges += g.graph.num_edges();
+    }
+    count(piece, out.result);
+    append(std::move(piece), out.dataset);
+  }
+  out.dataset.hash = hash_of(out.dataset.set);
+  return out;
 }
 
 Dataset sample(const Recipe& recipe, std::uint64_t most) {
@@ -212,13 +268,7 @@ Dataset sample(const Recipe& recipe, std::uint64_t most) {
   Dataset out;
   out.name = recipe_name(recipe);
   for (std::uint64_t i = 0; i < work.pieces && out.set.graphs.size() < most; ++i) {
-    Piece piece = work.make(i);
-    for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
-      out.set.labels.push_back(piece.graphs[g].label);
-      out.set.graphs.push_back(std::move(piece.graphs[g].graph));
-      out.subset.push_back(piece.infos[g].subset);
-      if (piece.infos[g].subset != Subset::csl) out.pair.push_back(piece.infos[g].pair);
-    }
+    append(work.make(i), out);
   }
   return out;
 }

@@ -36,6 +36,14 @@ struct GenerateResult {
 /// the recipe alone.
 [[nodiscard]] GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder);
 
+/// The same in memory, as load_dataset() would have it; the options' `replace` and `planar_source_name` are not looked
+/// at.
+struct Made {
+  Dataset dataset;
+  GenerateResult result;
+};
+[[nodiscard]] Made make(const GenerateOptions& options);
+
 /// The first graphs of a recipe in memory, about `most` of them, as load_dataset would have them: what a data set is
 /// like before it is made.
 [[nodiscard]] Dataset sample(const Recipe& recipe, std::uint64_t most);

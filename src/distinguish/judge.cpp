@@ -85,7 +85,7 @@ Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
 Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters, const Sample& a,
               const Sample& b, const engine::Draw& draw, std::uint32_t draws, double level) {
   const bool random = job.model.random_dims() + job.model.drawn_columns() > 0;
-  const std::uint32_t copies = random ? draws : kCopies;
+  const std::uint32_t copies = random ? draws : fixed_copies(job.model);
   std::vector<Graph> graphs;
   std::vector<std::vector<float>> features;
   Stream stream(derive_key(draw.seed, Purpose::distinguish, draw.fold, 1));

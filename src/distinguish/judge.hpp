@@ -41,6 +41,11 @@ inline constexpr double kSpreads = 16;
 inline constexpr double kRounding = 1e-4;
 /// Renumbered copies of each graph that a network without random inputs is shown.
 inline constexpr std::uint32_t kCopies = 32;
+/// And one on sets of nodes: refining the sets of one copy costs as much as hundreds of epochs on it.
+inline constexpr std::uint32_t kSetCopies = 4;
+[[nodiscard]] inline std::uint32_t fixed_copies(const nn::ModelConfig& model) {
+  return model.on_sets() ? kSetCopies : kCopies;
+}
 
 /// Of a network whose first output stands for `a`. `job` has the model; its data is not looked at. `draw` says under
 /// which seed, fold and epoch to draw; its index must be one that training did not use.

@@ -4,6 +4,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 #include "support/version.hpp"
 
 namespace tyche::distinguish {
@@ -52,7 +53,7 @@ void write_origin(const std::filesystem::path& folder, const Origin& origin) {
     text += fmt::format("{}\n  {}", i == 0 ? "" : ",",
                         entry.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
-  text += "\n ]\n}\n";
+  text = seal_json(text + "\n ]\n}\n");
   const std::filesystem::path path = folder / kFile;
   if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
 }
@@ -65,8 +66,10 @@ Origin read_origin(const std::filesystem::path& folder) {
                                      "it when it is said again with --resume",
                                      kFile));
   }
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
   try {
-    const nlohmann::json json = nlohmann::json::parse(read_file(path));
+    const nlohmann::json json = nlohmann::json::parse(text);
     Origin origin{json.at("path").get<std::string>(),
                   json.at("format").get<std::string>(),
                   json.at("only").get<std::vector<std::string>>(),

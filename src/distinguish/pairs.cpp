@@ -35,7 +35,18 @@ std::uint64_t hash_of(const GraphSet& set) {
                       hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()), hash)));
   }
   for (const std::vector<float>& block : set.attributes) hash = hash_bytes(bytes(block), hash);
+  // What pairs without labels on their edges do not have adds nothing: their hashes stay.
+  for (const Graph& graph : set.graphs) hash = hash_bytes(bytes(graph.edge_labels()), hash);
+  for (const std::vector<float>& block : set.edge_attributes) hash = hash_bytes(bytes(block), hash);
   return hash;
+}
+
+std::vector<BrecFile> brec_files_in(const std::filesystem::path& folder) {
+  std::vector<BrecFile> present;
+  for (const BrecFile& file : brec_files()) {
+    if (std::filesystem::exists(folder / fmt::format("{}.npy", file.stem))) present.push_back(file);
+  }
+  return present;
 }
 
 PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFile>& files, Cleaning* cleaning) {
@@ -55,6 +66,17 @@ PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFil
   return pairs;
 }
 
+PairSet checked(PairSet pairs, const std::string& name) {
+  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
+    if (pairs.set.graphs[g].num_nodes() == 0) {
+      throw InputError::at(name, fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
+    }
+  }
+  pairs.set.labels.clear();
+  pairs.hash = hash_of(pairs.set);
+  return pairs;
+}
+
 }  // namespace
 
 const std::vector<BrecFile>& brec_files() {
@@ -66,12 +88,21 @@ const std::vector<BrecFile>& brec_files() {
   return files;
 }
 
+bool is_brec(const std::filesystem::path& path) { return !brec_files_in(path).empty(); }
+
+std::vector<CategoryCount> count_by_category(const PairSet& pairs, const std::vector<bool>& yes) {
+  std::vector<CategoryCount> counts;
+  for (std::size_t i = 0; i < pairs.categories.size(); ++i) {
+    if (counts.empty() || counts.back().name != pairs.categories[i]) counts.push_back({pairs.categories[i]});
+    counts.back().yes += yes[i] ? 1 : 0;
+    ++counts.back().pairs;
+  }
+  return counts;
+}
+
 PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format,
                    const std::vector<std::string>& only, Cleaning* cleaning) {
-  std::vector<BrecFile> present;
-  for (const BrecFile& file : brec_files()) {
-    if (std::filesystem::exists(path / fmt::format("{}.npy", file.stem))) present.push_back(file);
-  }
+  std::vector<BrecFile> present = brec_files_in(path);
   std::vector<std::string> stems;
   for (const BrecFile& file : present) stems.emplace_back(file.stem);
   for (const std::string& stem : only) {
@@ -80,27 +111,21 @@ PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> form
                          present.empty() ? fmt::format("is no folder of BREC's files, so it has no part '{}'", stem)
                                          : fmt::format("has no part '{}'; there are {}", stem, fmt::join(stems, ", ")));
   }
+  if (present.empty() || format) return pairs_of(read_graphs(path, format, cleaning), path.string());
+  if (!only.empty()) {
+    std::erase_if(present,
+                  [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
+  }
+  return checked(load_brec(path, present, cleaning), path.string());
+}
+
+PairSet pairs_of(GraphSet set, const std::string& name) {
   PairSet pairs;
-  if (!present.empty() && !format) {
-    if (!only.empty()) {
-      std::erase_if(present,
-                    [&](const BrecFile& file) { return std::find(only.begin(), only.end(), file.stem) == only.end(); });
-    }
-    pairs = load_brec(path, present, cleaning);
-  } else {
-    pairs.set = read_graphs(path, format, cleaning);
-    check_even(path, pairs.set.graphs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
-    pairs.groups = {0};
-  }
-  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
-    if (pairs.set.graphs[g].num_nodes() == 0) {
-      throw InputError::at(path.string(), fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
-    }
-  }
-  pairs.set.labels.clear();
-  pairs.hash = hash_of(pairs.set);
-  return pairs;
+  pairs.set = std::move(set);
+  check_even(name, pairs.set.graphs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
+  pairs.groups = {0};
+  return checked(std::move(pairs), name);
 }
 
 }  // namespace tyche::distinguish

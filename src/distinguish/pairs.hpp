@@ -34,10 +34,24 @@ struct BrecFile {
 /// In the order of the benchmark. Published tables add 4-vertex and distance-regular to Regular.
 [[nodiscard]] const std::vector<BrecFile>& brec_files();
 
+/// Whether there are arrays of BREC in this folder.
+[[nodiscard]] bool is_brec(const std::filesystem::path& path);
+
+/// Of how many pairs of a category something holds.
+struct CategoryCount {
+  std::string name;
+  std::size_t yes = 0, pairs = 0;
+};
+/// One per category, in their order; nothing where pairs have none. `yes` has one entry per pair.
+[[nodiscard]] std::vector<CategoryCount> count_by_category(const PairSet& pairs, const std::vector<bool>& yes);
+
 /// Reads a file of pairs, or a folder that holds arrays of BREC (as many of them as there are; `only` names some of
 /// them by stem). Throws InputError where the number of graphs is odd, 0 or (told apart from the others) 1, a graph has
 /// no nodes, or `only` names what is not there. `cleaning` as read_graphs.
 [[nodiscard]] PairSet load_pairs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
                                  const std::vector<std::string>& only = {}, Cleaning* cleaning = nullptr);
+
+/// The same of graphs in memory; `name` stands for the file in errors.
+[[nodiscard]] PairSet pairs_of(GraphSet set, const std::string& name);
 
 }  // namespace tyche::distinguish

@@ -6,6 +6,7 @@
 
 #include "support/error.hpp"
 #include "support/remedy.hpp"
+#include "support/seal.hpp"
 
 namespace tyche::distinguish {
 
@@ -47,6 +48,7 @@ Lines read_lines(const std::filesystem::path& path) {
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', lines.bytes)) {
     const std::string place = fmt::format("{}: line {}", path.string(), lines.results.size() + 1);
     const std::string line = text.substr(lines.bytes, end - lines.bytes);
+    check_seal(line, path.string(), fmt::format("line {}", lines.results.size() + 1));
     if (!nlohmann::json::accept(line)) throw InputError(place + ": expected JSON");
     lines.results.push_back(result_from_json(nlohmann::json::parse(line), place));
     lines.bytes = end + 1;
@@ -54,7 +56,7 @@ Lines read_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-void check_same(const nlohmann::json& stored, const nlohmann::json& asked) {
+void check_same(const std::filesystem::path& path, const nlohmann::json& stored, const nlohmann::json& asked) {
   const nlohmann::json before = stored.flatten(), after = asked.flatten();
   std::string list;
   for (const auto& [key, value] : after.items()) {
@@ -67,7 +69,9 @@ void check_same(const nlohmann::json& stored, const nlohmann::json& asked) {
     if (!after.contains(key)) list += fmt::format("\n  {}: the run has {}", key.substr(1), value.dump());
   }
   if (!list.empty()) {
-    throw InputError("this run was begun differently, so it cannot be resumed; begin another in a new folder:" + list);
+    throw InputError::at(
+        path.string(), "",
+        "this run was begun differently, so it cannot be resumed; begin another in a new folder:" + list);
   }
 }
 
@@ -101,7 +105,11 @@ bool holds_run(const std::filesystem::path& folder) { return std::filesystem::ex
 nlohmann::json read_asked(const std::filesystem::path& folder) {
   const std::string text = read_file(folder / kAsked);
   if (!nlohmann::json::accept(text)) throw InputError::at((folder / kAsked).string(), "", "expected JSON");
-  return nlohmann::json::parse(text);
+  check_seal(text, (folder / kAsked).string());
+  nlohmann::json asked = nlohmann::json::parse(text);
+  if (!asked.is_object()) throw InputError::at((folder / kAsked).string(), "", "expected a JSON object");
+  asked.erase("check");
+  return asked;
 }
 
 std::vector<PairResult> read_results(const std::filesystem::path& folder) {
@@ -111,17 +119,17 @@ std::vector<PairResult> read_results(const std::filesystem::path& folder) {
 Records::Records(const std::filesystem::path& folder, const Settings& settings, bool resume) : folder_(folder) {
   make_folder(folder);
   lock_ = std::make_unique<FolderLock>(folder);
+  remove_temporaries(folder);
   const nlohmann::json asked = identity(settings);
   const std::filesystem::path path = folder / kAsked;
   if (holds_run(folder)) {
     if (!resume) throw Remedied(InputError::at(folder.string(), "", "holds a run already"), Remedy::resume_run);
-    check_same(read_asked(folder), asked);
+    check_same(path, read_asked(folder), asked);
   } else {
-    for (const std::string& name : list_folder(folder)) {
-      if (name.find(".tmp-") != std::string::npos) continue;
+    if (!list_folder(folder).empty()) {
       throw InputError::at(folder.string(), "", "is not empty; name a new folder for the run");
     }
-    write_file(path, asked.dump(2) + "\n");
+    write_file(path, seal_json(asked.dump(2) + "\n"));
   }
   Lines lines = read_lines(folder / kResults);
   results_ = std::move(lines.results);
@@ -147,7 +155,7 @@ bool Records::has(const Chunk& chunk, std::uint64_t seed) const {
 void Records::add(const std::vector<PairResult>& results, const PairSet& pairs) {
   for (const PairResult& result : results) {
     if (has(result.pair, result.seed)) continue;
-    if (log_) log_->append(to_json(result, pairs).dump());
+    if (log_) log_->append(seal_json(to_json(result, pairs).dump()));
     results_.push_back(result);
   }
   if (log_) log_->sync();

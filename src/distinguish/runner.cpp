@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "distinguish/released.hpp"
+#include "engine/sets/set_data.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
@@ -158,8 +159,8 @@ std::vector<std::uint32_t> milestones(std::uint32_t epochs) {
 }
 
 Runner::Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
-               unsigned threads)
-    : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads) {
+               unsigned threads, bool one_judge)
+    : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads), one_judge_(one_judge) {
   features_ = train::make_features(pairs.set, settings.config.data.features);
   for (std::size_t g = 0; g < pairs.groups.size(); ++g) {
     const std::uint32_t begin = pairs.groups[g];
@@ -186,7 +187,8 @@ std::vector<PairResult> Runner::run_released(const Chunk& chunk, std::uint64_t s
 std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Progress* progress) {
   if (settings_.scoring == Scoring::released) return run_released(chunk, seed, progress);
   const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
-  const engine::Job job = job_of(settings_, data);
+  engine::Job job = job_of(settings_, data);
+  if (job.model.on_sets()) job.sets = engine::sets_of(job, threads_);  // once, not at every milestone
 
   // Networks 2i and 2i + 1 of the chunk are those of its pair i and of the control; so are folds of the whole run.
   std::vector<engine::Trial> all;
@@ -216,7 +218,7 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
   std::vector<PairResult> results(chunk.count);
   std::vector<Verdict> verdicts(all.size());
   const double level = settings_.level(pairs_.size());
-  parallel_for(all.size(), threads_, [&](std::size_t i) {
+  parallel_for(all.size(), one_judge_ ? 1 : threads_, [&](std::size_t i) {
     stop_if_asked();
     const engine::Draw draw{.seed = seed, .index = 0, .fold = all[i].fold, .epoch = all[i].state.epoch, .pinned = {}};
     verdicts[i] = judge(judge_, job, all[i].state.parameters, data.sample(i / 2, 0),

@@ -51,9 +51,10 @@ struct PairResult {
 
 class Runner {
  public:
-  /// Everything must outlive it. `judge` is asked from `threads` threads at a time (0: all cores).
+  /// Everything must outlive it. `judge` is asked from `threads` threads at a time (0: all cores), or by
+  /// `one_judge` from one.
   Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
-         unsigned threads);
+         unsigned threads, bool one_judge = false);
 
   [[nodiscard]] const std::vector<Chunk>& chunks() const { return chunks_; }
   /// In the order of pairs. Progress counts the epochs of two networks per pair, those that are left out included.
@@ -74,6 +75,7 @@ class Runner {
   engine::Engine& engine_;
   engine::Engine& judge_;
   unsigned threads_;
+  bool one_judge_;
   std::vector<std::vector<float>> features_;
   std::vector<Chunk> chunks_;
   std::vector<std::string> notes_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "distinguish/released.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
@@ -30,13 +32,18 @@ train::RunConfig default_config(const std::string& kind, nn::Random random, Scor
   if (released) config.training.learning_rate = kReleasedRate;
   if (together) {
     if (config.model.body() == nn::Body::nodes) {
-      config.model.layers = 4;
+      config.model.layers = 2;
       config.model.width = 128;
     }
     config.training.epochs = 1000;
     config.training.batch = 128;
   }
   return config;
+}
+
+double default_learning_rate(const Settings& settings) {
+  // One network takes many more steps than a network per pair does, and larger ones throw it about.
+  return (settings.together ? 2 : 4) * train::default_learning_rate(settings.config.model);
 }
 
 void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::path& path) {
@@ -50,16 +57,30 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.hash = fmt::format("{:016x}", pairs.hash);
   config.data.graphs = pairs.set.graphs.size();
   config.data.features = train::feature_spec(pairs.set);
+  if (config.data.features.edge_columns() > 0) {
+    throw InputError(
+        fmt::format("{}: edges have labels or attributes; pairs are told apart by their nodes and who is "
+                    "joined to whom, so that what edges say would be lost",
+                    path.string()));
+  }
   config.data.labels = {0, 1};
   config.model.classes = settings.scoring == Scoring::released ? kReleasedOutputs : 2;
   config.model.input_features = config.data.features.columns();
   nn::set_types_from(pairs.set.graphs, config.model);
   double nodes = 0;
-  for (const Graph& graph : pairs.set.graphs) nodes += graph.num_nodes();
+  Node most = 0;
+  for (const Graph& graph : pairs.set.graphs) {
+    nodes += graph.num_nodes();
+    most = std::max(most, graph.num_nodes());
+  }
+  if (const Node least = config.model.kind == "gcn2" ? 2 : 3; config.model.on_sets() && most < least) {
+    throw InputError(fmt::format("{} works on sets of {} nodes, and no graph of these pairs has more than {}",
+                                 config.model.kind, least, most));
+  }
   config.model.xavier_fan =
       nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(pairs.set.graphs.size()));
   if (config.training.learning_rate == 0) {
-    config.training.learning_rate = 4 * train::default_learning_rate(config.model);
+    config.training.learning_rate = default_learning_rate(settings);
   }
   train::validate(config);
   if (settings.scoring == Scoring::released) {
@@ -88,6 +109,8 @@ nlohmann::json identity(const Settings& settings) {
   if (settings.scoring == Scoring::exact) {
     json["draws"] = settings.draws;
     json["train_draws"] = settings.train_draws();
+    // Until 0.2.0 it was kCopies for these too.
+    if (!settings.random() && settings.config.model.on_sets()) json["copies"] = kSetCopies;
   }
   return json;
 }

@@ -48,10 +48,13 @@ struct Settings {
 
 /// Exact scoring: what train has, but for: no dropout and larger steps (two graphs are to be learned by heart, and are
 /// tested on draws), fewer epochs, batches of 32, and with marks or colours two layers. Released scoring: the
-/// protocol's 20 epochs, batches of 16 and rate. One network for all pairs (`together`) is deeper and wider, and sees
-/// more epochs of larger batches.
+/// protocol's 20 epochs, batches of 16 and rate. One network for all pairs (`together`): two layers of 128, more
+/// epochs, larger batches and half those steps.
 [[nodiscard]] train::RunConfig default_config(const std::string& kind, nn::Random random,
                                               Scoring scoring = Scoring::exact, bool together = false);
+
+/// Of settings that name none, with exact scoring: some multiple of what train has.
+[[nodiscard]] double default_learning_rate(const Settings& settings);
 
 /// Fills in what follows from the pairs and from other fields, and validates. Throws InputError where a number is 0, or
 /// there are draws per epoch for a network without random inputs; and where released scoring is to have dropout,

@@ -5,7 +5,7 @@
 
 #include "distinguish/records.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/json_log.hpp"
 #include "support/shell.hpp"
 #include "train/fields.hpp"
 
@@ -58,15 +58,7 @@ StoredRun load_run(const std::filesystem::path& folder) {
     }
     run.results.push_back(result);
   }
-  if (std::filesystem::exists(folder / kLog)) {
-    const std::string text = read_file(folder / kLog);
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      auto entry = nlohmann::ordered_json::parse(text.substr(begin, end - begin), nullptr, false);
-      if (entry.is_object()) run.log.push_back(std::move(entry));
-      begin = end + 1;
-    }
-  }
+  run.log = read_entries(folder / kLog);
   return run;
 }
 
@@ -74,9 +66,7 @@ std::string command(const StoredRun& run) {
   const Settings& settings = run.settings;
   const train::RunConfig& config = settings.config;
   train::RunConfig start = default_config(config.model.kind, config.model.random, settings.scoring, settings.together);
-  if (start.training.learning_rate == 0) {
-    start.training.learning_rate = 4 * train::default_learning_rate(config.model);
-  }
+  if (start.training.learning_rate == 0) start.training.learning_rate = default_learning_rate(settings);
   std::string text = fmt::format("tyche distinguish {}", shell_word(run.origin.path));
   if (!run.origin.only.empty()) text += fmt::format(" --only {}", fmt::join(run.origin.only, ","));
   if (config.model.kind != "gcn") text += fmt::format(" --model {}", config.model.kind);
@@ -112,11 +102,7 @@ PairSet load_pairs_of(const StoredRun& run) {
 }
 
 void write_log(const std::filesystem::path& folder, const nlohmann::ordered_json& entry) {
-  std::error_code missing;
-  const std::uintmax_t size = std::filesystem::file_size(folder / kLog, missing);
-  LineLog log(folder / kLog, missing ? 0 : size);
-  log.append(entry.dump());
-  log.sync();
+  append_entry(folder / kLog, entry);
 }
 
 }  // namespace tyche::distinguish

@@ -96,7 +96,7 @@ std::string test_in_words(const Settings& settings, std::size_t pairs) {
   const std::string network = settings.together ? "one network for all pairs; " : "";
   if (!settings.random()) {
     return fmt::format("{}no random inputs: outputs on {} renumbered copies per graph, beyond rounding", network,
-                       kCopies);
+                       fixed_copies(settings.config.model));
   }
   return fmt::format("{}Fisher's exact test on {} fresh draws per graph, level {:.2g} per pair", network,
                      settings.draws, settings.level(pairs));

@@ -153,7 +153,7 @@ std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t see
 }
 
 double accuracy(const std::vector<PairResult>& results, const Settings& settings) {
-  const double judged = settings.random() ? settings.draws : kCopies;
+  const double judged = settings.random() ? settings.draws : fixed_copies(settings.config.model);
   double right = 0;
   for (const PairResult& result : results) right += result.verdict.first_a + (judged - result.verdict.first_b);
   return results.empty() ? 0 : right / (2 * judged * static_cast<double>(results.size()));

@@ -13,6 +13,7 @@
 #include "engine/cuda/cuda_engine.hpp"
 #endif
 #include "engine/core/outcome.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/reference/reference_engine.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
@@ -43,8 +44,9 @@ void check_targets(const Job& job) {
     throw InputError(fmt::format("data: {} graphs but {} {}", job.data.graphs.size(), targets.size(),
                                  columns == 0 ? "labels" : "rows of targets"));
   }
-  if ((job.loss == Loss::huber) != (columns != 0)) {
-    throw InputError(columns == 0 ? "job: the Huber loss is for real targets, and the data has labels"
+  if (of_real_targets(job.loss) != (columns != 0)) {
+    throw InputError(columns == 0 ? "job: the squared, absolute and Huber losses are for real targets, and the data "
+                                    "has labels"
                                   : "job: cross-entropy is for labels, and the data has real targets");
   }
   if (columns != 0 && columns != outputs) {
@@ -57,11 +59,69 @@ void check_targets(const Job& job) {
                                    target.label, outputs, outputs - 1));
     }
     for (std::size_t c = 0; c < columns; ++c) {
-      if (!std::isfinite(target.values[c])) {
+      if (std::isinf(target.values[c])) {
         throw InputError(
-            fmt::format("data: graph {}, target {} is {}, expected a finite number", g, c, target.values[c]));
+            fmt::format("data: graph {}, target {} is {}, expected a finite number, or NaN where it is "
+                        "missing",
+                        g, c, target.values[c]));
       }
     }
+  }
+}
+
+// `what`: "node" or "edge". One block per graph, of rows_of(graph) × columns finite numbers.
+template <class RowsOf>
+void check_features(const Data& data, std::span<const std::vector<float>> blocks, std::size_t columns,
+                    std::string_view what, const RowsOf& rows_of) {
+  if (blocks.size() != data.graphs.size()) {
+    throw InputError(
+        fmt::format("data: {} graphs but {} blocks of {} features", data.graphs.size(), blocks.size(), what));
+  }
+  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
+    const std::size_t rows = rows_of(data.graphs[g]), expected = rows * columns;
+    if (blocks[g].size() != expected) {
+      throw InputError(fmt::format("data: graph {} has {} {} feature values, expected {} ({} {}s x {} features)", g,
+                                   blocks[g].size(), what, expected, rows, what, columns));
+    }
+    for (std::size_t i = 0; i < expected; ++i) {
+      if (!std::isfinite(blocks[g][i])) {
+        throw InputError(fmt::format("data: graph {}, {} {}, feature {} is {}, expected a finite number", g, what,
+                                     i / columns, i % columns, blocks[g][i]));
+      }
+    }
+  }
+}
+
+// What a trial makes of the targets.
+void check_targets(const Job& job, const Trial& trial) {
+  const std::size_t columns = job.data.targets.columns(), outputs = job.model.classes;
+  const auto& [mean, deviation] = trial.standard;
+  if (!mean.empty() && columns == 0) throw InputError("trial: labels cannot be standardised; there is a mean");
+  if (!trial.class_weights.empty() && columns > 0) throw InputError("trial: real targets have no class weights");
+  if (mean.size() != deviation.size() || (!mean.empty() && mean.size() != columns)) {
+    throw InputError(
+        fmt::format("trial: {} means and {} deviations, expected {} of each", mean.size(), deviation.size(), columns));
+  }
+  for (std::size_t c = 0; c < mean.size(); ++c) {
+    if (!std::isfinite(mean[c]) || !(deviation[c] > 0 && std::isfinite(deviation[c]))) {
+      throw InputError(
+          fmt::format("trial: column {} has the mean {} and the deviation {}, expected finite numbers, "
+                      "the deviation above 0",
+                      c, mean[c], deviation[c]));
+    }
+  }
+  if (!trial.class_weights.empty() && trial.class_weights.size() != outputs) {
+    throw InputError(
+        fmt::format("trial: {} class weights, but the model has {} classes", trial.class_weights.size(), outputs));
+  }
+  for (const float weight : trial.class_weights) {
+    if (!(weight >= 0 && std::isfinite(weight))) {
+      throw InputError(fmt::format("trial: a class weight is {}, expected a number from 0 on", weight));
+    }
+  }
+  if (std::isinf(mean_divisor(TrialTargets(job.data.targets, trial).view(), trial.train))) {
+    throw InputError(columns == 0 ? "trial: every training graph is of a class with weight 0"
+                                  : "trial: every target of the training graphs is missing");
   }
 }
 
@@ -97,24 +157,12 @@ void validate(const Job& job) {
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");
-  if (!job.model.uses_features()) return;  // features are not looked at
-  if (data.features.size() != data.graphs.size()) {
-    throw InputError(fmt::format("data: {} graphs but {} feature blocks", data.graphs.size(), data.features.size()));
+  const nn::ModelConfig& model = job.model;
+  if (model.edge_features > 0) {
+    check_features(data, data.edge_features, model.edge_features, "edge", [](const Graph& g) { return g.num_edges(); });
   }
-  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
-    const std::size_t expected = std::size_t{data.graphs[g].num_nodes()} * job.model.input_features;
-    if (data.features[g].size() != expected) {
-      throw InputError(fmt::format("data: graph {} has {} feature values, expected {} ({} nodes x {} features)", g,
-                                   data.features[g].size(), expected, data.graphs[g].num_nodes(),
-                                   job.model.input_features));
-    }
-    for (std::size_t i = 0; i < expected; ++i) {
-      if (!std::isfinite(data.features[g][i])) {
-        throw InputError(fmt::format("data: graph {}, node {}, feature {} is {}, expected a finite number", g,
-                                     i / job.model.input_features, i % job.model.input_features, data.features[g][i]));
-      }
-    }
-  }
+  if (!model.uses_features()) return;  // node features are not looked at
+  check_features(data, data.features, model.input_features, "node", [](const Graph& g) { return g.num_nodes(); });
 }
 
 void validate(const Job& job, const Trial& trial) {
@@ -124,6 +172,7 @@ void validate(const Job& job, const Trial& trial) {
   if (!(trial.learning_rate > 0 && std::isfinite(trial.learning_rate))) {
     throw InputError(fmt::format("trial: learning rate {} is not a positive number", trial.learning_rate));
   }
+  check_targets(job, trial);
   check_state(job, trial.state);
 }
 
@@ -190,7 +239,9 @@ std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads
         fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
   }
 #ifdef TYCHE_HAVE_CUDA
-  if (choice.on_gpu()) return cuda::make_cuda_engine({choice.precision, choice.path, threads});
+  if (choice.on_gpu()) {
+    return cuda::make_cuda_engine({choice.precision, choice.path, threads, choice.device == Device::automatic});
+  }
 #endif
   if (choice.device == Device::reference) return reference::make_reference_engine(threads);
   return cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);

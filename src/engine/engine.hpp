@@ -26,6 +26,9 @@ struct Data {
   Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers
   /// Row-major (nodes of graph g × model.input_features), one block per graph.
   std::span<const std::vector<float>> features;
+  /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
+  /// model.edge_features), one block per graph.
+  std::span<const std::vector<float>> edge_features{};
 };
 
 class SetData;  // engine/sets/set_data.hpp
@@ -34,7 +37,7 @@ class SetData;  // engine/sets/set_data.hpp
 struct Job {
   Data data;
   nn::ModelConfig model;
-  Loss loss = Loss::cross_entropy;  ///< of labels; huber is the one of real targets
+  Loss loss = Loss::cross_entropy;  ///< of labels; squared, absolute and huber are those of real targets
   /// Loss::given (CPU engines): the loss of graph g is Σ given[g × classes + c] · output c. Not owned.
   std::span<const float> given{};
   std::uint32_t epochs = 500;
@@ -58,6 +61,18 @@ struct State {
   std::uint32_t epoch = 0;  ///< epochs finished
 };
 
+/// How a trial sees real targets: (target - mean) / deviation, by column. Its network gives such numbers too; own()
+/// brings them back to the targets' unit. Empty: targets as they are.
+struct Standard {
+  std::vector<double> mean;
+  std::vector<double> deviation;  ///< above 0
+
+  [[nodiscard]] double own(double output, std::size_t column) const {
+    return mean.empty() ? output : output * deviation[column] + mean[column];
+  }
+  friend bool operator==(const Standard&, const Standard&) = default;
+};
+
 /// One trial: one model, one fold, one seed.
 struct Trial {
   std::uint64_t seed = 1;
@@ -65,7 +80,9 @@ struct Trial {
   double learning_rate = 5e-4;
   std::vector<std::uint32_t> train;  ///< indices into data.graphs
   std::vector<std::uint32_t> test;
-  State state;  ///< where to begin (see fresh_state); at the end, where it ended
+  Standard standard{};                 ///< of real targets
+  std::vector<float> class_weights{};  ///< of labels: how much a graph of a class counts in the loss; empty: all alike
+  State state{};                       ///< where to begin (see fresh_state); at the end, where it ended
 };
 
 /// The state before the first epoch: initial parameters under the seed and fold, Adam's moments zero. Throws IoError
@@ -75,14 +92,19 @@ struct Trial {
 /// What an epoch gave.
 struct EpochResult {
   std::uint32_t epoch = 0;  ///< 1 is the first
-  double train_loss = 0;    ///< mean over the training graphs, as seen while training (dropout on)
-  /// Labels: "train_accuracy". Real targets, in epochs that were evaluated: "test_mae" and "test_rmse", the mean
-  /// absolute and the root mean squared error over all targets of all test graphs.
+  /// Mean over the training graphs, as seen while training (dropout on); of real targets, as the trial standardises
+  /// them.
+  double train_loss = 0;
+  /// Labels: "train_accuracy". Real targets, in epochs that were evaluated and in the targets' own unit: "test_mae",
+  /// "test_rmse" and "test_r2" (core/scores.hpp), and of several columns also each column's ("test_mae_0").
   NamedValues metrics;
   bool evaluated = false;
   /// Labels: the class per test graph, in the order of Trial::test; empty if not evaluated.
   std::vector<std::uint32_t> test_predictions;
-  /// Real targets: the row of outputs per test graph, the mean over the draws; empty if not evaluated.
+  /// Labels: the probabilities of all classes per test graph, the mean over the draws; empty if not evaluated.
+  std::vector<double> test_probabilities;
+  /// Real targets: the row of outputs per test graph in the targets' own unit, the mean over the draws; empty if not
+  /// evaluated.
   std::vector<float> test_outputs;
   double seconds = 0;  ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
@@ -138,8 +160,8 @@ class Engine {
   /// One forward pass without dropout over the graphs `which`.
   [[nodiscard]] virtual Logits predict(const Job& job, std::span<const float> parameters,
                                        std::span<const std::uint32_t> which, const Draw& draw) = 0;
-  /// Loss (mean over `which`) and its gradient in layout order, dropout off, features pinned or drawn: for tests and
-  /// tools.
+  /// Loss (mean over `which`, see mean_divisor()) and its gradient in layout order, dropout off, features pinned or
+  /// drawn: for tests and tools.
   virtual double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                           const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
 };
@@ -163,11 +185,11 @@ struct GpuState {
 [[nodiscard]] GpuState gpu_state();
 
 /// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
-/// out of range, rows of targets of the wrong size or with a value that is not finite, a feature block of the
+/// out of range, rows of targets of the wrong size or with an infinite value, a block of node or edge features of the
 /// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
 void validate(const Job& job);
-/// The same for a trial: indices out of range, no training graphs, a state that is not of the model's size, a learning
-/// rate that is not positive.
+/// The same for a trial: indices out of range, no training graphs or none whose target counts, a state that is not of
+/// the model's size, a learning rate, class weight or deviation that is not positive.
 void validate(const Job& job, const Trial& trial);
 
 }  // namespace tyche::engine

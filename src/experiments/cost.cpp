@@ -47,7 +47,8 @@ struct Nobody : engine::Observer {
 void train(engine::Engine& engine, const train::TrainingData& data, const train::RunConfig& config,
            std::uint32_t graphs, std::uint32_t epochs, std::uint32_t trials, engine::Observer& observer) {
   engine::Job job = data.job(config);
-  job.data = {job.data.graphs.first(graphs), job.data.targets.subspan(0, graphs), job.data.features.first(graphs)};
+  job.data = {job.data.graphs.first(graphs), job.data.targets.subspan(0, graphs), job.data.features.first(graphs),
+              job.model.edge_features > 0 ? job.data.edge_features.first(graphs) : job.data.edge_features};
   job.epochs = epochs;
   job.eval_every = epochs + 1;
   std::vector<engine::Trial> group(trials);

@@ -23,7 +23,9 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
   PlannedData data{.spec = spec, .path = spec.path, .dataset = {}};
   if (spec.generated) {
     data.path = plan.out / "data" / spec.name();
-    if (options.make_data && !std::filesystem::exists(data.path / "manifest.json")) {
+    const bool whole = std::filesystem::exists(data.path / "manifest.json") &&
+                       std::filesystem::exists(data.path / "graphs.txt");  // 0.1.0 wrote that one first
+    if (options.make_data && !whole) {
       make_folder(data.path);
       datasets::GenerateOptions generate;
       generate.recipe = spec.recipe;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "support/file.hpp"
+#include "support/json_log.hpp"
+#include "support/seal.hpp"
 #include "support/shell.hpp"
 #include "support/version.hpp"
 #include "train/fields.hpp"
@@ -91,18 +93,13 @@ void write_records(const Plan& plan, const std::string& profile, const Paper& pa
   for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
     if (plan.experiments[e].rows.empty()) continue;
     const std::filesystem::path path = plan.out / "experiments" / (plan.experiments[e].name + ".json");
-    const std::string text = experiment_record(plan, e, profile, paper).dump(1) + "\n";
+    const std::string text = seal_json(experiment_record(plan, e, profile, paper).dump(1) + "\n");
     if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
   }
 }
 
 void write_log(const std::filesystem::path& out, const nlohmann::ordered_json& entry) {
-  const std::filesystem::path path = out / "log.jsonl";
-  std::error_code missing;
-  const std::uintmax_t size = std::filesystem::file_size(path, missing);
-  LineLog log(path, missing ? 0 : size);
-  log.append(entry.dump());
-  log.sync();
+  append_entry(out / "log.jsonl", entry);
 }
 
 }  // namespace tyche::experiments

@@ -19,6 +19,7 @@
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
+#include "support/seal.hpp"
 #include "train/run.hpp"
 
 namespace tyche::experiments {
@@ -120,7 +121,9 @@ std::string result_line(const PlannedTrial& trial, const std::vector<train::Summ
 bool is_complete(const PlannedTrial& trial) {
   const std::filesystem::path path = trial.folder / "summary.json";
   if (!std::filesystem::exists(path)) return false;
-  const nlohmann::json summary = nlohmann::json::parse(read_file(path), nullptr, false);
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
+  const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
   return summary.is_object() && summary.value("complete", false);
 }
 

@@ -213,6 +213,7 @@ GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Forma
   if (!file) throw IoError::from_errno(path.string(), "open for reading", errno);
   std::string head(std::size_t{1} << 16, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  if (file.bad()) throw IoError::from_errno(path.string(), "read", errno);
   head.resize(static_cast<std::size_t>(file.gcount()));
   return {path, detect_format(head, path.string())};
 }

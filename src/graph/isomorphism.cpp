@@ -4,12 +4,61 @@
 
 #include <algorithm>
 #include <bliss/graph.hh>
+#include <numeric>
+#include <span>
 
 namespace tyche {
 
 namespace {
+/// Which of the different values, ascending, each value is.
+std::vector<unsigned> ranks_of(std::span<const std::uint32_t> values, std::vector<std::uint32_t>& different) {
+  different.assign(values.begin(), values.end());
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  std::vector<unsigned> out;
+  for (const std::uint32_t value : values) {
+    out.push_back(
+        static_cast<unsigned>(std::lower_bound(different.begin(), different.end(), value) - different.begin()));
+  }
+  return out;
+}
+
+/// bliss knows no edge labels: an edge becomes a path over a node coloured by its label, but for the edges of the
+/// commonest label (the least of several), of which molecules have many. All of that is the same for isomorphic graphs,
+/// and so is the order in which the canonical labelling takes the graph's own nodes.
+std::vector<Node> labelling_with_edge_labels(const Graph& graph) {
+  const std::vector<Edge> edges = graph.edges();
+  std::vector<std::uint32_t> types, labels;
+  const std::vector<unsigned> type = ranks_of(graph.types(), types);
+  const std::vector<unsigned> label = ranks_of(graph.labels_of_edges(), labels);
+  std::vector<std::size_t> count(labels.size(), 0);
+  for (const unsigned l : label) ++count[l];
+  const auto commonest = static_cast<unsigned>(std::max_element(count.begin(), count.end()) - count.begin());
+  bliss::Graph native(graph.num_nodes());
+  native.set_component_recursion(false);
+  for (Node v = 0; v < graph.num_nodes(); ++v) native.change_color(v, type[v]);
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    if (label[e] == commonest) {
+      native.add_edge(edges[e].first, edges[e].second);
+      continue;
+    }
+    const unsigned between = native.add_vertex(static_cast<unsigned>(types.size()) + label[e]);
+    native.add_edge(edges[e].first, between);
+    native.add_edge(between, edges[e].second);
+  }
+  bliss::Stats stats;
+  const unsigned* place = native.canonical_form(stats, nullptr, nullptr);
+  std::vector<Node> order(graph.num_nodes());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](Node a, Node b) { return place[a] < place[b]; });
+  std::vector<Node> out(graph.num_nodes());
+  for (Node p = 0; p < graph.num_nodes(); ++p) out[order[p]] = p;
+  return out;
+}
+
 /// labelling[v]: the place of node v in the canonical form.
 std::vector<Node> canonical_labelling(const Graph& graph) {
+  if (graph.has_edge_labels()) return labelling_with_edge_labels(graph);
   bliss::Graph native(graph.num_nodes());
   // With component recursion bliss 0.73 leaks what Partition::cr_init() allocates, on every call.
   native.set_component_recursion(false);

@@ -1,5 +1,5 @@
 #pragma once
-/// Isomorphism of graphs with node types (bliss).
+/// Isomorphism of graphs with node types and edge labels (bliss).
 #include <optional>
 #include <vector>
 
@@ -7,11 +7,12 @@
 
 namespace tyche {
 
-/// The canonical representative of the graph's isomorphism class: isomorphic graphs (types respected) have equal ones.
+/// The canonical representative of the graph's isomorphism class: isomorphic graphs (types and edge labels
+/// respected) have equal ones.
 [[nodiscard]] Graph canonical_form(const Graph& graph);
 
-/// A type-preserving isomorphism (node v of a goes to result[v] of b), checked edge by edge; nothing where there is
-/// none.
+/// An isomorphism that keeps types and edge labels (node v of a goes to result[v] of b), checked edge by edge; nothing
+/// where there is none.
 [[nodiscard]] std::optional<std::vector<Node>> isomorphism(const Graph& a, const Graph& b);
 
 }  // namespace tyche

@@ -22,10 +22,11 @@ class Builder {
     layout_.tensors.push_back({std::move(name), std::move(shape), layout_.size, size, fan_in});
     layout_.size += size;
   }
-  void graph_conv(const std::string& name, std::size_t in, std::size_t out) {
+  void graph_conv(const std::string& name, std::size_t in, std::size_t out, std::size_t edge_features = 0) {
     tensor(name + ".lin_rel.weight", {out, in}, in);
     tensor(name + ".lin_rel.bias", {out}, in);
     tensor(name + ".lin_root.weight", {out, in}, in);
+    if (edge_features > 0) tensor(name + ".lin_edge.weight", {out, edge_features}, edge_features);
   }
   void linear(const std::string& name, std::size_t in, std::size_t out) {
     tensor(name + ".weight", {out, in}, in);
@@ -45,11 +46,11 @@ class Builder {
 Layout gcn_layout(const ModelConfig& config) {
   Builder build;
   if (config.deterministic_dims() > 0) {
-    build.graph_conv("pre.0", config.pre_inputs(), config.pre_hidden);
-    build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims());
+    build.graph_conv("pre.0", config.pre_inputs(), config.pre_hidden, config.edge_features);
+    build.graph_conv("pre.1", config.pre_hidden, config.deterministic_dims(), config.edge_features);
   }
   for (std::uint32_t l = 0; l < config.layers; ++l) {
-    build.graph_conv(fmt::format("convs.{}", l), config.width, config.width);
+    build.graph_conv(fmt::format("convs.{}", l), config.width, config.width, config.edge_features);
   }
   build.head(config, config.width);
   return build.take();
@@ -94,6 +95,7 @@ Layout gin_layout(const ModelConfig& config) {
     build.tensor(name + ".eps", {1}, 0);
     build.linear(name + ".nn.0", config.width, config.width);
     build.linear(name + ".nn.2", config.width, config.width);
+    if (config.edge_features > 0) build.linear(name + ".lin", config.edge_features, config.width);
   }
   build.head(config, config.width);
   return build.take();
@@ -117,6 +119,10 @@ constexpr std::string_view kNoNodes =
     "no node inputs";
 constexpr std::string_view kNoDraws =
     "marks and colours stand behind the node features of gcn and gin; this model's random inputs are features";
+constexpr std::string_view kNoSetEdges =
+    "its messages go between sets of nodes, not along edges: gcn and gin take edge features";
+constexpr std::string_view kNoPairEdges =
+    "its input says which nodes are joined and no more: gcn and gin take edge features";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
@@ -126,8 +132,9 @@ constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
                              {"compress", "gcn has a row per node, and no classes of them"}};
 constexpr Unused kOfSets[] = {{"random", kNoDraws},    {"rni", kNoNodes},          {"distribution", kNoNodes},
                               {"pre_hidden", kNoPre},  {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
-                              {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps}};
-constexpr Unused kOfGcn123[] = {{"random", kNoDraws}, {"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}};
+                              {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges}};
+constexpr Unused kOfGcn123[] = {
+    {"random", kNoDraws}, {"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}, {"edge_features", kNoSetEdges}};
 constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"pre_hidden", kNoPre},
                               {"head_hidden", kNoHead},
@@ -136,7 +143,8 @@ constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"aggregation", "ppgn passes no messages: it multiplies matrices"},
                               {"node_layers", kNoLevels},
                               {"pair_layers", kNoLevels},
-                              {"two_sets", kNoLevels}};
+                              {"two_sets", kNoLevels},
+                              {"edge_features", kNoPairEdges}};
 
 constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
                              {"aggregation", "gin sums over the neighbours: that is what sets it apart"},

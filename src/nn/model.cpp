@@ -90,7 +90,8 @@ void refuse_unused(const ModelConfig& c) {
                                                      {"node_layers", c.node_layers != plain.node_layers},
                                                      {"pair_layers", c.pair_layers != plain.pair_layers},
                                                      {"two_sets", c.two_sets != plain.two_sets},
-                                                     {"mlp_depth", c.mlp_depth != plain.mlp_depth}};
+                                                     {"mlp_depth", c.mlp_depth != plain.mlp_depth},
+                                                     {"edge_features", c.edge_features != plain.edge_features}};
   for (const auto& [field, set] : given) {
     if (!set) continue;
     const std::string why = why_unused(c, field);
@@ -125,6 +126,7 @@ void validate(const ModelConfig& config) {
   size("head_hidden", config.head_hidden);
   size("classes", config.classes);
   size("input_features", config.input_features);
+  if (config.edge_features > 0) size("edge_features", config.edge_features);
   size("node_layers", config.node_layers);
   size("pair_layers", config.pair_layers);
   size("mlp_depth", config.mlp_depth);

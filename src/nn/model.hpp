@@ -49,6 +49,7 @@ struct ModelConfig {
   std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
   std::uint32_t classes = 2;
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
+  std::uint32_t edge_features = 0;   ///< columns of the edges' features; 0: edges have none
   Random random = Random::features;  ///< what is random about the input
   std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp
   /// Random node features, floor(width * rni) columns: of gcn and gin a share of the width; of gcn123 and ppgn (as
@@ -109,9 +110,10 @@ struct ModelConfig {
 void validate(const ModelConfig& config);
 
 /// One tensor of the flat parameter vector. Names and shapes are PyTorch's state_dict (Linear weights are [out, in]):
-/// pre.{0,1}, convs.{0..}, level{1,2,3}.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight;
-/// head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight, bias; of gin pre and
-/// convs.{0..}.nn.{0,2}: weight, bias, and convs.{0..}.eps.
+/// pre.{0,1}, convs.{0..}, level{1,2,3}.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight, and where
+/// edges have features lin_edge.weight; head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight,
+/// bias; of gin pre and convs.{0..}.nn.{0,2}: weight, bias, convs.{0..}.eps, and where edges have features
+/// convs.{0..}.lin: weight, bias.
 struct Tensor {
   std::string name;
   std::vector<std::size_t> shape;

@@ -8,7 +8,9 @@
 #include "experiments/experiment.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/json_log.hpp"
 #include "support/remedy.hpp"
+#include "support/seal.hpp"
 #include "train/metrics.hpp"
 #include "train/recorder.hpp"
 
@@ -86,7 +88,9 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
     if (records.size() > row.config.training.epochs) records.resize(row.config.training.epochs);
     if (records.size() == row.config.training.epochs) ++row.folds_done;
     if (const std::filesystem::path path = folder / "summary.json"; std::filesystem::exists(path)) {
-      const nlohmann::json summary = nlohmann::json::parse(read_file(path), nullptr, false);
+      const std::string text = read_file(path);
+      check_seal(text, path.string());
+      const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
       if (summary.is_object()) {
         row.parameters = summary.value("parameters", row.parameters);
         row.engine = summary.value("engine", row.engine);
@@ -138,8 +142,10 @@ Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, co
 
 Experiment read_experiment(const std::filesystem::path& folder, const std::string& file) {
   const std::filesystem::path path = folder / "experiments" / file;
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
   try {
-    const nlohmann::json json = nlohmann::json::parse(read_file(path));
+    const nlohmann::json json = nlohmann::json::parse(text);
     Experiment e;
     e.name = json.at("name").get<std::string>();
     e.title = json.at("title").get<std::string>();
@@ -182,15 +188,7 @@ Results load_results(const std::filesystem::path& folder) {
   };
   std::stable_sort(results.experiments.begin(), results.experiments.end(),
                    [&](const Experiment& a, const Experiment& b) { return place(a) < place(b); });
-  if (const std::filesystem::path path = folder / "log.jsonl"; std::filesystem::exists(path)) {
-    const std::string text = read_file(path);
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      auto entry = nlohmann::ordered_json::parse(text.substr(begin, end - begin), nullptr, false);
-      if (entry.is_object()) results.log.push_back(std::move(entry));
-      begin = end + 1;
-    }
-  }
+  results.log = read_entries(folder / "log.jsonl");
   return results;
 }
 

@@ -11,6 +11,7 @@
 #include "nn/model.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 #include "train/metrics.hpp"
 #include "train/recorder.hpp"
 #include "train/run.hpp"
@@ -113,7 +114,9 @@ std::vector<std::uint32_t> fold_numbers(const std::filesystem::path& folder) {
 void add_summary(TrainingResults& results) {
   const std::filesystem::path path = results.folder / "summary.json";
   if (!std::filesystem::exists(path)) return;
-  const auto summary = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
+  const auto summary = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!summary.is_object() || !summary.contains("folds") || !summary["folds"].is_array()) return;
   std::size_t same = 0;
   for (const auto& entry : summary["folds"]) {

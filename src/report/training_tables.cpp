@@ -22,7 +22,7 @@ std::string to_markdown(const TrainingResults& results) {
   std::vector<std::string> heads = {"fold", "epochs"};
   for (const MetricCurves& metric : results.metrics) heads.push_back(markdown_text(title(metric)));
   heads.emplace_back("time");
-  text += "\n" + markdown_head(heads);
+  text.append("\n").append(markdown_head(heads));
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
     const TrainedFold& fold = results.folds[i];
     std::vector<std::string> cells = {fmt::format("{}", fold.fold), fmt::format("{}", fold.epochs)};
@@ -35,7 +35,7 @@ std::string to_markdown(const TrainingResults& results) {
 
 std::string to_csv(const TrainingResults& results) {
   std::string text = "fold,epoch";
-  for (const MetricCurves& metric : results.metrics) text += "," + csv_text(metric.name);
+  for (const MetricCurves& metric : results.metrics) text.append(",").append(csv_text(metric.name));
   text += "\n";
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
     std::map<std::uint32_t, std::vector<std::optional<double>>> lines;

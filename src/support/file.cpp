@@ -18,6 +18,8 @@ struct Closer {
     if (file != nullptr) std::fclose(file);
   }
 };
+
+constexpr const char* kTemporary = ".tmp-";  // followed by a process's number
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -39,7 +41,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path)
-    : path_(std::move(path)), temporary_(path_.string() + fmt::format(".tmp-{}", ::getpid())) {
+    : path_(std::move(path)), temporary_(path_.string() + fmt::format("{}{}", kTemporary, ::getpid())) {
   file_ = std::fopen(temporary_.c_str(), "wb");
   if (file_ == nullptr) throw IoError::from_errno(path_.string(), "open for writing", errno);
 }
@@ -58,9 +60,13 @@ void AtomicFile::write(std::string_view bytes) {
   written_ += bytes.size();
 }
 
-void AtomicFile::commit(Durability durability) {
+void AtomicFile::settle(Durability durability) {
   if (std::fflush(file_) != 0 || (durability == Durability::disk && ::fsync(::fileno(file_)) != 0))
     throw IoError::from_errno(path_.string(), "write", errno);
+}
+
+void AtomicFile::commit(Durability durability) {
+  settle(durability);
   const bool closed = std::fclose(file_) == 0;
   const int close_error = errno;
   file_ = nullptr;
@@ -140,6 +146,14 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
 
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void remove_temporaries(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().find(kTemporary) == std::string::npos) continue;
+    std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 void make_folder(const std::filesystem::path& path) {

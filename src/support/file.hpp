@@ -28,6 +28,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view bytes);
+  /// Flushes what was written: after this only the renaming can fail. For files that must appear together.
+  void settle(Durability durability = Durability::disk);
   void commit(Durability durability = Durability::disk);
   [[nodiscard]] std::uint64_t written() const { return written_; }
 
@@ -74,6 +76,10 @@ class FolderLock {
  private:
   int descriptor_ = -1;
 };
+
+/// Removes what killed processes left of AtomicFiles in a folder; a folder that is not there is fine. Only for who
+/// holds the folder's lock: a living process may be writing such a file.
+void remove_temporaries(const std::filesystem::path& folder);
 
 /// Makes a folder and its parents; an existing folder is fine, an existing file is an IoError.
 void make_folder(const std::filesystem::path& path);

@@ -15,6 +15,7 @@ enum class Remedy {
   resume_trials,  ///< of an experiment, likewise
   make_results,   ///< for a report
   use_cpu,        ///< there is no GPU
+  ignore_edges,   ///< edges have labels or attributes, and the model has no use for them
   smaller_model,  ///< memory is short
   smaller_job,    ///< memory of the GPU is short
 };

@@ -10,6 +10,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 
 namespace tyche {
 
@@ -20,6 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMetadata = "__metadata__";
+constexpr const char* kCheck = "tyche.check";  // in the metadata of files that tyche writes
 
 // Bytes of an element; 0 for a type the format does not have.
 std::size_t item_size(std::string_view dtype) {
@@ -37,6 +39,23 @@ bool byte_count(const std::vector<std::size_t>& shape, std::size_t item, std::si
     if (__builtin_mul_overflow(out, extent, &out)) return false;
   }
   return true;
+}
+
+/// Of all that a file says, whatever the order of its tensors: Python's library stores them in one of its own.
+std::string check_of(const std::map<std::string, std::string>& metadata,
+                     const std::vector<TensorFile::Entry>& entries) {
+  std::vector<const TensorFile::Entry*> sorted;
+  for (const TensorFile::Entry& entry : entries) sorted.push_back(&entry);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::string text;
+  for (const auto& item : metadata) {
+    if (item.first != kCheck) text += fmt::format("{}\n{}\n", item.first, item.second);
+  }
+  for (const TensorFile::Entry* entry : sorted) {
+    text += fmt::format("{}\n{}\n{}\n{:016x}\n", entry->name, entry->dtype, fmt::join(entry->shape, ","),
+                        checksum(entry->bytes));
+  }
+  return fmt::format("{:016x}", checksum(text));
 }
 
 struct Place {
@@ -128,6 +147,16 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
     throw fail(fmt::format("the tensors cover {} bytes of {}: {} bytes too many follow", covered, data.size(),
                            data.size() - covered));
   }
+  if (const auto check = file.metadata.find(kCheck); check != file.metadata.end()) {
+    if (check->second != check_of(file.metadata, file.entries_)) {
+      throw InputError::at(
+          name, "",
+          fmt::format("is damaged: its checksum does not fit (who changed it on purpose takes '{}' out of "
+                      "its metadata)",
+                      kCheck));
+    }
+    file.metadata.erase(check);
+  }
   return file;
 }
 
@@ -175,14 +204,20 @@ void TensorFile::add_bytes(std::string name, std::string dtype, std::vector<std:
 
 std::string TensorFile::serialise() const {
   Json header = Json::object();
-  if (!metadata.empty()) header[std::string(kMetadata)] = metadata;
+  // Metadata may hold a path in any encoding: what is not UTF-8 is replaced, never an exception.
+  const auto written = [](const std::string& text) {
+    return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  };
+  std::map<std::string, std::string> said;
+  for (const auto& item : metadata) said[written(item.first)] = written(item.second);
+  said[kCheck] = check_of(said, entries_);
+  header[std::string(kMetadata)] = said;
   std::size_t offset = 0;
   for (const Entry& entry : entries_) {
     header[entry.name] = {
         {"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, offset + entry.bytes.size()}}};
     offset += entry.bytes.size();
   }
-  // Metadata may hold a path in any encoding: what is not UTF-8 is replaced, never an exception.
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');  // data then begins at a multiple of 8, as the format wants
   const std::uint64_t length = text.size();

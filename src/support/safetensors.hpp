@@ -10,7 +10,8 @@
 ///   std::vector<float> w = again.get<float>("head.fc1.weight", {64, 64});
 ///
 /// Files are not trusted: read() checks every length and offset and never allocates more than a small multiple of the
-/// file's size.
+/// file's size. What write() makes carries a checksum ("tyche.check" in its metadata, which readers do not see); files
+/// without one, of other programs and of 0.1.0, are read as they are.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -7,8 +7,8 @@
 namespace tyche {
 
 /// The folder share/tyche beside the program (a build tree) or beside its folder (an installation:
-/// PREFIX/bin/tyche and PREFIX/share/tyche); the environment's TYCHE_SHARE comes first. Throws IoError that says where
-/// it looked where there is none.
+/// PREFIX/bin/tyche and PREFIX/share/tyche); where this code is in a shared library, beside that. The environment's
+/// TYCHE_SHARE comes first. Throws IoError that says where it looked where there is none.
 [[nodiscard]] std::filesystem::path share_folder();
 
 }  // namespace tyche

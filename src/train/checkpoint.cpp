@@ -2,17 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <span>
 
 #include "support/error.hpp"
 #include "support/safetensors.hpp"
 #include "support/version.hpp"
+#include "train/objective.hpp"
 
 namespace tyche::train {
 
 namespace {
 
+constexpr const char *kMean = "tyche.target_mean", *kDeviation = "tyche.target_deviation";
 constexpr const char* kMoments[] = {"", "adam.m.", "adam.v."};
 
 const std::string& metadata_at(const TensorFile& file, const std::string& key, const std::string& path) {
@@ -33,15 +36,32 @@ std::uint64_t number_at(const TensorFile& file, const std::string& key, const st
   return value;
 }
 
+/// One number per output of the model.
+std::vector<double> numbers_at(const TensorFile& file, const char* key, const nn::ModelConfig& model,
+                               const std::string& path) {
+  const std::string& text = metadata_at(file, key, path);
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const auto number = [](const nlohmann::json& item) { return item.is_number(); };
+  if (!json.is_array() || json.size() != model.classes || !std::all_of(json.begin(), json.end(), number)) {
+    throw InputError::at(path, "metadata",
+                         fmt::format("{}: expected a list of {} numbers, found '{}'", key, model.classes, text));
+  }
+  return json.get<std::vector<double>>();
+}
+
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold) : layout_(nn::layout(config.model)) {
+CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard)
+    : layout_(nn::layout(config.model)) {
   metadata_["format"] = "pt";
   metadata_["tyche.version"] = kVersion;
   metadata_["tyche.config"] = to_json(config).dump();
   metadata_["tyche.seed"] = std::to_string(config.seed);
   metadata_["tyche.fold"] = std::to_string(fold);
   metadata_["tyche.data_hash"] = config.data.hash;
+  if (standard.mean.empty()) return;
+  metadata_[kMean] = nlohmann::json(standard.mean).dump();
+  metadata_[kDeviation] = nlohmann::json(standard.deviation).dump();
 }
 
 void CheckpointWriter::write(const std::filesystem::path& path, const engine::State& state,
@@ -69,6 +89,10 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   checkpoint.fold = static_cast<std::uint32_t>(number_at(file, "tyche.fold", name));
   checkpoint.state.epoch = static_cast<std::uint32_t>(number_at(file, "tyche.epoch", name));
   checkpoint.state.step = number_at(file, "tyche.step", name);
+  if (learns_numbers(checkpoint.config)) {
+    checkpoint.standard = {numbers_at(file, kMean, checkpoint.config.model, name),
+                           numbers_at(file, kDeviation, checkpoint.config.model, name)};
+  }
   const nn::Layout layout = nn::layout(checkpoint.config.model);
   std::vector<float>* values[] = {&checkpoint.state.parameters, &checkpoint.state.adam_m, &checkpoint.state.adam_v};
   for (std::size_t part = 0; part < 3; ++part) {

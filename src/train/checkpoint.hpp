@@ -2,7 +2,8 @@
 /// A trial on disk, in one safetensors file. Parameters carry the names of PyTorch's state_dict, so that
 /// `safetensors.torch.load_file` gives what a PyTorch module of the same shape can load; Adam's moments stand beside
 /// them as adam.m.NAME and adam.v.NAME. The metadata (all text): format "pt", tyche.version, tyche.config (JSON of the
-/// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step.
+/// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step; of real targets tyche.target_mean and
+/// tyche.target_deviation (JSON lists), with which outputs become targets: output · deviation + mean.
 ///
 ///   const CheckpointWriter writer(config, fold);
 ///   writer.write("fold-3/last.safetensors", state);          // whole or not at all
@@ -22,12 +23,13 @@ struct Checkpoint {
   RunConfig config;
   std::uint32_t fold = 0;
   engine::State state;
-  Notes notes;  ///< on a configuration of an earlier version, see read_config
+  engine::Standard standard;  ///< of real targets, in the fold's training graphs
+  Notes notes;                ///< on a configuration of an earlier version, see read_config
 };
 
 class CheckpointWriter {
  public:
-  CheckpointWriter(const RunConfig& config, std::uint32_t fold);
+  CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard = {});
   /// Throws IoError where the disk says no; what stood under the name stays then.
   void write(const std::filesystem::path& path, const engine::State& state,
              Durability durability = Durability::disk) const;

@@ -11,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nearest.hpp"
+#include "support/seal.hpp"
 #include "train/fields.hpp"
 #include "train/upgrade.hpp"
 
@@ -158,10 +159,14 @@ RunConfig config_from_toml(std::string_view text, std::string_view name, Notes* 
   return config_from_json(from_toml(table), name, notes);
 }
 
-void write_config(const std::filesystem::path& path, const RunConfig& config) { write_file(path, to_toml(config)); }
+void write_config(const std::filesystem::path& path, const RunConfig& config) {
+  write_file(path, seal_toml(to_toml(config)));
+}
 
 RunConfig read_config(const std::filesystem::path& path, Notes* notes) {
-  return config_from_toml(read_file(path), path.string(), notes);
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
+  return config_from_toml(text, path.string(), notes);
 }
 
 nlohmann::ordered_json to_json(const RunConfig& config) {

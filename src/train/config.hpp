@@ -16,10 +16,14 @@
 #include <vector>
 
 #include "datasets/folds.hpp"
+#include "engine/core/targets.hpp"
 #include "nn/model.hpp"
 #include "train/features.hpp"
 
 namespace tyche::train {
+
+/// What of a graph is learned: its label, or its attributes (real targets).
+enum class TargetKind { labels, attributes };
 
 struct RunConfig {
   std::string version;  ///< of the program that began the run
@@ -32,7 +36,8 @@ struct RunConfig {
     std::string hash;    ///< of the content, 16 hexadecimal digits
     std::uint64_t graphs = 0;
     FeatureSpec features;
-    std::vector<int> labels;  ///< class i is the i-th label
+    std::vector<int> labels;           ///< class i is the i-th label; none where real targets are learned
+    std::optional<TargetKind> target;  ///< nothing (until resolved): labels where there are any
   } data;
 
   nn::ModelConfig model;
@@ -40,7 +45,9 @@ struct RunConfig {
   struct TrainingPart {
     std::uint32_t epochs = 500;
     std::uint32_t batch = 20;
-    double learning_rate = 0;  ///< 0 (until resolved): the paper's for this model
+    double learning_rate = 0;            ///< 0 (until resolved): the paper's for this model
+    std::optional<engine::Loss> loss;    ///< nothing: by what is learned (train/objective.hpp)
+    std::string class_weights = "none";  ///< none, balanced, or a number per class
     std::uint32_t eval_every = 1;
     std::uint32_t eval_draws = 1;
   } training;

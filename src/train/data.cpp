@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
+#include "support/remedy.hpp"
 #include "support/version.hpp"
+#include "train/objective.hpp"
 
 namespace tyche::train {
 
@@ -22,13 +26,25 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   if (config.version.empty()) config.version = kVersion;
   config.data.path = std::filesystem::weakly_canonical(path).string();
-  config.data.hash = fmt::format("{:016x}", dataset.hash);
+  const bool edges = config.data.features.edges, old = config.version == "0.1.0";
+  const std::uint64_t hash = edges && !old ? dataset.hash : datasets::hash_of(set, {.edges = edges, .targets = !old});
+  config.data.hash = fmt::format("{:016x}", hash);
   config.data.graphs = set.graphs.size();
-  config.data.features = feature_spec(set);
-  config.data.labels = label_values(set);
-  config.model.classes = static_cast<std::uint32_t>(config.data.labels.size());
+  config.data.features = feature_spec(set, config.data.features.edges);
+  choose_target(config, set);
+  config.data.labels = learns_numbers(config) ? std::vector<int>{} : label_values(set);
+  config.model.classes =
+      static_cast<std::uint32_t>(learns_numbers(config) ? set.target_dim : config.data.labels.size());
   config.model.input_features = config.data.features.columns();
-  nn::set_types_from(set.graphs, config.model);
+  config.model.edge_features = config.data.features.edge_columns();
+  if (const std::string why = nn::why_unused(config.model, "edge_features");
+      config.model.edge_features > 0 && !why.empty()) {
+    throw Remedied(InputError(fmt::format("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
+                                          config.model.kind, why)),
+                   Remedy::ignore_edges);
+  }
+  std::vector<Graph> copies;
+  nn::set_types_from(seen_graphs(set, config.data.features, copies), config.model);
   double nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
@@ -40,10 +56,20 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   validate(config);
 }
 
+engine::Data TrainingData::view() const {
+  const GraphSet& set = dataset->set;
+  const std::vector<Graph>& graphs = unlabelled.empty() ? set.graphs : unlabelled;
+  if (classes.empty()) {
+    return {graphs, engine::Targets::real(set.targets, set.target_dim), features, edge_features};
+  }
+  return {graphs, classes, features, edge_features};
+}
+
 engine::Job TrainingData::job(const RunConfig& config) const {
   engine::Job job;
   job.data = view();
   job.model = config.model;
+  job.loss = loss_of(config);
   job.epochs = config.training.epochs;
   job.batch = config.training.batch;
   job.eval_every = config.training.eval_every;
@@ -57,18 +83,53 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   TrainingData data;
   data.dataset = &dataset;
   data.features = make_features(dataset.set, config.data.features);
-  data.classes = classes_of(dataset.set, config.data.labels);
-  data.folds = datasets::make_folds(dataset.set.labels, dataset.pair,
+  data.edge_features = make_edge_features(dataset.set, config.data.features);
+  (void)seen_graphs(dataset.set, config.data.features, data.unlabelled);
+  const bool numbers = learns_numbers(config);
+  if (!numbers) data.classes = classes_of(dataset.set, config.data.labels);
+  // Graphs with real targets are all of one kind.
+  const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
+  data.folds = datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
                                     {.folds = config.folds.count,
                                      .scheme = config.folds.scheme,
                                      .validation = config.folds.validation,
                                      .seed = config.seed});
+  for (const datasets::Fold& fold : data.folds) {
+    data.standards.push_back(numbers ? standard_of(dataset.set, fold.train) : engine::Standard{});
+    data.class_weights.push_back(
+        numbers ? std::vector<float>{}
+                : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));
+  }
   data.subsets =
       std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
   return data;
 }
 
+namespace {
+
+std::vector<std::string> target_warnings(const TrainingData& data, const RunConfig& config) {
+  const GraphSet& set = data.dataset->set;
+  std::vector<std::string> warnings;
+  for (std::size_t f = 0; f < data.folds.size(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const std::vector<std::uint32_t>& train = data.folds[f].train;
+    for (std::size_t c = 0; c < set.target_dim; ++c) {
+      if (!constant_column(set, train, c)) continue;
+      const bool missing = std::all_of(
+          train.begin(), train.end(), [&](std::uint32_t g) { return std::isnan(set.targets[g * set.target_dim + c]); });
+      warnings.push_back(
+          missing ? fmt::format("fold {} has no training graphs with target {}; it cannot learn it", f, c)
+                  : fmt::format("fold {}: target {} is {} in every training graph; it is not scaled (deviation 1)", f,
+                                c, data.standards[f].mean[c]));
+    }
+  }
+  return warnings;
+}
+
+}  // namespace
+
 std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config) {
+  if (learns_numbers(config)) return target_warnings(data, config);
   const auto missing = [&](const std::vector<std::uint32_t>& graphs) {
     std::vector<bool> present(config.data.labels.size(), false);
     for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
@@ -107,14 +168,24 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
     least = std::min(least, graph.num_nodes());
     most = std::max(most, graph.num_nodes());
   }
-  std::vector<std::uint64_t> sizes(config.data.labels.size(), 0);
-  for (const std::uint32_t c : data.classes) ++sizes[c];
+  std::string targets;
+  if (learns_numbers(config)) {
+    const auto missing = std::count_if(set.targets.begin(), set.targets.end(), [](float t) { return std::isnan(t); });
+    targets = fmt::format("{} real target{} each", set.target_dim, set.target_dim == 1 ? "" : "s");
+    if (missing > 0) targets += fmt::format(" ({} missing)", missing);
+  } else {
+    std::vector<std::uint64_t> sizes(config.data.labels.size(), 0);
+    for (const std::uint32_t c : data.classes) ++sizes[c];
+    targets = fmt::format("{} classes ({})", sizes.size(), fmt::join(sizes, ", "));
+  }
   const auto graphs = static_cast<double>(set.graphs.size());
-  std::string text =
-      fmt::format("{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {} classes ({})",
-                  data.dataset->name, set.graphs.size(), least, most, static_cast<double>(nodes) / graphs,
-                  static_cast<double>(edges) / graphs, sizes.size(), fmt::join(sizes, ", "));
+  std::string text = fmt::format("{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {}",
+                                 data.dataset->name, set.graphs.size(), least, most,
+                                 static_cast<double>(nodes) / graphs, static_cast<double>(edges) / graphs, targets);
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
+  const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
+  if (labels > 0) text += fmt::format(", {} edge labels", labels);
+  if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
   return text;
 }

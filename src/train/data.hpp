@@ -18,23 +18,30 @@
 
 namespace tyche::train {
 
-/// Fills in what follows from the data (its hash, features, labels; the model's classes, input features, types of sets
-/// and Xavier fan) and from other fields (the learning rate where it is 0; with one fold, no graphs set aside), and
-/// validates. The fan is taken over all graphs of the data set, not one fold's: the folds of a run share one model.
-/// Throws InputError where the data cannot be learned from.
+/// Fills in what follows from the data (its hash, features, labels or real targets; the model's classes, input
+/// features, types of sets and Xavier fan) and from other fields (the learning rate where it is 0; with one fold, no
+/// graphs set aside), and validates. The fan is taken over all graphs of the data set, not one fold's: the folds of a
+/// run share one model. Throws InputError where the data cannot be learned from.
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);
 
 /// Holds a reference to the data set, which must outlive it.
 struct TrainingData {
   const datasets::Dataset* dataset = nullptr;
+  std::vector<Graph> unlabelled;  ///< the graphs without their edge labels, where the model is not to see them
   std::vector<std::vector<float>> features;
-  std::vector<std::uint32_t> classes;
+  std::vector<std::vector<float>> edge_features;  ///< none where edges say nothing
+  std::vector<std::uint32_t> classes;             ///< of labels: one per graph
   std::vector<datasets::Fold> folds;
+  /// By fold, from its training graphs: of real targets mean and deviation, of labels the classes' weights (none: all
+  /// alike).
+  std::vector<engine::Standard> standards;
+  std::vector<std::vector<float>> class_weights;
   /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
   std::shared_ptr<const engine::SetData> sets{};
   bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
-  [[nodiscard]] engine::Data view() const { return {dataset->set.graphs, classes, features}; }
+  /// Real targets where there are no classes.
+  [[nodiscard]] engine::Data view() const;
   [[nodiscard]] engine::Job job(const RunConfig& config) const;
 };
 
@@ -42,7 +49,7 @@ struct TrainingData {
 [[nodiscard]] TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config);
 
 /// What is odd about the folds that are to be trained, a sentence each: classes that have no graphs to train on, or
-/// none to test on.
+/// none to test on; real targets that do not vary, or are missing.
 [[nodiscard]] std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config);
 
 /// "exp: 1200 graphs, 33 to 73 nodes (mean 48.7), 2 classes (600, 600), 2 node types"

@@ -19,7 +19,31 @@ std::uint32_t FeatureSpec::columns() const {
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(types.size()) + attributes);
 }
 
-FeatureSpec feature_spec(const GraphSet& set) {
+std::uint32_t FeatureSpec::edge_columns() const {
+  return static_cast<std::uint32_t>(edge_labels.size()) + edge_attributes;
+}
+
+namespace {
+
+/// The labels that edges have, ascending; a graph without labels has 0 on its edges.
+std::vector<EdgeLabel> labels_of_edges(const GraphSet& set) {
+  std::set<EdgeLabel> labels;
+  for (const Graph& graph : set.graphs) {
+    if (!graph.has_edge_labels() && graph.num_edges() > 0) labels.insert(0);
+    for (const EdgeLabel label : graph.edge_labels()) labels.insert(label);
+    if (labels.size() > kMostTypes) {
+      throw InputError(
+          fmt::format("{}: more than {} different edge labels; a label is a kind of edge, of which there are "
+                      "few, not an edge's name or number",
+                      set.name, kMostTypes));
+    }
+  }
+  return {labels.begin(), labels.end()};
+}
+
+}  // namespace
+
+FeatureSpec feature_spec(const GraphSet& set, bool edges) {
   std::set<NodeType> types;
   for (const Graph& graph : set.graphs) {
     for (const NodeType type : graph.types()) types.insert(type);
@@ -33,6 +57,10 @@ FeatureSpec feature_spec(const GraphSet& set) {
   FeatureSpec spec;
   if (types.size() > 1) spec.types.assign(types.begin(), types.end());
   spec.attributes = static_cast<std::uint32_t>(set.attribute_dim);
+  spec.edges = edges;
+  if (!edges) return spec;
+  if (std::vector<EdgeLabel> labels = labels_of_edges(set); labels.size() > 1) spec.edge_labels = std::move(labels);
+  spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim);
   return spec;
 }
 
@@ -81,12 +109,68 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
   return features;
 }
 
+std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec) {
+  if (!spec.edges) return {};
+  if (set.edge_attribute_dim != spec.edge_attributes) {
+    throw InputError(fmt::format("{}: edges have {} attributes; the model was made for {}", set.name,
+                                 set.edge_attribute_dim, spec.edge_attributes));
+  }
+  if (spec.edge_labels.empty()) {
+    if (const std::vector<EdgeLabel> own = labels_of_edges(set); own.size() > 1) {
+      throw InputError(
+          fmt::format("{}: edges have the labels {}; the model was made for graphs whose edges have one label",
+                      set.name, fmt::join(own, ", ")));
+    }
+  }
+  const std::size_t columns = spec.edge_columns(), labels = spec.edge_labels.size();
+  if (columns == 0) return {};
+  std::vector<std::vector<float>> features(set.graphs.size());
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    const std::vector<Edge> edges = graph.edges();
+    const std::vector<EdgeLabel> own = graph.labels_of_edges();
+    features[g].assign(columns * edges.size(), 0.0f);
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      float* row = features[g].data() + columns * e;
+      const EdgeLabel label = own.empty() ? EdgeLabel{0} : own[e];
+      if (labels > 0) {
+        const auto place = std::lower_bound(spec.edge_labels.begin(), spec.edge_labels.end(), label);
+        if (place == spec.edge_labels.end() || *place != label) {
+          throw InputError(
+              fmt::format("{}: graph {}, edge {}-{}: label {} is not among those the model was made for: {}", set.name,
+                          g, edges[e].first, edges[e].second, label, fmt::join(spec.edge_labels, ", ")));
+        }
+        row[place - spec.edge_labels.begin()] = 1;
+      }
+      for (std::size_t a = 0; a < spec.edge_attributes; ++a) {
+        const float value = set.edge_attributes[g][spec.edge_attributes * e + a];
+        if (!std::isfinite(value)) {
+          throw InputError(
+              fmt::format("{}: graph {}, edge {}-{}: attribute {} is {}; attributes must be finite numbers", set.name,
+                          g, edges[e].first, edges[e].second, a, value));
+        }
+        row[labels + a] = value;
+      }
+    }
+  }
+  return features;
+}
+
+std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec, std::vector<Graph>& copies) {
+  const auto labelled = [](const Graph& graph) { return graph.has_edge_labels(); };
+  if (spec.edges || std::none_of(set.graphs.begin(), set.graphs.end(), labelled)) return set.graphs;
+  copies.clear();
+  for (const Graph& graph : set.graphs) {
+    copies.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), {graph.types().begin(), graph.types().end()}));
+  }
+  return copies;
+}
+
 std::vector<int> label_values(const GraphSet& set) {
   if (set.labels.empty()) {
-    throw InputError(
-        fmt::format("{}: the graphs have no labels, so there is nothing to learn; formats with labels are "
-                    "gin (graphs.txt) and tu",
-                    set.name));
+    throw InputError(fmt::format(
+        "{}: the graphs have no labels{}; formats with labels are gin (graphs.txt), tu and JSON lines", set.name,
+        set.target_dim > 0 ? ", but real targets, which are learned by default" : ", so there is nothing to learn"));
   }
   const std::set<int> values(set.labels.begin(), set.labels.end());
   if (values.size() < 2) {

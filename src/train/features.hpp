@@ -1,10 +1,13 @@
 #pragma once
 /// What a network is fed of a user's graphs: node types one-hot, node attributes as they are, both side by side where
-/// there are both, a constant 1 where there is neither; and labels as class numbers.
+/// there are both, a constant 1 where there is neither; of edges likewise, and nothing where there is neither; and
+/// labels as class numbers.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
 ///   const auto features = make_features(set, spec);           // one row-major (nodes × spec.columns()) block a graph
+///   const auto edges = make_edge_features(set, spec);         // (edges × spec.edge_columns()), or none at all
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/io.hpp"
@@ -16,17 +19,36 @@ struct FeatureSpec {
   /// nothing.
   std::vector<NodeType> types;
   std::uint32_t attributes = 0;  ///< columns of float attributes, behind those of the types
+  /// Whether edge labels and attributes are looked at. False: nothing of a model sees them (see seen_graphs), as before
+  /// 0.2.0.
+  bool edges = true;
+  /// The edge labels that have a column each, ascending; empty where all edges have one and the same.
+  std::vector<EdgeLabel> edge_labels{};
+  std::uint32_t edge_attributes = 0;  ///< columns of float attributes, behind those of the labels
 
   [[nodiscard]] std::uint32_t columns() const;
+  /// 0: edges say nothing.
+  [[nodiscard]] std::uint32_t edge_columns() const;
   friend bool operator==(const FeatureSpec&, const FeatureSpec&) = default;
 };
 
-/// Throws InputError where there are more than 4096 different node types: those are names, not types.
-[[nodiscard]] FeatureSpec feature_spec(const GraphSet& set);
+/// `edges`: whether edges are looked at. Throws InputError where there are more than 4096 different node types or edge
+/// labels: those are names, not types.
+[[nodiscard]] FeatureSpec feature_spec(const GraphSet& set, bool edges = true);
 
 /// Throws InputError, naming graph and node, where a graph has no nodes, an attribute is not finite, a node has a type
 /// the spec has no column for, or the set has more or fewer attributes than the spec.
 [[nodiscard]] std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec);
+
+/// Of edges, in the order of Graph::edges(); no blocks where spec.edge_columns() is 0. Throws InputError, naming graph
+/// and edge, where an attribute is not finite, an edge has a label the spec has no column for, or the set has more or
+/// fewer edge attributes than the spec.
+[[nodiscard]] std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec);
+
+/// The graphs a model sees: the set's own, or where edges are not looked at and have labels, copies without them (made
+/// in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.
+[[nodiscard]] std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec,
+                                                 std::vector<Graph>& copies);
 
 /// The different labels, ascending: class i is the i-th. Throws InputError where there are none, or only one.
 [[nodiscard]] std::vector<int> label_values(const GraphSet& set);

@@ -10,6 +10,7 @@
 #include "datasets/folds.hpp"
 #include "nn/kinds.hpp"
 #include "train/field_values.hpp"
+#include "train/objective.hpp"
 
 namespace tyche::train {
 
@@ -139,6 +140,46 @@ Field depth_field() {
   };
   return field;
 }
+Field target_field() {
+  Field field;
+  field.key = "data.target";
+  field.comment = "labels or attributes (real targets)";
+  field.option = "--target";
+  field.help = "What to learn of a graph: labels or attributes (real targets)";
+  field.shown = "labels where there are any";
+  field.since = "0.2.0";
+  field.value = [](const RunConfig& c) { return std::string(name(c.data.target.value_or(TargetKind::labels))); };
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    TargetKind kind{};
+    from_value(kind, value, place, parse_target);
+    c.data.target = kind;
+  };
+  return field;
+}
+
+Field loss_field() {
+  Field field;
+  field.key = "training.loss";
+  field.option = "--loss";
+  field.help = "Of labels cross-entropy; of real targets squared, absolute or huber";
+  field.shown = "cross-entropy; squared";
+  field.since = "0.2.0";
+  field.value = [](const RunConfig& c) { return std::string(loss_name(loss_of(c))); };
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    engine::Loss loss{};
+    from_value(loss, value, place, parse_loss);
+    c.training.loss = loss;
+  };
+  field.wrong = [](const RunConfig& c) {
+    if (!c.data.target || engine::of_real_targets(loss_of(c)) == learns_numbers(c)) return std::string();
+    return std::string(learns_numbers(c) ? "must be squared, absolute or huber where real targets are learned"
+                                         : "must be cross-entropy where labels are learned");
+  };
+  return field;
+}
+
+std::string no_classes(const RunConfig& c) { return learns_numbers(c) ? "real targets have no classes" : ""; }
+
 std::string one_fold(const RunConfig& c) { return c.folds.count == 1 ? "one fold trains and tests on all graphs" : ""; }
 
 std::string above_zero(double value) { return value > 0 && std::isfinite(value) ? "" : "must be above 0"; }
@@ -172,7 +213,19 @@ std::vector<Field> table() {
             "one input column each; none: all nodes have one type")
           .derived(),
       Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
+      Entry("data.edges", data(&Data::features, &FeatureSpec::edges), "whether edge labels and attributes are used")
+          .option("--no-edge-features", "gcn, gin: leave the labels and attributes of edges unread")
+          .since("0.2.0")
+          .decides_nothing(),  // what it brings does: the columns below
+      Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels),
+            "one input column each; none: all edges have one label")
+          .since("0.2.0")
+          .derived(),
+      Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes), "float columns per edge")
+          .since("0.2.0")
+          .derived(),
       Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
+      target_field(),
 
       Entry("model.kind", model(&Model::kind))
           .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn"),
@@ -186,6 +239,7 @@ std::vector<Field> table() {
           .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
+      Entry("model.edge_features", model(&Model::edge_features)).since("0.2.0").derived(),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
           .option("--random", "gcn, gin: features (the paper's), marks, colours, uniform-marks or class-marks",
                   "features")
@@ -241,6 +295,14 @@ std::vector<Field> table() {
                   "5e-4 with "
                   "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
+      loss_field(),
+      Entry("training.class_weights", training(&Training::class_weights), "none, balanced, or one per class")
+          .option("--class-weights",
+                  "How much a graph counts in the loss by its class: none, balanced (the rarer the more), or a number "
+                  "per class: 1,2.5",
+                  "none")
+          .since("0.2.0")
+          .unused(no_classes),
       Entry("training.eval_every", training(&Training::eval_every), "epochs between evaluations")
           .option("--eval-every", "Test every so many epochs (and after the last)", "1")
           .at_least(1),

@@ -9,13 +9,14 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 
 namespace tyche::train {
 
 namespace {
 
 // What every line has; all else are metrics.
-constexpr std::string_view kFields[] = {"epoch", "train_loss", "seconds", "eval_seconds"};
+constexpr std::string_view kFields[] = {"epoch", "train_loss", "seconds", "eval_seconds", "check"};
 
 // JSON has no word for what is not a number but null.
 double number(const nlohmann::ordered_json& json) {
@@ -35,6 +36,7 @@ std::string to_line(const EpochRecord& record) {
 }
 
 EpochRecord parse_record(std::string_view text, std::string_view name, std::size_t line) {
+  check_seal(text, name, fmt::format("line {}", line));
   try {
     const auto json = nlohmann::ordered_json::parse(text);
     EpochRecord record;

@@ -8,6 +8,7 @@
 #include "engine/core/outcome.hpp"
 #include "support/error.hpp"
 #include "train/features.hpp"
+#include "train/objective.hpp"
 
 namespace tyche::train {
 
@@ -50,11 +51,18 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   }
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
-  (void)classes_of(set, checkpoint.config.data.labels);  // throws on a label the model cannot give
+  const bool numbers = learns_numbers(checkpoint.config);
+  if (!numbers) (void)classes_of(set, checkpoint.config.data.labels);  // throws on a label the model cannot give
+  if (numbers && set.target_dim > 0 && set.target_dim != model.classes) {
+    throw InputError(fmt::format("{}: the graphs have {} real targets; the model gives {}", set.name, set.target_dim,
+                                 model.classes));
+  }
   const std::vector<std::vector<float>> features = make_features(set, checkpoint.config.data.features);
   const std::vector<std::uint32_t> no_labels(set.graphs.size(), 0);
   engine::Job job;
-  job.data = {set.graphs, no_labels, features};
+  const std::vector<std::vector<float>> edge_features = make_edge_features(set, checkpoint.config.data.features);
+  std::vector<Graph> copies;
+  job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features};
   job.model = model;
   std::vector<std::uint32_t> all(set.graphs.size());
   std::iota(all.begin(), all.end(), 0u);
@@ -71,8 +79,10 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     if (options.pinned) draw.pinned = options.pinned->values;
     const engine::Logits answer = engine.predict(job, checkpoint.state.parameters, all, draw);
     for (std::size_t g = 0; g < all.size(); ++g) {
-      std::vector<double> probabilities(classes, 0.0);
-      engine::add_probabilities(std::span(answer.values).subspan(g * classes, classes), probabilities);
+      const auto outputs = std::span(answer.values).subspan(g * classes, classes);
+      std::vector<double> probabilities(classes, 0.0);  // of real targets, their numbers
+      if (!numbers) engine::add_probabilities(outputs, probabilities);
+      for (std::size_t c = 0; numbers && c < classes; ++c) probabilities[c] = checkpoint.standard.own(outputs[c], c);
       for (std::size_t c = 0; c < classes; ++c) {
         const std::size_t i = g * classes + c;
         const double step = probabilities[c] - mean[i];
@@ -85,20 +95,37 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
 
   std::vector<Prediction> predictions(all.size());
   const double draws = options.draws;
-  for (std::size_t g = 0; g < all.size(); ++g) {
+  for (std::size_t g = 0; numbers && g < all.size(); ++g) {
+    for (std::size_t c = 0; c < classes; ++c) {
+      predictions[g].values.push_back(mean[g * classes + c]);
+      predictions[g].spreads.push_back(std::sqrt(squares[g * classes + c] / draws));
+    }
+  }
+  for (std::size_t g = 0; !numbers && g < all.size(); ++g) {
     const std::uint32_t best = engine::predicted_class(std::span(mean).subspan(g * classes, classes));
     predictions[g].label = checkpoint.config.data.labels[best];
     predictions[g].probability = mean[g * classes + best];
     predictions[g].spread = std::sqrt(squares[g * classes + best] / draws);
     for (std::size_t c = 0; c < classes; ++c) {
       predictions[g].logits.push_back(static_cast<float>(logits[g * classes + c] / draws));
+      predictions[g].probabilities.push_back(mean[g * classes + c]);
+      predictions[g].deviations.push_back(std::sqrt(squares[g * classes + c] / draws));
     }
   }
   return predictions;
 }
 
+std::optional<engine::RealScores> errors(const std::vector<Prediction>& predictions, const GraphSet& set) {
+  if (set.target_dim == 0 || predictions.empty() || predictions[0].values.empty()) return std::nullopt;
+  std::vector<float> outputs;
+  for (const Prediction& own : predictions) {
+    for (const double value : own.values) outputs.push_back(static_cast<float>(value));
+  }
+  return engine::real_scores(outputs, set.targets, set.target_dim);
+}
+
 std::optional<double> accuracy(const std::vector<Prediction>& predictions, const GraphSet& set) {
-  if (set.labels.empty() || predictions.empty()) return std::nullopt;
+  if (set.labels.empty() || predictions.empty() || !predictions[0].values.empty()) return std::nullopt;
   std::size_t right = 0;
   for (std::size_t g = 0; g < predictions.size(); ++g) right += predictions[g].label == set.labels[g] ? 1 : 0;
   return static_cast<double>(right) / static_cast<double>(predictions.size());

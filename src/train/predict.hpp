@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/scores.hpp"
 #include "engine/engine.hpp"
 #include "graph/io.hpp"
 #include "support/npy.hpp"
@@ -25,18 +26,28 @@ struct PredictOptions {
 };
 
 struct Prediction {
-  int label = 0;              ///< as the training data spelled it
-  double probability = 0;     ///< of that label: the mean over draws
-  double spread = 0;          ///< of that probability over draws: population standard deviation, 0 for one draw
-  std::vector<float> logits;  ///< mean over draws
+  int label = 0;                      ///< as the training data spelled it
+  double probability = 0;             ///< of that label: the mean over draws
+  double spread = 0;                  ///< of that probability over draws: population standard deviation, 0 for one draw
+  std::vector<float> logits;          ///< mean over draws
+  std::vector<double> probabilities;  ///< of every class: mean over draws
+  std::vector<double> deviations;     ///< of those over draws, as `spread`
+  /// Of a model of real targets, which gives these and none of the above: one number per column in the targets' own
+  /// unit, the mean over draws, and its population standard deviation over draws.
+  std::vector<double> values;
+  std::vector<double> spreads;
 };
 
 /// One a graph. Throws InputError where the graphs do not fit the model (node types, attributes, a label it does not
-/// know), or pinned features have the wrong shape or a value that is not finite; `name` stands for their file.
+/// know, another number of targets), or pinned features have the wrong shape or a value that is not finite; `name`
+/// stands for their file.
 [[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
                                               const PredictOptions& options, std::string_view name = "features");
 
 /// The share of predictions that are the graph's label; nothing where the set has no labels.
 [[nodiscard]] std::optional<double> accuracy(const std::vector<Prediction>& predictions, const GraphSet& set);
+
+/// How far predictions of real targets are from those the set has; nothing where it has none.
+[[nodiscard]] std::optional<engine::RealScores> errors(const std::vector<Prediction>& predictions, const GraphSet& set);
 
 }  // namespace tyche::train

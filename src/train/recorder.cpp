@@ -7,7 +7,9 @@
 #include <limits>
 #include <string>
 
+#include "engine/core/scores.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 
 namespace tyche::train {
 
@@ -31,6 +33,7 @@ struct Count {
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
   if (const auto share = record.metrics.find("test_accuracy")) text += fmt::format(", test {:.2f} %", 100 * *share);
+  if (const auto error = record.metrics.find("test_mae")) text += fmt::format(", test MAE {:.4g}", *error);
   return text;
 }
 
@@ -41,8 +44,9 @@ struct Recorder::OpenBook {
   std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
 };
 
-Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress)
-    : data_(data), progress_(progress) {
+Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress,
+                   EpochListener listener)
+    : data_(data), progress_(progress), listener_(std::move(listener)) {
   for (const FoldBook& book : books) {
     make_folder(book.folder);
     const LineLog cut(book.folder / kMetricsFile, book.fold->metrics_bytes);
@@ -52,7 +56,7 @@ Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books,
 
 Recorder::~Recorder() = default;
 
-bool Recorder::on_begin(std::size_t) { return !failed_ && !interrupted(); }
+bool Recorder::on_begin(std::size_t) { return !failed_ && !stopped_ && !interrupted(); }
 
 bool Recorder::on_epoch(std::size_t trial, const engine::EpochResult& result, const engine::State& state) {
   return record(trial, result, &state);
@@ -76,7 +80,7 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     const bool to_disk = state != nullptr && now - open.last_on_disk >= kDiskInterval;
     // Opened anew each time: leave-one-out validation has more folds than a process may have open files.
     LineLog metrics(open.book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
-    metrics.append(to_line(record));
+    metrics.append(seal_json(to_line(record)));
     if (to_disk) metrics.sync();
     if (state != nullptr) {
       open.book.writer.write(open.book.folder / kCheckpointFile, *state,
@@ -85,12 +89,16 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     if (to_disk) open.last_on_disk = now;
     fold.records.push_back(record);
     if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
+    if (listener_) {
+      const std::scoped_lock lock(mutex_);
+      if (!stopped_ && !listener_(fold.fold, record)) stopped_ = true;
+    }
   } catch (...) {
     const std::scoped_lock lock(mutex_);
     if (!error_) error_ = std::current_exception();
     failed_ = true;
   }
-  return !failed_ && !interrupted();
+  return !failed_ && !stopped_ && !interrupted();
 }
 
 void Recorder::finish() {
@@ -105,7 +113,7 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   // Microseconds are plenty, and make the lines readable.
   record.seconds = std::round(result.seconds * 1e6) / 1e6;
   record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
-  if (!result.evaluated) return record;
+  if (!result.evaluated || data.classes.empty()) return record;
   const std::vector<std::uint32_t>& test = data.folds[fold].test;
   Count all, exp, corrupt;
   for (std::size_t i = 0; i < test.size(); ++i) {
@@ -116,6 +124,15 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.metrics.set("test_accuracy", all.share());
   record.metrics.set("test_accuracy_exp", exp.share());
   record.metrics.set("test_accuracy_corrupt", corrupt.share());
+  if (result.test_probabilities.empty()) return record;
+  std::vector<std::uint32_t> truth;
+  for (const std::uint32_t g : test) truth.push_back(data.classes[g]);
+  const engine::ClassScores scores = engine::class_scores(result.test_predictions, result.test_probabilities, truth,
+                                                          result.test_probabilities.size() / test.size());
+  record.metrics.set("test_balanced_accuracy", scores.balanced_accuracy);
+  record.metrics.set("test_f1", scores.f1);
+  record.metrics.set("test_roc_auc", scores.roc_auc);
+  record.metrics.set("test_average_precision", scores.average_precision);
   return record;
 }
 

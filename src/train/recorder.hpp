@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -41,12 +42,17 @@ struct FoldBook {
   CheckpointWriter writer;
 };
 
+/// Told of every epoch that was recorded, one at a time; false: all trials stop here, and what they learned stays.
+using EpochListener = std::function<bool(std::uint32_t fold, const EpochRecord& record)>;
+
 /// Every write reaches the system at once (a kill loses nothing); the disk is waited for at most every ten seconds a
 /// fold, which is what a power cut can cost.
 class Recorder : public engine::Observer {
  public:
-  /// Makes the folders and cuts metrics.jsonl to the records that count. `progress` may be null.
-  Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress);
+  /// Makes the folders and cuts metrics.jsonl to the records that count. `progress` may be null,
+  /// `listener` empty.
+  Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress,
+           EpochListener listener = {});
   ~Recorder() override;
 
   /// Returns false where the user asked to stop or a write failed, so that folds that wait for a thread are not begun.
@@ -73,14 +79,17 @@ class Recorder : public engine::Observer {
 
   const TrainingData& data_;
   Progress* progress_;
+  EpochListener listener_;
   std::vector<std::unique_ptr<OpenBook>> books_;
   std::atomic<bool> failed_ = false;
+  std::atomic<bool> stopped_ = false;  ///< by the listener
   std::mutex mutex_;
   std::exception_ptr error_;
   std::vector<Note> notes_;
 };
 
-/// The line of an epoch: accuracies over a fold's test graphs, and over its EXP and CORRUPT ones where there are any.
+/// The line of an epoch: what the engine measured; of labels also accuracies over a fold's test graphs and over its EXP
+/// and CORRUPT ones where there are any, and the scores of engine/core/scores.hpp.
 [[nodiscard]] EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result);
 
 }  // namespace tyche::train

@@ -4,6 +4,7 @@
 
 #include "support/error.hpp"
 #include "support/remedy.hpp"
+#include "support/seal.hpp"
 #include "train/checkpoint.hpp"
 
 namespace tyche::train {
@@ -15,14 +16,6 @@ constexpr const char* kSummary = "summary.json";
 
 bool is_temporary(const std::filesystem::path& path) {
   return path.filename().string().find(".tmp-") != std::string::npos;
-}
-
-/// What a killed process left half written. Called under the folder's lock only.
-void remove_temporaries(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (is_temporary(entry.path())) std::filesystem::remove(entry.path(), ignored);
-  }
 }
 
 bool is_empty_folder(const std::filesystem::path& folder) {
@@ -85,7 +78,7 @@ Run Run::resume(const std::filesystem::path& folder, const RunConfig& config, co
   Run run(folder, config, data);
   remove_temporaries(folder);
   for (FoldProgress& fold : run.folds_) run.load(fold);
-  if (to_toml(config) != read_file(folder / kConfig)) write_config(folder / kConfig, config);
+  if (seal_toml(to_toml(config)) != read_file(folder / kConfig)) write_config(folder / kConfig, config);
   return run;
 }
 
@@ -109,6 +102,9 @@ void Run::load(FoldProgress& fold) const {
       throw InputError::at(path.string(), "",
                            fmt::format("is of another run: {} is {}, but {} in config.toml", difference.key,
                                        difference.before, difference.after));
+    }
+    if (checkpoint.standard != data_->standards[fold.fold]) {
+      throw InputError::at(path.string(), "", "was trained on targets of another mean or deviation");
     }
     const Metrics metrics = read_metrics(folder / kMetricsFile, checkpoint.state.epoch);
     fold.state = checkpoint.state;
@@ -164,18 +160,21 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     for (FoldProgress& fold : run->folds_) {
       if (fold.state.epoch >= config.training.epochs) continue;
       run_of.push_back(run);
-      open.push_back({&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold)});
+      open.push_back(
+          {&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold])});
       trials.push_back({.seed = config.seed,
                         .fold = fold.fold,
                         .learning_rate = config.training.learning_rate,
                         .train = run->data_->folds[fold.fold].train,
                         .test = run->data_->folds[fold.fold].test,
+                        .standard = run->data_->standards[fold.fold],
+                        .class_weights = run->data_->class_weights[fold.fold],
                         .state = std::move(fold.state)});  // back below
     }
   }
   if (!trials.empty() && !interrupted()) {
     const Run& first = *runs.front();
-    Recorder recorder(*first.data_, open, progress);
+    Recorder recorder(*first.data_, open, progress, first.listener_);
     engine.train(first.data_->job(first.config_), trials, recorder);
     recorder.finish();
     for (const Recorder::Note& note : recorder.notes()) run_of[note.trial]->notes_.push_back(note.text);
@@ -186,7 +185,9 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     const Summary& result = summaries.emplace_back(run->summary());
     const std::filesystem::path path = run->folder_ / kSummary;
     const std::string text = to_json(result, run->config_).dump(2) + "\n";
-    if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+    if (const std::string sealed = seal_json(text); !std::filesystem::exists(path) || read_file(path) != sealed) {
+      write_file(path, sealed);
+    }
   }
   return summaries;
 }

@@ -50,6 +50,9 @@ class Run {
   /// fails; every earlier checkpoint stands. Writes summary.json.
   Summary train(engine::Engine& engine, Progress* progress);
 
+  /// Before train(): whom to tell of every epoch, and who may stop it (then the summary says complete = false).
+  void listen(EpochListener listener) { listener_ = std::move(listener); }
+
   /// What the engine had to say in train(): a trial that went on in another precision, say.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
@@ -73,6 +76,7 @@ class Run {
   std::unique_ptr<FolderLock> lock_;
   std::vector<FoldProgress> folds_;
   std::vector<std::string> notes_;
+  EpochListener listener_;
 };
 
 }  // namespace tyche::train

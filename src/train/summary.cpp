@@ -9,6 +9,7 @@
 #include "nn/model.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
+#include "train/objective.hpp"
 
 namespace tyche::train {
 
@@ -40,8 +41,80 @@ std::optional<double> deviation(const std::vector<double>& values) {
 
 std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.2f}", 100 * *share) : "-"; }
 
-void put(nlohmann::ordered_json& json, const char* key, const std::optional<double>& value) {
-  if (value) json[key] = *value;
+void put(nlohmann::ordered_json& json, std::string_view key, const std::optional<double>& value) {
+  if (value) json[std::string(key)] = *value;
+}
+
+bool of_test(std::string_view metric) { return metric.starts_with("test_"); }
+// These have members, keys and columns of their own, as in 0.1.0.
+bool is_accuracy(std::string_view metric) { return metric.starts_with("test_accuracy"); }
+
+/// Every metric of the last tests but accuracies.
+std::vector<MetricSummary> other_metrics(const std::vector<FoldSummary>& folds) {
+  std::vector<MetricSummary> metrics;
+  for (const FoldSummary& fold : folds) {
+    if (!fold.last_tested) continue;
+    for (const auto& entry : fold.last_tested->metrics) {
+      const auto known = [&](const MetricSummary& metric) { return metric.name == entry.first; };
+      if (!of_test(entry.first) || is_accuracy(entry.first) || std::any_of(metrics.begin(), metrics.end(), known)) {
+        continue;
+      }
+      const std::vector<double> values = finals(folds, entry.first);
+      metrics.push_back({entry.first, *mean(values), *deviation(values), values.size()});
+    }
+  }
+  return metrics;
+}
+
+/// How a table calls a metric; empty: it does not show it.
+struct Shown {
+  std::string_view name, title;
+};
+constexpr Shown kShown[] = {{"test_balanced_accuracy", "balanced accuracy"},
+                            {"test_f1", "F1"},
+                            {"test_roc_auc", "ROC AUC"},
+                            {"test_average_precision", "average precision"},
+                            {"test_mae", "test MAE"},
+                            {"test_rmse", "test RMSE"},
+                            {"test_r2", "test R²"}};
+constexpr std::string_view kNumberColumns[] = {"test_mae", "test_rmse", "test_r2"};
+
+std::string figure(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
+
+/// A line per metric that people know by name.
+std::string metric_lines(const Summary& summary) {
+  std::string text;
+  for (const Shown& shown : kShown) {
+    for (const MetricSummary& metric : summary.metrics) {
+      if (metric.name != shown.name) continue;
+      text += fmt::format("{} {:.4g} ± {:.4g}", shown.title, metric.mean, metric.deviation);
+      if (metric.folds < summary.folds.size())
+        text += fmt::format(" (over {} folds, where it is defined)", metric.folds);
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+/// Of real targets.
+std::string number_table(const Summary& summary) {
+  std::string text = fmt::format("{:>4}  {:>6}  {:>10}", "fold", "epochs", "train loss");
+  for (const std::string_view title : {"test MAE", "test RMSE", "test R2"}) text += fmt::format("  {:>10}", title);
+  text += fmt::format("  {:>12}\n", "time");
+  for (const FoldSummary& fold : summary.folds) {
+    const NamedValues tested = fold.last_tested.value_or(EpochRecord{}).metrics;
+    text += fmt::format("{:>4}  {:>6}  {:>10}", fold.fold, fold.epochs,
+                        fold.last ? fmt::format("{:.4f}", fold.last->train_loss) : "-");
+    for (const std::string_view name : kNumberColumns) text += fmt::format("  {:>10}", figure(tested.find(name)));
+    text += fmt::format("  {:>12}\n", format_duration(fold.seconds));
+  }
+  text += metric_lines(summary);
+  if (!summary.metrics.empty()) {
+    text += fmt::format("(mean ± population standard deviation over {} fold{})\n", summary.folds.size(),
+                        summary.folds.size() == 1 ? "" : "s");
+    if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
+  }
+  return text;
 }
 
 }  // namespace
@@ -52,7 +125,7 @@ FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& r
   summary.epochs = static_cast<std::uint32_t>(records.size());
   if (!records.empty()) summary.last = records.back();
   for (const EpochRecord& record : records) {
-    if (record.metrics.find("test_accuracy")) summary.last_tested = record;
+    if (record.metrics.find("test_accuracy") || record.metrics.find("test_mae")) summary.last_tested = record;
     summary.seconds += record.seconds + record.eval_seconds;
   }
   return summary;
@@ -68,6 +141,8 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.test_accuracy_std = deviation(accuracies);
   summary.test_accuracy_exp_mean = mean(finals(summary.folds, "test_accuracy_exp"));
   summary.test_accuracy_corrupt_mean = mean(finals(summary.folds, "test_accuracy_corrupt"));
+  summary.metrics = other_metrics(summary.folds);
+  summary.numbers = learns_numbers(config);
   summary.parameters = nn::layout(config.model).size;
   summary.same_graphs = config.folds.count == 1;
   for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
@@ -79,9 +154,13 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
   json["complete"] = summary.complete;
   put(json, "test_accuracy_mean", summary.test_accuracy_mean);
   put(json, "test_accuracy_std", summary.test_accuracy_std);
-  json["test_accuracy_std_kind"] = "population";
+  if (!summary.numbers) json["test_accuracy_std_kind"] = "population";
   put(json, "test_accuracy_exp_mean", summary.test_accuracy_exp_mean);
   put(json, "test_accuracy_corrupt_mean", summary.test_accuracy_corrupt_mean);
+  for (const MetricSummary& metric : summary.metrics) {
+    json[metric.name + "_mean"] = metric.mean;
+    json[metric.name + "_std"] = metric.deviation;
+  }
   json["folds"] = nlohmann::ordered_json::array();
   for (const FoldSummary& fold : summary.folds) {
     nlohmann::ordered_json entry;
@@ -95,6 +174,9 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
       entry["tested_epoch"] = fold.last_tested->epoch;
       for (const char* name : {"test_accuracy", "test_accuracy_exp", "test_accuracy_corrupt"}) {
         put(entry, name, fold.last_tested->metrics.find(name));
+      }
+      for (const auto& metric : fold.last_tested->metrics) {
+        if (of_test(metric.first) && !is_accuracy(metric.first)) put(entry, metric.first, metric.second);
       }
     }
     entry["seconds"] = fold.seconds;
@@ -110,6 +192,7 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
 }
 
 std::string to_table(const Summary& summary) {
+  if (summary.numbers) return number_table(summary);
   const bool subsets = summary.test_accuracy_exp_mean || summary.test_accuracy_corrupt_mean;
   std::string text =
       fmt::format("{:>4}  {:>6}  {:>10}  {:>11}  {:>10}", "fold", "epochs", "train loss", "train acc %", "test acc %");
@@ -131,6 +214,7 @@ std::string to_table(const Summary& summary) {
     text += fmt::format("test accuracy {} % ± {} (mean ± population standard deviation over {} fold{})\n",
                         percent(summary.test_accuracy_mean), percent(summary.test_accuracy_std), summary.folds.size(),
                         summary.folds.size() == 1 ? "" : "s");
+    text += metric_lines(summary);
     if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
   }
   return text;

@@ -19,6 +19,14 @@ struct FoldSummary {
   double seconds = 0;                      ///< training and evaluation, all epochs
 };
 
+/// Of one metric over the folds' last tests; folds that lack it are left out.
+struct MetricSummary {
+  std::string name;  ///< "test_mae"
+  double mean = 0;
+  double deviation = 0;   ///< the population's
+  std::size_t folds = 0;  ///< that have it
+};
+
 struct Summary {
   bool complete = false;  ///< every fold has trained all its epochs
   std::vector<FoldSummary> folds;
@@ -28,8 +36,10 @@ struct Summary {
   std::optional<double> test_accuracy_std;
   std::optional<double> test_accuracy_exp_mean;
   std::optional<double> test_accuracy_corrupt_mean;
+  std::vector<MetricSummary> metrics;  ///< every other one of the tests, in the order of the records
   std::uint64_t parameters = 0;
   double seconds = 0;        ///< summed over folds; folds that trained side by side count each
+  bool numbers = false;      ///< real targets were learned, so there are no accuracies
   bool same_graphs = false;  ///< one fold: trained and tested on the same graphs (kSameGraphs)
 };
 

@@ -15,6 +15,7 @@ void upgrade(RunConfig& config, Notes* notes) {
     note("this run was begun with the engine cpu-xsmm, which is no more: it goes on with cpu");
   }
   if (config.version != "0.1.0") return;
+  config.data.features.edges = false;  // it did not read them
   const RunConfig defaults = default_config(config.model.kind, config.model.random);
   for (const Field& field : fields()) {
     const bool ignored = config.model.kind == "ppgn" && field.key == "model.readout";  // 0.1.0's ppgn knew max alone

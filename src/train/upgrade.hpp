@@ -8,7 +8,7 @@
 namespace tyche::train {
 
 /// Changes what no longer is: engines that are gone, and options that 0.1.0 took and did not look at (refused today),
-/// which become their defaults. `notes` may be null.
+/// which become their defaults. Edge labels, which 0.1.0 did not read, stay unread. `notes` may be null.
 void upgrade(RunConfig& config, Notes* notes);
 
 }  // namespace tyche::train

@@ -10,17 +10,43 @@
 namespace tyche::wl {
 namespace {
 
-// How two nodes lie to each other.
-enum Relation : std::uint8_t { equal, adjacent, apart, relations };
+// How two nodes lie to each other: equal, adjacent by an edge of the i-th label that occurs (first_label + i), or apart
+// (the last number).
+using Relation = std::uint32_t;
+constexpr Relation kEqual = 0, kFirstLabel = 1;
 
-std::vector<Relation> relations_of(const Graph& graph) {
+std::vector<EdgeLabel> labels_that_occur(std::span<const Graph* const> graphs) {
+  std::vector<EdgeLabel> labels = {0};
+  for (const Graph* graph : graphs) {
+    labels.insert(labels.end(), graph->edge_labels().begin(), graph->edge_labels().end());
+    std::sort(labels.begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  }
+  return labels;
+}
+
+std::vector<Relation> relations_of(const Graph& graph, std::span<const EdgeLabel> labels) {
   const std::size_t nodes = graph.num_nodes();
-  std::vector<Relation> out(nodes * nodes, apart);
+  std::vector<Relation> out(nodes * nodes, kFirstLabel + static_cast<Relation>(labels.size()));
   for (Node v = 0; v < nodes; ++v) {
-    out[v * nodes + v] = equal;
-    for (const Node u : graph.neighbours(v)) out[v * nodes + u] = adjacent;
+    out[v * nodes + v] = kEqual;
+    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+      const auto at = std::lower_bound(labels.begin(), labels.end(), graph.edge_label(arc));
+      out[v * nodes + graph.adjacency()[arc]] = kFirstLabel + static_cast<Relation>(at - labels.begin());
+    }
   }
   return out;
+}
+
+// Whether types^K · relations^(pairs of positions) is a number of 64 bits.
+bool fits(unsigned k, std::uint64_t types, std::uint64_t relations) {
+  unsigned __int128 product = 1;
+  const unsigned pairs = k * (k - 1) / 2;
+  for (unsigned i = 0; i < k + pairs; ++i) {
+    product *= i < k ? std::max<std::uint64_t>(1, types) : relations;
+    if (product >> 64 != 0) return false;
+  }
+  return true;
 }
 
 std::vector<NodeType> types_that_occur(std::span<const Graph* const> graphs) {
@@ -43,6 +69,13 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs) {
     throw InputError(
         fmt::format("{}-WL can deal with {} different node types; the graphs have {}", K, kMostTypes, types.size()));
   }
+  const std::vector<EdgeLabel> labels = labels_that_occur(graphs);
+  const std::uint64_t relations = labels.size() + 2;
+  if (labels.size() > 1 && !fits(K, types.size(), relations)) {
+    throw InputError(
+        fmt::format("{}-WL cannot number the tuples of {} different node types and {} different edge labels in 64 bits",
+                    K, types.size(), labels.size()));
+  }
   std::size_t tuples = 0;
   for (const Graph* graph : graphs) {
     std::size_t in_graph = 1;
@@ -54,7 +87,7 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs) {
   for (const Graph* graph : graphs) {
     if (interrupted()) throw Interrupted(fmt::format("stopped in round 0 of {}-WL", K));
     const std::size_t nodes = graph->num_nodes();
-    const auto relation = relations_of(*graph);
+    const auto relation = relations_of(*graph, labels);
     std::vector<std::uint64_t> rank;
     for (const NodeType type : graph->types()) {
       rank.push_back(static_cast<std::uint64_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin()));

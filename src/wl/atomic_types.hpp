@@ -1,6 +1,6 @@
 #pragma once
 /// Round 0 of k-WL: the atomic type of a tuple, which is the types of its nodes and, for every two positions, whether
-/// their nodes are equal, adjacent or apart.
+/// their nodes are equal, adjacent (and by an edge of which label) or apart.
 #include <span>
 #include <vector>
 
@@ -11,7 +11,8 @@ namespace tyche::wl {
 
 /// A key for every tuple of the graphs, in the order in which TupleSpace numbers them: equal keys for equal atomic
 /// types, exactly. Their order follows the order of the types of nodes. Throws InputError on more than 800,000
-/// different node types for k = 3 (2^31 for k = 2).
+/// different node types for k = 3 (2^31 for k = 2), and on fewer where there are many labels of edges too: all
+/// combinations must have numbers below 2^64.
 template <unsigned K>
 [[nodiscard]] std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs);
 

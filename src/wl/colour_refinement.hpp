@@ -41,7 +41,8 @@ struct Colouring {
   }
 };
 
-/// Colour refinement of all graphs together, from their node types. O((n + m) log n) time whatever the number of
+/// Colour refinement of all graphs together, from their node types; where edges have labels, neighbours count by colour
+/// and label of the edge. O((n + m) log n) time whatever the number of
 /// rounds, O(n + m) memory (apart from history). Throws InputError where the graphs have 2^32 - 1 nodes or more in all.
 [[nodiscard]] Colouring refine(std::span<const Graph> graphs, const RefineOptions& options = {});
 

@@ -38,7 +38,11 @@ ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned thre
   settled_.assign(nodes, 0);
   count_.assign(nodes, 0);
   hash_.resize(nodes);
-  lists_ = std::make_unique_for_overwrite<std::uint32_t[]>(adjacency_.size());
+  if (labels_.empty()) {
+    lists_ = std::make_unique_for_overwrite<Plain[]>(adjacency_.size());
+  } else {
+    labelled_lists_ = std::make_unique_for_overwrite<Labelled[]>(adjacency_.size());
+  }
   unsettled_volume_ = adjacency_.size();
   gains_.resize(1);
   colour_by_type(graphs);
@@ -47,9 +51,11 @@ ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned thre
 void ColourRefiner::join(std::span<const Graph* const> graphs) {
   first_.assign(1, 0);
   std::size_t entries = 0;
+  bool labelled = false;
   for (const Graph* graph : graphs) {
     first_.push_back(first_.back() + graph->num_nodes());
     entries += graph->adjacency().size();
+    labelled |= graph->has_edge_labels();
   }
   if (first_.back() >= kNone) {
     throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
@@ -58,6 +64,7 @@ void ColourRefiner::join(std::span<const Graph* const> graphs) {
   if (graphs.size() == 1) {
     offsets_ = graphs[0]->offsets();
     adjacency_ = graphs[0]->adjacency();
+    labels_ = graphs[0]->edge_labels();
     return;
   }
   own_offsets_.reserve(first_.back() + 1);
@@ -68,9 +75,13 @@ void ColourRefiner::join(std::span<const Graph* const> graphs) {
     const std::uint64_t base = own_adjacency_.size();
     for (const std::uint64_t end : graphs[g]->offsets().subspan(1)) own_offsets_.push_back(base + end);
     for (const Node u : graphs[g]->adjacency()) own_adjacency_.push_back(shift + u);
+    if (!labelled) continue;
+    own_labels_.insert(own_labels_.end(), graphs[g]->edge_labels().begin(), graphs[g]->edge_labels().end());
+    own_labels_.resize(own_adjacency_.size(), 0);
   }
   offsets_ = own_offsets_;
   adjacency_ = own_adjacency_;
+  labels_ = own_labels_;
 }
 
 void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
@@ -152,29 +163,37 @@ void ColourRefiner::gather() {
     for (Node p = fragment; p < fragment + size_[fragment]; ++p) active_volume += neighbours(order_[p]).size();
   }
   if (order_.size() + unsettled_volume_ <= 2 * active_volume) {
-    pull();
+    labels_.empty() ? pull<Plain>() : pull<Labelled>();
   } else {
-    push();
+    labels_.empty() ? push<Plain>() : push<Labelled>();
   }
 }
 
+template <class Entry>
 void ColourRefiner::push() {
+  Entry* const lists = this->lists<Entry>();
+  const Node* const adjacency = adjacency_.data();
   for (const Node fragment : active_) {
     const std::uint64_t key = mix(fragment);
     for (Node p = fragment; p < fragment + size_[fragment]; ++p) {
-      for (const Node v : neighbours(order_[p])) {
+      const Node u = order_[p];
+      const std::uint64_t end = offsets_[u + 1];
+      for (std::uint64_t arc = offsets_[u]; arc < end; ++arc) {
+        const Node v = adjacency[arc];
         if (settled_[v] != 0) continue;
         if (count_[v] == 0) {
           touched_.push_back(v);
           hash_[v] = 0;
         }
-        lists_[offsets_[v] + count_[v]++] = fragment;
-        hash_[v] += key;
+        const Entry seen = entry<Entry>(fragment, arc);
+        lists[offsets_[v] + count_[v]++] = seen;
+        hash_[v] += sizeof(Entry) == sizeof(Plain) ? key : mix(seen);
       }
     }
   }
 }
 
+template <class Entry>
 void ColourRefiner::pull() {
   mark_.resize(order_.size(), kNone);
   for (const Node fragment : active_) {
@@ -186,15 +205,17 @@ void ColourRefiner::pull() {
     const Node end = static_cast<Node>(std::min(order_.size(), (block + 1) * kBlock));
     for (Node v = static_cast<Node>(block * kBlock); v < end; ++v) {
       if (settled_[v] != 0) continue;
-      std::uint32_t* entry = lists_.get() + offsets_[v];
+      Entry* const begin = lists<Entry>() + offsets_[v];
+      Entry* next = begin;
       std::uint64_t hash = 0;
-      for (const Node u : neighbours(v)) {
-        const Node fragment = mark_[u];
+      const std::uint64_t last = offsets_[v + 1];
+      for (std::uint64_t arc = offsets_[v]; arc < last; ++arc) {
+        const Node fragment = mark_[adjacency_[arc]];
         if (fragment == kNone) continue;
-        *entry++ = fragment;
-        hash += mix(fragment);
+        *next = entry<Entry>(fragment, arc);
+        hash += mix(*next++);
       }
-      count_[v] = static_cast<Node>(entry - (lists_.get() + offsets_[v]));
+      count_[v] = static_cast<Node>(next - begin);
       hash_[v] = hash;
       if (count_[v] != 0) touched[block].push_back(v);
     }
@@ -240,7 +261,9 @@ void ColourRefiner::split(Node cls, Gain& gain) {
   if (begin != cls) starts.push_back(cls);
   for (std::size_t from = 0, to = 0; from < run.size(); from = to) {
     to = run_end(run, from);
-    split_run(std::span(run).subspan(from, to - from), begin + static_cast<Node>(from), starts);
+    const auto same_hash = std::span(run).subspan(from, to - from);
+    const Node at = begin + static_cast<Node>(from);
+    labels_.empty() ? split_run<Plain>(same_hash, at, starts) : split_run<Labelled>(same_hash, at, starts);
   }
   for (const Keyed& item : run) count_[item.item] = 0;
   if (starts.size() == 1) return;
@@ -278,14 +301,17 @@ void ColourRefiner::split(Node cls, Gain& gain) {
 
 // Nodes of one class with one hash, which will stand from position `at`: checks that their signatures are equal, and
 // sorts them out where they are not. Appends where fragments begin.
+template <class Entry>
 void ColourRefiner::split_run(std::span<Keyed> run, Node at, std::vector<Node>& starts) {
   starts.push_back(at);
   if (run.size() == 1) return;
-  for (const Keyed& item : run) std::sort(list(item.item).begin(), list(item.item).end());
-  const auto same = [&](const Keyed& a, const Keyed& b) { return std::ranges::equal(list(a.item), list(b.item)); };
+  for (const Keyed& item : run) std::sort(list<Entry>(item.item).begin(), list<Entry>(item.item).end());
+  const auto same = [&](const Keyed& a, const Keyed& b) {
+    return std::ranges::equal(list<Entry>(a.item), list<Entry>(b.item));
+  };
   if (std::all_of(run.begin() + 1, run.end(), [&](const Keyed& item) { return same(run.front(), item); })) return;
   std::sort(run.begin(), run.end(), [&](const Keyed& a, const Keyed& b) {
-    return std::ranges::lexicographical_compare(list(a.item), list(b.item));
+    return std::ranges::lexicographical_compare(list<Entry>(a.item), list<Entry>(b.item));
   });
   for (std::size_t i = 1; i < run.size(); ++i) {
     if (!same(run[i - 1], run[i])) starts.push_back(at + static_cast<Node>(i));

@@ -14,6 +14,8 @@
 /// Why that is near-linear: a node is in an active fragment only when its class has shrunk to half or less, that is
 /// log2(n) times after the first round, and each time its edges are looked at once. A path of a million nodes takes
 /// half a million rounds, each of which costs a few nodes.
+///
+/// Where edges have labels, neighbours are counted for each label by itself; all of the above holds label by label.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -57,14 +59,33 @@ class ColourRefiner {
   [[nodiscard]] std::span<const Node> neighbours(Node v) const {
     return adjacency_.subspan(offsets_[v], offsets_[v + 1] - offsets_[v]);
   }
-  [[nodiscard]] std::span<std::uint32_t> list(Node v) { return {lists_.get() + offsets_[v], count_[v]}; }
+  /// What a signature lists: an active fragment, or where edges have labels, the label (above) and the fragment.
+  using Plain = std::uint32_t;
+  using Labelled = std::uint64_t;
+  template <class Entry>
+  [[nodiscard]] Entry* lists() const {
+    if constexpr (sizeof(Entry) == sizeof(Plain)) return lists_.get();
+    if constexpr (sizeof(Entry) == sizeof(Labelled)) return labelled_lists_.get();
+  }
+  template <class Entry>
+  [[nodiscard]] std::span<Entry> list(Node v) const {
+    return {lists<Entry>() + offsets_[v], count_[v]};
+  }
+  template <class Entry>
+  [[nodiscard]] Entry entry(Node fragment, std::uint64_t arc) const {
+    if constexpr (sizeof(Entry) == sizeof(Plain)) return fragment;
+    if constexpr (sizeof(Entry) == sizeof(Labelled)) return Labelled{labels_[arc]} << 32 | fragment;
+  }
   void join(std::span<const Graph* const> graphs);
   void colour_by_type(std::span<const Graph* const> graphs);
   void gather();
+  template <class Entry>
   void push();
+  template <class Entry>
   void pull();
   void move_touched_to_the_back();
   void split(Node cls, Gain& gain);
+  template <class Entry>
   void split_run(std::span<Keyed> run, Node at, std::vector<Node>& starts);
   void settle(Node v, Gain& gain);
   void add(const Gain& gain);
@@ -72,8 +93,10 @@ class ColourRefiner {
   std::vector<std::size_t> first_;
   std::vector<std::uint64_t> own_offsets_;  // of all graphs side by side, where there are several
   std::vector<Node> own_adjacency_;
+  std::vector<EdgeLabel> own_labels_;
   std::span<const std::uint64_t> offsets_;
   std::span<const Node> adjacency_;
+  std::span<const EdgeLabel> labels_;  // one per arc; empty where no graph has any
   unsigned threads_;
   std::uint64_t hash_mask_;
 
@@ -90,7 +113,8 @@ class ColourRefiner {
   // neighbours are in: a list kept where the graph keeps the node's neighbours, and a sum of mixed names as its hash.
   std::vector<Node> touched_;
   std::vector<Node> touched_classes_;
-  std::unique_ptr<std::uint32_t[]> lists_;
+  std::unique_ptr<Plain[]> lists_;
+  std::unique_ptr<Labelled[]> labelled_lists_;
   std::vector<Node> count_;
   std::vector<std::uint64_t> hash_;
   std::vector<Node> mark_;  // for pull(): node -> its fragment where that is active

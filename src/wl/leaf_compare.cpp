@@ -22,7 +22,10 @@ std::uint64_t quotient_hash(const Graph& graph, const RankRefiner::State& colour
     const Node v = colouring.order[p];
     const Node size = colouring.size[colouring.cls[v]];
     std::uint64_t around = 0;
-    for (const Node u : graph.neighbours(v)) around += mix(colouring.start[colouring.cls[u]]);
+    for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+      const Node colour = colouring.start[colouring.cls[graph.adjacency()[arc]]];
+      around += mix(std::uint64_t{graph.edge_label(arc)} << 32 | colour);
+    }
     hash = mix(hash ^ mix(std::uint64_t{graph.type(v)} << 32 | size) ^ around);
     p += size;
   }

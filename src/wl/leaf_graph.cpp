@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "support/error.hpp"
 #include "support/progress.hpp"
@@ -12,6 +13,7 @@ namespace tyche::wl {
 LeafGraph leaf_graph(const Graph& graph, std::span<const std::uint32_t> ranks, std::uint32_t classes) {
   LeafGraph out;
   out.discrete = classes == graph.num_nodes();
+  out.labelled = graph.has_edge_labels();
   std::vector<Node> representative(classes);
   std::vector<std::uint32_t> sizes(classes, 0);
   for (Node v = 0; v < graph.num_nodes(); ++v) {
@@ -19,12 +21,22 @@ LeafGraph leaf_graph(const Graph& graph, std::span<const std::uint32_t> ranks, s
     ++sizes[ranks[v]];
   }
   std::size_t words = 1 + 3 * std::size_t{classes};
-  for (const Node v : representative) words += graph.degree(v);
+  for (const Node v : representative) words += std::size_t{graph.degree(v)} * (out.labelled ? 2 : 1);
   out.rows.reserve(words);
   out.rows.push_back(graph.num_nodes());
+  std::vector<std::pair<std::uint32_t, EdgeLabel>> around;
   for (std::uint32_t rank = 0; rank < classes; ++rank) {
     const Node v = representative[rank];
     out.rows.insert(out.rows.end(), {graph.type(v), sizes[rank], graph.degree(v)});
+    if (out.labelled) {
+      around.clear();
+      for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+        around.emplace_back(ranks[graph.adjacency()[arc]], graph.edge_label(arc));
+      }
+      std::sort(around.begin(), around.end());
+      for (const auto& entry : around) out.rows.insert(out.rows.end(), {entry.first, entry.second});
+      continue;
+    }
     const auto begin = static_cast<std::ptrdiff_t>(out.rows.size());
     for (const Node u : graph.neighbours(v)) out.rows.push_back(ranks[u]);
     std::sort(out.rows.begin() + begin, out.rows.end());

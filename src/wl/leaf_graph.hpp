@@ -14,12 +14,15 @@
 
 namespace tyche::wl {
 
-/// Of a leaf: the graph with node types, its nodes numbered by rank; equal ones prove graphs isomorphic. Of a path that
-/// ends earlier: its quotient, with the size of every class; isomorphic graphs have the same ones, equally often.
+/// Of a leaf: the graph with node types and edge labels, its nodes numbered by rank; equal ones prove graphs
+/// isomorphic. Of a path that ends earlier: its quotient, with the size of every class; isomorphic graphs have the same
+/// ones, equally often.
 struct LeafGraph {
-  /// The number of nodes; then for every class, ascending: node type, nodes, degree, neighbours' ranks (ascending).
+  /// The number of nodes; then for every class, ascending: node type, nodes, degree, neighbours' ranks (ascending);
+  /// where `labelled`, each rank is followed by the label of the edge.
   std::vector<std::uint32_t> rows;
   bool discrete = true;
+  bool labelled = false;  ///< the graph has labels on its edges
 
   friend bool operator==(const LeafGraph&, const LeafGraph&) = default;
 };

@@ -35,8 +35,8 @@ PairClasses ordered(Node n, std::span<const std::uint32_t> colours, std::uint32_
 }  // namespace
 
 PairClasses pair_classes(const Graph& graph, std::span<const NodeType> colours) {
-  const Graph coloured =
-      Graph::from_edges(graph.num_nodes(), graph.edges(), std::vector<NodeType>(colours.begin(), colours.end()));
+  const Graph coloured = Graph::from_edges(
+      graph.num_nodes(), graph.edges(), std::vector<NodeType>(colours.begin(), colours.end()), graph.labels_of_edges());
   const Graph* const only[] = {&coloured};
   return refine_exactly<2>(only, 1, [&](TupleRefiner<2>& refiner) {
     while (refiner.step()) continue;

@@ -25,8 +25,8 @@ struct PairClasses {
   std::vector<std::uint32_t> of;  ///< class of pair (x, y) at x · n + y
 };
 
-/// Round 0 tells equal, adjacent and other pairs apart, and nodes by their colours (one a node). Exact. Requires a
-/// graph of fewer than 2^16 nodes; the work grows with the cube of their number.
+/// Round 0 tells equal, adjacent (by the label of the edge) and other pairs apart, and nodes by their colours (one per
+/// node). Exact. Requires a graph of fewer than 2^16 nodes; the work grows with the cube of their number.
 [[nodiscard]] PairClasses pair_classes(const Graph& graph, std::span<const NodeType> colours);
 
 /// Every pair a class of its own.

@@ -8,6 +8,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 #include "wl/buckets.hpp"
 
 namespace tyche::wl {
@@ -17,20 +18,6 @@ namespace {
 constexpr std::string_view kMagic = "tyche sets 1\n\n\n\n";  // the number is the format's version
 static_assert(kMagic.size() == 16);
 constexpr std::size_t kChecksum = 8;
-
-// Eight bytes at a time.
-std::uint64_t checksum(std::string_view bytes) {
-  std::uint64_t hash = mix(bytes.size());
-  std::size_t at = 0;
-  for (; at + 8 <= bytes.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, 8);
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    hash ^= hash >> 32;
-  }
-  for (; at < bytes.size(); ++at) hash = (hash ^ static_cast<unsigned char>(bytes[at])) * 0x100000001b3ull;
-  return mix(hash);
-}
 
 // ---- numbers of seven bits a byte, low bits first; the high bit says that more follow
 
@@ -232,6 +219,7 @@ std::filesystem::path cache_file(const std::filesystem::path& folder, std::span<
     add(graph.offsets());
     add(graph.adjacency());
     add(graph.types());
+    if (graph.has_edge_labels()) add(graph.edge_labels());  // files of graphs without keep their names
   }
   for (const std::vector<std::uint32_t>& colours : options.node_colours) add(colours);
   return folder / fmt::format("sets-{}{}-{}-{:016x}.bin", options.kind.k,

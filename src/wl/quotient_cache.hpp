@@ -6,9 +6,9 @@
 ///   cache.say = [](const std::string& line) { ... };
 ///   const Quotient q = cached_quotient(graphs, options, cache);
 ///
-/// A file is named by a hash of the graphs, their types, the node colours and the options, so other data or other
-/// options are another file. It carries a version and a checksum; one that is old, cut short or damaged is said to be
-/// so and made again. A folder that cannot be written to is said to be so, and the work goes on without.
+/// A file is named by a hash of the graphs, their types and edge labels, the node colours and the options, so other
+/// data or other options are another file. It carries a version and a checksum; one that is old, cut short or damaged
+/// is said to be so and made again. A folder that cannot be written to is said to be so, and the work goes on without.
 #include <filesystem>
 #include <functional>
 #include <string>

@@ -19,9 +19,14 @@ RankRefiner::RankRefiner(const Graph& graph) : graph_(&graph) {
   touched_in_class_.assign(nodes, 0);
   count_.assign(nodes, 0);
   watched_.assign(nodes, 0);
-  lists_ = std::make_unique_for_overwrite<std::uint32_t[]>(graph.adjacency().size());
   colour_by_type();
-  first_round();
+  if (graph.has_edge_labels()) {
+    labelled_lists_ = std::make_unique_for_overwrite<Labelled[]>(graph.adjacency().size());
+    first_round<Labelled>();
+  } else {
+    lists_ = std::make_unique_for_overwrite<Plain[]>(graph.adjacency().size());
+    first_round<Plain>();
+  }
   refine();
 }
 
@@ -57,15 +62,22 @@ void RankRefiner::colour_by_type() {
 }
 
 // Every class counts, and every node is sorted by all its neighbours, those without any included.
+template <class Entry>
 void RankRefiner::first_round() {
   for (Node c = 0; c < now_.classes; ++c) changed_.push_back(c);
   for (const Node u : now_.order) {
-    for (const Node v : graph_->neighbours(u)) lists_[graph_->offsets()[v] + count_[v]++] = now_.start[now_.cls[u]];
+    for (std::uint64_t arc = graph_->offsets()[u]; arc < graph_->offsets()[u + 1]; ++arc) {
+      const Node v = graph_->adjacency()[arc];
+      lists<Entry>()[graph_->offsets()[v] + count_[v]++] = entry<Entry>(now_.start[now_.cls[u]], arc);
+    }
+  }
+  if constexpr (sizeof(Entry) == sizeof(Labelled)) {
+    for (const Node v : now_.order) std::sort(list<Entry>(v).begin(), list<Entry>(v).end());
   }
   const Node classes = now_.classes;
   for (Node c = 0; c < classes; ++c) {
     touched_in_class_[c] = now_.size[c];
-    split(c);
+    split<Entry>(c);
   }
   first_ = false;
 }
@@ -93,18 +105,25 @@ void RankRefiner::individualise(Node v) {
 void RankRefiner::refine() {
   for (std::uint32_t round = 0; !active_.empty() && !discrete(); ++round) {
     if (round % 1024 == 1023 && interrupted()) throw Interrupted("stopped during colour refinement");
-    gather();
-    for (const Node cls : touched_classes_) split(cls);
+    if (graph_->has_edge_labels()) {
+      gather<Labelled>();
+      for (const Node cls : touched_classes_) split<Labelled>(cls);
+    } else {
+      gather<Plain>();
+      for (const Node cls : touched_classes_) split<Plain>(cls);
+    }
     touched_classes_.clear();
   }
   active_.clear();
 }
 
+template <class Entry>
 void RankRefiner::gather() {
-  // Ascending, so that lists are.
+  // Ascending, so that lists are (but for labels).
   std::sort(active_.begin(), active_.end(), [](const Fragment& a, const Fragment& b) { return a.start < b.start; });
   const std::uint64_t* offsets = graph_->offsets().data();
   const Node* adjacency = graph_->adjacency().data();
+  Entry* const lists = this->lists<Entry>();
   for (const Fragment& fragment : active_) {
     pivot_[fragment.start] = fragment.pivot;
     for (Node p = fragment.start; p < fragment.start + fragment.size; ++p) {
@@ -113,12 +132,13 @@ void RankRefiner::gather() {
         const Node v = adjacency[e];
         if (now_.size[now_.cls[v]] == 1) continue;
         if (count_[v] == 0) touched_.push_back(v);
-        lists_[offsets[v] + count_[v]++] = fragment.start;
+        lists[offsets[v] + count_[v]++] = entry<Entry>(fragment.start, e);
       }
     }
   }
   active_.clear();
   for (const Node v : touched_) {  // to the back of their classes
+    if constexpr (sizeof(Entry) == sizeof(Labelled)) std::sort(list<Entry>(v).begin(), list<Entry>(v).end());
     const Node cls = now_.cls[v];
     if (touched_in_class_[cls]++ == 0) touched_classes_.push_back(cls);
     const Node to = now_.start[cls] + now_.size[cls] - touched_in_class_[cls];
@@ -133,21 +153,26 @@ void RankRefiner::gather() {
 }
 
 // Whether a comes before b, nodes of one class, by the tuples of their neighbours' colours (see the header).
+template <class Entry>
 bool RankRefiner::precedes(Node a, Node b) const {
-  const auto x = list(a);
-  const auto y = list(b);
+  const auto x = list<Entry>(a);
+  const auto y = list<Entry>(b);
   if (first_) return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end());
   const std::size_t common = std::min(x.size(), y.size());
   std::size_t i = 0;
   while (i < common && x[i] == y[i]) ++i;
   if (i == x.size() && i == y.size()) return false;
-  const bool a_has_more = i == y.size() || (i < x.size() && x[i] < y[i]);  // of the smallest fragment that differs
-  const Node fragment = a_has_more ? x[i] : y[i];
+  const bool a_has_more = i == y.size() || (i < x.size() && x[i] < y[i]);  // of the smallest entry that differs
+  const Entry differs = a_has_more ? x[i] : y[i];
+  const Node fragment = static_cast<Node>(differs);
   const Node pivot = pivot_[fragment];
   if (fragment < pivot) return a_has_more;
-  const auto behind = [&](std::span<const std::uint32_t> entries) {
+  const auto same_label = [&](Entry other) {
+    return sizeof(Entry) == sizeof(Plain) || (std::uint64_t{other} ^ differs) >> 32 == 0;
+  };
+  const auto behind = [&](std::span<const Entry> entries) {
     std::size_t end = i;
-    while (end < entries.size() && pivot_[entries[end]] == pivot) ++end;
+    while (end < entries.size() && same_label(entries[end]) && pivot_[static_cast<Node>(entries[end])] == pivot) ++end;
     return end - i;
   };
   const std::size_t of_a = behind(x);
@@ -155,30 +180,32 @@ bool RankRefiner::precedes(Node a, Node b) const {
   return of_a != of_b ? of_a < of_b : a_has_more;
 }
 
+template <class Entry>
 bool RankRefiner::comes_before_the_untouched(Node v) const {
-  const std::uint32_t fragment = lists_[graph_->offsets()[v]];
+  const Node fragment = static_cast<Node>(lists<Entry>()[graph_->offsets()[v]]);
   return fragment < pivot_[fragment];
 }
 
+template <class Entry>
 void RankRefiner::split(Node cls) {
   const Node end = now_.start[cls] + now_.size[cls];
   const Node untouched = now_.size[cls] - touched_in_class_[cls];
   touched_in_class_[cls] = 0;
   run_.assign(now_.order.begin() + (now_.start[cls] + untouched), now_.order.begin() + end);
-  const auto same = [&](Node a, Node b) { return std::ranges::equal(list(a), list(b)); };
+  const auto same = [&](Node a, Node b) { return std::ranges::equal(list<Entry>(a), list<Entry>(b)); };
   bool equal = true;
   for (std::size_t i = 1; i < run_.size() && equal; ++i) equal = same(run_[0], run_[i]);
   cuts_.assign(1, 0);
   std::size_t before = 0;  // touched nodes that come before the untouched ones
   if (equal) {
-    if (untouched != 0 && comes_before_the_untouched(run_[0])) before = run_.size();
+    if (untouched != 0 && comes_before_the_untouched<Entry>(run_[0])) before = run_.size();
   } else {
-    std::sort(run_.begin(), run_.end(), [&](Node a, Node b) { return precedes(a, b); });
+    std::sort(run_.begin(), run_.end(), [&](Node a, Node b) { return precedes<Entry>(a, b); });
     for (std::size_t i = 1; i < run_.size(); ++i) {
       if (!same(run_[i - 1], run_[i])) cuts_.push_back(static_cast<Node>(i));
     }
     if (untouched != 0) {
-      while (before < run_.size() && comes_before_the_untouched(run_[before])) ++before;
+      while (before < run_.size() && comes_before_the_untouched<Entry>(run_[before])) ++before;
     }
   }
   for (const Node v : run_) count_[v] = 0;

@@ -19,6 +19,9 @@
 /// the one with *fewer* neighbours in the fragments behind it has more in the pivot and comes first; and only where
 /// these sums agree do the fragments behind it decide. The first round, in which degrees differ, compares tuples in
 /// full.
+///
+/// Where edges have labels, a node's tuple holds (label of the edge, colour of the neighbour), sorted so; what is said
+/// above of a former class and its fragments then holds of the neighbours along edges of one label.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -72,17 +75,36 @@ class RankRefiner {
     Node pivot;  // where the largest fragment of its former class starts
   };
 
-  [[nodiscard]] std::span<const std::uint32_t> list(Node v) const {
-    return {lists_.get() + graph_->offsets()[v], count_[v]};
+  /// What lists hold: where a fragment starts; where edges have labels, below the label.
+  using Plain = std::uint32_t;
+  using Labelled = std::uint64_t;
+  template <class Entry>
+  [[nodiscard]] Entry* lists() const {
+    if constexpr (sizeof(Entry) == sizeof(Plain)) return lists_.get();
+    if constexpr (sizeof(Entry) == sizeof(Labelled)) return labelled_lists_.get();
+  }
+  template <class Entry>
+  [[nodiscard]] std::span<Entry> list(Node v) const {
+    return {lists<Entry>() + graph_->offsets()[v], count_[v]};
+  }
+  template <class Entry>
+  [[nodiscard]] Entry entry(Node start, std::uint64_t arc) const {
+    if constexpr (sizeof(Entry) == sizeof(Plain)) return start;
+    if constexpr (sizeof(Entry) == sizeof(Labelled)) return Labelled{graph_->edge_labels()[arc]} << 32 | start;
   }
   void colour_by_type();
+  template <class Entry>
   void first_round();
   void refine();
+  template <class Entry>
   void gather();
+  template <class Entry>
   void split(Node cls);
   void cut(Node cls, Node untouched, std::size_t before);
   void give(Node v, Node from, Node to);
+  template <class Entry>
   [[nodiscard]] bool precedes(Node a, Node b) const;
+  template <class Entry>
   [[nodiscard]] bool comes_before_the_untouched(Node v) const;
 
   const Graph* graph_;
@@ -96,7 +118,8 @@ class RankRefiner {
   std::vector<Node> touched_classes_;
   std::vector<Node> touched_in_class_;
   std::vector<Node> count_;
-  std::unique_ptr<std::uint32_t[]> lists_;
+  std::unique_ptr<Plain[]> lists_;
+  std::unique_ptr<Labelled[]> labelled_lists_;
   std::vector<Node> run_;   // the touched nodes of a class, sorted
   std::vector<Node> cuts_;  // where in run_ fragments begin
   bool first_ = true;       // compare tuples in full

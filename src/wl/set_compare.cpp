@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -73,6 +75,31 @@ SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, 
     if (out.answer.distinguished) break;
   }
   return out;
+}
+
+std::optional<std::vector<std::uint32_t>> group_on_sets(std::span<const Graph> graphs, SetKind kind, double most_rounds,
+                                                        unsigned threads) {
+  QuotientOptions options;
+  options.kind = kind;
+  options.threads = threads;
+  std::uint64_t rounds = 0;
+  for (options.rounds = 1;; options.rounds *= 2) {
+    rounds += options.rounds;
+    if (static_cast<double>(rounds) > most_rounds) return std::nullopt;
+    const Quotient quotient = make_quotient(graphs, options);
+    std::map<std::vector<std::pair<std::uint32_t, std::uint32_t>>, std::uint32_t> numbers;
+    std::vector<std::uint32_t> out;
+    for (std::size_t g = 0; g < graphs.size(); ++g) {
+      std::vector<std::pair<std::uint32_t, std::uint32_t>> colours;  // class, sets
+      for (std::uint64_t i = quotient.first[g]; i < quotient.first[g + 1]; ++i) {
+        colours.emplace_back(quotient.classes[i], quotient.multiplicity[i]);
+      }
+      std::sort(colours.begin(), colours.end());
+      out.push_back(numbers.try_emplace(std::move(colours), static_cast<std::uint32_t>(numbers.size())).first->second);
+    }
+    const bool stable = quotient.size(options.rounds) == quotient.size(options.rounds - 1);
+    if (stable || numbers.size() == graphs.size()) return out;
+  }
 }
 
 std::vector<Comparison> compare_pairs_on_sets(std::span<const Graph> graphs, const SetTest& test, unsigned threads,

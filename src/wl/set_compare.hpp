@@ -4,6 +4,8 @@
 ///
 ///   compare_sets(a, b, {.levels = {{.k = 3}}})                              // 3-GCN
 ///   compare_sets(a, b, hierarchy(SetChoice::connected))                     // 1-2-3-GCN with edges as 2-sets
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +33,13 @@ struct SetComparison {
 /// Refines level by level to stability, and ends at the first level that tells the graphs apart. Throws like
 /// make_quotient().
 [[nodiscard]] SetComparison compare_sets(const Graph& a, const Graph& b, const SetTest& test, unsigned threads = 1);
+
+/// Which of several graphs colour refinement on their set graphs cannot tell from each other: one number per graph,
+/// numbered in order of graphs. Refines them jointly until all are told apart or nothing changes, or gives nothing
+/// where that takes more than `most_rounds`. Throws like make_quotient().
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> group_on_sets(
+    std::span<const Graph> graphs, SetKind kind, double most_rounds = std::numeric_limits<double>::infinity(),
+    unsigned threads = 1);
 
 /// compare_sets() of graphs 2i and 2i + 1, for all i, one pair a thread. Throws InputError on an odd number of graphs
 /// too.

@@ -17,6 +17,11 @@ namespace {
 constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
 constexpr double kMostSubsets = 0x1p30;
 constexpr unsigned kTypeBits = 20;
+constexpr SetType kWithLabels = SetType{1} << 63;
+
+// How many bits a node type and an edge take in the type of a set with labels.
+constexpr unsigned type_bits(unsigned k) { return k == 3 ? 12 : kTypeBits; }
+constexpr unsigned edge_bits(unsigned k) { return k == 3 ? 9 : 23; }
 
 // The place of a set among all k-subsets in lexicographic order, as a sum of one table entry a position: with
 // P(b) = Σ_{b' < b} (n - 1 - b') pairs before those that begin with b, the rank of {a < b < c} is
@@ -66,6 +71,13 @@ class Builder {
     for (Node v = 0; v < n_; ++v) {
       for (const Node u : graph.neighbours(v)) adjacent_[std::size_t{v} * n_ + u] = 1;
     }
+    if (!graph.has_edge_labels()) return;
+    codes_.assign(adjacent_.size(), 0);
+    for (Node v = 0; v < n_; ++v) {
+      for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+        codes_[std::size_t{v} * n_ + graph.adjacency()[arc]] = graph.edge_label(arc) + 1;
+      }
+    }
   }
 
   // Calls body(set, adjacency bits) for every set of the list whose smallest node is a, in order.
@@ -93,16 +105,16 @@ class Builder {
     if constexpr (K == 3) return ranks_(s[0], s[1], s[2]);
   }
 
-  [[nodiscard]] SetType type(const std::array<Node, 1>& s, unsigned) const { return graph_.type(s[0]); }
-  [[nodiscard]] SetType type(const std::array<Node, 2>& s, unsigned bits) const {
+  template <std::size_t K>
+  [[nodiscard]] SetType type(const std::array<Node, K>& s, unsigned bits) const {
+    return bits != 0 && !codes_.empty() && has_label(s) ? type_with_labels(s) : plain_type(s, bits);
+  }
+  [[nodiscard]] SetType plain_type(const std::array<Node, 1>& s, unsigned) const { return graph_.type(s[0]); }
+  [[nodiscard]] SetType plain_type(const std::array<Node, 2>& s, unsigned bits) const {
     const auto [low, high] = std::minmax({SetType{graph_.type(s[0])}, SetType{graph_.type(s[1])}});
     return (low << kTypeBits | high) << 1 | bits;
   }
-  [[nodiscard]] SetType type(const std::array<Node, 3>& s, unsigned bits) const {
-    struct Order {
-      unsigned at[3];
-    };
-    static constexpr Order kOrders[] = {{{0, 1, 2}}, {{0, 2, 1}}, {{1, 0, 2}}, {{1, 2, 0}}, {{2, 0, 1}}, {{2, 1, 0}}};
+  [[nodiscard]] SetType plain_type(const std::array<Node, 3>& s, unsigned bits) const {
     // Bit of the pair of positions (i, j): 0-1 is 2, 0-2 is 1, 1-2 is 0.
     const auto pair = [&](unsigned i, unsigned j) { return SetType{bits >> (3 - i - j) & 1u}; };
     SetType least = std::numeric_limits<SetType>::max();
@@ -110,6 +122,32 @@ class Builder {
       const SetType types = (SetType{graph_.type(s[at[0]])} << 2 * kTypeBits) |
                             (SetType{graph_.type(s[at[1]])} << kTypeBits) | graph_.type(s[at[2]]);
       least = std::min(least, types << 3 | pair(at[0], at[1]) << 2 | pair(at[0], at[2]) << 1 | pair(at[1], at[2]));
+    }
+    return least;
+  }
+
+  // Whether an edge inside has a label other than 0.
+  template <std::size_t K>
+  [[nodiscard]] bool has_label(const std::array<Node, K>& s) const {
+    for (std::size_t i = 0; i < K; ++i) {
+      for (std::size_t j = i + 1; j < K; ++j) {
+        if (code(s[i], s[j]) > 1) return true;
+      }
+    }
+    return false;
+  }
+  [[nodiscard]] SetType type_with_labels(const std::array<Node, 1>&) const { return 0; }  // has no edges
+  [[nodiscard]] SetType type_with_labels(const std::array<Node, 2>& s) const {
+    const auto [low, high] = std::minmax({SetType{graph_.type(s[0])}, SetType{graph_.type(s[1])}});
+    return kWithLabels | (low << type_bits(2) | high) << edge_bits(2) | code(s[0], s[1]);
+  }
+  [[nodiscard]] SetType type_with_labels(const std::array<Node, 3>& s) const {
+    SetType least = std::numeric_limits<SetType>::max();
+    for (const auto& [at] : kOrders) {
+      const Node a = s[at[0]], b = s[at[1]], c = s[at[2]];
+      const SetType types = (SetType{graph_.type(a)} << type_bits(3) | graph_.type(b)) << type_bits(3) | graph_.type(c);
+      const SetType edges = (code(a, b) << edge_bits(3) | code(a, c)) << edge_bits(3) | code(b, c);
+      least = std::min(least, kWithLabels | types << 3 * edge_bits(3) | edges);
     }
     return least;
   }
@@ -133,13 +171,21 @@ class Builder {
   [[nodiscard]] Node n() const { return n_; }
 
  private:
+  struct Order {
+    unsigned at[3];
+  };
+  static constexpr Order kOrders[] = {{{0, 1, 2}}, {{0, 2, 1}}, {{1, 0, 2}}, {{1, 2, 0}}, {{2, 0, 1}}, {{2, 1, 0}}};
+
   [[nodiscard]] unsigned edge(Node u, Node v) const { return adjacent_[std::size_t{u} * n_ + v]; }
+  // 0 where there is no edge, else its label + 1.
+  [[nodiscard]] SetType code(Node u, Node v) const { return codes_[std::size_t{u} * n_ + v]; }
 
   const Graph& graph_;
   SetKind kind_;
   Node n_;
   Ranks ranks_;
   std::vector<std::uint8_t> adjacent_;
+  std::vector<std::uint32_t> codes_;  // of graphs with edge labels
 };
 
 void check(const Graph& graph, SetKind kind) {
@@ -154,6 +200,22 @@ void check(const Graph& graph, SetKind kind) {
     if (graph.type(v) >= kMostNodeTypes) {
       throw InputError(fmt::format("node {} has type {}; sets of nodes are typed only where node types are below {}", v,
                                    graph.type(v), kMostNodeTypes));
+    }
+  }
+  if (!graph.has_edge_labels() || kind.k == 1) return;
+  const std::uint32_t most_types = 1u << type_bits(kind.k), most_labels = (1u << edge_bits(kind.k)) - 1;
+  for (Node v = 0; v < graph.num_nodes(); ++v) {
+    if (graph.type(v) >= most_types) {
+      throw InputError(
+          fmt::format("node {} has type {}; sets of {} nodes with labelled edges are typed only where node types are "
+                      "below {}",
+                      v, graph.type(v), kind.k, most_types));
+    }
+  }
+  for (const EdgeLabel label : graph.edge_labels()) {
+    if (label >= most_labels) {
+      throw InputError(fmt::format("an edge has label {}; sets of {} nodes are typed only where labels are below {}",
+                                   label, kind.k, most_labels));
     }
   }
 }
@@ -239,19 +301,41 @@ std::vector<SetType> set_types(std::span<const Graph> graphs, SetKind kind, unsi
   return all;
 }
 
-std::string set_type_text(SetType type, unsigned k) {
-  const unsigned pairs = k * (k - 1) / 2;
-  std::string text = "types";
-  for (unsigned i = 0; i < k; ++i) {
-    text += fmt::format(" {}", type >> (pairs + kTypeBits * (k - 1 - i)) & (kMostNodeTypes - 1));
+std::vector<SetTypeCount> count_set_types(const Graph& graph, SetKind kind) {
+  check(graph, kind);
+  const Builder builder(graph, kind);
+  std::vector<SetTypeCount> out;
+  std::size_t last = 0;  // many sets in a row have one type
+  for (Node a = 0; a < builder.n(); ++a) {
+    builder.for_sets_from(a, [&](const auto& s, unsigned bits) {
+      const SetType type = builder.type(s, bits);
+      if (last >= out.size() || out[last].first != type) {
+        const auto at = std::lower_bound(out.begin(), out.end(), SetTypeCount{type, 0});
+        last = static_cast<std::size_t>(at - out.begin());
+        if (at == out.end() || at->first != type) out.insert(at, {type, 0});
+      }
+      ++out[last].second;
+    });
   }
+  return out;
+}
+
+std::string set_type_text(SetType type, unsigned k) {
+  const bool with_labels = (type & kWithLabels) != 0;
+  const unsigned node = with_labels ? type_bits(k) : kTypeBits, edge = with_labels ? edge_bits(k) : 1;
+  const unsigned pairs = k * (k - 1) / 2;
+  const auto field = [&](unsigned shift, unsigned bits) { return type >> shift & ((SetType{1} << bits) - 1); };
+  std::string text = "types";
+  for (unsigned i = 0; i < k; ++i) text += fmt::format(" {}", field(pairs * edge + node * (k - 1 - i), node));
   text += ", edges";
   unsigned pair = pairs;
   bool any = false;
   for (unsigned i = 1; i <= k; ++i) {
     for (unsigned j = i + 1; j <= k; ++j) {
-      if ((type >> --pair & 1) == 0) continue;
+      const SetType code = field(--pair * edge, edge);
+      if (code == 0) continue;
       text += fmt::format(" {}-{}", i, j);
+      if (with_labels) text += fmt::format(" (label {})", code - 1);
       any = true;
     }
   }

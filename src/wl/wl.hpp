@@ -8,7 +8,8 @@
 /// 2 or 3 is the folklore test on k-tuples of nodes: a tuple's next colour is its colour and the multiset, over all
 /// nodes w, of the k colours of the tuples that have one position replaced by w. (So 2-WL here is what other texts call
 /// 3-dimensional "oblivious" WL; it tells the pairs of EXP apart.) Round 0 is the colouring by node types (dim 1), or
-/// by types, equalities and adjacencies among the tuple's nodes (dim 2 and 3).
+/// by types, equalities and adjacencies among the tuple's nodes (dim 2 and 3). Where edges have labels, a neighbour's
+/// colour counts together with the label of the edge (dim 1), and adjacencies by their labels (dim 2 and 3).
 ///
 /// Answers are exact: hashes only bring candidates together, and every equality is then checked on whole signatures.
 /// They do not depend on the numbering of the nodes or on the number of threads.

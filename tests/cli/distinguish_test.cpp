@@ -138,7 +138,9 @@ TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
   const std::string odd = write("odd.txt", {wl::cycle(3), wl::cycle(4), wl::cycle(5)});
   const std::string one = write("one.txt", {wl::cycle(3)});
   const std::string empty = write("empty.txt", {wl::cycle(3), Graph::from_edges(0, {})});
-  const std::string nothing = write("nothing.txt", {});
+  const std::string dots = write("dots.txt", {Graph::from_edges(1, {}), Graph::from_edges(1, {})});
+  const std::string nothing = (folder_ / "nothing.txt").string();
+  write_file(nothing, "0\n");
   const std::vector<std::tuple<std::string, std::vector<std::string>, std::string>> calls = {
       {odd, {}, "holds 3 graphs; graphs 2i and 2i + 1 are a pair"},
       {one, {}, "holds one graph; there is nothing to tell it apart from"},
@@ -151,6 +153,7 @@ TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
       {good, {"--scoring", "released", "--together"}, "trains a network per pair"},
       {empty, {}, "pair 0: a graph of it has no nodes"},
       {nothing, {}, "holds 0 graphs"},
+      {dots, {"--model", "gcn2"}, "gcn2 works on sets of 2 nodes, and no graph of these pairs has more than 1"},
       {good, {"--resume"}, "give that too"},
       {good, {"--only", "str"}, "is no folder of BREC's files"},
   };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/io.hpp"
+#include "support/npy_file.hpp"
 #include "support/run_program.hpp"
 #include "wl/sample_graphs.hpp"
 
@@ -77,6 +78,24 @@ TEST_F(WlCommand, ComparesThePairsOfAFile) {
   const std::string apart = file("apart.txt", {wl::exp_core(3, true), wl::exp_core(3, false)});
   EXPECT_EQ(wl({apart, "--pairs", "--dim", "2"}).exit_code, 0);
   EXPECT_EQ(wl({apart, "--pairs", "--dim", "1"}).exit_code, 1);
+}
+
+TEST_F(WlCommand, BrecsFoldersAreComparedPairByPairAndCountedByCategory) {
+  write_npy(folder_ / "dr.npy", "|S2", "(2,)", "BwBW");     // a triangle, a path
+  write_npy(folder_ / "basic.npy", "|S2", "(2,)", "BwBw");  // two triangles
+  const std::string folder = (folder_ / ".").string();
+  for (const std::vector<std::string>& test : {std::vector<std::string>{"--dim", "1"}, {"--individualise", "leaf"}}) {
+    const auto with = [&](const char* more) {
+      std::vector<std::string> args = {folder, "--pairs", test[0], test[1]};
+      if (*more != 0) args.emplace_back(more);
+      return wl(args);
+    };
+    const RunResult words = with("");
+    EXPECT_EQ(words.exit_code, 1) << words.err;
+    EXPECT_THAT(words.out, AllOf(HasSubstr("basic:0  "), HasSubstr("Basic: 0 of 1 told apart\n"),
+                                 HasSubstr("distance-regular: 1 of 1 told apart\n")));
+    EXPECT_EQ(json::parse(with("--json").out)[1]["name"], "dr:0");
+  }
 }
 
 TEST_F(WlCommand, GroupsTheGraphsOfAFile) {

@@ -78,19 +78,26 @@ TEST_P(Bounds, NothingIsToldApartThatTheMatchingRefinementCannot) {
 void as_it_is(nn::ModelConfig&) {}
 void sums(nn::ModelConfig& model) { model.aggregation = nn::Aggregation::sum; }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, Bounds,
-    testing::Values(Model{"gcn", wl_of(1), sums}, Model{"gin", wl_of(1), as_it_is}, Model{"gcn2", sets_of(2), sums},
-                    Model{"gcn3", sets_of(3), sums},
-                    Model{"gcn123_edges", hierarchy_of(wl::SetChoice::connected), sums},
-                    Model{"gcn123_all", hierarchy_of(wl::SetChoice::all),
-                          [](nn::ModelConfig& model) {
-                            sums(model);
-                            model.two_sets = nn::TwoSets::all;
-                          }},
-                    Model{"ppgn_max", wl_of(2), [](nn::ModelConfig& model) { model.readout = nn::Readout::max; }},
-                    Model{"ppgn_sum", wl_of(2), [](nn::ModelConfig& model) { model.readout = nn::Readout::sum; }}),
-    [](const testing::TestParamInfo<Model>& model) { return std::string(model.param.name); });
+INSTANTIATE_TEST_SUITE_P(Models, Bounds,
+                         testing::Values(Model{"gcn", wl_of(1), sums}, Model{"gin", wl_of(1), as_it_is},
+                                         Model{"gcn2", sets_of(2), sums}, Model{"gcn3", sets_of(3), sums},
+                                         Model{"gcn123_edges", hierarchy_of(wl::SetChoice::connected), sums},
+                                         Model{"gcn123_all", hierarchy_of(wl::SetChoice::all),
+                                               [](nn::ModelConfig& model) {
+                                                 sums(model);
+                                                 model.two_sets = nn::TwoSets::all;
+                                               }},
+                                         Model{"ppgn_max", wl_of(2),
+                                               [](nn::ModelConfig& model) {
+                                                 model.layers = 2;
+                                                 model.readout = nn::Readout::max;
+                                               }},
+                                         Model{"ppgn_sum", wl_of(2),
+                                               [](nn::ModelConfig& model) {
+                                                 model.layers = 2;
+                                                 model.readout = nn::Readout::sum;
+                                               }}),
+                         [](const testing::TestParamInfo<Model>& model) { return std::string(model.param.name); });
 
 }  // namespace
 }  // namespace tyche::distinguish

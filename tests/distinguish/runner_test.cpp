@@ -7,6 +7,7 @@
 #include "distinguish/records.hpp"
 #include "distinguish/samples.hpp"
 #include "support/error.hpp"
+#include "support/npy_file.hpp"
 
 namespace tyche::distinguish {
 namespace {
@@ -143,20 +144,21 @@ TEST(Records, GiveBackWhatWasAddedAndRefuseAnotherRun) {
 TEST(Pairs, BrecFoldersAreRecognised) {
   const TemporaryFolder folder;
   // An array of two graph6 strings: the triangle and the path of three nodes.
-  const auto write = [&](const std::string& name, const std::string& descr, const std::string& shape,
-                         const std::string& data) {
-    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
-    header.resize(117, ' ');
-    header += '\n';
-    write_file(folder / name, std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + data);
-  };
-  write("dr.npy", "|S2", "(2,)", "BwBW");
-  write("basic.npy", "<U2", "(1, 2)", std::string("B\0\0\0w\0\0\0B\0\0\0W\0\0\0", 16));
+  write_npy(folder / "dr.npy", "|S2", "(2,)", "BwBW");
+  write_npy(folder / "basic.npy", "<U2", "(1, 2)", std::string("B\0\0\0w\0\0\0B\0\0\0W\0\0\0", 16));
   const PairSet pairs = load_pairs(folder / ".");
   EXPECT_EQ(pairs.names, (std::vector<std::string>{"basic:0", "dr:0"}));
   EXPECT_EQ(pairs.categories, (std::vector<std::string>{"Basic", "distance-regular"}));
   EXPECT_EQ(pairs.groups, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(pairs.set.graphs[0], wl::cycle(3));
+  EXPECT_TRUE(is_brec(folder / "."));
+  EXPECT_FALSE(is_brec(folder / "dr.npy"));
+  const std::vector<CategoryCount> counts = count_by_category(pairs, {true, false});
+  ASSERT_EQ(counts.size(), 2u);
+  EXPECT_EQ(counts[0].name, "Basic");
+  EXPECT_EQ(counts[0].yes, 1u);
+  EXPECT_EQ(counts[1].yes, 0u);
+  EXPECT_EQ(counts[1].pairs, 1u);
   EXPECT_EQ(load_pairs(folder / ".", {}, {"dr"}).names, std::vector<std::string>{"dr:0"});
   EXPECT_THAT([&] { (void)load_pairs(folder / ".", {}, {"cfi"}); },
               ThrowsMessage<InputError>(HasSubstr("has no part 'cfi'; there are basic, dr")));

@@ -25,11 +25,16 @@ struct Toy {
   std::vector<Graph> graphs;
   std::vector<std::uint32_t> labels;
   std::vector<std::vector<float>> features;
+  std::vector<std::vector<float>> edge_features;
 
   void add(Graph graph, const nn::ModelConfig& model, Stream& stream) {
     std::vector<float> block;
     for (std::size_t i = 0; i < std::size_t{graph.num_nodes()} * model.input_features; ++i) {
       block.push_back(static_cast<float>(2 * stream.uniform() - 1));
+    }
+    std::vector<float>& edges = edge_features.emplace_back();
+    for (std::size_t i = 0; i < graph.num_edges() * model.edge_features; ++i) {
+      edges.push_back(static_cast<float>(stream.below(3)) - 1);  // few values, so that edges share rows
     }
     graphs.push_back(std::move(graph));
     features.push_back(std::move(block));
@@ -37,7 +42,7 @@ struct Toy {
   }
   [[nodiscard]] Job job(const nn::ModelConfig& model) const {
     Job job;
-    job.data = {graphs, labels, features};
+    job.data = {graphs, labels, features, edge_features};
     job.model = model;
     return job;
   }

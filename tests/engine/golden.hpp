@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -41,6 +43,8 @@ class GoldenCase {
       job_.model.layers = number("blocks");
       job_.model.mlp_depth = number("mlp_depth");
     }
+    if (file_.metadata.contains("aggregation")) job_.model.aggregation = nn::parse_aggregation(meta("aggregation"));
+    if (file_.metadata.contains("edge_features")) job_.model.edge_features = number("edge_features");
     if (file_.metadata.contains("random")) {
       job_.model.random = nn::parse_random(meta("random"));
       job_.model.depth = meta("depth") == "leaf" ? nn::kLeaf : number("depth");
@@ -56,18 +60,26 @@ class GoldenCase {
     const auto types = file_.get<std::int64_t>("graph.node_type");
     const auto ends = file_.get<std::int64_t>("graph.edge_index");
     const auto labels = file_.get<std::int64_t>("graph.y");
+    const std::size_t columns = job_.model.edge_features;
+    const auto edge_features = columns > 0 ? file_.get<float>("graph.edge_attr") : std::vector<float>();
     for (std::size_t g = 0, first = 0; g < labels.size(); ++g) {
       std::size_t last = first;
       while (last < graph_of.size() && graph_of[last] == static_cast<std::int64_t>(g)) ++last;
       std::vector<Edge> edges;
+      std::map<Edge, const float*> feature_of;
       for (std::size_t e = 0; e < ends.size() / 2; ++e) {
         const auto u = static_cast<std::size_t>(ends[e]), v = static_cast<std::size_t>(ends[e + ends.size() / 2]);
-        if (u >= first && u < last && u < v)
-          edges.emplace_back(static_cast<Node>(u - first), static_cast<Node>(v - first));
+        if (u < first || u >= last || u >= v) continue;
+        edges.emplace_back(static_cast<Node>(u - first), static_cast<Node>(v - first));
+        feature_of[edges.back()] = edge_features.data() + e * columns;
       }
       std::vector<NodeType> own;
       for (std::size_t v = first; v < last; ++v) own.push_back(static_cast<NodeType>(types[v]));
       graphs_.push_back(Graph::from_edges(static_cast<Node>(last - first), edges, own));
+      std::vector<float>& own_edges = edge_features_.emplace_back();
+      for (const Edge& edge : graphs_.back().edges()) {
+        own_edges.insert(own_edges.end(), feature_of.at(edge), feature_of.at(edge) + columns);
+      }
       std::vector<float> one_hot;
       for (std::size_t v = first; v < last; ++v) {
         one_hot.push_back(types[v] == 0 ? 1.0f : 0.0f);
@@ -79,13 +91,23 @@ class GoldenCase {
       first = last;
     }
     nn::set_types_from(graphs_, job_.model, 1);
+    if (file_.metadata.contains("loss")) {
+      job_.loss = meta("loss") == "squared" ? Loss::squared : meta("loss") == "absolute" ? Loss::absolute : Loss::huber;
+      EXPECT_TRUE(job_.loss != Loss::huber || meta("loss") == "huber") << meta("loss");
+      targets_ = file_.get<float>("graph.target");
+    }
+    if (file_.metadata.contains("class_weights")) {
+      std::istringstream list(meta("class_weights"));
+      for (std::string weight; std::getline(list, weight, ',');) weights_.push_back(std::stof(weight));
+    }
     if (file_.has("in.random_features")) pinned_ = file_.get<float>("in.random_features");
   }
 
   /// Views into this object.
   [[nodiscard]] Job job() const {
     Job job = job_;
-    job.data = {graphs_, labels_, features_};
+    job.data = {graphs_, Targets(labels_).weighted(weights_), features_, edge_features_};
+    if (!targets_.empty()) job.data.targets = Targets::real(targets_, job.model.classes);
     return job;
   }
   [[nodiscard]] Draw draw() const {
@@ -121,9 +143,9 @@ class GoldenCase {
   Job job_;
   Draw draw_;
   std::vector<Graph> graphs_;
-  std::vector<std::vector<float>> features_;
+  std::vector<std::vector<float>> features_, edge_features_;
   std::vector<std::uint32_t> labels_;
-  std::vector<float> pinned_;
+  std::vector<float> pinned_, targets_, weights_;
 };
 
 }  // namespace tyche::engine

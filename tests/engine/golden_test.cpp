@@ -73,14 +73,16 @@ std::string title(const testing::TestParamInfo<Golden::ParamType>& info) {
   return text;
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryCaseAndEngine, Golden,
-                         testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu",
-                                                          "gcn_rni100_tanh", "gcn_rni12_paper_size", "gcn_colours",
-                                                          "gcn_marks", "gcn3", "gcn123", "gcn123_rni50", "ppgn",
-                                                          "ppgn_mean", "ppgn_sum", "ppgn_rni50", "gin",
-                                                          "gin_rni50_sum"),
-                                          testing::ValuesIn(cpu_engine_names())),
-                         title);
+INSTANTIATE_TEST_SUITE_P(
+    EveryCaseAndEngine, Golden,
+    testing::Combine(testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu", "gcn_rni100_tanh",
+                                     "gcn_rni12_paper_size", "gcn_colours", "gcn_marks", "gcn3", "gcn123",
+                                     "gcn123_rni50", "ppgn", "ppgn_mean", "ppgn_sum", "ppgn_rni50", "gin",
+                                     "gin_rni50_sum", "gcn_edges_mean", "gcn_edges_sum_rni50", "gine", "gine_rni50_sum",
+                                     "gcn_squared", "gcn_absolute", "gcn_huber", "gcn_squared_missing",
+                                     "gcn_huber_missing", "gcn_class_weights"),
+                     testing::ValuesIn(cpu_engine_names())),
+    title);
 
 }  // namespace
 }  // namespace tyche::engine

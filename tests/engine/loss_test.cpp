@@ -12,7 +12,8 @@ namespace {
 
 LossValue<double> loss_at(const std::vector<double>& z, std::uint32_t label, double scale, std::vector<double>& d) {
   d.assign(z.size(), 0.0);
-  return loss_of(Loss::cross_entropy, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{label}, scale);
+  return loss_of(Loss::cross_entropy, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{.label = label},
+                 scale);
 }
 
 TEST(Loss, OfTwoEqualOutputsIsLogTwoAndPullsBothTheSameWay) {
@@ -57,7 +58,8 @@ TEST(Loss, StaysFiniteWhereExponentialsWouldNot) {
 LossValue<double> huber_at(const std::vector<double>& z, const std::vector<float>& wanted, double scale,
                            std::vector<double>& d) {
   d.assign(z.size(), 0.0);
-  return loss_of(Loss::huber, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{0, wanted.data()}, scale);
+  return loss_of(Loss::huber, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{.values = wanted.data()},
+                 scale);
 }
 
 TEST(Huber, IsHalfTheSquareOfASmallErrorAndAStraightLineBeyond) {

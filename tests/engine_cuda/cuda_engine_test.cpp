@@ -84,14 +84,41 @@ TEST_F(CudaEngine, SaysWhyAForcedPathCannotRunAJob) {
   EXPECT_THROW((void)gpu::make_cuda_engine(options)->description(toy.job(model)), InputError);
 }
 
-TEST_F(CudaEngine, SaysThatGinRunsOnTheCpuAlone) {
-  nn::ModelConfig model;
-  model.kind = "gin";
+TEST_F(CudaEngine, RunsGinAndEdgeFeaturesLayerByLayer) {
+  nn::ModelConfig gin, edges = tiny_model();
+  gin.kind = "gin";
+  edges.edge_features = 2;
   Stream stream(derive_key(104, Purpose::test));
-  const Toy toy = random_toy(model, 2, 4, stream);
-  EXPECT_EQ(gpu::fused_refuses(toy.job(model)), "it runs gcn alone, not gin");
-  EXPECT_EQ(gpu::ppgn_refuses(toy.job(model)), "it runs ppgn alone, not gin");
-  EXPECT_EQ(gpu::layerwise_refuses(toy.job(model)), "it runs GraphConvs; gin runs on the CPU alone");
+  const Toy toy = random_toy(edges, 2, 4, stream);
+  EXPECT_EQ(gpu::fused_refuses(toy.job(gin)), "it runs gcn alone, not gin");
+  EXPECT_EQ(gpu::ppgn_refuses(toy.job(gin)), "it runs ppgn alone, not gin");
+  EXPECT_EQ(gpu::fused_refuses(toy.job(edges)), "it has no memory for the features of edges");
+  for (const nn::ModelConfig& model : {gin, edges}) {
+    EXPECT_THAT(gpu::make_cuda_engine({})->description(toy.job(model)), HasSubstr("layer by layer, mixed precision"));
+  }
+}
+
+TEST_F(CudaEngine, TrainsOnTheCpuWhatNoPathRunsWhereNobodyAskedForAGpu) {
+  const nn::ModelConfig model = tiny_model();
+  const Toy toy = tiny_toy(model);
+  Job job = toy.job(model);
+  job.epochs = 2;
+  job.loss = Loss::given;
+  const std::vector<float> given(job.data.graphs.size() * model.classes, 0.5f);
+  job.given = given;
+  std::vector<Trial> ours = {trial_of(job, 1, 0, 1)}, theirs = ours;
+  NoteListener heard(1);
+  EXPECT_THROW(gpu::make_cuda_engine({})->train(job, ours, heard), InputError);
+  gpu::Options options;
+  options.cpu_otherwise = true;
+  options.threads = 1;
+  const auto engine = gpu::make_cuda_engine(options);
+  EXPECT_THAT(engine->description(job), HasSubstr("not on the GPU: losses that are given"));
+  engine->train(job, ours, heard);
+  ASSERT_EQ(heard.notes.size(), 1u);
+  EXPECT_THAT(heard.notes[0].second, HasSubstr("trained on the CPU: losses that are given"));
+  make_engine("cpu", 1)->train(job, theirs, heard);
+  EXPECT_TRUE(same_bits(ours[0].state, theirs[0].state));
 }
 
 TEST_F(CudaEngine, ATrialThatHalfPrecisionCannotHoldGoesOnInFp32) {

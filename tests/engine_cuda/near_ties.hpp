@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "engine/cases.hpp"
+#include "engine/core/loss.hpp"
 #include "engine/core/randomness.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/engine.hpp"
 #include "engine/reference/network.hpp"
 
@@ -22,7 +24,7 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
   const nn::ModelConfig& model = job.model;
   const reference::Network<double> network(model);
   const std::vector<double> p(parameters.begin(), parameters.end());
-  const double scale = 1.0 / static_cast<double>(which.size());
+  const double scale = 1.0 / mean_divisor(job.data.targets, which);
   const Key key = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
   std::vector<double> sum(p.size(), 0.0);
   std::vector<std::vector<double>> changes;  // what deciding a near tie otherwise adds
@@ -40,8 +42,9 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
         model.deterministic_dims() > 0 ? pre_inputs(job, draw, g) : std::vector<float>();
     const reference::Input input{&messages, features, random, {}};
     auto pass = network.forward(p, input);
-    std::vector<double> d_logits;
-    (void)reference::cross_entropy<double>(pass.logits, job.data.targets[g].label, scale, d_logits);
+    std::vector<double> d_logits(pass.logits.size());
+    (void)loss_of(job.loss, SerialOutputs<double>(pass.logits.data(), pass.logits.size(), d_logits.data()),
+                  job.data.targets[g], scale);
     std::vector<double> own(p.size(), 0.0);
     network.backward(p, input, pass, d_logits, own);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += own[i];

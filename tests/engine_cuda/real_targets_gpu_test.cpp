@@ -36,6 +36,78 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
   expect_agreement(real.job(model), *gpu::make_fused_path(1), tolerance(gpu::Precision::mixed), "fused");
 }
 
+TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndClassWeights) {
+  Stream stream(derive_key(191, Purpose::test));
+  const auto precision = gpu::Precision::mixed;
+  for (const char* kind : {"gcn", "ppgn"}) {
+    const nn::ModelConfig model = small_model(kind);
+    const bool gcn = kind == std::string("gcn");
+    for (const bool fused : {false, true}) {
+      if (fused && !gcn) continue;
+      const auto path = fused ? gpu::make_fused_path(1)
+                        : gcn ? gpu::make_layerwise_path(precision, 1)
+                              : gpu::make_ppgn_path(precision, 1);
+      const std::string what = std::string(kind).append(fused ? " fused" : "");
+      for (const Loss loss : {Loss::squared, Loss::absolute, Loss::huber}) {
+        RealToy real = real_toy(model, 5, 9, stream);
+        real.lose_some();
+        expect_agreement(real.job(model, loss), *path, tolerance(precision), what);
+      }
+      const Toy toy = random_toy(model, 5, 9, stream);
+      const std::vector<float> weights = {0.25f, 3};
+      Job job = toy.job(model);
+      job.data.targets = Targets(toy.labels).weighted(weights);
+      expect_agreement(job, *path, tolerance(precision), what + " with class weights");
+    }
+  }
+}
+
+// Three trials side by side, each with a mean and deviation, or class weights, of its own.
+TEST_F(RealTargetsGpu, TrialsOfOneJobHaveTheirOwnStandardsAndWeights) {
+  Stream stream(derive_key(192, Purpose::test));
+  for (const char* kind : {"gcn", "ppgn"}) {
+    const nn::ModelConfig model = small_model(kind);
+    RealToy real = real_toy(model, 9, 9, stream);
+    real.lose_some();
+    for (const bool numbers : {true, false}) {
+      Job job = numbers ? real.job(model, Loss::squared) : real.toy.job(model);
+      job.epochs = 3;
+      job.batch = 4;
+      for (const bool fused : {false, true}) {
+        if (fused && model.kind == "ppgn") continue;
+        const auto path = fused                 ? gpu::make_fused_path(1)
+                          : model.kind == "gcn" ? gpu::make_layerwise_path(gpu::Precision::mixed, 1)
+                                                : gpu::make_ppgn_path(gpu::Precision::mixed, 1);
+        std::vector<Trial> trials, again;
+        for (std::uint32_t t = 0; t < 3; ++t) {
+          Trial trial = trial_of(job, 7, t, 2);
+          const double by = 1.0 + t;
+          if (numbers) trial.standard = {{by, -by}, {0.5 * by, 2 * by}};
+          if (!numbers && t > 0) trial.class_weights = {1, static_cast<float>(2 * t)};
+          if (!numbers && t == 0) trial.class_weights = {1, 1};
+          trials.push_back(trial);
+        }
+        again = trials;
+        Recorder seen(3), expected(3);
+        EXPECT_TRUE(path->train(job, trials, seen).empty());
+        make_engine("reference", 1)->train(job, again, expected);
+        for (std::size_t t = 0; t < 3; ++t) {
+          ASSERT_EQ(seen.results[t].size(), 3u);
+          for (std::size_t e = 0; e < 3; ++e) {
+            const EpochResult &own = seen.results[t][e], &other = expected.results[t][e];
+            EXPECT_NEAR(own.train_loss, other.train_loss, 1e-2 * (1 + other.train_loss)) << kind << fused << t;
+            if (!numbers) continue;
+            for (const char* metric : {"test_mae", "test_rmse"}) {
+              const double error = other.metrics.find(metric).value();
+              EXPECT_NEAR(own.metrics.find(metric).value(), error, 1e-2 * (1 + error)) << kind << fused << t;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(RealTargetsGpu, TrainingReportsErrorsOfTheTestGraphs) {
   Stream stream(derive_key(95, Purpose::test));
   const nn::ModelConfig model = small_model("gcn");

@@ -52,9 +52,14 @@ inline std::map<std::string, std::string> records_of(const std::filesystem::path
     std::string kept;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
-      const std::string line = text.substr(begin, end - begin);
+      std::string line = text.substr(begin, end - begin);
+      // Checksums are of times and paths, too; those of checkpoints stand inside their metadata.
+      const std::string inside = "\"tyche.check\":\"";
+      if (const std::size_t at = line.find(inside); at != std::string::npos) line.erase(at + inside.size(), 16);
+      const bool seal = line.find("\"check\": ") != std::string::npos || line.starts_with("# check ");
       // metrics.jsonl has its times last; summary.json on lines of their own.
-      if (line.find("\"seconds\": ") == std::string::npos) kept += line.substr(0, line.find(",\"seconds\"")) + "\n";
+      const bool time = line.find("\"seconds\": ") != std::string::npos;
+      if (!time && !seal) kept += line.substr(0, line.find(",\"seconds\"")) + "\n";
       begin = end + 1;
     }
     for (std::size_t at = kept.find(name); at != std::string::npos; at = kept.find(name, at)) {

@@ -6,21 +6,24 @@
 Needs PyTorch (Debian: apt-get install python3-torch libopenblas0-pthread, then /usr/bin/python3 tests/golden/make.py).
 GraphConv and the pools of gcn*, gcn3 and gcn123* are PyTorch Geometric's where that is installed (pip install
 torch_geometric), else the plain ones below; the ppgn cases never need it. The files in tests/data/golden that have no
-"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, marks or colours in their names, were made with PyTorch
-Geometric.
+"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, marks, colours or edges in their names, were made with
+PyTorch Geometric.
 
 Each case is one safetensors file. Tensors:
-  graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y
+  graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y; where edges have
+              features edge_attr (E x columns, the same in both directions); of real targets also target (graphs x
+              outputs, NaN: missing)
   in.*        what the network is fed besides the graphs (random_features where a model has them: pinned, no RNG enters)
   init.NAME   parameters before training, NAME as in the PyTorch state_dict
-  out.logits, out.loss            forward pass, dropout off, mean cross-entropy over the batch
+  out.logits, out.loss            forward pass, dropout off, mean loss over the batch (cross-entropy unless metadata say)
   grad.NAME   gradient of the loss
   adam1.NAME, adam5.NAME          parameters after 1 and 5 Adam steps on this same batch (lr in metadata, torch defaults)
 Cases on sets of nodes also carry the structures they pass messages on (set2.*, set3.*). Cases with marks or colours pin
 nothing: they name a draw (draw_seed, draw_index, draw_fold, draw_epoch), paths.py draws it from there, and draw.rank and
 draw.mark (one number per node) say what it drew.
 Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions; of a draw
-also random, depth and the two words of its key (key_lo, key_hi).
+also random, depth and the two words of its key (key_lo, key_hi); of another loss than cross-entropy its name (loss:
+squared, absolute, huber), of weighted classes their weights (class_weights: "0.5,2").
 """
 import itertools, json, struct, sys
 
@@ -66,6 +69,14 @@ def random_batch(count, low, high, p=0.35):
     return dict(node_type=torch.tensor(types), batch=torch.tensor(batch), edge_index=torch.tensor([src, dst]), y=y)
 
 
+def with_edge_features(g, labels, attributes):
+    """The batch with features on its edges: a label one-hot, and numbers behind it; the same in both directions."""
+    ends = g["edge_index"].t().tolist()
+    rows = {(u, v): torch.cat([F.one_hot(torch.randint(0, labels, ()), labels).float(), torch.randn(attributes)])
+            for u, v in ends if u < v}
+    return g | dict(edge_attr=torch.stack([rows[min(e), max(e)] for e in map(tuple, ends)]))
+
+
 def batch_of(graphs):
     """The batch of graphs given as (types, edges). Labels are 1 but for the last: with balanced ones the gradient of the
     last bias nearly cancels, and half precision's rounding of it would look large."""
@@ -105,6 +116,23 @@ def drawn_paths(g, key, depth):
 def conv(i, o): return GraphConv(i, o, aggr="mean")
 
 
+class EdgeConv(torch.nn.Module):
+    """GraphConv with edge features: messages lin_rel(x_u) + lin_edge(e_uv), their mean or sum, plus lin_root of the row
+    itself. Every message is made and then aggregated, as a MessagePassing of PyTorch Geometric would; the bias of lin_rel
+    stands outside of the aggregation, as in GraphConv."""
+    def __init__(self, i, o, edge_columns, aggr):
+        super().__init__()
+        self.lin_rel, self.lin_root = torch.nn.Linear(i, o), torch.nn.Linear(i, o, bias=False)
+        self.lin_edge, self.aggr = torch.nn.Linear(edge_columns, o, bias=False), aggr
+
+    def forward(self, x, edge_index, edge_attr):
+        source, target = edge_index
+        message = F.linear(x[source], self.lin_rel.weight) + self.lin_edge(edge_attr)
+        total = torch.zeros(len(x), message.shape[1]).index_add(0, target, message)
+        degree = torch.zeros(len(x)).index_add(0, target, torch.ones(len(target))).clamp(min=1)
+        return (total / degree[:, None] if self.aggr == "mean" else total) + self.lin_rel.bias + self.lin_root(x)
+
+
 class Head(torch.nn.Module):  # fc1 (ELU) -> fc2 (ELU) -> fc3, on a pooled graph vector; dropout is off in golden cases
     def __init__(self, width, hidden):
         super().__init__()
@@ -132,6 +160,24 @@ class Gcn(torch.nn.Module):
         x = torch.cat(parts, 1)  # deterministic dimensions first, random ones after them
         for c in self.convs: x = self.act(c(x, g["edge_index"]))
         return self.head(global_max_pool(x, g["batch"], len(g["y"])))
+
+
+class EdgeGcn(torch.nn.Module):
+    def __init__(self, width, layers, random_dims, edge_columns, aggr, readout):
+        super().__init__()
+        det, conv = width - random_dims, lambda i, o: EdgeConv(i, o, edge_columns, aggr)
+        self.pre = torch.nn.ModuleList([conv(2, 32), conv(32, det)] if det else [])
+        self.convs = torch.nn.ModuleList([conv(width, width) for _ in range(layers)])
+        self.head, self.readout = Head(width, width), readout
+
+    def forward(self, g, x_rand):
+        x, ends, e = F.one_hot(g["node_type"], 2).float(), g["edge_index"], g["edge_attr"]
+        for c in self.pre: x = F.elu(c(x, ends, e))
+        x = torch.cat(([x] if len(self.pre) else []) + ([] if x_rand is None else [x_rand]), 1)
+        for c in self.convs: x = F.elu(c(x, ends, e))
+        size = len(g["y"])
+        if self.readout == "max": return self.head(global_max_pool(x, g["batch"], size))
+        return self.head(torch.stack([x[g["batch"] == k].mean(0) for k in range(size)]))
 
 
 def sets(g, k, connected):
@@ -248,17 +294,30 @@ class GinConv(torch.nn.Module):  # PyTorch Geometric's GINConv(nn, train_eps=Tru
         return self.nn((1 + self.eps) * x + torch.zeros_like(x).index_add(0, target, x[source]))
 
 
+class GineConv(GinConv):  # likewise GINEConv(nn, train_eps=True, edge_dim=edge_columns)
+    def __init__(self, width, act, edge_columns):
+        super().__init__(width, act)
+        self.lin = torch.nn.Linear(edge_columns, width)
+
+    def forward(self, x, edge_index, edge_attr):
+        source, target = edge_index
+        message = F.relu(x[source] + self.lin(edge_attr))
+        return self.nn((1 + self.eps) * x + torch.zeros_like(x).index_add(0, target, message))
+
+
 class Gin(torch.nn.Module):
-    def __init__(self, width, layers, random_dims, act, readout):
+    def __init__(self, width, layers, random_dims, act, readout, edge_columns=0):
         super().__init__()
         self.pre = torch.nn.Linear(2, width - random_dims) if width > random_dims else None
-        self.convs = torch.nn.ModuleList([GinConv(width, act) for _ in range(layers)])
+        self.convs = torch.nn.ModuleList([GineConv(width, act, edge_columns) if edge_columns else GinConv(width, act)
+                                          for _ in range(layers)])
         self.head, self.act, self.readout = Head(width, width), act, readout
 
     def forward(self, g, x_rand):
         x = [self.pre(F.one_hot(g["node_type"], 2).float())] if self.pre else []
         x = torch.cat(x + ([] if x_rand is None else [x_rand]), 1)
-        for c in self.convs: x = self.act(c(x, g["edge_index"]))
+        edges = [g["edge_attr"]] if "edge_attr" in g else []
+        for c in self.convs: x = self.act(c(x, g["edge_index"], *edges))
         size = len(g["y"])
         if self.readout == "max": return self.head(global_max_pool(x, g["batch"], size))
         return self.head(torch.zeros(size, x.shape[1]).index_add(0, g["batch"], x))
@@ -279,12 +338,22 @@ def save(path, tensors, metadata):
     with open(path, "wb") as file: file.write(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-def answers(net, g, args, lr):
+def real_loss(name):
+    """The mean over the targets that are there."""
+    function = dict(squared=F.mse_loss, absolute=F.l1_loss, huber=F.huber_loss)[name]
+
+    def loss(outputs, g):
+        there = ~g["target"].isnan()
+        return function(outputs[there], g["target"][there])
+    return loss
+
+
+def answers(net, g, args, lr, loss_of):
     """What a network gives on a batch: init, out, grad, adam1, adam5."""
     t = {f"init.{k}": v.detach().clone() for k, v in net.state_dict().items()}
     opt = torch.optim.Adam(net.parameters(), lr=lr)
     for step in range(1, 6):
-        opt.zero_grad(); logits = net(g, *args); loss = F.cross_entropy(logits, g["y"]); loss.backward()
+        opt.zero_grad(); logits = net(g, *args); loss = loss_of(logits, g); loss.backward()
         if step == 1:
             t["out.logits"], t["out.loss"] = logits.detach().clone(), loss.detach().clone().reshape(1)
             t |= {f"grad.{k}": v.grad.clone() for k, v in net.named_parameters()}
@@ -296,10 +365,10 @@ def answers(net, g, args, lr):
 def main(out=".", seed="7", *wanted):
     known = []
 
-    def write(name, net, g, args, lr, meta, extra={}):
+    def write(name, net, g, args, lr, meta, extra={}, loss_of=lambda logits, g: F.cross_entropy(logits, g["y"])):
         known.append(name)
         if wanted and name not in wanted: return
-        t = {f"graph.{k}": v for k, v in g.items()} | extra | answers(net, g, args, lr)
+        t = {f"graph.{k}": v for k, v in g.items()} | extra | answers(net, g, args, lr, loss_of)
         meta = {k: str(v) for k, v in meta.items()} | dict(lr=str(lr), torch=torch.__version__, pyg=PYG, seed=seed)
         save(f"{out}/{name}.safetensors", t, meta)
         print(name, "loss", float(t["out.loss"]), "tensors", len(t))
@@ -360,6 +429,34 @@ def main(out=".", seed="7", *wanted):
               dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", random=kind, depth=depth or "leaf",
                    key_lo=key[0], key_hi=key[1]) | {f"draw_{k}": v for k, v in where.items()},
               {"draw.rank": rank, "draw.mark": mark})
+
+    for number, (name, rand, aggr, readout) in enumerate([("gcn_edges_mean", 0, "mean", "max"),
+                                                          ("gcn_edges_sum_rni50", 8, "sum", "mean")], 9):
+        torch.manual_seed(int(seed) + number)
+        g = with_edge_features(random_batch(6, 4, 10), 3, 1); xr = torch.randn(len(g["batch"]), rand) if rand else None
+        write(name, EdgeGcn(16, 3, rand, 4, aggr, readout), g, (xr,), 5e-4,
+              dict(model="gcn", width=16, layers=3, random_dims=rand, activation="elu", aggregation=aggr, readout=readout,
+                   edge_features=4), {"in.random_features": xr} if rand else {})
+    for number, (name, rand, act, readout) in enumerate([("gine", 0, "elu", "max"), ("gine_rni50_sum", 8, "relu", "sum")], 11):
+        torch.manual_seed(int(seed) + number)
+        g = with_edge_features(random_batch(6, 4, 10), 3, 1); xr = torch.randn(len(g["batch"]), rand) if rand else None
+        net = Gin(16, 3, rand, torch.nn.ELU() if act == "elu" else torch.nn.ReLU(), readout, 4)
+        with torch.no_grad():
+            for c in net.convs: c.eps.uniform_(-0.5, 0.5)
+        write(name, net, g, (xr,), 1e-3, dict(model="gin", width=16, layers=3, random_dims=rand, activation=act,
+              readout=readout, edge_features=4), {"in.random_features": xr} if rand else {})
+    for number, (loss, missing) in enumerate([("squared", 0), ("absolute", 0), ("huber", 0), ("squared", 0.3), ("huber", 0.3)], 9):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(8, 5, 10)
+        g["target"] = torch.randn(8, 2) * 1.5
+        g["target"][torch.rand(8, 2) < missing] = float("nan")
+        write("gcn_" + loss + ("_missing" if missing else ""), Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
+              dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", loss=loss), loss_of=real_loss(loss))
+    torch.manual_seed(int(seed) + 14)
+    g, weights = random_batch(8, 5, 10), [0.5, 2.25]
+    write("gcn_class_weights", Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
+          dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", class_weights=",".join(map(str, weights))),
+          loss_of=lambda logits, g: F.cross_entropy(logits, g["y"], weight=torch.tensor(weights)))
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")

@@ -48,6 +48,114 @@ TEST(Features, AreAConstantWhereNodesHaveNothing) {
   EXPECT_THAT(make_features(set, spec), ElementsAre(ElementsAre(1, 1), ElementsAre(1)));
 }
 
+/// A path of three nodes whose edges have these labels, and an edge whose label is 0.
+GraphSet labelled_edges(std::vector<EdgeLabel> labels) {
+  const std::vector<Edge> path = {{0, 1}, {1, 2}}, edge = {{0, 1}};
+  GraphSet set;
+  set.name = "labelled";
+  set.graphs = {Graph::from_edges(3, path, {}, labels), Graph::from_edges(2, edge)};
+  set.labels = {0, 1};
+  return set;
+}
+
+TEST(EdgeFeatures, AreLabelsOneHotAndAttributesBehindThem) {
+  GraphSet set = labelled_edges({7, 0});
+  FeatureSpec spec = feature_spec(set);
+  EXPECT_THAT(spec.edge_labels, ElementsAre(0, 7));
+  EXPECT_EQ(spec.edge_columns(), 2u);
+  EXPECT_THAT(make_edge_features(set, spec), ElementsAre(ElementsAre(0, 1, 1, 0), ElementsAre(1, 0)));
+  set.edge_attribute_dim = 1;
+  set.edge_attributes = {{0.5f, -2}, {3}};
+  spec = feature_spec(set);
+  EXPECT_THAT(make_edge_features(set, spec), ElementsAre(ElementsAre(0, 1, 0.5f, 1, 0, -2), ElementsAre(1, 0, 3)));
+  set.edge_attributes[0][1] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT([&] { (void)make_edge_features(set, spec); },
+              ThrowsMessage<InputError>(HasSubstr("labelled: graph 0, edge 1-2: attribute 0 is inf")));
+}
+
+TEST(EdgeFeatures, AreNoneWhereEdgesSayNothingOrAreNotLookedAt) {
+  const GraphSet plain = labelled_edges({0, 0});
+  EXPECT_EQ(feature_spec(plain).edge_columns(), 0u);
+  EXPECT_THAT(make_edge_features(plain, feature_spec(plain)), IsEmpty());
+  const GraphSet set = labelled_edges({7, 0});
+  const FeatureSpec spec = feature_spec(set, false);
+  EXPECT_EQ(spec.edge_columns(), 0u);
+  EXPECT_THAT(make_edge_features(set, spec), IsEmpty());
+  std::vector<Graph> copies;
+  EXPECT_THAT(seen_graphs(set, spec, copies), ElementsAre(plain.graphs[0], plain.graphs[1]));
+  EXPECT_EQ(seen_graphs(set, feature_spec(set), copies).data(), set.graphs.data());
+}
+
+TEST(EdgeFeatures, OfOtherLabelsThanAModelsAreRefused) {
+  const GraphSet set = labelled_edges({7, 0}), other = labelled_edges({7, 3}), plain = labelled_edges({0, 0});
+  EXPECT_THAT([&] { (void)make_edge_features(other, feature_spec(set)); },
+              ThrowsMessage<InputError>(HasSubstr("graph 0, edge 1-2: label 3 is not among those the model was made "
+                                                  "for: 0, 7")));
+  EXPECT_THAT([&] { (void)make_edge_features(set, feature_spec(plain)); },
+              ThrowsMessage<InputError>(HasSubstr("edges have the labels 0, 7; the model was made for graphs whose "
+                                                  "edges have one label")));
+}
+
+datasets::Dataset labelled_data() {
+  datasets::Dataset data;
+  data.name = "labelled";
+  data.set = labelled_edges({7, 0});
+  data.hash = datasets::hash_of(data.set);
+  return data;
+}
+
+TEST(EdgeFeatures, AreColumnsOfTheModelUnlessTheyAreToBeLeftOut) {
+  const datasets::Dataset data = labelled_data();
+  RunConfig config = default_config("gin");
+  config.folds.count = 1;
+  resolve(config, data, "labelled");
+  EXPECT_EQ(config.model.edge_features, 2u);
+  EXPECT_EQ(prepare(data, config).view().edge_features.size(), 2u);
+  config.data.features.edges = false;
+  resolve(config, data, "labelled");
+  EXPECT_EQ(config.model.edge_features, 0u);
+  const TrainingData prepared = prepare(data, config);
+  EXPECT_FALSE(prepared.view().graphs[0].has_edge_labels());
+}
+
+TEST(EdgeFeatures, DoNotChangeTheHashOfDataThatIsKnownWithoutThem) {
+  const datasets::Dataset data = labelled_data();
+  datasets::Dataset plain = data;
+  plain.set = labelled_edges({0, 0});
+  plain.hash = datasets::hash_of(plain.set);
+  ASSERT_NE(data.hash, plain.hash);
+  const auto hash_of = [](const datasets::Dataset& from, const char* version, bool edges) {
+    RunConfig config = default_config("gin");
+    config.folds.count = 1;
+    config.version = version;
+    config.data.features.edges = edges;
+    resolve(config, from, "labelled");
+    return config.data.hash;
+  };
+  const std::string known = hash_of(plain, "0.2.0", true);
+  EXPECT_EQ(hash_of(data, "0.2.0", false), known);
+  EXPECT_EQ(hash_of(data, "0.1.0", false), known);  // as 0.1.0 wrote it
+  EXPECT_NE(hash_of(data, "0.2.0", true), known);
+  // Targets beside the labels, which 0.1.0 did not read either.
+  datasets::Dataset targets = data;
+  targets.set.targets = {1, 2};
+  targets.set.target_dim = 1;
+  EXPECT_EQ(hash_of(targets, "0.1.0", false), known);
+  EXPECT_NE(hash_of(targets, "0.2.0", false), known);
+}
+
+TEST(EdgeFeatures, AreRefusedByModelsThatHaveNoUseForThem) {
+  const datasets::Dataset data = labelled_data();
+  for (const char* kind : {"gcn2", "gcn3", "gcn123", "ppgn"}) {
+    RunConfig config = default_config(kind);
+    config.folds.count = 1;
+    EXPECT_THAT([&] { resolve(config, data, "labelled"); },
+                ThrowsMessage<InputError>(HasSubstr(std::string("for which ") + kind + " has no use")));
+    config.data.features.edges = false;
+    EXPECT_NO_THROW(resolve(config, data, "labelled"));
+  }
+}
+
 TEST(Features, AreAttributesAsTheyAreBehindTheTypes) {
   GraphSet set = two_graphs();
   set.attribute_dim = 1;

@@ -178,6 +178,24 @@ TEST(Upgrade, WhatVersion010DidNotLookAtBecomesTheDefaultAndIsSaid) {
   EXPECT_THAT(notes, IsEmpty());
 }
 
+TEST(Upgrade, RunsOfVersion010GoOnWithoutEdgeLabels) {
+  RunConfig config = small_config(small_dataset());
+  config.version = "0.1.0";
+  EXPECT_FALSE(config_from_toml(to_toml(config), "config.toml").data.features.edges);
+  config.version = "0.2.0";
+  EXPECT_TRUE(config_from_toml(to_toml(config), "config.toml").data.features.edges);
+}
+
+TEST(Identity, HasTheColumnsOfEdgesAndNotTheOptionThatLeavesThemOut) {
+  RunConfig config;
+  const std::string plain = identity(config, {});
+  EXPECT_THAT(plain, Not(HasSubstr("edge_")));
+  config.data.features.edges = false;
+  EXPECT_EQ(identity(config, {}), plain);
+  config.data.features.edge_labels = {1, 2};
+  EXPECT_THAT(identity(config, {}), HasSubstr("data.edge_labels = [1,2]\n"));
+}
+
 TEST(Upgrade, RunsOfTheEngineCpuXsmmGoOnWithCpu) {
   RunConfig config = small_config(small_dataset());
   config.engine.name = "cpu-xsmm";

@@ -30,10 +30,11 @@ inline std::uint32_t classes(const Colours& colours) {
 
 inline Colours refined(Colours colours, const Graph& graph) {
   for (;;) {
-    std::vector<std::pair<std::uint32_t, Colours>> keys;
+    using Around = std::vector<std::pair<EdgeLabel, std::uint32_t>>;
+    std::vector<std::pair<std::uint32_t, Around>> keys;
     for (Node v = 0; v < graph.num_nodes(); ++v) {
-      Colours around;
-      for (const Node u : graph.neighbours(v)) around.push_back(colours[u]);
+      Around around;
+      for (const Node u : graph.neighbours(v)) around.emplace_back(graph.edge_label(graph.arc(v, u)), colours[u]);
       std::sort(around.begin(), around.end());
       keys.emplace_back(colours[v], around);
     }

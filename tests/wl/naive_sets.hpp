@@ -12,7 +12,7 @@ namespace tyche::wl {
 
 struct NaiveSets {
   std::vector<std::vector<Node>> sets;
-  std::vector<std::vector<std::uint32_t>> types;  ///< smallest (types, adjacency) over all orders
+  std::vector<std::vector<std::uint32_t>> types;  ///< smallest (types, adjacency with labels) over all orders
   std::vector<std::vector<std::size_t>> neighbours;
 };
 
@@ -48,7 +48,10 @@ inline NaiveSets naive_sets(const Graph& graph, unsigned k, bool connected) {
       std::vector<std::uint32_t> key;
       for (const Node v : order) key.push_back(graph.type(v));
       for (std::size_t i = 0; i < k; ++i) {
-        for (std::size_t j = i + 1; j < k; ++j) key.push_back(graph.has_edge(order[i], order[j]) ? 1 : 0);
+        for (std::size_t j = i + 1; j < k; ++j) {
+          const bool edge = graph.has_edge(order[i], order[j]);
+          key.push_back(edge ? 1 + graph.edge_label(graph.arc(order[i], order[j])) : 0);
+        }
       }
       if (least.empty() || key < least) least = key;
     } while (std::next_permutation(order.begin(), order.end()));

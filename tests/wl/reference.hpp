@@ -54,11 +54,14 @@ inline Rounds colour_refinement(std::span<const Graph> graphs) {
   }
   out.rounds.push_back(number(types));
   run_to_stability(out, [&](const Colours& colours) {
-    std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> signatures;
+    using Around = std::vector<std::pair<EdgeLabel, std::uint32_t>>;
+    std::vector<std::pair<std::uint32_t, Around>> signatures;
     for (std::size_t g = 0; g < graphs.size(); ++g) {
       for (Node v = 0; v < graphs[g].num_nodes(); ++v) {
-        std::vector<std::uint32_t> around;
-        for (const Node u : graphs[g].neighbours(v)) around.push_back(colours[out.first[g] + u]);
+        Around around;
+        for (const Node u : graphs[g].neighbours(v)) {
+          around.emplace_back(graphs[g].edge_label(graphs[g].arc(v, u)), colours[out.first[g] + u]);
+        }
         std::sort(around.begin(), around.end());
         signatures.emplace_back(colours[out.first[g] + v], around);
       }
@@ -97,7 +100,8 @@ inline Rounds folklore(std::span<const Graph> graphs, unsigned k) {
     for (const Node v : tuple.nodes) type.push_back(graphs[tuple.graph].type(v));
     for (const Node v : tuple.nodes) {
       for (const Node u : tuple.nodes) {
-        type.push_back(v == u ? 2 : graphs[tuple.graph].has_edge(v, u) ? 1 : 0);
+        const Graph& graph = graphs[tuple.graph];
+        type.push_back(v == u ? 1 : graph.has_edge(v, u) ? 2 + graph.edge_label(graph.arc(v, u)) : 0);
       }
     }
   }

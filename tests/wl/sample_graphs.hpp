@@ -132,6 +132,50 @@ inline std::vector<Graph> sample_pair(Node most_nodes, Stream& stream) {
   }
 }
 
+/// The same graph with labels below `labels` on its edges.
+inline Graph with_edge_labels(const Graph& graph, std::uint64_t labels, Stream& stream) {
+  std::vector<EdgeLabel> label(graph.num_edges());
+  for (EdgeLabel& l : label) l = static_cast<EdgeLabel>(stream.below(labels));
+  return Graph::from_edges(graph.num_nodes(), graph.edges(), {graph.types().begin(), graph.types().end()}, label);
+}
+
+/// Two graphs with labels on the edges of one at least (where it has any): unrelated, isomorphic, or one label apart.
+inline std::vector<Graph> sample_labelled_pair(Node most_nodes, Stream& stream) {
+  std::vector<Graph> pair = sample_pair(most_nodes, stream);
+  const std::uint64_t labels = 2 + stream.below(2);
+  pair[0] = with_edge_labels(pair[0], labels, stream);
+  switch (stream.below(4)) {
+    case 0:
+      return pair;
+    case 1:
+      return {pair[0], with_edge_labels(pair[1], labels, stream)};
+    case 2:
+      return {pair[0], shuffled(pair[0], stream)};
+    default: {
+      std::vector<EdgeLabel> label = pair[0].labels_of_edges();
+      label.resize(pair[0].num_edges());
+      if (!label.empty()) label[stream.below(label.size())] = static_cast<EdgeLabel>(stream.below(labels));
+      const std::vector<NodeType> types(pair[0].types().begin(), pair[0].types().end());
+      return {pair[0], shuffled(Graph::from_edges(pair[0].num_nodes(), pair[0].edges(), types, label), stream)};
+    }
+  }
+}
+
+/// Every edge a path of two over a node typed by its label: labels for those who know types alone.
+inline Graph subdivided(const Graph& graph) {
+  std::vector<NodeType> types;
+  for (const NodeType type : graph.types()) types.push_back(2 * type);
+  std::vector<Edge> edges;
+  for (const auto& [u, v] : graph.edges()) {
+    const Node between = static_cast<Node>(types.size());
+    types.push_back(2 * graph.edge_label(graph.arc(u, v)) + 1);
+    edges.emplace_back(u, between);
+    edges.emplace_back(v, between);
+  }
+  const Node nodes = static_cast<Node>(types.size());
+  return Graph::from_edges(nodes, edges, std::move(types));
+}
+
 /// A stream that rapidcheck chose, so that failures shrink to small seeds and are reported.
 inline Stream chosen_stream() {
   return Stream(derive_key(*rc::gen::inRange<std::uint64_t>(0, 1000000), Purpose::test));

@@ -99,14 +99,14 @@ function header(run: DistinguishRun, report: DistinguishReport): HTMLElement[] {
 function counts(run: DistinguishRun): HTMLElement {
   const several = run.seeds.length > 1;
   const cell = (value: string | number, strong = false): HTMLElement => h("td", { class: `number${strong ? " strong" : ""}` }, value);
-  const heads = ["pairs", "number", ...(several ? ["told apart, mean", ...run.seeds.map((s) => `seed ${s}`)] : ["told apart"]), "controls told apart", "1-WL", "2-WL", "leaves differ"];
+  const heads = ["pairs", "number", several ? "told apart, mean" : "told apart", "controls told apart", "1-WL", "2-WL", "leaves differ", ...(several ? run.seeds.map((s) => `seed ${s}`) : [])];
   return h("section", { id: "counts" }, h("h2", {}, "The counts"),
     h("p", { class: "lead" }, "Right of the controls stands what refinement says of the same pairs: how many colour refinement (1-WL) and 2-WL tell apart, and of how many it is proved that they have no leaf of individualisation in common. It is there to compare with and is never counted."),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Pairs told apart per category" }, h("table", { class: "results counts-table" },
       h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: i > 0 ? "number" : "" }, head)))),
       h("tbody", {}, run.rows.map((row) => h("tr", { "data-category": row.name, class: row.name === "all" ? "total" : "" },
         h("th", { scope: "row" }, row.name), cell(row.pairs), cell(several ? mean(row.told) : row.told[0], true),
-        several && run.seeds.map((_, s) => cell(row.told[s] ?? "–")), cell(range(row.controls)), cell(row.wl1), cell(row.wl2), cell(row.leaves)))))),
+        cell(range(row.controls)), cell(row.wl1), cell(row.wl2), cell(row.leaves), several && run.seeds.map((_, s) => cell(row.told[s] ?? "–"))))))),
     run.published.length > 0 && published(run));
 }
 

@@ -9,6 +9,7 @@
 #include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/cpu/team.hpp"
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
@@ -55,11 +56,11 @@ void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inp
 }
 
 // One batch forward and backward: adds to gradient and `seen`, fills logits (graphs × classes).
-void batch_gradient(const Job& job, BatchModel& model, std::span<const float> parameters,
+void batch_gradient(const Job& job, const Targets& targets, BatchModel& model, std::span<const float> parameters,
                     std::span<const std::uint32_t> batch, const Inputs& inputs, const Crew& crew,
                     std::span<float> gradient, std::span<float> logits, EpochOutput& seen) {
   const std::size_t classes = job.model.classes;
-  const float scale = 1 / static_cast<float>(batch.size());
+  const float scale = 1 / static_cast<float>(mean_divisor(targets, batch));
   std::vector<float> d_logits;
   for_groups(job, batch, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
     const std::span<float> z = logits.subspan(first * classes, graphs.size() * classes);
@@ -67,7 +68,7 @@ void batch_gradient(const Job& job, BatchModel& model, std::span<const float> pa
     d_logits.resize(z.size());
     for (std::size_t i = 0; i < graphs.size(); ++i) {
       const SerialOutputs<float> outputs(&z[i * classes], classes, &d_logits[i * classes]);
-      seen.tally.add(job_loss(job, graphs[i], outputs, scale));
+      seen.tally.add(job_loss(job, targets, graphs[i], outputs, scale));
     }
     model.backward(parameters, d_logits, crew, gradient);
     seen.rows += model.rows();
@@ -82,6 +83,7 @@ class TrialLane final : public PlainLane {
         model_(std::move(model)),
         trial_(trial),
         crew_(std::move(crew)),
+        targets_(job.data.targets, trial),
         gradient_(trial.state.parameters.size()),
         logits_(std::size_t{job.batch} * job.model.classes) {}
 
@@ -96,7 +98,8 @@ class TrialLane final : public PlainLane {
     for (std::size_t first = 0; first < order.size(); first += job_.batch) {
       const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, order.size() - first));
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
-      batch_gradient(job_, *model_, trial_.state.parameters, batch, inputs, crew_, gradient_, logits_, output);
+      batch_gradient(job_, targets_.view(), *model_, trial_.state.parameters, batch, inputs, crew_, gradient_, logits_,
+                     output);
       adam_step(trial_.state, gradient_, trial_.learning_rate);
     }
     output.seconds = watch.seconds();
@@ -129,6 +132,7 @@ class TrialLane final : public PlainLane {
   std::unique_ptr<BatchModel> model_;
   Trial& trial_;
   Crew crew_;
+  TrialTargets targets_;
   std::vector<float> gradient_, logits_, test_logits_;
 };
 
@@ -168,10 +172,10 @@ double gradient_batches(const Job& job, std::span<const float> parameters, std::
   EpochOutput seen;
   cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
     const auto model = make();
-    batch_gradient(job, *model, parameters, which, inputs_of(draw), crew_of(team, threads), gradient_out,
-                   logits_out.values, seen);
+    batch_gradient(job, job.data.targets, *model, parameters, which, inputs_of(draw), crew_of(team, threads),
+                   gradient_out, logits_out.values, seen);
   });
-  return which.empty() ? 0 : seen.tally.loss / static_cast<double>(which.size());
+  return seen.tally.loss / mean_divisor(job.data.targets, which);
 }
 
 }  // namespace tyche::engine

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/core/trial_targets.hpp"
+
 namespace tyche::engine {
 
 bool finite_losses(std::span<const EpochOutput> epochs) {
@@ -22,6 +24,7 @@ Loop::Loop(const Job& job, std::span<Trial> trials, std::size_t first, Observer&
     Progress& at = progress_[t];
     at.begun = at.heard = at.old_epoch = state.epoch;
     at.old_step = state.step;
+    at.divisor = mean_divisor(TrialTargets(job.data.targets, trials[t]).view(), trials[t].train);
     at.stopped = state.epoch >= job.epochs || !observer.on_begin(first + t);
   }
 }
@@ -103,14 +106,14 @@ void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
   Progress& at = progress_[t];
   EpochResult result;
   result.epoch = ++at.heard;
-  output.tally.report(job_, result);
+  output.tally.report(job_, at.divisor, result);
   result.seconds = output.seconds;
   result.rows = output.rows;
   result.full_rows = output.full_rows;
   if (evaluation_due(job_, result.epoch)) {
     result.evaluated = true;
     result.eval_seconds = output.eval_seconds;
-    report_tests(job_, trials_[t].test, output.tests, result);
+    report_tests(job_, trials_[t], output.tests, result);
   }
   const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due());
   if (!with_state) {

@@ -7,6 +7,9 @@
 ///   batch);
 ///
 /// leaves the gradient of seen.value / batch in d.
+///
+/// A graph's loss is what it adds to the sum that is divided by mean_divisor() (trial_targets.hpp): with class weights
+/// the loss times its class's weight, with real targets the mean over all its outputs, of which missing ones add 0.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -72,38 +75,55 @@ TYCHE_BOTH double log_of(double x) { return log(x); }
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable  // a warp's outputs are the device's alone
 #endif
-/// log Σ exp(outputs) - outputs[label].
+/// (log Σ exp(outputs) - outputs[label]) · the label's weight.
 template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> cross_entropy(const Outputs& outputs, const Target& target, Real scale) {
   const std::uint32_t label = target.label;
+  const Real weight = target.weight, share = scale * weight;
   const auto best = outputs.top();
   const Real top = best.value;
   const Real total = outputs.sum([top](Real z, std::uint32_t) { return exp_of(z - top); });
-  outputs.derive([top, total, label, scale](Real z, std::uint32_t c) {
-    return (exp_of(z - top) / total - Real(c == label ? 1 : 0)) * scale;
+  outputs.derive([top, total, label, share](Real z, std::uint32_t c) {
+    return (exp_of(z - top) / total - Real(c == label ? 1 : 0)) * share;
   });
-  return {log_of(total) + top - outputs[label], outputs.is(label, best)};
+  return {(log_of(total) + top - outputs[label]) * weight, outputs.is(label, best)};
 }
 
 /// Up to this error Huber's loss is half its square, from there on it grows in a straight line.
 inline constexpr float kHuberBend = 1;
 
+/// What an error (how far an output is from its target) costs: squared e²; absolute |e|; Huber e²/2 where |e| <=
+/// kHuberBend, else kHuberBend (|e| - kHuberBend/2).
+template <class Real>
+TYCHE_BOTH Real error_cost(Loss loss, Real error) {
+  const Real bend = kHuberBend, size = error < 0 ? -error : error;
+  if (loss == Loss::squared) return error * error;
+  if (loss == Loss::absolute) return size;
+  return size <= bend ? error * error / 2 : bend * (size - bend / 2);
+}
+/// Its derivative; that of |e| at 0 is 0.
+template <class Real>
+TYCHE_BOTH Real error_slope(Loss loss, Real error) {
+  const Real bend = kHuberBend;
+  if (loss == Loss::squared) return 2 * error;
+  if (loss == Loss::absolute) return error < 0 ? Real(-1) : Real(error > 0 ? 1 : 0);
+  return error < -bend ? -bend : error > bend ? bend : error;
+}
+
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
-/// The mean over the outputs of e²/2 where |e| <= kHuberBend, and of kHuberBend (|e| - kHuberBend/2) elsewhere, where e
-/// is how far an output is from its target.
+/// The sum of error_cost over the outputs whose target is there, divided by the number of outputs. A missing target
+/// (NaN, the one number that is not itself) gives nothing.
 template <class Outputs, class Real = typename Outputs::Value>
-TYCHE_BOTH LossValue<Real> huber(const Outputs& outputs, const Target& target, Real scale) {
+TYCHE_BOTH LossValue<Real> real_loss(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
   const float* const wanted = target.values;
-  const Real bend = kHuberBend, share = 1 / Real(outputs.count());
-  const Real total = outputs.sum([wanted, bend](Real z, std::uint32_t c) {
-    const Real error = z - wanted[c], size = error < 0 ? -error : error;
-    return size <= bend ? error * error / 2 : bend * (size - bend / 2);
+  const Real share = 1 / Real(outputs.count());
+  const Real total = outputs.sum([loss, wanted](Real z, std::uint32_t c) {
+    return wanted[c] == wanted[c] ? error_cost<Real>(loss, z - wanted[c]) : Real(0);
   });
-  outputs.derive([wanted, bend, share, scale](Real z, std::uint32_t c) {
-    const Real error = z - wanted[c];
-    return (error < -bend ? -bend : error > bend ? bend : error) * share * scale;
+  outputs.derive([loss, wanted, share, scale](Real z, std::uint32_t c) {
+    return wanted[c] == wanted[c] ? error_slope<Real>(loss, z - wanted[c]) * share * scale : Real(0);
   });
   return {total * share, false};
 }
@@ -115,8 +135,10 @@ TYCHE_BOTH LossValue<Real> huber(const Outputs& outputs, const Target& target, R
 template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
   switch (loss) {
+    case Loss::squared:
+    case Loss::absolute:
     case Loss::huber:
-      return huber(outputs, target, scale);
+      return real_loss(loss, outputs, target, scale);
     case Loss::cross_entropy:
     case Loss::given:  // a whole job's: job_loss.hpp
       break;

@@ -27,9 +27,9 @@ struct Tally {
     correct += other.correct;
     graphs += other.graphs;
   }
-  /// Of labels or of real targets, as the job has them.
-  void report(const Job& job, EpochResult& result) const {
-    result.train_loss = loss / static_cast<double>(graphs);
+  /// Of labels or of real targets, as the job has them; `divisor` is mean_divisor() of the training graphs.
+  void report(const Job& job, double divisor, EpochResult& result) const {
+    result.train_loss = loss / divisor;
     if (job.data.targets.columns() > 0) return;
     result.metrics.set("train_accuracy", static_cast<double>(correct) / static_cast<double>(graphs));
   }
@@ -59,6 +59,7 @@ struct TestOutputs {
 /// What several draws make of `graphs` graphs.
 struct TestAnswers {
   std::vector<std::uint32_t> classes;  ///< of each graph, the one with the largest mean probability over the draws
+  std::vector<double> probabilities;   ///< of each graph and class, the mean over the draws
   double spread = 0;                   ///< deviation of that class's probability between draws, mean over the graphs
   double agreement = 1;                ///< share of draws that alone say the same class, mean over the graphs
 };
@@ -66,9 +67,9 @@ struct TestAnswers {
 /// The mean over the draws of every output of `graphs` graphs, row-major.
 [[nodiscard]] std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs);
 
-/// What the test graphs gave goes to `result`: predictions of labels, and how several draws differ; outputs and errors
-/// of real targets.
-void report_tests(const Job& job, std::span<const std::uint32_t> test, const TestOutputs& tests, EpochResult& result);
+/// What the trial's test graphs gave goes to `result`: predictions of labels, and how several draws differ; outputs and
+/// errors of real targets, in their own unit.
+void report_tests(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result);
 
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);

@@ -1,7 +1,8 @@
 #pragma once
 /// What graphs are to give, and which loss says how far they are from it: the class of each and cross-entropy, or a row
-/// of real numbers each and the Huber loss. Engines hand a graph's Target to the loss (loss.hpp) and look no further
-/// into it; cuda/runtime/targets.hpp brings them to the device, and validate() checks them.
+/// of real numbers each (NaN: that one is missing) and the squared, absolute or Huber loss. Engines hand a graph's
+/// Target to the loss (loss.hpp) and look no further into it; core/trial_targets.hpp makes a trial's own of a job's,
+/// cuda/runtime/targets.hpp brings them to the device, and validate() checks them.
 ///
 ///   const std::vector<std::uint32_t> labels = {0, 1, 1};
 ///   const Targets targets = labels;                       // a view: the labels must outlive it
@@ -21,12 +22,17 @@ namespace tyche::engine {
 
 /// How far outputs are from a target; see loss.hpp. `given` is linear in the outputs (Job::given): with the gradient of
 /// any function of many graphs' outputs in its place, Engine::gradient() carries that back to the parameters.
-enum class Loss : std::uint8_t { cross_entropy, huber, given };
+enum class Loss : std::uint8_t { cross_entropy, huber, given, squared, absolute };
+/// Whether a loss is one of real targets.
+[[nodiscard]] constexpr bool of_real_targets(Loss loss) {
+  return loss == Loss::squared || loss == Loss::absolute || loss == Loss::huber;
+}
 
 /// Of one graph.
 struct Target {
   std::uint32_t label = 0;        ///< below the number of outputs
-  const float* values = nullptr;  ///< of real targets: one per output
+  float weight = 1;               ///< of labels: the class's
+  const float* values = nullptr;  ///< of real targets: one per output; NaN: missing
 };
 
 /// Of some graphs; not owned. The memory is the host's or the device's.
@@ -51,20 +57,46 @@ class Targets {
   /// Numbers per graph; 0: the targets are labels.
   [[nodiscard]] TYCHE_BOTH std::size_t columns() const { return columns_; }
   [[nodiscard]] TYCHE_BOTH Target operator[](std::size_t graph) const {
-    if (columns_ > 0) return {0, values_ + graph * columns_};
-    return {labels_[graph]};
+    if (columns_ > 0) return {0, 1, values_ + graph * columns_};
+    const std::uint32_t label = labels_[graph];
+    return {label, weights_ == nullptr ? 1.0f : weights_[label], nullptr};
   }
   /// Of `count` graphs from `first` on.
   [[nodiscard]] Targets subspan(std::size_t first, std::size_t count) const {
     if (columns_ > 0) return real({values_ + first * columns_, count * columns_}, columns_);
-    return {labels_ + first, count};
+    Targets part(labels_ + first, count);
+    part.weights_ = weights_;
+    return part;
+  }
+  /// The same labels, where a graph of class c counts as much as `weights`[c] graphs; empty: as one. Not owned.
+  [[nodiscard]] Targets weighted(std::span<const float> weights) const {
+    Targets out = *this;
+    out.weights_ = weights.empty() ? nullptr : weights.data();
+    return out;
+  }
+
+  /// Several trials with targets of their own: rows, or weights, of trial t stand so many floats behind those of the
+  /// one before.
+  [[nodiscard]] Targets by_trial(std::size_t stride) const {
+    Targets out = *this;
+    out.stride_ = stride;
+    return out;
+  }
+  /// Of one of them.
+  [[nodiscard]] TYCHE_BOTH Targets of_trial(std::size_t trial) const {
+    Targets out = *this;
+    if (values_ != nullptr) out.values_ = values_ + trial * stride_;
+    if (weights_ != nullptr) out.weights_ = weights_ + trial * stride_;
+    return out;
   }
 
  private:
   const std::uint32_t* labels_ = nullptr;
   const float* values_ = nullptr;
+  const float* weights_ = nullptr;  ///< of labels: one per class, or none
   std::size_t columns_ = 0;
   std::size_t count_ = 0;
+  std::size_t stride_ = 0;
 };
 
 }  // namespace tyche::engine

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/core/outcome.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/slices.hpp"
 #include "engine/cpu/trainer.hpp"
@@ -97,18 +98,19 @@ class CpuEngine final : public Engine {
     const Slices slices(members_of(prepared, which));
     const FlushDenormals flush;
     AlignedFloats sum(prepared.model().packed_size());
+    const double divisor = mean_divisor(job.data.targets, which);
     Tally tally;
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     Pass& pass = prepared.pass(0);
     for (std::size_t s = 0; s < slices.size(); ++s) {
       pass.forward({slices[s], inputs_of(draw)}, fixed.view());
       copy_logits(pass, slices[s], job.model.classes, logits_out);
-      pass.losses(job, 1 / static_cast<float>(which.size()), tally);
+      pass.losses(job, job.data.targets, 1 / static_cast<float>(divisor), tally);
       pass.backward(fixed.view(), {sum.data(), s > 0});
     }
     gradient_out.resize(parameters.size());
     prepared.model().unpack(sum.data(), gradient_out);
-    return which.empty() ? 0 : tally.loss / static_cast<double>(which.size());
+    return tally.loss / divisor;
   }
 
  private:

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/core/draw_tables.hpp"
+#include "engine/core/edge_features.hpp"
 #include "engine/core/head.hpp"
 #include "engine/cpu/linear_rows.hpp"
 #include "engine/cpu/models.hpp"
@@ -16,8 +17,11 @@ namespace {
 struct Shared {
   Shared(const Job& job, std::uint64_t passes, unsigned threads) : drawn(job, passes, threads) {
     for (const Graph& graph : job.data.graphs) messages.push_back(node_messages(graph, nn::Aggregation::sum));
+    for (std::uint32_t g = 0; g < messages.size() && job.model.edge_features > 0; ++g)
+      edges.push_back(edge_rows(job, g));
   }
   std::vector<MessageGraph> messages;
+  std::vector<EdgeRows> edges;  ///< where edges have features
   DrawTables drawn;
 };
 
@@ -25,10 +29,14 @@ struct Shared {
 struct Trace {
   const MessageGraph* messages = nullptr;
   Rows input_memory;
-  View input;  ///< of the linear map
+  View input;                       ///< of the linear map
+  const EdgeRows* edges = nullptr;  ///< of the graph, where edges have features
+  Rows edge_memory;
+  View edge_input;  ///< their rows
   struct Step {
-    Rows memory[3];
-    View in, sums, hidden;  ///< of a layer: its input, (1 + ε) h + Σ h_u, and the MLP's hidden layer
+    Rows memory[4];
+    View in, sums, hidden;  ///< of a layer: its input, (1 + ε) h + Σ messages, and the MLP's hidden layer
+    View edges;             ///< what the layer makes of each row of edge features
   };
   std::vector<Step> steps;  ///< one more than there are layers: the last one's `in` is the output
   std::vector<std::uint32_t> winner;
@@ -36,6 +44,9 @@ struct Trace {
   AlignedFloats gradient;   ///< packed: of the linear layers
   std::vector<float> flat;  ///< of the head and of ε
   [[nodiscard]] std::size_t nodes() const { return messages->rows_in; }
+  [[nodiscard]] std::size_t edge_rows(std::size_t columns) const {
+    return edges == nullptr ? 0 : edges->count(columns);
+  }
 };
 
 class GinModel final : public BatchModel {
@@ -50,6 +61,7 @@ class GinModel final : public BatchModel {
         head_(layout_),
         columns_(model_.padded(config_.width)),
         first_(config_.deterministic_dims() > 0 ? 1 : 0),
+        per_layer_(config_.edge_features > 0 ? 3 : 2),
         packed_(model_.packed_size()),
         derived_(model_.derived_size()) {
     for (std::uint32_t l = 0; l < config_.layers; ++l) {
@@ -70,6 +82,7 @@ class GinModel final : public BatchModel {
       Trace& trace = traces_[g];
       trace.messages = &shared_->messages[graphs[g]];
       fill_inputs(graphs[g], inputs, before[g], trace);
+      if (config_.edge_features > 0) fill_edges(graphs[g], trace);
       for (std::size_t l = 0; l < config_.layers; ++l) layer_forward(l, parameters[eps_[l]], trace);
       readout(trace);
       trace.head.factors.clear();
@@ -123,12 +136,50 @@ class GinModel final : public BatchModel {
     random_columns(config_, inputs, graph, trace.nodes(), before, h.data + config_.deterministic_dims(), columns_);
   }
 
+  void fill_edges(std::uint32_t graph, Trace& trace) const {
+    trace.edges = &shared_->edges[graph];
+    const std::size_t columns = config_.edge_features, rows = trace.edge_rows(columns);
+    trace.edge_input = trace.edge_memory.reserve(rows, model_.padded(columns));
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::copy_n(trace.edges->rows.data() + r * columns, columns, trace.edge_input.row(r));
+    }
+  }
+
   void fill_drawn(std::uint32_t graph, const Inputs& inputs, View x) const {
     std::vector<std::uint32_t> scratch;
     const std::uint32_t* numbers = shared_->drawn.numbers(inputs.key, graph, scratch);
     for (std::size_t v = 0; v < shared_->messages[graph].rows_in; ++v) {
       std::copy_n(shared_->drawn.code(numbers[v]), shared_->drawn.columns(), x.row(v) + config_.input_features);
     }
+  }
+
+  // Messages of a layer whose edges have features: each is a ReLU.
+  [[nodiscard]] EdgeGather edge_messages(const Trace& trace, const Trace::Step& step, View out) const {
+    EdgeGather gather;
+    gather.sparse = &trace.messages->gather;
+    gather.edge = trace.edges->row_of.data();
+    gather.matrix = step.in.data;
+    gather.edges = step.edges.data;
+    gather.stride = columns_;
+    gather.columns = columns_;
+    gather.out = out.data;
+    return gather;
+  }
+
+  void edges_backward(std::size_t l, float eps, Trace& trace, View d_sums, View d) const {
+    const Trace::Step& step = trace.steps[l];
+    const std::size_t rows = trace.edge_rows(config_.edge_features);
+    thread_local Rows memory;
+    const View d_edges = memory.reserve(rows, columns_);
+    std::fill_n(d_edges.data, rows * columns_, 0.0f);
+    EdgeScatter scatter;
+    scatter.forward = edge_messages(trace, step, d);
+    scatter.d = d_sums.data;
+    scatter.d_edges = d_edges.data;
+    kernels_.scatter_edges(scatter);
+    kernels_.add_scaled(1 + eps, d_sums.data, d.data, trace.nodes() * columns_);
+    linear(first_ + per_layer_ * l + 2)
+        .backward(rows, trace.edge_input, d_edges, View{}, Finish::store, trace.gradient.data());
   }
 
   // out = A in + (1 + ε) in: A is symmetric, so this is its own transpose.
@@ -151,9 +202,18 @@ class GinModel final : public BatchModel {
     step.sums = rows(step.memory[1], trace);
     step.hidden = rows(step.memory[2], trace);
     next.in = rows(next.memory[0], trace);
-    sum_up(eps, trace, step.in, step.sums);
-    linear(first_ + 2 * l).forward(trace.nodes(), step.sums, step.hidden, Finish::activate);
-    linear(first_ + 2 * l + 1).forward(trace.nodes(), step.hidden, next.in, Finish::activate);
+    const std::size_t first = first_ + per_layer_ * l;
+    if (trace.edges == nullptr) {
+      sum_up(eps, trace, step.in, step.sums);
+    } else {
+      const std::size_t edges = trace.edge_rows(config_.edge_features);
+      step.edges = step.memory[3].reserve(edges, columns_);
+      linear(first + 2).forward(edges, trace.edge_input, step.edges, Finish::add_bias);
+      kernels_.gather_edges(edge_messages(trace, step, step.sums));
+      kernels_.add_scaled(1 + eps, step.in.data, step.sums.data, trace.nodes() * columns_);
+    }
+    linear(first).forward(trace.nodes(), step.sums, step.hidden, Finish::activate);
+    linear(first + 1).forward(trace.nodes(), step.hidden, next.in, Finish::activate);
   }
 
   void readout(Trace& trace) const {
@@ -209,14 +269,19 @@ class GinModel final : public BatchModel {
     for (std::size_t l = config_.layers; l-- > 0;) {
       const Trace::Step& step = trace.steps[l];
       kernels_.derive(config_.activation, trace.steps[l + 1].in.data, columns_, d.data, columns_, nodes, columns_);
-      linear(first_ + 2 * l + 1).backward(nodes, step.hidden, d, d_hidden, Finish::derive, trace.gradient.data());
-      linear(first_ + 2 * l).backward(nodes, step.sums, d_hidden, d_sums, Finish::store, trace.gradient.data());
+      const std::size_t first = first_ + per_layer_ * l;
+      linear(first + 1).backward(nodes, step.hidden, d, d_hidden, Finish::derive, trace.gradient.data());
+      linear(first).backward(nodes, step.sums, d_hidden, d_sums, Finish::store, trace.gradient.data());
       double d_eps = 0;
       for (std::size_t v = 0; v < nodes; ++v) {
         for (std::size_t c = 0; c < config_.width; ++c) d_eps += double{d_sums.row(v)[c]} * step.in.row(v)[c];
       }
       trace.flat[eps_[l]] = static_cast<float>(d_eps);
-      if (l > 0 || first_ > 0) sum_up(parameters[eps_[l]], trace, d_sums, d);
+      if (trace.edges != nullptr) {
+        edges_backward(l, parameters[eps_[l]], trace, d_sums, d);
+      } else if (l > 0 || first_ > 0) {
+        sum_up(parameters[eps_[l]], trace, d_sums, d);
+      }
     }
     // Of the random columns nobody asks for a gradient: they fall into the padding of the map's.
     if (first_ > 0) linear(0).backward(nodes, trace.input, d, View{}, Finish::store, trace.gradient.data());
@@ -229,8 +294,9 @@ class GinModel final : public BatchModel {
   PackedModel model_;
   nn::Layout layout_;
   Head<float> head_;
-  std::size_t columns_;  ///< a row of width, padded
-  std::size_t first_;    ///< the place of convs.0.nn.0 among the packed layers
+  std::size_t columns_;    ///< a row of width, padded
+  std::size_t first_;      ///< the place of convs.0.nn.0 among the packed layers
+  std::size_t per_layer_;  ///< how many of them a layer has: nn.0, nn.2 and where edges have features lin
   AlignedFloats packed_, derived_;
   std::vector<std::size_t> eps_;  ///< offsets
   // Of the last forward pass.

@@ -41,13 +41,17 @@ enum class Finish {
 };
 
 /// out = finish(Σ_t left[t] · right[rows t·depth … (t+1)·depth)): one or two left operands of equal shape, whose right
-/// halves lie one below the other. A GraphConv is [h | gathered] · [W_root ; W_nbr].
+/// halves lie one below the other. A GraphConv is [h | gathered] · [W_root ; W_nbr]. Below them all may be the right
+/// part of one more left operand, of a depth of its own: the sums of edge features.
 struct RowsProduct {
   std::size_t rows = 0;
   std::size_t depth = 0;
   std::size_t terms = 1;
   const float* left[2] = {nullptr, nullptr};
   std::size_t left_stride[2] = {0, 0};
+  const float* more = nullptr;
+  std::size_t more_stride = 0;
+  std::size_t more_depth = 0;
   Panels right;
   float* out = nullptr;
   std::size_t out_stride = 0;
@@ -88,6 +92,26 @@ struct GatherRows {
   std::size_t out_stride = 0;
 };
 
+/// Messages that are ReLUs of a row and an edge (gin): out_v = Σ_e relu(matrix_{column_e} + edges_{edge_e}) for every
+/// row v of `sparse`, over `columns` columns (whole vectors). Entries of `sparse` have no weights.
+struct EdgeGather {
+  const SparseRows* sparse = nullptr;
+  const std::uint32_t* edge = nullptr;  ///< a row of `edges` per entry
+  const float* matrix = nullptr;
+  const float* edges = nullptr;
+  std::size_t stride = 0;  ///< of all matrices
+  std::size_t columns = 0;
+  float* out = nullptr;
+};
+
+/// Its transpose, where `sparse` and `edge` are symmetric: for every row v and its entries e, with
+/// d_e = d_{column_e} where matrix_v + edges_{edge_e} > 0, else 0: out_v = Σ_e d_e, and d_edges_{edge_e} += d_e.
+struct EdgeScatter {
+  EdgeGather forward;  ///< whose `out` becomes the rows' gradient
+  const float* d = nullptr;
+  float* d_edges = nullptr;
+};
+
 /// out(x, y) = Σ_z left(x, z) · right(z, y), channel by channel, for x, y, z in [0, n); entry (x, z) of left lies at
 /// left + x · left_x + z · left_z, and so on. Channels are rounded up to whole vectors.
 struct ChannelProduct {
@@ -126,6 +150,8 @@ struct Kernels {
 
   // sparse.cpp
   void (*gather_rows)(const GatherRows&) = nullptr;
+  void (*gather_edges)(const EdgeGather&) = nullptr;
+  void (*scatter_edges)(const EdgeScatter&) = nullptr;
   /// y += a · x over `columns`.
   void (*add_scaled)(float a, const float* x, float* y, std::size_t columns) = nullptr;
   /// out = Σ_i weights[i] · rows[i] over `columns`, in this order; added to out where `add`.

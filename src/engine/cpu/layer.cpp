@@ -54,7 +54,7 @@ void LayerRunner::gather(std::span<const Piece> pieces, SparseRows MessageGraph:
 }
 
 void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
-                               View in, View out) {
+                               View in, View out, View edges) {
   const std::size_t columns = model_.padded(layer.in);
   RowsProduct product;
   product.depth = layer.in;
@@ -71,13 +71,19 @@ void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& param
     product.left_stride[0] = in.stride;
     product.left[1] = gathered_.data;
     product.left_stride[1] = gathered_.stride;
+    if (layer.edge > 0) {
+      product.more = edges.row(first);
+      product.more_stride = edges.stride;
+      product.more_depth = layer.edge;
+    }
     product.out = out.row(first);
     kernels_.rows_product(product);
   });
 }
 
 void LayerRunner::gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first,
-                                    const View (&right)[2], bool first_chunk, bool last_chunk, GradientSink sink) {
+                                    const View (&right)[2], bool first_chunk, bool last_chunk, GradientSink sink,
+                                    View edges) {
   GradientProduct product;
   product.rows = rows;
   product.depth = layer.in;
@@ -86,21 +92,27 @@ void LayerRunner::gradient_products(const PackedLayer& layer, std::size_t rows, 
   product.panels = layer.forward.count;
   product.panel_stride = layer.forward.panel_stride;
   product.row_stride = layer.forward.row_stride;
-  for (std::size_t t = 0; t < layer.terms; ++t) {
-    const std::size_t place = t * layer.in * layer.forward.row_stride;
+  const auto multiply = [&](std::size_t row, const View& factor) {
+    const std::size_t place = row * layer.forward.row_stride;
     float* partial = partial_.data() + place;
     float* final = sink.packed + layer.forward.offset + place;
-    product.right = right[t].data;
-    product.right_stride = right[t].stride;
+    product.right = factor.data;
+    product.right_stride = factor.stride;
     product.start = first_chunk ? nullptr : partial;
     product.out = last_chunk ? final : partial;
     product.plus = last_chunk && sink.add ? final : nullptr;
     kernels_.gradient_product(product);
-  }
+  };
+  for (std::size_t t = 0; t < layer.terms; ++t) multiply(t * layer.in, right[t]);
+  if (layer.edge == 0) return;
+  product.depth = layer.edge;
+  product.left = edges.row(first);
+  product.left_stride = edges.stride;
+  multiply(layer.terms * layer.in, right[0]);
 }
 
 void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
-                                View in, View d_out, View d_in, GradientSink sink) {
+                                View in, View d_out, View d_in, GradientSink sink, View edges) {
   const std::size_t columns = model_.padded(layer.out);
   kernels_.column_sums(d_out.data, d_out.stride, rows_of(pieces), columns, nullptr, sink.add, sink.packed + layer.bias);
   RowsProduct product;
@@ -114,7 +126,7 @@ void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& para
   const auto chunk = [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
     gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
     const View own{d_out.row(first), d_out.stride};
-    gradient_products(layer, last - first, in, first, {own, gathered_}, first_chunk, last_chunk, sink);
+    gradient_products(layer, last - first, in, first, {own, gathered_}, first_chunk, last_chunk, sink, edges);
     if (layer.needed == 0) return;
     for_chunks(last - first, kProductChunk, [&](std::size_t from, std::size_t to, bool, bool) {
       product.rows = to - from;

@@ -3,7 +3,8 @@
 /// live only as long as their chunk, so memory beyond the activations does not grow with the graphs.
 ///
 /// The backward pass of a GraphConv z = h W_0 + (A h) W_1 + b needs no stored messages: with S = Aᵀ dz it is
-/// dW_0 = hᵀ dz, dW_1 = hᵀ S and dh = dz W_0ᵀ + S W_1ᵀ.
+/// dW_0 = hᵀ dz, dW_1 = hᵀ S and dh = dz W_0ᵀ + S W_1ᵀ. Where edges have features, their sums of every row of the slice
+/// (core/edge_features.hpp) are one more operand, handed over as `edges`; elsewhere that is an empty View.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -61,15 +62,15 @@ class LayerRunner {
 
   /// out = activation(layer(in)) on all output rows of the pieces.
   void conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
-                    View out);
+                    View out, View edges = {});
   /// From d_out, the gradient of the layer's output before its activation. d_in, unused where the layer needs no input
   /// gradient, becomes that of the input before the activation which made it.
   void conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces, View in,
-                     View d_out, View d_in, GradientSink sink);
+                     View d_out, View d_in, GradientSink sink, View edges = {});
   /// The same under max readout, where all but one entry per graph and column of d_out are zero. Requires
   /// layer.by_rows.
   void conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
-                            View in, const Winners& winners, View d_in, GradientSink sink);
+                            View in, const Winners& winners, View d_in, GradientSink sink, View edges = {});
 
   void linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in, View out,
                       Finish finish);
@@ -82,7 +83,7 @@ class LayerRunner {
   void gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
               std::size_t first, std::size_t last, View to) const;
   void gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first, const View (&right)[2],
-                         bool first_chunk, bool last_chunk, GradientSink sink);
+                         bool first_chunk, bool last_chunk, GradientSink sink, View edges = {});
 
   const PackedModel& model_;
   const Kernels& kernels_;
@@ -92,7 +93,7 @@ class LayerRunner {
   // The sparse backward pass; kept from call to call to spare allocations.
   void find_winners(const PackedLayer& layer, std::span<const Piece> pieces, const Winners& winners);
   void sparse_weight_gradient(const PackedLayer& layer, std::span<const Piece> pieces, View in, View messages,
-                              const Winners& winners, GradientSink sink);
+                              const Winners& winners, GradientSink sink, View edges);
   void sparse_input_gradient(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
                              View in, const Winners& winners, View d_in);
   void sort_columns(const PackedLayer& layer, std::size_t g);

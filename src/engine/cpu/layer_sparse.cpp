@@ -8,7 +8,7 @@ namespace tyche::engine::cpu {
 
 void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameters& parameters,
                                        std::span<const Piece> pieces, View in, const Winners& winners, View d_in,
-                                       GradientSink sink) {
+                                       GradientSink sink, View edges) {
   find_winners(layer, pieces, winners);
   const std::size_t columns = model_.padded(layer.in), stride = model_.stride(layer.in);
   if (winner_memory_.size() < (distinct_.size() + 1) * stride) {
@@ -21,7 +21,7 @@ void LayerRunner::conv_backward_sparse(const PackedLayer& layer, const Parameter
       gather(pieces, &MessageGraph::gather, in, columns, row, row + 1, {messages.row(i), stride});
     }
   }
-  sparse_weight_gradient(layer, pieces, in, messages, winners, sink);
+  sparse_weight_gradient(layer, pieces, in, messages, winners, sink, edges);
   if (layer.needed > 0) sparse_input_gradient(layer, parameters, pieces, in, winners, d_in);
 }
 
@@ -47,16 +47,16 @@ void LayerRunner::find_winners(const PackedLayer& layer, std::span<const Piece> 
   }
 }
 
-// Every column's weights: from the rows that won it, and from their messages (a row per winner).
+// Every column's weights: from the rows that won it, from their messages (a row per winner) and their edges' sums.
 void LayerRunner::sparse_weight_gradient(const PackedLayer& layer, std::span<const Piece> pieces, View in,
-                                         View messages, const Winners& winners, GradientSink sink) {
+                                         View messages, const Winners& winners, GradientSink sink, View edges) {
   const std::size_t graphs = pieces.size(), columns = model_.padded(layer.in);
   rows_.resize(graphs);
   weights_.resize(graphs);
   float* bias = sink.packed + layer.bias;
   if (!sink.add) std::fill_n(bias, model_.padded(layer.out), 0.0f);
   for (std::size_t j = 0; j < layer.out; ++j) {
-    float* to = sink.packed + layer.rows + j * layer.terms * layer.row_stride;
+    float* to = sink.packed + layer.row_of(j);
     float sum = 0;
     std::size_t count = 0;
     for (std::size_t g = 0; g < graphs; ++g) {
@@ -73,6 +73,14 @@ void LayerRunner::sparse_weight_gradient(const PackedLayer& layer, std::span<con
     }
     kernels_.weighted_rows(rows_.data(), weights_.data(), count, columns, sink.add, to + layer.row_stride);
     bias[j] += sum;
+    if (layer.edge == 0) continue;
+    count = 0;
+    for (std::size_t g = 0; g < graphs; ++g) {
+      if (begin_[g] == begin_[g + 1]) continue;
+      rows_[count++] = edges.row(pieces[g].first + winners.row[g * winners.stride + j]);
+    }
+    kernels_.weighted_rows(rows_.data(), weights_.data(), count, model_.padded(layer.edge), sink.add,
+                           to + layer.terms * layer.row_stride);
   }
 }
 
@@ -94,7 +102,7 @@ void LayerRunner::sparse_input_gradient(const PackedLayer& layer, const Paramete
       rows_.resize(count);
       for (std::size_t c = 0; c < count; ++c) {
         weights_[c] = winners.gradient[g * winners.stride + columns_[first + c]];
-        rows_[c] = parameters.packed + layer.rows + columns_[first + c] * layer.terms * layer.row_stride;
+        rows_[c] = parameters.packed + layer.row_of(columns_[first + c]);
       }
       float* d_root = d_in.row(pieces[g].first + row);
       kernels_.weighted_rows(rows_.data(), weights_.data(), count, needed, true, d_root);

@@ -18,7 +18,10 @@ PackedModel::PackedModel(const nn::ModelConfig& config, const Kernels& kernels) 
   const auto conv = [&](const std::string& name, std::size_t needed, bool by_rows) {
     const nn::Tensor& rel = layout.at(name + ".lin_rel.weight");
     const std::size_t weights[] = {layout.at(name + ".lin_root.weight").offset, rel.offset};
-    add_layer(rel.shape[1], rel.shape[0], needed, by_rows, weights, layout.at(name + ".lin_rel.bias").offset);
+    const std::size_t bias = layout.at(name + ".lin_rel.bias").offset;
+    const std::size_t edge = config.edge_features;
+    add_layer(rel.shape[1], rel.shape[0], needed, by_rows, weights, bias, edge,
+              edge == 0 ? 0 : layout.at(name + ".lin_edge.weight").offset);
   };
   const auto linear = [&](const std::string& name) {
     const nn::Tensor& weight = layout.at(name + ".weight");
@@ -65,7 +68,8 @@ std::size_t PackedModel::stride(std::size_t width) const {
 }
 
 void PackedModel::add_layer(std::size_t in, std::size_t out, std::size_t needed, bool by_rows,
-                            std::span<const std::size_t> weights, std::size_t bias) {
+                            std::span<const std::size_t> weights, std::size_t bias, std::size_t edge,
+                            std::size_t flat_edge) {
   const auto panels = [&](std::size_t depth, std::size_t columns, std::size_t& size) {
     PanelPlace place;
     place.row_stride = kernels_->panel;
@@ -81,16 +85,19 @@ void PackedModel::add_layer(std::size_t in, std::size_t out, std::size_t needed,
   layer.terms = weights.size();
   std::copy(weights.begin(), weights.end(), layer.flat_weight);
   layer.flat_bias = bias;
+  layer.edge = edge;
+  layer.flat_edge = flat_edge;
   layer.needed = needed;
   layer.by_rows = by_rows;
   layer.begin = packed_size_;
   if (by_rows) {
     layer.row_stride = padded(in);
+    layer.row_size = layer.terms * layer.row_stride + (edge == 0 ? 0 : padded(edge));
     layer.rows = packed_size_;
-    packed_size_ += out * layer.terms * layer.row_stride;
-    layer.forward = panels(layer.terms * in, out, derived_size_);
+    packed_size_ += out * layer.row_size;
+    layer.forward = panels(layer.terms * in + edge, out, derived_size_);
   } else {
-    layer.forward = panels(layer.terms * in, out, packed_size_);
+    layer.forward = panels(layer.terms * in + edge, out, packed_size_);
     layer.backward = panels(layer.terms * out, needed, derived_size_);
   }
   layer.bias = packed_size_;
@@ -105,10 +112,17 @@ void PackedModel::for_each_weight(const PackedLayer& layer, const Move& move) co
   for (std::size_t t = 0; t < layer.terms; ++t) {
     for (std::size_t j = 0; j < layer.out; ++j) {
       for (std::size_t k = 0; k < layer.in; ++k) {
-        const std::size_t packed = layer.by_rows ? layer.rows + (j * layer.terms + t) * layer.row_stride + k
-                                                 : layer.forward.index(t * layer.in + k, j);
+        const std::size_t packed =
+            layer.by_rows ? layer.row_of(j) + t * layer.row_stride + k : layer.forward.index(t * layer.in + k, j);
         move(layer.flat_weight[t] + j * layer.in + k, packed);
       }
+    }
+  }
+  for (std::size_t j = 0; j < layer.out; ++j) {
+    for (std::size_t k = 0; k < layer.edge; ++k) {
+      const std::size_t packed = layer.by_rows ? layer.row_of(j) + layer.terms * layer.row_stride + k
+                                               : layer.forward.index(layer.terms * layer.in + k, j);
+      move(layer.flat_edge + j * layer.edge + k, packed);
     }
   }
 }
@@ -135,9 +149,11 @@ void PackedModel::make_copies(const PackedLayer& layer, const float* packed, flo
       const std::size_t outputs = std::min(forward.row_stride, layer.out - first);
       const std::size_t in_panel = forward.offset + p * forward.panel_stride + t * layer.in * forward.row_stride;
       if (layer.by_rows) {
-        const float* rows = packed + layer.rows + (first * layer.terms + t) * layer.row_stride;
-        kernels_->transpose(rows, layer.terms * layer.row_stride, outputs, layer.in, derived + in_panel,
-                            forward.row_stride);
+        const float* rows = packed + layer.row_of(first) + t * layer.row_stride;
+        kernels_->transpose(rows, layer.row_size, outputs, layer.in, derived + in_panel, forward.row_stride);
+        if (t > 0 || layer.edge == 0) continue;
+        kernels_->transpose(rows + layer.terms * layer.row_stride, layer.row_size, outputs, layer.edge,
+                            derived + in_panel + layer.terms * layer.in * forward.row_stride, forward.row_stride);
         continue;
       }
       for (std::size_t q = 0; q < layer.backward.count; ++q) {

@@ -4,10 +4,11 @@
 /// gradient zero and stays zero.
 ///
 /// Every layer is a product [x_0 | x_1] · [W_0 ; W_1] + b: a GraphConv has two terms (root and neighbours), a Linear
-/// layer one. Its weights are stored twice: the master in the packed vector and a derived copy, made again after every
-/// Adam step (make_copies()). The master is in forward panels and the copy holds the transposed matrices for the
-/// backward pass; only the last convolution under max readout, whose backward pass is sparse and goes by rows, has it
-/// the other way round.
+/// layer one. Where edges have features a GraphConv has columns beside its input, the sums of these
+/// (core/edge_features.hpp), whose weights stand below W_1 and whose gradient nobody wants. A layer's weights are
+/// stored twice: the master in the packed vector and a derived copy, made again after every Adam step (make_copies()).
+/// The master is in forward panels and the copy holds the transposed matrices for the backward pass; only the last
+/// convolution under max readout, whose backward pass is sparse and goes by rows, has it the other way round.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -36,16 +37,23 @@ struct PackedLayer {
   std::size_t terms = 1;
   std::size_t flat_weight[2] = {0, 0};  ///< where W_t begins in the flat vector, [out, in]
   std::size_t flat_bias = 0;
+  std::size_t edge = 0;       ///< columns of edge sums beside the input; 0: none
+  std::size_t flat_edge = 0;  ///< where their weights begin, [out, edge]
 
   bool by_rows = false;
-  PanelPlace forward;      ///< terms·in rows, `out` columns; in the packed vector, or derived where by_rows
+  PanelPlace forward;      ///< terms·in + edge rows, `out` columns; in the packed vector, or derived where by_rows
   PanelPlace backward;     ///< terms·out rows, `needed` columns; derived (none where by_rows)
   std::size_t needed = 0;  ///< how many input columns want a gradient
-  std::size_t rows = 0;    ///< by_rows: the master; row j of W_t at rows + j · terms · row_stride + t · row_stride
+  /// by_rows: the master; row j of W_t at row_of(j) + t · row_stride, that of the edges' weights behind the last of
+  /// them
+  std::size_t rows = 0;
   std::size_t row_stride = 0;
+  std::size_t row_size = 0;
   std::size_t bias = 0;   ///< in the packed vector
   std::size_t begin = 0;  ///< the layer's part of the packed vector
   std::size_t end = 0;
+
+  [[nodiscard]] std::size_t row_of(std::size_t output) const { return rows + output * row_size; }
 };
 
 class PackedModel {
@@ -80,7 +88,8 @@ class PackedModel {
 
  private:
   void add_layer(std::size_t in, std::size_t out, std::size_t needed, bool by_rows,
-                 std::span<const std::size_t> weights, std::size_t bias);
+                 std::span<const std::size_t> weights, std::size_t bias, std::size_t edge = 0,
+                 std::size_t flat_edge = 0);
   template <class Move>
   void for_each_weight(const PackedLayer& layer, const Move& move) const;
 

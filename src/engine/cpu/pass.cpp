@@ -41,6 +41,7 @@ void Pass::reserve(std::size_t rows, std::size_t graphs) {
         features_ = carver.view(rows, model_.stride(config.pre_inputs()));
         pre_hidden_ = carver.view(rows, model_.stride(config.pre_hidden));
       }
+      if (config.edge_features > 0) edges_ = carver.view(rows, model_.stride(config.edge_features));
       convs_.clear();
       for (std::size_t l = 0; l <= config.layers; ++l) convs_.push_back(carver.view(rows, width));
       const std::size_t widest = std::max(width, model_.stride(config.pre_hidden));
@@ -85,14 +86,23 @@ void Pass::fill_features(const Slice& slice) {
   }
 }
 
+void Pass::fill_edges() {
+  const std::size_t columns = model_.config().edge_features;
+  for (std::size_t g = 0; g < members_.size() && columns > 0; ++g) {
+    for (std::size_t v = 0; v < pieces_[g].nodes(); ++v) {
+      std::copy_n(members_[g].edges + v * columns, columns, edges_.row(pieces_[g].first + v));
+    }
+  }
+}
+
 void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
   const nn::ModelConfig& config = model_.config();
   const std::size_t fixed = config.deterministic_dims();
   const std::size_t random = config.random_dims();
   if (fixed > 0) {
     fill_features(slice);
-    layers_.conv_forward(model_.pre()[0], parameters, pieces_, features_, pre_hidden_);
-    layers_.conv_forward(model_.pre()[1], parameters, pieces_, pre_hidden_, convs_[0]);
+    layers_.conv_forward(model_.pre()[0], parameters, pieces_, features_, pre_hidden_, edges_);
+    layers_.conv_forward(model_.pre()[1], parameters, pieces_, pre_hidden_, convs_[0], edges_);
   }
   // After the deterministic columns, whose layer has written zeros into its padding.
   FeatureRows rows;
@@ -125,9 +135,10 @@ void Pass::forward(const Slice& slice, const Parameters& parameters) {
     rows += member.messages->rows_in;
   }
   reserve(std::max<std::size_t>(1, rows), std::max<std::size_t>(1, members_.size()));
+  fill_edges();
   fill_inputs(slice, parameters);
   for (std::size_t l = 0; l < model_.convs().size(); ++l) {
-    layers_.conv_forward(model_.convs()[l], parameters, pieces_, convs_[l], convs_[l + 1]);
+    layers_.conv_forward(model_.convs()[l], parameters, pieces_, convs_[l], convs_[l + 1], edges_);
   }
   readout();
   head_forward(slice, parameters);
@@ -185,10 +196,10 @@ void Pass::head_forward(const Slice& slice, const Parameters& parameters) {
   layers_.linear_forward(head[2], parameters, graphs, hidden2_, logits_, Finish::add_bias);
 }
 
-void Pass::losses(const Job& job, float scale, Tally& tally) {
+void Pass::losses(const Job& job, const Targets& targets, float scale, Tally& tally) {
   for (std::size_t g = 0; g < members_.size(); ++g) {
     const SerialOutputs<float> outputs(logits_.row(g), model_.config().classes, d_logits_.row(g));
-    tally.add(job_loss(job, members_[g].graph, outputs, scale));
+    tally.add(job_loss(job, targets, members_[g].graph, outputs, scale));
   }
 }
 
@@ -216,18 +227,18 @@ void Pass::backward(const Parameters& parameters, GradientSink sink) {
     kernels_.derive(model_.config().activation, pooled_.data, pooled_.stride, d_pooled_.data, d_pooled_.stride,
                     members_.size(), model_.padded(model_.config().width));
     layers_.conv_backward_sparse(convs[left], parameters, pieces_, convs_[left],
-                                 {winners_.data(), d_pooled_.data, pooled_.stride}, d_out, sink);
+                                 {winners_.data(), d_pooled_.data, pooled_.stride}, d_out, sink, edges_);
   } else {
     spread_readout(d_out);
   }
   while (left > 0) {
     --left;
-    layers_.conv_backward(convs[left], parameters, pieces_, convs_[left], d_out, d_in, sink);
+    layers_.conv_backward(convs[left], parameters, pieces_, convs_[left], d_out, d_in, sink, edges_);
     std::swap(d_out, d_in);
   }
   if (model_.pre().empty()) return;
-  layers_.conv_backward(model_.pre()[1], parameters, pieces_, pre_hidden_, d_out, d_in, sink);
-  layers_.conv_backward(model_.pre()[0], parameters, pieces_, features_, d_in, d_out, sink);
+  layers_.conv_backward(model_.pre()[1], parameters, pieces_, pre_hidden_, d_out, d_in, sink, edges_);
+  layers_.conv_backward(model_.pre()[0], parameters, pieces_, features_, d_in, d_out, sink, edges_);
 }
 
 }  // namespace tyche::engine::cpu

@@ -4,7 +4,7 @@
 ///
 ///   Pass pass(model);
 ///   pass.forward(slice, parameters);
-///   pass.losses(job, 1.0f / batch, tally);                     // keeps the logits' gradients
+///   pass.losses(job, job.data.targets, 1.0f / batch, tally);   // keeps the logits' gradients
 ///   pass.backward(parameters, {gradient, /*add=*/false});
 #include <cstdint>
 #include <span>
@@ -24,6 +24,7 @@ struct Member {
   std::uint32_t graph = 0;  ///< its index in the data, which keys its random numbers
   const MessageGraph* messages = nullptr;
   const float* features = nullptr;  ///< nodes × input_features; unused at 100 % RNI
+  const float* edges = nullptr;     ///< nodes × edge_features: edge_sums(), where edges have features
   std::size_t before = 0;           ///< nodes of the graphs before it among those asked for: where its pinned ones are
   std::size_t position = 0;         ///< of its answer among those asked for
 };
@@ -45,13 +46,14 @@ class Pass {
     return {logits_.row(member), model_.config().classes};
   }
   /// Adds every member's loss and hit to `tally`, and keeps the logits' gradients times `scale`.
-  void losses(const Job& job, float scale, Tally& tally);
+  void losses(const Job& job, const Targets& targets, float scale, Tally& tally);
   /// The gradient of the slice, packed.
   void backward(const Parameters& parameters, GradientSink sink);
 
  private:
   void reserve(std::size_t rows, std::size_t graphs);
   void fill_features(const Slice& slice);
+  void fill_edges();
   void fill_inputs(const Slice& slice, const Parameters& parameters);
   void readout();
   void spread_readout(View d_out);
@@ -70,6 +72,7 @@ class Pass {
   std::size_t row_capacity_ = 0;
   AlignedFloats row_memory_;
   View features_;            ///< input of pre.0
+  View edges_;               ///< sums of edge features, beside the input of every convolution
   View pre_hidden_;          ///< output of pre.0
   std::vector<View> convs_;  ///< input of the first convolution, then the output of each
   View d_a_, d_b_;           ///< gradients, in turns

@@ -83,6 +83,10 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
     Accumulate<kRows>(c, p.left[1] + row * p.left_stride[1], p.left_stride[1], right + p.depth * p.right.row_stride,
                       p.right.row_stride, p.depth);
   }
+  if (p.more_depth > 0) {
+    Accumulate<kRows>(c, p.more + row * p.more_stride, p.more_stride, right + p.terms * p.depth * p.right.row_stride,
+                      p.right.row_stride, p.more_depth);
+  }
   float* out = p.out + row * p.out_stride + panel * kPanel;
   const float* outputs = p.outputs + row * p.outputs_stride + panel * kPanel;
   TYCHE_UNROLL

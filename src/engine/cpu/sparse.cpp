@@ -89,6 +89,45 @@ void Gather(const GatherRows& g) {
   }
 }
 
+void GatherEdges(const EdgeGather& g) {
+  const Floats d;
+  const SparseRows& sparse = *g.sparse;
+  for (std::size_t v = 0; v < sparse.rows(); ++v) {
+    for (std::size_t c = 0; c < g.columns; c += 2 * kLanes) {  // columns are padded to panels of two vectors
+      Float first = hn::Zero(d), second = hn::Zero(d);
+      for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
+        const float* from = g.matrix + sparse.columns[e] * g.stride + c;
+        const float* edge = g.edges + g.edge[e] * g.stride + c;
+        first = hn::Add(first, hn::ZeroIfNegative(hn::Add(hn::Load(d, from), hn::Load(d, edge))));
+        second = hn::Add(second, hn::ZeroIfNegative(hn::Add(hn::Load(d, from + kLanes), hn::Load(d, edge + kLanes))));
+      }
+      hn::Store(first, d, g.out + v * g.stride + c);
+      hn::Store(second, d, g.out + v * g.stride + c + kLanes);
+    }
+  }
+}
+
+void ScatterEdges(const EdgeScatter& s) {
+  const Floats d;
+  const EdgeGather& g = s.forward;
+  const SparseRows& sparse = *g.sparse;
+  const Float zero = hn::Zero(d);
+  for (std::size_t v = 0; v < sparse.rows(); ++v) {
+    for (std::size_t c = 0; c < g.columns; c += kLanes) {
+      const Float own = hn::Load(d, g.matrix + v * g.stride + c);
+      Float sum = zero;
+      for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
+        const std::size_t edge = g.edge[e] * g.stride + c;
+        const auto passes = hn::Gt(hn::Add(own, hn::Load(d, g.edges + edge)), zero);
+        const Float gradient = hn::IfThenElseZero(passes, hn::Load(d, s.d + sparse.columns[e] * g.stride + c));
+        sum = hn::Add(sum, gradient);
+        hn::Store(hn::Add(hn::Load(d, s.d_edges + edge), gradient), d, s.d_edges + edge);
+      }
+      hn::Store(sum, d, g.out + v * g.stride + c);
+    }
+  }
+}
+
 void AddScaled(float a, const float* x, float* y, std::size_t columns) {
   const Floats d;
   const Float factor = hn::Set(d, a);
@@ -120,6 +159,8 @@ void WeightedRows(const float* const* rows, const float* weights, std::size_t co
 void FillSparse(Kernels& table) {
   table.weighted_rows = WeightedRows;
   table.gather_rows = Gather;
+  table.gather_edges = GatherEdges;
+  table.scatter_edges = ScatterEdges;
   table.add_scaled = AddScaled;
 }
 

@@ -10,8 +10,10 @@
 #include <mutex>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/edge_features.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/cpu/slices.hpp"
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
@@ -52,6 +54,7 @@ class TrialLane final : public PlainLane {
         kernels_(model_.kernels()),
         trial_(trial),
         team_(team),
+        targets_(prepared.job().data.targets, trial),
         p_(model_.packed_size()),
         m_(model_.packed_size()),
         v_(model_.packed_size()),
@@ -91,12 +94,15 @@ class TrialLane final : public PlainLane {
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
     const std::size_t batch = prepared_.job().batch;
     batches_.clear();
+    divisors_.clear();
     first_tally_.clear();
     most_slices_ = 1;
     std::size_t slices = 0;
     for (std::size_t first = 0; first < order.size(); first += batch) {
       const std::size_t count = std::min(batch, order.size() - first);
-      batches_.emplace_back(prepared_.members(std::span(order).subspan(first, count)));
+      const auto batch_graphs = std::span(order).subspan(first, count);
+      batches_.emplace_back(prepared_.members(batch_graphs));
+      divisors_.push_back(mean_divisor(targets_.view(), batch_graphs));
       first_tally_.push_back(slices);
       slices += batches_.back().size();
       most_slices_ = std::max(most_slices_, batches_.back().size());
@@ -129,7 +135,7 @@ class TrialLane final : public PlainLane {
       failure.guard([&] {
         for (std::size_t s = begin_of(rank); s < begin_of(rank + 1); ++s) {
           const GradientSink sink = rank == 0 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
-          train_slice(slices, s, epoch, prepared_.pass(worker), tallies_[first_tally_[b] + s], sink);
+          train_slice(b, s, epoch, prepared_.pass(worker), sink);
         }
       });
       barrier.wait();
@@ -159,14 +165,13 @@ class TrialLane final : public PlainLane {
     return layers.subspan(first_of(rank), first_of(rank + 1) - first_of(rank));
   }
 
-  void train_slice(const Slices& slices, std::size_t s, std::uint32_t epoch, Pass& pass, Tally& tally,
-                   GradientSink sink) {
+  void train_slice(std::size_t b, std::size_t s, std::uint32_t epoch, Pass& pass, GradientSink sink) {
     Slice slice;
-    slice.members = slices[s];
+    slice.members = batches_[b][s];
     slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
-    pass.losses(prepared_.job(), 1 / static_cast<float>(slices.graphs()), tally);
+    pass.losses(prepared_.job(), targets_.view(), 1 / static_cast<float>(divisors_[b]), tallies_[first_tally_[b] + s]);
     pass.backward(parameters, sink);
   }
 
@@ -213,6 +218,7 @@ class TrialLane final : public PlainLane {
   const Kernels& kernels_;
   Trial& trial_;
   Team& team_;
+  TrialTargets targets_;
   AlignedFloats p_, m_, v_, derived_;
   std::mutex gradient_mutex_;
   std::vector<AlignedFloats> gradients_;
@@ -220,6 +226,7 @@ class TrialLane final : public PlainLane {
   std::unique_ptr<SpinBarrier> barrier_;
   std::size_t barrier_size_ = 0;
   std::vector<Slices> batches_;
+  std::vector<double> divisors_;  ///< of the batches' losses
   std::vector<std::size_t> first_tally_;
   std::vector<Tally> tallies_;  ///< one a slice, so that sums do not depend on threads
   std::size_t most_slices_ = 1;
@@ -237,6 +244,10 @@ PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t p
       passes_(threads) {
   parallel_for(messages_.size(), threads,
                [&](std::size_t g) { messages_[g] = node_messages(job.data.graphs[g], job.model.aggregation); });
+  if (job.model.edge_features == 0) return;
+  edges_.resize(messages_.size());
+  parallel_for(edges_.size(), threads,
+               [&](std::size_t g) { edges_[g] = edge_sums(job, static_cast<std::uint32_t>(g)); });
 }
 
 Member PreparedJob::member(std::uint32_t graph) const {
@@ -244,6 +255,7 @@ Member PreparedJob::member(std::uint32_t graph) const {
   member.graph = graph;
   member.messages = &messages_[graph];
   if (job_.model.deterministic_dims() > 0) member.features = job_.data.features[graph].data();
+  if (!edges_.empty()) member.edges = edges_[graph].data();
   return member;
 }
 

@@ -31,6 +31,7 @@ class PreparedJob {
   const Job& job_;
   PackedModel model_;
   std::vector<MessageGraph> messages_;
+  std::vector<std::vector<float>> edges_;  ///< edge_sums() of every graph, where edges have features
   DrawTables drawn_;
   std::vector<std::unique_ptr<Pass>> passes_;
 };

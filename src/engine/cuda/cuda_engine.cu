@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/core/outcome.hpp"
+#include "engine/cpu/cpu_engine.hpp"
 #include "engine/cuda/cuda_engine.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
@@ -45,12 +46,18 @@ class CudaEngine : public Engine {
     return text + (options_.precision == Precision::fp32 ? ", fp32" : ", mixed precision");
   }
   [[nodiscard]] std::string description(const Job& job) const override {
+    const Chosen chosen = choose(job);
+    if (!chosen.path && options_.cpu_otherwise) return cpu()->description() + "; not on the GPU: " + chosen.why;
     return "cuda: " + device_ + ", " + path_of(job)->description();
   }
 
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
+    if (const Chosen chosen = choose(job); !chosen.path && options_.cpu_otherwise) {
+      for (std::size_t i = 0; i < trials.size(); ++i) observer.on_note(i, "trained on the CPU: " + chosen.why);
+      return cpu()->train(job, trials, observer);
+    }
     const std::unique_ptr<Path> path = path_of(job);
     const std::vector<std::size_t> broken = path->train(job, trials, observer);
     if (broken.empty()) return;
@@ -82,6 +89,7 @@ class CudaEngine : public Engine {
   Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                  const Draw& draw) override {
     validate(job, parameters, which, draw);
+    if (options_.cpu_otherwise && !choose(job).path) return cpu()->predict(job, parameters, which, draw);
     Logits logits = path_of(job)->predict(job, parameters, which, draw);
     const bool finite =
         std::all_of(logits.values.begin(), logits.values.end(), [](float z) { return std::isfinite(z); });
@@ -92,6 +100,9 @@ class CudaEngine : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
+    if (options_.cpu_otherwise && !choose(job).path) {
+      return cpu()->gradient(job, parameters, which, draw, gradient_out, logits_out);
+    }
     return path_of(job)->gradient(job, parameters, which, draw, gradient_out, logits_out);
   }
 
@@ -100,22 +111,35 @@ class CudaEngine : public Engine {
     return ppgn_refuses(job).empty() ? make_ppgn_path(Precision::fp32, options_.threads)
                                      : make_layerwise_path(Precision::fp32, options_.threads);
   }
-  [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
-    if (job.loss == Loss::given) throw InputError("losses that are given by their gradient are for the CPU engines");
+  // A path, or why there is none.
+  struct Chosen {
+    std::unique_ptr<Path> path;
+    std::string why;
+  };
+  [[nodiscard]] Chosen choose(const Job& job) const {
+    if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
     if (options_.choice == Choice::by_job && ppgn_refuses(job).empty()) {
-      return make_ppgn_path(options_.precision, options_.threads);
+      return {make_ppgn_path(options_.precision, options_.threads), ""};
     }
     if (options_.choice == Choice::fused && options_.precision == Precision::fp32) {
-      throw InputError("the fused path works in mixed precision; the layerwise path has fp32 too");
+      return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
     }
     if (options_.choice != Choice::layerwise && options_.precision == Precision::mixed) {
       const std::string why = fused_refuses(job);
-      if (why.empty()) return make_fused_path(options_.threads);
-      if (options_.choice == Choice::fused) throw InputError("the fused path cannot run this: " + why);
+      if (why.empty()) return {make_fused_path(options_.threads), ""};
+      if (options_.choice == Choice::fused) return {nullptr, "the fused path cannot run this: " + why};
     }
     const std::string why = layerwise_refuses(job);
-    if (!why.empty()) throw InputError("the layer-wise path cannot run this: " + why);
-    return make_layerwise_path(options_.precision, options_.threads);
+    if (!why.empty()) return {nullptr, "the layer-wise path cannot run this: " + why};
+    return {make_layerwise_path(options_.precision, options_.threads), ""};
+  }
+  [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
+    Chosen chosen = choose(job);
+    if (!chosen.path) throw InputError(chosen.why);
+    return std::move(chosen.path);
+  }
+  [[nodiscard]] std::unique_ptr<Engine> cpu() const {
+    return engine::cpu::make_cpu_engine(engine::cpu::kernels_for("auto"), options_.threads);
   }
 
   Options options_;

@@ -42,7 +42,7 @@ class Path {
 [[nodiscard]] std::string fused_refuses(const Job& job);
 /// `threads` prepare data and draws on the host; 0: all cores.
 [[nodiscard]] std::unique_ptr<Path> make_fused_path(unsigned threads = 0);
-/// gcn, gcn2, gcn3, gcn123. `threads` as above.
+/// gcn, gin, gcn2, gcn3, gcn123. `threads` as above.
 [[nodiscard]] std::string layerwise_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
 /// ppgn. `threads` as above.

@@ -1,5 +1,6 @@
 #include "engine/reference/models.hpp"
 
+#include "engine/core/edge_features.hpp"
 #include "engine/reference/network.hpp"
 #include "engine/reference/ppgn_network.hpp"
 #include "engine/reference/set_network.hpp"
@@ -46,7 +47,7 @@ class NodeModel final : public BatchModel {
  private:
   // One graph of the last forward pass; `input` looks at the vectors.
   struct Seen {
-    std::vector<float> features, random, dropout;
+    std::vector<float> features, random, dropout, arcs;
     Input input;
     Pass<float> pass;
   };
@@ -64,6 +65,8 @@ class NodeModel final : public BatchModel {
     own.random.resize(nodes * model.random_dims());
     random_columns(model, inputs, graph, nodes, before, own.random.data(), model.random_dims());
     own.input.random = own.random;
+    if (model.edge_features > 0) own.arcs = arc_features(job_, graph);
+    own.input.arcs = own.arcs;
     if (!inputs.dropout) return;
     own.dropout.resize(model.width);
     dropout_columns(model, inputs, graph, own.dropout);

@@ -27,6 +27,7 @@ struct Input {
   std::span<const float> features;  ///< nodes × pre_inputs()
   std::span<const float> random;    ///< nodes × random_dims
   std::span<const float> dropout;   ///< one factor per hidden value of head.fc1, or none: dropout off
+  std::span<const float> arcs{};    ///< arcs × edge_features, where the model has them
 };
 
 /// What the backward pass needs of a forward pass.
@@ -45,12 +46,26 @@ struct Pass {
 /// Offsets into the flat parameter vector of a GraphConv, with its sizes.
 struct ConvPlace {
   std::size_t in = 0, out = 0, rel = 0, bias = 0, root = 0;
+  std::size_t edge = 0, edge_columns = 0;  ///< 0 columns: edges have no features
 };
 
-/// z = W_root h_root + W_rel (Σ messages) + b, then the activation.
+/// The offsets of the GraphConv of this name.
+[[nodiscard]] inline ConvPlace conv_place(const nn::Layout& layout, const std::string& name, bool edges = false) {
+  const nn::Tensor& rel = layout.at(name + ".lin_rel.weight");
+  ConvPlace at{rel.shape[1], rel.shape[0], rel.offset, layout.at(name + ".lin_rel.bias").offset,
+               layout.at(name + ".lin_root.weight").offset};
+  if (!edges) return at;
+  const nn::Tensor& edge = layout.at(name + ".lin_edge.weight");
+  at.edge = edge.offset;
+  at.edge_columns = edge.shape[1];
+  return at;
+}
+
+/// z = W_root h_root + Σ messages + b, then the activation. A message is W_rel h_u, with edge features + W_edge e_uv.
+/// `arcs`: those features, a row per entry of graph.gather.
 template <class Real>
 Matrix<Real> conv_forward(const ConvPlace& at, nn::Activation activation, std::span<const Real> parameters,
-                          const MessageGraph& graph, const Matrix<Real>& h) {
+                          const MessageGraph& graph, const Matrix<Real>& h, std::span<const float> arcs = {}) {
   const Matrix<Real> gathered = multiply(graph.gather, h);
   Matrix<Real> out(graph.rows_out, at.out);
   for (std::size_t v = 0; v < graph.rows_out; ++v) {
@@ -59,6 +74,13 @@ Matrix<Real> conv_forward(const ConvPlace& at, nn::Activation activation, std::s
       Real z = parameters[at.bias + j];
       for (std::size_t k = 0; k < at.in; ++k) {
         z += parameters[at.root + j * at.in + k] * h(root, k) + parameters[at.rel + j * at.in + k] * gathered(v, k);
+      }
+      for (std::uint64_t e = graph.gather.offsets[v]; e < graph.gather.offsets[v + 1] && at.edge_columns > 0; ++e) {
+        Real message = 0;
+        for (std::size_t k = 0; k < at.edge_columns; ++k) {
+          message += parameters[at.edge + j * at.edge_columns + k] * Real(arcs[e * at.edge_columns + k]);
+        }
+        z += Real(graph.gather.value(v, e)) * message;
       }
       out(v, j) = nn::activate(activation, z);
     }
@@ -70,7 +92,7 @@ Matrix<Real> conv_forward(const ConvPlace& at, nn::Activation activation, std::s
 template <class Real>
 Matrix<Real> conv_backward(const ConvPlace& at, nn::Activation activation, std::span<const Real> parameters,
                            const MessageGraph& graph, const Matrix<Real>& h, const Matrix<Real>& out,
-                           const Matrix<Real>& d_out, std::span<Real> gradient) {
+                           const Matrix<Real>& d_out, std::span<Real> gradient, std::span<const float> arcs = {}) {
   const Matrix<Real> gathered = multiply(graph.gather, h);
   Matrix<Real> d_h(graph.rows_in, at.in);
   for (std::size_t v = 0; v < graph.rows_out; ++v) {
@@ -84,6 +106,12 @@ Matrix<Real> conv_backward(const ConvPlace& at, nn::Activation activation, std::
         gradient[at.rel + j * at.in + k] += d_z * gathered(v, k);
         d_h(root, k) += d_z * parameters[at.root + j * at.in + k];
         d_gathered[k] += d_z * parameters[at.rel + j * at.in + k];
+      }
+      for (std::uint64_t e = graph.gather.offsets[v]; e < graph.gather.offsets[v + 1] && at.edge_columns > 0; ++e) {
+        for (std::size_t k = 0; k < at.edge_columns; ++k) {
+          gradient[at.edge + j * at.edge_columns + k] +=
+              d_z * Real(graph.gather.value(v, e)) * Real(arcs[e * at.edge_columns + k]);
+        }
       }
     }
     for (std::uint64_t e = graph.gather.offsets[v]; e < graph.gather.offsets[v + 1]; ++e) {
@@ -112,7 +140,7 @@ class Network {
     for (std::uint32_t l = 0; l < config.layers; ++l) {
       const std::string name = "convs." + std::to_string(l);
       if (gin) {
-        gins_.push_back(gin_place(layout_, name));
+        gins_.push_back(gin_place(layout_, name, config.edge_features > 0));
       } else {
         convs_.push_back(conv(name));
       }
@@ -131,14 +159,10 @@ class Network {
   [[nodiscard]] const nn::Layout& layout() const { return layout_; }
 
  private:
-  ConvPlace conv(const std::string& name) const {
-    const nn::Tensor& rel = layout_.at(name + ".lin_rel.weight");
-    return {rel.shape[1], rel.shape[0], rel.offset, layout_.at(name + ".lin_rel.bias").offset,
-            layout_.at(name + ".lin_root.weight").offset};
-  }
+  ConvPlace conv(const std::string& name) const { return conv_place(layout_, name, config_.edge_features > 0); }
   /// The columns that come from the node features; keeps what it computed in pass.pre.
   void fixed_inputs(std::span<const Real> parameters, const Input& input, Pass<Real>& pass) const;
-  void fixed_inputs_backward(std::span<const Real> parameters, const MessageGraph& graph, const Pass<Real>& pass,
+  void fixed_inputs_backward(std::span<const Real> parameters, const Input& input, const Pass<Real>& pass,
                              Matrix<Real> d_fixed, std::span<Real> gradient) const;
   void readout(const Matrix<Real>& h, Pass<Real>& pass) const;
   [[nodiscard]] Matrix<Real> readout_backward(std::size_t rows, const Pass<Real>& pass,
@@ -207,20 +231,19 @@ void Network<Real>::fixed_inputs(std::span<const Real> parameters, const Input& 
     pass.pre.push_back(std::move(mapped));
   }
   for (const ConvPlace& at : pre_) {
-    pass.pre.push_back(conv_forward(at, config_.activation, parameters, *input.messages, pass.pre.back()));
+    pass.pre.push_back(conv_forward(at, config_.activation, parameters, *input.messages, pass.pre.back(), input.arcs));
   }
 }
 
 template <class Real>
-void Network<Real>::fixed_inputs_backward(std::span<const Real> parameters, const MessageGraph& graph,
-                                          const Pass<Real>& pass, Matrix<Real> d_fixed,
-                                          std::span<Real> gradient) const {
+void Network<Real>::fixed_inputs_backward(std::span<const Real> parameters, const Input& input, const Pass<Real>& pass,
+                                          Matrix<Real> d_fixed, std::span<Real> gradient) const {
   for (std::size_t v = 0; v < d_fixed.rows && map_; ++v) {
     (void)linear_backward(*map_, parameters, row_of(pass.pre[0], v), row_of(d_fixed, v), gradient);
   }
   for (std::size_t l = pre_.size(); l-- > 0;) {
-    d_fixed =
-        conv_backward(pre_[l], config_.activation, parameters, graph, pass.pre[l], pass.pre[l + 1], d_fixed, gradient);
+    d_fixed = conv_backward(pre_[l], config_.activation, parameters, *input.messages, pass.pre[l], pass.pre[l + 1],
+                            d_fixed, gradient, input.arcs);
   }
 }
 
@@ -243,10 +266,10 @@ Pass<Real> Network<Real>::forward(std::span<const Real> parameters, const Input&
   // 2. Convolutions. 3. Readout.
   pass.convs.push_back(std::move(h));
   for (const GinPlace& at : gins_) {
-    pass.convs.push_back(gin_forward(at, config_.activation, parameters, graph, pass.convs.back()));
+    pass.convs.push_back(gin_forward(at, config_.activation, parameters, graph, pass.convs.back(), input.arcs));
   }
   for (const ConvPlace& at : convs_) {
-    pass.convs.push_back(conv_forward(at, config_.activation, parameters, graph, pass.convs.back()));
+    pass.convs.push_back(conv_forward(at, config_.activation, parameters, graph, pass.convs.back(), input.arcs));
   }
   readout(pass.convs.back(), pass);
 
@@ -276,19 +299,19 @@ void Network<Real>::backward(std::span<const Real> parameters, const Input& inpu
 
   Matrix<Real> d_h = readout_backward(graph.rows_out, pass, d);
   for (std::size_t l = gins_.size(); l-- > 0;) {
-    d_h =
-        gin_backward(gins_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h, gradient);
+    d_h = gin_backward(gins_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h, gradient,
+                       input.arcs);
   }
   for (std::size_t l = convs_.size(); l-- > 0;) {
     d_h = conv_backward(convs_[l], config_.activation, parameters, graph, pass.convs[l], pass.convs[l + 1], d_h,
-                        gradient);
+                        gradient, input.arcs);
   }
   if (config_.deterministic_dims() == 0) return;
   Matrix<Real> d_fixed(d_h.rows, config_.deterministic_dims());
   for (std::size_t v = 0; v < d_h.rows; ++v) {
     for (std::size_t c = 0; c < d_fixed.columns; ++c) d_fixed(v, c) = d_h(v, c);
   }
-  fixed_inputs_backward(parameters, graph, pass, std::move(d_fixed), gradient);
+  fixed_inputs_backward(parameters, input, pass, std::move(d_fixed), gradient);
 }
 
 }  // namespace tyche::engine::reference

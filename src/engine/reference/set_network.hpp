@@ -18,11 +18,7 @@ class SetNetwork {
       : config_(config), levels_(levels), layout_(nn::layout(config)), head_(layout_) {
     for (const nn::Level& level : levels) {
       auto& places = convs_.emplace_back();
-      for (const std::string& name : level.convs) {
-        const nn::Tensor& rel = layout_.at(name + ".lin_rel.weight");
-        places.push_back({rel.shape[1], rel.shape[0], rel.offset, layout_.at(name + ".lin_rel.bias").offset,
-                          layout_.at(name + ".lin_root.weight").offset});
-      }
+      for (const std::string& name : level.convs) places.push_back(conv_place(layout_, name));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "engine/core/edge_features.hpp"
 #include "support/error.hpp"
 #include "wl/set_graph.hpp"
 
@@ -135,6 +136,7 @@ BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets) 
     level.depth = job.model.layers;
     shape_.levels.push_back(level);
     shape_.spaces = shape_.links = 1;
+    if (job.model.body() == nn::Body::gin && job.model.edge_features > 0) shape_.spaces = 2;
     return;
   }
   for (std::size_t i = 0; i < sets_->levels().size(); ++i) {
@@ -202,8 +204,9 @@ void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
   }
   link.columns = out.copy(from.adjacency());
   link.scales = out.make<float>(rows);
+  const bool gin = job_.model.body() == nn::Body::gin;
   for (std::uint32_t v = 0; v < rows; ++v) {
-    out.at<float>(link.scales)[v] = mean_scale(job_.model.aggregation, from.degree(v));
+    out.at<float>(link.scales)[v] = gin ? 1.0f : mean_scale(job_.model.aggregation, from.degree(v));
   }
   // Edges go both ways and neighbours ascend: the transpose has the same rows.
   link.back_offsets = link.offsets;
@@ -216,6 +219,24 @@ void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
   if (job_.model.deterministic_dims() > 0) level.features = out.copy(std::span<const float>(job_.data.features[graph]));
   level.total = static_cast<float>(rows);
   out.block.rows[0] = rows;
+  if (job_.model.edge_features == 0) return;
+  if (!gin) {
+    level.edge_features = out.copy(std::span<const float>(edge_sums(job_, graph)));
+    return;
+  }
+  level.edge_features = out.copy(std::span<const float>(job_.data.edge_features[graph]));
+  link.edges = out.make<std::uint32_t>(entries);
+  const std::vector<std::uint64_t> edge_of = from.edges_of_arcs();
+  for (std::uint32_t e = 0; e < entries; ++e) {
+    out.at<std::uint32_t>(link.edges)[e] = static_cast<std::uint32_t>(edge_of[e]);
+  }
+  const std::vector<Edge> edges = from.edges();
+  level.edge_ends = out.make<std::uint32_t>(2 * edges.size());
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    out.at<std::uint32_t>(level.edge_ends)[2 * e] = edges[e].first;
+    out.at<std::uint32_t>(level.edge_ends)[2 * e + 1] = edges[e].second;
+  }
+  out.block.rows[1] = static_cast<std::uint32_t>(edges.size());
 }
 
 void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) const {

@@ -10,6 +10,7 @@
 /// rows of one space from those of another by way of a *link*. Where all layers of a level work on the same rows there
 /// is one space and one link; on quotients there is a space a round and a link a layer. A graph's classes of the last
 /// round stand in the order the quotient lists them, so that the first of several equal maxima is the CPU engine's.
+/// A gin with edge features has a second space: the edges of the graph.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,7 @@ struct LinkPlaces {
   Place counts = kNowhere;         ///< uint16_t, one an entry; nowhere: all 1
   Place scales = kNowhere;         ///< float, one a row out; nowhere: all 1
   Place roots = kNowhere;          ///< one a row out; nowhere: row v itself
+  Place edges = kNowhere;          ///< gin with edge features: the edge, one an entry
   Place back_offsets = kNowhere;   ///< rows in + 1
   Place back_columns = kNowhere;   ///< rows out, ascending for each row in
   Place back_values = kNowhere;    ///< float: count · scale
@@ -41,13 +43,15 @@ struct LinkPlaces {
 
 /// What a level starts from and ends in.
 struct LevelPlaces {
-  Place features = kNowhere;      ///< float, rows of round 0 × input features
-  Place types = kNowhere;         ///< which one-hot column, one a row of round 0
-  Place nodes = kNowhere;         ///< k rows of the last round of level 0 for each row of round 0
-  Place up_offsets = kNowhere;    ///< the transpose of `nodes`: rows of the last round of level 0, + 1
-  Place up_rows = kNowhere;       ///< rows of round 0, ascending
-  Place multiplicity = kNowhere;  ///< float, one a row of the last round; nowhere: all 1
-  float total = 0;                ///< sum of the multiplicities
+  Place features = kNowhere;       ///< float, rows of round 0 × input features
+  Place types = kNowhere;          ///< which one-hot column, one a row of round 0
+  Place nodes = kNowhere;          ///< k rows of the last round of level 0 for each row of round 0
+  Place up_offsets = kNowhere;     ///< the transpose of `nodes`: rows of the last round of level 0, + 1
+  Place up_rows = kNowhere;        ///< rows of round 0, ascending
+  Place multiplicity = kNowhere;   ///< float, one a row of the last round; nowhere: all 1
+  Place edge_features = kNowhere;  ///< float: gcn: edge_sums(), a row per node; gin: a row per edge
+  Place edge_ends = kNowhere;      ///< gin with edge features: the two nodes of every edge
+  float total = 0;                 ///< sum of the multiplicities
 };
 
 struct GraphBlock {

@@ -52,6 +52,7 @@ struct alignas(16) StepEntry {
   float correction2_sqrt;  ///< of Adam
   int units;               ///< 0: the trial rests
   int graphs;
+  float divisor;  ///< of the sum of their gradients (core/trial_targets.hpp)
 };
 
 /// One epoch of one trial.
@@ -118,7 +119,7 @@ struct Args {
   Shared shared;
 
   const GraphEntry* graphs;
-  Targets targets;  ///< of the graphs
+  Targets targets;  ///< of the graphs, by trial
   Loss loss;
   const unsigned short* row_offsets;
   const unsigned short* neighbours;

@@ -105,8 +105,9 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
   members.rows = one.nodes + two.nodes;
   members.padded = members.rows > 0 ? (members.rows + 15) & ~15 : 16;
   if (tid == 0) {
-    names.target[0] = a.targets[unit.graph[0]];
-    if (members.graphs == 2) names.target[1] = a.targets[unit.graph[1]];
+    const Targets targets = a.targets.of_trial(static_cast<std::size_t>(names.trial));
+    names.target[0] = targets[unit.graph[0]];
+    if (members.graphs == 2) names.target[1] = targets[unit.graph[1]];
     *reinterpret_cast<Names*>(sm + a.shared.names) = names;
   }
 

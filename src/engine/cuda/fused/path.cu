@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/core/inputs.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
@@ -152,11 +153,12 @@ class FusedPath final : public Path {
     fixed.states().save(all, stream);
     stream.sync();
     // The first moments hold the sum over graphs.
+    const double divisor = mean_divisor(job.data.targets, which);
     const auto sum = fixed.states().part(all, 0, 1);
     for (std::size_t i = 0; i < gradient_out.size(); ++i) {
-      gradient_out[i] = static_cast<float>(sum[i] / static_cast<double>(which.size()));
+      gradient_out[i] = static_cast<float>(sum[i] / divisor);
     }
-    return loss / static_cast<double>(which.size());
+    return loss / divisor;
   }
 
  private:
@@ -181,7 +183,8 @@ class FusedPath final : public Path {
       graphs.push_back(which[p]);
     }
     const OneDraw drawn = fixed.drawn(graphs, draw);
-    const std::vector<fused::StepEntry> plan = {{0, 1, static_cast<int>(units.size()), static_cast<int>(which.size())}};
+    const std::vector<fused::StepEntry> plan = {
+        {0, 1, static_cast<int>(units.size()), static_cast<int>(which.size()), 1}};
     const std::vector<fused::EpochKeys> keys = {{Fixed::key(draw), make_uint2(0, 0)}};
     const auto device_units = DeviceArray<Unit>::from(units, "graphs", stream);
     const auto device_rows = DeviceArray<unsigned>::from(first, "graphs", stream);

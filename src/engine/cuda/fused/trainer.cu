@@ -51,6 +51,8 @@ class GroupLane final : public Lane {
     const std::size_t batch = planner_.sizes().batch;
     args_ = args_of(shape, trials.size(), batch);
     tables.place(args_);
+    targets_ = DeviceTargets(job.data.targets, trials, stream);
+    args_.targets = targets_.view();
     states_.place(args_);
     reserve_chunks(batch);
     load_states();
@@ -321,6 +323,7 @@ class GroupLane final : public Lane {
   Planner planner_;
   PlanSizes sizes_;
   States states_;
+  DeviceTargets targets_;
   Workspace workspace_;
   Args args_{};
   Graph graph_;

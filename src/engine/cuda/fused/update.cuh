@@ -8,14 +8,14 @@
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
 struct StepConstants {
-  float gradient_scale;  ///< 1 / graphs of the batch
+  float gradient_scale;  ///< 1 / graphs of the batch, or what they count as
   float step_size;
   float correction;  ///< 1 / sqrt(1 - beta2^step)
   bool gradient_alone;
 };
 __device__ __forceinline__ StepConstants constants_of(const Args& a, const StepEntry& entry) {
-  return {1.0f / (a.gradient_alone ? 1.0f : static_cast<float>(entry.graphs)), entry.step_size,
-          1.0f / entry.correction2_sqrt, a.gradient_alone};
+  return {1.0f / (a.gradient_alone ? 1.0f : entry.divisor), entry.step_size, 1.0f / entry.correction2_sqrt,
+          a.gradient_alone};
 }
 
 __device__ __forceinline__ void adam(float& w, float& m, float& v, float g, const StepConstants& by) {

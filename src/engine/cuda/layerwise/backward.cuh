@@ -1,7 +1,7 @@
 #pragma once
 /// A GraphConv backwards, as kernels: gradients are gathered, never scattered, so that nothing depends on timing. Every
 /// block of threads adds up its share of the weights' gradient in registers and leaves it in a slot of its own; Adam
-/// (layerwise_ends.hpp) adds up the slots.
+/// (layerwise_ends.hpp) adds up the slots. Without links it is a linear layer.
 #include "engine/cuda/layerwise/forward.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -10,7 +10,7 @@ template <class P>
 struct BackwardArguments {
   BatchRows in_rows;
   const uint32_t* out_base;
-  const Link* links;
+  const Link* links;                      ///< null: a linear layer
   Rows<const typename P::Element> in;     ///< the layer's input
   uint32_t in_columns;                    ///< a multiple of 16
   Rows<const typename P::Element> d_out;  ///< gradient of the layer's output before its activation
@@ -35,6 +35,7 @@ struct BackwardRow {
 
 template <class P>
 __device__ __forceinline__ BackwardRow<P> backward_row(const BackwardArguments<P>& a, uint32_t row) {
+  if (a.links == nullptr) return {a.d_out.data, {nullptr, nullptr, 0}, {nullptr, nullptr, 0}, row};
   const uint32_t b = graph_of(a.in_rows.base, a.in_rows.graphs, row), v = row - a.in_rows.base[b];
   const Link& link = a.links[a.in_rows.ids[b]];
   const uint32_t begin = load_read_only(link.back_offsets + v), end = load_read_only(link.back_offsets + v + 1);
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
         const Element* block = a.weights + size_t{i * out_blocks + j} * 2 * kBlock;
         const bool second = m0 + 16 < rows;
         multiply_rows(d_in, roots, m0, second, block, n0 / 8, width / P::kStep);
-        multiply_rows(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+        if (a.links != nullptr) multiply_rows(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
       }
       if (j == own) {
         gradient.add(warp < 4 ? roots : sums, own_width, inputs, in_width, padded);
@@ -214,7 +215,7 @@ template <class P>
 struct FirstBackwardArguments {
   BatchRows out_rows;
   const uint32_t* in_base;
-  const Link* links;
+  const Link* links;  ///< null: a linear layer
   Rows<const typename P::Element> in;
   uint32_t in_columns;                    ///< a multiple of 16
   Rows<const typename P::Element> d_out;  ///< gradient of the layer's output before its activation

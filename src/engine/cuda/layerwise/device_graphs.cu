@@ -50,6 +50,7 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
         point(link.counts, base, from.counts);
         point(link.scales, base, from.scales);
         point(link.roots, base, from.roots);
+        point(link.edges, base, from.edges);
         point(link.back_offsets, base, from.back_offsets);
         point(link.back_columns, base, from.back_columns);
         point(link.back_values, base, from.back_values);
@@ -65,6 +66,8 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
         point(level.up_offsets, base, from.up_offsets);
         point(level.up_rows, base, from.up_rows);
         point(level.multiplicity, base, from.multiplicity);
+        point(level.edge_features, base, from.edge_features);
+        point(level.edge_ends, base, from.edge_ends);
         level.total = from.total;
       }
       rows_.insert(rows_.end(), block.rows.begin(), block.rows.end());

@@ -60,6 +60,8 @@ class DeviceGraphs {
   [[nodiscard]] const LevelEnds* ends(std::size_t level) const { return ends_.data() + level * count_; }
   [[nodiscard]] const uint32_t* numbers() const { return numbers_.data(); }
   [[nodiscard]] Targets targets() const { return targets_.view(); }
+  /// The graphs on the device, ascending: the i-th has the id i.
+  [[nodiscard]] std::span<const uint32_t> used() const { return used_; }
 
  private:
   [[nodiscard]] uint32_t parts(uint32_t id, std::size_t level) const;

@@ -3,6 +3,7 @@
 /// Adam. Like the layers', they give the same bits every time.
 #include "engine/core/loss.hpp"
 #include "engine/cuda/layerwise/backward.cuh"
+#include "engine/cuda/layerwise/gin.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -336,7 +337,8 @@ __global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, 
 
 // ---- Adam
 
-enum class SegmentKind : uint32_t { conv_weight, conv_bias, linear_weight, linear_bias };
+/// scalar: gin's ε, whose parts of the gradient stand one behind the other.
+enum class SegmentKind : uint32_t { conv_weight, conv_bias, linear_weight, linear_bias, scalar };
 
 /// A tensor of the parameters, and where its gradient comes from.
 struct Segment {
@@ -344,7 +346,7 @@ struct Segment {
   uint32_t offset, size;  ///< in the parameters
   uint32_t in;            ///< columns of a weight
   uint32_t matrix;        ///< 0: roots', 1: neighbours'
-  uint32_t conv;          ///< which
+  uint32_t conv;          ///< which; of a scalar, which of the slices' words
   uint32_t out_blocks, units;
   uint64_t slots;    ///< where the conv's begin
   uint64_t weights;  ///< where its blocks begin in both copies
@@ -399,6 +401,8 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
       const uint32_t slices = a.slices[segment.conv];
 #pragma unroll 8
       for (uint32_t s = group; s < slices; s += 4) sum += from[size_t{s} * segment.units * kSlot];
+    } else if (segment.kind == SegmentKind::scalar) {
+      for (uint32_t s = group; s < a.slices[segment.conv]; s += 4) sum += a.slots[segment.slots + s];
     } else {
 #pragma unroll 4
       for (uint32_t g = group; g < a.graphs; g += 4) {

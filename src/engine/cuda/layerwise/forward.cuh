@@ -1,5 +1,6 @@
 #pragma once
-/// A GraphConv forwards, as a kernel.
+/// A GraphConv forwards, as a kernel. Without links it is a linear layer, whose rows see themselves alone; with edge
+/// features (kEdges) it has one more operand, their sums (core/edge_features.hpp).
 #include "engine/cuda/layerwise/rows.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -8,7 +9,7 @@ template <class P>
 struct ForwardArguments {
   BatchRows out_rows;
   const uint32_t* in_base;
-  const Link* links;
+  const Link* links;  ///< null: a linear layer
   Rows<const typename P::Element> in;
   uint32_t in_columns;  ///< a multiple of 16
   uint32_t out_columns;
@@ -16,7 +17,11 @@ struct ForwardArguments {
   const typename P::Element* weights;
   const float* bias;
   nn::Activation activation;
-  uint32_t tile_rows;  ///< 16, 32 or 64
+  bool activates;                         ///< false: the output is as it is
+  uint32_t tile_rows;                     ///< 16, 32 or 64
+  Rows<const typename P::Element> edges;  ///< kEdges: a row per row of the output
+  uint32_t edge_columns;                  ///< a multiple of 16
+  const typename P::Element* edge_weights;
 };
 
 /// What a row of the output is made of.
@@ -32,6 +37,10 @@ template <class P>
 __device__ __forceinline__ ForwardRow<P> forward_row(const BatchRows& out_rows, const uint32_t* in_base,
                                                      const Link* links, const Rows<const typename P::Element>& in,
                                                      uint32_t row) {
+  if (links == nullptr) {
+    const typename P::Element* own = in.data + size_t{row} * in.stride;
+    return {own, own, {nullptr, nullptr, 0}, 0.0f};
+  }
   const uint32_t b = graph_of(out_rows.base, out_rows.graphs, row), v = row - out_rows.base[b];
   const Link& link = links[out_rows.ids[b]];
   const uint32_t begin = load_read_only(link.offsets + v), end = load_read_only(link.offsets + v + 1);
@@ -73,7 +82,7 @@ inline constexpr size_t kForwardShared = 2 * kBlock * sizeof(typename P::Element
 
 /// out = f([h_root | Σ h_neighbour] · W + b): one block of threads a tile of rows and 64 columns. Out is float for
 /// the last layer of a level, whose maxima must not be blurred.
-template <class P, class Out>
+template <class P, class Out, bool kEdges>
 __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   Element* roots = reinterpret_cast<Element*>(dynamic_shared());
@@ -100,7 +109,20 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
       const Element* block = a.weights + size_t{k * a.out_blocks + out_block} * 2 * kBlock;
       const bool second = m0 + 16 < rows;
       multiply_rows(acc, roots, m0, second, block, n0 / 8, width / P::kStep);
-      multiply_rows(acc, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+      if (a.links != nullptr) multiply_rows(acc, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+    }
+  }
+  if constexpr (kEdges) {
+    const uint32_t edge_blocks = (a.edge_columns + kTile - 1) / kTile;
+    for (uint32_t k = 0; k < edge_blocks; ++k) {
+      const uint32_t width = block_width(a.edge_columns, k);
+      __syncthreads();
+      copy_rows<P>(a.edges, row0, rows, padded, k * kTile, width, roots);
+      __syncthreads();
+      if (m0 < rows && n0 < columns) {
+        const Element* block = a.edge_weights + size_t{k * a.out_blocks + out_block} * 2 * kBlock;
+        multiply_rows(acc, roots, m0, m0 + 16 < rows, block, n0 / 8, width / P::kStep);
+      }
     }
   }
   const unsigned g = lane >> 2, t = lane & 3;
@@ -117,8 +139,11 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
         const uint32_t r = m0 + m * 16 + half * 8 + g;
         if (r >= rows) continue;
         Out* to = out.data + size_t{row0 + r} * out.stride + column;
-        const float z0 = activated<P::kFast>(a.activation, acc[m][n][half * 2] + bias0);
-        const float z1 = activated<P::kFast>(a.activation, acc[m][n][half * 2 + 1] + bias1);
+        float z0 = acc[m][n][half * 2] + bias0, z1 = acc[m][n][half * 2 + 1] + bias1;
+        if (a.activates) {
+          z0 = activated<P::kFast>(a.activation, z0);
+          z1 = activated<P::kFast>(a.activation, z1);
+        }
         if constexpr (sizeof(Out) == 2) {
           if (both) {
             *reinterpret_cast<unsigned*>(to) = pack2(z0, z1);

@@ -55,6 +55,28 @@ __global__ void __launch_bounds__(kThreads) input_kernel(InputArguments a, Rows<
   }
 }
 
+/// The features of edges, or their sums: a block takes kTile rows.
+struct EdgeInputArguments {
+  BatchRows rows;
+  const LevelEnds* ends;
+  uint32_t columns;
+};
+template <class P>
+__global__ void __launch_bounds__(kThreads) edge_input_kernel(EdgeInputArguments a, Rows<typename P::Element> out) {
+  __shared__ const float* from[kTile];
+  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
+  if (threadIdx.x < rows) {
+    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
+    const uint32_t local = row0 + threadIdx.x - a.rows.base[b];
+    from[threadIdx.x] = a.ends[a.rows.ids[b]].edge_features + size_t{local} * a.columns;
+  }
+  __syncthreads();
+  for (uint32_t q = threadIdx.x; q < rows * a.columns; q += kThreads) {
+    const uint32_t r = q / a.columns, column = q % a.columns;
+    out.data[size_t{row0 + r} * out.stride + column] = P::element(from[r][column]);
+  }
+}
+
 struct RandomArguments {
   BatchRows rows;
   const uint32_t* graph_numbers;  ///< of the data set, by id

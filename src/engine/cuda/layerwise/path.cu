@@ -95,8 +95,8 @@ Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> paramete
   std::vector<uint32_t> words;
   for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {
     const auto rest = std::span<const uint32_t>(ids).subspan(first);
-    plans.push_back(prepared.graphs.plan(rest.first(prepared.graphs.fitting(rest, capacity)),
-                                         prepared.network.convs.size(), words));
+    plans.push_back(
+        prepared.graphs.plan(rest.first(prepared.graphs.fitting(rest, capacity)), prepared.network.counters(), words));
   }
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
   PassInputs inputs;
@@ -136,7 +136,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
       gradient(parameters.size(), "the gradient");
   DeviceArray<uint32_t> right(ids.size(), "losses");
   std::vector<uint32_t> words;
-  const Plan plan = prepared.graphs.plan(ids, prepared.network.convs.size(), words);
+  const Plan plan = prepared.graphs.plan(ids, prepared.network.counters(), words);
   runner.complete(plan, words);
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
   PassInputs inputs;
@@ -145,6 +145,8 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   inputs.places = drawn.places();
   inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
   inputs.training = true;
+  inputs.targets = prepared.graphs.targets();
+  inputs.divisor = mean_divisor(job.data.targets, which);
   inputs.logits = logits.data();
   inputs.losses = losses.data();
   inputs.right = right.data();
@@ -162,7 +164,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   stream.sync();
   double sum = 0;
   for (const float value : loss) sum += value;
-  return sum / static_cast<double>(loss.size());
+  return sum / inputs.divisor;
 }
 
 }  // namespace
@@ -174,7 +176,6 @@ std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
 
 std::string layerwise_refuses(const Job& job) {
   const nn::Body body = job.model.body();
-  if (body == nn::Body::gin) return "it runs GraphConvs; gin runs on the CPU alone";
   return body == nn::Body::pairs ? "it runs models on nodes and sets, not " + job.model.kind : "";
 }
 

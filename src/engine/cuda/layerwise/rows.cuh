@@ -20,6 +20,7 @@ struct Link {
   const uint32_t *roots, *back_offsets, *back_columns;
   const float* back_values;
   const uint32_t *child_offsets, *children;
+  const uint32_t* edges;
 };
 
 /// What a graph's level starts from and ends in; see blocks::LevelPlaces.
@@ -27,6 +28,8 @@ struct LevelEnds {
   const float* features;
   const uint32_t *types, *nodes, *up_offsets, *up_rows;
   const float* multiplicity;
+  const float* edge_features;
+  const uint32_t* edge_ends;
   float total;
 };
 

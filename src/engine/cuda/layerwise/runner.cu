@@ -27,10 +27,22 @@ uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
 uint32_t most_rows(const Network& network, const Capacity& capacity, std::size_t level) {
   uint32_t most = 0;
   const LevelSpec& spec = network.levels[level];
-  for (std::size_t m = 0; m <= spec.convs; ++m) {
-    most = std::max(most, capacity.rows[network.matrices[spec.first_matrix + m].space]);
+  for (std::size_t m = spec.first_matrix; m <= spec.last_matrix; ++m) {
+    most = std::max(most, capacity.rows[network.matrices[m].space]);
   }
   return most;
+}
+
+// Elements of the gradient of what a gin's layer makes of edges.
+std::size_t edge_gradient_size(const Network& network, const Capacity& capacity) {
+  if (network.sums.empty() || !network.edge_matrix) return 0;
+  return std::size_t{capacity.rows[network.matrices[*network.edge_matrix].space]} * network.levels[0].gradient_stride;
+}
+
+// Blocks of threads that take 16 bytes each of so many rows.
+template <class P>
+std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
+  return (std::size_t{rows} * (columns / P::kVector) + kThreads - 1) / kThreads;
 }
 
 // Half precision has few small numbers: a mean over many rows leaves each a small gradient, so the scale grows with
@@ -48,7 +60,8 @@ float loss_scale_of(const Job& job) {
 template <class P>
 std::size_t runner_bytes(const Network& network, const Capacity& capacity) {
   std::size_t bytes = 3 * network.parameters * sizeof(float) + 2 * network.weights * sizeof(typename P::Element) +
-                      network.slots * sizeof(float);
+                      network.slots * sizeof(float) +
+                      edge_gradient_size(network, capacity) * sizeof(typename P::Element);
   for (const MatrixSpec& matrix : network.matrices) {
     bytes += std::size_t{capacity.rows[matrix.space]} * matrix.stride *
              (matrix.last ? sizeof(float) : sizeof(typename P::Element));
@@ -73,6 +86,7 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
       v_(network.parameters, "Adam's moments"),
       forward_weights_(network.weights, "the weights"),
       backward_weights_(network.weights, "the weights"),
+      edge_gradient_(edge_gradient_size(network, capacity), "the gradients of a batch"),
       at_(network.levels.size(), 0),
       factors_(std::size_t{capacity.graphs} * network.factors.size, "the head's gradients"),
       d_pooled_(std::size_t{capacity.graphs} * network.fc[0].in, "the head's gradients"),
@@ -132,7 +146,7 @@ Rows<typename P::Element> Runner<P>::matrix(std::size_t m) {
 
 template <class P>
 std::size_t Runner<P>::last_matrix(std::size_t level) const {
-  return network_.levels[level].first_matrix + network_.levels[level].convs;
+  return network_.levels[level].last_matrix;
 }
 
 template <class P>
@@ -143,8 +157,19 @@ uint32_t Runner<P>::slices(const Plan& plan, const ConvSpec& conv) const {
 }
 
 template <class P>
+uint32_t Runner<P>::slices(const Plan& plan, const SumSpec& sum) const {
+  const MatrixSpec& in = network_.matrices[sum.in];
+  return static_cast<uint32_t>(
+      std::min<std::size_t>(vector_blocks<P>(plan.rows[in.space], in.stride), sum.most_slices));
+}
+
+template <class P>
 void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
-  for (std::size_t c = 0; c < network_.convs.size(); ++c) words[plan.slices() + c] = slices(plan, network_.convs[c]);
+  const std::size_t convs = network_.convs.size();
+  for (std::size_t c = 0; c < convs; ++c) words[plan.slices() + c] = slices(plan, network_.convs[c]);
+  for (std::size_t s = 0; s < network_.sums.size(); ++s) {
+    words[plan.slices() + convs + s] = slices(plan, network_.sums[s]);
+  }
 }
 
 // ---- forwards
@@ -190,13 +215,45 @@ void Runner<P>::fill_random(const uint32_t* words, const Plan& plan, const PassI
 }
 
 template <class P>
+void Runner<P>::fill_edges(const uint32_t* words, const Plan& plan) {
+  EdgeInputArguments a{};
+  a.rows = rows(words, plan, network_.matrices[*network_.edge_matrix].space);
+  a.ends = graphs_.ends(0);
+  a.columns = job_.model.edge_features;
+  launch(edge_input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(*network_.edge_matrix));
+}
+
+template <class P>
+SumArguments<P> Runner<P>::sum_arguments(const uint32_t* words, const Plan& plan, const SumSpec& sum) {
+  const MatrixSpec& in = network_.matrices[sum.in];
+  SumArguments<P> a{};
+  a.rows = rows(words, plan, in.space);
+  a.links = graphs_.links(0);
+  a.in = {matrices_[sum.in].data(), in.stride};
+  a.columns = in.stride;
+  a.eps = parameters_.data() + sum.eps;
+  if (!sum.lin) return a;
+  const std::size_t edges = network_.convs[*sum.lin].out;
+  a.edges = {matrices_[edges].data(), network_.matrices[edges].stride};
+  a.edge_base = words + plan.base(network_.matrices[edges].space);
+  return a;
+}
+
+template <class P>
+void Runner<P>::sum_up(const uint32_t* words, const Plan& plan, const SumSpec& sum) {
+  if (sum.lin) convolve(words, plan, network_.convs[*sum.lin]);
+  const SumArguments<P> a = sum_arguments(words, plan, sum);
+  launch(sum_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, matrix(sum.out));
+}
+
+template <class P>
 void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv) {
   const MatrixSpec& in = network_.matrices[conv.in];
   const MatrixSpec& out = network_.matrices[conv.out];
   ForwardArguments<P> a{};
   a.out_rows = rows(words, plan, out.space);
   a.in_base = words + plan.base(in.space);
-  a.links = graphs_.links(conv.link);
+  a.links = conv.linear ? nullptr : graphs_.links(conv.link);
   a.in = {matrices_[conv.in].data(), in.stride};
   a.in_columns = conv.in_columns;
   a.out_columns = conv.out_columns;
@@ -204,15 +261,23 @@ void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec
   a.weights = forward_weights_.data() + conv.weights;
   a.bias = parameters_.data() + conv.bias;
   a.activation = network_.activation;
+  a.activates = conv.activates;
   a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
+  if (conv.edges) {
+    const ConvSpec& edges = network_.convs[*conv.edges];
+    a.edges = {matrices_[edges.in].data(), network_.matrices[edges.in].stride};
+    a.edge_columns = edges.in_columns;
+    a.edge_weights = forward_weights_.data() + edges.weights;
+  }
   const std::size_t count = tiles_of(a.out_rows.rows, a.tile_rows) * conv.out_blocks;
   if (out.last) {
     std::size_t level = 0;
     while (last_matrix(level) != conv.out) ++level;
-    launch(forward_kernel<P, float>, count, kThreads, kForwardShared<P>, stream_, a,
-           Rows<float>{lasts_[level].data(), out.stride});
+    launch(conv.edges ? forward_kernel<P, float, true> : forward_kernel<P, float, false>, count, kThreads,
+           kForwardShared<P>, stream_, a, Rows<float>{lasts_[level].data(), out.stride});
   } else {
-    launch(forward_kernel<P, Element>, count, kThreads, kForwardShared<P>, stream_, a, matrix(conv.out));
+    launch(conv.edges ? forward_kernel<P, Element, true> : forward_kernel<P, Element, false>, count, kThreads,
+           kForwardShared<P>, stream_, a, matrix(conv.out));
   }
 }
 
@@ -221,11 +286,14 @@ void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInput
   for (std::size_t l = 0; l < network_.levels.size(); ++l) {
     const LevelSpec& level = network_.levels[l];
     fill_inputs(words, plan, inputs, l);
+    if (l == 0 && network_.edge_matrix) fill_edges(words, plan);
     for (std::size_t c = 0; c < level.convs; ++c) {
       const ConvSpec& conv = network_.convs[level.first_conv + c];
-      if (network_.random_count > 0 && network_.random_matrix > 0 && conv.in == network_.random_matrix) {
+      const std::size_t from = conv.sum ? network_.sums[*conv.sum].in : conv.in;
+      if (network_.random_count > 0 && network_.random_matrix > 0 && from == network_.random_matrix) {
         fill_random(words, plan, inputs);
       }
+      if (conv.sum) sum_up(words, plan, network_.sums[*conv.sum]);
       convolve(words, plan, conv);
     }
     const MatrixSpec& last = network_.matrices[last_matrix(l)];
@@ -250,7 +318,7 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
   HeadArguments a{};
   a.ids = words + plan.at;
   a.graph_numbers = graphs_.numbers();
-  a.targets = graphs_.targets();
+  a.targets = inputs.targets;
   a.loss = job_.loss;
   a.levels = static_cast<uint32_t>(network_.levels.size());
   a.width = job_.model.width;
@@ -275,7 +343,7 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
   if (inputs.training) {
     a.losses = inputs.losses;
     a.right = inputs.right;
-    a.scale = loss_scale_ / static_cast<float>(plan.graphs);
+    a.scale = loss_scale_ / static_cast<float>(inputs.divisor);
     a.d_pooled = d_pooled_.data();
     a.winners = winners_.data();
   }
@@ -319,7 +387,11 @@ void Runner<P>::backward(const uint32_t* words, const Plan& plan) {
     const LevelSpec& level = network_.levels[l];
     spread(words, plan, l);
     for (std::size_t c = level.convs; c-- > 0;) {
-      convolve_back(words, plan, network_.convs[level.first_conv + c], l);
+      const ConvSpec& conv = network_.convs[level.first_conv + c];
+      const Rows<const Element> d_out{gradients_[at_[l]][l].data(), level.gradient_stride};
+      if (conv.edges) weights_back(words, plan, network_.convs[*conv.edges], d_out);
+      convolve_back(words, plan, conv, l);
+      if (conv.sum) sum_back(words, plan, network_.sums[*conv.sum], l);
     }
   }
 }
@@ -330,24 +402,12 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
   const MatrixSpec& out = network_.matrices[conv.out];
   const uint32_t stride = network_.levels[level].gradient_stride, count = slices(plan, conv);
   if (!conv.wants_input_gradient) {
-    FirstBackwardArguments<P> a{};
-    a.out_rows = rows(words, plan, out.space);
-    a.in_base = words + plan.base(in.space);
-    a.links = graphs_.links(conv.link);
-    a.in = {matrices_[conv.in].data(), in.stride};
-    a.in_columns = conv.in_columns;
-    a.d_out = {gradients_[at_[level]][level].data(), stride};
-    a.out_columns = padded16(conv.out_columns);
-    a.slots = slots_.data() + conv.slots;
-    a.slices = count;
-    a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
-    launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
-    return;
+    return weights_back(words, plan, conv, {gradients_[at_[level]][level].data(), stride});
   }
   BackwardArguments<P> a{};
   a.in_rows = rows(words, plan, in.space);
   a.out_base = words + plan.base(out.space);
-  a.links = graphs_.links(conv.link);
+  a.links = conv.linear ? nullptr : graphs_.links(conv.link);
   a.in = {matrices_[conv.in].data(), in.stride};
   a.in_columns = conv.in_columns;
   a.d_out = {gradients_[at_[level]][level].data(), stride};
@@ -361,6 +421,56 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
   a.slices = count;
   a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
   launch(backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
+  at_[level] = 1 - at_[level];
+}
+
+template <class P>
+void Runner<P>::weights_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, Rows<const Element> d_out) {
+  const MatrixSpec& in = network_.matrices[conv.in];
+  const uint32_t count = slices(plan, conv);
+  FirstBackwardArguments<P> a{};
+  a.out_rows = rows(words, plan, network_.matrices[conv.out].space);
+  a.in_base = words + plan.base(in.space);
+  a.links = conv.linear ? nullptr : graphs_.links(conv.link);
+  a.in = {matrices_[conv.in].data(), in.stride};
+  a.in_columns = conv.in_columns;
+  a.d_out = d_out;
+  a.out_columns = padded16(conv.out_columns);
+  a.slots = slots_.data() + conv.slots;
+  a.slices = count;
+  a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
+  launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
+}
+
+// From the gradient of the sums to that of their input, of ε, and of what was made of edges.
+template <class P>
+void Runner<P>::sum_back(const uint32_t* words, const Plan& plan, const SumSpec& sum, std::size_t level) {
+  const uint32_t stride = network_.levels[level].gradient_stride;
+  SumBackArguments<P> a{};
+  a.forward = sum_arguments(words, plan, sum);
+  a.d = {gradients_[at_[level]][level].data(), stride};
+  a.wanted = sum.wants_input_gradient;
+  a.d_in_columns = sum.gradient_columns;
+  a.activation = network_.activation;
+  a.activated_input = sum.activated_input;
+  a.slots = slots_.data() + sum.slots;
+  a.slices = slices(plan, sum);
+  launch(sum_back_kernel<P>, a.slices, kThreads, 0, stream_, a,
+         Rows<Element>{gradients_[1 - at_[level]][level].data(), stride});
+  if (sum.lin) {
+    const ConvSpec& lin = network_.convs[*sum.lin];
+    EdgeBackArguments<P> e{};
+    e.rows = rows(words, plan, network_.matrices[lin.out].space);
+    e.ends = graphs_.ends(level);
+    e.node_base = words + plan.base(network_.matrices[sum.in].space);
+    e.in = a.forward.in;
+    e.edges = a.forward.edges;
+    e.d = a.d;
+    e.columns = a.forward.columns;
+    launch(edge_back_kernel<P>, vector_blocks<P>(e.rows.rows, e.columns), kThreads, 0, stream_, e,
+           Rows<Element>{edge_gradient_.data(), stride});
+    weights_back(words, plan, lin, {edge_gradient_.data(), stride});
+  }
   at_[level] = 1 - at_[level];
 }
 

@@ -24,6 +24,8 @@ struct PassInputs {
   DrawnColumns drawn{};              ///< marks or colours, where the model has them
   const uint32_t* places = nullptr;  ///< of their rows: one per graph
   bool training = false;             ///< losses and gradients follow
+  Targets targets{};                 ///< training: by the ids of graphs
+  double divisor = 1;                ///< training: of the sum of losses (core/trial_targets.hpp)
   bool dropout = false;
   Key dropout_key;
   float* logits = nullptr;    ///< graphs × classes
@@ -64,11 +66,18 @@ class Runner {
   [[nodiscard]] std::size_t last_matrix(std::size_t level) const;
   void fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level);
   void fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
+  void fill_edges(const uint32_t* words, const Plan& plan);
+  [[nodiscard]] SumArguments<P> sum_arguments(const uint32_t* words, const Plan& plan, const SumSpec& sum);
+  void sum_up(const uint32_t* words, const Plan& plan, const SumSpec& sum);
+  void sum_back(const uint32_t* words, const Plan& plan, const SumSpec& sum, std::size_t level);
   void convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv);
   void convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level);
+  /// The weights' gradient alone, from that of the output.
+  void weights_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, Rows<const Element> d_out);
   void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   void spread(const uint32_t* words, const Plan& plan, std::size_t level);
   [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
+  [[nodiscard]] uint32_t slices(const Plan& plan, const SumSpec& sum) const;
   AdamArguments<P> adam(Update update);
 
   const Job& job_;
@@ -81,6 +90,7 @@ class Runner {
   std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones
   std::vector<DeviceArray<float>> lasts_;           ///< one a level
   std::vector<DeviceArray<Element>> gradients_[2];  ///< one a level
+  DeviceArray<Element> edge_gradient_;              ///< gin with edge features: of its messages' part, a row per edge
   std::vector<std::size_t> at_;                     ///< level: which of the two holds the gradient of its inputs
   std::vector<DeviceArray<float>> part_values_;     ///< one a level
   std::vector<DeviceArray<uint32_t>> part_rows_;

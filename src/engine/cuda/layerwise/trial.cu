@@ -29,13 +29,14 @@ TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs
       draws_(draws),
       network_(network),
       runner_(job, graphs, network, capacity, stream_),
+      targets_(job.data.targets, std::span(&trial, 1), graphs.used(), stream_),
       step_(trial.state.step),
       device_train_logits_(std::size_t{capacity.graphs} * job.model.classes, "logits") {
   const std::vector<uint32_t> test = ids_of(graphs, trial.test);
   for (std::size_t first = 0; first < test.size();) {
     const auto rest = std::span(test).subspan(first);
     const std::size_t count = graphs.fitting(rest, capacity);
-    test_plans_.push_back(graphs.plan(rest.first(count), network.convs.size(), test_words_));
+    test_plans_.push_back(graphs.plan(rest.first(count), network.counters(), test_words_));
     first += count;
   }
   device_test_words_ = DeviceArray<uint32_t>::from(test_words_, "batches", stream_);
@@ -59,8 +60,10 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
   first_epoch_ = epochs[0].first;
   const uint32_t most = std::min(epochs[0].count, kMostEpochs);
   epochs_ = evaluations_ = 0;
+  const Targets weighted = job_.data.targets.weighted(trial_.class_weights);
   words_.clear();
   plans_.clear();
+  divisors_.clear();
   places_.clear();
   more_.clear();
   while (epochs_ < most && (epochs_ == 0 || words_.size() + more_.size() < kMostWords)) {
@@ -69,8 +72,10 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
     const auto order = ids_of(graphs_, graphs);
     draw(training_inputs(trial_, epoch).key, graphs);
     for (std::size_t first = 0; first < train; first += job_.batch) {
-      const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, train - first));
-      plans_.push_back(graphs_.plan(batch, network_.convs.size(), words_));
+      const std::size_t count = std::min<std::size_t>(job_.batch, train - first);
+      const auto batch = std::span(order).subspan(first, count);
+      divisors_.push_back(mean_divisor(weighted, std::span(graphs).subspan(first, count)));
+      plans_.push_back(graphs_.plan(batch, network_.counters(), words_));
       runner_.complete(plans_.back(), words_);
     }
     if (evaluation_due(job_, epoch)) {
@@ -132,10 +137,12 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
   inputs.training = true;
   inputs.dropout = true;
   inputs.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
+  inputs.targets = targets_.view();
   inputs.logits = device_train_logits_.data();
   for (std::size_t b = 0; b < batches; ++b) {
     const Plan& plan = plans_[e * batches + b];
     if (inputs.drawn.columns > 0) inputs.places = next_places_ + b * job_.batch;
+    inputs.divisor = divisors_[e * batches + b];
     inputs.losses = device_losses_.data() + e * train + b * job_.batch;
     inputs.right = device_right_.data() + e * train + b * job_.batch;
     runner_.forward(device_words_.data(), plan, inputs);

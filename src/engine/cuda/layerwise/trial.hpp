@@ -36,6 +36,7 @@ class TrialLane final : public Lane {
   const Network& network_;
   Stream stream_;
   Runner<P> runner_;
+  DeviceTargets targets_;
 
   // The test graphs: planned once.
   std::vector<Plan> test_plans_;
@@ -47,6 +48,7 @@ class TrialLane final : public Lane {
   uint32_t first_epoch_ = 0, epochs_ = 0, evaluations_ = 0;
   uint64_t step_ = 0;
   std::vector<Plan> plans_;
+  std::vector<double> divisors_;  ///< one per plan
   std::vector<uint32_t> words_;
   PinnedArray<uint32_t> pinned_words_;
   DeviceArray<uint32_t> device_words_;

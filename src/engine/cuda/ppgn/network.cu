@@ -348,6 +348,11 @@ void PpgnNetwork<T>::restore_state() {
 }
 
 template <class T>
+void PpgnNetwork<T>::set_targets(const Targets& targets) {
+  m_->data.targets = targets;
+}
+
+template <class T>
 void PpgnNetwork<T>::forward(const PpgnBatch& batch, const PpgnDraw& draw, float scale) {
   Memory& m = *m_;
   const unsigned channels = m.layout.channels();

@@ -78,6 +78,8 @@ class PpgnNetwork {
   void keep_state();            ///< remembers parameters and moments on the device
   void restore_state();         ///< back to what was remembered
 
+  /// In place of the job's; on the device.
+  void set_targets(const Targets& targets);
   /// Forward, losses, and the gradient of the logits times `scale`.
   void forward(const PpgnBatch& batch, const PpgnDraw& draw, float scale);
   /// Gradients of the batch's weights, times forward's scale.

@@ -68,6 +68,8 @@ class TrialLane final : public PlainLane {
         test_list_(trial.test.size(), "list of graphs"),
         step_(trial.state.step) {
     network_.upload(trial_.state);
+    targets_ = DeviceTargets(job.data.targets, std::span(&trial, 1), stream_);
+    network_.set_targets(targets_.view());
     test_.prepare(job_, data_, trial_.test, test_list_, stream_);
   }
 
@@ -98,9 +100,11 @@ class TrialLane final : public PlainLane {
     network_.begin();
     begin_.record(stream_);
     std::uint64_t step = step_;
+    const Targets weighted = job_.data.targets.weighted(trial_.class_weights);
     const PpgnDraw draw{training_inputs(trial_, number).key};
     for (const PpgnBatch& batch : train_.batches) {
-      network_.forward(batch, draw, scale / static_cast<float>(batch.count));
+      const double divisor = mean_divisor(weighted, std::span(order).subspan(batch.first, batch.count));
+      network_.forward(batch, draw, scale / static_cast<float>(divisor));
       network_.backward(batch);
       network_.adam(AdamStep(++step, trial_.learning_rate), batch.rows, scale);
     }
@@ -142,6 +146,7 @@ class TrialLane final : public PlainLane {
   unsigned lanes_;
   Stream stream_;
   PpgnNetwork<T> network_;
+  DeviceTargets targets_;
   DeviceArray<PpgnGraph> train_list_, test_list_;
   Pass train_, test_;
   Event begin_, trained_;
@@ -217,11 +222,12 @@ class PpgnPath final : public Path {
     if (which.empty()) return 0;
     Single single(job, threads_, parameters, which, draw);
     std::vector<float> losses(which.size());
+    const double divisor = mean_divisor(job.data.targets, which);
     for (const float scale : loss_scales<T>()) {
       single.network.begin();
       single.network.clear_gradient();
       for (const PpgnBatch& batch : single.pass.batches) {
-        single.network.forward(batch, single.draw(), scale / static_cast<float>(which.size()));
+        single.network.forward(batch, single.draw(), scale / static_cast<float>(divisor));
         single.network.backward(batch);
         single.network.add_gradient(batch.rows, scale);
       }
@@ -229,7 +235,7 @@ class PpgnPath final : public Path {
       single.network.gradient(gradient_out);
       Tally tally;
       for (const float loss : losses) tally.add(loss, false);
-      return tally.loss / static_cast<double>(which.size());
+      return tally.loss / divisor;
     }
     return make_ppgn_path(Precision::fp32, threads_)->gradient(job, parameters, which, draw, gradient_out, logits_out);
   }

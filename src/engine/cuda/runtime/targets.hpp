@@ -3,12 +3,14 @@
 ///
 ///   const DeviceTargets targets(job.data.targets, used, stream);
 ///   arguments.targets = targets.view();                             // targets[i] is that of graph used[i]
+///   const DeviceTargets own(job.data.targets, trials, everyone, stream);
+///   arguments.targets = own.view();                                 // targets.of_trial(t)[i]
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <vector>
 
-#include "engine/core/targets.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/cuda/runtime/device.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -18,35 +20,53 @@ class DeviceTargets {
   DeviceTargets() = default;
   /// Of the graphs `used`, in this order.
   DeviceTargets(const Targets& all, std::span<const std::uint32_t> used, Stream& stream) {
-    constexpr const char* kWhat = "targets of the graphs";
-    std::vector<std::uint32_t> labels;
-    std::vector<float> values;
-    columns_ = all.columns();
-    for (const std::uint32_t graph : used) {
-      const Target target = all[graph];
-      if (columns_ > 0) {
-        values.insert(values.end(), target.values, target.values + columns_);
-      } else {
-        labels.push_back(target.label);
-      }
-    }
-    if (columns_ > 0) {
-      values_ = DeviceArray<float>::from(values, kWhat, stream);
-    } else {
-      labels_ = DeviceArray<std::uint32_t>::from(labels, kWhat, stream);
-    }
-    stream.sync();  // before the vectors go
+    add(all, used);
+    upload(stream);
+  }
+  /// The same as each trial has them (core/trial_targets.hpp).
+  DeviceTargets(const Targets& all, std::span<const Trial> trials, std::span<const std::uint32_t> used,
+                Stream& stream) {
+    for (const Trial& trial : trials) add(TrialTargets(all, trial).view(), used, trial.class_weights);
+    upload(stream);
   }
   /// Of all graphs.
   DeviceTargets(const Targets& all, Stream& stream) : DeviceTargets(all, everyone(all.size()), stream) {}
+  DeviceTargets(const Targets& all, std::span<const Trial> trials, Stream& stream)
+      : DeviceTargets(all, trials, everyone(all.size()), stream) {}
 
   /// For kernels.
   [[nodiscard]] Targets view() const {
-    if (columns_ > 0) return Targets::real({values_.data(), values_.size()}, columns_);
-    return {labels_.data(), labels_.size()};
+    if (columns_ > 0) return Targets::real({values_.data(), count_ * columns_}, columns_).by_trial(count_ * columns_);
+    const Targets labels(labels_.data(), count_);
+    return labels.weighted({weights_.data(), weights_.size()}).by_trial(classes_);
   }
 
  private:
+  // Labels are the same for all trials; rows and weights are not.
+  void add(const Targets& own, std::span<const std::uint32_t> used, std::span<const float> weights = {}) {
+    columns_ = own.columns();
+    count_ = used.size();
+    classes_ = weights.size();
+    const bool first = host_labels_.empty();
+    for (const std::uint32_t graph : used) {
+      const Target target = own[graph];
+      if (columns_ > 0) {
+        host_values_.insert(host_values_.end(), target.values, target.values + columns_);
+      } else if (first) {
+        host_labels_.push_back(target.label);
+      }
+    }
+    host_weights_.insert(host_weights_.end(), weights.begin(), weights.end());
+  }
+  void upload(Stream& stream) {
+    constexpr const char* kWhat = "targets of the graphs";
+    values_ = DeviceArray<float>::from(host_values_, kWhat, stream);
+    labels_ = DeviceArray<std::uint32_t>::from(host_labels_, kWhat, stream);
+    weights_ = DeviceArray<float>::from(host_weights_, kWhat, stream);
+    stream.sync();  // before the vectors go
+    host_values_ = host_weights_ = {};
+    host_labels_ = {};
+  }
   static std::vector<std::uint32_t> everyone(std::size_t count) {
     std::vector<std::uint32_t> graphs(count);
     std::iota(graphs.begin(), graphs.end(), 0u);
@@ -54,8 +74,10 @@ class DeviceTargets {
   }
 
   DeviceArray<std::uint32_t> labels_;
-  DeviceArray<float> values_;
-  std::size_t columns_ = 0;
+  DeviceArray<float> values_, weights_;
+  std::size_t columns_ = 0, count_ = 0, classes_ = 0;
+  std::vector<std::uint32_t> host_labels_;  // these three while it is made
+  std::vector<float> host_values_, host_weights_;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

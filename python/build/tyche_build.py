@@ -1,0 +1,175 @@
+"""The build backend (PEP 517) and what script/wheel runs: builds libtyche_c.so and packs the wheel.
+
+    python3 python/build/tyche_build.py dist                        # builds in build-wheel, packs dist/tyche-….whl
+    python3 python/build/tyche_build.py dist --library LIB.so       # packs a library that was built elsewhere
+
+Beside the library travel the shared libraries it needs that are not glibc's; its RPATH is $ORIGIN, so it finds them. The
+standard library of Python is all that is used here.
+"""
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from typing import Any, Dict, List, Optional
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build-wheel"
+GLIBC = (2, 36)
+PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
+#: What every Linux has: glibc's own libraries, and the driver's where there is a GPU.
+SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda)\.so|^linux-vdso")
+#: Debian's packages whose code is in the library or beside it.
+LICENSED = ["libbliss2", "libgmp10", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
+            "libgcc-s1", "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
+            "libboost1.74-dev"]
+
+
+def version() -> str:
+    """Of the project: CMakeLists.txt says it."""
+    found = re.search(r"project\(tyche VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
+    if not found:
+        raise SystemExit("wheel: CMakeLists.txt names no version")
+    return found.group(1)
+
+
+def run(*command: Any) -> str:
+    done = subprocess.run([str(word) for word in command], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"wheel: '{' '.join(map(str, command))}' failed\n{done.stdout}")
+    return done.stdout
+
+
+def build() -> pathlib.Path:
+    """The library, with everything in it that Debian has as position-independent code."""
+    jobs = os.environ.get("TYCHE_JOBS", str(len(os.sched_getaffinity(0))))
+    # Debian's static bliss and gmp are not position-independent.
+    shared = [f"-DTYCHE_{name.upper()}_LIBRARY={run('g++', f'-print-file-name=lib{name}.so').strip()}"
+              for name in ("bliss", "gmp")]
+    run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTYCHE_PORTABLE=ON",
+        "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared)
+    run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
+    if "tyche_web:" in run("cmake", "--build", BUILD, "--target", "help"):
+        run("cmake", "--build", BUILD, "--target", "tyche_web")
+    return BUILD / "libtyche_c.so"
+
+
+def needed(library: pathlib.Path) -> Dict[str, pathlib.Path]:
+    """The shared libraries that one needs and that a machine may lack, by name."""
+    out: Dict[str, pathlib.Path] = {}
+    for line in run("ldd", library).splitlines():
+        found = re.match(r"\s*(\S+)(?: => (\S+))?", line)
+        if not found or SYSTEM.match(pathlib.Path(found.group(1)).name):
+            continue
+        if found.group(2) in (None, "not"):
+            raise SystemExit(f"wheel: {library} needs {found.group(1)}, which is not here")
+        out[found.group(1)] = pathlib.Path(found.group(2)).resolve()
+    return out
+
+
+def check_glibc(library: pathlib.Path) -> None:
+    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "--dyn-syms", "--wide", library))
+    newest = max(((int(a), int(b)) for a, b in versions), default=(0, 0))
+    if newest > GLIBC:
+        raise SystemExit(f"wheel: {library.name} wants glibc {newest[0]}.{newest[1]}, newer than {GLIBC[0]}.{GLIBC[1]}")
+
+
+def metadata_text() -> str:
+    return (f"Metadata-Version: 2.1\nName: tyche\nVersion: {version()}\n"
+            "Summary: Graph neural networks with random node initialisation\nLicense: Apache-2.0\n"
+            "Requires-Python: >=3.9\nRequires-Dist: numpy>=1.20\nDescription-Content-Type: text/markdown\n\n"
+            + (ROOT / "docs/python.md").read_text(encoding="utf-8"))
+
+
+def licences() -> Dict[str, bytes]:
+    out = {"LICENSE": (ROOT / "LICENSE").read_bytes()}
+    for package in LICENSED:
+        path = pathlib.Path("/usr/share/doc") / package / "copyright"
+        if path.exists():
+            out[f"{package}.txt"] = path.read_bytes()
+    return out
+
+
+def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """Packs the wheel: the module, the library, what it needs, the report's page, licences."""
+    info = f"tyche-{version()}.dist-info"
+    name = f"tyche-{version()}-py3-none-{PLATFORM}.whl"
+    files: Dict[str, bytes] = {}
+    for path in sorted((ROOT / "python/tyche").glob("*")):
+        if path.suffix in (".py", ".typed"):
+            files[f"tyche/{path.name}"] = path.read_bytes()
+    with tempfile.TemporaryDirectory() as scratch:
+        for soname, origin in {"libtyche_c.so": library.resolve(), **needed(library)}.items():
+            copy = pathlib.Path(scratch) / soname
+            shutil.copy(origin, copy)
+            run("strip", "--strip-unneeded", copy)
+            check_glibc(copy)
+            files[f"tyche/_lib/{soname}"] = copy.read_bytes()
+    share = library.resolve().parent / "share/tyche"
+    for path in sorted(share.rglob("*")):
+        if path.is_file():
+            files[f"tyche/_lib/share/tyche/{path.relative_to(share)}"] = path.read_bytes()
+    for licence, text in licences().items():
+        files[f"{info}/licenses/{licence}"] = text
+    files[f"{info}/METADATA"] = metadata_text().encode()
+    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n".encode()
+    record = []
+    for path_in, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        record.append(f"{path_in},sha256={digest},{len(content)}")
+    files[f"{info}/RECORD"] = ("\n".join(record) + f"\n{info}/RECORD,,\n").encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path_in, content in files.items():
+            entry = zipfile.ZipInfo(path_in, (2026, 1, 1, 0, 0, 0))  # the same bytes for the same content
+            entry.external_attr = (0o755 if ".so" in path_in else 0o644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            wheel.writestr(entry, content)
+    return folder / name
+
+
+# ---- PEP 517
+
+def get_requires_for_build_wheel(config_settings: Optional[Dict[str, Any]] = None) -> List[str]:
+    return []
+
+
+def get_requires_for_build_sdist(config_settings: Optional[Dict[str, Any]] = None) -> List[str]:
+    return []
+
+
+def build_wheel(wheel_directory: str, config_settings: Optional[Dict[str, Any]] = None,
+                metadata_directory: Optional[str] = None) -> str:
+    named = os.environ.get("TYCHE_LIBRARY")  # built already
+    return pack(pathlib.Path(named) if named else build(), pathlib.Path(wheel_directory)).name
+
+
+def build_sdist(sdist_directory: str, config_settings: Optional[Dict[str, Any]] = None) -> str:
+    stem = f"tyche-{version()}"
+    out = pathlib.Path(sdist_directory) / f"{stem}.tar.gz"
+    with tarfile.open(out, "w:gz") as archive:
+        for name in run("git", "ls-files").splitlines():
+            archive.add(ROOT / name, f"{stem}/{name}")
+    return out.name
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("folder", type=pathlib.Path, help="where the wheel goes")
+    words.add_argument("--library", type=pathlib.Path, help="a libtyche_c.so that was built elsewhere")
+    call = words.parse_args()
+    wheel = pack(call.library or build(), call.folder)
+    print(f"{wheel} ({wheel.stat().st_size / 1e6:.1f} MB)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Graph neural networks with random node initialisation: data sets with proof, the Weisfeiler-Leman tests, networks,
+the universality theorem. One native library does the work; NumPy is all it needs in Python.
+
+>>> import tyche
+>>> exp = tyche.datasets.exp(pairs=20, seed=1)           # pairs of graphs that 1-WL cannot tell apart
+>>> tyche.wl(exp[0], exp[1]).distinguished
+False
+>>> tyche.wl(exp[0], exp[1], dim=2).distinguished
+True
+>>> clf = tyche.GraphClassifier(random="colours", width=16, epochs=10, seed=1, device="cpu").fit(exp)
+>>> 0 <= clf.score(exp, draws=4) <= 1
+True
+"""
+from __future__ import annotations
+
+from . import datasets, theory
+from ._convert import (as_graph, as_set, from_edges, from_graph6, from_networkx, from_pyg, from_scipy, to_graph6,
+                       to_networkx, to_pyg, to_scipy)
+from ._display import Pair, pair
+from ._errors import Error, InputError, InternalError, IoError
+from ._estimators import GraphClassifier, NotFittedError, about
+from ._graphs import Graph, GraphSet
+from ._library import version as _version
+from ._results import Distinguished, distinguish, report
+from ._tests import Certificate, Comparison, certify, colours, individualise, random_columns, wl
+from ._training import Model, Predictions, TrainResult, train
+
+__version__ = _version()
+
+__all__ = [
+    "Certificate", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphSet", "InputError",
+    "InternalError", "IoError", "Model", "NotFittedError", "Pair", "Predictions", "TrainResult", "about", "as_graph",
+    "as_set", "certify", "colours", "datasets", "distinguish", "from_edges", "from_graph6", "from_networkx", "from_pyg",
+    "from_scipy", "individualise", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
+    "to_scipy", "train", "wl",
+]

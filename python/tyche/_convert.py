@@ -1,0 +1,349 @@
+"""Graphs from and to what else there is in Python: NetworkX, PyTorch Geometric, SciPy, graph6."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._errors import InputError
+from ._graphs import Graph, GraphSet
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+
+class _Parts(NamedTuple):
+    """One graph, taken apart."""
+
+    nodes: int
+    ends: NDArray[np.int64]  # 2 × edges
+    both_ways: bool
+    types: Optional[NDArray[Any]] = None
+    attributes: Optional[NDArray[Any]] = None
+    edge_labels: Optional[NDArray[Any]] = None
+    edge_attributes: Optional[NDArray[Any]] = None
+    label: Optional[int] = None
+    target: Optional[NDArray[Any]] = None
+
+    def doubled(self) -> "_Parts":
+        """With every edge both ways."""
+        if self.both_ways:
+            return self
+        twice: Callable[[Optional[NDArray[Any]]], Optional[NDArray[Any]]]
+        twice = lambda a: None if a is None else np.concatenate([a, a])  # noqa: E731
+        return self._replace(ends=np.concatenate([self.ends, self.ends[::-1]], axis=1), both_ways=True,
+                             edge_labels=twice(self.edge_labels), edge_attributes=twice(self.edge_attributes))
+
+
+def _numpy(value: Any) -> NDArray[Any]:
+    """A tensor, or anything else, as an array."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    return np.asarray(value)
+
+
+def _whole(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "iub"
+
+
+def _parts_of_graph(g: Graph) -> _Parts:
+    return _Parts(g.num_nodes, g.edge_index, True, g.types, g.attributes, g.edge_labels, g.edge_attributes, g.label,
+                  g.target)
+
+
+def _parts_of_networkx(g: Any) -> _Parts:
+    if g.is_directed() or g.is_multigraph():
+        raise InputError("a directed graph or a multigraph; expected a networkx.Graph (to_undirected() makes one)")
+    place = {node: i for i, node in enumerate(g.nodes)}
+    ends = np.array([[place[u], place[v]] for u, v in g.edges], dtype=np.int64).reshape(-1, 2).T
+    types = [data.get("type") for _, data in g.nodes(data=True)]
+    labels = [data.get("label") for _, _, data in g.edges(data=True)]
+    some = [t is not None for t in types]
+    if any(some) and not all(some):
+        raise InputError(f"{sum(some)} of {len(types)} nodes have a 'type'; expected one on all of them, or on none")
+    some_labels = any(label is not None for label in labels)
+    label = g.graph.get("label", g.graph.get("y"))
+    return _Parts(len(place), ends, False,
+                  types=np.array(types) if any(some) else None,
+                  edge_labels=np.array([0 if own is None else own for own in labels]) if some_labels else None,
+                  label=None if label is None else int(label))
+
+
+def _parts_of_scipy(matrix: Any) -> _Parts:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"expected a square adjacency matrix, found the shape {matrix.shape}")
+    coo = matrix.tocoo()
+    if hasattr(coo, "sum_duplicates"):
+        coo = coo.copy()
+        coo.sum_duplicates()
+    there = coo.data != 0
+    return _Parts(int(matrix.shape[0]), np.stack([coo.row[there], coo.col[there]]).astype(np.int64), True)
+
+
+def _parts_of_pyg(data: Any) -> _Parts:
+    """Anything with edge_index and, where they are there, x, edge_attr, y and num_nodes."""
+    get: Callable[[str], Any] = lambda name: getattr(data, name, None)  # noqa: E731
+    ends = _numpy(get("edge_index"))
+    if ends.size == 0:
+        ends = np.empty((2, 0), np.int64)
+    if ends.ndim != 2 or ends.shape[0] != 2:
+        raise InputError(f"edge_index: expected two rows, found the shape {ends.shape}")
+    types = attributes = None
+    if get("x") is not None:
+        x = _numpy(data.x)
+        x = x.reshape(-1, 1) if x.ndim == 1 else x
+        if x.ndim != 2:
+            raise InputError(f"x: expected one row per node, found the shape {x.shape}")
+        # One column of whole numbers names types; all else are features as they are.
+        types, attributes = (x[:, 0], None) if _whole(x) and x.shape[1] == 1 else (None, x)
+    if get("tyche_types") is not None:
+        types = _numpy(data.tyche_types).reshape(-1)
+    nodes = get("num_nodes")
+    if nodes is None:
+        rows = attributes if attributes is not None else types
+        nodes = len(rows) if rows is not None else (int(ends.max()) + 1 if ends.size else 0)
+    edge_labels = edge_attributes = None
+    if get("edge_attr") is not None:
+        e = _numpy(data.edge_attr)
+        e = e.reshape(-1, 1) if e.ndim == 1 else e
+        edge_labels, edge_attributes = (e[:, 0], None) if _whole(e) and e.shape[1] == 1 else (None, e)
+    label, target = None, None
+    if get("y") is not None:
+        y = _numpy(data.y).reshape(-1)
+        if y.size == 1 and _whole(y):
+            label = int(y[0])
+        else:
+            target = y.astype(np.float32)
+    return _Parts(int(nodes), ends.astype(np.int64), True, types, attributes, edge_labels, edge_attributes, label, target)
+
+
+def _parts(item: Any) -> _Parts:
+    """One graph in any of the forms this module knows."""
+    if isinstance(item, Graph):
+        return _parts_of_graph(item)
+    if isinstance(item, (str, bytes)):
+        return _parts_of_graph(from_graph6(item))
+    if hasattr(item, "edge_index"):
+        return _parts_of_pyg(item)
+    if hasattr(item, "is_multigraph"):
+        return _parts_of_networkx(item)
+    if hasattr(item, "tocoo"):
+        return _parts_of_scipy(item)
+    raise InputError(
+        f"a {type(item).__name__} is no graph: expected a tyche.Graph, a networkx.Graph, something with edge_index "
+        "(PyTorch Geometric's Data), a SciPy sparse matrix, or a graph6 string"
+    )
+
+
+def _stack(name: str, parts: List[_Parts], arrays: List[Optional[NDArray[Any]]], rows: List[int]) -> Any:
+    """What some graphs have, one after another; all of them must have it, in as many rows and columns as they should."""
+    given = [a is not None for a in arrays]
+    if not any(given):
+        return None
+    if not all(given):
+        raise InputError(f"graph {given.index(False)} has no {name}, others have", given.index(False))
+    width = {np.asarray(a).reshape(len(np.asarray(a)), -1).shape[1] for a in arrays if np.asarray(a).size}
+    if len(width) > 1:
+        raise InputError(f"{name}: expected equally many columns in all graphs, found {sorted(width)}")
+    columns = width.pop() if width else 1
+    flat = []
+    for g, (array, count) in enumerate(zip(arrays, rows)):
+        own = np.asarray(array)
+        if len(own) != count:
+            raise InputError(f"graph {g}: {len(own)} rows of {name}, expected {count}", g)
+        flat.append(own.reshape(count, columns))
+    out = np.concatenate(flat) if flat else np.empty((0, columns))
+    return out[:, 0] if columns == 1 and name in ("types", "edge labels") else out
+
+
+def _joined(parts: List[_Parts], name: str) -> GraphSet:
+    if any(p.both_ways for p in parts):
+        parts = [p.doubled() for p in parts]
+    for g, p in enumerate(parts):
+        if p.nodes < 0:
+            raise InputError(f"graph {g}: {p.nodes} nodes", g)
+    node_ptr = np.concatenate([[0], np.cumsum([p.nodes for p in parts], dtype=np.uint64)]).astype(np.uint64)
+    edges = [p.ends.shape[1] for p in parts]
+    edge_ptr = np.concatenate([[0], np.cumsum(edges, dtype=np.uint64)]).astype(np.uint64)
+    ends = np.concatenate([p.ends for p in parts], axis=1) if parts else np.empty((2, 0), np.int64)
+    labelled = [p.label is not None for p in parts]
+    if any(labelled) and not all(labelled):
+        raise InputError(f"graph {labelled.index(False)} has no label, others have", labelled.index(False))
+    nodes = [p.nodes for p in parts]
+    zeros: Callable[[Any, int], Any] = lambda a, n: np.zeros(n, np.uint32) if a is None else a  # noqa: E731
+    # What nobody said is 0, as in files.
+    edge_labels, types = [p.edge_labels for p in parts], [p.types for p in parts]
+    if any(own is not None for own in edge_labels):
+        edge_labels = [zeros(own, count) for own, count in zip(edge_labels, edges)]
+    if any(own is not None for own in types):
+        types = [zeros(own, count) for own, count in zip(types, nodes)]
+    return GraphSet.from_arrays(
+        node_ptr, edge_ptr, ends, both_ways=bool(parts) and parts[0].both_ways,
+        types=_stack("types", parts, types, nodes),
+        attributes=_stack("attributes", parts, [p.attributes for p in parts], nodes),
+        edge_labels=_stack("edge labels", parts, edge_labels, edges),
+        edge_attributes=_stack("edge attributes", parts, [p.edge_attributes for p in parts], edges),
+        labels=[p.label for p in parts] if any(labelled) else None,
+        targets=_stack("targets", parts, [None if p.target is None else p.target.reshape(1, -1) for p in parts],
+                       [1] * len(parts)),
+        name=name,
+    )
+
+
+def as_set(graphs: Any, name: str = "graphs") -> GraphSet:
+    """A GraphSet of graphs in any form: a GraphSet (itself), one graph, or a list of them.
+
+    A graph is a tyche.Graph, a networkx.Graph, anything with ``edge_index`` (PyTorch Geometric's Data), a SciPy sparse
+    matrix, or a graph6 string; a list may mix them.
+
+    >>> import tyche
+    >>> tyche.as_set(["Bw", "BW"])
+    GraphSet('graphs', 2 graphs, 6 nodes, 5 edges)
+    """
+    if isinstance(graphs, GraphSet):
+        return graphs
+    if isinstance(graphs, (Graph, str, bytes)) or hasattr(graphs, "edge_index") or hasattr(graphs, "is_multigraph") \
+            or hasattr(graphs, "tocoo"):
+        return as_set([graphs], name)
+    try:
+        items = list(graphs)
+    except TypeError:
+        items = [graphs]  # _parts says what it is not
+    if items and all(isinstance(item, Graph) and item.set is items[0].set for item in items):
+        of: GraphSet = items[0].set
+        return of[np.array([item.number for item in items], dtype=np.int64)]
+    parts = []
+    for number, item in enumerate(items):
+        try:
+            parts.append(_parts(item))
+        except InputError as error:
+            raise InputError(f"graph {number}: {error}", number) from None
+    return _joined(parts, name)
+
+
+def as_graph(graph: Any) -> Graph:
+    """A Graph of one in any form; see as_set."""
+    return graph if isinstance(graph, Graph) else as_set([graph])[0]
+
+
+def from_edges(nodes: int, edges: Any, *, types: Any = None, label: Optional[int] = None, edge_labels: Any = None) -> Graph:
+    """A graph from its edges, each once.
+
+    >>> import tyche
+    >>> tyche.from_edges(4, [(0, 1), (1, 2), (2, 3)])
+    Graph(4 nodes, 3 edges)
+    """
+    ends = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges).reshape(-1, 2).T
+    if ends.size and ends.dtype.kind not in "iu":
+        raise InputError(f"edges: expected pairs of whole numbers, found {ends.dtype}")
+    parts = _Parts(int(nodes), ends.astype(np.int64), False, None if types is None else np.asarray(types),
+                   edge_labels=None if edge_labels is None else np.asarray(edge_labels), label=label)
+    return _joined([parts], "graph")[0]
+
+
+def _one_or_many(given: Any, one: bool) -> Union[Graph, GraphSet]:
+    return as_set(given)[0] if one else as_set(given)
+
+
+def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]") -> Union[Graph, GraphSet]:
+    """A Graph of a networkx.Graph, or a GraphSet of a list of them.
+
+    Nodes are numbered in their order. Read, where they are there: ``type`` of nodes, ``label`` of edges, ``label`` (or
+    ``y``) of the graph.
+    """
+    return _one_or_many(graphs, hasattr(graphs, "is_multigraph"))
+
+
+def from_pyg(graphs: Any) -> Union[Graph, GraphSet]:
+    """A Graph of a PyTorch Geometric Data (or anything with ``edge_index``), or a GraphSet of a list or dataset of them.
+
+    Every edge must be there both ways. One column of whole numbers in ``x`` (or ``edge_attr``) are types (labels of
+    edges), any other columns attributes; ``y`` is a label where it is one whole number, else real targets.
+    """
+    return _one_or_many(graphs, hasattr(graphs, "edge_index") and not isinstance(graphs, (list, tuple)))
+
+
+def from_scipy(matrices: "Union[scipy.sparse.spmatrix, Iterable[scipy.sparse.spmatrix]]") -> Union[Graph, GraphSet]:
+    """A Graph of a symmetric sparse matrix, whose entries other than 0 are edges; or a GraphSet of a list of them."""
+    return _one_or_many(matrices, hasattr(matrices, "tocoo"))
+
+
+def from_graph6(text: Union[str, bytes]) -> Graph:
+    """A graph from nauty's graph6 (or sparse6) code.
+
+    >>> import tyche
+    >>> tyche.from_graph6("Bw").to_graph6()
+    'Bw'
+    """
+    code = text.encode() if isinstance(text, str) else bytes(text)
+    given = GraphSet(_library.handle("tyche_set_parse", code, len(code), b"graph6", b"sparse6" if code[:1] == b":" else b"graph6"))
+    if len(given) != 1:
+        raise InputError(f"expected the code of one graph, found {len(given)}")
+    return given[0]
+
+
+def to_graph6(graph: Any) -> str:
+    """nauty's graph6 code: structure alone."""
+    own = as_graph(graph)
+    return str(_library.handle("tyche_graph6", *own._where()).info()["graph6"])
+
+
+def to_networkx(graph: Any) -> "networkx.Graph":
+    """A networkx.Graph: nodes 0, 1, … with ``type``, edges with ``label`` where there are any, ``graph["label"]``."""
+    import networkx
+
+    own = as_graph(graph)
+    out = networkx.Graph()
+    out.add_nodes_from((v, {"type": int(t)}) for v, t in enumerate(own.types))
+    if own.edge_labels.any():
+        both, labels = own.edge_index, own.edge_labels
+        out.add_edges_from((int(u), int(v), {"label": int(t)}) for u, v, t in zip(both[0], both[1], labels) if u < v)
+    else:
+        out.add_edges_from(own.edges.tolist())
+    if own.label is not None:
+        out.graph["label"] = own.label
+    return out
+
+
+def to_scipy(graph: Any) -> "scipy.sparse.csr_matrix":
+    """The adjacency matrix, of ones."""
+    import scipy.sparse
+
+    own = as_graph(graph)
+    nodes = own._nodes
+    starts = own.set.offsets[nodes.start:nodes.stop + 1].astype(np.int64)
+    columns = own.set.neighbours[own._arcs].astype(np.int32)
+    return scipy.sparse.csr_matrix((np.ones(columns.size, np.int8), columns, starts - (starts[0] if starts.size else 0)),
+                                   shape=(own.num_nodes, own.num_nodes))
+
+
+def to_pyg(graph: Any) -> Any:
+    """A torch_geometric.data.Data: x (attributes, or else the types as one column), edge_index, y, tyche_id.
+
+    Where nodes have attributes and types, the types are under ``tyche_types``. ``tyche_id`` is the graph's number in its
+    set, by which the transforms of tyche.pyg draw.
+    """
+    import torch
+    from torch_geometric.data import Data
+
+    own = as_graph(graph)
+    data = Data(edge_index=torch.from_numpy(np.array(own.edge_index)))
+    types = torch.from_numpy(own.types.astype(np.int64)).reshape(-1, 1)
+    if own.attributes is None:
+        data.x = types
+    else:
+        data.x = torch.from_numpy(np.array(own.attributes))
+        data.tyche_types = types
+    if own.edge_attributes is not None:
+        data.edge_attr = torch.from_numpy(np.array(own.edge_attributes))
+    elif own.edge_labels.any():
+        data.edge_attr = torch.from_numpy(own.edge_labels.astype(np.int64)).reshape(-1, 1)
+    if own.label is not None:
+        data.y = torch.tensor([own.label])
+    elif own.target is not None:
+        data.y = torch.from_numpy(np.array(own.target)).reshape(1, -1)
+    data.tyche_id = torch.tensor([own.number])
+    return data

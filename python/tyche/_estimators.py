@@ -1,0 +1,244 @@
+"""Networks as scikit-learn's estimators, by its protocol and without importing it."""
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import pathlib
+from typing import Any, Dict, List, Optional, Type, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library, _safetensors
+from ._convert import as_set
+from ._errors import Error, InputError
+from ._graphs import GraphSet
+from ._training import Model, Predictions, TrainResult, train
+
+E = TypeVar("E", bound="_Estimator")
+#: Options of training that are for real targets alone.
+NOT_OF_CLASSIFIERS: "frozenset[str]" = frozenset()
+Path = Union[str, "os.PathLike[str]"]
+
+
+class NotFittedError(Error, ValueError, AttributeError):
+    """fit() or load() comes first."""
+
+
+class _Estimator:
+    """Parameters by signature, as scikit-learn's clone, pipelines and searches expect them."""
+
+    _estimator_type: str
+
+    # ---- parameters
+
+    @classmethod
+    def _names(cls) -> List[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> Dict[str, Any]:
+        """The parameters as they were given."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self: E, **params: Any) -> E:
+        """Sets some of the parameters."""
+        for name, value in params.items():
+            if name not in self._names():
+                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(self._names())}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v is not None)
+        return f"{type(self).__name__}({given})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        """For scikit-learn 1.6 and later; earlier ones look at _estimator_type."""
+        from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+
+        classifier = self._estimator_type == "classifier"
+        return Tags(estimator_type=self._estimator_type, target_tags=TargetTags(required=False),
+                    classifier_tags=ClassifierTags() if classifier else None,
+                    regressor_tags=None if classifier else RegressorTags(),
+                    input_tags=InputTags(two_d_array=False), non_deterministic=False)
+
+    # ---- what is trained
+
+    model_: Model
+    result_: TrainResult
+
+    def _options(self) -> Dict[str, Any]:
+        """What training is told: the program's options."""
+        return {name: value for name, value in self.get_params().items() if name != "progress"}
+
+    def _fit(self, graphs: GraphSet) -> None:
+        self.result_ = train(graphs, progress=getattr(self, "progress", None), folds=1, **self._options())
+        self.model_ = self.result_.models[0]
+        self.n_iter_ = self.model_.epoch
+
+    def _fitted(self) -> Model:
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"this {type(self).__name__} is not trained yet: fit() or load() comes first")
+        return self.model_
+
+    def _said(self, X: Any, draws: int, seed: Optional[int]) -> Predictions:
+        return self._fitted().predict(X, draws, seed=seed, device=getattr(self, "device", None),
+                                      threads=getattr(self, "threads", None) or 0)
+
+    def torch_state_dict(self) -> Any:
+        """The parameters as PyTorch's state_dict, under the names a module of the same shape has (docs/models.md)."""
+        return self._fitted().torch_state_dict()
+
+    def _repr_html_(self) -> str:
+        curves = self.result_._repr_svg_() if hasattr(self, "result_") else ""
+        return f"<code>{repr(self).replace('&', '&amp;').replace('<', '&lt;')}</code>{curves}"
+
+
+class GraphClassifier(_Estimator):
+    """A network that classifies graphs: ``tyche train --folds 1``, to the same bits, as a scikit-learn estimator.
+
+    Parameters are the options of ``tyche train`` by their names; None is the program's default (``tyche train --help``,
+    or tyche.about()["train"]). What matters most: ``model`` (gcn, gin, gcn2, gcn3, gcn123, ppgn), ``random`` (features,
+    marks, colours, …) with ``rni`` (the share of random features) or ``depth``, ``layers``, ``width``, ``epochs``,
+    ``lr``, ``seed``, ``device`` (cpu, cuda, auto). ``progress``: a bar (None: where somebody may look).
+
+    X is a GraphSet, a part of one, or a list of graphs in any form that tyche.as_set takes; y the classes, by default
+    the labels of the graphs.
+
+    >>> import tyche
+    >>> exp = tyche.datasets.exp(pairs=10)
+    >>> clf = tyche.GraphClassifier(random="colours", width=16, layers=2, epochs=5, device="cpu").fit(exp)
+    >>> clf.predict(exp[:2]).shape, clf.predict_proba(exp[:2], draws=16).shape
+    ((2,), (2, 2))
+    >>> clf.classes_
+    array([0, 1], dtype=int32)
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(self, model: Optional[str] = None, *, random: Optional[str] = None, depth: Union[int, str, None] = None,
+                 rni: Optional[float] = None, rni_dist: Optional[str] = None, width: Optional[int] = None,
+                 layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
+                 readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
+                 pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
+                 epochs: Optional[int] = None, batch: Optional[int] = None, lr: Optional[float] = None,
+                 eval_every: Optional[int] = None, eval_draws: Optional[int] = None, seed: Optional[int] = None,
+                 device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
+                 precision: Optional[str] = None, no_compress: Optional[bool] = None, cache: Optional[str] = None,
+                 threads: Optional[int] = None, progress: Optional[bool] = None) -> None:
+        self.model = model
+        self.random = random
+        self.depth = depth
+        self.rni = rni
+        self.rni_dist = rni_dist
+        self.width = width
+        self.layers = layers
+        self.activation = activation
+        self.aggregation = aggregation
+        self.readout = readout
+        self.dropout = dropout
+        self.node_layers = node_layers
+        self.pair_layers = pair_layers
+        self.two_sets = two_sets
+        self.mlp_depth = mlp_depth
+        self.epochs = epochs
+        self.batch = batch
+        self.lr = lr
+        self.eval_every = eval_every
+        self.eval_draws = eval_draws
+        self.seed = seed
+        self.device = device
+        self.engine = engine
+        self.engine_path = engine_path
+        self.precision = precision
+        self.no_compress = no_compress
+        self.cache = cache
+        self.threads = threads
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> "GraphClassifier":
+        """Trains. Afterwards: ``classes_``, ``model_`` (a tyche.Model) and ``result_`` (its curves)."""
+        graphs = as_set(X)
+        self.classes_: NDArray[Any]
+        if y is None and graphs.labels is None:
+            raise InputError("the graphs have no labels: give them as y")
+        given = np.asarray(graphs.labels if y is None else y)
+        if given.ndim != 1 or given.size != len(graphs):
+            raise InputError(f"y: expected one class for each of {len(graphs)} graphs, found the shape {given.shape}")
+        self.classes_, numbers = np.unique(given, return_inverse=True)
+        # Whole numbers are labels as they are, so that files say what the program's would.
+        whole = given.dtype.kind in "iub" and np.all(np.abs(self.classes_.astype(np.int64)) < 2**31)
+        labels = given.astype(np.int32) if whole else numbers.astype(np.int32)
+        if graphs.labels is None or not np.array_equal(graphs.labels, labels):
+            graphs = graphs.with_labels(labels)
+        self._fit(graphs)
+        return self
+
+    def predict_proba(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[np.float64]:
+        """The probability of every class, averaged over ``draws`` of the random inputs: graphs × classes."""
+        return np.array(self._said(X, draws, seed).probabilities)
+
+    def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[Any]:
+        """The most probable class of every graph, as ``tyche predict --draws`` says it."""
+        said = self._said(X, draws, seed)
+        places = np.searchsorted(np.asarray(self.model_.labels), said.labels)
+        return np.asarray(self.classes_[places])
+
+    def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
+        """The share of graphs whose class is right; y by default the labels of the graphs."""
+        graphs = as_set(X)
+        truth = graphs.labels if y is None else np.asarray(y)
+        if truth is None:
+            raise InputError("the graphs have no labels: give them as y")
+        return float(np.mean(self.predict(graphs, draws) == truth))
+
+    def save(self, path: Path) -> None:
+        """Writes the network as safetensors: what ``tyche predict --checkpoint`` and PyTorch read."""
+        self._fitted().save(path)
+        if self.classes_.tolist() != self.model_.labels:
+            _safetensors.add_metadata(pathlib.Path(path), {"tyche.classes": json.dumps(self.classes_.tolist())})
+
+    @classmethod
+    def load(cls: Type["GraphClassifier"], path: Path) -> "GraphClassifier":
+        """A trained classifier from what save() or ``tyche train`` wrote."""
+        model = Model.load(path)
+        keys = {field["name"]: field["key"] for field in about()["train"]}
+        params: Dict[str, Any] = {}
+        for name in cls._names():
+            at: Any = model.config
+            for part in keys.get(name, "no such").split("."):
+                at = at.get(part) if isinstance(at, dict) else None
+            # A flag is named for what is not the default.
+            params[name] = at if name != "no_compress" else (None if at else True)
+        known = set(_relevant(model))
+        out = cls(**{name: value for name, value in params.items() if name in known})
+        out.model_ = model
+        out.n_iter_ = model.epoch
+        classes = _safetensors.metadata(pathlib.Path(path)).get("tyche.classes")
+        out.classes_ = np.asarray(json.loads(classes)) if classes else np.asarray(model.labels, np.int32)
+        return out
+
+
+def _relevant(model: Model) -> List[str]:
+    """Options that say what a network is, whatever its kind."""
+    names = ["model", "width", "layers", "epochs", "batch", "lr", "seed", "random", "readout"]
+    own = model.config["model"]
+    if own.get("random", "features") != "features":
+        names.append("depth")
+    elif own.get("rni", 0) != 0:
+        names += ["rni", "rni_dist"]
+    return names
+
+
+def about() -> Dict[str, Any]:
+    """What this build can do: engines, the GPU, and the options of training with their help.
+
+    >>> import tyche
+    >>> sorted(tyche.about())
+    ['abi', 'engines', 'gpu', 'train', 'version']
+    """
+    return dict(_library.handle("tyche_about").info())

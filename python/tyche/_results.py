@@ -1,0 +1,43 @@
+"""Networks judged on pairs, and reports of results."""
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any, Dict, Optional, Union
+
+from . import _library
+from ._convert import as_set
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Distinguished(Dict[str, Any]):
+    """What ``tyche distinguish --json`` says, with ``results``, one per pair and seed. True where all are told apart."""
+
+    def __bool__(self) -> bool:
+        return not self["failed"]
+
+
+def distinguish(pairs: Any, **options: Any) -> Distinguished:
+    """Trains a network per pair of graphs (2i and 2i + 1) to tell the two apart, and tests it (docs/brec.md).
+
+    Options are those of ``tyche distinguish`` by their names: random, rni, model, epochs, draws, seeds, scoring, ….
+
+    >>> import tyche
+    >>> told = tyche.distinguish(["EhEG", "EwCW"], random="colours", epochs=60, draws=128, device="cpu")
+    >>> told["pairs"], bool(told)
+    (1, True)
+    """
+    own = as_set(pairs)
+    return Distinguished(_library.handle("tyche_distinguish", own._handle, _library.options(**options),
+                                         stoppable=True).info())
+
+
+def report(folder: Path, format: str = "md", *, out: Optional[Path] = None, pairs: Optional[int] = None,
+           threads: int = 0) -> str:
+    """The results of ``tyche reproduce`` in a folder, as md, csv, tex or html; also written to ``out`` where given."""
+    how = _library.options(format=format, pairs=pairs, threads=threads)
+    text = str(_library.handle("tyche_report", _library.path_bytes(folder), how, stoppable=True).info()["text"])
+    if out is not None:
+        pathlib.Path(out).write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,185 @@
+"""Networks: training as ``tyche train`` does it, models, predictions."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import tempfile
+from collections import OrderedDict
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._convert import as_set
+from ._progress import Bar
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Predictions(NamedTuple):
+    """What a network says of graphs, averaged over draws. Arrays are the library's."""
+
+    labels: NDArray[np.int32]
+    probabilities: NDArray[np.float64]  #: graphs × classes
+    deviations: NDArray[np.float64]  #: of the probabilities over draws
+    logits: NDArray[np.float32]
+    accuracy: Optional[float]  #: where the graphs have labels that the network knows
+
+
+class Model:
+    """A trained network; a checkpoint of ``tyche train``.
+
+    ``config`` is the whole configuration, ``labels`` what the classes are called, ``epoch`` how long it was trained.
+    """
+
+    def __init__(self, handle: _library.Handle) -> None:
+        self._handle = handle
+        said = handle.info()
+        self.config: Dict[str, Any] = said["config"]
+        self.labels: List[int] = said["labels"]
+        self.epoch: int = said["epoch"]
+        self.fold: int = said["fold"]
+        self._layout: List[Dict[str, Any]] = said["layout"]
+
+    @classmethod
+    def load(cls, path: Path) -> "Model":
+        """A checkpoint: what save() wrote, or ``last.safetensors`` of a run of the program."""
+        return cls(_library.handle("tyche_model_read", _library.path_bytes(path)))
+
+    def save(self, path: Path) -> None:
+        """Writes a safetensors file, with everything that training needs to go on."""
+        _library.call("tyche_model_write", self._handle, _library.path_bytes(path))
+
+    def predict(self, graphs: Any, draws: int = 1, *, seed: Optional[int] = None, device: Optional[str] = None,
+                threads: int = 0) -> Predictions:
+        """As ``tyche predict``: the mean over ``draws`` of the random inputs."""
+        how = _library.options(draws=draws, seed=seed, device=device, threads=threads)
+        answer = _library.handle("tyche_predict", self._handle, as_set(graphs)._handle, how, stoppable=True)
+        return Predictions(answer.array("labels"), answer.array("probabilities"), answer.array("deviations"),
+                           answer.array("logits"), answer.info().get("accuracy"))
+
+    def state_dict(self) -> "OrderedDict[str, NDArray[np.float32]]":
+        """The parameters by the names of PyTorch's state_dict: read-only views of the library's memory."""
+        flat = self._handle.array("parameters")
+        out: "OrderedDict[str, NDArray[np.float32]]" = OrderedDict()
+        for tensor in self._layout:
+            size = int(np.prod(tensor["shape"], dtype=np.int64))
+            out[tensor["name"]] = flat[tensor["offset"]:tensor["offset"] + size].reshape(tensor["shape"])
+        return out
+
+    def torch_state_dict(self) -> "OrderedDict[str, Any]":
+        """The same as tensors of PyTorch's, copied."""
+        import torch
+
+        return OrderedDict((name, torch.from_numpy(np.array(value))) for name, value in self.state_dict().items())
+
+    def __repr__(self) -> str:
+        model = self.config["model"]
+        size = sum(value.size for value in self.state_dict().values())
+        return f"Model({model['kind']}, {model['layers']} layers of {model['width']}, {size} parameters, epoch {self.epoch})"
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.safetensors"
+            self.save(path)
+            return (_model_of_bytes, (path.read_bytes(),))
+
+
+def _model_of_bytes(content: bytes) -> Model:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.safetensors"
+        path.write_bytes(content)
+        return Model.load(path)
+
+
+class TrainResult:
+    """What training gave: curves, a summary, networks. In a notebook it shows its curves.
+
+    ``folds`` has for each fold its number and the epochs as dicts; ``history`` is the epochs of the only fold (or the
+    first); ``summary`` is summary.json of the program; ``stopped`` says whether a callback ended it early.
+    """
+
+    def __init__(self, said: Dict[str, Any], models: List[Model]) -> None:
+        self.summary: Dict[str, Any] = said["summary"]
+        self.config: Dict[str, Any] = said["config"]
+        self.description: str = said["description"]
+        self.engine: str = said["engine"]
+        self.warnings: List[str] = said["warnings"] + said["notes"]
+        self.folds: List[Dict[str, Any]] = said["folds"]
+        self.stopped: bool = said["stopped"]
+        self.models = models
+
+    @property
+    def history(self) -> List[Dict[str, Any]]:
+        """Of the first fold: one dict per epoch."""
+        return list(self.folds[0]["epochs"]) if self.folds else []
+
+    def curve(self, name: str) -> NDArray[np.float64]:
+        """A measurement per fold and epoch ("train_loss", "test_accuracy"): folds × epochs, NaN where there is none."""
+        longest = max((len(fold["epochs"]) for fold in self.folds), default=0)
+        out = np.full((len(self.folds), longest), np.nan)
+        for row, fold in zip(out, self.folds):
+            for at, epoch in enumerate(fold["epochs"]):
+                row[at] = np.nan if epoch.get(name) is None else epoch[name]
+        return out
+
+    def __repr__(self) -> str:
+        last = self.history[-1] if self.history else {}
+        words = ", ".join(f"{name} {last[name]:.4g}" for name in last
+                          if name not in ("epoch", "seconds", "eval_seconds") and last[name] is not None)
+        folds = "" if len(self.folds) == 1 else f"{len(self.folds)} folds; the first after "
+        return f"TrainResult({folds}{len(self.history)} epochs: {words})"
+
+    def _repr_svg_(self) -> str:
+        from . import _display
+
+        return _display.curves_svg(self)
+
+
+def train(graphs: Any, *, folder: Optional[Path] = None, on_epoch: Optional[Callable[[Dict[str, Any]], Any]] = None,
+          progress: Optional[bool] = None, **options: Any) -> TrainResult:
+    """``tyche train``: cross-validation of one model on labelled graphs, by the program's options.
+
+    Options are named as the program's (``rni=0.5, epochs=100, fold=0, eval_every=5``); tyche.about()["train"] lists
+    them. ``folder``: the run is kept there, as the program keeps it. ``on_epoch`` is given every epoch as a dict, and
+    ends the training where it returns True. ``progress``: a bar (None: where somebody may look).
+
+    >>> import tyche
+    >>> result = tyche.train(tyche.datasets.exp(pairs=10), folds=2, epochs=3, width=8, layers=2, rni=0.5, device="cpu")
+    >>> result.curve("train_loss").shape
+    (2, 3)
+    """
+    own = as_set(graphs)
+    failure: List[BaseException] = []
+    stop: List[bool] = []
+    bar: List[Bar] = []
+
+    def heard(_user: Any, line: bytes) -> int:
+        try:
+            epoch = json.loads(line.decode())
+            if not bar:
+                folds = 1 if options.get("fold") is not None else int(options.get("folds") or 10)
+                bar.append(Bar(epoch["epochs"] * folds, "epoch", progress))
+            bar[0].add(f"loss {epoch['train_loss']:.4f}" if epoch["train_loss"] is not None else "diverged")
+            if on_epoch is not None and on_epoch(epoch):
+                return 1
+        except BaseException as error:  # noqa: B036 - cannot pass through the library
+            failure.append(error)
+            return 1
+        return 1 if stop else 0
+
+    callback = _library.EPOCH(heard)
+    where = None if folder is None else _library.path_bytes(folder)
+    try:
+        trained = _library.handle("tyche_train", own._handle, _library.options(**options), where, callback, None,
+                                  stoppable=True, stop=lambda: stop.append(True))
+    finally:
+        for shown in bar:
+            shown.close()
+    if failure:
+        raise failure[0]
+    said = trained.info()
+    models = [Model(_library.handle("tyche_trained_model", trained, i)) for i in range(len(said["folds"]))]
+    return TrainResult(said, models)

@@ -1,0 +1,139 @@
+#include "capi/call.hpp"
+
+#include <charconv>
+#include <mutex>
+#include <new>
+
+#include "support/progress.hpp"
+#include "support/remedy.hpp"
+
+namespace tyche::capi {
+
+namespace {
+
+thread_local std::string message;
+thread_local std::int64_t message_graph = -1;
+
+/// What to do about an error, in the words of options of calls.
+const char* words(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::name_format:
+      return "; the option format names it";
+    case Remedy::replace_data:
+      return "; name another folder, or let the option force replace it";
+    case Remedy::resume_run:
+    case Remedy::resume_trials:
+      return "; name another folder";
+    case Remedy::make_results:
+      return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
+    case Remedy::use_cpu:
+      return "; the device cpu works everywhere";
+    case Remedy::smaller_model:
+      return "; reduce width or layers";
+    case Remedy::smaller_job:
+      return "; reduce batch, width or layers, or train on the CPU (device cpu)";
+  }
+  return "";
+}
+
+std::string with_remedy(const Error& error) {
+  const auto* helped = dynamic_cast<const HasRemedy*>(&error);
+  return error.what() + std::string(helped == nullptr ? "" : words(helped->remedy()));
+}
+
+/// "graph 12" in a message of the library.
+std::int64_t graph_in(std::string_view what) {
+  constexpr std::string_view kWord = "graph ";
+  const std::size_t at = what.find(kWord);
+  std::int64_t number = -1;
+  if (at == std::string_view::npos || (at > 0 && what[at - 1] != ' ')) return -1;
+  const char* first = what.data() + at + kWord.size();
+  const auto end = std::from_chars(first, what.data() + what.size(), number);
+  return end.ec == std::errc() ? number : -1;
+}
+
+tyche_status fail(tyche_status status, std::string what) noexcept {
+  message = std::move(what);
+  return status;
+}
+
+/// Calls under way. A stop is for those that are: the first call after them does not see it.
+class Running {
+ public:
+  Running() {
+    const std::scoped_lock lock(mutex());
+    if (count()++ == 0) set_interrupted(false);
+  }
+  ~Running() {
+    const std::scoped_lock lock(mutex());
+    if (--count() == 0) set_interrupted(false);
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex* const one = new std::mutex;
+    return *one;
+  }
+  static std::uint64_t& count() {
+    static std::uint64_t number = 0;
+    return number;
+  }
+};
+
+}  // namespace
+
+tyche_status call(const std::function<void()>& body) noexcept {
+  try {
+    try {
+      message_graph = -1;
+      const Running running;
+      body();
+      return TYCHE_OK;
+    } catch (const BadHandle& error) {
+      return fail(TYCHE_BAD_HANDLE, error.what());
+    } catch (const BadCall& error) {
+      return fail(TYCHE_BAD_CALL, error.what());
+    } catch (const Interrupted& error) {
+      return fail(TYCHE_STOPPED, error.what());
+    } catch (const GraphError& error) {
+      message_graph = error.graph();
+      return fail(TYCHE_BAD_INPUT, error.what());
+    } catch (const InputError& error) {
+      message_graph = graph_in(error.what());
+      return fail(TYCHE_BAD_INPUT, with_remedy(error));
+    } catch (const Error& error) {
+      return fail(TYCHE_IO_ERROR, with_remedy(error));
+    } catch (const std::bad_alloc&) {
+      return fail(TYCHE_NO_MEMORY, "out of memory");
+    } catch (const std::exception& error) {
+      return fail(TYCHE_INTERNAL, std::string("internal error, please report it: ").append(error.what()));
+    } catch (...) {
+      return fail(TYCHE_INTERNAL, "internal error of an unknown kind, please report it");
+    }
+  } catch (...) {  // the message itself did not fit
+    message.clear();
+    return TYCHE_NO_MEMORY;
+  }
+}
+
+tyche_status answer(tyche_handle* out, const std::function<std::shared_ptr<Object>()>& body) noexcept {
+  if (out != nullptr) *out = 0;
+  return call([&] {
+    require(out, "out");
+    *out = add(body());
+  });
+}
+
+void require(const void* pointer, const char* name) {
+  if (pointer == nullptr) throw BadCall(std::string("'").append(name).append("' is null"));
+}
+
+std::string text(const char* value, const char* name) {
+  require(value, name);
+  return value;
+}
+
+const char* last_message() noexcept { return message.c_str(); }
+std::int64_t last_graph() noexcept { return message_graph; }
+
+}  // namespace tyche::capi

@@ -1,0 +1,216 @@
+// Calls of distinguish, theory and report.
+#include <fmt/format.h>
+
+#include "capi/call.hpp"
+#include "capi/options.hpp"
+#include "capi/sets.hpp"
+#include "distinguish/records.hpp"
+#include "distinguish/runner.hpp"
+#include "distinguish/summary.hpp"
+#include "distinguish/together.hpp"
+#include "engine/choice.hpp"
+#include "report/page.hpp"
+#include "report/results.hpp"
+#include "report/tables.hpp"
+#include "support/stopwatch.hpp"
+#include "theory/acr_io.hpp"
+#include "theory/answers.hpp"
+#include "theory/draw.hpp"
+#include "theory/syntax.hpp"
+
+namespace {
+
+using namespace tyche;
+using namespace tyche::capi;
+using Json = nlohmann::ordered_json;
+
+// ---- distinguish
+
+bool of_distinguish(const train::Field& field) {
+  if (field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) return false;
+  return field.key != "training.epochs" && field.key != "data.format";  // epochs are of another meaning there
+}
+
+/// Networks are judged in full precision: graphs of gcn on the CPU; others where they were trained.
+std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released) {
+  const engine::EngineChoice choice(config.engine.name);
+  if (!choice.on_gpu()) return engine::make_engine(choice, 1);
+  return engine::make_engine(released || config.model.body() == nn::Body::nodes ? "cpu" : "cuda-fp32", 1);
+}
+
+std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
+  const Stopwatch watch;
+  std::vector<std::string> names = field_names(of_distinguish);
+  for (const std::string& name : device_names()) names.push_back(name);
+  for (const char* more : {"seeds", "scoring", "draws", "epochs", "train_draws", "together", "threads"})
+    names.emplace_back(more);
+  const Options options(json, names);
+  const auto small = [&](const char* name) -> std::optional<std::uint32_t> {
+    const auto number = options.whole(name, 1, 0xffffffffu);
+    return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+  };
+  distinguish::Settings settings;
+  settings.scoring = distinguish::parse_scoring(options.text("scoring").value_or("exact"));
+  const bool released = settings.scoring == distinguish::Scoring::released;
+  if (released && (small("draws") || small("train_draws"))) {
+    throw InputError("draws and train_draws are for exact scoring: the released one has 32 copies of each graph");
+  }
+  settings.together = options.flag("together");
+  settings.config =
+      distinguish::default_config(model_of(options), random_of(options), settings.scoring, settings.together);
+  if (const auto epochs = small("epochs")) settings.config.training.epochs = *epochs;
+  apply_fields(options, of_distinguish, settings.config);
+  settings.config.engine.name = engine_name(options, settings.config.engine.name);
+  settings.seeds = small("seeds").value_or(settings.seeds);
+  settings.draws = small("draws").value_or(settings.draws);
+  settings.per_epoch = small("train_draws");
+
+  distinguish::PairSet pairs = distinguish::pairs_of(set.set(), set.source());
+  if (set.pairs && set.pairs->names.size() == pairs.size()) {
+    pairs.names = set.pairs->names;
+    pairs.categories = set.pairs->categories;
+    pairs.groups = set.pairs->groups;
+  }
+  distinguish::resolve(settings, pairs, set.source());
+  const engine::EngineChoice choice(settings.config.engine.name);
+  const auto engine = engine::make_engine(choice, options.threads());
+  if (released && choice.device == engine::EngineChoice::Device::cuda) {
+    throw InputError("released scoring runs on the CPU: leave out the device cuda");
+  }
+  const auto judge = judge_for(settings.config, released);
+  // On a GPU that judges, one call at a time.
+  const bool one_judge = !released && choice.on_gpu() && settings.config.model.body() != nn::Body::nodes;
+  const unsigned judges = one_judge ? 1 : options.threads();
+  distinguish::Runner runner(settings, pairs, *engine, *judge, judges);
+  distinguish::Summary summary{&pairs, &settings, {}, distinguish::refine(pairs, options.threads()), 0};
+  distinguish::Records records;
+  for (std::uint64_t seed = settings.config.seed; seed < settings.config.seed + settings.seeds; ++seed) {
+    if (settings.together) {
+      const distinguish::TogetherTask task{settings, pairs, *engine, *judge, judges, {}, {}};
+      records.add(distinguish::run_together(task, seed, nullptr), pairs);
+      continue;
+    }
+    for (const distinguish::Chunk& chunk : runner.chunks()) records.add(runner.run(chunk, seed, nullptr), pairs);
+  }
+  summary.results = records.results();
+  summary.seconds = watch.seconds();
+  Json answer = distinguish::to_json(summary);
+  answer["results"] = Json::array();
+  for (const distinguish::PairResult& result : summary.results) {
+    answer["results"].push_back(distinguish::to_json(result, pairs));
+  }
+  return std::make_shared<Answer>(answer);
+}
+
+// ---- theory
+
+theory::ColouredGraph coloured(const SetObject& set, std::uint64_t graph) {
+  return theory::ColouredGraph::from_types(set.graph(graph));
+}
+
+std::shared_ptr<Object> to_object(const theory::Answer& answer) {
+  Json json = answer.json;
+  return std::make_shared<Answer>(Json{{"good", answer.good}, {"text", answer.text}, {"answer", std::move(json)}});
+}
+
+std::shared_ptr<Object> check(const std::string& formula, const SetObject& set, std::uint64_t graph) {
+  theory::FormulaPool pool;
+  const theory::FormulaId f = theory::parse_formula(pool, formula);
+  return to_object(theory::check_answer(pool, f, coloured(set, graph)));
+}
+
+std::shared_ptr<Object> compile(const std::string& formula, const char* json, const SetObject* set,
+                                std::uint64_t graph) {
+  const Options options(json, {"out", "svg"});
+  theory::FormulaPool pool;
+  const theory::FormulaId f = theory::parse_formula(pool, formula);
+  const std::string text = theory::print_formula(pool, f);
+  theory::CompileOptions how;
+  how.labels = options.flag("svg");
+  const theory::Compiled compiled = theory::compile(pool, f, how);
+  if (const auto out = options.text("out")) theory::save_acr(*out, compiled.network, {{"formula", text}});
+  std::optional<theory::ColouredGraph> on;
+  if (set != nullptr) on = coloured(*set, graph);
+  const theory::Answer answer = theory::compile_answer(pool, f, compiled, on ? &*on : nullptr);
+  Json out = {{"good", answer.good}, {"text", answer.text}, {"answer", answer.json}};
+  if (options.flag("svg")) out["svg"] = theory::to_svg(compiled, text);
+  return std::make_shared<Answer>(out);
+}
+
+std::shared_ptr<Object> approximate(const char* json) {
+  const Options options(
+      json, {"function", "n", "delta", "trials", "construction", "memory", "per_class", "seed", "out", "threads"});
+  const auto n = static_cast<Node>(options.whole("n", 1, theory::kMaxClassNodes).value_or(4));
+  const double delta = options.number("delta").value_or(0.1);
+  const std::vector<theory::GraphFunction> functions = theory::functions_of(options.texts("function"), n);
+  if (functions.empty()) throw InputError("function: expected a name, or a list of names");
+  const auto out = options.text("out");
+  if (out && functions.size() != 1) throw InputError("out saves the network of one function, not several");
+  const theory::Construction construction = theory::parse_construction(options.text("construction").value_or("order"));
+  theory::ApproximationTable table(options.flag("per_class"));
+  for (const theory::GraphFunction& f : functions) {
+    const Stopwatch watch;
+    const theory::Universal u =
+        theory::build_universal(f, n, delta, construction, options.number("memory").value_or(4) * 1e9);
+    const double build = watch.seconds();
+    const theory::UniversalReport measured = theory::measure_universal(
+        u, {options.whole("trials", 1).value_or(1000), options.whole("seed").value_or(1), options.threads(), nullptr});
+    if (out) {
+      theory::save_acr(*out, u.network,
+                       {{"function", f.name}, {"n", std::to_string(n)}, {"delta", fmt::format("{}", delta)}});
+    }
+    table.add(u, measured, build, watch.seconds());
+  }
+  return to_object(table.answer());
+}
+
+// ---- report
+
+std::shared_ptr<Object> report_on(const std::string& folder, const char* json) {
+  const Options options(json, {"format", "pairs", "threads"});
+  const std::string format = options.text("format").value_or("html");
+  const report::Results results = report::load_results(folder);
+  std::string text;
+  if (format == "html") {
+    report::PageOptions page;
+    page.pairs = options.whole("pairs").value_or(page.pairs);
+    page.threads = options.threads();
+    page.command = fmt::format("tyche report {}", folder);
+    text = report::fill_page(report::page_template(), report::page_data(results, page));
+  } else if (format == "md") {
+    text = report::to_markdown(results);
+  } else if (format == "csv") {
+    text = report::to_csv(results);
+  } else if (format == "tex") {
+    text = report::to_latex(results);
+  } else {
+    throw InputError(fmt::format("format: expected html, md, csv or tex, found '{}'", format));
+  }
+  return std::make_shared<Answer>(Json{{"format", format}, {"text", std::move(text)}});
+}
+
+}  // namespace
+
+tyche_status tyche_distinguish(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return distinguish_on(*set_of(set), options); });
+}
+
+tyche_status tyche_theory_check(const char* formula, tyche_handle set, uint64_t graph, tyche_handle* out) {
+  return answer(out, [&] { return check(text(formula, "formula"), *set_of(set), graph); });
+}
+
+tyche_status tyche_theory_compile(const char* formula, const char* options, tyche_handle set, uint64_t graph,
+                                  tyche_handle* out) {
+  return answer(out, [&] {
+    const auto object = set == 0 ? nullptr : set_of(set);
+    return compile(text(formula, "formula"), options, object.get(), graph);
+  });
+}
+
+tyche_status tyche_theory_approximate(const char* options, tyche_handle* out) {
+  return answer(out, [&] { return approximate(options); });
+}
+
+tyche_status tyche_report(const char* folder, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return report_on(text(folder, "folder"), options); });
+}

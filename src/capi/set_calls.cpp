@@ -1,0 +1,262 @@
+// Calls about the library, handles and sets of graphs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capi/call.hpp"
+#include "capi/options.hpp"
+#include "capi/sets.hpp"
+#include "capi/temporary.hpp"
+#include "datasets/certify.hpp"
+#include "datasets/generate.hpp"
+#include "distinguish/pairs.hpp"
+#include "engine/engine.hpp"
+#include "graph/drawing.hpp"
+#include "graph/graph6.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+
+namespace {
+
+using namespace tyche;
+using namespace tyche::capi;
+using Json = nlohmann::ordered_json;
+
+std::optional<Format> format_of(const char* name) {
+  return name == nullptr || *name == '\0' ? std::nullopt : std::optional(parse_format(name));
+}
+
+std::shared_ptr<Object> read(const std::string& path, const char* format) {
+  return std::make_shared<SetObject>(datasets::load_dataset(path, format_of(format)), path);
+}
+
+std::shared_ptr<Object> parse(std::string_view bytes, const std::string& name, const char* format) {
+  datasets::Dataset out;
+  out.set = parse_graphs(bytes, name, format_of(format));
+  out.name = out.set.name;
+  return std::make_shared<SetObject>(std::move(out));
+}
+
+std::shared_ptr<Object> read_pairs(const std::string& path, const Options& options) {
+  distinguish::PairSet pairs =
+      distinguish::load_pairs(path, format_of(options.text("format").value_or("").c_str()), options.texts("only"));
+  datasets::Dataset out;
+  out.name = pairs.set.name;
+  out.set = std::move(pairs.set);
+  auto object = std::make_shared<SetObject>(std::move(out), path);
+  object->pairs = PairNames{std::move(pairs.names), std::move(pairs.categories), std::move(pairs.groups)};
+  return object;
+}
+
+/// A parameter of a recipe as text, whatever JSON it came as.
+std::string as_text(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+std::shared_ptr<Object> generate(const std::string& kind, const char* json, const char* folder) {
+  std::vector<std::string> known = datasets::parameter_keys();
+  const std::vector<std::string> parameters = known;
+  for (const char* more : {"planar_source", "certify", "force", "threads"}) known.emplace_back(more);
+  const Options options(json, known);
+  datasets::GenerateOptions make;
+  make.recipe = datasets::recipe_of(kind);
+  for (const std::string& key : parameters) {
+    const nlohmann::json& value = options.value(key);
+    if (!value.is_null()) datasets::set_parameter(make.recipe, key, as_text(value));
+  }
+  if (const auto source = options.text("planar_source")) {
+    datasets::set_planar_source(make.recipe, *source);
+    make.planar_source_name = std::filesystem::path(*source).filename().string();
+  }
+  make.threads = options.threads();
+  make.certify = options.flag("certify", true);
+  make.replace = options.flag("force");
+  datasets::Made made;
+  if (folder == nullptr) {
+    made = datasets::make(make);
+  } else {
+    made.result = datasets::generate(make, folder);
+    made.dataset = datasets::load_dataset(folder);
+  }
+  auto object = std::make_shared<SetObject>(std::move(made.dataset), folder == nullptr ? "" : folder);
+  if (made.result.certificate) object->certificate = datasets::to_json(*made.result.certificate);
+  if (made.result.csl) object->certificate = datasets::to_json(*made.result.csl);
+  return object;
+}
+
+std::shared_ptr<Object> select(const SetObject& from, std::span<const std::uint64_t> numbers) {
+  const datasets::Dataset& in = from.dataset();
+  datasets::Dataset out;
+  out.name = in.name;
+  out.set.name = in.set.name;
+  out.set.attribute_dim = in.set.attribute_dim;
+  out.set.edge_attribute_dim = in.set.edge_attribute_dim;
+  out.set.target_dim = in.set.target_dim;
+  const auto pick = [](const auto& of, auto& to, std::uint64_t g) {
+    if (!of.empty()) to.push_back(of[g]);
+  };
+  for (const std::uint64_t g : numbers) {
+    out.set.graphs.push_back(from.graph(g));
+    pick(in.set.labels, out.set.labels, g);
+    pick(in.set.attributes, out.set.attributes, g);
+    pick(in.set.edge_attributes, out.set.edge_attributes, g);
+    pick(in.subset, out.subset, g);
+    pick(in.pair, out.pair, g);
+    for (std::size_t c = 0; c < in.set.target_dim && !in.set.targets.empty(); ++c) {
+      out.set.targets.push_back(in.set.targets[g * in.set.target_dim + c]);
+    }
+  }
+  return std::make_shared<SetObject>(std::move(out));
+}
+
+std::shared_ptr<Object> certify(const std::string& path, const char* json) {
+  const Options options(json, {"published", "higher", "format", "threads"});
+  datasets::CertifyOptions how;
+  how.threads = options.threads();
+  how.published = options.flag("published");
+  how.higher = options.whole("higher");
+  how.format = format_of(options.text("format").value_or("").c_str());
+  return std::visit([](const auto& found) { return std::make_shared<Answer>(Json(datasets::to_json(found))); },
+                    datasets::certify_any(path, how));
+}
+
+std::shared_ptr<Object> about() {
+  Json json = {{"version", kVersion}, {"abi", TYCHE_ABI}, {"engines", engine::engine_names()}};
+  const engine::GpuState gpu = engine::gpu_state();
+  json["gpu"] = {{"usable", gpu.usable}, {"text", gpu.text}};
+  auto& fields = json["train"] = Json::array();
+  for (const train::Field& field : train::fields()) {
+    if (field.option.empty() || field.key == "data.format") continue;
+    std::string name = field.option.substr(2);
+    std::replace(name.begin(), name.end(), '-', '_');
+    fields.push_back({{"name", name}, {"key", field.key}, {"help", field.help}, {"default", field.shown}});
+  }
+  return std::make_shared<Answer>(json);
+}
+
+}  // namespace
+
+int tyche_abi(void) { return TYCHE_ABI; }
+const char* tyche_version(void) { return kVersion; }
+const char* tyche_error_message(void) { return last_message(); }
+int64_t tyche_error_graph(void) { return last_graph(); }
+void tyche_interrupt(void) { set_interrupted(true); }
+tyche_status tyche_about(tyche_handle* out) { return answer(out, about); }
+
+tyche_status tyche_free(tyche_handle handle) {
+  return call([&] { drop(handle); });
+}
+uint64_t tyche_live_handles(void) { return live(); }
+
+tyche_status tyche_info(tyche_handle handle, const char** text_out, uint64_t* bytes) {
+  return call([&] {
+    require(text_out, "text");
+    const std::string& info = find(handle)->info();
+    *text_out = info.c_str();
+    if (bytes != nullptr) *bytes = info.size();
+  });
+}
+
+tyche_status tyche_array_of(tyche_handle handle, const char* name, tyche_array* out) {
+  return call([&] {
+    require(out, "out");
+    *out = {};
+    *out = find(handle)->array(text(name, "name"));
+  });
+}
+
+tyche_status tyche_set_from_arrays(const tyche_graphs* graphs, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    require(graphs, "graphs");
+    datasets::Dataset data;
+    data.set = graphs_from(*graphs);
+    data.name = data.set.name;
+    return std::make_shared<SetObject>(std::move(data));
+  });
+}
+
+tyche_status tyche_set_read(const char* path, const char* format, tyche_handle* out) {
+  return answer(out, [&] { return read(text(path, "path"), format); });
+}
+
+tyche_status tyche_set_parse(const void* bytes, uint64_t size, const char* name, const char* format,
+                             tyche_handle* out) {
+  return answer(out, [&] {
+    require(bytes, "bytes");
+    return parse({static_cast<const char*>(bytes), size}, text(name, "name"), format);
+  });
+}
+
+tyche_status tyche_set_write(tyche_handle set, const char* path, const char* format) {
+  return call([&] {
+    const auto object = set_of(set);
+    write_graphs(text(path, "path"), object->set(), parse_format(text(format, "format")));
+  });
+}
+
+tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return read_pairs(text(path, "path"), Options(options, {"only", "format"})); });
+}
+
+tyche_status tyche_generate(const char* kind, const char* options, const char* folder, tyche_handle* out) {
+  return answer(out, [&] { return generate(text(kind, "kind"), options, folder); });
+}
+
+tyche_status tyche_set_select(tyche_handle set, const uint64_t* numbers, uint64_t count, tyche_handle* out) {
+  return answer(out, [&] {
+    const auto object = set_of(set);
+    if (count > 0) require(numbers, "numbers");
+    return select(*object, {numbers, count});
+  });
+}
+
+tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t count, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto object = set_of(set);
+    if (count > 0) require(labels, "labels");
+    if (count != 0 && count != object->set().graphs.size()) {
+      throw InputError(
+          fmt::format("{} labels for {} graphs; expected one for each", count, object->set().graphs.size()));
+    }
+    datasets::Dataset data = object->dataset();
+    data.set.labels.assign(labels, labels + count);
+    const bool same = data.set.labels == object->set().labels;
+    if (!same) data.hash = 0;
+    return std::make_shared<SetObject>(std::move(data), same && object->from_file() ? object->source() : "");
+  });
+}
+
+tyche_status tyche_graph6(tyche_handle set, uint64_t graph, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    return std::make_shared<Answer>(Json{{"graph6", to_graph6(set_of(set)->graph(graph))}});
+  });
+}
+
+tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto object = set_of(set);
+    constexpr Node kMost = 2000;  // time grows with the square
+    if (object->graph(graph).num_nodes() > kMost) {
+      throw InputError(fmt::format("graph {} has {} nodes; more than {} are not drawn", graph,
+                                   object->graph(graph).num_nodes(), kMost));
+    }
+    const Drawing drawing = draw(object->graph(graph));
+    std::vector<double> points;
+    for (const Point& point : drawing.points) points.insert(points.end(), {point.x, point.y});
+    const auto out_object = std::make_shared<Answer>(
+        Json{{"width", drawing.width}, {"height", drawing.height}, {"planar", drawing.planar}});
+    out_object->add("points", {std::move(points), 2});
+    return out_object;
+  });
+}
+
+tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] {
+    const auto object = set_of(set);
+    const TemporaryFolder folder;
+    write_graphs(folder.path() / "graphs.txt", object->set(), Format::gin);
+    return certify((folder.path() / "graphs.txt").string(), options);
+  });
+}
+
+tyche_status tyche_certify_file(const char* path, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return certify(text(path, "path"), options); });
+}

@@ -1,0 +1,154 @@
+#include "capi/sets.hpp"
+
+#include <fmt/format.h>
+
+#include "capi/call.hpp"
+#include "datasets/dataset.hpp"
+
+namespace tyche::capi {
+
+namespace {
+
+/// What stands per edge of a graph, per arc.
+void append_per_arc(const Graph& graph, const std::vector<float>& rows, std::size_t columns, std::vector<float>& out) {
+  for (const std::uint64_t edge : graph.edges_of_arcs()) {
+    const auto row = rows.begin() + static_cast<std::ptrdiff_t>(edge * columns);
+    out.insert(out.end(), row, row + static_cast<std::ptrdiff_t>(columns));
+  }
+}
+
+template <class T>
+std::vector<T> reserved(std::uint64_t size) {
+  std::vector<T> out;
+  out.reserve(size);
+  return out;
+}
+
+}  // namespace
+
+SetObject::SetObject(datasets::Dataset dataset, std::string source)
+    : dataset_(std::move(dataset)), source_(std::move(source)) {
+  for (const Graph& graph : dataset_.set.graphs) {
+    nodes_ += graph.num_nodes();
+    arcs_ += graph.adjacency().size();
+  }
+  if (dataset_.hash == 0) dataset_.hash = datasets::hash_of(dataset_.set);
+}
+
+const Graph& SetObject::graph(std::uint64_t number) const {
+  const std::vector<Graph>& graphs = dataset_.set.graphs;
+  if (number < graphs.size()) return graphs[number];
+  throw InputError(fmt::format("graph {} was asked for; the set has {} graph{}{}", number, graphs.size(),
+                               graphs.size() == 1 ? "" : "s",
+                               graphs.empty() ? "" : fmt::format(" (0 to {})", graphs.size() - 1)));
+}
+
+std::vector<std::string> SetObject::array_names() const {
+  std::vector<std::string> names = {"ptr", "offsets", "neighbours", "types", "edge_index", "edge_labels"};
+  if (!set().labels.empty()) names.emplace_back("labels");
+  if (!set().targets.empty()) names.emplace_back("targets");
+  if (!set().attributes.empty()) names.emplace_back("attributes");
+  if (!set().edge_attributes.empty()) names.emplace_back("edge_attributes");
+  return names;
+}
+
+const std::string& SetObject::info() {
+  const std::scoped_lock lock(mutex_);
+  if (!info_.empty()) return info_;
+  nlohmann::ordered_json json = {{"name", dataset_.name},
+                                 {"source", source_},
+                                 {"graphs", set().graphs.size()},
+                                 {"nodes", nodes_},
+                                 {"edges", arcs_ / 2},
+                                 {"labels", !set().labels.empty()},
+                                 {"targets", set().target_dim},
+                                 {"attributes", set().attribute_dim},
+                                 {"edge_attributes", set().edge_attribute_dim},
+                                 {"hash", fmt::format("{:016x}", dataset_.hash)},
+                                 {"arrays", array_names()}};
+  if (!dataset_.subset.empty()) {
+    auto& subsets = json["subsets"] = nlohmann::ordered_json::array();
+    for (const datasets::Subset subset : dataset_.subset) subsets.push_back(datasets::subset_name(subset));
+  }
+  if (!dataset_.pair.empty()) json["pair"] = dataset_.pair;
+  if (certificate) json["certificate"] = *certificate;
+  if (pairs) json["pairs"] = {{"names", pairs->names}, {"categories", pairs->categories}};
+  info_ = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return info_;
+}
+
+tyche_array SetObject::array(std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  auto found = arrays_.find(name);
+  if (found == arrays_.end()) found = arrays_.emplace(std::string(name), make(name)).first;
+  return found->second.view();
+}
+
+Array SetObject::make(std::string_view name) const {
+  const std::vector<Graph>& graphs = set().graphs;
+  if (name == "ptr") {
+    std::vector<std::uint64_t> out = reserved<std::uint64_t>(graphs.size() + 1);
+    out.push_back(0);
+    for (const Graph& graph : graphs) out.push_back(out.back() + graph.num_nodes());
+    return {std::move(out)};
+  }
+  if (name == "offsets") {
+    std::vector<std::uint64_t> out = reserved<std::uint64_t>(nodes_ + 1);
+    std::uint64_t before = 0;
+    for (const Graph& graph : graphs) {
+      for (Node v = 0; v < graph.num_nodes(); ++v) out.push_back(before + graph.offsets()[v]);
+      before += graph.adjacency().size();
+    }
+    out.push_back(before);
+    return {std::move(out)};
+  }
+  if (name == "neighbours") {
+    std::vector<std::uint32_t> out = reserved<std::uint32_t>(arcs_);
+    for (const Graph& graph : graphs) out.insert(out.end(), graph.adjacency().begin(), graph.adjacency().end());
+    return {std::move(out)};
+  }
+  if (name == "types") {
+    std::vector<std::uint32_t> out = reserved<std::uint32_t>(nodes_);
+    for (const Graph& graph : graphs) out.insert(out.end(), graph.types().begin(), graph.types().end());
+    return {std::move(out)};
+  }
+  if (name == "edge_index") {
+    std::vector<std::int64_t> out(2 * arcs_);
+    std::size_t at = 0;
+    for (const Graph& graph : graphs) {
+      for (Node v = 0; v < graph.num_nodes(); ++v) {
+        for (const Node u : graph.neighbours(v)) {
+          out[at] = v;
+          out[arcs_ + at++] = u;
+        }
+      }
+    }
+    return {.values = std::move(out), .rows = 2};
+  }
+  if (name == "edge_labels") {
+    std::vector<std::uint32_t> out = reserved<std::uint32_t>(arcs_);
+    for (const Graph& graph : graphs) {
+      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) out.push_back(graph.edge_label(arc));
+    }
+    return {std::move(out)};
+  }
+  if (name == "labels" && !set().labels.empty()) {
+    return {std::vector<std::int32_t>(set().labels.begin(), set().labels.end())};
+  }
+  if (name == "targets" && !set().targets.empty()) return {set().targets, set().target_dim};
+  if (name == "attributes" && !set().attributes.empty()) {
+    std::vector<float> out = reserved<float>(nodes_ * set().attribute_dim);
+    for (const std::vector<float>& block : set().attributes) out.insert(out.end(), block.begin(), block.end());
+    return {std::move(out), set().attribute_dim};
+  }
+  if (name == "edge_attributes" && !set().edge_attributes.empty()) {
+    std::vector<float> out = reserved<float>(arcs_ * set().edge_attribute_dim);
+    for (std::size_t g = 0; g < graphs.size(); ++g) {
+      append_per_arc(graphs[g], set().edge_attributes[g], set().edge_attribute_dim, out);
+    }
+    return {std::move(out), set().edge_attribute_dim};
+  }
+  no_such_array(name, array_names());
+}
+
+}  // namespace tyche::capi

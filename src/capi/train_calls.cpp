@@ -1,0 +1,218 @@
+// Calls that train networks and ask them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "capi/call.hpp"
+#include "capi/options.hpp"
+#include "capi/sets.hpp"
+#include "capi/temporary.hpp"
+#include "engine/engine.hpp"
+#include "engine/sets/set_data.hpp"
+#include "support/parallel.hpp"
+#include "train/checkpoint.hpp"
+#include "train/data.hpp"
+#include "train/predict.hpp"
+#include "train/run.hpp"
+#include "wl/quotient_cache.hpp"
+
+namespace {
+
+using namespace tyche;
+using namespace tyche::capi;
+using Json = nlohmann::ordered_json;
+
+class ModelObject : public Object {
+ public:
+  explicit ModelObject(train::Checkpoint checkpoint) : checkpoint_(std::move(checkpoint)) {
+    const nn::Layout layout = nn::layout(checkpoint_.config.model);
+    Json tensors = Json::array();
+    for (const nn::Tensor& tensor : layout.tensors) {
+      tensors.push_back({{"name", tensor.name}, {"shape", tensor.shape}, {"offset", tensor.offset}});
+    }
+    info_ = Json{{"config", train::to_json(checkpoint_.config)},
+                 {"fold", checkpoint_.fold},
+                 {"epoch", checkpoint_.state.epoch},
+                 {"labels", checkpoint_.config.data.labels},
+                 {"parameters", layout.size},
+                 {"layout", tensors},
+                 {"notes", checkpoint_.notes}}
+                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  [[nodiscard]] const char* kind() const override { return "a model"; }
+  [[nodiscard]] const std::string& info() override { return info_; }
+  [[nodiscard]] tyche_array array(std::string_view name) override {
+    if (name != "parameters") no_such_array(name, {"parameters"});
+    const std::vector<float>& own = checkpoint_.state.parameters;
+    return {.data = own.data(), .type = TYCHE_FLOAT32, .dimensions = 1, .shape = {own.size(), 1}};
+  }
+  [[nodiscard]] const train::Checkpoint& checkpoint() const { return checkpoint_; }
+
+ private:
+  train::Checkpoint checkpoint_;
+  std::string info_;
+};
+
+class TrainedObject : public Object {
+ public:
+  TrainedObject(const Json& json, std::vector<std::shared_ptr<ModelObject>> own)
+      : models(std::move(own)), info_(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {}
+  [[nodiscard]] const char* kind() const override { return "what was trained"; }
+  [[nodiscard]] const std::string& info() override { return info_; }
+  [[nodiscard]] tyche_array array(std::string_view name) override { no_such_array(name, {}); }
+
+  std::vector<std::shared_ptr<ModelObject>> models;
+
+ private:
+  std::string info_;
+};
+
+bool of_training(const train::Field& field) { return field.key != "data.format"; }
+
+std::vector<std::string> train_names() {
+  std::vector<std::string> names = field_names(of_training);
+  for (const std::string& name : device_names()) names.push_back(name);
+  names.emplace_back("threads");
+  names.emplace_back("cache");
+  return names;
+}
+
+/// What the listener was told, fold by fold.
+struct Told {
+  std::map<std::uint32_t, Json> folds;
+  bool stopped = false;
+};
+
+std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const char* folder, tyche_epoch epoch,
+                                 void* user) {
+  const Options options(json, train_names());
+  train::RunConfig config = train::default_config(model_of(options), random_of(options));
+  apply_fields(options, of_training, config);
+  config.engine.name = engine_name(options, config.engine.name);
+  const auto engine = engine::make_engine(config.engine.name, options.threads());
+  train::resolve(config, set.dataset(), set.source());
+  if (!set.from_file()) config.data.path = set.source();  // a name, not a place
+  config.engine.description = train::without_threads(engine->description());
+  train::TrainingData data = train::prepare(set.dataset(), config);
+
+  std::optional<TemporaryFolder> temporary;
+  if (folder == nullptr) temporary.emplace();
+  // A folder of its own below, since a run begins in an empty one.
+  const std::filesystem::path out = folder == nullptr ? temporary->path() / "run" : std::filesystem::path(folder);
+  train::Run run = train::Run::begin(out, config, data);
+  if (config.model.on_sets()) {
+    engine::SetOptions sets;
+    sets.compress = config.engine.compress;
+    sets.threads = options.threads();
+    sets.cache.folder = options.text("cache").value_or(wl::default_cache_folder().string());
+    data.sets = engine::prepare_sets(config.model, data.view(), sets);
+  }
+  Told told;
+  run.listen([&](std::uint32_t fold, const train::EpochRecord& record) {
+    Json line = Json::parse(train::to_line(record));
+    auto& own = told.folds[fold];
+    if (own.is_null()) own = Json::array();
+    own.push_back(line);
+    if (epoch == nullptr) return true;
+    line["fold"] = fold;
+    line["epochs"] = config.training.epochs;
+    told.stopped = epoch(user, line.dump().c_str()) != 0;
+    return !told.stopped;
+  });
+  const train::Summary summary = run.train(*engine, nullptr);
+  if (!summary.complete && !told.stopped) {
+    throw Interrupted(fmt::format("stopped with {} epochs to go", run.epochs_left()));
+  }
+  Json answer = {{"summary", train::to_json(summary, config)},
+                 {"config", train::to_json(config)},
+                 {"description", train::describe(data, config)},
+                 {"engine", engine->description(data.job(config))},
+                 {"warnings", train::fold_warnings(data, config)},
+                 {"notes", run.notes()},
+                 {"stopped", told.stopped},
+                 {"folds", Json::array()}};
+  std::vector<std::shared_ptr<ModelObject>> models;
+  for (auto& [fold, epochs] : told.folds) {
+    answer["folds"].push_back({{"fold", fold}, {"epochs", std::move(epochs)}});
+    models.push_back(std::make_shared<ModelObject>(
+        train::read_checkpoint(out / fmt::format("fold-{}", fold) / train::kCheckpointFile)));
+  }
+  return std::make_shared<TrainedObject>(answer, std::move(models));
+}
+
+/// Labels that the model cannot give are of another question: the graphs are asked about without them.
+bool all_known(const std::vector<int>& labels, const std::vector<int>& known) {
+  return std::all_of(labels.begin(), labels.end(),
+                     [&](int label) { return std::find(known.begin(), known.end(), label) != known.end(); });
+}
+
+std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& set, const char* json) {
+  std::vector<std::string> names = device_names();
+  for (const char* more : {"draws", "seed", "engine", "threads"}) names.emplace_back(more);
+  const Options options(json, names);
+  train::PredictOptions how;
+  how.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 0xffffffffu).value_or(1));
+  how.seed = options.whole("seed");
+  const auto engine =
+      engine::make_engine(engine_name(options, options.text("engine").value_or("auto")), options.threads());
+  std::optional<GraphSet> copy;
+  if (!all_known(set.set().labels, model.checkpoint().config.data.labels)) {
+    copy = set.set();
+    copy->labels.clear();
+  }
+  const GraphSet& known = copy ? *copy : set.set();
+  const auto predictions = train::predict(*engine, model.checkpoint(), known, how);
+  const std::size_t classes = model.checkpoint().config.model.classes;
+  std::vector<std::int32_t> labels;
+  std::vector<double> probabilities, deviations;
+  std::vector<float> logits;
+  for (const train::Prediction& p : predictions) {
+    labels.push_back(p.label);
+    probabilities.insert(probabilities.end(), p.probabilities.begin(), p.probabilities.end());
+    deviations.insert(deviations.end(), p.deviations.begin(), p.deviations.end());
+    logits.insert(logits.end(), p.logits.begin(), p.logits.end());
+  }
+  Json answer = {{"graphs", predictions.size()}, {"classes", model.checkpoint().config.data.labels}};
+  if (const auto accuracy = train::accuracy(predictions, known)) answer["accuracy"] = *accuracy;
+  const auto out = std::make_shared<Answer>(answer);
+  out->add("labels", {std::move(labels)});
+  out->add("probabilities", {std::move(probabilities), classes});
+  out->add("deviations", {std::move(deviations), classes});
+  out->add("logits", {std::move(logits), classes});
+  return out;
+}
+
+}  // namespace
+
+tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch, void* user,
+                         tyche_handle* out) {
+  return answer(out, [&] { return train_on(*set_of(set), options, folder, epoch, user); });
+}
+
+tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto object = get<TrainedObject>(trained, "what was trained");
+    if (i < object->models.size()) return object->models[i];
+    throw InputError(fmt::format("model {} was asked for; {} were trained", i, object->models.size()));
+  });
+}
+
+tyche_status tyche_model_read(const char* path, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    return std::make_shared<ModelObject>(train::read_checkpoint(text(path, "path")));
+  });
+}
+
+tyche_status tyche_model_write(tyche_handle model, const char* path) {
+  return call([&] {
+    const auto object = get<ModelObject>(model, "a model");
+    const train::Checkpoint& own = object->checkpoint();
+    train::CheckpointWriter(own.config, own.fold).write(text(path, "path"), own.state);
+  });
+}
+
+tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return predict_of(*get<ModelObject>(model, "a model"), *set_of(set), options); });
+}

@@ -1,0 +1,288 @@
+// Calls of the Weisfeiler-Leman tests, of paths, and of the columns that networks see.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "capi/call.hpp"
+#include "capi/options.hpp"
+#include "capi/sets.hpp"
+#include "engine/core/drawn_numbers.hpp"
+#include "engine/core/randomness.hpp"
+#include "nn/random_inputs.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "wl/colour_refinement.hpp"
+#include "wl/leaf_compare.hpp"
+#include "wl/set_compare.hpp"
+#include "wl/wl.hpp"
+
+namespace {
+
+using namespace tyche;
+using namespace tyche::capi;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint32_t kMost32 = std::numeric_limits<std::uint32_t>::max();
+
+/// A number of steps from `least` on, or "leaf".
+std::uint32_t depth_of(const Options& options, const char* name, std::uint64_t least) {
+  if (options.value(name).is_null() || options.value(name) == "leaf") return wl::kLeaf;
+  if (options.value(name).is_number_unsigned() && options.value(name).get<std::uint64_t>() >= least) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.value(name).get<std::uint64_t>(), wl::kLeaf));
+  }
+  throw InputError(fmt::format("{}: expected a whole number from {} on, or leaf; found {}", name, least,
+                               options.value(name).dump()));
+}
+
+/// What a test is: one of the three kinds, and how it runs.
+struct Test {
+  wl::Options dim;
+  std::optional<wl::SetTest> sets;
+  std::optional<wl::PathOptions> paths;
+  unsigned threads = 0;
+
+  explicit Test(const char* json) {
+    const Options options(json, {"dim", "sets", "two_sets", "individualise", "draws", "cell", "seed", "threads"});
+    threads = options.threads();
+    dim.dim = static_cast<unsigned>(options.whole("dim", 1, 3).value_or(1));
+    dim.threads = threads;
+    const auto given = [&](const char* name) { return !options.value(name).is_null(); };
+    const int kinds = (given("dim") ? 1 : 0) + (given("sets") ? 1 : 0) + (given("individualise") ? 1 : 0);
+    if (kinds > 1) throw InputError("dim, sets and individualise are three tests: say one of them");
+    if (const auto name = options.text("sets")) set_sets(*name, options.text("two_sets").value_or("edges"));
+    if (given("two_sets") && options.text("sets") != "1-2-3") throw InputError("two_sets is for sets \"1-2-3\"");
+    if (!given("individualise")) {
+      for (const char* name : {"draws", "cell", "seed"}) {
+        if (given(name)) throw InputError(fmt::format("{} is for individualise", name));
+      }
+      return;
+    }
+    paths.emplace();
+    paths->depth = depth_of(options, "individualise", 1);
+    paths->draws = static_cast<std::uint32_t>(options.whole("draws", 1, 1000000000).value_or(paths->draws));
+    paths->seed = options.whole("seed").value_or(1);
+    if (const auto cell = options.text("cell")) paths->cell = wl::parse_cell(*cell);
+  }
+
+  void set_sets(const std::string& name, const std::string& pairs) {
+    if (pairs != "edges" && pairs != "all") {
+      throw InputError(fmt::format("two_sets: expected edges or all, found '{}'", pairs));
+    }
+    if (name == "1-2-3") {
+      sets = wl::hierarchy(pairs == "all" ? wl::SetChoice::all : wl::SetChoice::connected);
+    } else if (name == "2" || name == "3") {
+      sets = wl::SetTest{{{name == "2" ? 2u : 3u, wl::SetChoice::all}}, false};
+    } else {
+      throw InputError(fmt::format("sets: expected \"2\", \"3\" or \"1-2-3\", found '{}'", name));
+    }
+  }
+};
+
+Json to_json(const wl::Comparison& answer) {
+  return {{"distinguished", answer.distinguished},
+          {"round", answer.round ? Json(*answer.round) : Json()},
+          {"stable_after", answer.stable_after ? Json(*answer.stable_after) : Json()},
+          {"classes", answer.classes}};
+}
+
+Json to_json(const wl::LeafComparison& answer) {
+  return {{"distinguished", answer.verdict == wl::LeafVerdict::different},
+          {"verdict", wl::name(answer.verdict)},
+          {"places", answer.places},
+          {"draws", answer.draws}};
+}
+
+Json to_json(const wl::Survey& survey, Node nodes) {
+  Json json = {{"nodes", nodes},
+               {"draws", survey.draws},
+               {"distinct", survey.distinct},
+               {"discrete", survey.discrete},
+               {"depth", {{"least", survey.least_depth}, {"mean", survey.mean_depth}, {"most", survey.most_depth}}},
+               {"tree", nullptr}};
+  if (survey.tree) json["tree"] = {{"leaves", survey.tree->leaves}, {"distinct", survey.tree->distinct}};
+  return json;
+}
+
+Json compared(const Graph& a, const Graph& b, const Test& test, std::uint32_t i, std::uint32_t j, unsigned threads) {
+  if (test.paths) return to_json(wl::compare_leaves(a, b, *test.paths, i, j));
+  if (test.sets) return to_json(wl::compare_sets(a, b, *test.sets, threads).answer);
+  wl::Options options = test.dim;
+  options.threads = threads;
+  return to_json(wl::compare(a, b, options));
+}
+
+std::shared_ptr<Object> compare_pairs(const SetObject& set, const Test& test) {
+  const std::vector<Graph>& graphs = set.set().graphs;
+  if (graphs.size() % 2 != 0) {
+    throw InputError(fmt::format("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
+                                 graphs.size()));
+  }
+  auto list = Json::array();
+  if (!test.paths && !test.sets) {
+    for (const wl::Comparison& answer : wl::compare_pairs(graphs, test.dim)) list.push_back(to_json(answer));
+    return std::make_shared<Answer>(list);
+  }
+  std::vector<Json> answers(graphs.size() / 2);
+  parallel_for(answers.size(), test.threads, [&](std::size_t i) {
+    if (interrupted()) throw Interrupted("stopped before all pairs were compared");
+    const auto first = static_cast<std::uint32_t>(2 * i);
+    answers[i] = compared(graphs[2 * i], graphs[2 * i + 1], test, first, first + 1, 1);
+  });
+  for (Json& answer : answers) list.push_back(std::move(answer));
+  return std::make_shared<Answer>(list);
+}
+
+std::shared_ptr<Object> group(const SetObject& set, const Test& test) {
+  const std::vector<Graph>& graphs = set.set().graphs;
+  if (test.sets) throw InputError("sets compares graphs in pairs");
+  if (test.paths) {
+    std::vector<wl::Survey> surveys(graphs.size());
+    parallel_for(graphs.size(), test.threads, [&](std::size_t g) {
+      surveys[g] = wl::survey(graphs[g], static_cast<std::uint32_t>(g), *test.paths);
+    });
+    auto list = Json::array();
+    for (std::size_t g = 0; g < graphs.size(); ++g) list.push_back(to_json(surveys[g], graphs[g].num_nodes()));
+    return std::make_shared<Answer>(list);
+  }
+  const wl::Grouping grouping = wl::group(graphs, test.dim);
+  return std::make_shared<Answer>(Json{{"graphs", graphs.size()},
+                                       {"groups", grouping.groups},
+                                       {"group", grouping.group},
+                                       {"stable_after", grouping.stable_after},
+                                       {"classes", grouping.classes}});
+}
+
+std::shared_ptr<Object> colours(const SetObject& set, const char* json) {
+  const Options options(json, {"rounds", "threads"});
+  wl::RefineOptions how;
+  how.threads = options.threads();
+  how.max_rounds = static_cast<std::uint32_t>(options.whole("rounds", 0, kMost32).value_or(kMost32));
+  wl::Colouring found = wl::refine(set.set().graphs, how);
+  const auto out =
+      std::make_shared<Answer>(Json{{"classes", found.classes}, {"rounds", found.rounds}, {"stable", found.stable}});
+  out->add("colours", {std::move(found.colours)});
+  return out;
+}
+
+/// Numbers that would not fit into memory are refused before they are made.
+void check_cells(std::uint64_t rows, std::uint64_t columns, const char* what) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
+  if (columns != 0 && rows > kMost / columns) {
+    throw InputError(fmt::format("{} × {} {} are too many for one call", rows, columns, what));
+  }
+}
+
+std::shared_ptr<Object> individualise(const SetObject& set, const char* json) {
+  const Options options(json, {"depth", "draws", "seed", "cell", "threads"});
+  const std::vector<Graph>& graphs = set.set().graphs;
+  wl::PathOptions paths;
+  paths.depth = depth_of(options, "depth", 0);
+  paths.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 1000000000).value_or(1));
+  paths.seed = options.whole("seed").value_or(1);
+  if (const auto cell = options.text("cell")) paths.cell = wl::parse_cell(*cell);
+  check_cells(paths.draws, set.nodes() + graphs.size(), "numbers");
+  std::vector<std::size_t> first{0};
+  for (const Graph& graph : graphs) first.push_back(first.back() + graph.num_nodes());
+  std::vector<std::uint32_t> ranks(paths.draws * set.nodes()), steps(paths.draws * graphs.size()), classes = steps;
+  parallel_for(graphs.size(), options.threads(), [&](std::size_t g) {
+    if (interrupted()) throw Interrupted("stopped before all paths were drawn");
+    wl::Individualiser walk(graphs[g], paths.cell);
+    wl::Path path;
+    for (std::uint32_t r = 0; r < paths.draws; ++r) {
+      walk.draw(wl::choices_of(paths, r, static_cast<std::uint32_t>(g)), paths.depth, path);
+      std::copy(path.ranks.begin(), path.ranks.end(),
+                ranks.begin() + static_cast<std::ptrdiff_t>(r * set.nodes() + first[g]));
+      steps[r * graphs.size() + g] = static_cast<std::uint32_t>(path.chosen.size());
+      classes[r * graphs.size() + g] = path.classes;
+    }
+  });
+  const auto out =
+      std::make_shared<Answer>(Json{{"draws", paths.draws}, {"nodes", set.nodes()}, {"graphs", graphs.size()}});
+  out->add("ranks", {.values = std::move(ranks), .rows = paths.draws});
+  out->add("steps", {.values = std::move(steps), .rows = paths.draws});
+  out->add("classes", {.values = std::move(classes), .rows = paths.draws});
+  return out;
+}
+
+std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, std::span<const std::uint32_t> ids) {
+  const Options options(json, {"random", "depth", "columns", "rni_dist", "seed", "epoch", "fold", "threads"});
+  nn::ModelConfig model;
+  model.random = nn::parse_random(options.text("random").value_or("colours"));
+  const bool features = model.random == nn::Random::features;
+  model.depth = nn::default_depth(model.random);
+  if (!options.value("depth").is_null()) model.depth = depth_of(options, "depth", 1);
+  nn::validate_depth(model.random, model.depth);
+  for (const char* name : {"columns", "rni_dist"}) {
+    if (!features && !options.value(name).is_null()) {
+      throw InputError(fmt::format("{} is for random features, and {} were asked for", name, nn::name(model.random)));
+    }
+  }
+  if (features) {
+    model.width = static_cast<std::uint32_t>(options.whole("columns", 1, 65536).value_or(32));
+    model.rni = 1;
+    model.distribution = nn::parse_distribution(options.text("rni_dist").value_or("normal"));
+    if (model.distribution != nn::Distribution::normal && model.distribution != nn::Distribution::uniform) {
+      throw InputError("rni_dist: expected normal or uniform (the others need a network's fan)");
+    }
+  }
+  const std::size_t columns = features ? model.random_dims() : model.drawn_columns();
+  check_cells(set.nodes(), columns, "numbers");
+  const std::vector<Graph>& graphs = set.set().graphs;
+  const Key key = engine::feature_key(
+      options.whole("seed").value_or(1), static_cast<std::uint32_t>(options.whole("fold", 0, kMost32).value_or(0)),
+      static_cast<std::uint32_t>(options.whole("epoch", 0, kMost32).value_or(1)), engine::kTrainingPass);
+  std::vector<std::size_t> first{0};
+  for (const Graph& graph : graphs) first.push_back(first.back() + graph.num_nodes());
+  std::vector<float> out(set.nodes() * columns);
+  parallel_for(graphs.size(), options.threads(), [&](std::size_t g) {
+    if (interrupted()) throw Interrupted("stopped before all columns were drawn");
+    const std::uint32_t id = ids.empty() ? static_cast<std::uint32_t>(g) : ids[g];
+    float* rows = out.data() + first[g] * columns;
+    const Node nodes = graphs[g].num_nodes();
+    if (features) return engine::random_features(model, key, id, nodes, rows, columns);
+    std::vector<std::uint32_t> numbers(nodes);
+    engine::draw_numbers(model, graphs[g], key, id, numbers);
+    for (Node v = 0; v < nodes; ++v) nn::code_of(model.random, numbers[v], {rows + v * columns, columns});
+  });
+  const auto answer_out = std::make_shared<Answer>(Json{{"columns", columns}});
+  answer_out->add("columns", {std::move(out), columns});
+  return answer_out;
+}
+
+}  // namespace
+
+tyche_status tyche_wl(tyche_handle a, uint64_t i, tyche_handle b, uint64_t j, const char* options, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto first = set_of(a), second = set_of(b);
+    const Test test(options);
+    return std::make_shared<Answer>(compared(first->graph(i), second->graph(j), test, 0, 1, test.threads));
+  });
+}
+
+tyche_status tyche_wl_pairs(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return compare_pairs(*set_of(set), Test(options)); });
+}
+
+tyche_status tyche_wl_groups(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return group(*set_of(set), Test(options)); });
+}
+
+tyche_status tyche_colours(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return colours(*set_of(set), options); });
+}
+
+tyche_status tyche_individualise(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return individualise(*set_of(set), options); });
+}
+
+tyche_status tyche_random_columns(tyche_handle set, const char* options, const uint32_t* ids, uint64_t count,
+                                  tyche_handle* out) {
+  return answer(out, [&] {
+    const auto object = set_of(set);
+    if (count > 0) require(ids, "ids");
+    if (count != 0 && count != object->set().graphs.size()) {
+      throw InputError(fmt::format("{} ids for {} graphs; expected one for each", count, object->set().graphs.size()));
+    }
+    return random_columns(*object, options, {ids, count});
+  });
+}

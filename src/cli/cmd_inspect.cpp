@@ -1,0 +1,111 @@
+// tyche inspect: what is in a data set, and what can be learned from it at all?
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/clean.hpp"
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "datasets/dataset.hpp"
+#include "datasets/folds.hpp"
+#include "inspect/inspection.hpp"
+#include "inspect/report.hpp"
+#include "support/error.hpp"
+#include "support/progress.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+struct Arguments {
+  Common common;
+  std::string data;
+  std::string format;
+  std::string target;
+  std::optional<std::uint32_t> folds;
+  std::string scheme = "contiguous";
+  double validation = 0.1;
+  bool all = false;
+  bool clean = false;
+};
+
+/// Folds as `tyche train` makes them. Where their number was not asked for, a set that is too small has none.
+std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset& dataset,
+                                     std::vector<std::string>& notes) {
+  datasets::FoldOptions options{.folds = a.folds.value_or(datasets::FoldOptions{}.folds),
+                                .scheme = datasets::parse_fold_scheme(a.scheme),
+                                .validation = a.validation,
+                                .seed = a.common.seed};
+  if (options.folds == 1) {
+    notes.push_back("Leaks were not counted: one fold trains and tests on all graphs.");
+    return {};
+  }
+  std::vector<int> labels = dataset.set.labels;
+  labels.resize(dataset.set.graphs.size(), 0);
+  try {
+    return datasets::make_folds(labels, dataset.pair, options);
+  } catch (const InputError& error) {
+    if (a.folds) throw;
+    notes.push_back(fmt::format("Leaks were not counted: {}", error.what()));
+    return {};
+  }
+}
+
+void run(const Arguments& a) {
+  const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
+  const datasets::Dataset dataset = read_cleanly(
+      a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
+  inspect::Options options;
+  if (!a.target.empty()) options.task = a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+  std::vector<std::string> notes;
+  options.folds = folds_of(a, dataset, notes);
+  options.threads = a.common.threads;
+  if (a.all) options.limits = inspect::Limits::none();
+  Progress progress("graphs", inspect::steps(dataset.set), a.common.progress());
+  options.progress = &progress;
+  inspect::Inspection found = inspect::examine(dataset, options);
+  progress.finish();
+  found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+  if (a.common.json) {
+    print(inspect::to_json(found).dump(2) + "\n");  // in the order of the text
+  } else {
+    print(inspect::to_text(found));
+  }
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& root) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
+  app.add_option("--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
+  app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
+  app.add_flag("--clean", a->clean, kCleanHelp);
+  app.add_option("--target", a->target,
+                 "What is to be told: labels of graphs, or their attributes (real targets). Default: labels where "
+                 "there are any")
+      ->check(CLI::IsMember({"labels", "attributes"}));
+  app.add_option("--folds", a->folds, "Folds that copies may leak between (default: 10)")
+      ->check(CLI::Range(1u, 1000000u));
+  app.add_option("--fold-scheme", a->scheme, "contiguous or stratified")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"contiguous", "stratified"}));
+  app.add_option("--validation", a->validation, "Share of a fold's other graphs that is set aside")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 0.99));
+  app.add_flag("--all", a->all, "Run every test however long it takes (default: what fits a few seconds)");
+  a->common.add_seed(app);
+  a->common.add_threads(app);
+  a->common.add_json(app);
+  a->common.add_quiet(app);
+  app.footer(
+      "Examples: tyche inspect --data exp\n"
+      "          tyche inspect --data NCI1 --folds 10 --fold-scheme stratified --json\n"
+      "Ceilings hold for every network that the test bounds, whatever its size and weights; they are exact, for the\n"
+      "graphs at hand. A verdict says by how much random inputs can help at most. See docs/inspect.md");
+  app.callback([a] { run(*a); });
+}
+
+}  // namespace tyche::cli

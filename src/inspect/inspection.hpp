@@ -1,0 +1,106 @@
+#pragma once
+/// What is in a data set, and what can be learned from it at all.
+///
+///   const Inspection found = examine(datasets::load_dataset("exp"));
+///   found.all.one_wl.score               // 0.5: the best accuracy of any network bounded by 1-WL
+///   found.verdict                        // "Randomness can help by at most 50.0 points here: …"
+///
+/// A network that a test bounds gives graphs the same answer that the test does not tell apart. So the best it can do
+/// is the commonest label (or the mean target) of each group, and how good that is can be counted: an exact ceiling
+/// over all weights, on the graphs at hand. Copies with different answers bound everyone. docs/inspect.md says how to
+/// read it.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "datasets/dataset.hpp"
+#include "datasets/folds.hpp"
+#include "inspect/answers.hpp"
+#include "inspect/partitions.hpp"
+#include "support/progress.hpp"
+
+namespace tyche::inspect {
+
+struct Options {
+  /// Labels or targets; where not said, labels if there are any, else targets.
+  std::optional<Task> task;
+  /// The parts that leaks are counted between; none: leaks are not counted.
+  std::vector<datasets::Fold> folds;
+  unsigned threads = 0;
+  Limits limits{};
+  Progress* progress = nullptr;  ///< steps(set) units
+};
+
+/// What tests allow, of graphs as they are seen with or without attributes.
+struct Ceilings {
+  Score one_wl;
+  std::optional<Score> two_wl;  ///< nothing where it was left out (Inspection::notes says why)
+  std::optional<Score> two_sets;
+  std::optional<Score> three_sets;
+  Score everyone;
+};
+
+struct Range {
+  double least = 0, mean = 0, most = 0;
+};
+
+struct Target {
+  Range range;
+  double deviation = 0;  ///< the square root of the variance
+  std::uint64_t missing = 0;
+};
+
+/// What the file says.
+struct Contents {
+  std::string name;
+  std::uint64_t graphs = 0;
+  Range nodes, edges, degree;   ///< per graph; degree: per node
+  std::uint64_t connected = 0;  ///< graphs of one component
+  std::uint64_t empty = 0;      ///< graphs without nodes
+  std::uint64_t node_types = 0;
+  std::uint64_t edge_labels = 0;  ///< different ones; 0 where there are no edges
+  std::size_t node_attributes = 0;
+  std::size_t edge_attributes = 0;
+  std::vector<std::pair<int, std::uint64_t>> labels;  ///< label, graphs; ascending
+  std::vector<Target> targets;
+};
+
+/// Two graphs that 1-WL takes for one another and that are not isomorphic.
+struct Confused {
+  std::uint32_t first = 0, second = 0;
+  bool answers_differ = false;
+};
+
+struct Inspection {
+  Contents contents;
+  Task task = Task::none;
+
+  Score baseline;                              ///< without a look at the graph: the commonest label, the mean target
+  Ceilings all;                                ///< types, edge labels and attributes seen
+  std::optional<Ceilings> without_attributes;  ///< where there are attributes
+  Score untyped;                               ///< 1-WL without node types and node attributes
+  std::optional<Score> structure;              ///< 1-WL on bare graphs, where there are edge labels or attributes too
+
+  std::uint64_t one_wl_groups = 0;                                     ///< as many as 1-WL tells apart
+  std::uint64_t isomorphism_classes = 0;                               ///< as many as there are up to isomorphism
+  std::uint64_t isomorphic_groups = 0;                                 ///< isomorphism classes of two graphs or more
+  std::uint64_t isomorphic_copies = 0;                                 ///< graphs in them
+  std::uint64_t contradictions = 0;                                    ///< graphs in those with several answers
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> contradicting;  ///< one pair of each, for people: at most 20
+  std::uint64_t confused_groups = 0;   ///< groups of 1-WL with graphs that are no copies
+  std::vector<Confused> confused;      ///< one pair of each, those with different answers first; at most 100
+  std::optional<std::uint64_t> leaks;  ///< test graphs with a copy in the training part of their fold
+
+  std::vector<std::string> notes;  ///< what was left out, and why
+  std::string verdict;
+};
+
+/// Units of progress that examine() makes of a set.
+[[nodiscard]] std::uint64_t steps(const GraphSet& set);
+
+/// Throws InputError where the task asked for has no labels (or targets), or there are no graphs.
+[[nodiscard]] Inspection examine(const datasets::Dataset& dataset, const Options& options = {});
+
+}  // namespace tyche::inspect

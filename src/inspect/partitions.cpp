@@ -1,0 +1,202 @@
+#include "inspect/partitions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "graph/isomorphism.hpp"
+#include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "wl/set_compare.hpp"
+#include "wl/wl.hpp"
+
+namespace tyche::inspect {
+namespace {
+
+constexpr double kLarge = 0x1p30;  // bytes from which groups are refined one after another
+
+using Members = std::vector<std::uint32_t>;
+
+/// Numbers of keys by first occurrence.
+template <class Key>
+Partition by_key(std::vector<Key> keys) {
+  Partition out;
+  std::map<Key, std::uint32_t> numbers;
+  for (Key& key : keys) {
+    out.group.push_back(numbers.try_emplace(std::move(key), static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  out.groups = static_cast<std::uint32_t>(numbers.size());
+  return out;
+}
+
+/// A graph as a list of words: equal lists for equal graphs alone.
+std::vector<std::uint32_t> words_of(const Graph& graph) {
+  std::vector<std::uint32_t> out = {graph.num_nodes(), static_cast<std::uint32_t>(graph.num_edges())};
+  out.insert(out.end(), graph.types().begin(), graph.types().end());
+  for (const Edge& edge : graph.edges()) out.insert(out.end(), {edge.first, edge.second});
+  const std::vector<EdgeLabel> labels = graph.labels_of_edges();
+  out.insert(out.end(), labels.begin(), labels.end());
+  return out;
+}
+
+/// The first graph of each isomorphism class among those given.
+Members first_of_each(const Partition& copies, const Members& graphs) {
+  Members out;
+  std::unordered_map<std::uint32_t, bool> met;
+  for (const std::uint32_t g : graphs) {
+    if (met.try_emplace(copies.group[g], true).second) out.push_back(g);
+  }
+  return out;
+}
+
+/// Groups that a test could still split to some use, as one graph for each isomorphism class.
+std::vector<Members> undecided(const Partition& coarse, const Partition& copies, const Answers& answers) {
+  std::vector<Members> out;
+  if (answers.task == Task::none) return out;
+  for (const Members& group : coarse.members()) {
+    if (group.size() < 2 || !differ(answers, group)) continue;
+    Members firsts = first_of_each(copies, group);
+    if (firsts.size() > 1) out.push_back(std::move(firsts));
+  }
+  return out;
+}
+
+std::vector<Graph> pick(std::span<const Graph> graphs, const Members& which) {
+  std::vector<Graph> out;
+  for (const std::uint32_t g : which) out.push_back(graphs[g]);
+  return out;
+}
+
+/// `coarse` with its groups split: splits[i][j] is the part that the class of lists[i][j] goes to.
+Partition split(const Partition& coarse, const Partition& copies, const std::vector<Members>& lists,
+                const std::vector<std::vector<std::uint32_t>>& splits) {
+  std::vector<std::uint32_t> part(copies.groups, 0);
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (std::size_t j = 0; j < lists[i].size(); ++j) part[copies.group[lists[i][j]]] = splits[i][j];
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;
+  for (std::size_t g = 0; g < coarse.group.size(); ++g) keys.emplace_back(coarse.group[g], part[copies.group[g]]);
+  return by_key(std::move(keys));
+}
+
+double sum_of(std::span<const Graph> graphs, const std::vector<Members>& lists, auto&& cost) {
+  double out = 0;
+  for (const Members& list : lists) {
+    for (const std::uint32_t g : list) out += cost(graphs[g].num_nodes());
+  }
+  return out;
+}
+
+std::vector<Node> sizes_of(std::span<const Graph> graphs, const Members& list) {
+  std::vector<Node> out;
+  for (const std::uint32_t g : list) out.push_back(graphs[g].num_nodes());
+  return out;
+}
+
+}  // namespace
+
+std::vector<Members> Partition::members() const {
+  std::vector<Members> out(groups);
+  for (std::uint32_t g = 0; g < group.size(); ++g) out[group[g]].push_back(g);
+  return out;
+}
+
+Partition by_refinement(std::span<const Graph> graphs, unsigned threads) {
+  wl::Grouping found = wl::group(graphs, {.dim = 1, .threads = threads});
+  return {std::move(found.group), found.groups};
+}
+
+Partition by_isomorphism(std::span<const Graph> graphs, const Partition& one_wl, const Work& work) {
+  std::vector<std::uint64_t> together(one_wl.groups, 0);
+  for (const std::uint32_t group : one_wl.group) ++together[group];
+  // A graph alone in its group has no copy: its group is its key.
+  std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> keys(graphs.size());
+  parallel_for(graphs.size(), work.threads, [&](std::size_t g) {
+    if (interrupted()) throw Interrupted("stopped while copies were looked for");
+    keys[g].first = one_wl.group[g];
+    if (together[one_wl.group[g]] > 1) keys[g].second = words_of(canonical_form(graphs[g]));
+    if (work.progress != nullptr) work.progress->add(1);
+  });
+  return by_key(std::move(keys));
+}
+
+std::optional<Partition> by_two_wl(std::span<const Graph> graphs, const Answers& answers, const Partition& one_wl,
+                                   const Partition& copies, Work& work) {
+  const std::vector<Members> lists = undecided(one_wl, copies, answers);
+  const double columns = sum_of(graphs, lists, [](double n) { return n * n * n; });
+  double bytes = 0;
+  for (const Members& list : lists) bytes = std::max(bytes, wl::memory_needed(2, sizes_of(graphs, list)));
+  if (columns > work.limits.tuples || bytes > work.limits.bytes) {
+    work.notes.push_back(fmt::format(
+        "2-WL was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed", columns, bytes / 0x1p30));
+    return std::nullopt;
+  }
+  std::vector<std::vector<std::uint32_t>> splits(lists.size());
+  const auto refine = [&](std::size_t i, unsigned threads) {
+    splits[i] = wl::group(pick(graphs, lists[i]), {.dim = 2, .threads = threads}).group;
+  };
+  // Small groups side by side; large ones one after another, with all threads in each.
+  std::vector<std::size_t> small, large;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const bool much = wl::memory_needed(2, sizes_of(graphs, lists[i])) > kLarge / resolve_threads(work.threads);
+    (much ? large : small).push_back(i);
+  }
+  try {
+    parallel_for(small.size(), work.threads, [&](std::size_t i) { refine(small[i], 1); });
+    for (const std::size_t i : large) refine(i, work.threads);
+  } catch (const InputError& error) {  // more memory than the machine has
+    work.notes.push_back(fmt::format("2-WL was left out: {}", error.what()));
+    return std::nullopt;
+  }
+  return split(one_wl, copies, lists, splits);
+}
+
+std::optional<Partition> by_sets(std::span<const Graph> graphs, unsigned k, const Answers& answers,
+                                 const Partition& copies, Work& work) {
+  const wl::SetKind kind{k, wl::SetChoice::all};
+  const auto subsets = [&](double n) { return wl::subsets(static_cast<std::uint64_t>(n), k); };
+  Members everyone(graphs.size());
+  std::iota(everyone.begin(), everyone.end(), 0u);
+  const Members firsts = first_of_each(copies, everyone);
+  const double counted = sum_of(graphs, {firsts}, subsets);
+  if (counted > work.limits.sets) {
+    work.notes.push_back(fmt::format("{}-sets were left out: there are {:.2g} of them", k, counted));
+    return std::nullopt;
+  }
+  try {
+    // 1. How often each isomorphism type occurs, which is round 0, parts nearly all graphs that can be parted.
+    std::vector<std::vector<wl::SetTypeCount>> counts(copies.groups);
+    parallel_for(firsts.size(), work.threads, [&](std::size_t i) {
+      if (interrupted()) throw Interrupted("stopped while sets of nodes were counted");
+      counts[copies.group[firsts[i]]] = wl::count_set_types(graphs[firsts[i]], kind);
+    });
+    const Partition by_counts = by_key(std::move(counts));
+    Partition coarse{{}, by_counts.groups};
+    for (const std::uint32_t group : copies.group) coarse.group.push_back(by_counts.group[group]);
+    // 2. Refinement where that leaves something to tell.
+    const std::vector<Members> lists = undecided(coarse, copies, answers);
+    // Every list has its share of the work, so that what is left out does not depend on threads.
+    const double refined = std::max(1.0, sum_of(graphs, lists, subsets));
+    std::vector<std::vector<std::uint32_t>> splits(lists.size());
+    std::vector<std::uint8_t> left_out(lists.size(), 0);
+    parallel_for(lists.size(), work.threads, [&](std::size_t i) {
+      const auto found = wl::group_on_sets(pick(graphs, lists[i]), kind, work.limits.refined / refined);
+      left_out[i] = !found;
+      if (found) splits[i] = *found;
+    });
+    if (std::find(left_out.begin(), left_out.end(), 1) != left_out.end()) {
+      work.notes.push_back(
+          fmt::format("{}-sets were left out: there are {:.2g} of them to refine round by round", k, refined));
+      return std::nullopt;
+    }
+    return split(coarse, copies, lists, splits);
+  } catch (const InputError& error) {
+    work.notes.push_back(fmt::format("{}-sets were left out: {}", k, error.what()));
+    return std::nullopt;
+  }
+}
+
+}  // namespace tyche::inspect

@@ -1,0 +1,200 @@
+#include "inspect/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace tyche::inspect {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json to_json(const Range& range) { return {{"least", range.least}, {"mean", range.mean}, {"most", range.most}}; }
+
+/// ceiling_NAME, and for targets floor_mse_NAME.
+void put(Json& json, const Inspection& in, const std::string& name, const std::optional<Score>& score) {
+  json["ceiling_" + name] = score ? number(score->score) : Json();
+  if (in.task == Task::targets) json["floor_mse_" + name] = score ? number(score->mse) : Json();
+}
+
+void put(Json& json, const Inspection& in, const Ceilings& ceilings) {
+  put(json, in, "1wl", ceilings.one_wl);
+  put(json, in, "2wl", ceilings.two_wl);
+  put(json, in, "2sets", ceilings.two_sets);
+  put(json, in, "3sets", ceilings.three_sets);
+  put(json, in, "everyone", ceilings.everyone);
+}
+
+Json targets_to_json(const Inspection& in) {
+  Json out = Json::array();
+  for (std::size_t c = 0; c < in.contents.targets.size(); ++c) {
+    const Target& target = in.contents.targets[c];
+    Json entry = to_json(target.range);
+    entry["deviation"] = target.deviation;
+    entry["missing"] = target.missing;
+    if (in.task == Task::targets) {
+      const auto add = [&](const char* name, const Score& score) {
+        entry[fmt::format("ceiling_{}", name)] = number(score.columns[c].r2);
+        entry[fmt::format("floor_mse_{}", name)] = number(score.columns[c].mse);
+      };
+      add("1wl", in.all.one_wl);
+      if (in.all.two_wl) add("2wl", *in.all.two_wl);
+      add("everyone", in.all.everyone);
+    }
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+// ---- for people
+
+std::string line(const std::string& what, const std::string& value) { return fmt::format("  {:<22}{}\n", what, value); }
+
+std::string in_words(const Range& range) {
+  if (range.least == range.most) return fmt::format("{:g}", range.least);
+  return fmt::format("{:g} to {:g}, {:.4g} on average", range.least, range.most, range.mean);
+}
+
+std::string shown(const std::optional<Score>& score, Task task) {
+  if (!score) return "left out";
+  if (!score->score) return "-";
+  if (task == Task::classes) return fmt::format("{:.2f} %", 100 * *score->score);
+  return fmt::format("{:.4f} ({:.4g})", *score->score, *score->mse);
+}
+
+std::string describe(const Contents& c) {
+  std::string text = fmt::format("{}: {} graph{}\n", c.name, c.graphs, c.graphs == 1 ? "" : "s");
+  text += line("nodes", in_words(c.nodes));
+  text += line("edges", in_words(c.edges));
+  text += line("degree", in_words(c.degree));
+  text += line("connected", fmt::format("{} of {}", c.connected, c.graphs));
+  if (c.empty > 0) text += line("without nodes", fmt::format("{}", c.empty));
+  text += line("node types", fmt::format("{}", c.node_types));
+  text += line("edge labels", c.edge_labels > 1 ? fmt::format("{}", c.edge_labels) : "none");
+  if (c.node_attributes > 0) text += line("node attributes", fmt::format("{} per node", c.node_attributes));
+  if (c.edge_attributes > 0) text += line("edge attributes", fmt::format("{} per edge", c.edge_attributes));
+  constexpr std::size_t kShown = 12;
+  if (!c.labels.empty()) {
+    std::vector<std::string> parts;
+    for (const auto& entry : c.labels) {
+      if (parts.size() == kShown) break;
+      parts.push_back(fmt::format("{} ({} graphs)", entry.first, entry.second));
+    }
+    if (c.labels.size() > kShown) parts.push_back(fmt::format("and {} more", c.labels.size() - kShown));
+    text += line("labels", fmt::format("{}", fmt::join(parts, ", ")));
+  }
+  for (std::size_t i = 0; i < std::min(kShown, c.targets.size()); ++i) {
+    const Target& target = c.targets[i];
+    text += line(c.targets.size() == 1 ? "target" : fmt::format("target {}", i),
+                 in_words(target.range) + fmt::format(", deviation {:.4g}", target.deviation) +
+                     (target.missing > 0 ? fmt::format(", {} missing", target.missing) : ""));
+  }
+  return text;
+}
+
+std::string ceilings(const Inspection& in) {
+  const auto& other = in.without_attributes;
+  std::string text = in.task == Task::classes
+                         ? "\nThe best accuracy that a network can reach on these graphs, whatever its weights\n"
+                         : "\nThe best R² (least mean squared error) that a network can reach on these graphs\n";
+  if (other) text += fmt::format("  {:<30}{:>20}{:>22}\n", "", "with attributes", "without attributes");
+  const auto row = [&](const char* name, const std::optional<Score>& all, const std::optional<Score>* without) {
+    text += fmt::format("  {:<30}{:>20}", name, shown(all, in.task));
+    if (without != nullptr) text += fmt::format("{:>22}", shown(*without, in.task));
+    text += "\n";
+  };
+  const auto level = [&](const char* name, const std::function<std::optional<Score>(const Ceilings&)>& of) {
+    const std::optional<Score> without = other ? of(*other) : std::nullopt;
+    row(name, of(in.all), other ? &without : nullptr);
+  };
+  row("without looking at them", in.baseline, nullptr);
+  if (in.structure) row("1-WL, structure alone", in.structure, nullptr);
+  row("1-WL, without node types", in.untyped, nullptr);
+  level("1-WL", [](const Ceilings& c) { return std::optional(c.one_wl); });
+  level("2-sets", [](const Ceilings& c) { return c.two_sets; });
+  level("3-sets", [](const Ceilings& c) { return c.three_sets; });
+  level("2-WL", [](const Ceilings& c) { return c.two_wl; });
+  level("everyone (isomorphism)", [](const Ceilings& c) { return std::optional(c.everyone); });
+  return text;
+}
+
+std::string copies(const Inspection& in) {
+  std::string text = "\nCopies\n";
+  text += line("isomorphic copies",
+               in.isomorphic_groups == 0
+                   ? "none"
+                   : fmt::format("{} graphs in {} groups", in.isomorphic_copies, in.isomorphic_groups));
+  if (in.task != Task::none) {
+    std::string value = "none";
+    if (in.contradictions > 0) {
+      value = fmt::format("{} graphs in groups with several {}, such as {} and {}", in.contradictions,
+                          in.task == Task::classes ? "labels" : "targets", in.contradicting[0].first,
+                          in.contradicting[0].second);
+    }
+    text += line("contradictions", value);
+  }
+  std::string value = "none";
+  if (in.confused_groups > 0) {
+    value = fmt::format("{} groups of graphs that are no copies, such as {} and {}", in.confused_groups,
+                        in.confused[0].first, in.confused[0].second);
+  }
+  text += line("confused by 1-WL", value);
+  if (in.leaks) {
+    text += line("leaks",
+                 *in.leaks == 0 ? "none" : fmt::format("{} test graphs have a copy in their training part", *in.leaks));
+  }
+  return text;
+}
+
+}  // namespace
+
+Json to_json(const Inspection& in) {
+  const Contents& c = in.contents;
+  Json json = {{"name", c.name}, {"graphs", c.graphs}};
+  json["nodes"] = to_json(c.nodes);
+  json["edges"] = to_json(c.edges);
+  json["degree"] = to_json(c.degree);
+  json["connected"] = c.connected;
+  json["empty"] = c.empty;
+  json["node_types"] = c.node_types;
+  json["edge_labels"] = c.edge_labels;
+  json["node_attributes"] = c.node_attributes;
+  json["edge_attributes"] = c.edge_attributes;
+  json["labels"] = Json::object();
+  for (const auto& entry : c.labels) json["labels"][std::to_string(entry.first)] = entry.second;
+  json["targets"] = targets_to_json(in);
+  json["task"] = in.task == Task::none ? Json() : Json(in.task == Task::classes ? "labels" : "attributes");
+  json["baseline"] = number(in.baseline.score);
+  put(json, in, in.all);
+  put(json, in, "1wl_untyped", in.untyped);
+  put(json, in, "1wl_structure", in.structure ? in.structure : std::optional(in.untyped));
+  json["without_attributes"] = Json();
+  if (in.without_attributes) put(json["without_attributes"] = Json::object(), in, *in.without_attributes);
+  json["groups_1wl"] = in.one_wl_groups;
+  json["isomorphism_classes"] = in.isomorphism_classes;
+  json["isomorphic_groups"] = in.isomorphic_groups;
+  json["isomorphic_copies"] = in.isomorphic_copies;
+  json["contradictions"] = in.contradictions;
+  json["contradicting"] = in.contradicting;
+  json["confused_groups"] = in.confused_groups;
+  json["confused"] = Json::array();
+  for (const Confused& pair : in.confused) json["confused"].push_back({pair.first, pair.second});
+  json["leaks"] = in.leaks ? Json(*in.leaks) : Json();
+  json["notes"] = in.notes;
+  json["verdict"] = in.verdict;
+  return json;
+}
+
+std::string to_text(const Inspection& in) {
+  std::string text = describe(in.contents);
+  if (in.task != Task::none) text += ceilings(in);
+  text += copies(in);
+  for (const std::string& note : in.notes) text += fmt::format("{}{}\n", &note == &in.notes[0] ? "\n" : "", note);
+  return text + "\n" + in.verdict + "\n";
+}
+
+}  // namespace tyche::inspect

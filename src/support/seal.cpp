@@ -1,0 +1,122 @@
+#include "support/seal.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "support/error.hpp"
+#include "support/file.hpp"
+
+namespace tyche {
+
+namespace {
+
+constexpr std::string_view kMember = "\"check\"";
+constexpr std::string_view kComment = "# check ";
+constexpr std::string_view kBlank = " \n";
+constexpr std::size_t kDigits = 16;
+
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+std::string_view without_blanks_behind(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(kBlank);
+  return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+/// Takes `what` off the front, blanks before it too.
+bool take(std::string_view& text, std::string_view what) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  if (!text.starts_with(what)) return false;
+  text.remove_prefix(what.size());
+  return true;
+}
+
+/// A text up to its checksum, and that.
+struct Sealed {
+  std::string_view content;
+  std::string_view digits;
+};
+
+bool all_digits(std::string_view text) {
+  return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::optional<Sealed> json_parts(std::string_view text) {
+  const std::size_t at = text.rfind(kMember);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view content = without_blanks_behind(text.substr(0, at));
+  if (!content.ends_with(',')) return std::nullopt;
+  content.remove_suffix(1);
+  std::string_view rest = text.substr(at + kMember.size());
+  if (!take(rest, ":") || !take(rest, "\"")) return std::nullopt;
+  const std::string_view digits = rest.substr(0, kDigits);
+  rest.remove_prefix(digits.size());
+  if (!all_digits(digits) || !take(rest, "\"") || !take(rest, "}") || !without_blanks_behind(rest).empty()) {
+    return std::nullopt;
+  }
+  return Sealed{content, digits};
+}
+
+std::optional<Sealed> toml_parts(std::string_view text) {
+  if (!text.ends_with('\n')) return std::nullopt;
+  text.remove_suffix(1);
+  const std::size_t line = text.rfind('\n') + 1;  // 0 where there is one line
+  if (!text.substr(line).starts_with(kComment)) return std::nullopt;
+  const std::string_view digits = text.substr(line + kComment.size());
+  if (!all_digits(digits)) return std::nullopt;
+  return Sealed{text.substr(0, line), digits};
+}
+
+}  // namespace
+
+std::uint64_t checksum(std::string_view bytes) {
+  std::uint64_t hash = mix(bytes.size());
+  std::size_t at = 0;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, 8);
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 32;
+  }
+  for (; at < bytes.size(); ++at) hash = (hash ^ static_cast<unsigned char>(bytes[at])) * 0x100000001b3ull;
+  return mix(hash);
+}
+
+std::string json_seal(std::uint64_t before, std::string_view between) {
+  return fmt::format(",{}{}:{}\"{:016x}\"", between, kMember, between.empty() ? "" : " ", before);
+}
+
+std::string seal_json(std::string text) {
+  const std::size_t brace = text.rfind('}');
+  if (brace == std::string::npos) throw Error("only a JSON object can be sealed");
+  const std::string_view content = without_blanks_behind(std::string_view(text).substr(0, brace));
+  // Indented as the first member is.
+  const std::size_t first = text.find('"');
+  const bool indented = content.size() != brace && first != std::string::npos;
+  const std::string between = indented ? text.substr(1, first - 1) : "";
+  const std::string seal = json_seal(hash_bytes(content), between);
+  text.insert(content.size(), seal);
+  return text;
+}
+
+std::string seal_toml(std::string text) {
+  const std::uint64_t hash = hash_bytes(text);
+  return std::move(text) + fmt::format("{}{:016x}\n", kComment, hash);
+}
+
+void check_seal(std::string_view text, std::string_view name, std::string_view place) {
+  std::optional<Sealed> sealed = toml_parts(text);
+  if (!sealed) sealed = json_parts(text);
+  if (!sealed || sealed->digits == fmt::format("{:016x}", hash_bytes(sealed->content))) return;
+  throw InputError::at(name, place,
+                       "is damaged: its checksum does not fit what it says (who changed it on purpose takes 'check' "
+                       "out of it)");
+}
+
+}  // namespace tyche

@@ -1,0 +1,32 @@
+#pragma once
+/// Checksums inside the files that the program writes and reads back, so that a byte that changed on the disk is
+/// refused and not believed.
+///
+///   write_file(path, seal_json(json.dump(2) + "\n"));     // {..., "check": "0f3c…"}
+///   const std::string text = read_file(path);
+///   check_seal(text, path.string());                      // InputError "FILE: is damaged: …"
+///
+/// Every single changed byte is noticed. Texts without a checksum pass: 0.1.0 wrote none, and who edits a file on
+/// purpose takes its checksum away.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tyche {
+
+/// Of any bytes, eight at a time.
+[[nodiscard]] std::uint64_t checksum(std::string_view bytes);
+
+/// A JSON object as text with a last member "check". Requires at least one other member; a newline may follow.
+[[nodiscard]] std::string seal_json(std::string text);
+/// A TOML document with a last line "# check …".
+[[nodiscard]] std::string seal_toml(std::string text);
+
+/// What seal_json puts between the last member (`before` hashes the text up to there) and the closing brace, for texts
+/// that are written piece by piece. `between` stands before the name: "" in a line, "\n  " in an indented file.
+[[nodiscard]] std::string json_seal(std::uint64_t before, std::string_view between);
+
+/// Throws InputError (`name`, `place`) where the text, JSON or TOML, has a checksum that does not fit.
+void check_seal(std::string_view text, std::string_view name, std::string_view place = "");
+
+}  // namespace tyche

@@ -1,0 +1,152 @@
+#include "train/objective.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "support/error.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+constexpr std::pair<engine::Loss, std::string_view> kLosses[] = {{engine::Loss::cross_entropy, "cross-entropy"},
+                                                                 {engine::Loss::squared, "squared"},
+                                                                 {engine::Loss::absolute, "absolute"},
+                                                                 {engine::Loss::huber, "huber"}};
+
+/// The targets of a column that are there.
+std::vector<double> column_of(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column) {
+  std::vector<double> values;
+  for (const std::uint32_t g : graphs) {
+    const float value = set.targets[g * set.target_dim + column];
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  return values;
+}
+
+void check_targets(const GraphSet& set) {
+  std::vector<bool> there(set.target_dim, false);
+  for (std::size_t i = 0; i < set.targets.size(); ++i) {
+    if (std::isinf(set.targets[i])) {
+      throw InputError(fmt::format("{}: graph {}, target {} is {}; targets must be finite numbers", set.name,
+                                   i / set.target_dim, i % set.target_dim, set.targets[i]));
+    }
+    if (!std::isnan(set.targets[i])) there[i % set.target_dim] = true;
+  }
+  const auto empty = std::find(there.begin(), there.end(), false);
+  if (empty != there.end()) {
+    throw InputError(fmt::format("{}: target {} is missing in every graph, so there is nothing to learn", set.name,
+                                 empty - there.begin()));
+  }
+}
+
+[[noreturn]] void bad_weights(const std::string& text, std::size_t count) {
+  throw InputError(
+      fmt::format("class weights: expected none, balanced, or {} numbers from 0 on, separated by commas; "
+                  "came '{}'",
+                  count, text));
+}
+
+}  // namespace
+
+TargetKind parse_target(std::string_view text) {
+  if (text == "labels") return TargetKind::labels;
+  if (text == "attributes") return TargetKind::attributes;
+  throw InputError(fmt::format("expected labels or attributes, found '{}'", text));
+}
+
+std::string_view name(TargetKind kind) { return kind == TargetKind::labels ? "labels" : "attributes"; }
+
+engine::Loss parse_loss(std::string_view text) {
+  for (const auto& [loss, word] : kLosses) {
+    if (word == text) return loss;
+  }
+  throw InputError(fmt::format("expected cross-entropy, squared, absolute or huber, found '{}'", text));
+}
+
+std::string_view loss_name(engine::Loss loss) {
+  for (const auto& [own, word] : kLosses) {
+    if (own == loss) return word;
+  }
+  return "given";
+}
+
+bool learns_numbers(const RunConfig& config) { return config.data.target == TargetKind::attributes; }
+
+engine::Loss loss_of(const RunConfig& config) {
+  return config.training.loss.value_or(learns_numbers(config) ? engine::Loss::squared : engine::Loss::cross_entropy);
+}
+
+void choose_target(RunConfig& config, const GraphSet& set) {
+  if (!config.data.target) {
+    const bool numbers = set.labels.empty() && set.target_dim > 0;
+    config.data.target = numbers ? TargetKind::attributes : TargetKind::labels;
+  }
+  if (*config.data.target == TargetKind::labels) return;
+  if (set.target_dim == 0) {
+    throw InputError(
+        fmt::format("{}: the graphs have no real targets to learn; TUDataset folders have them in "
+                    "NAME_graph_attributes.txt, JSON lines under \"target\"{}",
+                    set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)"));
+  }
+  check_targets(set);
+}
+
+bool constant_column(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column) {
+  const std::vector<double> values = column_of(set, graphs, column);
+  return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+}
+
+engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs) {
+  engine::Standard standard;
+  for (std::size_t c = 0; c < set.target_dim; ++c) {
+    const std::vector<double> values = column_of(set, graphs, c);
+    double mean = 0, squares = 0, count = 0;  // Welford: targets far from zero keep their spread
+    for (const double value : values) {
+      const double step = value - mean;
+      mean += step / ++count;
+      squares += step * (value - mean);
+    }
+    const bool constant = constant_column(set, graphs, c);
+    standard.mean.push_back(constant && !values.empty() ? values.front() : mean);
+    standard.deviation.push_back(constant ? 1.0 : std::sqrt(squares / count));
+  }
+  return standard;
+}
+
+std::vector<float> class_weights_of(const std::string& text, std::span<const std::uint32_t> classes,
+                                    std::span<const std::uint32_t> graphs, std::size_t count) {
+  std::vector<float> weights;
+  if (text == "none") return weights;
+  if (text == "balanced") {
+    std::vector<std::size_t> there(count, 0);
+    for (const std::uint32_t g : graphs) ++there[classes[g]];
+    for (const std::size_t own : there) {
+      const double share =
+          static_cast<double>(graphs.size()) / static_cast<double>(count * std::max<std::size_t>(1, own));
+      weights.push_back(own == 0 ? 0.0f : static_cast<float>(share));
+    }
+    return weights;
+  }
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (true) {
+    float value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || !(value >= 0 && std::isfinite(value))) bad_weights(text, count);
+    weights.push_back(value);
+    if (next == end) break;
+    if (*next != ',') bad_weights(text, count);
+    at = next + 1;
+  }
+  if (weights.size() != count || std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; })) {
+    bad_weights(text, count);
+  }
+  return weights;
+}
+
+}  // namespace tyche::train

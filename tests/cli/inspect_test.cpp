@@ -1,0 +1,80 @@
+// tyche inspect as a user calls it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "graph/io.hpp"
+#include "support/run_program.hpp"
+#include "wl/sample_graphs.hpp"
+
+namespace tyche {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(InspectCommand, TellsWhatCanBeLearnedFromExp) {
+  const TemporaryFolder folder;
+  const std::string exp = (folder / "exp").string();
+  ASSERT_EQ(run_program({"generate", "exp", "--pairs", "12", "--seed", "3", "--out", exp}).exit_code, 0);
+  const RunResult text = run_program({"inspect", "--data", exp});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_EQ(text.err, "");
+  EXPECT_THAT(text.out, AllOf(HasSubstr("24 graphs"), HasSubstr("Randomness can help by at most 50.0 points here")));
+  const RunResult run = run_program({"inspect", "--data", exp, "--json"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const json found = json::parse(run.out);
+  EXPECT_EQ(found["graphs"], 24);
+  EXPECT_EQ(found["ceiling_1wl"], 0.5);
+  EXPECT_EQ(found["ceiling_2wl"], 1.0);
+  EXPECT_EQ(found["ceiling_everyone"], 1.0);
+  EXPECT_EQ(found["ceiling_1wl_untyped"], 0.5);
+  EXPECT_EQ(found["contradictions"], 0);
+  EXPECT_EQ(found["leaks"], 0);
+  EXPECT_TRUE(found["verdict"].is_string());
+  EXPECT_TRUE(found["isomorphic_groups"].is_number());
+}
+
+TEST(InspectCommand, CountsLeaksBetweenTheFoldsAskedFor) {
+  const TemporaryFolder folder;
+  GraphSet set;
+  for (Node n = 3; n < 8; ++n) set.graphs.push_back(wl::cycle(n));
+  for (Node n = 3; n < 8; ++n) set.graphs.push_back(wl::cycle(n));  // five graphs, and all of them again
+  set.labels = {0, 1, 0, 1, 0, 0, 1, 0, 1, 0};
+  write_graphs(folder / "rings.txt", set, Format::gin);
+  const std::string path = (folder / "rings.txt").string();
+  const auto leaks = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {"inspect", "--data", path, "--json", "--validation", "0"};
+    args.insert(args.end(), more.begin(), more.end());
+    const RunResult run = run_program(args);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out)["leaks"];
+  };
+  EXPECT_EQ(leaks({"--folds", "2"}), 10);
+  EXPECT_EQ(leaks({"--folds", "10"}), 10);
+  EXPECT_EQ(leaks({}), 10);
+  EXPECT_EQ(leaks({"--folds", "1"}), nullptr);
+  const RunResult many = run_program({"inspect", "--data", path, "--folds", "11"});
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_THAT(many.err, HasSubstr("11 folds"));
+}
+
+TEST(InspectCommand, RefusesWhatItCannotRead) {
+  const RunResult gone = run_program({"inspect", "--data", "/nowhere/at/all"});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_THAT(gone.err, HasSubstr("/nowhere/at/all"));
+  EXPECT_EQ(run_program({"inspect"}).exit_code, 2);
+  const TemporaryFolder folder;
+  GraphSet set;
+  set.graphs = {wl::cycle(3), wl::path(3)};
+  set.labels = {0, 1};
+  write_graphs(folder / "two.txt", set, Format::gin);
+  const RunResult targets = run_program({"inspect", "--data", (folder / "two.txt").string(), "--target", "attributes"});
+  EXPECT_EQ(targets.exit_code, 2);
+  EXPECT_THAT(targets.err, HasSubstr("no real targets"));
+}
+
+}  // namespace
+}  // namespace tyche
