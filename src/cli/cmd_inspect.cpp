@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
@@ -29,6 +30,7 @@ struct Arguments {
   double validation = 0.1;
   bool all = false;
   std::string page;
+  bool clean = false;
 };
 
 /// Folds as `tyche train` makes them. Where their number was not asked for, a set that is too small has none.
@@ -55,7 +57,8 @@ std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset
 
 void run(const Arguments& a) {
   const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
-  const datasets::Dataset dataset = datasets::load_dataset(a.data, format);
+  const datasets::Dataset dataset = read_cleanly(
+      a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
   inspect::Options options;
   if (!a.target.empty()) options.task = a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
   std::vector<std::string> notes;
@@ -85,6 +88,7 @@ void add_inspect(CLI::App& root) {
   CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
   app.add_option("--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
+  app.add_flag("--clean", a->clean, kCleanHelp);
   app.add_option("--target", a->target,
                  "What is to be told: labels of graphs, or their attributes (real targets). Default: labels where "
                  "there are any")

@@ -9,7 +9,7 @@ const char* words(Remedy remedy) {
     case Remedy::name_format:
       return "; --format names it";
     case Remedy::clean_data:
-      return "; train, predict, wl and distinguish mend that with --clean";
+      return "; train, predict, inspect, wl and distinguish mend that with --clean";
     case Remedy::replace_data:
       return "; name another folder, or say --force to replace it";
     case Remedy::resume_run:
