@@ -12,6 +12,7 @@
 #include "inspect/inspection.hpp"
 #include "inspect/page.hpp"
 #include "inspect/report.hpp"
+#include "report/page.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 
@@ -58,6 +59,7 @@ void run(const Arguments& a) {
   const datasets::Dataset dataset = datasets::load_dataset(a.data, format);
   inspect::Options options;
   if (!a.target.empty()) options.task = a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+  if (!a.page.empty()) (void)report::page_template();  // throws where there is none, before the work
   std::vector<std::string> notes;
   options.folds = folds_of(a, dataset, notes);
   options.threads = a.common.threads;
