@@ -1,0 +1,29 @@
+#include "train/selection.hpp"
+
+#include <cmath>
+
+namespace tyche::train {
+
+const std::vector<std::string>& selection_measures() {
+  static const std::vector<std::string> measures = {"none", "loss", "accuracy", "mae", "rmse", "r2"};
+  return measures;
+}
+
+bool larger_is_better(const std::string& measure) { return measure == "accuracy" || measure == "r2"; }
+
+bool BestEpoch::take(const EpochRecord& record) {
+  if (!selection_.on()) return false;
+  const std::optional<double> value = record.metrics.find("validation_" + selection_.by);
+  if (!value || !std::isfinite(*value)) return false;
+  const bool better = larger_is_better(selection_.by) ? *value > value_ : *value < value_;
+  if (epoch_ && !better) return false;
+  epoch_ = record.epoch;
+  value_ = *value;
+  return true;
+}
+
+bool BestEpoch::given_up(std::uint32_t epochs) const {
+  return selection_.early_stopping && epochs >= epoch_.value_or(0) + selection_.patience;
+}
+
+}  // namespace tyche::train
