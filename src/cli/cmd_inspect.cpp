@@ -13,6 +13,7 @@
 #include "inspect/inspection.hpp"
 #include "inspect/page.hpp"
 #include "inspect/report.hpp"
+#include "report/page.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 
@@ -61,6 +62,7 @@ void run(const Arguments& a) {
       a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
   inspect::Options options;
   if (!a.target.empty()) options.task = a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+  if (!a.page.empty()) (void)report::page_template();  // throws where there is none, before the work
   std::vector<std::string> notes;
   options.folds = folds_of(a, dataset, notes);
   options.threads = a.common.threads;
