@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
+#include "datasets/split.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/page.hpp"
 #include "inspect/report.hpp"
@@ -29,14 +30,16 @@ struct Arguments {
   std::optional<std::uint32_t> folds;
   std::string scheme = "contiguous";
   double validation = 0.1;
+  std::string split;
   bool all = false;
   std::string page;
   bool clean = false;
 };
 
-/// Folds as `tyche train` makes them. Where their number was not asked for, a set that is too small has none.
+/// Folds as `tyche train` makes or reads them. Where their number was not asked for, a set that is too small has none.
 std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset& dataset,
                                      std::vector<std::string>& notes) {
+  if (!a.split.empty()) return datasets::read_split(a.split, dataset.set.graphs.size());
   datasets::FoldOptions options{.folds = a.folds.value_or(datasets::FoldOptions{}.folds),
                                 .scheme = datasets::parse_fold_scheme(a.scheme),
                                 .validation = a.validation,
@@ -45,8 +48,8 @@ std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset
     notes.push_back("Leaks were not counted: one fold trains and tests on all graphs.");
     return {};
   }
-  std::vector<int> labels = dataset.set.labels;
-  labels.resize(dataset.set.graphs.size(), 0);
+  std::vector<int> labels(dataset.set.graphs.size(), 0);  // targets are of one kind
+  if (a.target != "attributes" && !dataset.set.labels.empty()) labels = dataset.set.labels;
   try {
     return datasets::make_folds(labels, dataset.pair, options);
   } catch (const InputError& error) {
@@ -103,6 +106,10 @@ void add_inspect(CLI::App& root) {
   app.add_option("--validation", a->validation, "Share of a fold's other graphs that is set aside")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.99));
+  CLI::Option* split =
+      app.add_option("--split", a->split, "Folds that come with the data: a JSON file, or a folder of index files")
+          ->type_name("PATH");
+  for (const char* other : {"--folds", "--fold-scheme", "--validation"}) split->excludes(app.get_option(other));
   app.add_flag("--all", a->all, "Run every test however long it takes (default: what fits a few seconds)");
   app.add_option("--page", a->page, "Also write a page that shows the pairs of graphs that 1-WL confuses")
       ->type_name("FILE");

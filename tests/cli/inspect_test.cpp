@@ -57,6 +57,11 @@ TEST(InspectCommand, CountsLeaksBetweenTheFoldsAskedFor) {
   EXPECT_EQ(leaks({"--folds", "10"}), 10);
   EXPECT_EQ(leaks({}), 10);
   EXPECT_EQ(leaks({"--folds", "1"}), nullptr);
+  write_file(folder / "split.json", R"({"train": [0, 1, 2, 3], "validation": [4], "test": [5, 6, 9]})");
+  const RunResult split =
+      run_program({"inspect", "--data", path, "--json", "--split", (folder / "split.json").string()});
+  EXPECT_EQ(split.exit_code, 0) << split.err;
+  EXPECT_EQ(json::parse(split.out)["leaks"], 2);  // graph 9 is a copy of graph 4, which does not train
   const RunResult many = run_program({"inspect", "--data", path, "--folds", "11"});
   EXPECT_EQ(many.exit_code, 2);
   EXPECT_THAT(many.err, HasSubstr("11 folds"));
