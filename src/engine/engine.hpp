@@ -118,7 +118,8 @@ struct EpochResult {
   std::vector<float> test_outputs;
   /// Labels: the class per graph of the validation part.
   std::vector<std::uint32_t> validation_predictions;
-  double seconds = 0;  ///< of this trial's epoch, evaluation apart
+  std::vector<double> validation_probabilities;  ///< likewise
+  double seconds = 0;                            ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
   /// Models on sets: rows over all layers that training worked through, and as many as one row a set would have been.
   std::uint64_t rows = 0;

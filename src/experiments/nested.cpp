@@ -9,6 +9,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/seal.hpp"
 #include "train/fields.hpp"
 #include "train/run.hpp"
 #include "train/selection.hpp"
@@ -20,7 +21,9 @@ namespace {
 /// The one fold of a trial, as its summary has it.
 nlohmann::json fold_of(const PlannedTrial& trial) {
   const std::filesystem::path path = trial.folder / "summary.json";
-  const nlohmann::json summary = nlohmann::json::parse(read_file(path), nullptr, false);
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
+  const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
   if (!summary.is_object() || !summary.value("complete", false) || summary["folds"].size() != 1) {
     throw InputError::at(path.string(), "", "expected the summary of a trial that is complete");
   }
@@ -50,18 +53,17 @@ Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, s
   return *best;
 }
 
-std::optional<double> mean(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
+double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
 }
 
 double deviation(const std::vector<double>& values) {
-  const double middle = mean(values).value_or(0);
+  const double middle = mean(values);
   double sum = 0;
   for (const double value : values) sum += (value - middle) * (value - middle);
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+  return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
 }  // namespace
@@ -121,7 +123,7 @@ nlohmann::ordered_json nested_results(const Plan& plan, std::size_t experiment) 
   for (const PlannedFinal& final : plan.finals) {
     if (final.experiment != experiment) continue;
     nlohmann::ordered_json entry = {{"model", final.model}};
-    std::vector<double> means;
+    std::map<std::string, std::vector<double>> means;  // over repeats, by fold
     for (std::size_t fold = 0; fold < final.winners.size(); ++fold) {
       const Winner& winner = final.winners[fold];
       const train::RunConfig& config = plan.trials[final.trials[fold * e.repeats]].config;
@@ -129,18 +131,24 @@ nlohmann::ordered_json nested_results(const Plan& plan, std::size_t experiment) 
                                     {"winner", e.rows[winner.row].name},
                                     {"validation_" + config.selection.by, winner.value},
                                     {"epoch", winner.epoch}};
-      std::vector<double> repeats;
+      std::map<std::string, std::vector<double>> measures;  // of the repeats, by name
       for (std::uint32_t repeat = 0; repeat < e.repeats; ++repeat) {
         const nlohmann::json seen = fold_of(plan.trials[final.trials[fold * e.repeats + repeat]]);
-        repeats.push_back(seen.at("test_accuracy").get<double>());
+        for (const auto& [name, value] : seen.items()) {
+          if (name.starts_with("test_") && value.is_number()) measures[name].push_back(value.get<double>());
+        }
       }
-      one["test_accuracy"] = repeats;
-      one["test_accuracy_mean"] = mean(repeats).value_or(0);
-      means.push_back(mean(repeats).value_or(0));
+      for (const auto& [name, values] : measures) {
+        one[name] = values;
+        one[name + "_mean"] = mean(values);
+        means[name].push_back(mean(values));
+      }
       entry["folds"].push_back(std::move(one));
     }
-    entry["test_accuracy_mean"] = mean(means).value_or(0);
-    entry["test_accuracy_std"] = deviation(means);
+    for (const auto& [name, values] : means) {
+      entry[name + "_mean"] = mean(values);
+      entry[name + "_std"] = deviation(values);
+    }
     json["models"].push_back(std::move(entry));
   }
   return json;
@@ -151,7 +159,7 @@ void write_nested(const Plan& plan) {
   for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
     if (!plan.experiments[e].nested || plan.experiments[e].rows.empty()) continue;
     const std::filesystem::path path = plan.out / "nested" / (plan.experiments[e].name + ".json");
-    const std::string text = nested_results(plan, e).dump(1) + "\n";
+    const std::string text = seal_json(nested_results(plan, e).dump(1) + "\n");
     if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
   }
 }
@@ -162,10 +170,15 @@ std::string nested_table(const Plan& plan) {
     if (!plan.experiments[e].nested) continue;
     const nlohmann::ordered_json results = nested_results(plan, e);
     for (const auto& model : results["models"]) {
-      text += fmt::format(
-          "{}, {}: test accuracy {:.2f} % ± {:.2f} over {} folds, each the mean of {} trainings\n",
-          plan.experiments[e].name, model["model"].get<std::string>(), 100 * model["test_accuracy_mean"].get<double>(),
-          100 * model["test_accuracy_std"].get<double>(), model["folds"].size(), plan.experiments[e].repeats);
+      const bool labels = model.contains("test_accuracy_mean");
+      const std::string measure = labels ? "test_accuracy" : "test_mae";
+      if (!model.contains(measure + "_mean")) continue;
+      const double scale = labels ? 100 : 1;
+      text += fmt::format("{}, {}: {} {:.4g}{} ± {:.2g} over {} folds, each the mean of {} trainings\n",
+                          plan.experiments[e].name, model["model"].get<std::string>(), measure,
+                          scale * model[measure + "_mean"].get<double>(), labels ? " %" : "",
+                          scale * model[measure + "_std"].get<double>(), model["folds"].size(),
+                          plan.experiments[e].repeats);
     }
   }
   return text;

@@ -23,7 +23,7 @@ namespace tyche::experiments {
 void add_finals(Plan& plan);
 
 /// What came out of one experiment: for each model, fold by fold, the winner, what its validation part said, and the
-/// test accuracy of every repeat; the mean over folds of the mean over repeats. The same bytes on any threads.
+/// test measures of every repeat; the mean over folds of the mean over repeats. The same bytes on any threads.
 [[nodiscard]] nlohmann::ordered_json nested_results(const Plan& plan, std::size_t experiment);
 
 /// Writes the results of every such experiment; a file that would not change is left alone.

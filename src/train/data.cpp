@@ -46,7 +46,16 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
                                    split ? "" : "; set some graphs aside for it"));
     }
     std::vector<bool> present(config.data.labels.size(), false);
-    for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
+    if (learns_numbers(config)) {
+      const GraphSet& set = data.dataset->set;
+      const bool any = std::any_of(graphs.begin(), graphs.end(), [&](std::uint32_t g) {
+        const auto* row = set.targets.data() + g * set.target_dim;
+        return std::any_of(row, row + set.target_dim, [](float target) { return !std::isnan(target); });
+      });
+      if (!any) throw InputError(fmt::format("{}: every target of the validation part is missing", where));
+    } else {
+      for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
+    }
     const auto missing = std::find(present.begin(), present.end(), false);
     if (missing == present.end()) continue;
     throw InputError(fmt::format("{}: the validation part has no graph with label {}, so it cannot choose{}", where,
@@ -205,7 +214,8 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
                                      fmt::join(labels, ", ")));
     }
     if (!missing(data.folds[f].test).empty()) test_lacks.push_back(f);
-    const std::uint64_t unused = config.folds.all_graphs() ? 0 : datasets::left_out(data.folds[f], data.classes.size());
+    const std::uint64_t unused =
+        config.folds.all_graphs() ? 0 : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
     if (unused > 0) warnings.push_back(fmt::format("fold {}: {} graphs are in no part of the split", f, unused));
   }
   if (!test_lacks.empty()) {

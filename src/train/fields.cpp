@@ -380,19 +380,17 @@ std::vector<Field> table() {
           .unused(by_kind("rni")),
 
       Entry("selection.by", selection(&Selection::by), "measure of the validation part that chooses the best epoch")
-          .option(
-              "--select-by",
-              "Keep the best epoch by this measure of the validation part: loss, accuracy, of real targets also mae, "
-              "rmse or r2; none: the last epoch",
-              "none; with --early-stopping loss")
+          .option("--select-by",
+                  "Keep the best epoch by this measure of the validation part: loss, accuracy, balanced_accuracy, f1, "
+                  "roc_auc, "
+                  "average_precision; of real targets loss, mae, rmse, r2; none: the last epoch",
+                  "none; with --early-stopping loss")
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
             const std::string& by = c.selection.by;
-            if (const std::string unknown = one_of(by, selection_measures()); !unknown.empty()) return unknown;
-            const bool real = learns_numbers(c), any = by == "none" || by == "loss";
-            if (!c.data.target || any || (by == "accuracy") != real) return std::string();
-            return std::string(real ? "must be loss, mae, rmse or r2: real targets have no accuracy"
-                                    : "must be loss or accuracy: labels have no such error");
+            if (c.data.target) return one_of(by, selection_measures(learns_numbers(c)));
+            const std::string real = one_of(by, selection_measures(true));  // what is learned is not known yet
+            return real.empty() ? real : one_of(by, selection_measures(false));
           }),
       Entry("selection.early_stopping", selection(&Selection::early_stopping))
           .option("--early-stopping", "End a fold once its validation part has not become better for --patience epochs")

@@ -31,6 +31,21 @@ struct Count {
   }
 };
 
+/// The scores of labels that a part was given, under names that begin with its own.
+void add_scores(const TrainingData& data, const std::vector<std::uint32_t>& graphs,
+                const std::vector<std::uint32_t>& said, const std::vector<double>& probabilities,
+                const std::string& part, NamedValues& metrics) {
+  if (probabilities.empty()) return;
+  std::vector<std::uint32_t> truth;
+  for (const std::uint32_t g : graphs) truth.push_back(data.classes[g]);
+  const engine::ClassScores scores =
+      engine::class_scores(said, probabilities, truth, probabilities.size() / graphs.size());
+  metrics.set(part + "balanced_accuracy", scores.balanced_accuracy);
+  metrics.set(part + "f1", scores.f1);
+  metrics.set(part + "roc_auc", scores.roc_auc);
+  metrics.set(part + "average_precision", scores.average_precision);
+}
+
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
   if (const auto share = record.metrics.find("test_accuracy")) text += fmt::format(", test {:.2f} %", 100 * *share);
@@ -136,15 +151,9 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.metrics.set("test_accuracy", all.share());
   record.metrics.set("test_accuracy_exp", exp.share());
   record.metrics.set("test_accuracy_corrupt", corrupt.share());
-  if (result.test_probabilities.empty()) return record;
-  std::vector<std::uint32_t> truth;
-  for (const std::uint32_t g : test) truth.push_back(data.classes[g]);
-  const engine::ClassScores scores = engine::class_scores(result.test_predictions, result.test_probabilities, truth,
-                                                          result.test_probabilities.size() / test.size());
-  record.metrics.set("test_balanced_accuracy", scores.balanced_accuracy);
-  record.metrics.set("test_f1", scores.f1);
-  record.metrics.set("test_roc_auc", scores.roc_auc);
-  record.metrics.set("test_average_precision", scores.average_precision);
+  add_scores(data, test, result.test_predictions, result.test_probabilities, "test_", record.metrics);
+  add_scores(data, validation, result.validation_predictions, result.validation_probabilities, "validation_",
+             record.metrics);
   return record;
 }
 

@@ -4,12 +4,14 @@
 
 namespace tyche::train {
 
-const std::vector<std::string>& selection_measures() {
-  static const std::vector<std::string> measures = {"none", "loss", "accuracy", "mae", "rmse", "r2"};
-  return measures;
+const std::vector<std::string>& selection_measures(bool of_numbers) {
+  static const std::vector<std::string> labels = {"none", "loss",    "accuracy",         "balanced_accuracy",
+                                                  "f1",   "roc_auc", "average_precision"},
+                                        numbers = {"none", "loss", "mae", "rmse", "r2"};
+  return of_numbers ? numbers : labels;
 }
 
-bool larger_is_better(const std::string& measure) { return measure == "accuracy" || measure == "r2"; }
+bool larger_is_better(const std::string& measure) { return measure != "loss" && measure != "mae" && measure != "rmse"; }
 
 bool BestEpoch::take(const EpochRecord& record) {
   if (!selection_.on()) return false;

@@ -15,8 +15,9 @@
 
 namespace tyche::train {
 
-/// What `selection.by` may be: "none", or a measure of the validation part, which records call validation_NAME.
-[[nodiscard]] const std::vector<std::string>& selection_measures();
+/// What `selection.by` may be, for labels or for real targets: "none", or a measure of the validation part, which
+/// records call validation_NAME.
+[[nodiscard]] const std::vector<std::string>& selection_measures(bool of_numbers);
 
 class BestEpoch {
  public:

@@ -168,11 +168,13 @@ TEST_F(Nested, PermutingTheTestLabelsChangesTheFinalTestMeasuresAlone) {
   EXPECT_GT(different, 0u) << "the final measures do change";
   const auto strip = [&](const std::string& out) {
     auto json = json_of(out + "/nested/small.json");
+    json.erase("check");
+    const auto without_tests = [](nlohmann::json& object) {
+      for (auto at = object.begin(); at != object.end();) at = at.key().starts_with("test_") ? object.erase(at) : ++at;
+    };
     for (auto& model : json["models"]) {
-      for (const char* key : {"test_accuracy_mean", "test_accuracy_std"}) model.erase(key);
-      for (auto& fold : model["folds"]) {
-        for (const char* key : {"test_accuracy", "test_accuracy_mean"}) fold.erase(key);
-      }
+      without_tests(model);
+      for (auto& fold : model["folds"]) without_tests(fold);
     }
     return json;
   };

@@ -263,6 +263,45 @@ TEST_F(SelectionTest, WantsAValidationPartWithEveryClass) {
               ThrowsMessage<InputError>(HasSubstr("the validation part has no graph with label 5")));
 }
 
+TEST_F(SelectionTest, ChoosesByAnyScoreOfTheValidationPart) {
+  for (const char* measure : {"balanced_accuracy", "f1", "roc_auc", "average_precision"}) {
+    config_.selection.by = measure;
+    validate(config_);
+    const Summary summary = train(folder_ / measure);
+    const auto all = records(folder_ / measure, 0, 12);
+    const std::string name = std::string("validation_") + measure;
+    double best = -1;
+    for (const EpochRecord& record : all) best = std::max(best, record.metrics.find(name).value_or(-1));
+    EXPECT_EQ(summary.folds[0].best->metrics.find(name), best) << measure;
+  }
+  config_.selection.by = "mae";
+  EXPECT_THAT([&] { validate(config_); }, ThrowsMessage<InputError>(HasSubstr("must be one of none, loss, accuracy")));
+}
+
+// Real targets have no classes to look for, and may be missing.
+TEST_F(SelectionTest, OfRealTargetsWantsOneThatIsThere) {
+  dataset_.set.labels.clear();
+  dataset_.set.target_dim = 1;
+  for (std::size_t g = 0; g < dataset_.set.graphs.size(); ++g) {
+    dataset_.set.targets.push_back(static_cast<float>(dataset_.set.graphs[g].num_nodes()));
+  }
+  RunConfig config;
+  config.model = config_.model;
+  config.training = config_.training;
+  config.training.loss.reset();
+  config.folds = config_.folds;
+  config.selection.by = "mae";
+  resolve(config, dataset_, "small");
+  const TrainingData data = prepare(dataset_, config);
+  const Summary summary =
+      train::Run::begin(folder_ / "real", config, data).train(*engine::make_engine("auto", 1), nullptr);
+  EXPECT_TRUE(summary.folds[0].best->metrics.find("validation_mae").has_value());
+  EXPECT_TRUE(summary.folds[0].last_tested->metrics.find("test_mae").has_value());
+  for (const std::uint32_t g : data.folds[0].validation) dataset_.set.targets[g] = std::nanf("");
+  EXPECT_THAT([&] { (void)prepare(dataset_, config); },
+              ThrowsMessage<InputError>(HasSubstr("every target of the validation part is missing")));
+}
+
 TEST_F(SelectionTest, ASplitIsKnownAgainByWhatItSays) {
   const TemporaryFolder files;
   const char* text = R"([{"train": [0, 1, 2, 3], "validation": [4, 5], "test": [6, 7]}])";

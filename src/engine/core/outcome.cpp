@@ -131,7 +131,9 @@ void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& te
   rest.values = tests.values.subspan(count * tests.outputs);
   result.metrics.set("validation_loss", mean_loss(job, trial, all.subspan(count), rest));
   if (job.data.targets.columns() == 0) {
-    result.validation_predictions = answers(rest, trial.validation).classes;
+    TestAnswers seen = answers(rest, trial.validation);
+    result.validation_predictions = std::move(seen.classes);
+    result.validation_probabilities = std::move(seen.probabilities);
   } else {
     (void)report_real(job, trial, all.subspan(count), rest, "validation", result.metrics);
   }
