@@ -208,7 +208,7 @@ typedef int32_t (*tyche_epoch)(void* user, const char* epoch);
  * "config", "folds": [{"fold", "epochs": [...]}], "notes", "stopped"}. */
 TYCHE_API tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch,
                                    void* user, tyche_handle* out);
-/* The network of the i-th fold that was trained. */
+/* The network of the i-th fold that was trained: after the epoch that validation chose, where it did, else the last. */
 TYCHE_API tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyche_handle* out);
 
 /* A checkpoint (safetensors). A model says {"config", "fold", "epoch", "labels", "parameters", "layout": [{"name",

@@ -20,6 +20,9 @@ E = TypeVar("E", bound="_Estimator")
 #: Options of training that are for the other task, or say which task it is.
 NOT_OF_CLASSIFIERS = frozenset({"target", "loss"})
 NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
+#: Options of parts of the data: an estimator trains on all graphs that it is given.
+OF_FOLDS = frozenset({"folds", "fold_scheme", "validation", "fold", "split", "early_stopping", "patience",
+                      "select_by", "test"})
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -128,7 +131,11 @@ class GraphClassifier(_Estimator):
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
                  no_edge_features: Optional[bool] = None, epochs: Optional[int] = None, batch: Optional[int] = None,
                  lr: Optional[float] = None, class_weights: Optional[str] = None, eval_every: Optional[int] = None,
-                 eval_draws: Optional[int] = None, seed: Optional[int] = None, device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
+                 eval_draws: Optional[int] = None, schedule: Optional[str] = None, warm_up: Optional[int] = None,
+                 plateau_factor: Optional[float] = None, plateau_patience: Optional[int] = None,
+                 weight_decay: Optional[float] = None, clip_norm: Optional[float] = None, beta2: Optional[float] = None,
+                 adam_epsilon: Optional[float] = None, seed: Optional[int] = None, repeat: Optional[int] = None,
+                 device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
                  precision: Optional[str] = None, no_compress: Optional[bool] = None, cache: Optional[str] = None,
                  threads: Optional[int] = None, progress: Optional[bool] = None) -> None:
         self.model = model
@@ -153,7 +160,16 @@ class GraphClassifier(_Estimator):
         self.class_weights = class_weights
         self.eval_every = eval_every
         self.eval_draws = eval_draws
+        self.schedule = schedule
+        self.warm_up = warm_up
+        self.plateau_factor = plateau_factor
+        self.plateau_patience = plateau_patience
+        self.weight_decay = weight_decay
+        self.clip_norm = clip_norm
+        self.beta2 = beta2
+        self.adam_epsilon = adam_epsilon
         self.seed = seed
+        self.repeat = repeat
         self.device = device
         self.engine = engine
         self.engine_path = engine_path
@@ -242,8 +258,12 @@ class GraphRegressor(_Estimator):
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
                  no_edge_features: Optional[bool] = None, epochs: Optional[int] = None, batch: Optional[int] = None,
                  lr: Optional[float] = None, loss: Optional[str] = None, eval_every: Optional[int] = None,
-                 eval_draws: Optional[int] = None, seed: Optional[int] = None, device: Optional[str] = None,
-                 engine: Optional[str] = None, engine_path: Optional[str] = None, precision: Optional[str] = None,
+                 eval_draws: Optional[int] = None, schedule: Optional[str] = None, warm_up: Optional[int] = None,
+                 plateau_factor: Optional[float] = None, plateau_patience: Optional[int] = None,
+                 weight_decay: Optional[float] = None, clip_norm: Optional[float] = None, beta2: Optional[float] = None,
+                 adam_epsilon: Optional[float] = None, seed: Optional[int] = None, repeat: Optional[int] = None,
+                 device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
+                 precision: Optional[str] = None,
                  no_compress: Optional[bool] = None, cache: Optional[str] = None, threads: Optional[int] = None,
                  progress: Optional[bool] = None) -> None:
         given = dict(locals())

@@ -139,8 +139,11 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   std::vector<std::shared_ptr<ModelObject>> models;
   for (auto& [fold, epochs] : told.folds) {
     answer["folds"].push_back({{"fold", fold}, {"epochs", std::move(epochs)}});
+    // The epoch that the validation part chose, where it did; else the last.
+    const std::filesystem::path of_fold = out / fmt::format("fold-{}", fold);
+    const bool chosen = std::filesystem::exists(of_fold / train::kBestFile);
     models.push_back(std::make_shared<ModelObject>(
-        train::read_checkpoint(out / fmt::format("fold-{}", fold) / train::kCheckpointFile)));
+        train::read_checkpoint(of_fold / (chosen ? train::kBestFile : train::kCheckpointFile))));
   }
   return std::make_shared<TrainedObject>(answer, std::move(models));
 }

@@ -44,7 +44,7 @@ def test_the_parameters_are_the_programs_options():
     known = {field["name"] for field in tyche.about()["train"]}
     ours = set(inspect.signature(tyche.GraphClassifier.__init__).parameters) - {"self"}
     of_the_call = {"device", "engine_path", "precision", "cache", "threads", "progress"}
-    of_folds = {"folds", "fold_scheme", "validation", "fold"}
+    of_folds = tyche._estimators.OF_FOLDS
     assert ours - of_the_call == known - of_folds - tyche._estimators.NOT_OF_CLASSIFIERS
     theirs = set(inspect.signature(tyche.GraphRegressor.__init__).parameters) - {"self"}
     assert theirs - of_the_call == known - of_folds - tyche._estimators.NOT_OF_REGRESSORS
