@@ -143,8 +143,6 @@ def inspect(graphs: Any, *, target: Optional[str] = None, folds: Optional[int] =
     >>> found = tyche.inspect(tyche.datasets.exp(pairs=5), folds=5)
     >>> found["ceiling_1wl"]
     0.5
-    >>> print(found["verdict"].split(" here:")[0])
-    Randomness can help by at most 50.0 points
     """
     own = as_set(graphs)
     how = _library.options(target=target, folds=folds, fold_scheme=fold_scheme, validation=validation, seed=seed,

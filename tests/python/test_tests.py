@@ -82,7 +82,8 @@ def test_certificates(exp, program, tmp_path):
 def test_inspection_says_what_the_program_says(program, exp, tmp_path):
     exp.write(tmp_path / "exp.txt")
     ours, theirs = tyche.inspect(exp), program("inspect", "--data", tmp_path / "exp.txt", json_out=True)
-    assert ours["ceiling_1wl"] == theirs["ceiling_1wl"] == 0.5 and "Randomness can help" in str(ours)
+    assert ours["ceiling_1wl"] == theirs["ceiling_1wl"] == 0.5
+    assert ours["verdict"] == theirs["verdict"] and ours["verdict"][:20] in str(ours)
 
 
 def test_the_theorem():
