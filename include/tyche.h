@@ -138,14 +138,15 @@ typedef struct tyche_graphs {
 } tyche_graphs;
 
 TYCHE_API tyche_status tyche_set_from_arrays(const tyche_graphs* graphs, tyche_handle* out);
-/* A file or folder; `format` NULL: told by content. */
-TYCHE_API tyche_status tyche_set_read(const char* path, const char* format, tyche_handle* out);
+/* A file or folder. `options`: format (none: told by content), clean (true: loops and repeated edges are dropped and
+ * missing directions added; says how many under "cleaned"). */
+TYCHE_API tyche_status tyche_set_read(const char* path, const char* options, tyche_handle* out);
 /* The same from memory; `name` stands for the file in errors. */
 TYCHE_API tyche_status tyche_set_parse(const void* bytes, uint64_t size, const char* name, const char* format,
                                        tyche_handle* out);
 TYCHE_API tyche_status tyche_set_write(tyche_handle set, const char* path, const char* format);
 /* Pairs to tell apart: a file whose graphs 2i and 2i + 1 are pair i, or BREC's folder. `options`: "only" (a list of
- * BREC's parts), "format". Says "names" and "categories" of the pairs. */
+ * BREC's parts), format, clean. Says "names" and "categories" of the pairs. */
 TYCHE_API tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out);
 /* exp, cexp, sparse-exp, sparse-cexp, tseitin or csl. `options`: seed; pairs, planar_nodes; core_min, core_max;
  * base_nodes, unseen; copies; planar_source; certify (true). `folder`: also written there (graphs.txt, manifest.json;
@@ -155,6 +156,9 @@ TYCHE_API tyche_status tyche_generate(const char* kind, const char* options, con
 TYCHE_API tyche_status tyche_set_select(tyche_handle set, const uint64_t* numbers, uint64_t count, tyche_handle* out);
 /* The same graphs with other labels (NULL and 0: none). */
 TYCHE_API tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t count, tyche_handle* out);
+/* The same graphs with other real targets, graphs x columns (NULL and 0: none). */
+TYCHE_API tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t count, uint64_t columns,
+                                          tyche_handle* out);
 /* Says {"graph6"}. */
 TYCHE_API tyche_status tyche_graph6(tyche_handle set, uint64_t graph, tyche_handle* out);
 /* Where to draw the nodes. Says {"width", "height", "planar"}; array points: float64, nodes x 2. */
@@ -162,6 +166,9 @@ TYCHE_API tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle
 /* Says what `tyche certify --json` does. `options`: published, higher, format (of a file). */
 TYCHE_API tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* out);
 TYCHE_API tyche_status tyche_certify_file(const char* path, const char* options, tyche_handle* out);
+/* What is in a set, and what can be learned from it at all: what `tyche inspect --json` says under "answer", and its words
+ * under "text". `options`: target, folds, fold_scheme, validation, seed, all. */
+TYCHE_API tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* out);
 
 /* ---- the Weisfeiler-Leman tests
  * `options`: dim (1, 2, 3); or sets ("2", "3", "1-2-3") and two_sets ("edges", "all"); or individualise (a depth, or
@@ -195,7 +202,8 @@ TYCHE_API tyche_status tyche_random_columns(tyche_handle set, const char* option
  * of metrics.jsonl with "fold" and "epochs" (in all). Nonzero: stop here, and keep what was learned. */
 typedef int32_t (*tyche_epoch)(void* user, const char* epoch);
 
-/* `tyche train` on a set with labels. `options`: those of `tyche train` but for data, out, format, resume, json, quiet.
+/* `tyche train` on a set with labels or real targets. `options`: those of `tyche train` but for data, out, format, clean,
+ * resume, json, quiet.
  * `folder`: where the run is kept, as the program keeps it, or NULL: nowhere. `epoch` may be NULL. Says {"summary",
  * "config", "folds": [{"fold", "epochs": [...]}], "notes", "stopped"}. */
 TYCHE_API tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch,
@@ -208,7 +216,8 @@ TYCHE_API tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyc
 TYCHE_API tyche_status tyche_model_read(const char* path, tyche_handle* out);
 TYCHE_API tyche_status tyche_model_write(tyche_handle model, const char* path);
 /* `tyche predict`. `options`: draws (1), seed, device and its kin. Arrays labels: int32, graphs; probabilities and
- * deviations (over draws): float64, graphs x classes; logits: float32, graphs x classes. */
+ * deviations (over draws): float64, graphs x classes; logits: float32, graphs x classes. Of a model of real targets
+ * instead values and deviations: float64, graphs x targets, in the targets' unit. */
 TYCHE_API tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out);
 
 /* `tyche distinguish`: graphs 2i and 2i + 1 are pair i. `options`: those of `tyche distinguish` but for only, out,

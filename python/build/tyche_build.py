@@ -26,11 +26,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build-wheel"
 GLIBC = (2, 36)
 PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
-#: What every Linux has: glibc's own libraries, and the driver's where there is a GPU.
-SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda)\.so|^linux-vdso")
+#: What every Linux has: glibc's own libraries, those of g++ (ours is linked with its own; bliss's need is old, and a copy
+#: that travels would stand in the way of modules that want a newer one), and the driver's where there is a GPU.
+SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda|libstdc\+\+|libgcc_s)\.so|^linux-vdso")
 #: Debian's packages whose code is in the library or beside it.
 LICENSED = ["libbliss2", "libgmp10", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
-            "libgcc-s1", "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
+            "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
             "libboost1.74-dev"]
 
 

@@ -18,19 +18,20 @@ from ._convert import (as_graph, as_set, from_edges, from_graph6, from_networkx,
                        to_networkx, to_pyg, to_scipy)
 from ._display import Pair, pair
 from ._errors import Error, InputError, InternalError, IoError
-from ._estimators import GraphClassifier, NotFittedError, about
+from ._estimators import GraphClassifier, GraphRegressor, NotFittedError, about
 from ._graphs import Graph, GraphSet
 from ._library import version as _version
 from ._results import Distinguished, distinguish, report
-from ._tests import Certificate, Comparison, certify, colours, individualise, random_columns, wl
+from ._tests import (Certificate, Comparison, Inspection, certify, colours, individualise, inspect, random_columns,
+                     wl)
 from ._training import Model, Predictions, TrainResult, train
 
 __version__ = _version()
 
 __all__ = [
-    "Certificate", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphSet", "InputError",
-    "InternalError", "IoError", "Model", "NotFittedError", "Pair", "Predictions", "TrainResult", "about", "as_graph",
+    "Certificate", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
+    "InputError", "Inspection", "InternalError", "IoError", "Model", "NotFittedError", "Pair", "Predictions", "TrainResult", "about", "as_graph",
     "as_set", "certify", "colours", "datasets", "distinguish", "from_edges", "from_graph6", "from_networkx", "from_pyg",
-    "from_scipy", "individualise", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
+    "from_scipy", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
     "to_scipy", "train", "wl",
 ]

@@ -17,8 +17,9 @@ from ._graphs import GraphSet
 from ._training import Model, Predictions, TrainResult, train
 
 E = TypeVar("E", bound="_Estimator")
-#: Options of training that are for real targets alone.
-NOT_OF_CLASSIFIERS: "frozenset[str]" = frozenset()
+#: Options of training that are for the other task, or say which task it is.
+NOT_OF_CLASSIFIERS = frozenset({"target", "loss"})
+NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -125,9 +126,9 @@ class GraphClassifier(_Estimator):
                  layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
-                 epochs: Optional[int] = None, batch: Optional[int] = None, lr: Optional[float] = None,
-                 eval_every: Optional[int] = None, eval_draws: Optional[int] = None, seed: Optional[int] = None,
-                 device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
+                 no_edge_features: Optional[bool] = None, epochs: Optional[int] = None, batch: Optional[int] = None,
+                 lr: Optional[float] = None, class_weights: Optional[str] = None, eval_every: Optional[int] = None,
+                 eval_draws: Optional[int] = None, seed: Optional[int] = None, device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
                  precision: Optional[str] = None, no_compress: Optional[bool] = None, cache: Optional[str] = None,
                  threads: Optional[int] = None, progress: Optional[bool] = None) -> None:
         self.model = model
@@ -145,9 +146,11 @@ class GraphClassifier(_Estimator):
         self.pair_layers = pair_layers
         self.two_sets = two_sets
         self.mlp_depth = mlp_depth
+        self.no_edge_features = no_edge_features
         self.epochs = epochs
         self.batch = batch
         self.lr = lr
+        self.class_weights = class_weights
         self.eval_every = eval_every
         self.eval_draws = eval_draws
         self.seed = seed
@@ -180,12 +183,12 @@ class GraphClassifier(_Estimator):
 
     def predict_proba(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[np.float64]:
         """The probability of every class, averaged over ``draws`` of the random inputs: graphs × classes."""
-        return np.array(self._said(X, draws, seed).probabilities)
+        return np.array(self._said(X, draws, seed).probabilities, dtype=np.float64)
 
     def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[Any]:
         """The most probable class of every graph, as ``tyche predict --draws`` says it."""
         said = self._said(X, draws, seed)
-        places = np.searchsorted(np.asarray(self.model_.labels), said.labels)
+        places = np.searchsorted(np.asarray(self.model_.labels), np.asarray(said.labels))
         return np.asarray(self.classes_[places])
 
     def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
@@ -206,16 +209,9 @@ class GraphClassifier(_Estimator):
     def load(cls: Type["GraphClassifier"], path: Path) -> "GraphClassifier":
         """A trained classifier from what save() or ``tyche train`` wrote."""
         model = Model.load(path)
-        keys = {field["name"]: field["key"] for field in about()["train"]}
-        params: Dict[str, Any] = {}
-        for name in cls._names():
-            at: Any = model.config
-            for part in keys.get(name, "no such").split("."):
-                at = at.get(part) if isinstance(at, dict) else None
-            # A flag is named for what is not the default.
-            params[name] = at if name != "no_compress" else (None if at else True)
-        known = set(_relevant(model))
-        out = cls(**{name: value for name, value in params.items() if name in known})
+        if not model.labels:
+            raise InputError(f"{path}: a model of real targets; GraphRegressor loads it")
+        out = cls(**_params_of(model, cls._names()))
         out.model_ = model
         out.n_iter_ = model.epoch
         classes = _safetensors.metadata(pathlib.Path(path)).get("tyche.classes")
@@ -223,9 +219,102 @@ class GraphClassifier(_Estimator):
         return out
 
 
+class GraphRegressor(_Estimator):
+    """A network that predicts real numbers of graphs: ``tyche train --target attributes --folds 1``, to the same bits.
+
+    Parameters as of GraphClassifier, with ``loss`` (squared, absolute, huber) instead of ``class_weights``. y: one number
+    per graph or a row of them (NaN: missing), by default the targets of the graphs.
+
+    >>> import numpy, tyche
+    >>> exp = tyche.datasets.exp(pairs=5)
+    >>> sizes = numpy.diff(exp.ptr.astype(float))
+    >>> reg = tyche.GraphRegressor(width=8, layers=2, epochs=3, device="cpu").fit(exp, sizes)
+    >>> reg.predict(exp[:2]).shape
+    (2,)
+    """
+
+    _estimator_type = "regressor"
+
+    def __init__(self, model: Optional[str] = None, *, random: Optional[str] = None, depth: Union[int, str, None] = None,
+                 rni: Optional[float] = None, rni_dist: Optional[str] = None, width: Optional[int] = None,
+                 layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
+                 readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
+                 pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
+                 no_edge_features: Optional[bool] = None, epochs: Optional[int] = None, batch: Optional[int] = None,
+                 lr: Optional[float] = None, loss: Optional[str] = None, eval_every: Optional[int] = None,
+                 eval_draws: Optional[int] = None, seed: Optional[int] = None, device: Optional[str] = None,
+                 engine: Optional[str] = None, engine_path: Optional[str] = None, precision: Optional[str] = None,
+                 no_compress: Optional[bool] = None, cache: Optional[str] = None, threads: Optional[int] = None,
+                 progress: Optional[bool] = None) -> None:
+        given = dict(locals())
+        for name in self._names():
+            setattr(self, name, given[name])
+
+    loss: Optional[str]
+
+    def _options(self) -> Dict[str, Any]:
+        return {**super()._options(), "target": "attributes"}
+
+    def fit(self, X: Any, y: Any = None) -> "GraphRegressor":
+        """Trains. Afterwards: ``model_`` (a tyche.Model) and ``result_`` (its curves)."""
+        graphs = as_set(X)
+        if y is None and graphs.targets is None:
+            raise InputError("the graphs have no real targets: give them as y")
+        self.n_targets_ = 1
+        if y is not None:
+            graphs = graphs.with_targets(np.asarray(y, dtype=np.float32))
+        assert graphs.targets is not None
+        self.n_targets_ = graphs.targets.shape[1]
+        self._fit(graphs)
+        return self
+
+    def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[np.float64]:
+        """The numbers of every graph, averaged over ``draws``: one per graph, or graphs × targets."""
+        values = np.array(self._said(X, draws, seed).values, dtype=np.float64)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
+        """R², averaged over targets where there are several; y by default the targets of the graphs."""
+        graphs = as_set(X)
+        truth = graphs.targets if y is None else np.asarray(y, dtype=np.float64)
+        if truth is None:
+            raise InputError("the graphs have no real targets: give them as y")
+        truth = np.asarray(truth, dtype=np.float64).reshape(len(graphs), -1)
+        error = self.predict(graphs, draws).reshape(truth.shape) - truth
+        spread = truth - np.nanmean(truth, axis=0)
+        return float(np.mean(1 - np.nansum(error**2, axis=0) / np.nansum(spread**2, axis=0)))
+
+    def save(self, path: Path) -> None:
+        """Writes the network as safetensors: what ``tyche predict --checkpoint`` and PyTorch read."""
+        self._fitted().save(path)
+
+    @classmethod
+    def load(cls: Type["GraphRegressor"], path: Path) -> "GraphRegressor":
+        """A trained regressor from what save() or ``tyche train`` wrote."""
+        model = Model.load(path)
+        if model.labels:
+            raise InputError(f"{path}: a model of labels; GraphClassifier loads it")
+        out = cls(**_params_of(model, cls._names()))
+        out.model_ = model
+        out.n_iter_ = model.epoch
+        return out
+
+
+def _params_of(model: Model, names: List[str]) -> Dict[str, Any]:
+    """The options that say what a network is, as its checkpoint has them."""
+    keys = {field["name"]: field["key"] for field in about()["train"]}
+    out: Dict[str, Any] = {}
+    for name in set(_relevant(model)) & set(names):
+        at: Any = model.config
+        for part in keys[name].split("."):
+            at = at.get(part) if isinstance(at, dict) else None
+        out[name] = at
+    return out
+
+
 def _relevant(model: Model) -> List[str]:
     """Options that say what a network is, whatever its kind."""
-    names = ["model", "width", "layers", "epochs", "batch", "lr", "seed", "random", "readout"]
+    names = ["model", "width", "layers", "epochs", "batch", "lr", "seed", "random", "readout", "class_weights", "loss"]
     own = model.config["model"]
     if own.get("random", "features") != "features":
         names.append("depth")

@@ -330,6 +330,15 @@ class GraphSet(Sequence["Graph"]):
             raise InputError(f"{own.size} labels for {len(self)} graphs; expected one for each")
         return GraphSet(_library.handle("tyche_set_relabel", self._handle, _library.pointer(own), own.size))
 
+    def with_targets(self, targets: Any) -> "GraphSet":
+        """The same graphs with these real targets: one number per graph, or a row of them (NaN: missing)."""
+        own = _contiguous(targets, np.float32, "targets")
+        if own is None or own.ndim not in (1, 2) or len(own) != len(self) or own.size == 0:
+            found = None if own is None else own.shape
+            raise InputError(f"targets: expected one row for each of {len(self)} graphs, found the shape {found}")
+        columns = 1 if own.ndim == 1 else own.shape[1]
+        return GraphSet(_library.handle("tyche_set_retarget", self._handle, _library.pointer(own), len(own), columns))
+
     def write(self, path: Union[str, "os.PathLike[str]"], format: str = "gin") -> None:
         """Writes a file (or folder) in one of the formats of docs/formats.md."""
         _library.call("tyche_set_write", self._handle, _library.path_bytes(path), format.encode())

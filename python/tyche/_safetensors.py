@@ -31,6 +31,7 @@ def add_metadata(path: pathlib.Path, more: Dict[str, str]) -> None:
     """Adds to it; the file changes whole or not at all."""
     header, tensors = _split(path.read_bytes(), path)
     header["__metadata__"] = {**header.get("__metadata__", {}), **more}
+    header["__metadata__"].pop("tyche.check", None)  # the library's checksum, which no longer fits
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     beside = path.with_name(f"{path.name}.tmp-{os.getpid()}")

@@ -121,6 +121,37 @@ def certify(data: Any, *, published: bool = False, higher: Optional[int] = None,
     return Certificate(_library.handle("tyche_certify", as_set(data)._handle, how, stoppable=True).info())
 
 
+class Inspection(Dict[str, Any]):
+    """What is in a data set and what can be learned from it: the JSON of ``tyche inspect``; str() is its text."""
+
+    def __init__(self, said: Dict[str, Any]) -> None:
+        super().__init__(said["answer"])
+        self.text: str = said["text"]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def inspect(graphs: Any, *, target: Optional[str] = None, folds: Optional[int] = None,
+            fold_scheme: Optional[str] = None, validation: Optional[float] = None, seed: Optional[int] = None,
+            all: bool = False, threads: int = 0) -> Inspection:  # noqa: A002
+    """What is in a data set, and what can be learned from it at all: ceilings, copies, leaks (docs/inspect.md).
+
+    ``target``: labels or attributes. ``all``: every test, however long it takes.
+
+    >>> import tyche
+    >>> found = tyche.inspect(tyche.datasets.exp(pairs=5), folds=5)
+    >>> found["ceiling_1wl"]
+    0.5
+    >>> print(found["verdict"].split(" here:")[0])
+    Randomness can help by at most 50.0 points
+    """
+    own = as_set(graphs)
+    how = _library.options(target=target, folds=folds, fold_scheme=fold_scheme, validation=validation, seed=seed,
+                           all=all or None, threads=threads)
+    return Inspection(_library.handle("tyche_inspect", own._handle, how, stoppable=True).info())
+
+
 def random_columns(graphs: Any, random: str = "colours", *, depth: Union[int, str, None] = None,
                    columns: Optional[int] = None, rni_dist: Optional[str] = None, seed: int = 1, epoch: int = 1,
                    fold: int = 0, ids: Any = None, threads: int = 0) -> NDArray[np.float32]:

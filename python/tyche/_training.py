@@ -19,13 +19,14 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Predictions(NamedTuple):
-    """What a network says of graphs, averaged over draws. Arrays are the library's."""
+    """What a network says of graphs, averaged over draws. Arrays are the library's; those of another task are None."""
 
-    labels: NDArray[np.int32]
-    probabilities: NDArray[np.float64]  #: graphs × classes
-    deviations: NDArray[np.float64]  #: of the probabilities over draws
-    logits: NDArray[np.float32]
-    accuracy: Optional[float]  #: where the graphs have labels that the network knows
+    labels: Optional[NDArray[np.int32]] = None
+    probabilities: Optional[NDArray[np.float64]] = None  #: graphs × classes
+    deviations: Optional[NDArray[np.float64]] = None  #: of the probabilities, or values, over draws
+    logits: Optional[NDArray[np.float32]] = None
+    accuracy: Optional[float] = None  #: where the graphs have labels that the network knows
+    values: Optional[NDArray[np.float64]] = None  #: of real targets: graphs × targets, in their unit
 
 
 class Model:
@@ -57,6 +58,8 @@ class Model:
         """As ``tyche predict``: the mean over ``draws`` of the random inputs."""
         how = _library.options(draws=draws, seed=seed, device=device, threads=threads)
         answer = _library.handle("tyche_predict", self._handle, as_set(graphs)._handle, how, stoppable=True)
+        if not self.labels:
+            return Predictions(values=answer.array("values"), deviations=answer.array("deviations"))
         return Predictions(answer.array("labels"), answer.array("probabilities"), answer.array("deviations"),
                            answer.array("logits"), answer.info().get("accuracy"))
 

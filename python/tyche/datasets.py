@@ -67,10 +67,13 @@ def csl(copies: int = 15, seed: int = 1, *, certify: bool = True, folder: Option
     return _generate("csl", folder, copies=copies, seed=seed, certify=certify, force=force, threads=threads)
 
 
-def read(path: Path, format: Optional[str] = None) -> GraphSet:
-    """Graphs of a file or folder in any format of docs/formats.md (gin, graph6, sparse6, tu, dimacs, …)."""
-    return GraphSet(_library.handle("tyche_set_read", _library.path_bytes(path), format.encode() if format else None,
-                                    stoppable=True))
+def read(path: Path, format: Optional[str] = None, *, clean: bool = False) -> GraphSet:
+    """Graphs of a file or folder in any format of docs/formats.md (gin, graph6, sparse6, tu, jsonl, graphml, …).
+
+    ``clean``: loops and repeated edges are dropped and missing directions added, instead of being errors.
+    """
+    how = _library.options(format=format, clean=clean or None)
+    return GraphSet(_library.handle("tyche_set_read", _library.path_bytes(path), how, stoppable=True))
 
 
 def brec(folder: Path, only: Optional[Sequence[str]] = None) -> GraphSet:

@@ -19,15 +19,19 @@ const char* words(Remedy remedy) {
   switch (remedy) {
     case Remedy::name_format:
       return "; the option format names it";
+    case Remedy::clean_data:
+      return "; the option clean mends that";
     case Remedy::replace_data:
       return "; name another folder, or let the option force replace it";
     case Remedy::resume_run:
     case Remedy::resume_trials:
       return "; name another folder";
     case Remedy::make_results:
-      return "; 'tyche reproduce --profile quick --out FOLDER' makes some";
+      return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
     case Remedy::use_cpu:
       return "; the device cpu works everywhere";
+    case Remedy::ignore_edges:
+      return "; the option no_edge_features leaves them out";
     case Remedy::smaller_model:
       return "; reduce width or layers";
     case Remedy::smaller_job:

@@ -1,14 +1,17 @@
-// Calls of distinguish, theory and report.
+// Calls of distinguish, inspect, theory and report.
 #include <fmt/format.h>
 
 #include "capi/call.hpp"
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
+#include "datasets/folds.hpp"
 #include "distinguish/records.hpp"
 #include "distinguish/runner.hpp"
 #include "distinguish/summary.hpp"
 #include "distinguish/together.hpp"
 #include "engine/choice.hpp"
+#include "inspect/inspection.hpp"
+#include "inspect/report.hpp"
 #include "report/page.hpp"
 #include "report/results.hpp"
 #include "report/tables.hpp"
@@ -28,7 +31,8 @@ using Json = nlohmann::ordered_json;
 
 bool of_distinguish(const train::Field& field) {
   if (field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) return false;
-  return field.key != "training.epochs" && field.key != "data.format";  // epochs are of another meaning there
+  // Epochs are of another meaning there.
+  return field.key != "training.epochs" && field.key != "data.format" && field.key != "data.clean";
 }
 
 /// Networks are judged in full precision: graphs of gcn on the CPU; others where they were trained.
@@ -100,6 +104,39 @@ std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
     answer["results"].push_back(distinguish::to_json(result, pairs));
   }
   return std::make_shared<Answer>(answer);
+}
+
+// ---- inspect
+
+std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
+  const Options options(json, {"target", "folds", "fold_scheme", "validation", "seed", "all", "threads"});
+  inspect::Options how;
+  if (const auto target = options.text("target")) {
+    if (*target != "labels" && *target != "attributes") {
+      throw InputError(fmt::format("target: expected labels or attributes, found '{}'", *target));
+    }
+    how.task = *target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+  }
+  datasets::FoldOptions folds;
+  const auto count = options.whole("folds", 1, 1000000);
+  folds.folds = static_cast<std::uint32_t>(count.value_or(folds.folds));
+  folds.scheme = datasets::parse_fold_scheme(options.text("fold_scheme").value_or("contiguous"));
+  folds.validation = options.number("validation").value_or(folds.validation);
+  folds.seed = options.whole("seed").value_or(1);
+  std::vector<int> labels = set.set().labels;
+  labels.resize(set.set().graphs.size(), 0);
+  std::string note;
+  try {
+    if (folds.folds > 1) how.folds = datasets::make_folds(labels, set.dataset().pair, folds);
+  } catch (const InputError& error) {
+    if (count) throw;  // nobody asked for these folds
+    note = fmt::format("Leaks were not counted: {}", error.what());
+  }
+  how.threads = options.threads();
+  if (options.flag("all")) how.limits = inspect::Limits::none();
+  inspect::Inspection found = inspect::examine(set.dataset(), how);
+  if (!note.empty()) found.notes.push_back(note);
+  return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
 }
 
 // ---- theory
@@ -193,6 +230,10 @@ std::shared_ptr<Object> report_on(const std::string& folder, const char* json) {
 
 tyche_status tyche_distinguish(tyche_handle set, const char* options, tyche_handle* out) {
   return answer(out, [&] { return distinguish_on(*set_of(set), options); });
+}
+
+tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return inspect_of(*set_of(set), options); });
 }
 
 tyche_status tyche_theory_check(const char* formula, tyche_handle set, uint64_t graph, tyche_handle* out) {

@@ -11,6 +11,7 @@
 #include "datasets/generate.hpp"
 #include "distinguish/pairs.hpp"
 #include "engine/engine.hpp"
+#include "graph/cleaning.hpp"
 #include "graph/drawing.hpp"
 #include "graph/graph6.hpp"
 #include "support/progress.hpp"
@@ -26,8 +27,26 @@ std::optional<Format> format_of(const char* name) {
   return name == nullptr || *name == '\0' ? std::nullopt : std::optional(parse_format(name));
 }
 
-std::shared_ptr<Object> read(const std::string& path, const char* format) {
-  return std::make_shared<SetObject>(datasets::load_dataset(path, format_of(format)), path);
+std::optional<Format> format_of(const Options& options) {
+  return format_of(options.text("format").value_or("").c_str());
+}
+
+/// What cleaning did, where it was asked for.
+struct Cleaned {
+  explicit Cleaned(const Options& options) : wanted(options.flag("clean")) {}
+  [[nodiscard]] Cleaning* counts() { return wanted ? &own : nullptr; }
+  void tell(SetObject& object) const {
+    if (wanted) object.cleaned = own;
+  }
+  bool wanted;
+  Cleaning own{};
+};
+
+std::shared_ptr<Object> read(const std::string& path, const Options& options) {
+  Cleaned cleaned(options);
+  auto object = std::make_shared<SetObject>(datasets::load_dataset(path, format_of(options), cleaned.counts()), path);
+  cleaned.tell(*object);
+  return object;
 }
 
 std::shared_ptr<Object> parse(std::string_view bytes, const std::string& name, const char* format) {
@@ -38,12 +57,14 @@ std::shared_ptr<Object> parse(std::string_view bytes, const std::string& name, c
 }
 
 std::shared_ptr<Object> read_pairs(const std::string& path, const Options& options) {
+  Cleaned cleaned(options);
   distinguish::PairSet pairs =
-      distinguish::load_pairs(path, format_of(options.text("format").value_or("").c_str()), options.texts("only"));
+      distinguish::load_pairs(path, format_of(options), options.texts("only"), cleaned.counts());
   datasets::Dataset out;
   out.name = pairs.set.name;
   out.set = std::move(pairs.set);
   auto object = std::make_shared<SetObject>(std::move(out), path);
+  cleaned.tell(*object);
   object->pairs = PairNames{std::move(pairs.names), std::move(pairs.categories), std::move(pairs.groups)};
   return object;
 }
@@ -113,7 +134,7 @@ std::shared_ptr<Object> certify(const std::string& path, const char* json) {
   how.threads = options.threads();
   how.published = options.flag("published");
   how.higher = options.whole("higher");
-  how.format = format_of(options.text("format").value_or("").c_str());
+  how.format = format_of(options);
   return std::visit([](const auto& found) { return std::make_shared<Answer>(Json(datasets::to_json(found))); },
                     datasets::certify_any(path, how));
 }
@@ -124,7 +145,7 @@ std::shared_ptr<Object> about() {
   json["gpu"] = {{"usable", gpu.usable}, {"text", gpu.text}};
   auto& fields = json["train"] = Json::array();
   for (const train::Field& field : train::fields()) {
-    if (field.option.empty() || field.key == "data.format") continue;
+    if (field.option.empty() || field.key == "data.format" || field.key == "data.clean") continue;
     std::string name = field.option.substr(2);
     std::replace(name.begin(), name.end(), '-', '_');
     fields.push_back({{"name", name}, {"key", field.key}, {"help", field.help}, {"default", field.shown}});
@@ -173,8 +194,8 @@ tyche_status tyche_set_from_arrays(const tyche_graphs* graphs, tyche_handle* out
   });
 }
 
-tyche_status tyche_set_read(const char* path, const char* format, tyche_handle* out) {
-  return answer(out, [&] { return read(text(path, "path"), format); });
+tyche_status tyche_set_read(const char* path, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return read(text(path, "path"), Options(options, {"format", "clean"})); });
 }
 
 tyche_status tyche_set_parse(const void* bytes, uint64_t size, const char* name, const char* format,
@@ -193,7 +214,7 @@ tyche_status tyche_set_write(tyche_handle set, const char* path, const char* for
 }
 
 tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out) {
-  return answer(out, [&] { return read_pairs(text(path, "path"), Options(options, {"only", "format"})); });
+  return answer(out, [&] { return read_pairs(text(path, "path"), Options(options, {"only", "format", "clean"})); });
 }
 
 tyche_status tyche_generate(const char* kind, const char* options, const char* folder, tyche_handle* out) {
@@ -221,6 +242,23 @@ tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t
     const bool same = data.set.labels == object->set().labels;
     if (!same) data.hash = 0;
     return std::make_shared<SetObject>(std::move(data), same && object->from_file() ? object->source() : "");
+  });
+}
+
+tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t count, uint64_t columns,
+                                tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto object = set_of(set);
+    if (count > 0) require(targets, "targets");
+    if (count > 0 && (count != object->set().graphs.size() || columns == 0)) {
+      throw InputError(fmt::format("{} rows of {} targets for {} graphs; expected one row for each", count, columns,
+                                   object->set().graphs.size()));
+    }
+    datasets::Dataset data = object->dataset();
+    data.set.target_dim = count == 0 ? 0 : columns;
+    data.set.targets.assign(targets, targets + count * data.set.target_dim);
+    data.hash = 0;
+    return std::make_shared<SetObject>(std::move(data));
   });
 }
 

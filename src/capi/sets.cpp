@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "capi/call.hpp"
-#include "datasets/dataset.hpp"
 
 namespace tyche::capi {
 
@@ -71,6 +70,7 @@ const std::string& SetObject::info() {
     for (const datasets::Subset subset : dataset_.subset) subsets.push_back(datasets::subset_name(subset));
   }
   if (!dataset_.pair.empty()) json["pair"] = dataset_.pair;
+  if (cleaned) json["cleaned"] = cleaned->in_words();
   if (certificate) json["certificate"] = *certificate;
   if (pairs) json["pairs"] = {{"names", pairs->names}, {"categories", pairs->categories}};
   info_ = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -9,6 +9,7 @@
 
 #include "capi/handles.hpp"
 #include "datasets/dataset.hpp"
+#include "graph/cleaning.hpp"
 
 namespace tyche::capi {
 
@@ -41,6 +42,7 @@ class SetObject : public Object {
   /// Set before the object has a handle.
   std::optional<nlohmann::ordered_json> certificate;
   std::optional<PairNames> pairs;
+  std::optional<Cleaning> cleaned;  ///< what was mended as it was read
 
  private:
   [[nodiscard]] std::vector<std::string> array_names() const;

@@ -14,6 +14,7 @@
 #include "support/parallel.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
+#include "train/objective.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"
 #include "wl/quotient_cache.hpp"
@@ -69,7 +70,7 @@ class TrainedObject : public Object {
   std::string info_;
 };
 
-bool of_training(const train::Field& field) { return field.key != "data.format"; }
+bool of_training(const train::Field& field) { return field.key != "data.format" && field.key != "data.clean"; }
 
 std::vector<std::string> train_names() {
   std::vector<std::string> names = field_names(of_training);
@@ -94,6 +95,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   const auto engine = engine::make_engine(config.engine.name, options.threads());
   train::resolve(config, set.dataset(), set.source());
   if (!set.from_file()) config.data.path = set.source();  // a name, not a place
+  config.data.clean = set.cleaned.has_value();
   config.engine.description = train::without_threads(engine->description());
   train::TrainingData data = train::prepare(set.dataset(), config);
 
@@ -112,6 +114,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   Told told;
   run.listen([&](std::uint32_t fold, const train::EpochRecord& record) {
     Json line = Json::parse(train::to_line(record));
+    line.erase("check");  // the file's own
     auto& own = told.folds[fold];
     if (own.is_null()) own = Json::array();
     own.push_back(line);
@@ -148,6 +151,25 @@ bool all_known(const std::vector<int>& labels, const std::vector<int>& known) {
                      [&](int label) { return std::find(known.begin(), known.end(), label) != known.end(); });
 }
 
+/// Of a model of real targets.
+std::shared_ptr<Object> numbers_of(const std::vector<train::Prediction>& predictions, std::size_t columns,
+                                   const GraphSet& set) {
+  std::vector<double> values, deviations;
+  for (const train::Prediction& p : predictions) {
+    values.insert(values.end(), p.values.begin(), p.values.end());
+    deviations.insert(deviations.end(), p.spreads.begin(), p.spreads.end());
+  }
+  Json json = {{"graphs", predictions.size()}, {"targets", columns}};
+  const auto errors = train::errors(predictions, set);
+  if (errors && errors->mae) json["mae"] = *errors->mae;
+  if (errors && errors->rmse) json["rmse"] = *errors->rmse;
+  if (errors && errors->r2) json["r2"] = *errors->r2;
+  const auto out = std::make_shared<Answer>(json);
+  out->add("values", {std::move(values), columns});
+  out->add("deviations", {std::move(deviations), columns});
+  return out;
+}
+
 std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& set, const char* json) {
   std::vector<std::string> names = device_names();
   for (const char* more : {"draws", "seed", "engine", "threads"}) names.emplace_back(more);
@@ -158,13 +180,20 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   const auto engine =
       engine::make_engine(engine_name(options, options.text("engine").value_or("auto")), options.threads());
   std::optional<GraphSet> copy;
-  if (!all_known(set.set().labels, model.checkpoint().config.data.labels)) {
+  const train::RunConfig& config = model.checkpoint().config;
+  const bool numbers = train::learns_numbers(config);
+  if (!numbers && !all_known(set.set().labels, config.data.labels)) {
     copy = set.set();
     copy->labels.clear();
+  } else if (numbers && set.set().target_dim != 0 && set.set().target_dim != config.model.classes) {
+    copy = set.set();
+    copy->targets.clear();
+    copy->target_dim = 0;
   }
   const GraphSet& known = copy ? *copy : set.set();
   const auto predictions = train::predict(*engine, model.checkpoint(), known, how);
   const std::size_t classes = model.checkpoint().config.model.classes;
+  if (train::learns_numbers(model.checkpoint().config)) return numbers_of(predictions, classes, known);
   std::vector<std::int32_t> labels;
   std::vector<double> probabilities, deviations;
   std::vector<float> logits;
@@ -209,7 +238,7 @@ tyche_status tyche_model_write(tyche_handle model, const char* path) {
   return call([&] {
     const auto object = get<ModelObject>(model, "a model");
     const train::Checkpoint& own = object->checkpoint();
-    train::CheckpointWriter(own.config, own.fold).write(text(path, "path"), own.state);
+    train::CheckpointWriter(own.config, own.fold, own.standard).write(text(path, "path"), own.state);
   });
 }
 

@@ -163,8 +163,9 @@ void run(const DistinguishCall& call) {
 }
 
 bool wanted(const train::Field& field) {
-  if (field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) return false;
-  return field.key != "training.epochs";  // of another meaning here
+  if (field.key.starts_with("folds.")) return false;
+  // Epochs are of another meaning here, and steps are Adam's alone.
+  return !field.key.starts_with("training.") || field.key == "training.batch" || field.key == "training.learning_rate";
 }
 
 }  // namespace

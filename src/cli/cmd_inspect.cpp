@@ -5,12 +5,16 @@
 #include <optional>
 #include <string>
 
+#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
+#include "datasets/split.hpp"
 #include "inspect/inspection.hpp"
+#include "inspect/page.hpp"
 #include "inspect/report.hpp"
+#include "report/page.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 
@@ -26,12 +30,16 @@ struct Arguments {
   std::optional<std::uint32_t> folds;
   std::string scheme = "contiguous";
   double validation = 0.1;
+  std::string split;
   bool all = false;
+  std::string page;
+  bool clean = false;
 };
 
-/// Folds as `tyche train` makes them. Where their number was not asked for, a set that is too small has none.
+/// Folds as `tyche train` makes or reads them. Where their number was not asked for, a set that is too small has none.
 std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset& dataset,
                                      std::vector<std::string>& notes) {
+  if (!a.split.empty()) return datasets::read_split(a.split, dataset.set.graphs.size());
   datasets::FoldOptions options{.folds = a.folds.value_or(datasets::FoldOptions{}.folds),
                                 .scheme = datasets::parse_fold_scheme(a.scheme),
                                 .validation = a.validation,
@@ -40,8 +48,8 @@ std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset
     notes.push_back("Leaks were not counted: one fold trains and tests on all graphs.");
     return {};
   }
-  std::vector<int> labels = dataset.set.labels;
-  labels.resize(dataset.set.graphs.size(), 0);
+  std::vector<int> labels(dataset.set.graphs.size(), 0);  // targets are of one kind
+  if (a.target != "attributes" && !dataset.set.labels.empty()) labels = dataset.set.labels;
   try {
     return datasets::make_folds(labels, dataset.pair, options);
   } catch (const InputError& error) {
@@ -53,9 +61,11 @@ std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset
 
 void run(const Arguments& a) {
   const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
-  const datasets::Dataset dataset = datasets::load_dataset(a.data, format);
+  const datasets::Dataset dataset = read_cleanly(
+      a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
   inspect::Options options;
   if (!a.target.empty()) options.task = a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+  if (!a.page.empty()) (void)report::page_template();  // throws where there is none, before the work
   std::vector<std::string> notes;
   options.folds = folds_of(a, dataset, notes);
   options.threads = a.common.threads;
@@ -65,6 +75,10 @@ void run(const Arguments& a) {
   inspect::Inspection found = inspect::examine(dataset, options);
   progress.finish();
   found.notes.insert(found.notes.end(), notes.begin(), notes.end());
+  if (!a.page.empty()) {
+    const std::string call = fmt::format("tyche inspect --data {} --page {}", a.data, a.page);
+    report::write_confused_pairs_page(a.page, inspect::confused_pairs(found, dataset.set, call));
+  }
   if (a.common.json) {
     print(inspect::to_json(found).dump(2) + "\n");  // in the order of the text
   } else {
@@ -79,6 +93,7 @@ void add_inspect(CLI::App& root) {
   CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
   app.add_option("--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
+  app.add_flag("--clean", a->clean, kCleanHelp);
   app.add_option("--target", a->target,
                  "What is to be told: labels of graphs, or their attributes (real targets). Default: labels where "
                  "there are any")
@@ -91,13 +106,20 @@ void add_inspect(CLI::App& root) {
   app.add_option("--validation", a->validation, "Share of a fold's other graphs that is set aside")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.99));
+  CLI::Option* split =
+      app.add_option("--split", a->split, "Folds that come with the data: a JSON file, or a folder of index files")
+          ->type_name("PATH");
+  for (const char* other : {"--folds", "--fold-scheme", "--validation"}) split->excludes(app.get_option(other));
   app.add_flag("--all", a->all, "Run every test however long it takes (default: what fits a few seconds)");
+  app.add_option("--page", a->page, "Also write a page that shows the pairs of graphs that 1-WL confuses")
+      ->type_name("FILE");
   a->common.add_seed(app);
   a->common.add_threads(app);
   a->common.add_json(app);
   a->common.add_quiet(app);
   app.footer(
       "Examples: tyche inspect --data exp\n"
+      "          tyche inspect --data exp --page out.html\n"
       "          tyche inspect --data NCI1 --folds 10 --fold-scheme stratified --json\n"
       "Ceilings hold for every network that the test bounds, whatever its size and weights; they are exact, for the\n"
       "graphs at hand. A verdict says by how much random inputs can help at most. See docs/inspect.md");

@@ -18,13 +18,16 @@
 #include "train/checkpoint.hpp"
 #include "train/objective.hpp"
 #include "train/predict.hpp"
+#include "train/run.hpp"
 
 namespace tyche::cli {
 
 namespace {
 
 struct PredictCall {
+  std::string run;
   std::string checkpoint;
+  std::optional<std::uint32_t> fold;
   std::string data;
   std::string format;
   std::string features;
@@ -107,13 +110,25 @@ std::string to_table(const std::vector<train::Prediction>& predictions, const Gr
   return text;
 }
 
+/// The file of the checkpoint that a call means.
+std::filesystem::path checkpoint_of(const PredictCall& call) {
+  if (call.run.empty()) {
+    if (call.checkpoint.empty()) throw InputError("a run folder, or --checkpoint FILE, is required");
+    if (call.fold) throw InputError("--fold is of a run folder, and none is given");
+    if (call.data.empty()) throw InputError("--data is required");
+    return call.checkpoint;
+  }
+  return train::checkpoint_in(call.run, call.fold, call.checkpoint);
+}
+
 void run_predict(const PredictCall& call) {
-  const train::Checkpoint checkpoint = train::read_checkpoint(call.checkpoint);
+  const train::Checkpoint checkpoint = train::read_checkpoint(checkpoint_of(call));
   for (const std::string& note : checkpoint.notes) fmt::print(stderr, "tyche: {}\n", note);
+  const std::string data = call.data.empty() ? checkpoint.config.data.path : call.data;
   const auto format = call.format.empty() ? std::nullopt : std::optional(parse_format(call.format));
   // A model of data that was cleaned is asked of data that is.
-  const GraphSet set = read_cleanly(call.clean || checkpoint.config.data.clean, call.data,
-                                    [&](Cleaning* cleaning) { return read_graphs(call.data, format, cleaning); });
+  const GraphSet set = read_cleanly(call.clean || checkpoint.config.data.clean, data,
+                                    [&](Cleaning* cleaning) { return read_graphs(data, format, cleaning); });
   train::PredictOptions options;
   options.draws = call.draws;
   options.seed = call.seed;
@@ -139,10 +154,14 @@ void run_predict(const PredictCall& call) {
 void add_predict(CLI::App& root) {
   CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels or targets of graphs");
   const auto call = std::make_shared<PredictCall>();
-  command->add_option("--checkpoint", call->checkpoint, "A last.safetensors of tyche train")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--data", call->data, "Graphs: a file or folder")->required()->type_name("PATH");
+  command->add_option("run", call->run, "A run folder of tyche train")->type_name("RUN");
+  command
+      ->add_option("--checkpoint", call->checkpoint,
+                   "Of RUN: best (by validation) or last; without RUN: a checkpoint's file")
+      ->default_str("best where there is one, else last");
+  command->add_option("--fold", call->fold, "Of RUN: the fold; needed where it has several");
+  command->add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
+      ->type_name("PATH");
   command->add_option("--format", call->format, "Format of --data; told by content unless given");
   command->add_flag("--clean", call->clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
   command->add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
@@ -163,7 +182,8 @@ void add_predict(CLI::App& root) {
       "Per graph: the label, its probability (mean over draws), the probability's standard deviation over draws;\n"
       "of real targets the value and its standard deviation, both in the targets' own unit.\n"
       "Example:\n"
-      "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp --draws 16");
+      "  tyche predict runs/rni50 --fold 0 --data exp --draws 16\n"
+      "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp");
   command->callback([call] { run_predict(*call); });
 }
 

@@ -12,6 +12,7 @@
 #include "cli/device.hpp"
 #include "experiments/cost.hpp"
 #include "experiments/experiment.hpp"
+#include "experiments/nested.hpp"
 #include "experiments/paper.hpp"
 #include "experiments/plan.hpp"
 #include "experiments/ranks.hpp"
@@ -142,6 +143,7 @@ void run(Arguments a) {
   std::FILE* progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
   const auto start = std::chrono::steady_clock::now();
 
+  const experiments::Paper paper = experiments::load_paper(share_folder() / "experiments" / "paper");
   experiments::Plan plan;
   experiments::PlanOptions options{.engine = engine_of(a), .threads = a.common.threads, .progress = progress};
   // Rank 0 makes the data; the others read it when it is there.
@@ -152,7 +154,7 @@ void run(Arguments a) {
     for (const experiments::PlannedData& data : plan.data) {
       if (data.spec.clean) say_cleaned(data.path.string(), data.cleaning);
     }
-    experiments::write_records(plan, a.profile, experiments::load_paper(share_folder() / "experiments" / "paper"));
+    experiments::write_records(plan, a.profile, paper);
   });
   ranks.together([&] {
     if (ranks.rank() == 0) return;
@@ -161,7 +163,17 @@ void run(Arguments a) {
   });
   const experiments::RunOptions how{
       .threads = a.common.threads, .resume = a.resume, .cache = wl::default_cache_folder(), .progress = progress};
-  const experiments::Outcome outcome = experiments::run_plan(plan, ranks, how);
+  experiments::Outcome outcome = experiments::run_plan(plan, ranks, how);
+  const bool nested = experiments::has_nested(plan);
+  if (nested && outcome.complete == outcome.trials) {
+    const std::size_t candidates = outcome.trained;
+    experiments::add_finals(plan);  // the same on every rank: it reads what all of them wrote
+    ranks.together([&] {
+      if (ranks.rank() == 0) experiments::write_records(plan, a.profile, paper);
+    });
+    outcome = experiments::run_plan(plan, ranks, how);
+    outcome.trained += candidates;
+  }
   if (ranks.rank() != 0) return;
 
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -181,7 +193,9 @@ void run(Arguments a) {
     throw Interrupted(fmt::format("stopped with {} of {} trials complete; go on with '{} --resume'", outcome.complete,
                                   outcome.trials, command_line(a)));
   }
+  if (nested) experiments::write_nested(plan);
   if (a.common.json) return print_json(entry);
+  if (nested) print(experiments::nested_table(plan));
   const std::string did =
       outcome.trained == 0 ? std::string("all were there, nothing was computed")
       : outcome.trained == outcome.trials

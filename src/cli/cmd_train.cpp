@@ -103,7 +103,7 @@ void run_train(const TrainCall& call) {
   }
   say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters, inputs));
   say(call, fmt::format("engine  {}", engine->description(data.job(config))));
-  if (config.folds.count == 1) say(call, fmt::format("folds   one: {}", train::kSameGraphs));
+  if (config.folds.all_graphs()) say(call, fmt::format("folds   one: {}", train::kSameGraphs));
   for (const std::string& warning : train::fold_warnings(data, config)) {
     fmt::print(stderr, "tyche: warning: {}\n", warning);
   }

@@ -186,7 +186,10 @@ void compare_two(const Arguments& a, const wl::Options& options) {
 /// Graphs 2i and 2i + 1 of a file, or BREC's.
 distinguish::PairSet read_pairs(const Arguments& a) {
   const std::string& path = a.files.front();
-  if (a.format.empty() && distinguish::is_brec(path)) return distinguish::load_pairs(path);
+  if (a.format.empty() && distinguish::is_brec(path)) {
+    return read_cleanly(a.clean, path,
+                        [&](Cleaning* cleaning) { return distinguish::load_pairs(path, std::nullopt, {}, cleaning); });
+  }
   distinguish::PairSet pairs;
   pairs.set = read(a, path);
   if (pairs.set.graphs.size() % 2 != 0) {

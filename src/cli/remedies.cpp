@@ -9,7 +9,7 @@ const char* words(Remedy remedy) {
     case Remedy::name_format:
       return "; --format names it";
     case Remedy::clean_data:
-      return "; train, predict, wl and distinguish mend that with --clean";
+      return "; train, predict, inspect, wl and distinguish mend that with --clean";
     case Remedy::replace_data:
       return "; name another folder, or say --force to replace it";
     case Remedy::resume_run:
@@ -18,6 +18,8 @@ const char* words(Remedy remedy) {
       return "; add --resume to go on with them, or name another folder";
     case Remedy::make_results:
       return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
+    case Remedy::name_fold:
+      return "; --fold names it";
     case Remedy::use_cpu:
       return "; --device cpu works everywhere";
     case Remedy::ignore_edges:

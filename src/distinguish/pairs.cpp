@@ -35,6 +35,9 @@ std::uint64_t hash_of(const GraphSet& set) {
                       hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()), hash)));
   }
   for (const std::vector<float>& block : set.attributes) hash = hash_bytes(bytes(block), hash);
+  // What pairs without labels on their edges do not have adds nothing: their hashes stay.
+  for (const Graph& graph : set.graphs) hash = hash_bytes(bytes(graph.edge_labels()), hash);
+  for (const std::vector<float>& block : set.edge_attributes) hash = hash_bytes(bytes(block), hash);
   return hash;
 }
 

@@ -122,18 +122,6 @@ double cosine_loss(std::span<const float> outputs, std::size_t columns, std::spa
   return sum / static_cast<double>(pairs);
 }
 
-void Plateau::step(double loss) {
-  constexpr unsigned kPatience = 10;
-  constexpr double kThreshold = 1e-4;
-  if (loss < best_ * (1 - kThreshold)) {
-    best_ = loss;
-    bad_ = 0;
-  } else if (++bad_ > kPatience) {
-    rate_ *= 0.1;
-    bad_ = 0;
-  }
-}
-
 double released_statistic(std::span<const double> differences, std::size_t columns) {
   const std::size_t d = columns, q = differences.size() / d;
   const std::vector<double> mean = mean_of(differences, d);
@@ -193,12 +181,12 @@ PairResult judge_released(engine::Engine& engine, const Settings& settings, cons
   const Copies both = copies_of(a, b, key(3)), alone = copies_of(a, a, key(4));
   engine::State state = engine::fresh_state(settings.config.model, seed, pair);
   engine::Draw draw{.seed = seed, .index = 0, .fold = pair, .epoch = 0, .pinned = {}};
-  Plateau plateau(settings.config.training.learning_rate);
+  engine::Plateau plateau{.rate = settings.config.training.learning_rate};
   PairResult result{seed, pair, 0, {}, {}};
   while (result.epochs < settings.config.training.epochs) {
     if (interrupted()) throw Interrupted("stopped before all pairs were judged");
     draw.epoch = ++result.epochs;
-    const double loss = train_epoch(engine, settings, both, plateau.rate(), draw, state);
+    const double loss = train_epoch(engine, settings, both, plateau.rate, draw, state);
     if (loss < kReleasedStop) break;
     plateau.step(loss);
   }

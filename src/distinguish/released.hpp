@@ -30,20 +30,6 @@ inline constexpr double kReleasedRounding = 1e-5;
 /// gradient; rows of `outputs` are x₀, y₀, x₁, y₁, …
 double cosine_loss(std::span<const float> outputs, std::size_t columns, std::span<float> gradient);
 
-/// PyTorch's ReduceLROnPlateau with its defaults: a tenth of the rate after more than ten epochs in a row whose loss is
-/// not below the best by one part in 10,000.
-class Plateau {
- public:
-  explicit Plateau(double rate) : rate_(rate) {}
-  void step(double loss);
-  [[nodiscard]] double rate() const { return rate_; }
-
- private:
-  double rate_;
-  double best_ = 1e300;
-  unsigned bad_ = 0;
-};
-
 /// D̄ᵀ pinv(S) D̄ of differences (row-major), with PyTorch's cutoff for floats: eigenvalues of S below the largest times
 /// columns times 2⁻²³ count as zero.
 [[nodiscard]] double released_statistic(std::span<const double> differences, std::size_t columns);

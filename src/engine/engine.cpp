@@ -13,6 +13,7 @@
 #include "engine/cuda/cuda_engine.hpp"
 #endif
 #include "engine/core/outcome.hpp"
+#include "engine/core/schedule.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/reference/reference_engine.hpp"
 #include "support/error.hpp"
@@ -157,6 +158,7 @@ void validate(const Job& job) {
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");
+  validate(job.optimiser, job.schedule, job.epochs);
   const nn::ModelConfig& model = job.model;
   if (model.edge_features > 0) {
     check_features(data, data.edge_features, model.edge_features, "edge", [](const Graph& g) { return g.num_edges(); });
@@ -169,6 +171,10 @@ void validate(const Job& job, const Trial& trial) {
   if (trial.train.empty()) throw InputError("trial: no training graphs");
   for (const std::uint32_t graph : trial.train) check_graph_index(job, graph, "trial, training");
   for (const std::uint32_t graph : trial.test) check_graph_index(job, graph, "trial, test");
+  if (trial.validation > trial.test.size()) {
+    throw InputError(
+        fmt::format("trial: {} of {} evaluated graphs are to validate", trial.validation, trial.test.size()));
+  }
   if (!(trial.learning_rate > 0 && std::isfinite(trial.learning_rate))) {
     throw InputError(fmt::format("trial: learning rate {} is not a positive number", trial.learning_rate));
   }

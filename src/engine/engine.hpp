@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "graph/graph.hpp"
 #include "nn/model.hpp"
@@ -48,6 +49,11 @@ struct Job {
   /// Models on sets, and ppgn on a GPU: one row per colour class, or (false) one per set or pair. With random features
   /// there is always one per set or pair: no two of them are alike.
   bool compress = true;
+  Optimiser optimiser{};
+  Schedule schedule{};
+  /// Epochs that are evaluated come with their state (on_epoch, never on_passing_epoch), for observers that may keep
+  /// it.
+  bool states_of_evaluations = false;
   /// Models on sets: what was prepared of the data (then `compress` is not looked at); null: the engine prepares it.
   std::shared_ptr<const SetData> sets{};
 };
@@ -59,6 +65,7 @@ struct State {
   std::vector<float> adam_v;
   std::uint64_t step = 0;   ///< Adam steps taken
   std::uint32_t epoch = 0;  ///< epochs finished
+  Plateau plateau{};        ///< where the schedule is one
 };
 
 /// How a trial sees real targets: (target - mean) / deviation, by column. Its network gives such numbers too; own()
@@ -80,6 +87,8 @@ struct Trial {
   double learning_rate = 5e-4;
   std::vector<std::uint32_t> train;  ///< indices into data.graphs
   std::vector<std::uint32_t> test;
+  /// So many graphs at the end of `test` are a validation part: evaluated with the others and reported apart.
+  std::size_t validation = 0;
   Standard standard{};                 ///< of real targets
   std::vector<float> class_weights{};  ///< of labels: how much a graph of a class counts in the loss; empty: all alike
   State state{};                       ///< where to begin (see fresh_state); at the end, where it ended
@@ -95,18 +104,22 @@ struct EpochResult {
   /// Mean over the training graphs, as seen while training (dropout on); of real targets, as the trial standardises
   /// them.
   double train_loss = 0;
-  /// Labels: "train_accuracy". Real targets, in epochs that were evaluated and in the targets' own unit: "test_mae",
-  /// "test_rmse" and "test_r2" (core/scores.hpp), and of several columns also each column's ("test_mae_0").
+  /// Labels: "train_accuracy". With a validation part, in epochs that were evaluated: "validation_loss". Real targets,
+  /// in epochs that were evaluated and in the targets' own unit: "test_mae", "test_rmse" and "test_r2"
+  /// (core/scores.hpp), of several columns also each column's ("test_mae_0"), and the same of the validation part.
   NamedValues metrics;
   bool evaluated = false;
-  /// Labels: the class per test graph, in the order of Trial::test; empty if not evaluated.
+  /// Labels: the class per test graph, in the order of Trial::test, less the validation part; empty if not evaluated.
   std::vector<std::uint32_t> test_predictions;
   /// Labels: the probabilities of all classes per test graph, the mean over the draws; empty if not evaluated.
   std::vector<double> test_probabilities;
   /// Real targets: the row of outputs per test graph in the targets' own unit, the mean over the draws; empty if not
   /// evaluated.
   std::vector<float> test_outputs;
-  double seconds = 0;  ///< of this trial's epoch, evaluation apart
+  /// Labels: the class per graph of the validation part.
+  std::vector<std::uint32_t> validation_predictions;
+  std::vector<double> validation_probabilities;  ///< likewise
+  double seconds = 0;                            ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
   /// Models on sets: rows over all layers that training worked through, and as many as one row a set would have been.
   std::uint64_t rows = 0;

@@ -50,6 +50,7 @@ void train(engine::Engine& engine, const train::TrainingData& data, const train:
   job.data = {job.data.graphs.first(graphs), job.data.targets.subspan(0, graphs), job.data.features.first(graphs),
               job.model.edge_features > 0 ? job.data.edge_features.first(graphs) : job.data.edge_features};
   job.epochs = epochs;
+  job.schedule = {};
   job.eval_every = epochs + 1;
   std::vector<engine::Trial> group(trials);
   for (std::uint32_t t = 0; t < trials; ++t) {

@@ -103,6 +103,8 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     data.path = std::filesystem::weakly_canonical(folder / text());
   } else if (s.key == "format") {
     data.format = text();
+  } else if (s.key == "split") {
+    data.split = std::filesystem::weakly_canonical(folder / text()).string();
   } else if (s.key == "clean") {
     if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
     data.clean = s.value.get<bool>();
@@ -114,7 +116,7 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     }
   } else {
     std::vector<std::string> keys = parameters;
-    keys.insert(keys.end(), {"generate", "path", "format", "clean"});
+    keys.insert(keys.end(), {"generate", "path", "format", "split", "clean"});
     throw InputError::at(document.file, fmt::format("line {}", s.line),
                          fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
   }
@@ -273,7 +275,7 @@ std::vector<DataPart> take_data(Document& document) {
 std::vector<Row> read_rows(const Document& document, const DataPart& part, const ProfileChanges& changes,
                            std::string_view profile, const std::vector<Setting>& defaults,
                            const std::vector<Setting>& grid, std::vector<Document> models,
-                           const std::vector<DataPart>& parts) {
+                           const std::vector<DataPart>& parts, bool split) {
   const Settings settings{&document};
   std::vector<Row> rows;
   for (Document& model : models) {
@@ -302,13 +304,34 @@ std::vector<Row> read_rows(const Document& document, const DataPart& part, const
     if (!model.items.empty()) model.expect_empty(config_keys());
     if (out) continue;
     for (Row& made : spread(settings, grid, row)) {
-      finish(document, made);
+      made.model = row.name;
+      if (split) {
+        made.folds_run = 0;
+      } else {
+        finish(document, made);
+      }
       const bool taken = std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == made.name; });
       if (taken) throw InputError::at(document.file, "models", fmt::format("two rows are called '{}'", made.name));
       rows.push_back(std::move(made));
     }
   }
   return rows;
+}
+
+/// How rows of a grid become results: each is one, or the best of them by validation is.
+void take_selection(Document& document, Experiment& experiment) {
+  const std::string selection = document.take_text("selection", "none");
+  if (selection != "none" && selection != "nested") {
+    throw InputError::at(document.file, "selection",
+                         fmt::format("expected \"nested\" or \"none\", found '{}'", selection));
+  }
+  experiment.nested = selection == "nested";
+  const double repeats = document.take_number("repeats", experiment.repeats);
+  if (!(repeats >= 1 && repeats <= 1000) || repeats != static_cast<std::uint32_t>(repeats)) {
+    throw InputError::at(document.file, "repeats",
+                         fmt::format("expected a whole number from 1 to 1000, found {}", repeats));
+  }
+  experiment.repeats = static_cast<std::uint32_t>(repeats);
 }
 
 Experiment only_one(std::vector<Experiment> all, std::string_view file) {
@@ -336,14 +359,16 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
       throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
     }
   }
+  take_selection(document, shared);
   const ProfileChanges changes = take_profile(document, profile, folder);
   const std::vector<DataPart> parts = take_data(document);
   const std::vector<Setting> defaults = document.take_table("defaults");
   const std::vector<Setting> grid = document.take_table("grid");
   std::vector<Document> models = document.take_list("models");
   if (models.empty()) models.emplace_back().file = document.file;
-  document.expect_empty(std::array<std::string, 11>{"title", "about", "paper", "paper_data", "show", "data", "datasets",
-                                                    "defaults", "models", "grid", "profiles"});
+  document.expect_empty(std::array<std::string, 13>{"title", "about", "paper", "paper_data", "show", "selection",
+                                                    "repeats", "data", "datasets", "defaults", "models", "grid",
+                                                    "profiles"});
   std::vector<Experiment> experiments;
   for (const DataPart& part : parts) {
     Experiment& e = experiments.emplace_back(shared);
@@ -352,7 +377,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
       e.title += ": " + part.title;
     }
     e.data = read_data(document, part.data, changes.data, folder);
-    e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts);
+    e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts, !e.data.split.empty());
   }
   return experiments;
 }

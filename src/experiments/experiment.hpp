@@ -36,6 +36,7 @@ struct DataSpec {
   datasets::Recipe recipe;     ///< where generated
   std::filesystem::path path;  ///< else: absolute
   std::string format;          ///< empty: told by content
+  std::string split;           ///< absolute: what says the folds (datasets/split.hpp); empty: the scheme does
   bool clean = false;          ///< loops and repeated edges dropped, missing directions added
 
   /// A name for a folder, the same for the same data: "exp-600-seed1".
@@ -47,10 +48,12 @@ struct DataSpec {
 /// A model of an experiment: a row of its table, a curve of its figure.
 struct Row {
   std::string name;
-  std::string paper;            ///< what the paper's tables call it; the name unless given
-  std::string curve;            ///< what the paper's figures call it; `paper` unless given
-  train::RunConfig config;      ///< not resolved: what follows from the data is not filled in
-  std::uint32_t folds_run = 0;  ///< the first so many of config.folds.count folds
+  std::string paper;        ///< what the paper's tables call it; the name unless given
+  std::string curve;        ///< what the paper's figures call it; `paper` unless given
+  train::RunConfig config;  ///< not resolved: what follows from the data is not filled in
+  /// The first so many of config.folds.count folds; 0, until the plan has read the split: all of a split's.
+  std::uint32_t folds_run = 0;
+  std::string model{};  ///< nested selection: the model that this row is a candidate of
 };
 
 struct Experiment {
@@ -60,6 +63,10 @@ struct Experiment {
   std::string paper;              ///< where in the paper: "Figure 2a"; empty for a user's own
   std::string paper_data;         ///< what paper/tables.toml and paper/curves.csv call the data
   std::vector<std::string> show;  ///< of "table", "curves", "split", "deviation", "reach", "draws"
+  /// Nested selection (experiments/nested.hpp): rows are candidates, of which the validation part chooses one per model
+  /// and fold; the winner is trained `repeats` times more, and tested at the end.
+  bool nested = false;
+  std::uint32_t repeats = 3;
   DataSpec data;
   std::vector<Row> rows;  ///< none where the profile leaves the experiment out
 };

@@ -11,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "train/fields.hpp"
+#include "train/run.hpp"
 
 namespace tyche::experiments {
 
@@ -45,8 +46,8 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
 std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& config) {
   const auto& f = config.folds;
   const bool shuffled = f.scheme != datasets::FoldScheme::contiguous;
-  std::string scheme = fmt::format("{} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
-                                   shuffled ? config.seed : 0);
+  std::string scheme = fmt::format("{} {} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
+                                   shuffled ? config.seed : 0, f.split_hash);
   // Models on sets prepare tables of their own, which live beside the features.
   if (config.model.on_sets()) {
     for (const train::Field& field : train::fields()) {
@@ -85,16 +86,21 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
   std::map<std::string, std::size_t> by_key;
   std::map<std::string, std::size_t> by_shape;
   for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
-    const Experiment& experiment = plan.experiments[e];
+    Experiment& experiment = plan.experiments[e];
     if (experiment.rows.empty()) continue;
     const std::size_t data = plan_data(plan, experiment.data, options);
     for (std::size_t r = 0; r < experiment.rows.size(); ++r) {
-      const Row& row = experiment.rows[r];
+      Row& row = experiment.rows[r];
       PlannedRow& planned = plan.rows.emplace_back(PlannedRow{e, r, {}});
       train::RunConfig config = row.config;
       config.engine.name = options.engine;
       config.data.format = experiment.data.format;
       config.data.clean = experiment.data.clean;
+      config.folds.split = experiment.data.split;
+      if (experiment.nested) {
+        config.selection.test = "never";
+        if (!config.selection.on()) config.selection.by = "loss";
+      }
       std::size_t folds = 0;
       try {
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);
@@ -102,8 +108,8 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       } catch (const InputError& error) {
         throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
       }
-      const std::string shape =
-          fmt::format("{}\n{}", folds, train::identity(config, {"seed", "training.learning_rate", "folds.only"}));
+      const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::group_may_differ()));
+      if (row.folds_run == 0) row.folds_run = config.folds.count;
       for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
         config.folds.only = fold;
         const std::string key = trial_key(config);

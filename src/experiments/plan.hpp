@@ -56,6 +56,21 @@ struct PlannedRow {
 /// Trials of one shape: they can train as one group (train::Run::train_together).
 using Group = std::vector<std::size_t>;
 
+/// A candidate that a fold's validation part chose.
+struct Winner {
+  std::size_t row = 0;  ///< of the experiment
+  double value = 0;     ///< of the measure that chose it
+  std::uint32_t epoch = 0;
+};
+
+/// A model of an experiment with nested selection, once its candidates are trained.
+struct PlannedFinal {
+  std::size_t experiment = 0;
+  std::string model;
+  std::vector<Winner> winners;      ///< fold 0, 1, …
+  std::vector<std::size_t> trials;  ///< fold by fold, Experiment::repeats of each
+};
+
 struct Plan {
   std::filesystem::path out;
   std::vector<Experiment> experiments;
@@ -63,7 +78,8 @@ struct Plan {
   std::deque<PlannedFolds> folds;
   std::vector<PlannedTrial> trials;  ///< each once
   std::vector<PlannedRow> rows;
-  std::vector<Group> groups;  ///< of all trials, in the order of their first row
+  std::vector<Group> groups;         ///< of all trials, in the order of their first row
+  std::vector<PlannedFinal> finals;  ///< see experiments/nested.hpp
 
   [[nodiscard]] const train::TrainingData& data_of(const PlannedTrial& trial) const {
     return folds[trial.folds].prepared;

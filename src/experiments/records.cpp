@@ -41,6 +41,19 @@ void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const
   }
 }
 
+/// The trials that nested selection chose, so many per fold, and which candidate each fold's are of.
+void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t experiment, const std::string& model) {
+  const Experiment& e = plan.experiments[experiment];
+  json["repeats"] = e.repeats;
+  json["selected"] = nlohmann::ordered_json::array();
+  json["trials"] = nlohmann::ordered_json::array();
+  for (const PlannedFinal& final : plan.finals) {
+    if (final.experiment != experiment || final.model != model) continue;
+    for (const Winner& winner : final.winners) json["selected"].push_back(e.rows[winner.row].name);
+    for (const std::size_t trial : final.trials) json["trials"].push_back(plan.trials[trial].key);
+  }
+}
+
 }  // namespace
 
 std::string train_command(const train::RunConfig& config) {
@@ -65,6 +78,8 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
   for (const PlannedRow& planned : plan.rows) {
     if (planned.experiment != experiment) continue;
     const Row& row = e.rows[planned.row];
+    // The candidates of a model are one row, the first of them stands for it; its trials come once they are chosen.
+    if (e.nested && !json["rows"].empty() && json["rows"].back()["name"] == row.model) continue;
     const PlannedTrial& first = plan.trials[planned.trials.front()];
     const PlannedData& data = plan.data[plan.folds[first.folds].data];
     train::RunConfig config = first.config;
@@ -77,11 +92,15 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
                     {"hash", config.data.hash},
                     {"graphs", config.data.graphs}};
     if (data.spec.clean) json["data"]["clean"] = true;
-    nlohmann::ordered_json entry = {{"name", row.name}};
+    nlohmann::ordered_json entry = {{"name", e.nested ? row.model : row.name}};
     entry["folds_run"] = row.folds_run;
     entry["config"] = train::to_json(config);
     entry["command"] = train_command(config) + (row.folds_run == 1 ? " --fold 0" : "");
-    for (const std::size_t trial : planned.trials) entry["trials"].push_back(plan.trials[trial].key);
+    if (e.nested) {
+      put_finals(entry, plan, experiment, row.model);
+    } else {
+      for (const std::size_t trial : planned.trials) entry["trials"].push_back(plan.trials[trial].key);
+    }
     add_paper(entry, e, row, paper);
     json["rows"].push_back(std::move(entry));
   }

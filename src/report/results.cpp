@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "experiments/experiment.hpp"
 #include "support/error.hpp"
@@ -78,33 +79,67 @@ std::optional<double> last_mean(const std::vector<std::vector<EpochRecord>>& fol
   return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
 }
 
-void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys) {
+/// The mean of every `count` values in a row; what is left over is no whole fold.
+std::vector<double> means_of(const std::vector<double>& values, std::size_t count) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i + count <= values.size(); i += count) {
+    means.push_back(std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(i),
+                                    values.begin() + static_cast<std::ptrdiff_t>(i + count), 0.0) /
+                    static_cast<double>(count));
+  }
+  return means;
+}
+
+/// What the test part gave where it was evaluated once, at the end; else nothing.
+std::optional<EpochRecord> tested_at_end(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / train::kTestFile;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return train::parse_record(read_file(path), path.string(), 1);
+}
+
+/// The epoch that validation chose, from the summary of a trial's one fold.
+std::optional<std::uint32_t> best_epoch(const nlohmann::json& summary) {
+  const auto folds = summary.find("folds");
+  if (folds == summary.end() || folds->size() != 1 || !folds->front().contains("best_epoch")) return std::nullopt;
+  return folds->front()["best_epoch"].get<std::uint32_t>();
+}
+
+/// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
+void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys, std::size_t repeats) {
   std::vector<std::vector<EpochRecord>> folds;
   std::map<std::string, std::vector<double>> last;
-  for (std::uint32_t fold = 0; fold < keys.size(); ++fold) {
-    const std::filesystem::path folder = trials / keys[fold].get<std::string>();
-    auto& records =
-        folds.emplace_back(train::read_whole_records(folder / fmt::format("fold-{}", fold) / train::kMetricsFile));
+  std::size_t complete = 0;
+  for (std::size_t trial = 0; trial < keys.size(); ++trial) {
+    const std::filesystem::path run = trials / keys[trial].get<std::string>();
+    const std::filesystem::path folder = run / fmt::format("fold-{}", trial / repeats);
+    auto& records = folds.emplace_back(train::read_whole_records(folder / train::kMetricsFile));
     if (records.size() > row.config.training.epochs) records.resize(row.config.training.epochs);
-    if (records.size() == row.config.training.epochs) ++row.folds_done;
-    if (const std::filesystem::path path = folder / "summary.json"; std::filesystem::exists(path)) {
+    std::optional<EpochRecord> tested = tested_at_end(folder);
+    bool done = records.size() == row.config.training.epochs;
+    if (const std::filesystem::path path = run / "summary.json"; std::filesystem::exists(path)) {
       const std::string text = read_file(path);
       check_seal(text, path.string());
       const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
       if (summary.is_object()) {
         row.parameters = summary.value("parameters", row.parameters);
         row.engine = summary.value("engine", row.engine);
+        done = done || summary.value("complete", false);  // stopped early
+        const auto best = best_epoch(summary);
+        if (best && *best <= records.size() && !tested) tested = records[*best - 1];
       }
     }
+    complete += done ? 1 : 0;
     for (const EpochRecord& record : records) row.seconds += record.seconds + record.eval_seconds;
     for (const auto& [subset, metric] : kSubsets) {
-      std::optional<double> share;
+      std::optional<double> share = tested ? tested->metrics.find(metric) : std::nullopt;
       for (auto record = records.rbegin(); record != records.rend() && !share; ++record) {
         share = record->metrics.find(metric);
       }
       if (share) last[subset].push_back(100 * *share);
     }
   }
+  row.folds_done = complete / repeats;
+  for (auto& [subset, values] : last) values = means_of(values, repeats);
   row.epochs_done = row.config.training.epochs;
   for (const auto& records : folds) {
     row.epochs_done = std::min(row.epochs_done, static_cast<std::uint32_t>(records.size()));
@@ -136,7 +171,7 @@ Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, co
           curve.at("epoch").get<std::vector<double>>(), curve.at("value").get<std::vector<double>>(), {}};
     }
   }
-  add_measurements(row, folder / "trials", json.at("trials"));
+  add_measurements(row, folder / "trials", json.at("trials"), json.value("repeats", std::size_t{1}));
   return row;
 }
 

@@ -23,7 +23,7 @@ std::string subset_label(const std::string& subset) { return subset == "all" ? "
 
 /// Said wherever a row's accuracies are shown, empty for all but runs of one fold.
 std::string same_graphs(const Row& row) {
-  return row.config.folds.count == 1 ? fmt::format(", {}", train::kSameGraphs) : "";
+  return row.config.folds.all_graphs() ? fmt::format(", {}", train::kSameGraphs) : "";
 }
 
 std::string how_far(const Row& row) {

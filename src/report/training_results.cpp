@@ -153,7 +153,7 @@ std::string TrainingResults::how_far() const {
   std::size_t done = 0;
   std::uint64_t trained = 0;
   for (const TrainedFold& fold : folds) {
-    done += fold.epochs >= epochs ? 1 : 0;
+    done += fold.done ? 1 : 0;
     trained += fold.epochs;
   }
   const std::uint64_t asked = std::uint64_t{folds_asked} * epochs;
@@ -175,15 +175,19 @@ TrainingResults load_training(const std::filesystem::path& folder) {
     auto lines = train::read_whole_records(folder / fmt::format("fold-{}", fold) / train::kMetricsFile);
     if (lines.empty()) continue;
     TrainedFold entry{.fold = fold, .epochs = static_cast<std::uint32_t>(lines.size())};
-    for (const EpochRecord& record : lines) entry.seconds += record.seconds + record.eval_seconds;
+    train::BestEpoch best(results.config.selection);
+    for (const EpochRecord& record : lines) {
+      entry.seconds += record.seconds + record.eval_seconds;
+      best.take(record);
+    }
+    entry.done = entry.epochs >= results.config.training.epochs || best.given_up(entry.epochs);
     results.seconds += entry.seconds;
     results.folds.push_back(std::move(entry));
     records.push_back(std::move(lines));
   }
-  results.complete = results.folds.size() == results.folds_asked &&
-                     std::all_of(results.folds.begin(), results.folds.end(), [&](const TrainedFold& fold) {
-                       return fold.epochs >= results.config.training.epochs;
-                     });
+  results.complete =
+      results.folds.size() == results.folds_asked &&
+      std::all_of(results.folds.begin(), results.folds.end(), [](const TrainedFold& fold) { return fold.done; });
   if (!records.empty()) {
     for (const std::string& name : metric_names(records)) {
       MetricCurves metric = curves_of(name, records);
@@ -191,7 +195,7 @@ TrainingResults load_training(const std::filesystem::path& folder) {
     }
   }
   add_summary(results);
-  if (results.config.folds.count == 1) {
+  if (results.config.folds.all_graphs()) {
     results.notes.push_back(fmt::format("{}: no graphs were held out", train::kSameGraphs));
   }
   return results;

@@ -39,6 +39,7 @@ struct MetricCurves {
 struct TrainedFold {
   std::uint32_t fold = 0;
   std::uint32_t epochs = 0;
+  bool done = false;  ///< has all its epochs, or was stopped early
   double seconds = 0;
   /// What summary.json says of the fold on top (an epoch that was chosen, say), by name.
   nlohmann::ordered_json more = nlohmann::ordered_json::object();

@@ -14,6 +14,7 @@ enum class Remedy {
   resume_run,     ///< that was begun in this folder
   resume_trials,  ///< of an experiment, likewise
   make_results,   ///< for a report
+  name_fold,      ///< of a run that has several
   use_cpu,        ///< there is no GPU
   ignore_edges,   ///< edges have labels or attributes, and the model has no use for them
   smaller_model,  ///< memory is short

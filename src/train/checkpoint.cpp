@@ -49,6 +49,29 @@ std::vector<double> numbers_at(const TensorFile& file, const char* key, const nn
   return json.get<std::vector<double>>();
 }
 
+/// "RATE BEST BAD", as the writer has it; a checkpoint without one has seen no loss yet, or has no plateau.
+engine::Plateau plateau_at(const TensorFile& file, const std::string& path) {
+  constexpr const char* kKey = "tyche.plateau";
+  engine::Plateau plateau;
+  if (!file.metadata.contains(kKey)) return plateau;
+  const std::string& text = file.metadata.at(kKey);
+  const char *at = text.data(), *const end = at + text.size();
+  bool good = true;
+  const auto take = [&](auto& value) {
+    const auto [next, error] = std::from_chars(at, end, value);
+    good = good && error == std::errc() && (next == end || *next == ' ');
+    at = next == end ? end : next + 1;
+  };
+  take(plateau.rate);
+  take(plateau.best);
+  take(plateau.bad);
+  if (!good || at != end || !(plateau.rate > 0)) {
+    throw InputError::at(path, "metadata",
+                         fmt::format("{}: expected a rate, a loss and a number of epochs, found '{}'", kKey, text));
+  }
+  return plateau;
+}
+
 }  // namespace
 
 CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard)
@@ -70,6 +93,10 @@ void CheckpointWriter::write(const std::filesystem::path& path, const engine::St
   file.metadata = metadata_;
   file.metadata["tyche.epoch"] = std::to_string(state.epoch);
   file.metadata["tyche.step"] = std::to_string(state.step);
+  const engine::Plateau& plateau = state.plateau;
+  if (plateau.rate > 0) {
+    file.metadata["tyche.plateau"] = fmt::format("{} {} {}", plateau.rate, plateau.best, plateau.bad);
+  }
   const std::vector<float>* values[] = {&state.parameters, &state.adam_m, &state.adam_v};
   for (std::size_t part = 0; part < 3; ++part) {
     for (const nn::Tensor& tensor : layout_.tensors) {
@@ -93,6 +120,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
     checkpoint.standard = {numbers_at(file, kMean, checkpoint.config.model, name),
                            numbers_at(file, kDeviation, checkpoint.config.model, name)};
   }
+  checkpoint.state.plateau = plateau_at(file, name);
   const nn::Layout layout = nn::layout(checkpoint.config.model);
   std::vector<float>* values[] = {&checkpoint.state.parameters, &checkpoint.state.adam_m, &checkpoint.state.adam_v};
   for (std::size_t part = 0; part < 3; ++part) {

@@ -3,7 +3,8 @@
 /// `safetensors.torch.load_file` gives what a PyTorch module of the same shape can load; Adam's moments stand beside
 /// them as adam.m.NAME and adam.v.NAME. The metadata (all text): format "pt", tyche.version, tyche.config (JSON of the
 /// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step; of real targets tyche.target_mean and
-/// tyche.target_deviation (JSON lists), with which outputs become targets: output · deviation + mean.
+/// tyche.target_deviation (JSON lists), with which outputs become targets: output · deviation + mean; where the rate
+/// follows a plateau, tyche.plateau ("RATE BEST BAD").
 ///
 ///   const CheckpointWriter writer(config, fold);
 ///   writer.write("fold-3/last.safetensors", state);          // whole or not at all

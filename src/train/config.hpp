@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "datasets/folds.hpp"
+#include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "nn/model.hpp"
 #include "train/features.hpp"
@@ -50,13 +51,29 @@ struct RunConfig {
     std::string class_weights = "none";  ///< none, balanced, or a number per class
     std::uint32_t eval_every = 1;
     std::uint32_t eval_draws = 1;
+    std::uint32_t repeat = 0;  ///< another number: other random numbers, on the same folds
+    engine::Optimiser optimiser;
+    engine::Schedule schedule;
   } training;
+
+  /// What the validation part is for.
+  struct SelectionPart {
+    std::string by = "none";      ///< the measure that chooses the best epoch (train/selection.hpp)
+    bool early_stopping = false;  ///< end a fold that has not become better for `patience` epochs
+    std::uint32_t patience = 50;
+    std::string test = "epochs";  ///< when the test part is evaluated: in epochs, at the end, never
+    [[nodiscard]] bool on() const { return by != "none"; }
+  } selection;
 
   struct FoldsPart {
     std::uint32_t count = 10;  ///< 1: train and test on all graphs
     datasets::FoldScheme scheme = datasets::FoldScheme::contiguous;
     double validation = 0.1;
     std::optional<std::uint32_t> only;  ///< train this fold alone
+    std::string split;                  ///< file or folder that says the folds (datasets/split.hpp); empty: none
+    std::string split_hash;             ///< of what it says
+    /// One fold of the scheme: there is nothing to hold out.
+    [[nodiscard]] bool all_graphs() const { return count == 1 && split.empty(); }
   } folds;
 
   struct EnginePart {
@@ -64,6 +81,9 @@ struct RunConfig {
     bool compress = true;       ///< models on sets: one row per colour class instead of one per set
     std::string description;    ///< as the engine called itself when the run began, see without_threads
   } engine;
+
+  /// What initial parameters, order of batches, random inputs and dropout are drawn under; folds are by `seed` alone.
+  [[nodiscard]] std::uint64_t training_seed() const { return seed + training.repeat * 0x9e3779b97f4a7c15ull; }
 };
 
 /// What a run of a kind of model starts from: the paper's sizes, epochs and batches. With marks or colours 4 layers: on

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "datasets/split.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
@@ -15,6 +16,55 @@
 #include "train/objective.hpp"
 
 namespace tyche::train {
+
+namespace {
+
+/// What follows from the file that says the folds: their number, and a hash by which a run knows it again.
+void resolve_split(RunConfig& config) {
+  auto& folds = config.folds;
+  if (folds.split.empty()) return;
+  folds.split = std::filesystem::weakly_canonical(folds.split).string();
+  const std::vector<datasets::Fold> said = datasets::read_split(folds.split, config.data.graphs);
+  const auto count = static_cast<std::uint32_t>(said.size());
+  if (folds.count != RunConfig{}.folds.count && folds.count != count) {
+    throw InputError(
+        fmt::format("folds.count is {}, but {} has {} fold{}", folds.count, folds.split, count, count == 1 ? "" : "s"));
+  }
+  folds.count = count;
+  folds.split_hash = datasets::split_hash(said);
+}
+
+/// A validation part that is to choose must be there, with graphs of every class.
+void check_validation(const TrainingData& data, const RunConfig& config) {
+  const bool split = !config.folds.split.empty();
+  for (std::size_t f = 0; f < data.folds.size(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const std::string where = split ? fmt::format("{}: fold {}", config.folds.split, f) : fmt::format("fold {}", f);
+    const std::vector<std::uint32_t>& graphs = data.folds[f].validation;
+    if (graphs.empty()) {
+      throw InputError(fmt::format("{} has no validation part, which is to choose the best epoch{}", where,
+                                   split ? "" : "; set some graphs aside for it"));
+    }
+    std::vector<bool> present(config.data.labels.size(), false);
+    if (learns_numbers(config)) {
+      const GraphSet& set = data.dataset->set;
+      const bool any = std::any_of(graphs.begin(), graphs.end(), [&](std::uint32_t g) {
+        const auto* row = set.targets.data() + g * set.target_dim;
+        return std::any_of(row, row + set.target_dim, [](float target) { return !std::isnan(target); });
+      });
+      if (!any) throw InputError(fmt::format("{}: every target of the validation part is missing", where));
+    } else {
+      for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
+    }
+    const auto missing = std::find(present.begin(), present.end(), false);
+    if (missing == present.end()) continue;
+    throw InputError(fmt::format("{}: the validation part has no graph with label {}, so it cannot choose{}", where,
+                                 config.data.labels[static_cast<std::size_t>(missing - present.begin())],
+                                 split ? "" : "; the stratified scheme spreads labels evenly"));
+  }
+}
+
+}  // namespace
 
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path) {
   const GraphSet& set = dataset.set;
@@ -51,8 +101,13 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   if (config.training.learning_rate == 0) {
     config.training.learning_rate = default_learning_rate(config.model);
   }
-  // One fold has no graphs but those it tests: the default share of them is none.
-  if (config.folds.count == 1 && config.folds.validation == RunConfig{}.folds.validation) config.folds.validation = 0;
+  resolve_split(config);
+  if (config.selection.early_stopping && !config.selection.on()) config.selection.by = "loss";
+  // One fold has no graphs but those it tests, and a split says which validate: the default share of them is none.
+  if ((config.folds.count == 1 || !config.folds.split.empty()) &&
+      config.folds.validation == RunConfig{}.folds.validation) {
+    config.folds.validation = 0;
+  }
   validate(config);
 }
 
@@ -74,6 +129,9 @@ engine::Job TrainingData::job(const RunConfig& config) const {
   job.batch = config.training.batch;
   job.eval_every = config.training.eval_every;
   job.eval_draws = config.training.eval_draws;
+  job.states_of_evaluations = config.selection.on();
+  job.optimiser = config.training.optimiser;
+  job.schedule = config.training.schedule;
   job.compress = config.engine.compress;
   job.sets = sets;
   return job;
@@ -87,13 +145,20 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   (void)seen_graphs(dataset.set, config.data.features, data.unlabelled);
   const bool numbers = learns_numbers(config);
   if (!numbers) data.classes = classes_of(dataset.set, config.data.labels);
-  // Graphs with real targets are all of one kind.
-  const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
-  data.folds = datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
-                                    {.folds = config.folds.count,
-                                     .scheme = config.folds.scheme,
-                                     .validation = config.folds.validation,
-                                     .seed = config.seed});
+  if (config.folds.split.empty()) {
+    // Graphs with real targets are all of one kind.
+    const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
+    data.folds = datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
+                                      {.folds = config.folds.count,
+                                       .scheme = config.folds.scheme,
+                                       .validation = config.folds.validation,
+                                       .seed = config.seed});
+  } else {
+    data.folds = datasets::read_split(config.folds.split, dataset.set.graphs.size());
+    if (datasets::split_hash(data.folds) != config.folds.split_hash) {
+      throw InputError::at(config.folds.split, "", "has changed since it was read");
+    }
+  }
   for (const datasets::Fold& fold : data.folds) {
     data.standards.push_back(numbers ? standard_of(dataset.set, fold.train) : engine::Standard{});
     data.class_weights.push_back(
@@ -102,6 +167,7 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   }
   data.subsets =
       std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
+  if (config.selection.on()) check_validation(data, config);
   return data;
 }
 
@@ -148,10 +214,13 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
                                      fmt::join(labels, ", ")));
     }
     if (!missing(data.folds[f].test).empty()) test_lacks.push_back(f);
+    const std::uint64_t unused =
+        config.folds.all_graphs() ? 0 : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
+    if (unused > 0) warnings.push_back(fmt::format("fold {}: {} graphs are in no part of the split", f, unused));
   }
   if (!test_lacks.empty()) {
     warnings.push_back(fmt::format("not every label is among the test graphs of fold {}{}", fmt::join(test_lacks, ", "),
-                                   config.folds.scheme == datasets::FoldScheme::contiguous
+                                   config.folds.split.empty() && config.folds.scheme == datasets::FoldScheme::contiguous
                                        ? "; the stratified scheme spreads labels evenly"
                                        : ""));
   }

@@ -11,6 +11,7 @@
 #include "nn/kinds.hpp"
 #include "train/field_values.hpp"
 #include "train/objective.hpp"
+#include "train/selection.hpp"
 
 namespace tyche::train {
 
@@ -21,6 +22,9 @@ using Model = nn::ModelConfig;
 using Training = RunConfig::TrainingPart;
 using Folds = RunConfig::FoldsPart;
 using EngineUse = RunConfig::EnginePart;
+using Selection = RunConfig::SelectionPart;
+using ::tyche::engine::Optimiser;
+using ::tyche::engine::Schedule;
 
 /// Where a field lives: the members that lead to it from a configuration, const or not.
 auto at(auto... members) {
@@ -28,8 +32,9 @@ auto at(auto... members) {
 }
 auto data(auto... members) { return at(&RunConfig::data, members...); }
 auto model(auto member) { return at(&RunConfig::model, member); }
-auto training(auto member) { return at(&RunConfig::training, member); }
+auto training(auto... members) { return at(&RunConfig::training, members...); }
 auto folds(auto member) { return at(&RunConfig::folds, member); }
+auto selection(auto member) { return at(&RunConfig::selection, member); }
 auto engine(auto member) { return at(&RunConfig::engine, member); }
 
 /// Builds a Field. `Get` is what at() gives.
@@ -180,12 +185,29 @@ Field loss_field() {
 
 std::string no_classes(const RunConfig& c) { return learns_numbers(c) ? "real targets have no classes" : ""; }
 
-std::string one_fold(const RunConfig& c) { return c.folds.count == 1 ? "one fold trains and tests on all graphs" : ""; }
+std::string fixed_folds(const RunConfig& c) {
+  if (!c.folds.split.empty()) return "the split says which graphs are in which part";
+  return c.folds.count == 1 ? "one fold trains and tests on all graphs" : "";
+}
+
+std::string one_of(const std::string& value, const std::vector<std::string>& known) {
+  const bool good = std::find(known.begin(), known.end(), value) != known.end();
+  return good ? "" : fmt::format("must be one of {}", fmt::join(known, ", "));
+}
 
 std::string above_zero(double value) { return value > 0 && std::isfinite(value) ? "" : "must be above 0"; }
 
+std::string zero_or_more(double value) { return value >= 0 && std::isfinite(value) ? "" : "must be 0 or more"; }
+
+std::string not_plateau(const RunConfig& c) {
+  const Schedule& schedule = c.training.schedule;
+  if (schedule.kind == engine::ScheduleKind::plateau) return "";
+  return fmt::format("it belongs to the schedule plateau, and the schedule is {}", name(schedule.kind));
+}
+
 std::string fold_wrong(const RunConfig& c) {
-  if (!c.folds.only || *c.folds.only < c.folds.count) return "";
+  const bool unknown = !c.folds.split.empty() && c.folds.split_hash.empty();  // how many folds it has
+  if (!c.folds.only || *c.folds.only < c.folds.count || unknown) return "";
   return fmt::format("is out of range: {} fold{} numbered 0 to {}", c.folds.count, c.folds.count == 1 ? " is" : "s are",
                      c.folds.count - 1);
 }
@@ -303,6 +325,52 @@ std::vector<Field> table() {
                   "none")
           .since("0.2.0")
           .unused(no_classes),
+      Entry("training.repeat", training(&Training::repeat), "0 is the first")
+          .option("--repeat", "Train with other random numbers on the same folds; 0: those of the seed", "0")
+          .since("0.2.0"),
+      Entry("training.clip_norm", training(&Training::optimiser, &Optimiser::clip_norm), "0: gradients are not clipped")
+          .option("--clip-norm", "Shorten a step's gradient to this norm where it is longer; 0: never", "0")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.clip_norm); }),
+      Entry("training.weight_decay", training(&Training::optimiser, &Optimiser::weight_decay), "AdamW's, decoupled")
+          .option("--weight-decay", "AdamW: every step takes rate x this of every parameter away", "0")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.weight_decay); }),
+      Entry("training.beta2", training(&Training::optimiser, &Optimiser::beta2), "of Adam's second moment")
+          .option("--beta2", "How much of Adam's second moment a step keeps", "0.999")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) {
+            const double beta2 = c.training.optimiser.beta2;
+            return beta2 >= 0 && beta2 < 1 ? "" : "must be 0 or more and less than 1";
+          }),
+      Entry("training.adam_epsilon", training(&Training::optimiser, &Optimiser::epsilon), "beside its root")
+          .option("--adam-epsilon", "What Adam adds to the root of its second moment", "1e-8")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) { return above_zero(c.training.optimiser.epsilon); }),
+      Entry("training.schedule", training(&Training::schedule, &Schedule::kind), "", engine::parse_schedule)
+          .option("--schedule", "Of the learning rate: constant, cosine (to 0 over all epochs) or plateau", "constant")
+          .since("0.2.0"),
+      Entry("training.warm_up", training(&Training::schedule, &Schedule::warm_up), "epochs")
+          .option("--warm-up", "Epochs in which the learning rate grows to its whole, linearly", "0")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) {
+            const bool good = c.training.schedule.kind != engine::ScheduleKind::cosine ||
+                              c.training.schedule.warm_up < c.training.epochs;
+            return good ? "" : "must be less than the number of epochs, so that the cosine has some";
+          }),
+      Entry("training.plateau_factor", training(&Training::schedule, &Schedule::plateau_factor), "")
+          .option("--plateau-factor", "plateau: what the learning rate is multiplied by", "0.1")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) {
+            const double factor = c.training.schedule.plateau_factor;
+            return factor > 0 && factor < 1 ? "" : "must be above 0 and less than 1";
+          })
+          .unused(not_plateau),
+      Entry("training.plateau_patience", training(&Training::schedule, &Schedule::patience), "epochs")
+          .option("--plateau-patience",
+                  "plateau: … after more than so many epochs in a row whose loss was no better than the best", "10")
+          .since("0.2.0")
+          .unused(not_plateau),
       Entry("training.eval_every", training(&Training::eval_every), "epochs between evaluations")
           .option("--eval-every", "Test every so many epochs (and after the last)", "1")
           .at_least(1),
@@ -311,19 +379,58 @@ std::vector<Field> table() {
           .at_least(1)
           .unused(by_kind("rni")),
 
+      Entry("selection.by", selection(&Selection::by), "measure of the validation part that chooses the best epoch")
+          .option("--select-by",
+                  "Keep the best epoch by this measure of the validation part: loss, accuracy, balanced_accuracy, f1, "
+                  "roc_auc, "
+                  "average_precision; of real targets loss, mae, rmse, r2; none: the last epoch",
+                  "none; with --early-stopping loss")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) {
+            const std::string& by = c.selection.by;
+            if (c.data.target) return one_of(by, selection_measures(learns_numbers(c)));
+            const std::string real = one_of(by, selection_measures(true));  // what is learned is not known yet
+            return real.empty() ? real : one_of(by, selection_measures(false));
+          }),
+      Entry("selection.early_stopping", selection(&Selection::early_stopping))
+          .option("--early-stopping", "End a fold once its validation part has not become better for --patience epochs")
+          .since("0.2.0"),
+      Entry("selection.patience", selection(&Selection::patience), "epochs")
+          .option("--patience", "--early-stopping: epochs without a better one", "50")
+          .since("0.2.0")
+          .at_least(1)
+          .unused([](const RunConfig& c) {
+            return c.selection.early_stopping ? "" : "it belongs to early stopping, which is off";
+          }),
+      Entry("selection.test", selection(&Selection::test), "when the test part is evaluated: epochs, end, never")
+          .option("--test",
+                  "When to evaluate the test part: epochs (with --eval-every), end (once, with the epoch that "
+                  "--select-by chose), never",
+                  "epochs")
+          .since("0.2.0")
+          .wrong([](const RunConfig& c) {
+            return one_of(c.selection.test, {"epochs", "end", "never"});
+          }),
+
       Entry("folds.count", folds(&Folds::count))
           .option("--folds", "Folds of the cross-validation; 1: train and test on all graphs", "10")
           .at_least(1),
       Entry("folds.scheme", folds(&Folds::scheme), "", datasets::parse_fold_scheme)
           .option("--fold-scheme", "contiguous (the paper's) or stratified (shuffled under the seed)", "contiguous")
-          .unused(one_fold),
+          .unused(fixed_folds),
       Entry("folds.validation", folds(&Folds::validation), "share of the non-test graphs set aside")
           .option("--validation", "Share of the non-test graphs set aside, as the published runs did; 0: none", "0.1")
-          .unused([](const RunConfig& c) { return c.folds.validation == 0 ? std::string() : one_fold(c); }),
+          .unused([](const RunConfig& c) { return c.folds.validation == 0 ? std::string() : fixed_folds(c); }),
       Entry("folds.only", folds(&Folds::only), "-1: all folds")
           .option("--fold", "Train this fold alone (0 is the first)")
           .of_call()
           .wrong(fold_wrong),
+      Entry("folds.split", folds(&Folds::split), "what says the folds; empty: the scheme does")
+          .option("--split", "File (JSON) or folder (train.txt, validation.txt, test.txt) that says the folds")
+          .since("0.2.0")
+          .of_call()
+          .decides_nothing(),
+      Entry("folds.split_hash", folds(&Folds::split_hash), "of what it says").since("0.2.0").derived(),
 
       Entry("engine.name", engine(&EngineUse::name))
           .option("--engine", "By name: auto, cpu, reference, cuda, …; --device and its kin are easier", "auto")

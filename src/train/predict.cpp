@@ -72,7 +72,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   std::vector<double> mean(all.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
   for (std::uint32_t r = 0; r < options.draws; ++r) {
     engine::Draw draw;
-    draw.seed = options.seed.value_or(checkpoint.config.seed);
+    draw.seed = options.seed.value_or(checkpoint.config.training_seed());
     draw.fold = checkpoint.fold;
     draw.epoch = checkpoint.state.epoch;
     draw.index = r;

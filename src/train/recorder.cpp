@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 #include "engine/core/scores.hpp"
@@ -29,6 +30,21 @@ struct Count {
     return all == 0 ? std::nullopt : std::optional(static_cast<double>(right) / static_cast<double>(all));
   }
 };
+
+/// The scores of labels that a part was given, under names that begin with its own.
+void add_scores(const TrainingData& data, const std::vector<std::uint32_t>& graphs,
+                const std::vector<std::uint32_t>& said, const std::vector<double>& probabilities,
+                const std::string& part, NamedValues& metrics) {
+  if (probabilities.empty()) return;
+  std::vector<std::uint32_t> truth;
+  for (const std::uint32_t g : graphs) truth.push_back(data.classes[g]);
+  const engine::ClassScores scores =
+      engine::class_scores(said, probabilities, truth, probabilities.size() / graphs.size());
+  metrics.set(part + "balanced_accuracy", scores.balanced_accuracy);
+  metrics.set(part + "f1", scores.f1);
+  metrics.set(part + "roc_auc", scores.roc_auc);
+  metrics.set(part + "average_precision", scores.average_precision);
+}
 
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
@@ -72,6 +88,7 @@ void Recorder::on_note(std::size_t trial, const std::string& text) {
 }
 
 bool Recorder::record(std::size_t trial, const engine::EpochResult& result, const engine::State* state) {
+  bool go_on = true;
   try {
     OpenBook& open = *books_[trial];
     FoldProgress& fold = *open.book.fold;
@@ -82,12 +99,18 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     LineLog metrics(open.book.folder / kMetricsFile, std::numeric_limits<std::uint64_t>::max());
     metrics.append(seal_json(to_line(record)));
     if (to_disk) metrics.sync();
+    if (fold.best.take(record)) {
+      // Engines hand the state of every evaluated epoch over (Job::states_of_evaluations).
+      if (state == nullptr) throw std::logic_error("an epoch was evaluated and came without its state");
+      open.book.writer.write(open.book.folder / kBestFile, *state, to_disk ? Durability::disk : Durability::system);
+    }
     if (state != nullptr) {
       open.book.writer.write(open.book.folder / kCheckpointFile, *state,
                              to_disk ? Durability::disk : Durability::system);
     }
     if (to_disk) open.last_on_disk = now;
     fold.records.push_back(record);
+    if (fold.best.given_up(record.epoch)) go_on = false;
     if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
     if (listener_) {
       const std::scoped_lock lock(mutex_);
@@ -98,7 +121,7 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     if (!error_) error_ = std::current_exception();
     failed_ = true;
   }
-  return !failed_ && !stopped_ && !interrupted();
+  return go_on && !failed_ && !stopped_ && !interrupted();
 }
 
 void Recorder::finish() {
@@ -114,9 +137,13 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.seconds = std::round(result.seconds * 1e6) / 1e6;
   record.eval_seconds = std::round(result.eval_seconds * 1e6) / 1e6;
   if (!result.evaluated || data.classes.empty()) return record;
-  const std::vector<std::uint32_t>& test = data.folds[fold].test;
-  Count all, exp, corrupt;
-  for (std::size_t i = 0; i < test.size(); ++i) {
+  const std::vector<std::uint32_t>&test = data.folds[fold].test, &validation = data.folds[fold].validation;
+  Count validated, all, exp, corrupt;
+  for (std::size_t i = 0; i < result.validation_predictions.size(); ++i) {
+    validated.add(result.validation_predictions[i] == data.classes[validation[i]]);
+  }
+  record.metrics.set("validation_accuracy", validated.share());
+  for (std::size_t i = 0; i < result.test_predictions.size(); ++i) {
     const bool right = result.test_predictions[i] == data.classes[test[i]];
     all.add(right);
     if (data.subsets) (data.dataset->subset[test[i]] == datasets::Subset::exp ? exp : corrupt).add(right);
@@ -124,15 +151,9 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   record.metrics.set("test_accuracy", all.share());
   record.metrics.set("test_accuracy_exp", exp.share());
   record.metrics.set("test_accuracy_corrupt", corrupt.share());
-  if (result.test_probabilities.empty()) return record;
-  std::vector<std::uint32_t> truth;
-  for (const std::uint32_t g : test) truth.push_back(data.classes[g]);
-  const engine::ClassScores scores = engine::class_scores(result.test_predictions, result.test_probabilities, truth,
-                                                          result.test_probabilities.size() / test.size());
-  record.metrics.set("test_balanced_accuracy", scores.balanced_accuracy);
-  record.metrics.set("test_f1", scores.f1);
-  record.metrics.set("test_roc_auc", scores.roc_auc);
-  record.metrics.set("test_average_precision", scores.average_precision);
+  add_scores(data, test, result.test_predictions, result.test_probabilities, "test_", record.metrics);
+  add_scores(data, validation, result.validation_predictions, result.validation_probabilities, "validation_",
+             record.metrics);
   return record;
 }
 

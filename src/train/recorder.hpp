@@ -1,6 +1,7 @@
 #pragma once
-/// Writes every epoch of every fold down as it ends: the metrics line first, the checkpoint second, so that a kill in
-/// between leaves a line too many (which resuming cuts off) and never a checkpoint whose record is missing. An engine
+/// Writes every epoch of every fold down as it ends: the metrics line first, then, where it is the best by validation,
+/// the best checkpoint, then the last checkpoint. So a kill in between leaves a line too many (which resuming cuts off)
+/// and never a checkpoint whose record is missing. An engine
 /// that runs several epochs between two looks at the host gives their lines at once, and a checkpoint after the last.
 ///
 ///   Recorder recorder(data, books, progress);
@@ -13,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +23,13 @@
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/metrics.hpp"
+#include "train/selection.hpp"
 
 namespace tyche::train {
 
 inline constexpr const char* kCheckpointFile = "last.safetensors";
+inline constexpr const char* kBestFile = "best.safetensors";
+inline constexpr const char* kTestFile = "test.json";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 
 /// How far a fold has come.
@@ -32,7 +37,12 @@ struct FoldProgress {
   std::uint32_t fold = 0;
   engine::State state;
   std::vector<EpochRecord> records;
-  std::uint64_t metrics_bytes = 0;  ///< that those records take in metrics.jsonl
+  std::uint64_t metrics_bytes = 0;      ///< that those records take in metrics.jsonl
+  BestEpoch best{};                     ///< of those records
+  std::optional<EpochRecord> tested{};  ///< where the test part is evaluated at the end: what it gave
+
+  /// Whether there is no epoch left to train.
+  [[nodiscard]] bool done(std::uint32_t epochs) const { return state.epoch >= epochs || best.given_up(state.epoch); }
 };
 
 /// A fold to record: its progress (records are added to it), its folder, its checkpoints.
@@ -88,8 +98,9 @@ class Recorder : public engine::Observer {
   std::vector<Note> notes_;
 };
 
-/// The line of an epoch: what the engine measured; of labels also accuracies over a fold's test graphs and over its EXP
-/// and CORRUPT ones where there are any, and the scores of engine/core/scores.hpp.
+/// The line of an epoch: what the engine measured; of labels also accuracies over a fold's test graphs (where they were
+/// evaluated), over its EXP and CORRUPT ones where there are any, the scores of engine/core/scores.hpp, and the
+/// accuracy over its validation part.
 [[nodiscard]] EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result);
 
 }  // namespace tyche::train

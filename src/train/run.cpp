@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "engine/core/outcome.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
@@ -18,6 +21,20 @@ bool is_temporary(const std::filesystem::path& path) {
   return path.filename().string().find(".tmp-") != std::string::npos;
 }
 
+/// The graphs that are evaluated while a fold trains: the test part, unless its turn comes later, then the validation
+/// part.
+std::vector<std::uint32_t> evaluated(const datasets::Fold& fold, const RunConfig& config) {
+  std::vector<std::uint32_t> graphs;
+  if (config.selection.test == "epochs") graphs = fold.test;
+  if (config.selection.on()) graphs.insert(graphs.end(), fold.validation.begin(), fold.validation.end());
+  return graphs;
+}
+
+std::optional<EpochRecord> read_tested(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return parse_record(read_file(path), path.string(), 1);
+}
+
 bool is_empty_folder(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!is_temporary(entry.path())) return false;
@@ -32,11 +49,45 @@ bool holds_run(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / kConfig, ignored);
 }
 
+std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::optional<std::uint32_t> fold,
+                                    const std::string& which) {
+  if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run");
+  if (!which.empty() && which != "best" && which != "last") {
+    throw InputError(fmt::format("a run's checkpoint is best or last; came '{}'", which));
+  }
+  const auto of_fold = [&](std::uint32_t f) { return folder / fmt::format("fold-{}", f); };
+  std::vector<std::uint32_t> there;
+  for (std::uint32_t f = 0; f < read_config(folder / kConfig).folds.count; ++f) {
+    if (std::filesystem::exists(of_fold(f) / kCheckpointFile)) there.push_back(f);
+  }
+  if (there.empty()) throw InputError::at(folder.string(), "", "no fold has a checkpoint yet");
+  if (!fold && there.size() > 1) {
+    throw Remedied(InputError::at(folder.string(), "", fmt::format("has {} folds; name one of them", there.size())),
+                   Remedy::name_fold);
+  }
+  const std::uint32_t chosen = fold.value_or(there.front());
+  if (std::find(there.begin(), there.end(), chosen) == there.end()) {
+    throw InputError::at(folder.string(), "", fmt::format("has no checkpoint of fold {}", chosen));
+  }
+  const std::filesystem::path best = of_fold(chosen) / kBestFile;
+  if (which != "last" && std::filesystem::exists(best)) return best;
+  if (which == "best") {
+    throw InputError::at(best.string(), "", "there is none: this run was not told to choose by validation");
+  }
+  return of_fold(chosen) / kCheckpointFile;
+}
+
+std::vector<std::string_view> group_may_differ() {
+  return {"seed", "training.repeat", "training.learning_rate", "folds.only"};
+}
+
 RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
   std::string list;
   for (const Difference& difference : differences(stored, asked)) {
-    if (difference.key == "training.epochs" && asked.training.epochs > stored.training.epochs) continue;
-    const char* why = difference.key == "training.epochs" ? " (a run can be lengthened, not shortened)"
+    const bool cosine = stored.training.schedule.kind == engine::ScheduleKind::cosine;
+    if (difference.key == "training.epochs" && asked.training.epochs > stored.training.epochs && !cosine) continue;
+    const char* why = difference.key == "training.epochs" ? cosine ? " (a cosine is spread over all epochs of a run)"
+                                                                   : " (a run can be lengthened, not shortened)"
                       : difference.key == "data.hash"     ? " (the data's content changed)"
                                                           : "";
     list +=
@@ -57,7 +108,10 @@ Run::Run(std::filesystem::path folder, const RunConfig& config, const TrainingDa
   make_folder(folder_);
   lock_ = std::make_unique<FolderLock>(folder_);
   for (std::uint32_t f = 0; f < config_.folds.count; ++f) {
-    if (!config_.folds.only || *config_.folds.only == f) folds_.emplace_back().fold = f;
+    if (config_.folds.only && *config_.folds.only != f) continue;
+    FoldProgress& fold = folds_.emplace_back();
+    fold.fold = f;
+    fold.best = BestEpoch(config_.selection);
   }
 }
 
@@ -69,7 +123,8 @@ Run Run::begin(const std::filesystem::path& folder, const RunConfig& config, con
     throw InputError::at(folder.string(), "", "is not empty; name a new folder for the run");
   }
   remove_temporaries(folder);
-  for (FoldProgress& fold : run.folds_) fold.state = engine::fresh_state(config.model, config.seed, fold.fold);
+  for (FoldProgress& fold : run.folds_)
+    fold.state = engine::fresh_state(config.model, config.training_seed(), fold.fold);
   write_config(folder / kConfig, config);
   return run;
 }
@@ -89,7 +144,7 @@ void Run::load(FoldProgress& fold) const {
   const std::filesystem::path path = folder / kCheckpointFile;
   remove_temporaries(folder);
   if (!std::filesystem::exists(path)) {
-    fold.state = engine::fresh_state(config_.model, config_.seed, fold.fold);
+    fold.state = engine::fresh_state(config_.model, config_.training_seed(), fold.fold);
     return;
   }
   try {
@@ -110,12 +165,51 @@ void Run::load(FoldProgress& fold) const {
     fold.state = checkpoint.state;
     fold.records = metrics.records;
     fold.metrics_bytes = metrics.bytes;
+    for (const EpochRecord& record : fold.records) fold.best.take(record);
+    // A run that is lengthened is tested again at its new end.
+    if (fold.done(config_.training.epochs)) fold.tested = read_tested(folder / kTestFile);
   } catch (const InputError& error) {
     throw InputError(
         fmt::format("{}\n  fold {} cannot be taken up; move {} away to train this fold from the start "
                     "(to the same result)",
                     error.what(), fold.fold, folder.string()));
   }
+}
+
+// The test part of a fold that is done, once: with the epoch that its validation part chose, or the last one.
+void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
+  if (config_.selection.test != "end" || fold.tested || !fold.done(config_.training.epochs) || interrupted()) return;
+  const std::filesystem::path folder = fold_folder(fold.fold);
+  const std::uint32_t epoch = fold.best.epoch().value_or(fold.state.epoch);
+  std::vector<float> best;
+  if (epoch != fold.state.epoch) {
+    Checkpoint checkpoint = read_checkpoint(folder / kBestFile);
+    if (checkpoint.state.epoch != epoch) {
+      throw InputError::at((folder / kBestFile).string(), "",
+                           fmt::format("is of epoch {}, but epoch {} was the best", checkpoint.state.epoch, epoch));
+    }
+    best = std::move(checkpoint.state.parameters);
+  }
+  const std::span<const float> parameters = best.empty() ? fold.state.parameters : best;
+  const engine::Job job = data_->job(config_);
+  const std::vector<std::uint32_t>& test = data_->folds[fold.fold].test;
+  std::vector<float> logits;
+  for (std::uint32_t draw = 0; draw < job.eval_draws; ++draw) {
+    const engine::Logits answer = engine.predict(
+        job, parameters, test,
+        {.seed = config_.training_seed(), .index = draw, .fold = fold.fold, .epoch = epoch, .pinned = {}});
+    logits.insert(logits.end(), answer.values.begin(), answer.values.end());
+  }
+  engine::EpochResult result;
+  result.epoch = epoch;
+  result.evaluated = true;
+  result.train_loss = fold.records[epoch - 1].train_loss;
+  const std::size_t classes = job.model.classes;
+  engine::Trial trial;
+  trial.standard = data_->standards[fold.fold];
+  engine::report_tests(job, trial, test, {logits, classes, job.eval_draws, test.size() * classes}, result);
+  fold.tested = record_of(*data_, fold.fold, result);
+  write_file(folder / kTestFile, seal_json(to_line(*fold.tested)) + "\n");
 }
 
 std::uint64_t Run::epochs_done() const {
@@ -127,14 +221,18 @@ std::uint64_t Run::epochs_done() const {
 std::uint64_t Run::epochs_left() const {
   std::uint64_t left = 0;
   for (const FoldProgress& fold : folds_) {
-    if (fold.state.epoch < config_.training.epochs) left += config_.training.epochs - fold.state.epoch;
+    if (!fold.done(config_.training.epochs)) left += config_.training.epochs - fold.state.epoch;
   }
   return left;
 }
 
 Summary Run::summary() const {
   std::vector<FoldSummary> folds;
-  for (const FoldProgress& fold : folds_) folds.push_back(summarise_fold(fold.fold, fold.records));
+  for (const FoldProgress& fold : folds_) {
+    FoldSummary& made = folds.emplace_back(summarise_fold(fold.fold, fold.records, fold.best));
+    made.done = fold.done(config_.training.epochs) && (config_.selection.test != "end" || fold.tested);
+    if (fold.tested) made.last_tested = fold.tested;
+  }
   return summarise(config_, std::move(folds));
 }
 
@@ -151,22 +249,22 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     const RunConfig& config = run->config_;
     if (run->data_ != runs.front()->data_) throw InputError("runs that train as one group must share their data");
     for (const Difference& difference : differences(runs.front()->config_, config)) {
-      if (difference.key == "seed" || difference.key == "training.learning_rate" || difference.key == "folds.only") {
-        continue;
-      }
+      const auto may = group_may_differ();
+      if (std::find(may.begin(), may.end(), difference.key) != may.end()) continue;
       throw InputError(fmt::format("runs that train as one group must agree in {}: {} is not {}", difference.key,
                                    difference.before, difference.after));
     }
     for (FoldProgress& fold : run->folds_) {
-      if (fold.state.epoch >= config.training.epochs) continue;
+      if (fold.done(config.training.epochs)) continue;
       run_of.push_back(run);
       open.push_back(
           {&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold])});
-      trials.push_back({.seed = config.seed,
+      trials.push_back({.seed = config.training_seed(),
                         .fold = fold.fold,
                         .learning_rate = config.training.learning_rate,
                         .train = run->data_->folds[fold.fold].train,
-                        .test = run->data_->folds[fold.fold].test,
+                        .test = evaluated(run->data_->folds[fold.fold], config),
+                        .validation = config.selection.on() ? run->data_->folds[fold.fold].validation.size() : 0,
                         .standard = run->data_->standards[fold.fold],
                         .class_weights = run->data_->class_weights[fold.fold],
                         .state = std::move(fold.state)});  // back below
@@ -180,6 +278,9 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     for (const Recorder::Note& note : recorder.notes()) run_of[note.trial]->notes_.push_back(note.text);
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
+  for (Run* run : runs) {
+    for (FoldProgress& fold : run->folds_) run->test_at_end(fold, engine);
+  }
   std::vector<Summary> summaries;
   for (const Run* run : runs) {
     const Summary& result = summaries.emplace_back(run->summary());

@@ -4,6 +4,8 @@
 ///   RUN/config.toml                 the resolved configuration
 ///   RUN/fold-3/metrics.jsonl        a line an epoch (metrics.hpp)
 ///   RUN/fold-3/last.safetensors     where the trial stands (checkpoint.hpp)
+///   RUN/fold-3/best.safetensors     where it stood after its best epoch, where validation chooses one (selection.hpp)
+///   RUN/fold-3/test.json            what the test part gave, where it is evaluated once, at the end
 ///   RUN/summary.json                what came out (summary.hpp)
 ///
 ///   Run run = Run::begin("runs/rni50", config, data);        // or Run::resume
@@ -13,8 +15,10 @@
 /// line too many, which resuming cuts off and trains again to the same bits; so at most the epoch under way is lost.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -29,6 +33,14 @@ namespace tyche::train {
 
 /// Whether a folder holds a run that can be resumed (it has a config.toml).
 [[nodiscard]] bool holds_run(const std::filesystem::path& folder);
+
+/// A checkpoint of a run folder: `which` is "best", "last", or empty for the best where there is one. The fold may be
+/// left out where the folder has one. Throws InputError that says what there is.
+[[nodiscard]] std::filesystem::path checkpoint_in(const std::filesystem::path& folder,
+                                                  std::optional<std::uint32_t> fold, const std::string& which);
+
+/// The fields in which runs that train as one group may differ.
+[[nodiscard]] std::vector<std::string_view> group_may_differ();
 
 /// The stored configuration with what a call asks for instead laid over it. Throws InputError that lists every
 /// difference that would change results; more epochs are allowed, and so is data that moved but hashes the same.
@@ -57,8 +69,8 @@ class Run {
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   /// The same for several runs of one shape, as one group: their folds train side by side, each recorded in its own
-  /// folder. The runs must share their TrainingData object and their configuration but for seed, learning rate and
-  /// folds.only; throws InputError that names what else differs. Every run's summary, in order.
+  /// folder. The runs must share their TrainingData object and their configuration but for
+  /// group_may_differ(); throws InputError that names what else differs. Every run's summary, in order.
   static std::vector<Summary> train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress);
 
   /// What the records so far give.
@@ -69,6 +81,7 @@ class Run {
   Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data);
   [[nodiscard]] std::filesystem::path fold_folder(std::uint32_t fold) const;
   void load(FoldProgress& fold) const;
+  void test_at_end(FoldProgress& fold, engine::Engine& engine) const;
 
   std::filesystem::path folder_;
   RunConfig config_;

@@ -119,7 +119,7 @@ std::string number_table(const Summary& summary) {
 
 }  // namespace
 
-FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records) {
+FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records, const BestEpoch& best) {
   FoldSummary summary;
   summary.fold = fold;
   summary.epochs = static_cast<std::uint32_t>(records.size());
@@ -128,14 +128,18 @@ FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& r
     if (record.metrics.find("test_accuracy") || record.metrics.find("test_mae")) summary.last_tested = record;
     summary.seconds += record.seconds + record.eval_seconds;
   }
+  if (best.epoch()) {
+    summary.best = records[*best.epoch() - 1];
+    if (summary.last_tested) summary.last_tested = summary.best;
+  }
   return summary;
 }
 
 Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   Summary summary;
   summary.folds = std::move(folds);
-  summary.complete = std::all_of(summary.folds.begin(), summary.folds.end(),
-                                 [&](const FoldSummary& fold) { return fold.epochs >= config.training.epochs; });
+  summary.complete =
+      std::all_of(summary.folds.begin(), summary.folds.end(), [](const FoldSummary& fold) { return fold.done; });
   const std::vector<double> accuracies = finals(summary.folds, "test_accuracy");
   summary.test_accuracy_mean = mean(accuracies);
   summary.test_accuracy_std = deviation(accuracies);
@@ -144,7 +148,7 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.metrics = other_metrics(summary.folds);
   summary.numbers = learns_numbers(config);
   summary.parameters = nn::layout(config.model).size;
-  summary.same_graphs = config.folds.count == 1;
+  summary.same_graphs = config.folds.all_graphs();
   for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
   return summary;
 }
@@ -169,6 +173,12 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
     if (fold.last) {
       entry["train_loss"] = fold.last->train_loss;
       put(entry, "train_accuracy", fold.last->metrics.find("train_accuracy"));
+    }
+    if (fold.best) {
+      entry["best_epoch"] = fold.best->epoch;
+      for (const auto& metric : fold.best->metrics) {
+        if (metric.first.starts_with("validation_")) entry[metric.first] = metric.second;
+      }
     }
     if (fold.last_tested) {
       entry["tested_epoch"] = fold.last_tested->epoch;

@@ -8,6 +8,7 @@
 
 #include "train/config.hpp"
 #include "train/metrics.hpp"
+#include "train/selection.hpp"
 
 namespace tyche::train {
 
@@ -15,7 +16,9 @@ struct FoldSummary {
   std::uint32_t fold = 0;
   std::uint32_t epochs = 0;                ///< trained so far
   std::optional<EpochRecord> last;         ///< of the last epoch
-  std::optional<EpochRecord> last_tested;  ///< of the last epoch that was evaluated
+  std::optional<EpochRecord> last_tested;  ///< of the last epoch that was tested, or of the best one
+  std::optional<EpochRecord> best;         ///< of the best epoch by validation
+  bool done = false;                       ///< no epoch is left, nor a test
   double seconds = 0;                      ///< training and evaluation, all epochs
 };
 
@@ -28,7 +31,7 @@ struct MetricSummary {
 };
 
 struct Summary {
-  bool complete = false;  ///< every fold has trained all its epochs
+  bool complete = false;  ///< every fold has trained all its epochs, or was stopped early
   std::vector<FoldSummary> folds;
   /// Over the folds' last test accuracies; the deviation is the population's (divided by the number of folds, as
   /// NumPy's std does). Empty where no fold was tested yet.
@@ -46,7 +49,9 @@ struct Summary {
 /// What is said wherever such results are shown.
 inline constexpr const char* kSameGraphs = "trained and tested on the same graphs";
 
-[[nodiscard]] FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records);
+/// Where validation has chosen an epoch, that one's test stands for the fold.
+[[nodiscard]] FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records,
+                                         const BestEpoch& best = {});
 /// Fills in the means.
 [[nodiscard]] Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds);
 

@@ -67,6 +67,9 @@ static void sets(void) {
   EXPECT(tyche_draw(set, 0, &other) == TYCHE_OK);
   EXPECT(tyche_array_of(other, "points", &array) == TYCHE_OK && array.shape[0] == 3 && array.shape[1] == 2);
   EXPECT(tyche_free(other) == TYCHE_OK);
+  EXPECT(tyche_inspect(set, NULL, &other) == TYCHE_OK && says(other, "\"verdict\""));
+  EXPECT(tyche_free(other) == TYCHE_OK);
+  EXPECT(tyche_inspect(set, "{\"target\": \"colour\"}", &other) == TYCHE_BAD_INPUT);
   EXPECT(tyche_free(set) == TYCHE_OK);
 }
 
@@ -178,6 +181,25 @@ static void networks(tyche_handle exp) {
   EXPECT(strstr(tyche_error_message(), "mlp_depth is 3, but gcn"));
 }
 
+/* Real targets: the number of edges of a graph. */
+static void numbers(tyche_handle exp) {
+  static const char* const options =
+      "{\"width\": 8, \"layers\": 1, \"epochs\": 2, \"folds\": 1, \"target\": \"attributes\", \"device\": \"cpu\"}";
+  float targets[20];
+  int i;
+  tyche_handle set = 0, trained = 0, model = 0, answer = 0;
+  tyche_array array;
+  for (i = 0; i < 20; ++i) targets[i] = (float)(i % 3);
+  EXPECT(tyche_set_retarget(exp, targets, 3, 1, &set) == TYCHE_BAD_INPUT);
+  EXPECT(tyche_set_retarget(exp, targets, 20, 1, &set) == TYCHE_OK && says(set, "\"targets\":1"));
+  EXPECT(tyche_train(set, options, NULL, NULL, NULL, &trained) == TYCHE_OK);
+  EXPECT(tyche_trained_model(trained, 0, &model) == TYCHE_OK);
+  EXPECT(tyche_predict(model, set, NULL, &answer) == TYCHE_OK && says(answer, "\"rmse\""));
+  EXPECT(tyche_array_of(answer, "values", &array) == TYCHE_OK && array.shape[0] == 20 && array.shape[1] == 1);
+  EXPECT(tyche_free(answer) == TYCHE_OK && tyche_free(model) == TYCHE_OK && tyche_free(trained) == TYCHE_OK);
+  EXPECT(tyche_free(set) == TYCHE_OK);
+}
+
 static void theorem(tyche_handle exp) {
   tyche_handle answer = 0;
   EXPECT(tyche_theory_check("exists x. exists>=3 y. E(x,y)", exp, 0, &answer) == TYCHE_OK);
@@ -203,6 +225,7 @@ int main(void) {
   EXPECT(says(exp, "\"certificate\""));
   tests_of_graphs(exp);
   networks(exp);
+  numbers(exp);
   theorem(exp);
   EXPECT(tyche_free(exp) == TYCHE_OK);
   EXPECT(tyche_live_handles() == 0);

@@ -40,8 +40,8 @@ class CleanOption : public testing::Test {
 TEST_F(CleanOption, DirtyFilesAreRefusedWithTheOptionThatMendsThem) {
   const RunResult r = train("dirty.jsonl", "run");
   EXPECT_EQ(r.exit_code, 2);
-  EXPECT_THAT(r.err, HasSubstr("dirty.jsonl: line 1: edge (0, 0) is a loop; graphs here have none; train, predict, wl "
-                               "and distinguish mend that with --clean"));
+  EXPECT_THAT(r.err, HasSubstr("dirty.jsonl: line 1: edge (0, 0) is a loop; graphs here have none; train, predict, "
+                               "inspect, wl and distinguish mend that with --clean"));
   EXPECT_FALSE(std::filesystem::exists(path("run")));
 }
 

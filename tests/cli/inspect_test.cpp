@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/io.hpp"
+#include "support/file.hpp"
 #include "support/run_program.hpp"
 #include "wl/sample_graphs.hpp"
 
@@ -56,9 +57,29 @@ TEST(InspectCommand, CountsLeaksBetweenTheFoldsAskedFor) {
   EXPECT_EQ(leaks({"--folds", "10"}), 10);
   EXPECT_EQ(leaks({}), 10);
   EXPECT_EQ(leaks({"--folds", "1"}), nullptr);
+  write_file(folder / "split.json", R"({"train": [0, 1, 2, 3], "validation": [4], "test": [5, 6, 9]})");
+  const RunResult split =
+      run_program({"inspect", "--data", path, "--json", "--split", (folder / "split.json").string()});
+  EXPECT_EQ(split.exit_code, 0) << split.err;
+  EXPECT_EQ(json::parse(split.out)["leaks"], 2);  // graph 9 is a copy of graph 4, which does not train
   const RunResult many = run_program({"inspect", "--data", path, "--folds", "11"});
   EXPECT_EQ(many.exit_code, 2);
   EXPECT_THAT(many.err, HasSubstr("11 folds"));
+}
+
+TEST(InspectCommand, WritesAPageOfThePairsThatAreConfused) {
+  const TemporaryFolder folder;
+  GraphSet set;
+  set.graphs = {wl::cycle(6), disjoint_union(wl::cycle(3), wl::cycle(3)), wl::path(4)};
+  set.labels = {0, 1, 1};
+  write_graphs(folder / "rings.txt", set, Format::gin);
+  const std::string page = (folder / "out.html").string();
+  const RunResult run = run_program({"inspect", "--data", (folder / "rings.txt").string(), "--page", page, "--json"});
+  if (run.exit_code == 2 && run.err.find("built with Node") != std::string::npos) GTEST_SKIP() << "no page was built";
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["confused"], json::parse("[[0, 1]]"));
+  EXPECT_THAT(read_file(page),
+              AllOf(HasSubstr("rings: what 1-WL cannot tell apart"), HasSubstr("label 0 and label 1")));
 }
 
 TEST(InspectCommand, RefusesWhatItCannotRead) {

@@ -25,31 +25,37 @@ std::uint64_t lines_written(const fs::path& run) {
   return lines;
 }
 
-TEST(KilledRun, GivesTheBitsOfAnUnbrokenOneWhenResumed) {
+// As published; and with all that has a state of its own: a rate that follows a plateau, a best epoch, a test at the
+// end.
+class KilledRuns : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(KilledRuns, GiveTheBitsOfAnUnbrokenOneWhenResumed) {
   const TemporaryFolder folder;
   write_graphs(folder / "small.txt", train::small_dataset().set, Format::gin);
-  const auto call = [&](const std::string& out) -> std::vector<std::string> {
-    return {"train",
-            "--data",
-            (folder / "small.txt").string(),
-            "--out",
-            (folder / out).string(),
-            "--width",
-            "8",
-            "--layers",
-            "2",
-            "--rni",
-            "0.5",
-            "--epochs",
-            "120",
-            "--batch",
-            "4",
-            "--folds",
-            "3",
-            "--quiet",
-            "--threads",
-            "2",
-            "--resume"};
+  const auto call = [&](const std::string& out) {
+    std::vector<std::string> args = {"train",
+                                     "--data",
+                                     (folder / "small.txt").string(),
+                                     "--out",
+                                     (folder / out).string(),
+                                     "--width",
+                                     "8",
+                                     "--layers",
+                                     "2",
+                                     "--rni",
+                                     "0.5",
+                                     "--epochs",
+                                     "120",
+                                     "--batch",
+                                     "4",
+                                     "--folds",
+                                     "3",
+                                     "--quiet",
+                                     "--threads",
+                                     "2",
+                                     "--resume"};
+    args.insert(args.end(), GetParam().begin(), GetParam().end());
+    return args;
   };
   ASSERT_EQ(run_program(call("whole")).exit_code, 0);
 
@@ -71,6 +77,32 @@ TEST(KilledRun, GivesTheBitsOfAnUnbrokenOneWhenResumed) {
   EXPECT_EQ(last.exit_code, 0) << last.err;
   EXPECT_EQ(train::run_contents(folder / "run"), train::run_contents(folder / "whole"));
 }
+
+INSTANTIATE_TEST_SUITE_P(PlainAndWithEveryOption, KilledRuns,
+                         testing::Values(std::vector<std::string>{}, std::vector<std::string>{"--clip-norm",
+                                                                                              "0.5",
+                                                                                              "--weight-decay",
+                                                                                              "0.01",
+                                                                                              "--schedule",
+                                                                                              "plateau",
+                                                                                              "--plateau-patience",
+                                                                                              "2",
+                                                                                              "--warm-up",
+                                                                                              "5",
+                                                                                              "--fold-scheme",
+                                                                                              "stratified",
+                                                                                              "--validation",
+                                                                                              "0.25",
+                                                                                              "--early-stopping",
+                                                                                              "--patience",
+                                                                                              "100",
+                                                                                              "--test",
+                                                                                              "end",
+                                                                                              "--eval-every",
+                                                                                              "3",
+                                                                                              "--repeat",
+                                                                                              "1"}),
+                         [](const auto& way) { return way.param.empty() ? "Plain" : "EveryOption"; });
 
 TEST(KilledRun, MayDieBeforeItsFirstEpoch) {
   const TemporaryFolder folder;

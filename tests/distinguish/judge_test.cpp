@@ -119,18 +119,6 @@ TEST(Released, CosineLossAndItsGradient) {
   }
 }
 
-TEST(Released, TheRateFallsAfterElevenEpochsWithoutProgress) {
-  Plateau plateau(1);
-  plateau.step(0.5);
-  for (int i = 0; i < 10; ++i) plateau.step(0.5);
-  EXPECT_EQ(plateau.rate(), 1);
-  plateau.step(0.5);
-  EXPECT_NEAR(plateau.rate(), 0.1, 1e-12);
-  plateau.step(0.4);
-  for (int i = 0; i < 10; ++i) plateau.step(0.3999999);
-  EXPECT_NEAR(plateau.rate(), 0.1, 1e-12);
-}
-
 TEST(Released, EqualCopiesAreJudgedByTheirMeansAndMarked) {
   std::vector<float> same(2 * 4 * 32, 0.5f);
   EXPECT_TRUE(judge_outputs(same, 4).singular);

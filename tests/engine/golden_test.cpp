@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/schedule.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -64,6 +65,65 @@ TEST_P(Golden, AdamStepsArePyTorchs) {
     if (step == 1) expect_tensors_close(job.model, state.parameters, golden.flat("adam1"), "adam1");
   }
   expect_tensors_close(job.model, state.parameters, golden.flat("adam5"), "adam5");
+}
+
+// Clipping, decay, Adam's constants and the rates of a schedule, each alone and together: eight steps, an epoch each.
+class GoldenOptimiser : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenOptimiser, StepsArePyTorchs) {
+  const GoldenCase golden("gcn_optimisers");
+  struct Case {
+    std::string name;
+    Optimiser optimiser;
+    Schedule schedule;
+  };
+  const Case cases[] = {
+      {"clip", {.clip_norm = 0.05}, {}},
+      {"adamw", {.weight_decay = 0.5}, {}},
+      {"constants", {.beta2 = 0.95, .epsilon = 1e-3}, {}},
+      {"cosine", {}, {.kind = ScheduleKind::cosine, .warm_up = 3}},
+      {"all", {.clip_norm = 0.1, .weight_decay = 0.1}, {.kind = ScheduleKind::cosine, .warm_up = 2}},
+  };
+  const auto engine = make_engine(GetParam(), 1);
+  for (const Case& given : cases) {
+    Job job = golden.job();
+    job.epochs = 8;
+    job.optimiser = given.optimiser;
+    job.schedule = given.schedule;
+    Trial trial;
+    trial.learning_rate = golden.learning_rate;
+    trial.state = fresh_state(job.model, 1, 0);
+    trial.state.parameters = golden.flat("init");
+    const std::vector<float> rates = golden.values("rates." + given.name);
+    std::vector<float> gradient;
+    Logits logits;
+    for (std::uint32_t epoch = 1; epoch <= 8; ++epoch) {
+      const double rate = learning_rate(job, trial, epoch);
+      EXPECT_NEAR(rate, rates[epoch - 1], 1e-7 * golden.learning_rate + 1e-9) << given.name << ", epoch " << epoch;
+      (void)engine->gradient(job, trial.state.parameters, golden.which, golden.draw(), gradient, logits);
+      adam_step(trial.state, gradient, rate, job.optimiser);
+    }
+    expect_tensors_close(job.model, trial.state.parameters, golden.flat(given.name), given.name);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryEngine, GoldenOptimiser, testing::Values("reference", "cpu"));
+
+TEST(GoldenPlateau, RatesArePyTorchs) {
+  const GoldenCase golden("gcn_optimisers");
+  Job job = golden.job();
+  job.schedule = {.kind = ScheduleKind::plateau, .warm_up = 0, .plateau_factor = 0.5, .patience = 2};
+  Trial trial;
+  trial.learning_rate = golden.learning_rate;
+  const std::vector<float> losses = golden.values("in.losses"), rates = golden.values("rates.plateau");
+  for (std::uint32_t epoch = 1; epoch <= losses.size(); ++epoch) {
+    EXPECT_NEAR(learning_rate(job, trial, epoch), rates[epoch - 1], 1e-9) << "epoch " << epoch;
+    EpochResult result;
+    result.epoch = epoch;
+    result.train_loss = losses[epoch - 1];
+    follow(job, trial, result);
+  }
+  EXPECT_LT(rates.back(), rates.front() / 4);
 }
 
 std::string title(const testing::TestParamInfo<Golden::ParamType>& info) {

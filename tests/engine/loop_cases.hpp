@@ -106,6 +106,38 @@ inline void expect_stops_with_the_state_of_the_epoch(const Train& train, Job job
   EXPECT_EQ(all.results[0].back().test_predictions, gate.results[0].back().test_predictions) << what;
 }
 
+/// Where asked for, every evaluated epoch comes with its state, whatever a chunk holds; a validation part is reported
+/// apart, and the test part is what it is without one.
+inline void expect_evaluations_come_with_their_states(const Train& train, Job job, const std::string& what) {
+  job.epochs = 5;
+  job.eval_every = 2;
+  std::vector<Trial> plain = {trial_of(job, 5, 1, 3)}, validated = plain;
+  validated[0].validation = 1;
+  Gate without(1);
+  train(job, plain, without);
+  class Stated : public Gate {
+   public:
+    using Gate::Gate;
+    bool on_passing_epoch(std::size_t trial, const EpochResult& result) override {
+      EXPECT_FALSE(result.evaluated) << "epoch " << result.epoch;
+      return Gate::on_passing_epoch(trial, result);
+    }
+  } gate(1);
+  job.states_of_evaluations = true;
+  train(job, validated, gate);
+  ASSERT_EQ(gate.results[0].size(), 5u) << what;
+  expect_same_state(validated[0].state, plain[0].state, what);
+  for (std::size_t e = 0; e < 5; ++e) {
+    const EpochResult &with = gate.results[0][e], &all = without.results[0][e];
+    EXPECT_EQ(with.evaluated, e == 1 || e >= 3) << what;
+    EXPECT_EQ(with.metrics.find("validation_loss").has_value(), with.evaluated) << what;
+    if (!with.evaluated) continue;
+    ASSERT_EQ(all.test_predictions.size(), 3u) << what;
+    EXPECT_EQ(with.test_predictions, (std::vector{all.test_predictions[0], all.test_predictions[1]})) << what;
+    EXPECT_EQ(with.validation_predictions, (std::vector{all.test_predictions[2]})) << what;
+  }
+}
+
 /// After an interrupt nothing begins that was waiting. Requires trials to be trained one after another.
 inline void expect_nothing_begins_after_an_interrupt(const Train& train, Job job, const std::string& what) {
   job.epochs = 6;

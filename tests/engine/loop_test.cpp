@@ -173,6 +173,9 @@ TEST_P(EveryCpuPath, AsksBeforeATrialBegins) { expect_asks_before_it_begins(trai
 TEST_P(EveryCpuPath, StopsWithTheStateOfTheEpoch) {
   expect_stops_with_the_state_of_the_epoch(train_, job_, GetParam().kind);
 }
+TEST_P(EveryCpuPath, HandsOverTheStateOfEveryEvaluatedEpoch) {
+  expect_evaluations_come_with_their_states(train_, job_, GetParam().kind);
+}
 TEST_P(EveryCpuPath, BeginsNothingAfterAnInterrupt) {
   expect_nothing_begins_after_an_interrupt(train_, job_, GetParam().kind);
 }

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "engine/core/edge_features.hpp"
+#include "engine/core/trial_targets.hpp"
 #include "engine/reference/network.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
 

@@ -86,6 +86,10 @@ TEST_F(EveryDevicePath, StopsWithTheStateOfTheEpoch) {
   }
 }
 
+TEST_F(EveryDevicePath, HandsOverTheStateOfEveryEvaluatedEpoch) {
+  for (const auto& way : ways()) expect_evaluations_come_with_their_states(train_with(*way, 3), way->job, way->name);
+}
+
 TEST_F(EveryDevicePath, BeginsNothingAfterAnInterrupt) {
   for (const auto& way : ways()) {
     if (way->name == "ppgn") continue;  // see below

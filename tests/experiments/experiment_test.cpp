@@ -164,7 +164,7 @@ TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
 
 TEST(Catalogue, WhatGoesBeyondThePaperLoadsUnderEveryProfileToo) {
   const std::vector<std::string> names = catalogue();
-  EXPECT_THAT(names, testing::IsSupersetOf({"initialisers", "ladder-growth", "draws", "tanh-rates"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"initialisers", "ladder-growth", "draws", "tanh-rates", "late-falls"}));
   for (const std::string& name : names) {
     for (const char* profile : kProfiles) {
       for (const Experiment& e : load_experiments(find_experiment(name), profile)) {

@@ -6,8 +6,8 @@
 Needs PyTorch (Debian: apt-get install python3-torch libopenblas0-pthread, then /usr/bin/python3 tests/golden/make.py).
 GraphConv and the pools of gcn*, gcn3 and gcn123* are PyTorch Geometric's where that is installed (pip install
 torch_geometric), else the plain ones below; the ppgn cases never need it. The files in tests/data/golden that have no
-"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, marks, colours or edges in their names, were made with
-PyTorch Geometric.
+"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, marks, colours, edges or optimisers in their names, were
+made with PyTorch Geometric.
 
 Each case is one safetensors file. Tensors:
   graph.*     the batch: node_type, batch (graph of each node), edge_index (2 x E, both directions), y; where edges have
@@ -21,11 +21,13 @@ Each case is one safetensors file. Tensors:
 Cases on sets of nodes also carry the structures they pass messages on (set2.*, set3.*). Cases with marks or colours pin
 nothing: they name a draw (draw_seed, draw_index, draw_fold, draw_epoch), paths.py draws it from there, and draw.rank and
 draw.mark (one number per node) say what it drew.
+gcn_optimisers has the parameters after eight steps of AdamW: clip.NAME, adamw.NAME, constants.NAME, cosine.NAME,
+all.NAME, the rates of those steps (rates.*), and the rates that ReduceLROnPlateau makes of in.losses (rates.plateau).
 Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions; of a draw
 also random, depth and the two words of its key (key_lo, key_hi); of another loss than cross-entropy its name (loss:
 squared, absolute, huber), of weighted classes their weights (class_weights: "0.5,2").
 """
-import itertools, json, struct, sys
+import copy, itertools, json, struct, sys
 
 import paths
 
@@ -362,6 +364,37 @@ def answers(net, g, args, lr, loss_of):
     return t
 
 
+def optimised(net, g, args, lr, clip=None, schedule=None, **adam):
+    """Parameters after eight steps of AdamW, gradients clipped and the rate scheduled as asked; and the eight rates."""
+    net = copy.deepcopy(net)
+    opt = torch.optim.AdamW(net.parameters(), lr=lr, **({"weight_decay": 0} | adam))
+    schedule = schedule(opt) if schedule else None
+    rates = []
+    for _ in range(8):
+        rates.append(opt.param_groups[0]["lr"])
+        opt.zero_grad(); F.cross_entropy(net(g, *args), g["y"]).backward()
+        if clip: torch.nn.utils.clip_grad_norm_(net.parameters(), clip)
+        opt.step()
+        if schedule: schedule.step()
+    return {k: v.detach().clone() for k, v in net.state_dict().items()}, torch.tensor(rates)
+
+
+def warm_cosine(warm_up, epochs):
+    lr = torch.optim.lr_scheduler
+    return lambda opt: lr.SequentialLR(opt, [lr.LinearLR(opt, 1 / warm_up, total_iters=warm_up - 1),
+                                             lr.CosineAnnealingLR(opt, epochs - warm_up)], [warm_up])
+
+
+def plateau_rates(losses, lr, factor, patience):
+    opt = torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))], lr=lr)
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, factor=factor, patience=patience)
+    rates = []
+    for loss in losses:
+        rates.append(opt.param_groups[0]["lr"])
+        schedule.step(loss)
+    return torch.tensor(rates)
+
+
 def main(out=".", seed="7", *wanted):
     known = []
 
@@ -457,6 +490,17 @@ def main(out=".", seed="7", *wanted):
     write("gcn_class_weights", Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
           dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", class_weights=",".join(map(str, weights))),
           loss_of=lambda logits, g: F.cross_entropy(logits, g["y"], weight=torch.tensor(weights)))
+
+    torch.manual_seed(int(seed) + 20)
+    g = random_batch(6, 5, 10)
+    net, lr, extra = Gcn(8, 2, 0, F.elu), 1e-2, {}
+    for name, how in dict(clip=dict(clip=0.05), adamw=dict(weight_decay=0.5), constants=dict(betas=(0.9, 0.95), eps=1e-3),
+                          cosine=dict(schedule=warm_cosine(3, 8)), all=dict(clip=0.1, weight_decay=0.1, schedule=warm_cosine(2, 8))).items():
+        after, extra[f"rates.{name}"] = optimised(net, g, (None,), lr, **how)
+        extra |= {f"{name}.{k}": v for k, v in after.items()}
+    losses = [1.0, 0.9, 0.9, 0.89999, 0.95, 0.8, 0.81, 0.82, 0.83, 0.7999, 0.9, 1, 1, 1, float("nan"), 1, 0.5, 0.6, 0.6, 0.6]
+    extra["in.losses"], extra["rates.plateau"] = torch.tensor(losses), plateau_rates(losses, lr, 0.5, 2)
+    write("gcn_optimisers", net, g, (None,), lr, dict(model="gcn", width=8, layers=2, random_dims=0, activation="elu"), extra)
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")

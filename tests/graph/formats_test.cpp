@@ -98,28 +98,40 @@ TEST(Jsonl, FilesAreReadOneGraphAtATime) {
 
 // ---- GraphML
 
-/// What networkx.write_graphml (3.0) writes for a triangle with a tail, its attributes and a graph of nothing else.
+/// What networkx.write_graphml of NetworkX 3.6.1 writes for a path of three nodes, with attributes of every kind.
 constexpr const char* kNetworkx = R"(<?xml version='1.0' encoding='utf-8'?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
-  <key id="d6" for="graph" attr.name="target" attr.type="double"/>
-  <key id="d5" for="graph" attr.name="label" attr.type="long"/>
-  <key id="d4" for="edge" attr.name="label" attr.type="long"/>
-  <key id="d3" for="edge" attr.name="weight" attr.type="double"/>
-  <key id="d2" for="node" attr.name="ring" attr.type="boolean"/>
-  <key id="d1" for="node" attr.name="name" attr.type="string"/>
-  <key id="d0" for="node" attr.name="type" attr.type="long"/>
+  <key id="d6" for="edge" attr.name="label" attr.type="long" />
+  <key id="d5" for="edge" attr.name="weight" attr.type="double" />
+  <key id="d4" for="node" attr.name="ring" attr.type="boolean" />
+  <key id="d3" for="node" attr.name="name" attr.type="string" />
+  <key id="d2" for="node" attr.name="type" attr.type="long" />
+  <key id="d1" for="graph" attr.name="target" attr.type="double" />
+  <key id="d0" for="graph" attr.name="label" attr.type="long" />
   <graph edgedefault="undirected">
-    <data key="d5">3</data>
-    <data key="d6">-0.5</data>
     <node id="a">
-      <data key="d0">1</data>
-      <data key="d1">the &lt;first&gt;</data>
-      <data key="d2">True</data>
+      <data key="d2">1</data>
+      <data key="d3">the &lt;first&gt;</data>
+      <data key="d4">True</data>
     </node>
-    <node id="b"><data key="d0">0</data><data key="d2">False</data></node>
-    <node id="c &amp; d"><data key="d0">2</data><data key="d2">True</data></node>
-    <edge source="a" target="c &amp; d"><data key="d3">0.5</data><data key="d4">7</data></edge>
-    <edge source="b" target="a"><data key="d3">1e-1</data><data key="d4">0</data></edge>
+    <node id="b">
+      <data key="d2">0</data>
+      <data key="d4">False</data>
+    </node>
+    <node id="c &amp; d">
+      <data key="d2">2</data>
+      <data key="d4">True</data>
+    </node>
+    <edge source="a" target="c &amp; d">
+      <data key="d5">0.5</data>
+      <data key="d6">7</data>
+    </edge>
+    <edge source="a" target="b">
+      <data key="d5">0.1</data>
+      <data key="d6">0</data>
+    </edge>
+    <data key="d0">3</data>
+    <data key="d1">-0.5</data>
   </graph>
 </graphml>
 )";

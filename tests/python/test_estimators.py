@@ -46,6 +46,41 @@ def test_the_parameters_are_the_programs_options():
     of_the_call = {"device", "engine_path", "precision", "cache", "threads", "progress"}
     of_folds = {"folds", "fold_scheme", "validation", "fold"}
     assert ours - of_the_call == known - of_folds - tyche._estimators.NOT_OF_CLASSIFIERS
+    theirs = set(inspect.signature(tyche.GraphRegressor.__init__).parameters) - {"self"}
+    assert theirs - of_the_call == known - of_folds - tyche._estimators.NOT_OF_REGRESSORS
+
+
+def test_regression_gives_the_programs_bits(program, exp, tmp_path):
+    sizes = np.stack([np.diff(exp.ptr.astype(float)), np.arange(len(exp)) / 7], axis=1)
+    targets = exp.with_labels(None).with_targets(sizes)
+    targets.write(tmp_path / "sizes", "tu")
+    read = tyche.datasets.read(tmp_path / "sizes")
+    assert np.allclose(read.targets, sizes)
+    words = [word for name, value in SMALL.items() for word in (f"--{name}", value)]
+    program("train", "--data", tmp_path / "sizes", "--folds", 1, "--out", tmp_path / "run", "--target", "attributes", *words)
+    reg = tyche.GraphRegressor(**SMALL).fit(read)
+    reg.save(tmp_path / "own.safetensors")
+    theirs = tmp_path / "run/fold-0/last.safetensors"
+    assert (tmp_path / "own.safetensors").read_bytes() == theirs.read_bytes()
+    said = program("predict", "--checkpoint", theirs, "--data", tmp_path / "sizes", "--device", "cpu", json_out=True)
+    assert np.array_equal(reg.predict(read), [p["values"] for p in said["predictions"]])
+    assert np.array_equal(tyche.GraphRegressor.load(theirs).set_params(device="cpu").predict(read), reg.predict(read))
+
+
+def test_regression_of_given_numbers(exp):
+    sizes = np.diff(exp.ptr.astype(float))
+    reg = tyche.GraphRegressor(loss="huber", readout="sum", **{**SMALL, "epochs": 30, "lr": 5e-3}).fit(exp, sizes)
+    assert reg.predict(exp).shape == (len(exp),) and reg.score(exp, sizes) > 0
+    pytest.importorskip("sklearn")
+    from sklearn.base import clone, is_regressor
+    from sklearn.model_selection import cross_val_score
+
+    assert is_regressor(reg) and clone(reg).loss == "huber"
+    assert cross_val_score(tyche.GraphRegressor(**SMALL), exp, sizes, cv=2, scoring="r2").shape == (2,)
+    with pytest.raises(tyche.InputError, match="no real targets"):
+        tyche.GraphRegressor().fit(exp)
+    with pytest.raises(tyche.InputError, match="one row for each"):
+        tyche.GraphRegressor().fit(exp, [1.0, 2.0])
 
 
 def test_classes_of_any_kind(exp, tmp_path):

@@ -116,6 +116,13 @@ def test_wrong_arrays_are_input_errors_that_name_the_graph(arguments, graph, wor
     assert isinstance(caught.value, ValueError)
 
 
+def test_dirty_files_are_cleaned_on_request(tmp_path):
+    (tmp_path / "loop.s6").write_bytes(b":Bd\n")
+    with pytest.raises(tyche.InputError, match="the option clean"):
+        tyche.datasets.read(tmp_path / "loop.s6")
+    assert len(tyche.datasets.read(tmp_path / "loop.s6", clean=True)) == 1
+
+
 def test_what_cannot_be_read_is_said():
     with pytest.raises(tyche.IoError, match="/no/such"):
         tyche.datasets.read("/no/such/file.g6")

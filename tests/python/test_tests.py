@@ -79,6 +79,12 @@ def test_certificates(exp, program, tmp_path):
     assert not bad and bad.failures[0]["property"] == "label"
 
 
+def test_inspection_says_what_the_program_says(program, exp, tmp_path):
+    exp.write(tmp_path / "exp.txt")
+    ours, theirs = tyche.inspect(exp), program("inspect", "--data", tmp_path / "exp.txt", json_out=True)
+    assert ours["ceiling_1wl"] == theirs["ceiling_1wl"] == 0.5 and "Randomness can help" in str(ours)
+
+
 def test_the_theorem():
     triangle = tyche.from_graph6("Bw")
     assert tyche.theory.check("forall x. exists>=2 y. E(x,y)", triangle)

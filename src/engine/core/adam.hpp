@@ -1,8 +1,9 @@
 #pragma once
-/// Adam with PyTorch's defaults (beta 0.9 and 0.999, eps 1e-8, no decay).
+/// Adam with PyTorch's defaults (beta 0.9 and 0.999, eps 1e-8), and what a run may add to it: decoupled weight decay
+/// (AdamW) and gradients clipped by norm.
 ///
 ///   ++state.step;
-///   adam_update(AdamStep(state.step, learning_rate), p, m, v, gradient, count);
+///   adam_update(AdamStep(state.step, learning_rate, optimiser), p, m, v, gradient, count);
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,24 +15,30 @@ namespace tyche::engine {
 /// The constants of one step: as PyTorch, computed in double and rounded once.
 struct AdamStep {
   /// step is 1 for the first.
-  AdamStep(std::uint64_t step, double learning_rate);
+  AdamStep(std::uint64_t step, double learning_rate, const Optimiser& optimiser = {});
 
   float step_size;         ///< learning rate / (1 - beta1^step)
   float correction2_sqrt;  ///< sqrt(1 - beta2^step)
+  float keep;              ///< 1 - learning rate · weight decay: what a step leaves of a parameter; 1 without decay
+  float beta2, one_minus_beta2;
+  float epsilon;
+  float gradient_scale = 1;  ///< below 1 where the gradient is clipped
 
   static constexpr float kBeta1 = 0.9f;
   static constexpr float kOneMinusBeta1 = static_cast<float>(1 - 0.9);
-  static constexpr float kBeta2 = 0.999f;
-  static constexpr float kOneMinusBeta2 = static_cast<float>(1 - 0.999);
-  static constexpr float kEps = 1e-8f;
 };
 
 /// One Adam step of `count` parameters with moments m and v:
-///   m = m + (g - m) (1 - beta1);  v = beta2 v + (1 - beta2) g²;  p = p - step_size · m / (sqrt(v) / correction2_sqrt +
-///   eps)
+///   g = gradient_scale · gradient;  m = m + (g - m) (1 - beta1);  v = beta2 v + (1 - beta2) g²
+///   p = keep · p - step_size · m / (sqrt(v) / correction2_sqrt + epsilon)
+/// Factors of 1 change no bit, so there is one formula with and without clipping and decay.
 void adam_update(const AdamStep& constants, float* p, float* m, float* v, const float* gradient, std::size_t count);
 
-/// A whole state: counts the step and updates. Requires the gradient in layout order.
-void adam_step(State& state, std::span<const float> gradient, double learning_rate);
+/// What a gradient is multiplied by whose squares add up to `squares`: PyTorch's clip_grad_norm_.
+[[nodiscard]] float clip_scale(double squares, double clip_norm);
+[[nodiscard]] double sum_of_squares(std::span<const float> values);
+
+/// A whole state: counts the step, clips and updates. Requires the gradient in layout order.
+void adam_step(State& state, std::span<const float> gradient, double learning_rate, const Optimiser& optimiser = {});
 
 }  // namespace tyche::engine

@@ -9,6 +9,7 @@
 #include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
+#include "engine/core/schedule.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/cpu/team.hpp"
 #include "support/parallel.hpp"
@@ -95,12 +96,13 @@ class TrialLane final : public PlainLane {
     EpochOutput output;
     const Inputs inputs = training_inputs(trial_, number);
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
+    const double rate = learning_rate(job_, trial_, number);
     for (std::size_t first = 0; first < order.size(); first += job_.batch) {
       const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, order.size() - first));
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
       batch_gradient(job_, targets_.view(), *model_, trial_.state.parameters, batch, inputs, crew_, gradient_, logits_,
                      output);
-      adam_step(trial_.state, gradient_, trial_.learning_rate);
+      adam_step(trial_.state, gradient_, rate, job_.optimiser);
     }
     output.seconds = watch.seconds();
     if (evaluation_due(job_, number)) evaluate(number, output);

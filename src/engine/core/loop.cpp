@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "engine/core/schedule.hpp"
 #include "engine/core/trial_targets.hpp"
 
 namespace tyche::engine {
@@ -42,7 +44,8 @@ bool Loop::enter(std::unique_ptr<Lane> lane) {
 bool Loop::advance() {
   const std::vector<ChunkOutput> chunk = lane_->collect();
   --under_way_;
-  if (next_.empty()) plan();  // before the observer's turn, so that the lane can prepare it meanwhile
+  // Before the observer's turn, so that the lane can prepare it meanwhile; unless its rate depends on what was seen.
+  if (next_.empty() && !follows_losses(job_)) plan();
   deliver(chunk);
   fill();
   if (under_way_ > 0) return true;
@@ -54,13 +57,13 @@ bool Loop::advance() {
 
 // What every trial that goes on does next; nothing where none has an epoch left.
 void Loop::plan() {
-  const std::uint32_t wanted = lane_->wanted();
+  const std::uint32_t wanted = follows_losses(job_) ? 1 : lane_->wanted();
   bool any = false;
   next_.resize(trials_.size());
   for (std::size_t t = 0; t < trials_.size(); ++t) {
     const Progress& at = progress_[t];
     const std::uint32_t left = at.stopped ? 0 : job_.epochs - at.begun;
-    next_[t] = {at.begun + 1, std::min(wanted, left)};
+    next_[t] = {at.begun + 1, std::min({wanted, left, until_evaluation(at.begun)})};
     any = any || next_[t].count > 0;
   }
   if (any) {
@@ -70,9 +73,16 @@ void Loop::plan() {
   }
 }
 
+// How many epochs a chunk may have: where evaluated epochs come with their state, it ends with the first of them.
+std::uint32_t Loop::until_evaluation(std::uint32_t begun) const {
+  if (!job_.states_of_evaluations) return std::numeric_limits<std::uint32_t>::max();
+  return job_.eval_every - begun % job_.eval_every;
+}
+
 // Begins chunks for as long as the lane takes them.
 void Loop::fill() {
-  while (under_way_ < lane_->depth() && !(abandoned_ && abandoned_())) {
+  const std::size_t depth = follows_losses(job_) ? 1 : lane_->depth();
+  while (under_way_ < depth && !(abandoned_ && abandoned_())) {
     if (next_.empty()) plan();
     if (next_.empty()) return;
     for (std::size_t t = 0; t < trials_.size(); ++t) {
@@ -113,9 +123,11 @@ void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
   if (evaluation_due(job_, result.epoch)) {
     result.evaluated = true;
     result.eval_seconds = output.eval_seconds;
-    report_tests(job_, trials_[t], output.tests, result);
+    report_evaluation(job_, trials_[t], output.tests, result);
   }
-  const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due());
+  follow(job_, trials_[t], result);
+  const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due() ||
+                                   (job_.states_of_evaluations && result.evaluated));
   if (!with_state) {
     if (!observer_.on_passing_epoch(first_ + t, result)) at.stopping = true;
     return;

@@ -121,6 +121,7 @@ class Loop {
   };
 
   void plan();
+  [[nodiscard]] std::uint32_t until_evaluation(std::uint32_t begun) const;
   void fill();
   void deliver(const std::vector<ChunkOutput>& chunk);
   void tell(std::size_t t, const EpochOutput& output, bool last);

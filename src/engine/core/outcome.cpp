@@ -6,7 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/core/loss.hpp"
 #include "engine/core/scores.hpp"
+#include "engine/core/trial_targets.hpp"
 
 namespace tyche::engine {
 
@@ -64,39 +66,77 @@ std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs) {
 
 namespace {
 
-void set_scores(const RealScores& scores, const std::string& behind, NamedValues& metrics) {
-  metrics.set("test_mae" + behind, scores.mae);
-  metrics.set("test_rmse" + behind, scores.rmse);
-  metrics.set("test_r2" + behind, scores.r2);
+void set_scores(const RealScores& scores, const std::string& part, const std::string& behind, NamedValues& metrics) {
+  metrics.set(fmt::format("{}_mae{}", part, behind), scores.mae);
+  metrics.set(fmt::format("{}_rmse{}", part, behind), scores.rmse);
+  metrics.set(fmt::format("{}_r2{}", part, behind), scores.r2);
+}
+
+/// Outputs of real targets in their own unit, the mean over the draws; their errors go to metrics PART_mae and so on.
+std::vector<float> report_real(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs,
+                               const TestOutputs& tests, const std::string& part, NamedValues& metrics) {
+  const std::size_t columns = job.data.targets.columns();
+  std::vector<float> outputs = mean_outputs(tests, graphs.size());
+  std::vector<float> wanted;
+  for (const std::uint32_t g : graphs) {
+    wanted.insert(wanted.end(), job.data.targets[g].values, job.data.targets[g].values + columns);
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    outputs[i] = static_cast<float>(trial.standard.own(outputs[i], i % columns));
+  }
+  set_scores(real_scores(outputs, wanted, columns), part, "", metrics);
+  if (columns == 1) return outputs;
+  const std::vector<RealScores> each = column_scores(outputs, wanted, columns);
+  for (std::size_t c = 0; c < columns; ++c) set_scores(each[c], part, fmt::format("_{}", c), metrics);
+  return outputs;
 }
 
 }  // namespace
 
-void report_tests(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result) {
-  const std::span<const std::uint32_t> test = trial.test;
-  const std::size_t columns = job.data.targets.columns();
-  if (columns == 0) {
-    TestAnswers seen = answers(tests, test.size());
-    result.test_predictions = std::move(seen.classes);
-    result.test_probabilities = std::move(seen.probabilities);
-    if (tests.draws > 1) {
-      result.metrics.set("test_spread", seen.spread);
-      result.metrics.set("test_agreement", seen.agreement);
-    }
+void report_tests(const Job& job, const Trial& trial, std::span<const std::uint32_t> test, const TestOutputs& tests,
+                  EpochResult& result) {
+  if (job.data.targets.columns() > 0) {
+    result.test_outputs = report_real(job, trial, test, tests, "test", result.metrics);
     return;
   }
-  result.test_outputs = mean_outputs(tests, test.size());
-  std::vector<float> wanted;
-  for (const std::uint32_t g : test) {
-    wanted.insert(wanted.end(), job.data.targets[g].values, job.data.targets[g].values + columns);
+  TestAnswers seen = answers(tests, test.size());
+  result.test_predictions = std::move(seen.classes);
+  result.test_probabilities = std::move(seen.probabilities);
+  if (tests.draws > 1) {
+    result.metrics.set("test_spread", seen.spread);
+    result.metrics.set("test_agreement", seen.agreement);
   }
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    result.test_outputs[i] = static_cast<float>(trial.standard.own(result.test_outputs[i], i % columns));
+}
+
+double mean_loss(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs, const TestOutputs& tests) {
+  const TrialTargets own(job.data.targets, trial);
+  std::vector<float> ignored(tests.outputs);
+  double sum = 0;
+  for (std::size_t draw = 0; draw < tests.draws; ++draw) {
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      const float* values = tests.values.data() + draw * tests.stride + i * tests.outputs;
+      const SerialOutputs<float> outputs(values, tests.outputs, ignored.data());
+      sum += loss_of(job.loss, outputs, own.view()[graphs[i]], 1.0f).value;
+    }
   }
-  set_scores(real_scores(result.test_outputs, wanted, columns), "", result.metrics);
-  if (columns == 1) return;
-  const std::vector<RealScores> each = column_scores(result.test_outputs, wanted, columns);
-  for (std::size_t c = 0; c < columns; ++c) set_scores(each[c], fmt::format("_{}", c), result.metrics);
+  return sum / (static_cast<double>(tests.draws) * mean_divisor(own.view(), graphs));
+}
+
+void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result) {
+  const std::size_t count = trial.test.size() - trial.validation;
+  const auto all = std::span<const std::uint32_t>(trial.test);
+  if (count > 0) report_tests(job, trial, all.first(count), tests, result);
+  if (trial.validation == 0) return;
+  TestOutputs rest = tests;
+  rest.values = tests.values.subspan(count * tests.outputs);
+  result.metrics.set("validation_loss", mean_loss(job, trial, all.subspan(count), rest));
+  if (job.data.targets.columns() == 0) {
+    TestAnswers seen = answers(rest, trial.validation);
+    result.validation_predictions = std::move(seen.classes);
+    result.validation_probabilities = std::move(seen.probabilities);
+  } else {
+    (void)report_real(job, trial, all.subspan(count), rest, "validation", result.metrics);
+  }
 }
 
 bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }

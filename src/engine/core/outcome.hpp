@@ -67,9 +67,18 @@ struct TestAnswers {
 /// The mean over the draws of every output of `graphs` graphs, row-major.
 [[nodiscard]] std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs);
 
-/// What the trial's test graphs gave goes to `result`: predictions of labels, and how several draws differ; outputs and
-/// errors of real targets, in their own unit.
-void report_tests(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result);
+/// The mean loss over some graphs of the trial and all draws, as the trial sees its targets (trial_targets.hpp).
+[[nodiscard]] double mean_loss(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs,
+                               const TestOutputs& tests);
+
+/// What a trial's evaluated graphs gave goes to `result`: of the test graphs as below, of the validation part its loss
+/// and its predictions or errors.
+void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& tests, EpochResult& result);
+
+/// What test graphs of the trial gave goes to `result`: predictions of labels, and how several draws differ; outputs
+/// and errors of real targets, in their own unit.
+void report_tests(const Job& job, const Trial& trial, std::span<const std::uint32_t> test, const TestOutputs& tests,
+                  EpochResult& result);
 
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);

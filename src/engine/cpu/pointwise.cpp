@@ -101,20 +101,23 @@ void Adam(const AdamStep& constants, float* p, float* m, float* v, const float* 
   const Floats d;
   const Float step_size = hn::Set(d, constants.step_size);
   const Float correction = hn::Set(d, constants.correction2_sqrt);
-  const Float eps = hn::Set(d, AdamStep::kEps);
-  const Float keep2 = hn::Set(d, AdamStep::kBeta2);
+  const Float eps = hn::Set(d, constants.epsilon);
+  const Float keep = hn::Set(d, constants.keep);
+  const Float keep2 = hn::Set(d, constants.beta2);
   const Float rest1 = hn::Set(d, AdamStep::kOneMinusBeta1);
-  const Float rest2 = hn::Set(d, AdamStep::kOneMinusBeta2);
+  const Float rest2 = hn::Set(d, constants.one_minus_beta2);
+  const Float clip = hn::Set(d, constants.gradient_scale);
   for (std::size_t i = first; i < last; i += kLanes) {
     Float g = hn::Load(d, gradients[0] + i);
     for (std::size_t s = 1; s < count; ++s) g = hn::Add(g, hn::Load(d, gradients[s] + i));
+    g = hn::Mul(g, clip);
     Float mean = hn::Load(d, m + i);
     mean = hn::Add(mean, hn::Mul(hn::Sub(g, mean), rest1));
     const Float square = hn::Add(hn::Mul(keep2, hn::Load(d, v + i)), hn::Mul(hn::Mul(rest2, g), g));
     hn::Store(mean, d, m + i);
     hn::Store(square, d, v + i);
     const Float scale = hn::Add(hn::Div(hn::Sqrt(square), correction), eps);
-    hn::Store(hn::Sub(hn::Load(d, p + i), hn::Mul(step_size, hn::Div(mean, scale))), d, p + i);
+    hn::Store(hn::Sub(hn::Mul(hn::Load(d, p + i), keep), hn::Mul(step_size, hn::Div(mean, scale))), d, p + i);
   }
 }
 

@@ -8,11 +8,13 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <numeric>
 
 #include "engine/core/adam.hpp"
 #include "engine/core/edge_features.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
+#include "engine/core/schedule.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/cpu/slices.hpp"
 #include "support/parallel.hpp"
@@ -58,7 +60,8 @@ class TrialLane final : public PlainLane {
         p_(model_.packed_size()),
         m_(model_.packed_size()),
         v_(model_.packed_size()),
-        derived_(model_.derived_size()) {
+        derived_(model_.derived_size()),
+        squares_(model_.layers().size(), 0.0) {
     model_.pack(trial.state.parameters, p_.data());
     model_.pack(trial.state.adam_m, m_.data());
     model_.pack(trial.state.adam_v, v_.data());
@@ -125,6 +128,8 @@ class TrialLane final : public PlainLane {
              Failure& failure) {
     const FlushDenormals flush;
     std::uint64_t step = trial_.state.step;
+    const Optimiser& optimiser = prepared_.job().optimiser;
+    const double rate = learning_rate(prepared_.job(), trial_, epoch);
     for (std::size_t b = 0; b < batches_.size(); ++b) {
       const Slices& slices = batches_[b];
       // The gradient of a batch is ((s0 + s1) + s2) + … over its slices. The first thread has the first slices and adds
@@ -139,10 +144,16 @@ class TrialLane final : public PlainLane {
         }
       });
       barrier.wait();
+      AdamStep constants(++step, rate, optimiser);
+      std::vector<const float*> gradients = {gradient(0)};
+      for (std::size_t s = begin_of(1); s < slices.size(); ++s) gradients.push_back(gradient(s));
+      if (optimiser.clip_norm > 0) {
+        failure.guard([&] { gather(gradients, rank, size); });
+        barrier.wait();
+        gradients.resize(1);
+        constants.gradient_scale = clip_scale(all_squares(), optimiser.clip_norm);
+      }
       failure.guard([&] {
-        const AdamStep constants(++step, trial_.learning_rate);
-        std::vector<const float*> gradients = {gradient(0)};
-        for (std::size_t s = begin_of(1); s < slices.size(); ++s) gradients.push_back(gradient(s));
         for (const PackedLayer& layer : share_of(rank, size)) {
           kernels_.adam(constants, p_.data(), m_.data(), v_.data(), gradients.data(), gradients.size(), layer.begin,
                         layer.end);
@@ -152,6 +163,20 @@ class TrialLane final : public PlainLane {
       barrier.wait();
     }
   }
+
+  // For clipping: sums the gradients of thread `rank`'s layers in the first of them, as Adam would, and their squares
+  // layer by layer, so that the norm does not depend on threads.
+  void gather(std::span<const float* const> gradients, std::size_t rank, std::size_t size) {
+    float* sum = gradient(0);
+    for (const PackedLayer& layer : share_of(rank, size)) {
+      for (const float* more : gradients.subspan(1)) {
+        for (std::size_t i = layer.begin; i < layer.end; ++i) sum[i] += more[i];
+      }
+      squares_[static_cast<std::size_t>(&layer - model_.layers().data())] =
+          sum_of_squares({sum + layer.begin, layer.end - layer.begin});
+    }
+  }
+  [[nodiscard]] double all_squares() const { return std::accumulate(squares_.begin(), squares_.end(), 0.0); }
 
   // The layers whose parameters thread `rank` updates: nearly equal shares of the packed vector.
   std::span<const PackedLayer> share_of(std::size_t rank, std::size_t size) const {
@@ -220,6 +245,7 @@ class TrialLane final : public PlainLane {
   Team& team_;
   TrialTargets targets_;
   AlignedFloats p_, m_, v_, derived_;
+  std::vector<double> squares_;  ///< of the gradient, per layer; where it is clipped
   std::mutex gradient_mutex_;
   std::vector<AlignedFloats> gradients_;
   std::mutex barrier_mutex_;

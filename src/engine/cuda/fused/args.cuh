@@ -53,7 +53,9 @@ struct alignas(16) StepEntry {
   int units;               ///< 0: the trial rests
   int graphs;
   float divisor;  ///< of the sum of their gradients (core/trial_targets.hpp)
+  float keep;     ///< of Adam: 1, or less with weight decay
 };
+inline constexpr StepEntry kRest = {0, 1, 0, 0, 1, 1};
 
 /// One epoch of one trial.
 struct alignas(16) EpochKeys {
@@ -158,9 +160,12 @@ struct Args {
   std::uint64_t dropout_threshold;
   float dropout_keep;
   int trials, steps, batch, units_most, units_stride, test_units_most, tests_most, draws;
-  int staged_slots;     ///< slots a warp holds at a time
-  int staged_graphs;    ///< graphs whose factors a block holds at a time
-  bool gradient_alone;  ///< the update adds the gradient to m and changes nothing else
+  int staged_slots;                       ///< slots a warp holds at a time
+  int staged_graphs;                      ///< graphs whose factors a block holds at a time
+  bool gradient_alone;                    ///< the update adds the gradient to m and changes nothing else
+  float beta2, one_minus_beta2, epsilon;  ///< of Adam
+  float clip;                             ///< the longest gradient; see squares
+  float* squares;  ///< [trial][block of the update]: of the gradients before they are clipped; null: they are not
 };
 
 __device__ __forceinline__ int least(int x, int y) { return x < y ? x : y; }
@@ -173,12 +178,17 @@ __host__ __device__ __forceinline__ int small_blocks(const Model& model) {
   return (model.small + kSmallEach * kUpdateThreads - 1) / (kSmallEach * kUpdateThreads);
 }
 
+__host__ __device__ __forceinline__ int update_parts(const Model& model) {
+  return weight_blocks(model) + small_blocks(model);
+}
+
 /// The kernels of one padded width.
 struct Kernels {
   void (*train_elu)(Args, int step);
   void (*train_any)(Args, int step);  ///< any activation
   void (*test_elu)(Args, int draw);
   void (*test_any)(Args, int draw);
+  void (*measure)(Args, int step);  ///< before an update that clips: fills Args::squares
   void (*update)(Args, int step);
   [[nodiscard]] auto train(nn::Activation activation) const {
     return activation == nn::Activation::elu ? train_elu : train_any;

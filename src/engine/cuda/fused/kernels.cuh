@@ -46,15 +46,16 @@ __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant
   pass<W, false, kElu>(a, sm, members, share, trial);
 }
 
-template <int W>
+template <int W, bool kMeasure>
 __global__ void __launch_bounds__(kUpdateThreads, 1024 / kUpdateThreads)
     update_kernel(const __grid_constant__ Args a, int step) {
-  update<W>(a, dynamic_shared(), step);
+  update<W, kMeasure>(a, dynamic_shared(), step);
 }
 
 template <int W>
 [[nodiscard]] Kernels kernels_of() {
-  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W, true>, test_kernel<W, false>, update_kernel<W>};
+  return {train_kernel<W, true>, train_kernel<W, false>, test_kernel<W, true>,
+          test_kernel<W, false>, update_kernel<W, true>, update_kernel<W, false>};
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

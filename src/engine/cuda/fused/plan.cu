@@ -2,6 +2,7 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
+#include "engine/core/schedule.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/cuda/fused/plan.hpp"
 #include "support/parallel.hpp"
@@ -49,7 +50,7 @@ void Plan::drop(std::size_t trial, const PlanSizes& sizes) {
   for (std::size_t e = 0; e < epochs; ++e) {
     const std::size_t row = e * sizes.trials + trial;
     test_due.data()[row] = 0;
-    for (std::size_t s = 0; s < sizes.steps; ++s) steps.data()[row * sizes.steps + s] = StepEntry{0, 1, 0, 0, 1};
+    for (std::size_t s = 0; s < sizes.steps; ++s) steps.data()[row * sizes.steps + s] = kRest;
   }
 }
 
@@ -95,7 +96,7 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t
   const Trial& trial = trials_[t];
   const std::size_t row = e * sizes_.trials + t;
   StepEntry* steps = plan.steps.data() + row * sizes_.steps;
-  std::fill_n(steps, sizes_.steps, StepEntry{0, 1, 0, 0, 1});
+  std::fill_n(steps, sizes_.steps, kRest);
   plan.test_due.data()[row] = 0;
   plan.keys.data()[row] = EpochKeys{};
   if (e >= plan.epochs_of[t]) return;
@@ -106,15 +107,16 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t
     plan.test_keys.data()[row * sizes_.draws + draw] = words(test_inputs(trial, epoch, draw).key);
   }
   const std::vector<std::uint32_t> order = epoch_order(trial.train, trial.seed, trial.fold, epoch);
+  const double rate = learning_rate(job_, trial, epoch);
   for (std::size_t s = 0, first = 0; first < order.size(); ++s, first += job_.batch) {
     const std::size_t count = std::min<std::size_t>(job_.batch, order.size() - first);
     const auto graphs = std::span(order).subspan(first, count);
     const std::vector<Unit> units = batch_units(job_, shape_, graphs);
     std::copy(units.begin(), units.end(), plan.units.data() + (row * sizes_.steps + s) * sizes_.units_stride);
-    const AdamStep constants(++step_[t], trial.learning_rate);
+    const AdamStep constants(++step_[t], rate, job_.optimiser);
     const double divisor = mean_divisor(job_.data.targets.weighted(trial.class_weights), graphs);
-    steps[s] = {constants.step_size, constants.correction2_sqrt, static_cast<int>(units.size()),
-                static_cast<int>(count), static_cast<float>(divisor)};
+    steps[s] = {constants.step_size,     constants.correction2_sqrt,  static_cast<int>(units.size()),
+                static_cast<int>(count), static_cast<float>(divisor), constants.keep};
     plan.units_most = std::max(plan.units_most, units.size());
   }
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <future>
 
+#include "engine/core/adam.hpp"
 #include "engine/cuda/fused/plan.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
@@ -194,6 +195,15 @@ class GroupLane final : public Lane {
     args_.outcomes = outcomes_.data();
     args_.logits = logits_.data();
     args_.bad_epoch = bad_.data();
+    const AdamStep constants(1, 1, job_.optimiser);
+    args_.beta2 = constants.beta2;
+    args_.one_minus_beta2 = constants.one_minus_beta2;
+    args_.epsilon = constants.epsilon;
+    if (job_.optimiser.clip_norm > 0) {
+      squares_ = DeviceArray<float>(trials_.size() * static_cast<std::size_t>(update_parts(args_.model)), "gradients");
+      args_.squares = squares_.data();
+      args_.clip = static_cast<float>(job_.optimiser.clip_norm);
+    }
     if (job_.model.dropout > 0) {
       args_.dropout_threshold = static_cast<std::uint64_t>(std::ceil(job_.model.dropout * 0x1p32));
       args_.dropout_keep = static_cast<float>(1 / (1 - job_.model.dropout));
@@ -231,6 +241,9 @@ class GroupLane final : public Lane {
       for (int s = 0; s < args.steps; ++s) {
         launch_dependent(kernels.train(args.model.activation), trials * static_cast<std::size_t>(args.units_most),
                          kThreads, static_cast<std::size_t>(args.shared.bytes), stream_, args, s);
+        if (args.squares != nullptr) {
+          launch_dependent(kernels.measure, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
+        }
         launch_dependent(kernels.update, update_blocks(args), kUpdateThreads, update_shared(args), stream_, args, s);
       }
     });
@@ -334,7 +347,7 @@ class GroupLane final : public Lane {
   DeviceArray<uint2> test_keys_;
   DeviceArray<unsigned> places_, test_places_, more_;
   DeviceArray<Outcome> outcomes_;
-  DeviceArray<float> logits_;
+  DeviceArray<float> logits_, squares_;
   PinnedArray<int> before_first_;
   std::array<Plan, 2> plans_;
   std::array<Chunk, 2> chunks_;
@@ -381,8 +394,7 @@ Args args_of(const Shape& shape, std::size_t trials, std::size_t batch) {
 }
 
 std::size_t update_blocks(const Args& args) {
-  return static_cast<std::size_t>(args.trials) *
-         static_cast<std::size_t>(weight_blocks(args.model) + small_blocks(args.model));
+  return static_cast<std::size_t>(args.trials) * static_cast<std::size_t>(update_parts(args.model));
 }
 std::size_t update_shared(const Args& args) {
   const int weights = kUpdateWarps * (args.staged_slots + 1) * 512;  // slots, and the pieces in the other orientation

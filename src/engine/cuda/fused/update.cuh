@@ -4,18 +4,32 @@
 /// parameters.
 #include "engine/core/adam.hpp"
 #include "engine/cuda/fused/args.cuh"
+#include "engine/cuda/runtime/clip.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
 struct StepConstants {
-  float gradient_scale;  ///< 1 / graphs of the batch, or what they count as
+  float gradient_scale;  ///< 1 / graphs of the batch, or what they count as; less where the gradient is clipped
   float step_size;
   float correction;  ///< 1 / sqrt(1 - beta2^step)
+  float keep, beta2, one_minus_beta2, epsilon;
   bool gradient_alone;
 };
-__device__ __forceinline__ StepConstants constants_of(const Args& a, const StepEntry& entry) {
-  return {1.0f / (a.gradient_alone ? 1.0f : entry.divisor), entry.step_size, 1.0f / entry.correction2_sqrt,
-          a.gradient_alone};
+
+/// From the squares that the blocks of the measuring kernel left. All lanes of a warp must ask.
+__device__ __forceinline__ float clip_of_trial(const Args& a, int trial, float gradient_scale) {
+  const int blocks = update_parts(a.model), lane = static_cast<int>(threadIdx.x) & 31;
+  const float* squares = a.squares + static_cast<std::size_t>(trial) * blocks;
+  float sum = 0;
+  for (int b = lane; b < blocks; b += 32) sum += load_cg(squares + b);
+  return clip_factor(gradient_scale * sqrtf(warp_sum(sum)), a.clip);
+}
+
+__device__ __forceinline__ StepConstants constants_of(const Args& a, const StepEntry& entry, int trial) {
+  float scale = 1.0f / (a.gradient_alone ? 1.0f : entry.divisor);
+  if (a.squares != nullptr) scale *= clip_of_trial(a, trial, scale);
+  return {scale,     entry.step_size, 1.0f / entry.correction2_sqrt, entry.keep, a.beta2, a.one_minus_beta2,
+          a.epsilon, a.gradient_alone};
 }
 
 __device__ __forceinline__ void adam(float& w, float& m, float& v, float g, const StepConstants& by) {
@@ -25,8 +39,9 @@ __device__ __forceinline__ void adam(float& w, float& m, float& v, float g, cons
     return;
   }
   m += (g - m) * AdamStep::kOneMinusBeta1;
-  v = AdamStep::kBeta2 * v + AdamStep::kOneMinusBeta2 * g * g;
-  w -= by.step_size * fast_div(m, sqrtf(v) * by.correction + AdamStep::kEps);
+  v = by.beta2 * v + by.one_minus_beta2 * g * g;
+  if (by.keep != 1.0f) w *= by.keep;  // apart: the compiler may round a sum of two products either way
+  w -= by.step_size * fast_div(m, sqrtf(v) * by.correction + by.epsilon);
 }
 
 /// Eight weights of a lane.
@@ -69,7 +84,7 @@ __device__ __forceinline__ void report(const Args& a, int trial, int epoch, bool
 /// Weights of the layers. A warp's piece is 8 inputs by 32 outputs. In the other orientation its four 8 × 8 blocks fall
 /// into four pieces, and those of the next three pieces below it stand beside them: four warps change them in shared
 /// memory, and write whole words.
-template <int W>
+template <int W, bool kMeasure>
 __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step, int trial, int rank) {
   constexpr int kPiece = 256, kWide = W / 32;
   const Model& model = a.model;
@@ -82,7 +97,7 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
   const int place = piece * kPiece + lane * 8;
   const std::size_t at = static_cast<std::size_t>(trial) * model.stride + static_cast<std::size_t>(place);
   Eight eight;
-  if (mine) load_eight(eight, a, at);
+  if (mine && !kMeasure) load_eight(eight, a, at);
   const Now now = now_of(a, trial, step);
   pdl_wait();
   pdl_trigger();
@@ -90,6 +105,7 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
   auto* turned = reinterpret_cast<unsigned*>(sm + kUpdateWarps * a.staged_slots * 512);
   const std::size_t copies = static_cast<std::size_t>(trial) * model.weights;
   bool bad = false;
+  [[maybe_unused]] float squares = 0;
   if (mine) {
     char* area = sm + warp * a.staged_slots * 512 + lane * 16;
     const Half* slots = a.slots + static_cast<std::size_t>(trial) * a.units_most * model.weights + place;
@@ -115,21 +131,31 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
     }
 #pragma unroll
     for (int i = 0; i < 8; ++i) bad = bad || !finite(g[i]);
-    const StepConstants constants = constants_of(a, now.entry);
+    if constexpr (kMeasure) {
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      float4 &w = eight.w[h], &m = eight.m[h], &v = eight.v[h];
-      adam(w.x, m.x, v.x, g[h * 4], constants);
-      adam(w.y, m.y, v.y, g[h * 4 + 1], constants);
-      adam(w.z, m.z, v.z, g[h * 4 + 2], constants);
-      adam(w.w, m.w, v.w, g[h * 4 + 3], constants);
+      for (int i = 0; i < 8; ++i) squares += g[i] * g[i];
+    } else {
+      const StepConstants constants = constants_of(a, now.entry, trial);
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float4 &w = eight.w[h], &m = eight.m[h], &v = eight.v[h];
+        adam(w.x, m.x, v.x, g[h * 4], constants);
+        adam(w.y, m.y, v.y, g[h * 4 + 1], constants);
+        adam(w.z, m.z, v.z, g[h * 4 + 2], constants);
+        adam(w.w, m.w, v.w, g[h * 4 + 3], constants);
+      }
+      store_eight(eight, a, at);
+      const unsigned halves[4] = {pack2(eight.w[0].x, eight.w[0].y), pack2(eight.w[0].z, eight.w[0].w),
+                                  pack2(eight.w[1].x, eight.w[1].y), pack2(eight.w[1].z, eight.w[1].w)};
+      *reinterpret_cast<uint4*>(a.backward_w + copies + place) = make_uint4(halves[0], halves[1], halves[2], halves[3]);
+#pragma unroll
+      for (int c = 0; c < 4; ++c) turned[((warp / 4 * 4 + c) * 32 + lane) * 4 + below] = movmatrix(halves[c]);
     }
-    store_eight(eight, a, at);
-    const unsigned halves[4] = {pack2(eight.w[0].x, eight.w[0].y), pack2(eight.w[0].z, eight.w[0].w),
-                                pack2(eight.w[1].x, eight.w[1].y), pack2(eight.w[1].z, eight.w[1].w)};
-    *reinterpret_cast<uint4*>(a.backward_w + copies + place) = make_uint4(halves[0], halves[1], halves[2], halves[3]);
-#pragma unroll
-    for (int c = 0; c < 4; ++c) turned[((warp / 4 * 4 + c) * 32 + lane) * 4 + below] = movmatrix(halves[c]);
+  }
+  if constexpr (kMeasure) {
+    const float sum = block_sum(squares, reinterpret_cast<float*>(sm));
+    if (tid == 0) a.squares[static_cast<std::size_t>(trial) * update_parts(model) + rank] = sum;
+    return;
   }
   __syncthreads();
   if (mine) {
@@ -141,6 +167,7 @@ __device__ __forceinline__ void update_weights(const Args& a, char* sm, int step
 }
 
 /// Small parameters: biases of the layers from slots, the head from products of factors.
+template <bool kMeasure>
 __device__ __forceinline__ void update_small(const Args& a, char* sm, int step, int trial, int rank, int biases) {
   const Model& model = a.model;
   const int tid = static_cast<int>(threadIdx.x), first = rank * (kSmallEach * kUpdateThreads) + tid;
@@ -204,7 +231,15 @@ __device__ __forceinline__ void update_small(const Args& a, char* sm, int step, 
       for (int s = 0; s < count; ++s) g[p] += x[s * model.factors] * y[s * model.factors];
     }
   }
-  const StepConstants constants = constants_of(a, now.entry);
+  if constexpr (kMeasure) {
+    float squares = 0;
+#pragma unroll
+    for (int p = 0; p < kSmallEach; ++p) squares += first + p * kUpdateThreads < model.small ? g[p] * g[p] : 0.0f;
+    const float sum = block_sum(squares, reinterpret_cast<float*>(sm));
+    if (tid == 0) a.squares[static_cast<std::size_t>(trial) * update_parts(model) + weight_blocks(model) + rank] = sum;
+    return;
+  }
+  const StepConstants constants = constants_of(a, now.entry, trial);
   bool bad = false;
 #pragma unroll
   for (int p = 0; p < kSmallEach; ++p) {
@@ -218,14 +253,14 @@ __device__ __forceinline__ void update_small(const Args& a, char* sm, int step, 
 }
 
 /// The weights' blocks come first: the small parameters' fill what they leave.
-template <int W>
+template <int W, bool kMeasure>
 __device__ __forceinline__ void update(const Args& a, char* sm, int step) {
   const int block = static_cast<int>(blockIdx.x), weights = weight_blocks(a.model), small = small_blocks(a.model);
   const int rest = block - a.trials * weights;
   if (rest < 0) {
-    update_weights<W>(a, sm, step, block / weights, block % weights);
+    update_weights<W, kMeasure>(a, sm, step, block / weights, block % weights);
   } else {
-    update_small(a, sm, step, rest / small, rest % small, a.model.layers * W);
+    update_small<kMeasure>(a, sm, step, rest / small, rest % small, a.model.layers * W);
   }
 }
 

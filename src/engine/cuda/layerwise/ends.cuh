@@ -359,6 +359,7 @@ struct AdamBlock {
 
 enum class Update : int {
   step,      ///< gradient, Adam, copies
+  clipped,   ///< the gradient there is, times the factor of its clipping; Adam, copies
   gradient,  ///< gradient only
   copies     ///< copies only
 };
@@ -376,7 +377,8 @@ struct AdamArguments {
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
   float step_size, correction;
-  float keep2, one_minus1, one_minus2, eps;  ///< Adam's constants
+  float keep, keep2, one_minus1, one_minus2, eps;  ///< Adam's constants
+  const float* clip;                               ///< clipped: the factor
   int* bad;
 };
 
@@ -393,7 +395,7 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const bool linear = segment.kind == SegmentKind::linear_weight;
   const uint32_t j = conv || linear ? index / segment.in : index, k = conv || linear ? index % segment.in : 0;
   float sum = 0;
-  if (valid && a.update != Update::copies) {
+  if (valid && (a.update == Update::step || a.update == Update::gradient)) {
     if (segment.kind == SegmentKind::conv_weight || segment.kind == SegmentKind::conv_bias) {
       const uint32_t unit = k / kTile * segment.out_blocks + j / kTile;
       const uint32_t in_slot = conv ? segment.matrix * kBlock + j % kTile * kTile + k % kTile : 2 * kBlock + j % kTile;
@@ -417,7 +419,9 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const uint32_t at = segment.offset + index;
   if (a.update != Update::copies) {
     const float g =
-        ((parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile])) * a.unscale;
+        a.update == Update::clipped
+            ? a.gradient[at] * *a.clip
+            : ((parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile])) * a.unscale;
     if (!finite(g)) atomic_add(a.bad, 1);
     if (a.update == Update::gradient) {
       a.gradient[at] = g;
@@ -428,7 +432,9 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
     const float v = a.keep2 * a.v[at] + a.one_minus2 * g * g;
     a.m[at] = m;
     a.v[at] = v;
-    a.parameters[at] -= a.step_size * (m / (sqrtf(v) / a.correction + a.eps));
+    float p = a.parameters[at];
+    if (a.keep != 1.0f) p *= a.keep;  // apart: the compiler may round a sum of two products either way
+    a.parameters[at] = p - a.step_size * (m / (sqrtf(v) / a.correction + a.eps));
   }
   if (!conv) return;
   const float value = a.parameters[at];

@@ -3,6 +3,7 @@
 
 #include "engine/core/randomness.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
+#include "engine/cuda/runtime/clip.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -424,6 +425,25 @@ void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const Con
   at_[level] = 1 - at_[level];
 }
 
+namespace {
+
+// Squares of a gradient, block by block.
+__global__ void __launch_bounds__(kClipThreads) squares_kernel(const float* gradient, size_t count, float* parts) {
+  __shared__ float sums[kClipThreads / 32];
+  float sum = 0;
+  const size_t all = size_t{gridDim.x} * kClipThreads;
+  for (size_t i = size_t{blockIdx.x} * kClipThreads + threadIdx.x; i < count; i += all)
+    sum += gradient[i] * gradient[i];
+  sum = block_sum(sum, sums);
+  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+}
+__global__ void __launch_bounds__(kClipThreads)
+    clip_kernel(const float* parts, size_t count, float clip, float* factor) {
+  clip_of_parts(parts, count, clip, factor);
+}
+
+}  // namespace
+
 template <class P>
 void Runner<P>::weights_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, Rows<const Element> d_out) {
   const MatrixSpec& in = network_.matrices[conv.in];
@@ -489,22 +509,42 @@ AdamArguments<P> Runner<P>::adam(Update update) {
   a.factors = factors_.data();
   a.factor_size = network_.factors.size;
   a.unscale = 1 / loss_scale_;
-  a.keep2 = AdamStep::kBeta2;
-  a.one_minus1 = AdamStep::kOneMinusBeta1;
-  a.one_minus2 = AdamStep::kOneMinusBeta2;
-  a.eps = AdamStep::kEps;
   a.bad = bad_.data();
   return a;
 }
 
 template <class P>
 void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& step) {
-  AdamArguments<P> a = adam(Update::step);
+  const bool clips = job_.optimiser.clip_norm > 0;
+  if (clips) clip(words, plan);
+  AdamArguments<P> a = adam(clips ? Update::clipped : Update::step);
   a.slices = words + plan.slices();
   a.graphs = plan.graphs;
+  a.gradient = gradient_.data();
+  a.clip = clip_.data();
   a.step_size = step.step_size;
   a.correction = step.correction2_sqrt;
+  a.keep = step.keep;
+  a.keep2 = step.beta2;
+  a.one_minus1 = AdamStep::kOneMinusBeta1;
+  a.one_minus2 = step.one_minus_beta2;
+  a.eps = step.epsilon;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
+}
+
+// The gradient, and what clipping multiplies it by.
+template <class P>
+void Runner<P>::clip(const uint32_t* words, const Plan& plan) {
+  constexpr std::size_t kParts = 128;
+  if (gradient_.size() == 0) {
+    gradient_ = DeviceArray<float>(network_.parameters, "the gradient");
+    squares_ = DeviceArray<float>(kParts, "the gradient's norm");
+    clip_ = DeviceArray<float>(1, "the gradient's norm");
+  }
+  gradient(words, plan, gradient_.data());
+  launch(squares_kernel, kParts, kClipThreads, 0, stream_, gradient_.data(), gradient_.size(), squares_.data());
+  launch(clip_kernel, 1, kClipThreads, 0, stream_, squares_.data(), kParts,
+         static_cast<float>(job_.optimiser.clip_norm), clip_.data());
 }
 
 template <class P>

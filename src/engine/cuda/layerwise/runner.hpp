@@ -79,6 +79,7 @@ class Runner {
   [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
   [[nodiscard]] uint32_t slices(const Plan& plan, const SumSpec& sum) const;
   AdamArguments<P> adam(Update update);
+  void clip(const uint32_t* words, const Plan& plan);
 
   const Job& job_;
   const DeviceGraphs& graphs_;
@@ -99,6 +100,7 @@ class Runner {
   DeviceArray<Segment> segments_;
   DeviceArray<AdamBlock> blocks_;
   DeviceArray<int> bad_;
+  DeviceArray<float> gradient_, squares_, clip_;  ///< where gradients are clipped
 };
 
 /// Bytes a Runner will ask for.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/core/inputs.hpp"
+#include "engine/core/schedule.hpp"
 #include "engine/cuda/layerwise/trial.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -130,6 +131,7 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
   const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
   const std::size_t batches = plans_.size() / epochs_;
   const uint32_t epoch = first_epoch_ + e;
+  const double rate = learning_rate(job_, trial_, epoch);
   events_[3 * e]->record(stream_);
   PassInputs inputs;
   inputs.features = training_inputs(trial_, epoch).key;
@@ -147,7 +149,7 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
     inputs.right = device_right_.data() + e * train + b * job_.batch;
     runner_.forward(device_words_.data(), plan, inputs);
     runner_.backward(device_words_.data(), plan);
-    runner_.update(device_words_.data(), plan, AdamStep(++step_, trial_.learning_rate));
+    runner_.update(device_words_.data(), plan, AdamStep(++step_, rate, job_.optimiser));
   }
   events_[3 * e + 1]->record(stream_);
   if (inputs.drawn.columns > 0) next_places_ += train;

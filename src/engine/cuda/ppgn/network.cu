@@ -187,6 +187,8 @@ struct PpgnNetwork<T>::Memory {
   Stream& stream;
   unsigned most_graphs = 0;
   DeviceArray<float> p, m, v, kept_p, kept_m, kept_v, slots, sum;
+  float clip_norm = 0;
+  DeviceArray<float> squares, clip;  // where gradients are clipped
   DeviceArray<Half> half;
   DeviceArray<T> input, d_product, residual;
   DeviceArray<float> sizes, inverse_sizes;  ///< of the rows' classes
@@ -220,6 +222,7 @@ PpgnNetwork<T>::PpgnNetwork(const Job& job, const PpgnGraphs& data, unsigned mos
   const bool roomy = bytes(job.model, most_rows) < memory;
   Memory& m = *m_;
   m.most_graphs = most_graphs;
+  m.clip_norm = static_cast<float>(job.optimiser.clip_norm);
   const std::size_t size = m.layout.size();
   for (DeviceArray<float>* array : {&m.p, &m.m, &m.v, &m.kept_p, &m.kept_m, &m.kept_v, &m.sum}) {
     *array = DeviceArray<float>(size, "parameters of ppgn (reduce width)");
@@ -499,8 +502,17 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
 template <class T>
 void PpgnNetwork<T>::adam(const AdamStep& step, unsigned rows, float scale) {
   Memory& m = *m_;
-  m.queue.run(ppgn_adam_kernel, blocks_for(m.layout.size() / 4), kThreads, 0, m.slots_of(rows, scale), step.step_size,
-              step.correction2_sqrt, m.p.data(), m.m.data(), m.v.data(), m.half.data(), m.flag.data());
+  const std::size_t blocks = blocks_for(m.layout.size() / 4);
+  if (m.clip_norm > 0) {
+    if (m.squares.size() == 0) {
+      m.squares = DeviceArray<float>(blocks, "the gradient's norm");
+      m.clip = DeviceArray<float>(1, "the gradient's norm");
+    }
+    m.queue.run(ppgn_squares_kernel, blocks, kThreads, 0, m.slots_of(rows, scale), m.squares.data());
+    m.queue.run(ppgn_clip_kernel, 1, kClipThreads, 0, m.squares.data(), blocks, m.clip_norm, m.clip.data());
+  }
+  m.queue.run(ppgn_adam_kernel, blocks, kThreads, 0, m.slots_of(rows, scale), step, m.clip.data(), m.p.data(),
+              m.m.data(), m.v.data(), m.half.data(), m.flag.data());
 }
 
 template <class T>

@@ -11,6 +11,7 @@
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
+#include "engine/core/schedule.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.hpp"
 
@@ -101,12 +102,13 @@ class TrialLane final : public PlainLane {
     begin_.record(stream_);
     std::uint64_t step = step_;
     const Targets weighted = job_.data.targets.weighted(trial_.class_weights);
+    const double rate = learning_rate(job_, trial_, number);
     const PpgnDraw draw{training_inputs(trial_, number).key};
     for (const PpgnBatch& batch : train_.batches) {
       const double divisor = mean_divisor(weighted, std::span(order).subspan(batch.first, batch.count));
       network_.forward(batch, draw, scale / static_cast<float>(divisor));
       network_.backward(batch);
-      network_.adam(AdamStep(++step, trial_.learning_rate), batch.rows, scale);
+      network_.adam(AdamStep(++step, rate, job_.optimiser), batch.rows, scale);
     }
     trained_.record(stream_);
     std::vector<float> losses(order.size());

@@ -4,6 +4,7 @@
 #include "engine/core/loss.hpp"
 #include "engine/cuda/ppgn/input.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/runtime/clip.cuh"
 #include "engine/cuda/runtime/half.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -319,25 +320,49 @@ struct PpgnSlots {
   }
 };
 
-__device__ __forceinline__ void ppgn_adam(float g, float step_size, float correction, float& p, float& m, float& v) {
-  m += (g - m) * AdamStep::kOneMinusBeta1;
-  v = AdamStep::kBeta2 * v + AdamStep::kOneMinusBeta2 * g * g;
-  p -= step_size * (m / (sqrtf(v) / correction + AdamStep::kEps));
+/// Squares of the gradient, block by block; then what clipping multiplies it by.
+static __global__ void ppgn_squares_kernel(const PpgnSlots gradient, float* parts) {
+  ppgn_begin();
+  __shared__ float sums[kClipThreads / 32];
+  const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
+  float sum = 0;
+  if (i < gradient.size) {
+    const float4 g = gradient.sum(i);
+    sum = (g.x * g.x + g.y * g.y) + (g.z * g.z + g.w * g.w);
+  }
+  sum = block_sum(sum, sums);
+  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+}
+static __global__ void ppgn_clip_kernel(const float* parts, std::size_t count, float clip, float* factor) {
+  ppgn_begin();
+  clip_of_parts(parts, count, clip, factor);
 }
 
-/// One step of Adam, four parameters a thread; `half` (where not null) gets the parameters in half precision.
-static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, float step_size, float correction, float* p, float* m,
-                                        float* v, Half* half, unsigned* flag) {
+__device__ __forceinline__ void ppgn_adam(float g, const AdamStep& by, float& p, float& m, float& v) {
+  m += (g - m) * AdamStep::kOneMinusBeta1;
+  v = by.beta2 * v + by.one_minus_beta2 * g * g;
+  if (by.keep != 1.0f) p *= by.keep;  // apart: the compiler may round a sum of two products either way
+  p -= by.step_size * (m / (sqrtf(v) / by.correction2_sqrt + by.epsilon));
+}
+
+/// One step of Adam, four parameters a thread; `half` (where not null) gets the parameters in half precision, and
+/// `clip` (where not null) is a factor of the gradient.
+static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, const AdamStep by, const float* clip, float* p,
+                                        float* m, float* v, Half* half, unsigned* flag) {
   ppgn_begin();
   const std::size_t i = (static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
   if (i >= gradient.size) return;
-  const float4 g = gradient.sum(i);
+  float4 g = gradient.sum(i);
+  if (clip != nullptr) {
+    const float factor = load_cg(clip);
+    g = float4{g.x * factor, g.y * factor, g.z * factor, g.w * factor};
+  }
   float4 own_p = *reinterpret_cast<float4*>(p + i), own_m = *reinterpret_cast<float4*>(m + i),
          own_v = *reinterpret_cast<float4*>(v + i);
-  ppgn_adam(g.x, step_size, correction, own_p.x, own_m.x, own_v.x);
-  ppgn_adam(g.y, step_size, correction, own_p.y, own_m.y, own_v.y);
-  ppgn_adam(g.z, step_size, correction, own_p.z, own_m.z, own_v.z);
-  ppgn_adam(g.w, step_size, correction, own_p.w, own_m.w, own_v.w);
+  ppgn_adam(g.x, by, own_p.x, own_m.x, own_v.x);
+  ppgn_adam(g.y, by, own_p.y, own_m.y, own_v.y);
+  ppgn_adam(g.z, by, own_p.z, own_m.z, own_v.z);
+  ppgn_adam(g.w, by, own_p.w, own_m.w, own_v.w);
   *reinterpret_cast<float4*>(p + i) = own_p;
   *reinterpret_cast<float4*>(m + i) = own_m;
   *reinterpret_cast<float4*>(v + i) = own_v;

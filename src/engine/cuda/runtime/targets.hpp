@@ -5,6 +5,7 @@
 ///   arguments.targets = targets.view();                             // targets[i] is that of graph used[i]
 ///   const DeviceTargets own(job.data.targets, trials, everyone, stream);
 ///   arguments.targets = own.view();                                 // targets.of_trial(t)[i]
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -26,7 +27,7 @@ class DeviceTargets {
   /// The same as each trial has them (core/trial_targets.hpp).
   DeviceTargets(const Targets& all, std::span<const Trial> trials, std::span<const std::uint32_t> used,
                 Stream& stream) {
-    for (const Trial& trial : trials) add(TrialTargets(all, trial).view(), used, trial.class_weights);
+    for (const Trial& trial : trials) add(TrialTargets(all, trial).view(), used);
     upload(stream);
   }
   /// Of all graphs.
@@ -43,25 +44,30 @@ class DeviceTargets {
 
  private:
   // Labels are the same for all trials; rows and weights are not.
-  void add(const Targets& own, std::span<const std::uint32_t> used, std::span<const float> weights = {}) {
+  void add(const Targets& own, std::span<const std::uint32_t> used) {
     columns_ = own.columns();
     count_ = used.size();
-    classes_ = weights.size();
-    const bool first = host_labels_.empty();
+    host_labels_.clear();
+    std::vector<float> weights;
     for (const std::uint32_t graph : used) {
       const Target target = own[graph];
       if (columns_ > 0) {
         host_values_.insert(host_values_.end(), target.values, target.values + columns_);
-      } else if (first) {
-        host_labels_.push_back(target.label);
+        continue;
       }
+      host_labels_.push_back(target.label);
+      if (weights.size() <= target.label) weights.resize(target.label + 1, 1.0f);
+      weights[target.label] = target.weight;
     }
+    classes_ = weights.size();
     host_weights_.insert(host_weights_.end(), weights.begin(), weights.end());
   }
   void upload(Stream& stream) {
     constexpr const char* kWhat = "targets of the graphs";
     values_ = DeviceArray<float>::from(host_values_, kWhat, stream);
     labels_ = DeviceArray<std::uint32_t>::from(host_labels_, kWhat, stream);
+    const bool alike = std::all_of(host_weights_.begin(), host_weights_.end(), [](float w) { return w == 1; });
+    if (alike) host_weights_.clear();  // kernels look no weights up then
     weights_ = DeviceArray<float>::from(host_weights_, kWhat, stream);
     stream.sync();  // before the vectors go
     host_values_ = host_weights_ = {};

@@ -1,0 +1,43 @@
+#pragma once
+/// Splits that come with the data: which graphs train, validate and test, said by a file instead of make_folds().
+///
+///   const std::vector<Fold> folds = read_split("NCI1_splits.json", graphs);
+///
+/// A file is JSON, indices counting from 0:
+///   {"train": [0, 1, …], "validation": [7, …], "test": [9, …]}                         one split
+///   [{…}, {…}]                                                                         folds
+///   [{"test": [9, …], "model_selection": [{"train": [0, …], "validation": [7, …]}]}]   folds as Errica et al. publish
+/// A folder holds index files, numbers between blanks, commas or ends of lines:
+///   train.txt, validation.txt, test.txt                                                one split
+///   train_idx-1.txt, test_idx-1.txt, train_idx-2.txt, …                                folds as the GIN paper's data
+///   has
+/// `validation` may be called `valid` or `val`, and may be absent or empty; the others may not.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/folds.hpp"
+
+namespace tyche::datasets {
+
+/// The folds of a file or folder, of a data set of `graphs` graphs. Throws InputError that names file and place: not
+/// such a file, an index out of range, a graph twice in a fold (in one part or in two), an empty part. A graph that is
+/// in no part of a fold is allowed (see left_out).
+[[nodiscard]] std::vector<Fold> read_split(const std::filesystem::path& path, std::uint64_t graphs);
+
+/// The same of JSON in memory; `name` stands for the file.
+[[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs);
+
+/// The indices of one index file, as they stand there, each below `graphs` and none twice.
+[[nodiscard]] std::vector<std::uint32_t> parse_indices(std::string_view text, std::string_view name,
+                                                       std::uint64_t graphs);
+
+/// Of all lists of all folds: 16 hexadecimal digits that are equal where the folds are, however they were written.
+[[nodiscard]] std::string split_hash(const std::vector<Fold>& folds);
+
+/// How many of `graphs` graphs are in no part of a fold.
+[[nodiscard]] std::uint64_t left_out(const Fold& fold, std::uint64_t graphs);
+
+}  // namespace tyche::datasets
