@@ -86,6 +86,7 @@ class Harness:
         where = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2**28 else None
         self.work = os.path.realpath(tempfile.mkdtemp(prefix="tyche-faults-", dir=where))
         self.counts = {}
+        self.refused = self.harmless = 0  # flips
         self.failures = []
         self.shim = os.path.join(self.work, "shim.so")
         here = os.path.dirname(os.path.abspath(__file__))
@@ -301,9 +302,9 @@ class Harness:
                 if compare(result) != expected:
                     self.fail(label, "was read, and something else came of it", result)
                 else:
-                    self.count("flips", "", "harmless or made again")
+                    self.harmless += 1
             elif result.returncode == 2 and os.path.basename(file) in result.stderr:
-                self.count("flips", "", "refused")
+                self.refused += 1
             else:
                 self.fail(label, "the refusal does not name the file", result)
 
@@ -394,15 +395,18 @@ class Harness:
         for job in self.jobs:
             self.make_whole(job)
         for part in parts:
-            began = time.monotonic()
             for job in self.jobs:
+                began = time.monotonic()
+                before = sum(self.counts.values())
                 getattr(self, part)(job)
-            print(f"faults: {part}: {time.monotonic() - began:.1f} s, {len(self.failures)} failures so far", flush=True)
+                print(f"faults: {part}: {job.name}: {sum(self.counts.values()) - before} in "
+                      f"{time.monotonic() - began:.1f} s, {len(self.failures)} failures so far", flush=True)
         shutil.rmtree(self.work, ignore_errors=True)
-        print(f"\n| part | where | what | count |\n|---|---|---|---|")
+        print("\n| part | where | what | count |\n|---|---|---|---|")
         for (part, job, what), count in sorted(self.counts.items()):
             print(f"| {part} | {job} | {what} | {count} |")
-        print(f"\nfaults: {len(self.failures)} failures, {time.monotonic() - start:.0f} s")
+        print(f"\nflips: {self.refused} refused, {self.harmless} without effect or made again")
+        print(f"faults: {len(self.failures)} failures, {time.monotonic() - start:.0f} s")
         return 1 if self.failures else 0
 
 
