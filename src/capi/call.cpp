@@ -28,6 +28,8 @@ const char* words(Remedy remedy) {
       return "; name another folder";
     case Remedy::make_results:
       return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
+    case Remedy::name_fold:
+      return "; the option fold names it";
     case Remedy::use_cpu:
       return "; the device cpu works everywhere";
     case Remedy::ignore_edges:
