@@ -30,7 +30,7 @@ PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
 #: that travels would stand in the way of modules that want a newer one), and the driver's where there is a GPU.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda|libstdc\+\+|libgcc_s)\.so|^linux-vdso")
 #: Debian's packages whose code is in the library or beside it.
-LICENSED = ["libbliss2", "libgmp10", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
+LICENSED = ["libbliss2", "libgmp10", "libexpat1", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
             "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
             "libboost1.74-dev"]
 
@@ -53,9 +53,9 @@ def run(*command: Any) -> str:
 def build() -> pathlib.Path:
     """The library, with everything in it that Debian has as position-independent code."""
     jobs = os.environ.get("TYCHE_JOBS", str(len(os.sched_getaffinity(0))))
-    # Debian's static bliss and gmp are not position-independent.
+    # Debian's static bliss and gmp are not position-independent; expat gets its fixes from whoever packs the wheel.
     shared = [f"-DTYCHE_{name.upper()}_LIBRARY={run('g++', f'-print-file-name=lib{name}.so').strip()}"
-              for name in ("bliss", "gmp")]
+              for name in ("bliss", "gmp", "expat")]
     run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTYCHE_PORTABLE=ON",
         "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared)
     run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
