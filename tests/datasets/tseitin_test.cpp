@@ -386,7 +386,7 @@ TEST(CertifyTseitin, SeesABaseGraphThatTwoFoldsShare) {
   const std::string before = "\"unseen\":2";
   ASSERT_NE(manifest.find(before), std::string::npos);
   manifest.replace(manifest.find(before), before.size(), "\"unseen\":5");
-  manifest.erase(manifest.rfind(",\n  \"check\""), 30);
+  manifest.erase(manifest.rfind(",\n  \"check\""), 31);
   write_file(folder / "d/manifest.json", manifest);
   EXPECT_THAT(properties(certify(folder / "d", {}).failures), testing::Each(testing::Eq("unseen")));
   EXPECT_FALSE(certify(folder / "d", {}).failures.empty());
