@@ -48,7 +48,9 @@ TEST(TensorFile, TheLayoutIsTheFormats) {
   std::memcpy(&length, bytes.data(), 8);
   EXPECT_EQ(length % 8, 0u);
   EXPECT_EQ(bytes.size(), 8 + length + 2);
-  EXPECT_THAT(bytes.substr(8, length), testing::StartsWith(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})"));
+  EXPECT_THAT(bytes.substr(8, length),
+              testing::MatchesRegex(R"(\{"__metadata__":\{"tyche\.check":"[0-9a-f]+"\},)"
+                                    R"("a":\{"dtype":"U8","shape":\[2\],"data_offsets":\[0,2\]\}\} *)"));
   EXPECT_EQ(bytes.substr(8 + length), std::string("\x07\x09"));
 }
 
