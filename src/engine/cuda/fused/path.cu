@@ -184,7 +184,7 @@ class FusedPath final : public Path {
     }
     const OneDraw drawn = fixed.drawn(graphs, draw);
     const std::vector<fused::StepEntry> plan = {
-        {0, 1, static_cast<int>(units.size()), static_cast<int>(which.size()), 1}};
+        {0, 1, static_cast<int>(units.size()), static_cast<int>(which.size()), 1, 1}};
     const std::vector<fused::EpochKeys> keys = {{Fixed::key(draw), make_uint2(0, 0)}};
     const auto device_units = DeviceArray<Unit>::from(units, "graphs", stream);
     const auto device_rows = DeviceArray<unsigned>::from(first, "graphs", stream);
