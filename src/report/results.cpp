@@ -104,6 +104,12 @@ std::optional<std::uint32_t> best_epoch(const nlohmann::json& summary) {
   return folds->front()["best_epoch"].get<std::uint32_t>();
 }
 
+/// What the summary of a trial says of its one fold: fewer epochs than were asked for where it stopped early.
+std::uint32_t epochs_of_its_fold(const nlohmann::json& summary) {
+  const auto folds = summary.find("folds");
+  return folds == summary.end() || folds->size() != 1 ? 0 : folds->front().value("epochs", 0u);
+}
+
 /// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
 void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys, std::size_t repeats) {
   std::vector<std::vector<EpochRecord>> folds;
@@ -123,7 +129,7 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
       if (summary.is_object()) {
         row.parameters = summary.value("parameters", row.parameters);
         row.engine = summary.value("engine", row.engine);
-        done = done || summary.value("complete", false);  // stopped early
+        done = done || (summary.value("complete", false) && epochs_of_its_fold(summary) == records.size());
         const auto best = best_epoch(summary);
         if (best && *best <= records.size() && !tested) tested = records[*best - 1];
       }

@@ -33,6 +33,7 @@ def test_graphs_and_slices_share_that_memory(exp):
 
 
 def test_a_view_keeps_the_memory_alive():
+    gc.collect()  # what tests before this one left in cycles
     before = tyche._library.live_handles()
     graphs = tyche.datasets.exp(pairs=2)
     expected = np.array(graphs.neighbours)

@@ -47,7 +47,8 @@ export interface TrainingRun {
 const PARTS = ["train", "validation", "test"];
 const partOf = (name: string): string => PARTS.find((p) => name.startsWith(`${p}_`)) ?? "";
 const kindOf = (name: string): string => name.slice(partOf(name) === "" ? 0 : partOf(name).length + 1);
-const plain = (name: string): string => name.replace(/_/g, " ");
+const short: [RegExp, string][] = [[/\broc auc\b/, "ROC AUC"], [/\bf1\b/, "F1"], [/\bmae\b/, "MAE"], [/\brmse\b/, "RMSE"], [/\br2\b/, "R²"]];
+const plain = (name: string): string => short.reduce((text, [what, word]) => text.replace(what, word), name.replace(/_/g, " "));
 
 /** Without the epochs that have no value; shares as percent. */
 function curve(metric: Metric, values: Values, deviation?: Values): Curve | undefined {

@@ -476,7 +476,8 @@ async function useTraining(browser, width, scheme) {
   assert.equal(await page.locator(".folds-table tbody tr").count(), 4);
   assert.match(await page.locator(".folds-table .total").textContent(), /^mean.*\d+\.\d\d ± \d+\.\d\d/);
   const charts = page.locator("#curves .chart");
-  assert.deepEqual(await charts.locator("figcaption").allTextContents(), ["Loss", "Accuracy"]);
+  assert.deepEqual(await charts.locator("figcaption").allTextContents(),
+    ["Loss", "Accuracy", "Balanced accuracy", "F1", "ROC AUC", "Average precision"]);
   const chart = charts.nth(1);
   await chart.scrollIntoViewIfNeeded();
   await chart.locator("svg .our-line path, svg path.our-line").first().waitFor({ state: "attached" });
