@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "experiments/records.hpp"
 #include "nn/model.hpp"
@@ -219,6 +221,12 @@ std::string in_words(const MetricCurves& metric) {
 std::string title(const MetricCurves& metric) {
   std::string text = metric.name;
   std::replace(text.begin(), text.end(), '_', ' ');
+  // As people write them; of several targets a number stands behind ("test mae 0").
+  constexpr std::pair<std::string_view, std::string_view> kShort[] = {
+      {" roc auc", " ROC AUC"}, {" f1", " F1"}, {" rmse", " RMSE"}, {" mae", " MAE"}, {" r2", " R²"}};
+  for (const auto& [word, written] : kShort) {
+    if (const std::size_t at = text.find(word); at != std::string::npos) text.replace(at, word.size(), written);
+  }
   return metric.percent() ? text + ", %" : text;
 }
 
