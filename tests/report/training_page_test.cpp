@@ -76,7 +76,7 @@ TEST_F(TrainingRun, MetricsOfAnyNameAreShownAsTheyAre) {
   EXPECT_DOUBLE_EQ(error.over_folds->mean, 14);
   EXPECT_NEAR(error.over_folds->deviation, std::sqrt(200.0 / 3), 1e-12);
   EXPECT_EQ(in_words(error), "14 ± 8.2");
-  EXPECT_EQ(title(error), "validation mae");
+  EXPECT_EQ(title(error), "validation MAE");
   EXPECT_THROW((void)metric(results, "test_r2"), InputError);  // no number in it
   EXPECT_DOUBLE_EQ(results.seconds, 12);
   const auto page = training_page_data(results, "c");
