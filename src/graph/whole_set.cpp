@@ -28,9 +28,10 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
 
   std::vector<std::vector<Edge>> edges_of(graphs);
   std::vector<std::vector<EdgeLabel>> labels_of(graphs);
-  set.edge_attribute_dim = whole.edge_attributes.columns;
-  if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);
   const SettledEdges settled = settle_edges(whole.listed, Directions::either, listing, cleaning);
+  // Cleaning may leave no edge at all, and then there is nothing to have attributes.
+  set.edge_attribute_dim = settled.edges.empty() ? 0 : whole.edge_attributes.columns;
+  if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);
   for (std::size_t e = 0; e < settled.edges.size(); ++e) {
     // Nodes keep their order within a graph, so its edges come in the order of Graph::edges().
     const auto& [u, v] = settled.edges[e];
