@@ -97,17 +97,10 @@ std::optional<EpochRecord> tested_at_end(const std::filesystem::path& folder) {
   return train::parse_record(read_file(path), path.string(), 1);
 }
 
-/// The epoch that validation chose, from the summary of a trial's one fold.
-std::optional<std::uint32_t> best_epoch(const nlohmann::json& summary) {
+/// What the summary of a trial says of its one fold; an empty object where it says nothing.
+nlohmann::json fold_of(const nlohmann::json& summary) {
   const auto folds = summary.find("folds");
-  if (folds == summary.end() || folds->size() != 1 || !folds->front().contains("best_epoch")) return std::nullopt;
-  return folds->front()["best_epoch"].get<std::uint32_t>();
-}
-
-/// What the summary of a trial says of its one fold: fewer epochs than were asked for where it stopped early.
-std::uint32_t epochs_of_its_fold(const nlohmann::json& summary) {
-  const auto folds = summary.find("folds");
-  return folds == summary.end() || folds->size() != 1 ? 0 : folds->front().value("epochs", 0u);
+  return folds == summary.end() || folds->size() != 1 ? nlohmann::json::object() : folds->front();
 }
 
 /// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
@@ -129,9 +122,11 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
       if (summary.is_object()) {
         row.parameters = summary.value("parameters", row.parameters);
         row.engine = summary.value("engine", row.engine);
-        done = done || (summary.value("complete", false) && epochs_of_its_fold(summary) == records.size());
-        const auto best = best_epoch(summary);
-        if (best && *best <= records.size() && !tested) tested = records[*best - 1];
+        const nlohmann::json fold = fold_of(summary);
+        // Fewer epochs than were asked for: it stopped early, and says so.
+        done = done || (summary.value("complete", false) && fold.value("epochs", 0u) == records.size());
+        const auto best = fold.value("best_epoch", 0u);  // that validation chose
+        if (best > 0 && best <= records.size() && !tested) tested = records[best - 1];
       }
     }
     complete += done ? 1 : 0;

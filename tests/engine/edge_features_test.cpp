@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
-#include "engine/reference/network.hpp"
+#include "engine/reference_cases.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {
@@ -28,15 +28,6 @@ nn::ModelConfig small(const std::string& kind, double rni = 0) {
   model.rni = rni;
   model.edge_features = 3;
   return model;
-}
-
-/// Parameters with every ε of a gin away from its start.
-std::vector<float> parameters_of(const nn::ModelConfig& model, Stream& stream) {
-  std::vector<float> out = fresh_state(model, 3, 1).parameters;
-  for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-    if (tensor.name.ends_with(".eps")) out[tensor.offset] = static_cast<float>(stream.uniform() - 0.5);
-  }
-  return out;
 }
 
 /// Every shape of model that edge features enter.
@@ -119,23 +110,7 @@ TEST(EdgeFeatures, GradientIsThatOfFiniteDifferences) {
     }
     const reference::Input input{&messages, features, random, {}, arcs};
     const std::vector<float> start = parameters_of(model, stream);
-    const std::vector<double> parameters(start.begin(), start.end());
-    std::vector<double> gradient(parameters.size()), d;
-    const auto pass = network.forward(parameters, input);
-    (void)reference::cross_entropy<double>(pass.logits, 1, 1, d);
-    network.backward(parameters, input, pass, d, gradient);
-    const auto loss = [&](std::size_t p, double shift) {
-      std::vector<double> moved = parameters, ignored;
-      moved[p] += shift;
-      return reference::cross_entropy<double>(network.forward(moved, input).logits, 1, 1, ignored);
-    };
-    for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-      for (int i = 0; i < 3; ++i) {
-        const std::size_t p = tensor.offset + stream.below(tensor.size);
-        constexpr double kStep = 1e-6;
-        EXPECT_NEAR(gradient[p], (loss(p, kStep) - loss(p, -kStep)) / (2 * kStep), 1e-6) << model.kind << tensor.name;
-      }
-    }
+    expect_finite_differences(model, network, input, start, stream);
   }
 }
 

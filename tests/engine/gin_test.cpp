@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
-#include "engine/reference/network.hpp"
+#include "engine/reference_cases.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -17,16 +17,6 @@ nn::ModelConfig small_gin(double rni = 0) {
   model.head_hidden = 8;
   model.rni = rni;
   return model;
-}
-
-// Parameters with every ε away from its start.
-std::vector<float> parameters_of(const nn::ModelConfig& model, Stream& stream) {
-  std::vector<float> out = fresh_state(model, 3, 1).parameters;
-  for (std::uint32_t l = 0; l < model.layers; ++l) {
-    const std::string name = "convs." + std::to_string(l) + ".eps";
-    out[nn::layout(model).at(name).offset] = static_cast<float>(stream.uniform() - 0.5);
-  }
-  return out;
 }
 
 TEST(Gin, GradientIsThatOfFiniteDifferences) {
@@ -43,23 +33,7 @@ TEST(Gin, GradientIsThatOfFiniteDifferences) {
     }
     const reference::Input input{&messages, features, random, {}};
     const std::vector<float> start = parameters_of(model, stream);
-    const std::vector<double> parameters(start.begin(), start.end());
-    std::vector<double> gradient(parameters.size()), d;
-    const auto pass = network.forward(parameters, input);
-    (void)reference::cross_entropy<double>(pass.logits, 1, 1, d);
-    network.backward(parameters, input, pass, d, gradient);
-    const auto loss = [&](std::size_t p, double shift) {
-      std::vector<double> moved = parameters, ignored;
-      moved[p] += shift;
-      return reference::cross_entropy<double>(network.forward(moved, input).logits, 1, 1, ignored);
-    };
-    for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-      for (int i = 0; i < 3; ++i) {
-        const std::size_t p = tensor.offset + stream.below(tensor.size);
-        constexpr double kStep = 1e-6;
-        EXPECT_NEAR(gradient[p], (loss(p, kStep) - loss(p, -kStep)) / (2 * kStep), 1e-6) << tensor.name;
-      }
-    }
+    expect_finite_differences(model, network, input, start, stream);
   }
 }
 

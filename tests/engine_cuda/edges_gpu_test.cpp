@@ -24,18 +24,6 @@ nn::ModelConfig small(const std::string& kind, double rni, std::uint32_t edge_fe
   return model;
 }
 
-/// One node; nodes without neighbours; a graph over several tiles; none at all; a small one.
-Toy odd_graphs(const nn::ModelConfig& model, Node large) {
-  Stream stream(derive_key(7, Purpose::test));
-  Toy toy;
-  toy.add(Graph::from_edges(1, {}), model, stream);
-  toy.add(Graph::from_edges(5, std::vector<Edge>{{0, 3}}), model, stream);
-  toy.add(random_graph(large, 3.0 / large, stream), model, stream);
-  toy.add(Graph(), model, stream);
-  toy.add(random_graph(9, 0.5, stream), model, stream);
-  return toy;
-}
-
 void expect_both_precisions(const nn::ModelConfig& model, Node large, const std::string& what) {
   const Toy toy = odd_graphs(model, large);
   expect_agreement(toy.job(model), *path_of(Precision::fp32), tolerance(Precision::fp32), what);

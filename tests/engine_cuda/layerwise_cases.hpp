@@ -99,4 +99,16 @@ inline bool same_bits(const State& a, const State& b) {
          a.epoch == b.epoch;
 }
 
+/// One node; nodes without neighbours; a graph over several tiles; none at all; a small one.
+inline Toy odd_graphs(const nn::ModelConfig& model, Node large) {
+  Stream stream(derive_key(7, Purpose::test));
+  Toy toy;
+  toy.add(Graph::from_edges(1, {}), model, stream);
+  toy.add(Graph::from_edges(5, std::vector<Edge>{{0, 3}}), model, stream);
+  toy.add(random_graph(large, 3.0 / large, stream), model, stream);
+  toy.add(Graph(), model, stream);
+  toy.add(random_graph(9, 0.5, stream), model, stream);
+  return toy;
+}
+
 }  // namespace tyche::engine

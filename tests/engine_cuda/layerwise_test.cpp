@@ -110,18 +110,6 @@ INSTANTIATE_TEST_SUITE_P(EveryCase, LayerwiseGolden,
 
 class Layerwise : public DeviceTest {};
 
-// One node; nodes without neighbours; a graph over several tiles; small ones.
-Toy odd_graphs(const nn::ModelConfig& model, Node large) {
-  Stream stream(derive_key(7, Purpose::test));
-  Toy toy;
-  toy.add(Graph::from_edges(1, {}), model, stream);
-  toy.add(Graph::from_edges(5, std::vector<Edge>{{0, 3}}), model, stream);
-  toy.add(random_graph(large, 3.0 / large, stream), model, stream);
-  toy.add(Graph(), model, stream);
-  toy.add(random_graph(9, 0.5, stream), model, stream);
-  return toy;
-}
-
 TEST_F(Layerwise, AgreesWithTheReferenceInEveryOption) {
   std::uint32_t i = 0;
   for (const auto activation : {nn::Activation::elu, nn::Activation::tanh, nn::Activation::relu}) {

@@ -2,22 +2,13 @@
 // without a browser, refined like the program does. Exit code 77 (skipped) where the page was not built.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join as joinPath, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join as joinPath, resolve } from "node:path";
+import { load } from "./modules.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
 const program = resolve(process.argv[2]);
-const esbuild = joinPath(here, "../node_modules/esbuild/lib/main.js");
-if (!existsSync(esbuild)) {
-  console.log("skipped: web/node_modules is missing: the page was not built (needs node, npm and the network)");
-  process.exit(77);
-}
-const { build } = (await import(pathToFileURL(esbuild).href)).default;
-const stdin = { contents: ["graph6", "layout", "packed"].map((name) => `export * from "./${name}";`).join(""), resolveDir: joinPath(here, "../src"), loader: "ts" };
-const built = await build({ stdin, bundle: true, write: false, format: "esm" });
-const { decode, layout, unpack } = await import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
+const { decode, layout, unpack } = await load(["graph6", "layout", "packed"]);
 
 const edgesOf = (g) => Array.from({ length: g.edges.length / 2 }, (_, e) => [g.edges[2 * e], g.edges[2 * e + 1]]);
 const sorted = (g) => edgesOf(g).map(([u, v]) => [Math.min(u, v), Math.max(u, v)]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);

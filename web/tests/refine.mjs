@@ -3,22 +3,13 @@
 // Exit code 77 (skipped) where the page was not built.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join as joinPath, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join as joinPath, resolve } from "node:path";
+import { load } from "./modules.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
 const program = resolve(process.argv[2]);
-const esbuild = joinPath(here, "../node_modules/esbuild/lib/main.js");
-if (!existsSync(esbuild)) {
-  console.log("skipped: web/node_modules is missing: the page was not built (needs node, npm and the network)");
-  process.exit(77);
-}
-const { build } = (await import(pathToFileURL(esbuild).href)).default;
-const stdin = { contents: ["refine", "path", "words"].map((name) => `export * from "./${name}";`).join(""), resolveDir: joinPath(here, "../src"), loader: "ts" };
-const built = await build({ stdin, bundle: true, write: false, format: "esm" });
-const { join, initial, refine, individualise, equal, differing, Path, verdict } = await import(`data:text/javascript;base64,${Buffer.from(built.outputFiles[0].contents).toString("base64")}`);
+const { join, initial, refine, individualise, equal, differing, Path, verdict } = await load(["refine", "path", "words"]);
 
 const graph = (nodes, edges, type = new Array(nodes).fill(0)) => ({ nodes, type, edges: edges.flat() });
 const cycle = (n, from = 0) => Array.from({ length: n }, (_, i) => [from + i, from + ((i + 1) % n)]);
