@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _library
 from ._convert import as_graph, as_set
 from ._errors import InputError
-from ._graphs import Graph, GraphSet
+from ._graphs import Graph, GraphSet, contiguous
 
 
 class Comparison(NamedTuple):
@@ -163,7 +163,7 @@ def random_columns(graphs: Any, random: str = "colours", *, depth: Union[int, st
     1.0
     """
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
-    numbers = None if ids is None else np.ascontiguousarray(ids, dtype=np.uint32).reshape(-1)
+    numbers = None if ids is None else contiguous(ids, np.uint32, "ids").reshape(-1)
     how = _library.options(random=random, depth=depth, columns=columns, rni_dist=rni_dist, seed=seed, epoch=epoch,
                            fold=fold, threads=threads)
     return _library.handle("tyche_random_columns", own._handle, how, _library.pointer(numbers),
