@@ -34,7 +34,7 @@ class Compiled(Answer):
 
     def _repr_svg_(self) -> str:
         how = _library.options(svg=True)
-        return str(_library.handle("tyche_theory_compile", self._library.text_bytes(formula, "formula"), how, 0, 0).info()["svg"])
+        return str(_library.handle("tyche_theory_compile", _library.text_bytes(self.formula, "formula"), how, 0, 0).info()["svg"])
 
 
 def check(formula: str, graph: Any) -> Answer:
