@@ -13,6 +13,10 @@ from ._errors import InputError
 from ._graphs import Graph, GraphSet, contiguous
 
 
+#: Nodes that are looked at before anybody could press Ctrl-C; a thread to hear it would take longer than they do.
+AT_ONCE = 10000
+
+
 class Comparison(NamedTuple):
     """Whether two graphs are told apart, and when. True where they are."""
 
@@ -74,7 +78,7 @@ def colours(graphs: Any, rounds: Optional[int] = None, threads: int = 0) -> NDAr
     """
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
     how = _library.options(rounds=rounds, threads=threads)
-    return _library.handle("tyche_colours", own._handle, how, stoppable=True).array("colours")
+    return _library.handle("tyche_colours", own._handle, how, stoppable=own.num_nodes > AT_ONCE).array("colours")
 
 
 def individualise(graphs: Any, depth: Union[int, str] = "leaf", draws: int = 1, seed: int = 1, *,
@@ -167,4 +171,5 @@ def random_columns(graphs: Any, random: str = "colours", *, depth: Union[int, st
     how = _library.options(random=random, depth=depth, columns=columns, rni_dist=rni_dist, seed=seed, epoch=epoch,
                            fold=fold, threads=threads)
     return _library.handle("tyche_random_columns", own._handle, how, _library.pointer(numbers),
-                           0 if numbers is None else numbers.size, stoppable=True).array("columns")
+                           0 if numbers is None else numbers.size,
+                           stoppable=own.num_nodes > AT_ONCE).array("columns")
