@@ -29,6 +29,9 @@ PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
 #: What every Linux has: glibc's own libraries, those of g++ (ours is linked with its own; bliss's need is old, and a copy
 #: that travels would stand in the way of modules that want a newer one), and the driver's where there is a GPU.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda|libstdc\+\+|libgcc_s)\.so|^linux-vdso")
+#: Libraries that get a name of their own, of the same length. threadpoolctl (of scikit-learn) takes whatever begins with
+#: "libblis" for the BLAS library BLIS, and complains of what is missing in it.
+RENAMED = {"libbliss.so.2": "tychebliss.so"}
 #: Debian's packages whose code is in the library or beside it.
 LICENSED = ["libbliss2", "libgmp10", "libexpat1", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
             "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
@@ -52,6 +55,10 @@ def run(*command: Any) -> str:
 
 def build() -> pathlib.Path:
     """The library, with everything in it that Debian has as position-independent code."""
+    missing = [tool for tool in ("cmake", "ninja", "g++", "strip", "readelf") if shutil.which(tool) is None]
+    if missing:
+        raise SystemExit(f"wheel: building needs {', '.join(missing)}, not found here. On Debian 12 script/setup installs all "
+                         "that it needs; elsewhere install a wheel that was built there (script/wheel)")
     jobs = os.environ.get("TYCHE_JOBS", str(len(os.sched_getaffinity(0))))
     # Debian's static bliss and gmp are not position-independent; expat gets its fixes from whoever packs the wheel.
     shared = [f"-DTYCHE_{name.upper()}_LIBRARY={run('g++', f'-print-file-name=lib{name}.so').strip()}"
@@ -75,6 +82,14 @@ def needed(library: pathlib.Path) -> Dict[str, pathlib.Path]:
             raise SystemExit(f"wheel: {library} needs {found.group(1)}, which is not here")
         out[found.group(1)] = pathlib.Path(found.group(2)).resolve()
     return out
+
+
+def renamed(content: bytes) -> bytes:
+    """An ELF file that calls itself, and what it needs, by the names of RENAMED."""
+    for old, new in RENAMED.items():
+        assert len(old) == len(new)
+        content = content.replace(b"\0" + old.encode() + b"\0", b"\0" + new.encode() + b"\0")
+    return content
 
 
 def check_glibc(library: pathlib.Path) -> None:
@@ -114,7 +129,10 @@ def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
             shutil.copy(origin, copy)
             run("strip", "--strip-unneeded", copy)
             check_glibc(copy)
-            files[f"tyche/_lib/{soname}"] = copy.read_bytes()
+            copy.write_bytes(renamed(copy.read_bytes()))
+            if any(f"[{old}]" in run("readelf", "--dynamic", copy) for old in RENAMED):
+                raise SystemExit(f"wheel: {soname} still names one of {', '.join(RENAMED)}")
+            files[f"tyche/_lib/{RENAMED.get(soname, soname)}"] = copy.read_bytes()
     share = library.resolve().parent / "share/tyche"
     for path in sorted(share.rglob("*")):
         if path.is_file():
