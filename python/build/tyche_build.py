@@ -106,6 +106,10 @@ def metadata_text() -> str:
             + (ROOT / "docs/python.md").read_text(encoding="utf-8"))
 
 
+def wheel_text() -> str:
+    return f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n"
+
+
 def licences() -> Dict[str, bytes]:
     out = {"LICENSE": (ROOT / "LICENSE").read_bytes()}
     for package in LICENSED:
@@ -140,7 +144,7 @@ def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     for licence, text in licences().items():
         files[f"{info}/licenses/{licence}"] = text
     files[f"{info}/METADATA"] = metadata_text().encode()
-    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n".encode()
+    files[f"{info}/WHEEL"] = wheel_text().encode()
     record = []
     for path_in, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -164,6 +168,16 @@ def get_requires_for_build_wheel(config_settings: Optional[Dict[str, Any]] = Non
 
 def get_requires_for_build_sdist(config_settings: Optional[Dict[str, Any]] = None) -> List[str]:
     return []
+
+
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Optional[Dict[str, Any]] = None) -> str:
+    """What pip asks for first, so that it need not build to know."""
+    name = f"tyche-{version()}.dist-info"
+    folder = pathlib.Path(metadata_directory) / name
+    folder.mkdir()
+    (folder / "METADATA").write_text(metadata_text(), encoding="utf-8")
+    (folder / "WHEEL").write_text(wheel_text())
+    return name
 
 
 def build_wheel(wheel_directory: str, config_settings: Optional[Dict[str, Any]] = None,
