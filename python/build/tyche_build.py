@@ -49,7 +49,8 @@ def version() -> str:
 def run(*command: Any) -> str:
     done = subprocess.run([str(word) for word in command], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"wheel: '{' '.join(map(str, command))}' failed\n{done.stdout}")
+        hint = "\nOn Debian 12 script/setup installs all that building needs." if command[0] == "cmake" else ""
+        raise SystemExit(f"wheel: '{' '.join(map(str, command))}' failed\n{done.stdout}{hint}")
     return done.stdout
 
 
