@@ -3,6 +3,7 @@
     python3 python/build/tyche_build.py dist                        # builds in build-wheel, packs dist/tyche-….whl
     python3 python/build/tyche_build.py dist --library LIB.so       # packs a library that was built elsewhere
 
+CMAKE_ARGS names more options for CMake ("-DTYCHE_WITH_CUDA=OFF"), TYCHE_JOBS how many compilers run at a time.
 Beside the library travel the shared libraries it needs that are not glibc's; its RPATH is $ORIGIN, so it finds them. The
 standard library of Python is all that is used here.
 """
@@ -14,6 +15,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -65,7 +67,8 @@ def build() -> pathlib.Path:
     shared = [f"-DTYCHE_{name.upper()}_LIBRARY={run('g++', f'-print-file-name=lib{name}.so').strip()}"
               for name in ("bliss", "gmp", "expat")]
     run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTYCHE_PORTABLE=ON",
-        "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared)
+        "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared,
+        *shlex.split(os.environ.get("CMAKE_ARGS", "")))
     run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
     if "tyche_web:" in run("cmake", "--build", BUILD, "--target", "help"):
         run("cmake", "--build", BUILD, "--target", "tyche_web")
