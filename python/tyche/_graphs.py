@@ -52,6 +52,10 @@ def _contiguous(values: Any, dtype: Any, what: str) -> Optional[NDArray[Any]]:
     return None if values is None else contiguous(values, dtype, what)
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
 class GraphSet(Sequence["Graph"]):
     """Graphs, one after another, with what is known of them.
 
@@ -207,7 +211,7 @@ class GraphSet(Sequence["Graph"]):
         return (len(self),)
 
     def __repr__(self) -> str:
-        parts = [f"{len(self)} graphs", f"{self.num_nodes} nodes", f"{self.num_edges} edges"]
+        parts = [_counted(len(self), "graph"), _counted(self.num_nodes, "node"), _counted(self.num_edges, "edge")]
         parts += ["labels"] if self._has("labels") else []
         parts += ["targets"] if self._has("targets") else []
         return f"GraphSet({self.name!r}, {', '.join(parts)})"
@@ -518,7 +522,7 @@ class Graph:
 
     def __repr__(self) -> str:
         label = "" if self.label is None else f", label {self.label}"
-        return f"Graph({self.num_nodes} nodes, {self.num_edges} edges{label})"
+        return f"Graph({_counted(self.num_nodes, 'node')}, {_counted(self.num_edges, 'edge')}{label})"
 
     def _repr_svg_(self) -> str:
         from . import _display

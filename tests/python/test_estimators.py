@@ -99,6 +99,7 @@ def test_probabilities_and_predictions_agree(fitted, exp):
     probabilities = fitted.predict_proba(exp, draws=16)
     assert probabilities.shape == (len(exp), 2) and np.allclose(probabilities.sum(axis=1), 1)
     assert np.array_equal(fitted.classes_[probabilities.argmax(axis=1)], fitted.predict(exp, draws=16))
+    assert np.array_equal(fitted.predict_proba(exp), probabilities)  # 16 draws where nobody says how many
     assert np.array_equal(fitted.predict_proba(exp, seed=9), fitted.predict_proba(exp, seed=9))
     assert not np.array_equal(fitted.predict_proba(exp, seed=9), fitted.predict_proba(exp, seed=10))
 
