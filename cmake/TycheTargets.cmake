@@ -15,6 +15,13 @@ function(tyche_target name)
   endif()
 endfunction()
 
+# The headers that most of a target's sources include, parsed once (TYCHE_PCH): a third of the time of a build.
+function(tyche_precompiled name)
+  if(TYCHE_PCH)
+    target_precompile_headers(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp>)
+  endif()
+endfunction()
+
 # Objects that go into the program and into libtyche_c.so alike: position-independent, and hidden, so that the compiler
 # may still inline across functions and the shared library shows nothing of them.
 function(tyche_inner name)

@@ -90,6 +90,14 @@ struct Settings {
 
 // ---- data
 
+/// Where a path of the file leads; as it stands where the system cannot say (a name that is too long): whoever opens it
+/// will say so.
+std::filesystem::path path_from(const std::filesystem::path& folder, const std::string& text) {
+  std::error_code unknown;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder / text, unknown);
+  return unknown ? folder / text : path;
+}
+
 void apply_data(const Document& document, const Setting& s, DataSpec& data, const std::filesystem::path& folder) {
   const auto text = [&] {
     if (!s.value.is_string()) document.fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
@@ -100,11 +108,11 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     data.generated = true;
     data.recipe = datasets::recipe_of(text());
   } else if (s.key == "path") {
-    data.path = std::filesystem::weakly_canonical(folder / text());
+    data.path = path_from(folder, text());
   } else if (s.key == "format") {
     data.format = text();
   } else if (s.key == "split") {
-    data.split = std::filesystem::weakly_canonical(folder / text()).string();
+    data.split = path_from(folder, text()).string();
   } else if (s.key == "clean") {
     if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
     data.clean = s.value.get<bool>();
