@@ -59,8 +59,6 @@ def build() -> pathlib.Path:
     run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTYCHE_PORTABLE=ON",
         "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared)
     run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
-    if "tyche_web:" in run("cmake", "--build", BUILD, "--target", "help"):
-        run("cmake", "--build", BUILD, "--target", "tyche_web")
     return BUILD / "libtyche_c.so"
 
 
@@ -101,7 +99,7 @@ def licences() -> Dict[str, bytes]:
 
 
 def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Packs the wheel: the module, the library, what it needs, the report's page, licences."""
+    """Packs the wheel: the module, the library, what it needs, licences."""
     info = f"tyche-{version()}.dist-info"
     name = f"tyche-{version()}-py3-none-{PLATFORM}.whl"
     files: Dict[str, bytes] = {}
@@ -115,10 +113,6 @@ def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
             run("strip", "--strip-unneeded", copy)
             check_glibc(copy)
             files[f"tyche/_lib/{soname}"] = copy.read_bytes()
-    share = library.resolve().parent / "share/tyche"
-    for path in sorted(share.rglob("*")):
-        if path.is_file():
-            files[f"tyche/_lib/share/tyche/{path.relative_to(share)}"] = path.read_bytes()
     for licence, text in licences().items():
         files[f"{info}/licenses/{licence}"] = text
     files[f"{info}/METADATA"] = metadata_text().encode()
