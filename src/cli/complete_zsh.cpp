@@ -38,7 +38,8 @@ std::string action(const Argument& argument) {
   if (argument.takes == Takes::name) return fmt::format("({})", names);
   const char* paths = argument.takes == Takes::folder ? "_files -/" : argument.takes == Takes::file ? "_files" : "";
   if (names.empty()) return paths;
-  return fmt::format("_alternative \"names\\:name\\:({})\" \"files\\:file\\:{}\"", names, paths);
+  // The blank keeps _arguments from handing over options of its own, which _alternative does not know.
+  return fmt::format(" _alternative \"names\\:name\\:({})\" \"files\\:file\\:{}\"", names, paths);
 }
 
 std::string spec(const Argument& argument) {
