@@ -253,7 +253,7 @@ void add_reproduce(CLI::App& root) {
       "         tyche reproduce --show table1 > mine.toml\n"
       "         tyche reproduce table1 exp-curves --profile quick --out out\n"
       "         tyche reproduce mine.toml --out out\n"
-      "         mpirun -n 4 tyche reproduce --profile paper --out out      (docs/cluster.md)\n"
+      "         mpirun -n 4 tyche reproduce --profile paper --out out      four processes: docs/cluster.md\n"
       "docs/experiments.md says how to write an experiment.");
   app.callback([a] { run(*a); });
 }

@@ -169,7 +169,7 @@ std::string man_page(const CommandPage& command, const CommandPage& root) {
       ".TH {} 1 \"{}\" \"tyche {}\" \"tyche\"\n.nh\n.ad l\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n",
       roff(upper(name)), kCommitDate, kVersion, roff(name), roff(lower_first(about)), synopsis(command));
   out += fmt::format(".SH DESCRIPTION\n{}\n", roff(sentence(about)));
-  for (const std::string& note : command.notes) out += fmt::format(".PP\n{}\n", roff(sentence(note)));
+  for (const std::string& note : command.notes) out += fmt::format(".PP\n{}\n", roff(ended(note)));
   if (!command.commands.empty()) {
     out += ".SH COMMANDS\n";
     for (const CommandPage& below : command.commands) {

@@ -17,38 +17,39 @@ struct Entry {
 std::vector<Entry> make_table() {
   using Takes = Argument::Takes;
   const auto names = [](std::string_view command, std::string_view argument, std::vector<std::string> list) {
-    return Entry{command, argument, {std::move(list), Takes::name}};
+    return Entry{command, argument, {std::move(list), Takes::name, "NAME"}};
   };
-  const auto paths = [](std::string_view command, std::string_view argument, Takes takes) {
-    return Entry{command, argument, {{}, takes}};
+  const auto paths = [](std::string_view command, std::string_view argument, Takes takes, std::string placeholder) {
+    return Entry{command, argument, {{}, takes, std::move(placeholder)}};
   };
   const std::vector<std::string> profiles(std::begin(experiments::kProfiles), std::end(experiments::kProfiles));
   return {
       names("tyche generate", "kind", {"exp", "cexp", "sparse-exp", "sparse-cexp", "tseitin", "csl"}),
       names("tyche generate", "--format", {"tu", "graph6", "sparse6", "jsonl", "dimacs"}),
-      paths("tyche generate", "--out", Takes::folder),
-      paths("tyche generate", "--planar-source", Takes::file),
-      paths("tyche certify", "path", Takes::file),
-      {"tyche predict", "--checkpoint", {{"best", "last"}, Takes::file}},
-      {"tyche reproduce", "names", {experiments::catalogue(), Takes::file}},
+      paths("tyche generate", "--out", Takes::folder, "FOLDER"),
+      paths("tyche generate", "--planar-source", Takes::file, "FILE"),
+      paths("tyche certify", "path", Takes::file, "PATH"),
+      {"tyche predict", "--checkpoint", {{"best", "last"}, Takes::file, "NAME"}},
+      {"tyche reproduce", "names", {experiments::catalogue(), Takes::file, "NAME"}},
       names("tyche reproduce", "--profile", profiles),
       names("tyche distinguish", "--scoring", {"exact", "released"}),
       names("tyche distinguish", "--only", {"basic", "regular", "str", "extension", "cfi", "4vtx", "dr"}),
       {"tyche theory approximate",
        "--function",
        {{"connected", "triangle", "bipartite", "hamiltonian", "planar", "edges", "chromatic", "diameter", "all"},
-        Takes::file}},
+        Takes::file,
+        "NAME"}},
       names("tyche theory approximate", "--construction", {"order", "paper"}),
-      paths("", "--graph", Takes::file),
-      paths("", "--dot", Takes::file),
-      paths("", "--svg", Takes::file),
-      paths("tyche theory separate", "A", Takes::file),
-      paths("tyche theory separate", "B", Takes::file),
+      paths("", "--graph", Takes::file, "GRAPH"),
+      paths("", "--dot", Takes::file, "FILE"),
+      paths("", "--svg", Takes::file, "FILE"),
+      paths("tyche theory separate", "A", Takes::file, "GRAPH"),
+      paths("tyche theory separate", "B", Takes::file, "GRAPH"),
       names("", "--format",
             {"gin", "graph6", "sparse6", "tu", "dimacs", "planar_code", "npy", "jsonl", "graphml", "csv"}),
-      paths("", "--data", Takes::file),
-      paths("", "--split", Takes::file),
-      paths("", "--out", Takes::file),
+      paths("", "--data", Takes::file, "PATH"),
+      paths("", "--split", Takes::file, "PATH"),
+      paths("", "--out", Takes::file, "FILE"),
       names("", "--model", nn::model_kinds()),
       names("", "--random", {"features", "marks", "colours", "uniform-marks", "class-marks"}),
       names("", "--rni-dist", {"normal", "uniform", "xavier-normal", "xavier-uniform"}),

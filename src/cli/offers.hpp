@@ -15,6 +15,7 @@ struct Offer {
   std::vector<std::string> names;
   /// name: one of the names; file, folder: likewise, or a file or folder; nothing: this table knows nothing of it.
   Argument::Takes takes = Argument::Takes::nothing;
+  std::string placeholder{};  ///< instead of the parser's TEXT
 };
 
 [[nodiscard]] Offer offer_of(std::string_view command, std::string_view argument);

@@ -72,12 +72,10 @@ Argument argument_of(CLI::Option& option, const std::string& command) {
   if (argument.names.empty() && !offer.names.empty()) {
     argument.names = offer.names;
     argument.takes = offer.takes;
-    if (argument.placeholder == "TEXT") argument.placeholder = "NAME";
   } else if (argument.takes == Argument::Takes::text && offer.takes != Argument::Takes::nothing) {
     argument.takes = offer.takes;
-    if (argument.placeholder == "TEXT")
-      argument.placeholder = offer.takes == Argument::Takes::folder ? "FOLDER" : "FILE";
   }
+  if (argument.placeholder == "TEXT" && !offer.placeholder.empty()) argument.placeholder = offer.placeholder;
   return argument;
 }
 
@@ -107,18 +105,21 @@ Example example_of(const std::string& line) {
 
 void read_footer(const std::string& footer, CommandPage& page) {
   std::string prose;
+  const auto add = [&prose](const std::string& text) {
+    if (!prose.empty() && !text.empty()) prose += ' ';
+    prose += trimmed(text);
+  };
   for (std::string line : split(footer, '\n')) {
     for (const std::string_view word : {"Examples:", "Example:"}) {
       const std::size_t at = line.find(word);
       if (at == std::string::npos) continue;
-      prose += line.substr(0, at);
+      add(line.substr(0, at));
       line = trimmed(line.substr(at + word.size()));
     }
     if (is_call(line)) {
       page.examples.push_back(example_of(line));
     } else if (!line.empty()) {
-      prose += prose.empty() || prose.ends_with(' ') ? "" : " ";
-      prose += line;
+      add(line);
     }
   }
   // Sentence by sentence, so that what is said of exit codes finds its place.
