@@ -70,8 +70,6 @@ def build() -> pathlib.Path:
         "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared,
         *shlex.split(os.environ.get("CMAKE_ARGS", "")))
     run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
-    if "tyche_web:" in run("cmake", "--build", BUILD, "--target", "help"):
-        run("cmake", "--build", BUILD, "--target", "tyche_web")
     return BUILD / "libtyche_c.so"
 
 
@@ -124,7 +122,7 @@ def licences() -> Dict[str, bytes]:
 
 
 def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Packs the wheel: the module, the library, what it needs, the report's page, licences."""
+    """Packs the wheel: the module, the library, what it needs, licences."""
     info = f"tyche-{version()}.dist-info"
     name = f"tyche-{version()}-py3-none-{PLATFORM}.whl"
     files: Dict[str, bytes] = {}
@@ -141,10 +139,6 @@ def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
             if any(f"[{old}]" in run("readelf", "--dynamic", copy) for old in RENAMED):
                 raise SystemExit(f"wheel: {soname} still names one of {', '.join(RENAMED)}")
             files[f"tyche/_lib/{RENAMED.get(soname, soname)}"] = copy.read_bytes()
-    share = library.resolve().parent / "share/tyche"
-    for path in sorted(share.rglob("*")):
-        if path.is_file():
-            files[f"tyche/_lib/share/tyche/{path.relative_to(share)}"] = path.read_bytes()
     for licence, text in licences().items():
         files[f"{info}/licenses/{licence}"] = text
     files[f"{info}/METADATA"] = metadata_text().encode()

@@ -7,7 +7,6 @@
 
 #include "report/viewer.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
@@ -134,14 +133,13 @@ std::string fill_page(std::string_view template_text, const nlohmann::ordered_js
 }
 
 std::string page_template() {
-  const std::filesystem::path path = share_folder() / "report.html";
-  if (!std::filesystem::exists(path)) {
-    throw IoError(fmt::format(
-        "{} is missing: the page is built with Node (Debian: apt-get install nodejs npm, then build again); "
-        "tables in Markdown, CSV and LaTeX need none of it",
-        path.string()));
+  constexpr const char* kPage = "report.html";
+  if (!has_shared_file(kPage)) {
+    throw IoError(
+        "report.html, the page, is missing: it is built with Node (Debian: apt-get install nodejs npm, then build "
+        "again); tables in Markdown, CSV and LaTeX need none of it");
   }
-  return read_file(path);
+  return shared_file(kPage).text;
 }
 
 }  // namespace tyche::report

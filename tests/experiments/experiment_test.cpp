@@ -5,7 +5,6 @@
 
 #include "experiments/paper.hpp"
 #include "support/error.hpp"
-#include "support/share.hpp"
 
 namespace tyche::experiments {
 namespace {
@@ -225,7 +224,7 @@ TEST(Catalogue, AMistypedNameIsAnErrorThatNamesTheNearest) {
 }
 
 TEST(Paper, HoldsTheTablesAndEveryCurve) {
-  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  const Paper paper = load_paper();
   const Printed* normal = paper.accuracy("EXP", "all", "GCN-RNI(N)");
   ASSERT_NE(normal, nullptr);
   EXPECT_EQ(normal->mean, 98.0);
@@ -240,7 +239,7 @@ TEST(Paper, HoldsTheTablesAndEveryCurve) {
 }
 
 TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
-  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  const Paper paper = load_paper();
   for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
     const Experiment e = load_experiment(find_experiment(name), "paper");
     for (const Row& row : e.rows) EXPECT_NE(paper.accuracy(e.paper_data, "all", row.paper), nullptr) << row.name;
