@@ -3,6 +3,7 @@
 ///
 ///   const Paper paper = load_paper(share_folder() / "experiments" / "paper");
 ///   if (const Printed* p = paper.accuracy("EXP", "all", "GCN-RNI(N)")) ...       // 98.0 ± 1.85
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ struct Printed {
   std::string model;
   double mean = 0;
   std::optional<double> deviation;
-  std::string where;  ///< "Table 1"
+  std::string where;         ///< "Table 1"
+  std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
 };
 
 /// A printed curve, in percent; epochs ascending.
