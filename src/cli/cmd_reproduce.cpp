@@ -70,7 +70,8 @@ std::vector<Experiment> load(const Arguments& a) {
   return out;
 }
 
-/// What each experiment costs here alone, and each profile with trials that several experiments share counted once.
+/// What each experiment costs here alone, and those that `reproduce` would run together, with trials that several of
+/// them share counted once. Without names these are the paper's; the others are listed below.
 void list(const Arguments& a) {
   const unsigned threads = resolve_threads(a.common.threads);
   experiments::CostModel cost(engine_of(a), threads);
@@ -80,19 +81,21 @@ void list(const Arguments& a) {
   for (const char* profile : experiments::kProfiles) {
     std::set<std::string> counted;
     double together = 0;
-    std::size_t listed = 0;
+    std::size_t listed = 0, alone = 0;
     const auto add = [&](const Experiment& e) {
       if (e.rows.empty()) return;
       ++listed;
-      double seconds = 0;
-      std::size_t trials = 0;
+      auto [trials, seconds] = cost.winners(e);
+      alone += trials;  // shared by none
+      together += seconds;
       for (const experiments::Row& row : e.rows) {
         const double fold_seconds = cost.fold_seconds(e.data, row.config);
-        seconds += fold_seconds * row.folds_run;
-        trials += row.folds_run;
+        const std::uint32_t folds = cost.folds(e, row);
+        seconds += fold_seconds * folds;
+        trials += folds;
         train::RunConfig config = row.config;
         config.data.hash = e.data.name();
-        for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
+        for (std::uint32_t fold = 0; fold < folds; ++fold) {
           config.folds.only = fold;
           if (counted.insert(experiments::trial_key(config)).second) together += fold_seconds;
         }
@@ -108,13 +111,25 @@ void list(const Arguments& a) {
                       {"trials", trials},
                       {"estimated_seconds", seconds}});
     };
-    for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
-      for (const Experiment& e : experiments::load_experiments(experiments::find_experiment(name), profile)) add(e);
-    }
+    const auto add_all = [&](const std::vector<std::string>& names) {
+      for (const std::string& name : names) {
+        for (const Experiment& e : experiments::load_experiments(experiments::find_experiment(name), profile)) add(e);
+      }
+    };
+    std::vector<std::string> together_names = a.names.empty() ? experiments::paper_experiments() : a.names;
+    add_all(together_names);
     if (listed > 1) {
-      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n\n", "together", profile, "", counted.size(),
+      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", "together", profile, "", counted.size() + alone,
                           format_duration(together), "trials that several need run once");
     }
+    if (a.names.empty()) {
+      std::vector<std::string> others = experiments::catalogue();
+      std::erase_if(others, [&](const std::string& name) {
+        return std::find(together_names.begin(), together_names.end(), name) != together_names.end();
+      });
+      add_all(others);
+    }
+    if (listed > 1) text += "\n";
   }
   if (a.common.json) return print_json(json);
   print(text + fmt::format("Times are estimates for {} thread{} of this machine, from a short timing.\n", threads,

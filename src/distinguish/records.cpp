@@ -53,6 +53,8 @@ Lines read_lines(const std::filesystem::path& path) {
     lines.results.push_back(result_from_json(nlohmann::json::parse(line), place));
     lines.bytes = end + 1;
   }
+  check_torn_line(std::string_view(text).substr(lines.bytes), path.string(),
+                  fmt::format("line {}", lines.results.size() + 1));
   return lines;
 }
 

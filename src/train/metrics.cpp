@@ -86,7 +86,10 @@ std::vector<EpochRecord> read_whole_records(const std::filesystem::path& path) {
   std::size_t line = 0;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
+    if (end == std::string::npos) {
+      check_torn_line(std::string_view(text).substr(begin), path.string(), fmt::format("line {}", line + 1));
+      break;
+    }
     records.push_back(parse_record(std::string_view(text).substr(begin, end - begin), path.string(), line + 1));
     begin = end + 1;
   }
