@@ -22,6 +22,14 @@ auto find(const Items& items, std::string_view data, std::string_view subset, st
   return found == items.end() ? nullptr : &*found;
 }
 
+std::uint32_t take_epochs(Document& document, std::uint32_t otherwise) {
+  const double epochs = document.take_number("epochs", otherwise);
+  if (!(epochs >= 0 && epochs <= 1e9) || epochs != static_cast<std::uint32_t>(epochs)) {
+    throw InputError::at(document.file, "epochs", fmt::format("expected a whole number, found {}", epochs));
+  }
+  return static_cast<std::uint32_t>(epochs);
+}
+
 std::vector<Printed> read_tables(const SharedFile& file) {
   std::vector<Printed> out;
   Document document = parse_document(file.text, file.name);
@@ -30,15 +38,17 @@ std::vector<Printed> read_tables(const SharedFile& file) {
     common.data = table.take_text("data", "");
     common.subset = table.take_text("subset", "all");
     common.where = table.take_text("where", "");
+    common.epochs = take_epochs(table, 0);
     for (Document& row : table.take_list("rows")) {
       Printed& printed = out.emplace_back(common);
       printed.model = row.take_text("model", "");
       printed.mean = row.take_number("mean", -1);
       if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
-      row.expect_empty(std::array<std::string, 3>{"model", "mean", "deviation"});
+      printed.epochs = take_epochs(row, common.epochs);
+      row.expect_empty(std::array<std::string, 4>{"model", "mean", "deviation", "epochs"});
       if (printed.model.empty() || printed.mean < 0) throw InputError::at(file.name, "", "a row lacks model or mean");
     }
-    table.expect_empty(std::array<std::string, 4>{"data", "subset", "where", "rows"});
+    table.expect_empty(std::array<std::string, 5>{"data", "subset", "where", "epochs", "rows"});
   }
   document.expect_empty(std::array<std::string, 1>{"accuracy"});
   return out;

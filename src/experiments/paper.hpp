@@ -4,6 +4,7 @@
 ///
 ///   const Paper paper = load_paper();
 ///   if (const Printed* p = paper.accuracy("EXP", "all", "GCN-RNI(N)")) ...       // 98.0 ± 1.85
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ struct Printed {
   std::string model;
   double mean = 0;
   std::optional<double> deviation;
-  std::string where;  ///< "Table 1"
+  std::string where;         ///< "Table 1"
+  std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
 };
 
 /// A printed curve, in percent; epochs ascending.

@@ -165,6 +165,7 @@ Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, co
       to.mean = printed.at("mean").get<double>();
       if (printed.contains("deviation")) to.deviation = printed["deviation"].get<double>();
       to.where = printed.at("where").get<std::string>();
+      to.epochs = printed.value("epochs", to.epochs);
     }
   }
   if (json.contains("paper_curves")) {
@@ -208,10 +209,6 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
 }
 
 }  // namespace
-
-Comparison compare(const Accuracy& ours, const Printed& paper) {
-  return {ours.mean - paper.mean, std::max(1.0, paper.deviation.value_or(0))};
-}
 
 Results load_results(const std::filesystem::path& folder) {
   Results results;
