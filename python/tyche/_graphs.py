@@ -27,8 +27,8 @@ def numbers(values: Any, what: str) -> NDArray[Any]:
     except (TypeError, ValueError) as error:  # lists of unequal lengths
         raise InputError(f"{what}: expected an array of numbers: {error}") from None
     if given.size and given.dtype.kind not in "buif":
-        # tolist: NumPy 2 would print np.str_('C').
-        raise InputError(f"{what}: expected numbers, found {given.ravel()[:1].tolist()[0]!r}")
+        found = given.flat[0]
+        raise InputError(f"{what}: expected numbers, found {(found.item() if isinstance(found, np.generic) else found)!r}")
     return given
 
 

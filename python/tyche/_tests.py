@@ -163,7 +163,7 @@ def random_columns(graphs: Any, random: str = "colours", *, depth: Union[int, st
     as graph ``ids[g]`` of the data (by default g).
 
     >>> import tyche
-    >>> tyche.random_columns(tyche.from_graph6("Bw"), "marks").sum()
+    >>> float(tyche.random_columns(tyche.from_graph6("Bw"), "marks").sum())
     1.0
     """
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
