@@ -17,6 +17,8 @@ import sys
 def records(out, trial):
     """The lines of every fold of a trial's folder, by fold."""
     folder = os.path.join(out, "trials", trial)
+    if not os.path.isdir(folder):  # the run was stopped before it
+        return
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name, "metrics.jsonl")
         if name.startswith("fold-") and os.path.exists(path):

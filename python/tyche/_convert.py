@@ -1,6 +1,8 @@
 """Graphs from and to what else there is in Python: NetworkX, PyTorch Geometric, SciPy, graph6."""
 from __future__ import annotations
 
+import operator
+import sys
 from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Union
 
 import numpy as np
@@ -8,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _library
 from ._errors import InputError
-from ._graphs import Graph, GraphSet
+from ._graphs import Graph, GraphSet, contiguous, numbers
 
 if TYPE_CHECKING:
     import networkx
@@ -38,15 +40,43 @@ class _Parts(NamedTuple):
                              edge_labels=twice(self.edge_labels), edge_attributes=twice(self.edge_attributes))
 
 
-def _numpy(value: Any) -> NDArray[Any]:
-    """A tensor, or anything else, as an array."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    return np.asarray(value)
-
-
 def _whole(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "iub"
+
+
+def _integer(value: Any, what: str, least: int, most: int) -> int:
+    try:
+        out = operator.index(value)
+    except TypeError:
+        raise InputError(f"{what}: expected a whole number, found {value!r}") from None
+    if not least <= out <= most:
+        raise InputError(f"{what}: expected {least} to {most}, found {out}")
+    return out
+
+
+def _nodes(value: Any) -> int:
+    return _integer(value, "number of nodes", 0, 2**32 - 2)
+
+
+def _label(value: Any) -> int:
+    return _integer(value, "label", -2**31, 2**31 - 1)
+
+
+def _types(values: Any) -> NDArray[Any]:
+    return contiguous(values, np.uint32, "types")
+
+
+def _edge_labels(values: Any) -> NDArray[Any]:
+    return contiguous(values, np.uint32, "edge labels")
+
+
+def _rows(values: Any, what: str) -> NDArray[Any]:
+    """One row of numbers for each node or edge; of one column where there is but one dimension."""
+    rows = numbers(values, what)
+    rows = rows.reshape(-1, 1) if rows.ndim == 1 else rows
+    if rows.ndim != 2:
+        raise InputError(f"{what}: expected one row for each, found the shape {rows.shape}")
+    return rows
 
 
 def _parts_of_graph(g: Graph) -> _Parts:
@@ -67,9 +97,9 @@ def _parts_of_networkx(g: Any) -> _Parts:
     some_labels = any(label is not None for label in labels)
     label = g.graph.get("label", g.graph.get("y"))
     return _Parts(len(place), ends, False,
-                  types=np.array(types) if any(some) else None,
-                  edge_labels=np.array([0 if own is None else own for own in labels]) if some_labels else None,
-                  label=None if label is None else int(label))
+                  types=_types(types) if any(some) else None,
+                  edge_labels=_edge_labels([0 if own is None else own for own in labels]) if some_labels else None,
+                  label=None if label is None else _label(label))
 
 
 def _parts_of_scipy(matrix: Any) -> _Parts:
@@ -79,49 +109,54 @@ def _parts_of_scipy(matrix: Any) -> _Parts:
     if hasattr(coo, "sum_duplicates"):
         coo = coo.copy()
         coo.sum_duplicates()
-    there = coo.data != 0
+    there = numbers(coo.data, "entries") != 0
+    if coo.data.dtype.kind == "f" and np.isnan(coo.data).any():
+        raise InputError("expected a number in every entry of an adjacency matrix, found nan")
     return _Parts(int(matrix.shape[0]), np.stack([coo.row[there], coo.col[there]]).astype(np.int64), True)
 
 
 def _parts_of_pyg(data: Any) -> _Parts:
     """Anything with edge_index and, where they are there, x, edge_attr, y and num_nodes."""
     get: Callable[[str], Any] = lambda name: getattr(data, name, None)  # noqa: E731
-    ends = _numpy(get("edge_index"))
+    if get("edge_index") is None:
+        raise InputError("edge_index is None; expected two rows")
+    ends = contiguous(data.edge_index, np.int64, "edge_index")
     if ends.size == 0:
         ends = np.empty((2, 0), np.int64)
     if ends.ndim != 2 or ends.shape[0] != 2:
         raise InputError(f"edge_index: expected two rows, found the shape {ends.shape}")
     types = attributes = None
     if get("x") is not None:
-        x = _numpy(data.x)
-        x = x.reshape(-1, 1) if x.ndim == 1 else x
-        if x.ndim != 2:
-            raise InputError(f"x: expected one row per node, found the shape {x.shape}")
+        x = _rows(data.x, "x")
         # One column of whole numbers names types; all else are features as they are.
-        types, attributes = (x[:, 0], None) if _whole(x) and x.shape[1] == 1 else (None, x)
+        types, attributes = (_types(x[:, 0]), None) if _whole(x) and x.shape[1] == 1 else (None, x)
     if get("tyche_types") is not None:
-        types = _numpy(data.tyche_types).reshape(-1)
+        types = _types(numbers(data.tyche_types, "tyche_types").reshape(-1))
     nodes = get("num_nodes")
     if nodes is None:
         rows = attributes if attributes is not None else types
         nodes = len(rows) if rows is not None else (int(ends.max()) + 1 if ends.size else 0)
     edge_labels = edge_attributes = None
     if get("edge_attr") is not None:
-        e = _numpy(data.edge_attr)
-        e = e.reshape(-1, 1) if e.ndim == 1 else e
-        edge_labels, edge_attributes = (e[:, 0], None) if _whole(e) and e.shape[1] == 1 else (None, e)
+        e = _rows(data.edge_attr, "edge_attr")
+        edge_labels, edge_attributes = (_edge_labels(e[:, 0]), None) if _whole(e) and e.shape[1] == 1 else (None, e)
     label, target = None, None
     if get("y") is not None:
-        y = _numpy(data.y).reshape(-1)
+        y = numbers(data.y, "y").reshape(-1)
         if y.size == 1 and _whole(y):
-            label = int(y[0])
+            label = _label(y[0])
         else:
             target = y.astype(np.float32)
-    return _Parts(int(nodes), ends.astype(np.int64), True, types, attributes, edge_labels, edge_attributes, label, target)
+    return _Parts(_nodes(nodes), ends, True, types, attributes, edge_labels, edge_attributes, label, target)
 
 
 def _parts(item: Any) -> _Parts:
     """One graph in any of the forms this module knows."""
+    if isinstance(item, GraphSet):
+        if len(item) != 1:
+            raise InputError(f"a GraphSet of {len(item)} graphs is no graph: take one by its number; a list of its "
+                             "graphs is list(graphs)")
+        item = item[0]
     if isinstance(item, Graph):
         return _parts_of_graph(item)
     if isinstance(item, (str, bytes)):
@@ -145,15 +180,14 @@ def _stack(name: str, parts: List[_Parts], arrays: List[Optional[NDArray[Any]]],
         return None
     if not all(given):
         raise InputError(f"graph {given.index(False)} has no {name}, others have", given.index(False))
-    width = {np.asarray(a).reshape(len(np.asarray(a)), -1).shape[1] for a in arrays if np.asarray(a).size}
-    if len(width) > 1:
-        raise InputError(f"{name}: expected equally many columns in all graphs, found {sorted(width)}")
-    columns = width.pop() if width else 1
+    columns = next((a.reshape(len(a), -1).shape[1] for a in map(np.asarray, arrays) if a.size), 1)
     flat = []
     for g, (array, count) in enumerate(zip(arrays, rows)):
         own = np.asarray(array)
         if len(own) != count:
             raise InputError(f"graph {g}: {len(own)} rows of {name}, expected {count}", g)
+        if own.size != count * columns:
+            raise InputError(f"graph {g}: {own.size // count} columns of {name}, graphs before it have {columns}", g)
         flat.append(own.reshape(count, columns))
     out = np.concatenate(flat) if flat else np.empty((0, columns))
     return out[:, 0] if columns == 1 and name in ("types", "edge labels") else out
@@ -162,9 +196,6 @@ def _stack(name: str, parts: List[_Parts], arrays: List[Optional[NDArray[Any]]],
 def _joined(parts: List[_Parts], name: str) -> GraphSet:
     if any(p.both_ways for p in parts):
         parts = [p.doubled() for p in parts]
-    for g, p in enumerate(parts):
-        if p.nodes < 0:
-            raise InputError(f"graph {g}: {p.nodes} nodes", g)
     node_ptr = np.concatenate([[0], np.cumsum([p.nodes for p in parts], dtype=np.uint64)]).astype(np.uint64)
     edges = [p.ends.shape[1] for p in parts]
     edge_ptr = np.concatenate([[0], np.cumsum(edges, dtype=np.uint64)]).astype(np.uint64)
@@ -193,8 +224,39 @@ def _joined(parts: List[_Parts], name: str) -> GraphSet:
     )
 
 
+def _is_dataset(graphs: Any) -> bool:
+    """A data set of PyTorch's, say of PyTorch Geometric's, which has an edge_index too, that of all its graphs."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(graphs, torch.utils.data.Dataset)
+
+
+def _is_batch(graphs: Any) -> bool:
+    """PyTorch Geometric's Batch, likewise."""
+    return callable(getattr(graphs, "to_data_list", None))
+
+
+def _is_one(graphs: Any) -> bool:
+    """Whether something stands for one graph (or, by mistake, none) rather than several."""
+    if isinstance(graphs, (GraphSet, list, tuple)) or _is_dataset(graphs) or _is_batch(graphs):
+        return False
+    return isinstance(graphs, (Graph, str, bytes)) or any(
+        hasattr(graphs, name) for name in ("edge_index", "is_multigraph", "tocoo"))
+
+
+def _items(graphs: Any) -> List[Any]:
+    """The graphs of a list or the like."""
+    if _is_dataset(graphs):
+        return [graphs[i] for i in range(len(graphs))]
+    if _is_batch(graphs):
+        return list(graphs.to_data_list())
+    try:
+        return list(graphs)
+    except TypeError:
+        return [graphs]  # _parts says what it is not
+
+
 def as_set(graphs: Any, name: str = "graphs") -> GraphSet:
-    """A GraphSet of graphs in any form: a GraphSet (itself), one graph, or a list of them.
+    """A GraphSet of graphs in any form: a GraphSet (itself), one graph, or a list or data set of them.
 
     A graph is a tyche.Graph, a networkx.Graph, anything with ``edge_index`` (PyTorch Geometric's Data), a SciPy sparse
     matrix, or a graph6 string; a list may mix them.
@@ -205,13 +267,7 @@ def as_set(graphs: Any, name: str = "graphs") -> GraphSet:
     """
     if isinstance(graphs, GraphSet):
         return graphs
-    if isinstance(graphs, (Graph, str, bytes)) or hasattr(graphs, "edge_index") or hasattr(graphs, "is_multigraph") \
-            or hasattr(graphs, "tocoo"):
-        return as_set([graphs], name)
-    try:
-        items = list(graphs)
-    except TypeError:
-        items = [graphs]  # _parts says what it is not
+    items = [graphs] if _is_one(graphs) else _items(graphs)
     if items and all(isinstance(item, Graph) and item.set is items[0].set for item in items):
         of: GraphSet = items[0].set
         return of[np.array([item.number for item in items], dtype=np.int64)]
@@ -236,16 +292,18 @@ def from_edges(nodes: int, edges: Any, *, types: Any = None, label: Optional[int
     >>> tyche.from_edges(4, [(0, 1), (1, 2), (2, 3)])
     Graph(4 nodes, 3 edges)
     """
-    ends = np.asarray(list(edges) if not isinstance(edges, np.ndarray) else edges).reshape(-1, 2).T
-    if ends.size and ends.dtype.kind not in "iu":
-        raise InputError(f"edges: expected pairs of whole numbers, found {ends.dtype}")
-    parts = _Parts(int(nodes), ends.astype(np.int64), False, None if types is None else np.asarray(types),
-                   edge_labels=None if edge_labels is None else np.asarray(edge_labels), label=label)
+    given = numbers(edges if hasattr(edges, "__array__") else list(edges), "edges")
+    if given.size and (given.ndim != 2 or given.shape[1] != 2):
+        raise InputError(f"edges: expected pairs of nodes, found the shape {given.shape}")
+    ends = contiguous(given, np.int64, "edges").reshape(-1, 2).T
+    parts = _Parts(_nodes(nodes), ends, False, None if types is None else _types(types),
+                   edge_labels=None if edge_labels is None else _edge_labels(edge_labels),
+                   label=None if label is None else _label(label))
     return _joined([parts], "graph")[0]
 
 
-def _one_or_many(given: Any, one: bool) -> Union[Graph, GraphSet]:
-    return as_set(given)[0] if one else as_set(given)
+def _one_or_many(given: Any) -> Union[Graph, GraphSet]:
+    return as_set(given)[0] if _is_one(given) else as_set(given)
 
 
 def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]") -> Union[Graph, GraphSet]:
@@ -254,21 +312,21 @@ def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]") -> 
     Nodes are numbered in their order. Read, where they are there: ``type`` of nodes, ``label`` of edges, ``label`` (or
     ``y``) of the graph.
     """
-    return _one_or_many(graphs, hasattr(graphs, "is_multigraph"))
+    return _one_or_many(graphs)
 
 
 def from_pyg(graphs: Any) -> Union[Graph, GraphSet]:
-    """A Graph of a PyTorch Geometric Data (or anything with ``edge_index``), or a GraphSet of a list or dataset of them.
+    """A Graph of a PyTorch Geometric Data (or anything with ``edge_index``), or a GraphSet of a list, data set or Batch of them.
 
     Every edge must be there both ways. One column of whole numbers in ``x`` (or ``edge_attr``) are types (labels of
     edges), any other columns attributes; ``y`` is a label where it is one whole number, else real targets.
     """
-    return _one_or_many(graphs, hasattr(graphs, "edge_index") and not isinstance(graphs, (list, tuple)))
+    return _one_or_many(graphs)
 
 
 def from_scipy(matrices: "Union[scipy.sparse.spmatrix, Iterable[scipy.sparse.spmatrix]]") -> Union[Graph, GraphSet]:
     """A Graph of a symmetric sparse matrix, whose entries other than 0 are edges; or a GraphSet of a list of them."""
-    return _one_or_many(matrices, hasattr(matrices, "tocoo"))
+    return _one_or_many(matrices)
 
 
 def from_graph6(text: Union[str, bytes]) -> Graph:
@@ -278,7 +336,7 @@ def from_graph6(text: Union[str, bytes]) -> Graph:
     >>> tyche.from_graph6("Bw").to_graph6()
     'Bw'
     """
-    code = text.encode() if isinstance(text, str) else bytes(text)
+    code = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else bytes(text)
     given = GraphSet(_library.handle("tyche_set_parse", code, len(code), b"graph6", b"sparse6" if code[:1] == b":" else b"graph6"))
     if len(given) != 1:
         raise InputError(f"expected the code of one graph, found {len(given)}")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _library, _safetensors
 from ._convert import as_set
 from ._errors import Error, InputError
-from ._graphs import GraphSet
+from ._graphs import GraphSet, numbers
 from ._training import Model, Predictions, TrainResult, train
 
 E = TypeVar("E", bound="_Estimator")
@@ -24,6 +24,25 @@ NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
 OF_FOLDS = frozenset({"folds", "fold_scheme", "validation", "fold", "split", "early_stopping", "patience",
                       "select_by", "test"})
 Path = Union[str, "os.PathLike[str]"]
+
+
+def _classes(given: Any, graphs: GraphSet) -> NDArray[Any]:
+    """One class for each graph, or an error that says which has none."""
+    try:
+        out = np.asarray(given)
+    except ValueError as error:  # lists of unequal lengths
+        raise InputError(f"y: expected one class for each of {len(graphs)} graphs: {error}") from None
+    if out.ndim != 1 or out.size != len(graphs):
+        raise InputError(f"y: expected one class for each of {len(graphs)} graphs, found the shape {out.shape}")
+    if out.dtype.kind == "O":
+        kinds = {type(own) for own in out}
+        if len(kinds) > 1 or type(None) in kinds:
+            names = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise InputError(f"y: expected classes of one kind for all graphs, found {names}")
+    if out.dtype.kind == "f" and np.isnan(out).any():
+        bad = int(np.flatnonzero(np.isnan(out))[0])
+        raise InputError(f"y: graph {bad} has no class: nan", bad)
+    return out
 
 
 class NotFittedError(Error, ValueError, AttributeError):
@@ -185,9 +204,7 @@ class GraphClassifier(_Estimator):
         self.classes_: NDArray[Any]
         if y is None and graphs.labels is None:
             raise InputError("the graphs have no labels: give them as y")
-        given = np.asarray(graphs.labels if y is None else y)
-        if given.ndim != 1 or given.size != len(graphs):
-            raise InputError(f"y: expected one class for each of {len(graphs)} graphs, found the shape {given.shape}")
+        given = _classes(graphs.labels if y is None else y, graphs)
         self.classes_, numbers = np.unique(given, return_inverse=True)
         # Whole numbers are labels as they are, so that files say what the program's would.
         whole = given.dtype.kind in "iub" and np.all(np.abs(self.classes_.astype(np.int64)) < 2**31)
@@ -197,22 +214,29 @@ class GraphClassifier(_Estimator):
         self._fit(graphs)
         return self
 
-    def predict_proba(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[np.float64]:
-        """The probability of every class, averaged over ``draws`` of the random inputs: graphs × classes."""
+    def predict_proba(self, X: Any, draws: int = 16, *, seed: Optional[int] = None) -> NDArray[np.float64]:
+        """The probability of every class, averaged over ``draws`` of the random inputs: graphs × classes.
+
+        ``predict(X, draws=16)`` is the most probable class of these.
+        """
         return np.array(self._said(X, draws, seed).probabilities, dtype=np.float64)
 
     def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[Any]:
-        """The most probable class of every graph, as ``tyche predict --draws`` says it."""
+        """The most probable class of every graph, as ``tyche predict --draws`` says it: of one draw, where nobody asks
+        for more."""
         said = self._said(X, draws, seed)
         places = np.searchsorted(np.asarray(self.model_.labels), np.asarray(said.labels))
         return np.asarray(self.classes_[places])
 
     def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
         """The share of graphs whose class is right; y by default the labels of the graphs."""
+        self._fitted()
         graphs = as_set(X)
-        truth = graphs.labels if y is None else np.asarray(y)
-        if truth is None:
+        if y is None and graphs.labels is None:
             raise InputError("the graphs have no labels: give them as y")
+        truth = _classes(graphs.labels if y is None else y, graphs)
+        if len(graphs) == 0:
+            raise InputError("there are no graphs to score")
         return float(np.mean(self.predict(graphs, draws) == truth))
 
     def save(self, path: Path) -> None:
@@ -282,7 +306,7 @@ class GraphRegressor(_Estimator):
             raise InputError("the graphs have no real targets: give them as y")
         self.n_targets_ = 1
         if y is not None:
-            graphs = graphs.with_targets(np.asarray(y, dtype=np.float32))
+            graphs = graphs.with_targets(y)
         assert graphs.targets is not None
         self.n_targets_ = graphs.targets.shape[1]
         self._fit(graphs)
@@ -295,11 +319,17 @@ class GraphRegressor(_Estimator):
 
     def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
         """R², averaged over targets where there are several; y by default the targets of the graphs."""
+        self._fitted()
         graphs = as_set(X)
-        truth = graphs.targets if y is None else np.asarray(y, dtype=np.float64)
-        if truth is None:
+        if y is None and graphs.targets is None:
             raise InputError("the graphs have no real targets: give them as y")
-        truth = np.asarray(truth, dtype=np.float64).reshape(len(graphs), -1)
+        truth = numbers(graphs.targets if y is None else y, "y").astype(np.float64)
+        if truth.ndim not in (1, 2) or len(truth) != len(graphs) or truth.size != len(graphs) * self.n_targets_:
+            raise InputError(f"y: expected a row of {self.n_targets_} for each of {len(graphs)} graphs, found the shape "
+                             f"{truth.shape}")
+        if len(graphs) == 0:
+            raise InputError("there are no graphs to score")
+        truth = truth.reshape(len(graphs), -1)
         error = self.predict(graphs, draws).reshape(truth.shape) - truth
         spread = truth - np.nanmean(truth, axis=0)
         return float(np.mean(1 - np.nansum(error**2, axis=0) / np.nansum(spread**2, axis=0)))
@@ -317,6 +347,7 @@ class GraphRegressor(_Estimator):
         out = cls(**_params_of(model, cls._names()))
         out.model_ = model
         out.n_iter_ = model.epoch
+        out.n_targets_ = model.config["model"]["classes"]
         return out
 
 

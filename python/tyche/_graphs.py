@@ -18,22 +18,43 @@ if TYPE_CHECKING:
 Index = Union[int, "np.integer[Any]"]
 
 
-def _contiguous(values: Any, dtype: Any, what: str) -> Optional[NDArray[Any]]:
-    """An array as the library reads it. Numbers that the type cannot hold are errors."""
-    if values is None:
-        return None
-    given = np.asarray(values)
+def numbers(values: Any, what: str) -> NDArray[Any]:
+    """An array of numbers, of whatever type; a tensor of PyTorch's too. Anything else is an error that says ``what``."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    try:
+        given = np.asarray(values)
+    except (TypeError, ValueError) as error:  # lists of unequal lengths
+        raise InputError(f"{what}: expected an array of numbers: {error}") from None
     if given.size and given.dtype.kind not in "buif":
-        raise InputError(f"{what}: expected numbers, found {given.dtype}")
+        # tolist: NumPy 2 would print np.str_('C').
+        raise InputError(f"{what}: expected numbers, found {given.ravel()[:1].tolist()[0]!r}")
+    return given
+
+
+def contiguous(values: Any, dtype: Any, what: str) -> NDArray[Any]:
+    """An array as the library reads it. Numbers that the type cannot hold are errors."""
+    given = numbers(values, what)
     kind = np.dtype(dtype).kind
     if kind in "iu" and given.size:
-        if given.dtype.kind == "f" and not np.all(given == np.floor(given)):
-            raise InputError(f"{what}: expected whole numbers, found {given[given != np.floor(given)].flat[0]}")
+        if given.dtype.kind == "f":
+            broken = ~(np.isfinite(given) & (given == np.floor(given)))
+            if broken.any():
+                raise InputError(f"{what}: expected whole numbers, found {given[broken].flat[0]}")
         limits = np.iinfo(dtype)
-        low, high = given.min(), given.max()
+        low, high = int(given.min()), int(given.max())
         if low < limits.min or high > limits.max:
             raise InputError(f"{what}: expected numbers from {limits.min} to {limits.max}, found {low} to {high}")
     return np.ascontiguousarray(given, dtype=dtype)
+
+
+def _contiguous(values: Any, dtype: Any, what: str) -> Optional[NDArray[Any]]:
+    """The same of what may be None."""
+    return None if values is None else contiguous(values, dtype, what)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 class GraphSet(Sequence["Graph"]):
@@ -120,7 +141,7 @@ class GraphSet(Sequence["Graph"]):
         from_, to = np.ascontiguousarray(ends[0]), np.ascontiguousarray(ends[1])
         c = _library.Graphs(
             size=ctypes.sizeof(_library.Graphs), graphs=graphs, nodes=nodes, edges=edges, both_ways=int(both_ways),
-            from_=_library.pointer(from_), to=_library.pointer(to), name=name.encode(),
+            from_=_library.pointer(from_), to=_library.pointer(to), name=_library.text_bytes(name, "name"),
             attribute_columns=columns.get("attributes", 0), edge_attribute_columns=columns.get("edge_attributes", 0),
             target_columns=columns.get("targets", 0),
             **{key: _library.pointer(array) for key, array in a.items()},
@@ -191,7 +212,7 @@ class GraphSet(Sequence["Graph"]):
         return (len(self),)
 
     def __repr__(self) -> str:
-        parts = [f"{len(self)} graphs", f"{self.num_nodes} nodes", f"{self.num_edges} edges"]
+        parts = [_counted(len(self), "graph"), _counted(self.num_nodes, "node"), _counted(self.num_edges, "edge")]
         parts += ["labels"] if self._has("labels") else []
         parts += ["targets"] if self._has("targets") else []
         return f"GraphSet({self.name!r}, {', '.join(parts)})"
@@ -203,8 +224,17 @@ class GraphSet(Sequence["Graph"]):
 
     def _array(self, name: str) -> NDArray[Any]:
         if name not in self._arrays:
-            self._arrays[name] = self._slice(name) if self._is_slice() else self._handle.array(name)
+            if self._owner is not None and len(self) == 0:
+                self._arrays[name] = self._none_of(name)
+            else:
+                self._arrays[name] = self._slice(name) if self._is_slice() else self._handle.array(name)
         return self._arrays[name]
+
+    def _none_of(self, name: str) -> NDArray[Any]:
+        """Of no graphs at all."""
+        assert self._owner is not None
+        whole = self._owner._array(name)
+        return whole[:1] if name in ("ptr", "offsets") else whole[:, :0] if name == "edge_index" else whole[:0]
 
     def _is_slice(self) -> bool:
         """Neighbouring graphs of another set, in order: their arrays are parts of its own."""
@@ -283,6 +313,8 @@ class GraphSet(Sequence["Graph"]):
     def __getitem__(self, at: Union[slice, Sequence[int], NDArray[Any]]) -> "GraphSet": ...
 
     def __getitem__(self, at: Any) -> Union["Graph", "GraphSet"]:
+        if isinstance(at, tuple) and len(at) == 2 and at[1] is Ellipsis:
+            at = at[0]  # as scikit-learn asks from 1.3 on
         if isinstance(at, (int, np.integer)) and not isinstance(at, (bool, np.bool_)):
             number = int(at) + (len(self) if at < 0 else 0)
             if not 0 <= number < len(self):
@@ -302,8 +334,11 @@ class GraphSet(Sequence["Graph"]):
 
     def _chosen(self, at: Any) -> NDArray[np.uint64]:
         """The graphs that a list of numbers or a mask names."""
-        given = np.asarray(at)
-        if given.size == 0:
+        try:
+            given = np.empty((), object) if isinstance(at, tuple) else np.asarray(at)
+        except ValueError:  # lists of unequal lengths
+            given = np.empty((), object)
+        if given.ndim == 1 and given.size == 0:
             return np.empty(0, np.uint64)
         if given.ndim != 1 or given.dtype.kind not in "iub":
             raise InputError(f"expected a number, a slice, a list of numbers or a mask, found {at!r}")
@@ -341,7 +376,8 @@ class GraphSet(Sequence["Graph"]):
 
     def write(self, path: Union[str, "os.PathLike[str]"], format: str = "gin") -> None:
         """Writes a file (or folder) in one of the formats of docs/formats.md."""
-        _library.call("tyche_set_write", self._handle, _library.path_bytes(path), format.encode())
+        _library.call("tyche_set_write", self._handle, _library.path_bytes(path),
+                      _library.text_bytes(format, "format"))
 
     def to_networkx(self) -> "List[networkx.Graph]":
         """One NetworkX graph per graph."""
@@ -487,7 +523,7 @@ class Graph:
 
     def __repr__(self) -> str:
         label = "" if self.label is None else f", label {self.label}"
-        return f"Graph({self.num_nodes} nodes, {self.num_edges} edges{label})"
+        return f"Graph({_counted(self.num_nodes, 'node')}, {_counted(self.num_edges, 'edge')}{label})"
 
     def _repr_svg_(self) -> str:
         from . import _display

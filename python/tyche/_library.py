@@ -163,7 +163,12 @@ def _check(status: int) -> None:
 
 
 def _beside_main(work: Callable[[], T], stop: Callable[[], None]) -> T:
-    """work() in a thread of its own, so that this one can hear Ctrl-C; on Ctrl-C asks it to stop, and waits."""
+    """work() in a thread of its own, so that this one can hear Ctrl-C (or what another signal's handler raises); then it
+    asks it to stop, and waits.
+
+    It always waits: a thread left behind in the library would come back to an interpreter that may be gone. Another
+    Ctrl-C asks everything in the library to end, wherever it is.
+    """
     if threading.current_thread() is not threading.main_thread():
         return work()
     done = threading.Event()
@@ -178,13 +183,20 @@ def _beside_main(work: Callable[[], T], stop: Callable[[], None]) -> T:
         finally:
             done.set()
 
-    threading.Thread(target=run, name="tyche", daemon=True).start()
-    try:
-        done.wait()
-    except KeyboardInterrupt:
-        stop()
-        done.wait()
-        raise
+    thread = threading.Thread(target=run, name="tyche", daemon=True)
+    pressed: List[BaseException] = []
+    while not done.is_set():
+        try:
+            if thread.ident is None:
+                thread.start()
+            done.wait()
+        except BaseException as error:  # noqa: B036 - raised when the thread is done
+            if thread.ident is None:
+                raise
+            (interrupt if pressed else stop)()
+            pressed.append(error)
+    if pressed:
+        raise pressed[0]
     if failure:
         raise failure[0]
     return result[0]
@@ -277,6 +289,16 @@ def path_bytes(path: Any) -> bytes:
     out = os.fsencode(path)
     if b"\0" in out:
         raise InputError(f"{path!r} is no path: it has a zero byte in it")
+    return out
+
+
+def text_bytes(text: Any, what: str) -> bytes:
+    """Text as the library takes it."""
+    if not isinstance(text, str):
+        raise InputError(f"{what}: expected text, found {text!r}")
+    out = text.encode("utf-8", "backslashreplace")
+    if b"\0" in out:
+        raise InputError(f"{what}: there is a zero byte in {text!r}")
     return out
 
 

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from . import _library
 from ._convert import as_graph, as_set
 from ._errors import InputError
-from ._graphs import Graph, GraphSet
+from ._graphs import Graph, GraphSet, contiguous
+
+
+#: Nodes that are looked at before anybody could press Ctrl-C; a thread to hear it would take longer than they do.
+AT_ONCE = 10000
 
 
 class Comparison(NamedTuple):
@@ -74,7 +78,7 @@ def colours(graphs: Any, rounds: Optional[int] = None, threads: int = 0) -> NDAr
     """
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
     how = _library.options(rounds=rounds, threads=threads)
-    return _library.handle("tyche_colours", own._handle, how, stoppable=True).array("colours")
+    return _library.handle("tyche_colours", own._handle, how, stoppable=own.num_nodes > AT_ONCE).array("colours")
 
 
 def individualise(graphs: Any, depth: Union[int, str] = "leaf", draws: int = 1, seed: int = 1, *,
@@ -163,8 +167,9 @@ def random_columns(graphs: Any, random: str = "colours", *, depth: Union[int, st
     1.0
     """
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
-    numbers = None if ids is None else np.ascontiguousarray(ids, dtype=np.uint32).reshape(-1)
+    numbers = None if ids is None else contiguous(ids, np.uint32, "ids").reshape(-1)
     how = _library.options(random=random, depth=depth, columns=columns, rni_dist=rni_dist, seed=seed, epoch=epoch,
                            fold=fold, threads=threads)
     return _library.handle("tyche_random_columns", own._handle, how, _library.pointer(numbers),
-                           0 if numbers is None else numbers.size, stoppable=True).array("columns")
+                           0 if numbers is None else numbers.size,
+                           stoppable=own.num_nodes > AT_ONCE).array("columns")

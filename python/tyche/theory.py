@@ -34,7 +34,7 @@ class Compiled(Answer):
 
     def _repr_svg_(self) -> str:
         how = _library.options(svg=True)
-        return str(_library.handle("tyche_theory_compile", self.formula.encode(), how, 0, 0).info()["svg"])
+        return str(_library.handle("tyche_theory_compile", _library.text_bytes(self.formula, "formula"), how, 0, 0).info()["svg"])
 
 
 def check(formula: str, graph: Any) -> Answer:
@@ -48,7 +48,7 @@ def check(formula: str, graph: Any) -> Answer:
     False
     """
     own = as_graph(graph)
-    return Answer(_library.handle("tyche_theory_check", formula.encode(), *own._where(), stoppable=True).info())
+    return Answer(_library.handle("tyche_theory_check", _library.text_bytes(formula, "formula"), *own._where(), stoppable=True).info())
 
 
 def compile(formula: str, graph: Any = None, *, out: Optional[Path] = None) -> Compiled:  # noqa: A001
@@ -64,7 +64,7 @@ def compile(formula: str, graph: Any = None, *, out: Optional[Path] = None) -> C
     own = None if graph is None else as_graph(graph)
     where = (0, 0) if own is None else own._where()
     how = _library.options(out=None if out is None else os.fspath(out))
-    return Compiled(formula, _library.handle("tyche_theory_compile", formula.encode(), how, *where, stoppable=True).info())
+    return Compiled(formula, _library.handle("tyche_theory_compile", _library.text_bytes(formula, "formula"), how, *where, stoppable=True).info())
 
 
 def approximate(function: Union[str, List[str]], n: int = 4, *, delta: float = 0.1, trials: int = 1000,

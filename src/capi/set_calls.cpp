@@ -290,8 +290,17 @@ tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* 
   return answer(out, [&] {
     const auto object = set_of(set);
     const TemporaryFolder folder;
-    write_graphs(folder.path() / "graphs.txt", object->set(), Format::gin);
-    return certify((folder.path() / "graphs.txt").string(), options);
+    const std::string path = (folder.path() / "graphs.txt").string();
+    write_graphs(path, object->set(), Format::gin);
+    try {
+      return certify(path, options);
+    } catch (const InputError& error) {  // which would name a file that nobody knows
+      std::string what = error.what();
+      for (std::size_t at = what.find(path); at != std::string::npos; at = what.find(path)) {
+        what.replace(at, path.size(), object->dataset().name);
+      }
+      throw InputError(what);
+    }
   });
 }
 

@@ -185,10 +185,10 @@ std::shared_ptr<Object> individualise(const SetObject& set, const char* json) {
   for (const Graph& graph : graphs) first.push_back(first.back() + graph.num_nodes());
   std::vector<std::uint32_t> ranks(paths.draws * set.nodes()), steps(paths.draws * graphs.size()), classes = steps;
   parallel_for(graphs.size(), options.threads(), [&](std::size_t g) {
-    if (interrupted()) throw Interrupted("stopped before all paths were drawn");
     wl::Individualiser walk(graphs[g], paths.cell);
     wl::Path path;
     for (std::uint32_t r = 0; r < paths.draws; ++r) {
+      if (interrupted()) throw Interrupted("stopped before all paths were drawn");
       walk.draw(wl::choices_of(paths, r, static_cast<std::uint32_t>(g)), paths.depth, path);
       std::copy(path.ranks.begin(), path.ranks.end(),
                 ranks.begin() + static_cast<std::ptrdiff_t>(r * set.nodes() + first[g]));

@@ -23,7 +23,6 @@
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "support/share.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -43,6 +42,7 @@ struct Arguments {
   std::string engine = "auto";
   bool resume = false;
   bool list = false;
+  bool show = false;
 };
 
 std::string engine_of(const Arguments& a) { return experiments::engine_of_device(a.device.engine_name(a.engine)); }
@@ -70,7 +70,8 @@ std::vector<Experiment> load(const Arguments& a) {
   return out;
 }
 
-/// What each experiment costs here alone, and each profile with trials that several experiments share counted once.
+/// What each experiment costs here alone, and those that `reproduce` would run together, with trials that several of
+/// them share counted once. Without names these are the paper's; the others are listed below.
 void list(const Arguments& a) {
   const unsigned threads = resolve_threads(a.common.threads);
   experiments::CostModel cost(engine_of(a), threads);
@@ -80,19 +81,21 @@ void list(const Arguments& a) {
   for (const char* profile : experiments::kProfiles) {
     std::set<std::string> counted;
     double together = 0;
-    std::size_t listed = 0;
+    std::size_t listed = 0, alone = 0;
     const auto add = [&](const Experiment& e) {
       if (e.rows.empty()) return;
       ++listed;
-      double seconds = 0;
-      std::size_t trials = 0;
+      auto [trials, seconds] = cost.winners(e);
+      alone += trials;  // shared by none
+      together += seconds;
       for (const experiments::Row& row : e.rows) {
         const double fold_seconds = cost.fold_seconds(e.data, row.config);
-        seconds += fold_seconds * row.folds_run;
-        trials += row.folds_run;
+        const std::uint32_t folds = cost.folds(e, row);
+        seconds += fold_seconds * folds;
+        trials += folds;
         train::RunConfig config = row.config;
         config.data.hash = e.data.name();
-        for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
+        for (std::uint32_t fold = 0; fold < folds; ++fold) {
           config.folds.only = fold;
           if (counted.insert(experiments::trial_key(config)).second) together += fold_seconds;
         }
@@ -108,17 +111,35 @@ void list(const Arguments& a) {
                       {"trials", trials},
                       {"estimated_seconds", seconds}});
     };
-    for (const std::string& name : a.names.empty() ? experiments::catalogue() : a.names) {
-      for (const Experiment& e : experiments::load_experiments(experiments::find_experiment(name), profile)) add(e);
-    }
+    const auto add_all = [&](const std::vector<std::string>& names) {
+      for (const std::string& name : names) {
+        for (const Experiment& e : experiments::load_experiments(experiments::find_experiment(name), profile)) add(e);
+      }
+    };
+    std::vector<std::string> together_names = a.names.empty() ? experiments::paper_experiments() : a.names;
+    add_all(together_names);
     if (listed > 1) {
-      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n\n", "together", profile, "", counted.size(),
+      text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", "together", profile, "", counted.size() + alone,
                           format_duration(together), "trials that several need run once");
     }
+    if (a.names.empty()) {
+      std::vector<std::string> others = experiments::catalogue();
+      std::erase_if(others, [&](const std::string& name) {
+        return std::find(together_names.begin(), together_names.end(), name) != together_names.end();
+      });
+      add_all(others);
+    }
+    if (listed > 1) text += "\n";
   }
   if (a.common.json) return print_json(json);
   print(text + fmt::format("Times are estimates for {} thread{} of this machine, from a short timing.\n", threads,
                            threads == 1 ? "" : "s"));
+}
+
+/// The files themselves: what comes with the program is inside it, and a file of one's own is best begun from one.
+void show(const Arguments& a) {
+  if (a.names.empty()) throw InputError("--show prints the experiments that are named: name one (see --list)");
+  for (const std::string& name : a.names) print(experiments::find_experiment(name).text);
 }
 
 std::string command_line(const Arguments& a) {
@@ -136,6 +157,7 @@ std::string command_line(const Arguments& a) {
 
 void run(Arguments a) {
   if (a.list) return list(a);
+  if (a.show) return show(a);
   if (a.out.empty()) throw InputError("--out is required: the folder for data, trials and records");
   experiments::check_profile(a.profile);
   const experiments::Ranks ranks;
@@ -143,7 +165,7 @@ void run(Arguments a) {
   std::FILE* progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
   const auto start = std::chrono::steady_clock::now();
 
-  const experiments::Paper paper = experiments::load_paper(share_folder() / "experiments" / "paper");
+  const experiments::Paper paper = experiments::load_paper();
   experiments::Plan plan;
   experiments::PlanOptions options{.engine = engine_of(a), .threads = a.common.threads, .progress = progress};
   // Rank 0 makes the data; the others read it when it is there.
@@ -221,14 +243,17 @@ void add_reproduce(CLI::App& root) {
       ->type_name("MODEL");
   app.add_flag("--resume", a->resume, "Go on with trials that were begun and did not end");
   app.add_flag("--list", a->list, "Say what each experiment costs here, from a short timing, and run nothing");
+  app.add_flag("--show", a->show,
+               "Print the files of the experiments named, to begin one of your own from, and run nothing");
   a->common.add_threads(app);
   a->common.add_json(app);
   a->common.add_quiet(app);
   app.footer(
       "Example: tyche reproduce --list\n"
+      "         tyche reproduce --show table1 > mine.toml\n"
       "         tyche reproduce table1 exp-curves --profile quick --out out\n"
       "         tyche reproduce mine.toml --out out\n"
-      "         mpirun -n 4 tyche reproduce --profile paper --out out      (docs/cluster.md)\n"
+      "         mpirun -n 4 tyche reproduce --profile paper --out out      four processes: docs/cluster.md\n"
       "docs/experiments.md says how to write an experiment.");
   app.callback([a] { run(*a); });
 }

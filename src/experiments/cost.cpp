@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "datasets/generate.hpp"
+#include "datasets/split.hpp"
 #include "experiments/plan.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
@@ -129,6 +130,25 @@ double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& as
   const double train = asked.folds.count == 1 ? graphs : (graphs - test) * (1 - asked.folds.validation);
   // A forward pass is a third of a training step.
   return at->second * (train + test * asked.training.eval_draws / (3.0 * asked.training.eval_every));
+}
+
+std::uint32_t CostModel::folds(const Experiment& experiment, const Row& row) {
+  if (experiment.data.split.empty()) return row.folds_run;
+  const auto all = datasets::read_split(experiment.data.split, sample(experiment.data).graphs);
+  return static_cast<std::uint32_t>(all.size());
+}
+
+CostModel::Cost CostModel::winners(const Experiment& experiment) {
+  Cost cost;
+  if (!experiment.nested) return cost;
+  std::map<std::string, double> dearest;  // a model's, over its folds
+  for (const Row& row : experiment.rows) {
+    const auto [at, fresh] = dearest.try_emplace(row.model, 0);
+    if (fresh) cost.trials += std::size_t{experiment.repeats} * folds(experiment, row);
+    at->second = std::max(at->second, folds(experiment, row) * fold_seconds(experiment.data, row.config));
+  }
+  for (const auto& model : dearest) cost.seconds += experiment.repeats * model.second;
+  return cost;
 }
 
 }  // namespace tyche::experiments

@@ -28,6 +28,16 @@ class CostModel {
     return config.training.epochs * epoch_seconds(data, config);
   }
 
+  /// How many folds of a row are trained: as many as its data's split has, where there is one.
+  [[nodiscard]] std::uint32_t folds(const Experiment& experiment, const Row& row);
+
+  struct Cost {
+    std::size_t trials = 0;
+    double seconds = 0;
+  };
+  /// What nested selection trains once its candidates are compared; the dearest are taken to win. Else nothing.
+  [[nodiscard]] Cost winners(const Experiment& experiment);
+
  private:
   struct Sample {
     datasets::Dataset dataset;

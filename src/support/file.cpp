@@ -148,11 +148,14 @@ FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+bool is_temporary(const std::filesystem::path& path) {
+  return path.filename().string().find(kTemporary) != std::string::npos;
+}
+
 void remove_temporaries(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().find(kTemporary) == std::string::npos) continue;
-    std::filesystem::remove(entry.path(), ignored);
+    if (is_temporary(entry.path())) std::filesystem::remove(entry.path(), ignored);
   }
 }
 

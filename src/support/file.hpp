@@ -77,6 +77,9 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+/// Whether a path is named as an AtomicFile names what it has not put in place yet.
+[[nodiscard]] bool is_temporary(const std::filesystem::path& path);
+
 /// Removes what killed processes left of AtomicFiles in a folder; a folder that is not there is fine. Only for who
 /// holds the folder's lock: a living process may be writing such a file.
 void remove_temporaries(const std::filesystem::path& folder);

@@ -13,7 +13,9 @@ namespace {
 std::string whole_lines(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return {};
   std::string text = read_file(path);
-  text.resize(text.rfind('\n') + 1);  // npos + 1 is 0
+  const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
+  check_torn_line(std::string_view(text).substr(whole), path.string(), "last line");
+  text.resize(whole);
   return text;
 }
 

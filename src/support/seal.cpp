@@ -73,6 +73,8 @@ std::optional<Sealed> toml_parts(std::string_view text) {
   return Sealed{text.substr(0, line), digits};
 }
 
+bool fits(const Sealed& sealed) { return sealed.digits == fmt::format("{:016x}", hash_bytes(sealed.content)); }
+
 }  // namespace
 
 std::uint64_t checksum(std::string_view bytes) {
@@ -110,10 +112,18 @@ std::string seal_toml(std::string text) {
   return std::move(text) + fmt::format("{}{:016x}\n", kComment, hash);
 }
 
+void check_torn_line(std::string_view rest, std::string_view name, std::string_view place) {
+  if (rest.empty()) return;
+  const std::optional<Sealed> sealed = json_parts(rest.substr(0, rest.size() - 1));
+  if (!sealed || !fits(*sealed)) return;
+  throw InputError::at(
+      name, place, fmt::format("is damaged: a newline became byte {:#04x}", static_cast<unsigned char>(rest.back())));
+}
+
 void check_seal(std::string_view text, std::string_view name, std::string_view place) {
   std::optional<Sealed> sealed = toml_parts(text);
   if (!sealed) sealed = json_parts(text);
-  if (!sealed || sealed->digits == fmt::format("{:016x}", hash_bytes(sealed->content))) return;
+  if (!sealed || fits(*sealed)) return;
   throw InputError::at(name, place,
                        "is damaged: its checksum does not fit what it says (who changed it on purpose takes 'check' "
                        "out of it)");

@@ -29,4 +29,8 @@ namespace tyche {
 /// Throws InputError (`name`, `place`) where the text, JSON or TOML, has a checksum that does not fit.
 void check_seal(std::string_view text, std::string_view name, std::string_view place = "");
 
+/// Of a file of sealed lines, what stands behind its last newline. Nothing, or what a kill left of a line, passes and
+/// is for the reader to leave out; a whole line whose newline became another byte throws InputError (`name`, `place`).
+void check_torn_line(std::string_view rest, std::string_view name, std::string_view place);
+
 }  // namespace tyche

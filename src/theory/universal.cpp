@@ -262,13 +262,13 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
   const std::uint64_t chunks = (options.trials + kChunk - 1) / kChunk;
   std::vector<std::uint32_t> right(report.classes.size() * chunks, 0);
   parallel_for(right.size(), options.threads, [&](std::size_t task) {
-    if (interrupted()) throw Interrupted("stopped");
     const std::size_t c = task / chunks;
     const std::uint64_t begin = task % chunks * kChunk, end = std::min(options.trials, begin + kChunk);
     const Graph& graph = report.classes[c].graph;
     std::vector<double> numbers(graph.num_nodes()), output(graph.num_nodes());
     const auto workspace = workspaces.borrow();
     for (std::uint64_t trial = begin; trial < end; ++trial) {
+      if (interrupted()) throw Interrupted("stopped before all trials were made");
       Stream stream(derive_key(options.seed, Purpose::theory, kApproximateStream, static_cast<std::uint32_t>(c),
                                static_cast<std::uint32_t>(trial)));
       for (double& r : numbers) r = stream.uniform();

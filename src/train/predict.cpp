@@ -7,6 +7,7 @@
 
 #include "engine/core/outcome.hpp"
 #include "support/error.hpp"
+#include "support/progress.hpp"
 #include "train/features.hpp"
 #include "train/objective.hpp"
 
@@ -71,6 +72,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   const std::size_t classes = model.classes;
   std::vector<double> mean(all.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
   for (std::uint32_t r = 0; r < options.draws; ++r) {
+    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));
     engine::Draw draw;
     draw.seed = options.seed.value_or(checkpoint.config.training_seed());
     draw.fold = checkpoint.fold;

@@ -17,10 +17,6 @@ namespace {
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kSummary = "summary.json";
 
-bool is_temporary(const std::filesystem::path& path) {
-  return path.filename().string().find(".tmp-") != std::string::npos;
-}
-
 /// The graphs that are evaluated while a fold trains: the test part, unless its turn comes later, then the validation
 /// part.
 std::vector<std::uint32_t> evaluated(const datasets::Fold& fold, const RunConfig& config) {
@@ -86,10 +82,14 @@ RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
   for (const Difference& difference : differences(stored, asked)) {
     const bool cosine = stored.training.schedule.kind == engine::ScheduleKind::cosine;
     if (difference.key == "training.epochs" && asked.training.epochs > stored.training.epochs && !cosine) continue;
-    const char* why = difference.key == "training.epochs" ? cosine ? " (a cosine is spread over all epochs of a run)"
-                                                                   : " (a run can be lengthened, not shortened)"
-                      : difference.key == "data.hash"     ? " (the data's content changed)"
-                                                          : "";
+    std::string why;
+    if (difference.key == "training.epochs") {
+      why = cosine ? " (a cosine is spread over all epochs of a run)" : " (a run can be lengthened, not shortened)";
+    } else if (difference.key == "data.hash") {
+      why = fmt::format(" (the data's content changed: {})", asked.data.path);
+    } else if (difference.key == "folds.split_hash") {
+      why = fmt::format(" (the split's content changed: {})", asked.folds.split);
+    }
     list +=
         fmt::format("\n  {}: the run has {}, asked for {}{}", difference.key, difference.before, difference.after, why);
   }

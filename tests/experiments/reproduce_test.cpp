@@ -199,5 +199,30 @@ TEST_F(Reproduce, ListEstimatesWithoutRunning) {
   EXPECT_GT(json[0]["estimated_seconds"].get<double>(), 0);
 }
 
+TEST_F(Reproduce, ListCountsTheFoldsOfASplitAndTheRepeatsOfWinners) {
+  write_file(out("split.json"), R"([{"train": [0, 1], "validation": [2, 3], "test": [4, 5]},
+                                    {"train": [2, 3], "validation": [4, 5], "test": [0, 1]}])");
+  write_file(toml, R"(selection = "nested"
+repeats = 3
+[data]
+path = "graphs"
+split = "split.json"
+[defaults]
+training.epochs = 2
+model.width = 4
+model.layers = 1
+[[models]]
+name = "GCN"
+[grid]
+training.learning_rate = [1e-3, 1e-4]
+)");
+  ASSERT_EQ(run_program({"generate", "exp", "--pairs", "3", "--out", out("graphs")}).exit_code, 0);
+  const RunResult result = run_program({"reproduce", toml, "--list", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json[0]["trials"], 2 * 2 + 3 * 2);  // candidates, then the winner of each fold
+  EXPECT_GT(json[0]["estimated_seconds"].get<double>(), 0);
+}
+
 }  // namespace
 }  // namespace tyche::experiments

@@ -3,12 +3,12 @@
 
   tests/faults/harness.py PROGRAM [--runs N] [--seed S] [--only PART ...]
 
-N faults of each kind per job; N = 0: as many as there are calls, and 100 kills and flips. Exit code 1 where something
-was lost, or something wrong was read without a word. Needs gcc (the shim) and Python's standard library alone.
+N faults of each kind per job; N = 0: as many as there are calls, 100 kills, 100 flips per kind of file, 20 starts of
+two at once. Exit code 1 where something was lost, or something wrong was read without a word. jobs.py has the jobs,
+flips.py the flips, shim.c the calls that fail. Needs gcc (the shim) and Python's standard library alone.
 """
 import argparse
 import errno
-import json
 import os
 import random
 import re
@@ -19,65 +19,14 @@ import sys
 import tempfile
 import time
 
+from flips import Flips
+from jobs import call, contents, difference, make_data, make_jobs
+
 PARTS = ["kills", "disk", "errors", "flips", "two"]
 NAMED = re.compile(r"/[^\s:;']+")
 
 
-class Job:
-    """A command that makes a folder: begun, and taken up again, in the same words. Everything is done in WORK/run, so
-    that files that hold paths are equal, too."""
-
-    def __init__(self, work, name, words, good=(0,), shorter=None):
-        self.name = name
-        self.work = work
-        self.run = os.path.join(work, "run")
-        self.words = words
-        self.good = good
-        self.shorter = shorter  # makes a folder that is half done out of a whole one
-        self.whole = os.path.join(work, "whole-" + name)
-
-    def command(self):
-        return [w.replace("RUN", self.run) for w in self.words]
-
-
-def call(program, words, env=None, timeout=300):
-    return subprocess.run([program] + words, env=dict(os.environ, **(env or {})), timeout=timeout,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace")
-
-
-def without_times(value):
-    if isinstance(value, dict):
-        return {k: without_times(v) for k, v in value.items() if k not in ("seconds", "eval_seconds", "check")}
-    if isinstance(value, list):
-        return [without_times(v) for v in value]
-    return value
-
-
-def contents(folder, apart=()):
-    """Every file of a folder, byte for byte; where times are recorded, all but those. Logs have dates and stay out."""
-    files = {}
-    for where, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(where, name)
-            key = os.path.relpath(path, folder)
-            if name == "log.jsonl" or key in apart:
-                continue
-            with open(path, "rb") as file:
-                data = file.read()
-            if name == "metrics.jsonl":
-                data = [without_times(json.loads(line)) for line in data.decode().splitlines()]
-            elif name == "summary.json":
-                data = without_times(json.loads(data))
-            files[key] = data
-    return files
-
-
-def difference(a, b):
-    return sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
-
-
-class Harness:
+class Harness(Flips):
     def __init__(self, program, runs, seed):
         self.program = os.path.abspath(program)
         self.runs = runs
@@ -86,64 +35,16 @@ class Harness:
         where = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2**28 else None
         self.work = os.path.realpath(tempfile.mkdtemp(prefix="tyche-faults-", dir=where))
         self.counts = {}
-        self.refused = self.harmless = 0  # flips
         self.failures = []
         self.shim = os.path.join(self.work, "shim.so")
         here = os.path.dirname(os.path.abspath(__file__))
         subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", self.shim, os.path.join(here, "shim.c"), "-ldl"],
                        check=True)
-        self.jobs = self.make_jobs()
-
-    # ---- the jobs
+        make_data(self.work, self.must)
+        self.jobs = make_jobs(self.work, self.must)
 
     def path(self, *parts):
         return os.path.join(self.work, *parts)
-
-    def make_jobs(self):
-        data = self.path("data")
-        self.must(["generate", "exp", "--pairs", "6", "--planar-nodes", "12:1", "--seed", "1", "--out", data,
-                   "--threads", "1"])
-        self.must(["generate", "tseitin", "--base-nodes", "16", "--pairs", "3", "--no-certify", "--seed", "1", "--out",
-                   self.path("ladder"), "--threads", "1"])
-        with open(self.path("mine.toml"), "w") as file:
-            file.write('title = "Faults"\nshow = ["table"]\n[data]\ngenerate = "cexp"\npairs = 6\n'
-                       '[defaults]\nmodel.width = 8\nmodel.layers = 2\ntraining.batch = 4\nfolds.count = 3\n'
-                       'folds.run = 2\ntraining.epochs = 5\n[[models]]\nname = "GCN"\n[[models]]\nname = "RNI"\n'
-                       'model.rni = 0.5\n')
-        small = ["--width", "8", "--layers", "2", "--rni", "0.5", "--threads", "1", "--quiet"]
-
-        def cut_training(run):  # two epochs fewer
-            shutil.rmtree(run)
-            words = self.job("train").command()
-            words[words.index("--epochs") + 1] = "6"
-            self.must(words)
-
-        def cut_results(run):
-            path = os.path.join(run, "results.jsonl")
-            with open(path) as file:
-                lines = file.readlines()
-            with open(path, "w") as file:
-                file.writelines(lines[:len(lines) // 2])
-
-        def cut_trials(run):
-            trials = os.path.join(run, "trials")
-            shutil.rmtree(os.path.join(trials, sorted(os.listdir(trials))[0]))
-
-        return [
-            Job(self.work, "generate", ["generate", "exp", "--pairs", "40", "--planar-nodes", "12:1", "--seed", "1",
-                                        "--out", "RUN", "--threads", "1", "--quiet"]),
-            Job(self.work, "train", ["train", "--data", data, "--out", "RUN", "--resume", "--epochs", "8", "--folds", "2",
-                                     "--batch", "4"] + small, shorter=cut_training),
-            Job(self.work, "distinguish", ["distinguish", data, "--out", "RUN", "--resume", "--epochs", "8", "--draws",
-                                           "16", "--train-draws", "2", "--seeds", "3"] + small, (0, 1), cut_results),
-            Job(self.work, "together", ["distinguish", data, "--together", "--out", "RUN", "--resume", "--epochs", "20",
-                                        "--draws", "16", "--train-draws", "2", "--seeds", "2"] + small, (0, 1), cut_results),
-            Job(self.work, "reproduce", ["reproduce", self.path("mine.toml"), "--out", "RUN", "--resume", "--threads", "1",
-                                         "--quiet"], shorter=cut_trials),
-        ]
-
-    def job(self, name):
-        return next(job for job in self.jobs if job.name == name)
 
     def must(self, words, good=(0,)):
         result = call(self.program, words)
@@ -216,9 +117,10 @@ class Harness:
             self.finish(job, f"{job.name} after {lives} kills")
 
     def shimmed(self, job, kind, at, error=errno.EIO, sticky=False):
-        return {"LD_PRELOAD": self.shim, "TYCHE_FAULT_UNDER": job.run, "TYCHE_FAULT_CALL": kind,
-                "TYCHE_FAULT_AT": str(at), "TYCHE_FAULT_ERRNO": str(error), "TYCHE_FAULT_STICKY": "1" if sticky else "0",
-                "TYCHE_FAULT_COUNT": self.path("count")}
+        under = self.work if kind == "read" else job.run  # data, splits and experiments lie beside the run
+        return {"LD_PRELOAD": self.shim, "TYCHE_FAULT_UNDER": under, "TYCHE_FAULT_CALL": kind,
+                "TYCHE_FAULT_AT": str(at), "TYCHE_FAULT_ERRNO": str(error),
+                "TYCHE_FAULT_STICKY": "1" if sticky else "0", "TYCHE_FAULT_COUNT": self.path("count")}
 
     def begin_from(self, job, half):
         shutil.rmtree(job.run, ignore_errors=True)
@@ -266,111 +168,9 @@ class Harness:
     def errors(self, job):
         for kind in ("write", "rename", "fsync"):
             self.calls_fail(job, "EIO", kind, errno.EIO, False, False)
-        if job.shorter:
+        if job.shorter:  # reads its own files back, too
             self.make_half(job)
             self.calls_fail(job, "EIO", "read", errno.EIO, False, True)
-
-    def flip(self, path):
-        with open(path, "r+b") as file:
-            data = file.read()
-            if not data:
-                return None
-            at = self.random.randrange(len(data))
-            bit = self.random.randrange(8)
-            file.seek(at)
-            file.write(bytes([data[at] ^ (1 << bit)]))
-        return f"byte {at}, bit {bit}"
-
-    def flips_in(self, name, make, file, words, good, compare):
-        """Flips in one file: the reader refuses and names it, or gives what it gives without the flip."""
-        make()
-        result = call(self.program, words)
-        expected = compare(result)
-        if result.returncode not in good:
-            return self.fail(name, "fails without a flip", result)
-        for _ in range(self.runs or 100):
-            make()
-            where = self.flip(file)
-            if where is None:
-                continue
-            result = call(self.program, words)
-            label = f"{name}, {os.path.basename(file)}: {where}"
-            self.count("flips", os.path.basename(re.sub(r"[0-9a-f]{16}|\d+", "N", os.path.basename(file))), "flips")
-            if result.returncode < 0:
-                self.fail(label, f"ended by signal {-result.returncode}", result)
-            elif result.returncode in good:
-                if compare(result) != expected:
-                    self.fail(label, "was read, and something else came of it", result)
-                else:
-                    self.harmless += 1
-            elif result.returncode == 2 and os.path.basename(file) in result.stderr:
-                self.refused += 1
-            else:
-                self.fail(label, "the refusal does not name the file", result)
-
-    def flips(self, job):
-        if job.name == "generate":
-            return self.flips_in_data()
-        self.make_half(job)
-        half = self.path("half-" + job.name)
-        files = sorted(os.path.join(w, n) for w, _, names in os.walk(half) for n in names)
-        seen = set()
-        for file in files:
-            kind = re.sub(r"[0-9a-f]{16}|\d+", "N", os.path.relpath(file, half))
-            if kind in seen:
-                continue
-            seen.add(kind)
-            target = os.path.join(job.run, os.path.relpath(file, half))
-            key = os.path.relpath(file, half)
-            # Taken up again.
-            self.flips_in(job.name, lambda: self.begin_from(job, True), target, job.command(), job.good,
-                          lambda r: difference(contents(job.run, (key,)), {k: v for k, v in job.expected.items() if k != key}))
-            # Shown in a report.
-            page = self.path("report.csv")
-
-            def shown(result):
-                if not os.path.exists(page):
-                    return None
-                with open(page, "rb") as opened:
-                    data = opened.read()
-                os.remove(page)
-                return data
-            if os.path.basename(file) not in ("graphs.txt", "manifest.json", "network-1.safetensors"):
-                self.flips_in(job.name + " report", lambda: self.begin_from(job, True), target,
-                              ["report", job.run, "--format", "csv", "--out", page], (0,), shown)
-            if file.endswith("last.safetensors") and job.name == "train":
-                self.flips_in("predict", lambda: self.begin_from(job, True), target,
-                              ["predict", "--checkpoint", target, "--data", self.path("data"), "--json"], (0,),
-                              lambda r: r.stdout)
-
-    def flips_in_data(self):
-        copy = self.path("copy")
-
-        def make():
-            shutil.rmtree(copy, ignore_errors=True)
-            shutil.rmtree(self.path("run"), ignore_errors=True)
-            shutil.copytree(self.path("data"), copy)
-        words = ["train", "--data", copy, "--out", self.path("run"), "--epochs", "1", "--folds", "2", "--batch", "4",
-                 "--width", "8", "--layers", "2", "--rni", "0.5", "--threads", "1", "--quiet"]
-        for name in ("graphs.txt", "manifest.json"):
-            self.flips_in("data", make, os.path.join(copy, name), words, (0,), lambda r: contents(self.path("run")))
-        # Colour classes of sets, which a damaged file makes the program find again.
-        cache, spare = self.path("cache"), self.path("cache-spare")
-        words = ["train", "--data", self.path("ladder"), "--model", "gcn3", "--out", self.path("run"), "--epochs", "1",
-                 "--width", "4", "--layers", "2", "--folds", "2", "--fold", "0", "--threads", "1", "--quiet", "--cache",
-                 cache]
-        self.must(words)
-        os.rename(cache, spare)
-
-        def make_cache():
-            shutil.rmtree(cache, ignore_errors=True)
-            shutil.rmtree(self.path("run"), ignore_errors=True)
-            shutil.copytree(spare, cache)
-        kept = self.runs
-        self.runs = min(kept or 100, 20)  # each is two seconds of colouring
-        self.flips_in("sets", make_cache, os.path.join(cache, os.listdir(spare)[0]), words, (0,),
-                      lambda r: contents(self.path("run")))
-        self.runs = kept
 
     def two(self, job):
         for _ in range(min(self.runs or 20, 20)):

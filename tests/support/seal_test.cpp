@@ -54,6 +54,16 @@ TEST(Seal, NoticesEveryChangedByteThatChangesWhatIsSaid) {
   }
 }
 
+TEST(Seal, ATornLineIsNoDamageButALineWhoseNewlineChangedIs) {
+  const std::string line = seal_json(R"({"a":1})");
+  for (std::size_t kept = 0; kept <= line.size(); ++kept)
+    EXPECT_NO_THROW(check_torn_line(line.substr(0, kept), "x", ""));
+  for (int bit = 0; bit < 8; ++bit) {
+    EXPECT_THAT([&] { check_torn_line(line + static_cast<char>('\n' ^ (1 << bit)), "x.jsonl", "line 2"); },
+                ThrowsMessage<InputError>(HasSubstr("x.jsonl: line 2: is damaged")));
+  }
+}
+
 TEST(Seal, OfTomlIsACommentOnTheLastLine) {
   const std::string text = seal_toml("a = 1\n");
   EXPECT_THAT(text, testing::StartsWith("a = 1\n# check "));

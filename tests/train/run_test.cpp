@@ -344,11 +344,15 @@ TEST(ResumedConfig, ListsEverythingThatDiffers) {
   asked.model.rni = 1;
   asked.training.epochs = 3;
   asked.data.hash = "0000000000000000";
+  asked.data.path = "my/graphs.txt";
+  asked.folds.split_hash = "1111111111111111";
+  asked.folds.split = "my/split.json";
   EXPECT_THAT([&] { (void)resumed_config(stored, asked); },
               ThrowsMessage<InputError>(testing::AllOf(
                   HasSubstr("model.rni: the run has 0.5, asked for 1.0"),
                   HasSubstr("training.epochs: the run has 4, asked for 3 (a run can be lengthened, not shortened)"),
-                  HasSubstr("data.hash: the run has"), HasSubstr("(the data's content changed)"))));
+                  HasSubstr("data.hash: the run has"), HasSubstr("(the data's content changed: my/graphs.txt)"),
+                  HasSubstr("(the split's content changed: my/split.json)"))));
 }
 
 TEST(ResumedConfig, AllowsMoreEpochsAndDataThatMoved) {
