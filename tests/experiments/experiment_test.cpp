@@ -1,5 +1,6 @@
 #include "experiments/experiment.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +123,12 @@ TEST(Experiment, ValuesOfTheWrongKindAreErrorsWithTheirLine) {
   EXPECT_THAT(error_of("show = [\"curve\"]\n" + data), HasSubstr("did you mean 'curves'?"));
   EXPECT_THAT(error_of("= 3"), HasSubstr("mine.toml: line 1"));
   EXPECT_THROW((void)parse(kSmall, "fast"), InputError);
+}
+
+TEST(Experiment, APathThatIsTooLongIsLeftToWhoeverOpensIt) {
+  const std::string name(5000, 'x');
+  const Experiment e = parse(fmt::format("[data]\npath = \"{}\"\n[[models]]\nname = \"gcn\"\n", name));
+  EXPECT_EQ(std::filesystem::path(e.data.path).filename(), name);
 }
 
 TEST(Experiment, AGridIsTheProductOfItsLists) {
