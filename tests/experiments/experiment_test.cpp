@@ -260,7 +260,7 @@ TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
 }
 
 TEST(Paper, EveryRandomRowOfTheStoryEndsWhereThePapersCurveHasAPoint) {
-  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  const Paper paper = load_paper();
   const Experiment story = load_experiment(find_experiment("story"), "quick");
   std::size_t compared = 0;
   for (const Row& row : story.rows) {
