@@ -13,7 +13,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace manual_command {
 
 struct Arguments {
   std::vector<std::string> words;
@@ -41,9 +41,10 @@ void run(const Arguments& a, CLI::App& root) {
   print(man_page(*command, tyche));
 }
 
-}  // namespace
+}  // namespace manual_command
 
 void add_manual(CLI::App& root) {
+  using namespace manual_command;
   const auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("manual", "Print the manual page of a command, or write them all");
   app.add_option("command", a->words, "A command, as \"train\" or \"theory check\"; none: the program's own page");
