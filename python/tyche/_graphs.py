@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._errors import InputError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     import networkx
     import scipy.sparse
 
