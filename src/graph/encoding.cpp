@@ -28,7 +28,7 @@ Graph encode(const Formula& formula) {
     }
   }
   std::vector<NodeType> types(nodes, kDisjunctionType);
-  std::fill(types.begin(), types.begin() + static_cast<std::ptrdiff_t>(2 * formula.variables), kLiteralType);
+  std::fill(types.begin(), types.begin() + std::ptrdiff_t{2} * formula.variables, kLiteralType);
   return Graph::from_edges(static_cast<Node>(nodes), edges, std::move(types));
 }
 
