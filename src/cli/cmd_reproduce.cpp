@@ -28,7 +28,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace reproduce_command {
 
 using experiments::Experiment;
 
@@ -226,9 +226,10 @@ void run(Arguments a) {
   print(fmt::format("{}: {} trials, {}; now 'tyche report {} --out report.html'\n", a.out, outcome.trials, did, a.out));
 }
 
-}  // namespace
+}  // namespace reproduce_command
 
 void add_reproduce(CLI::App& root) {
+  using namespace reproduce_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("reproduce", "Run the paper's tables and figures, or experiments of your own");
   app.add_option("names", a->names, "Experiments (see --list), or TOML files of your own; none: all of the paper");

@@ -33,15 +33,18 @@ std::set<std::string> first_words(const std::string& help, const std::string& he
 }
 
 /// "train", "theory check", …: all commands that --help lists, and those below them.
-std::vector<std::vector<std::string>> commands() {
-  std::vector<std::vector<std::string>> out;
-  for (const std::string& name : first_words(run_program({"--help"}).out, "Subcommands:")) {
-    out.push_back({name});
-    for (const std::string& below : first_words(run_program({name, "--help"}).out, "Subcommands:")) {
-      out.push_back({name, below});
+const std::vector<std::vector<std::string>>& commands() {
+  static const auto all = [] {
+    std::vector<std::vector<std::string>> out;
+    for (const std::string& name : first_words(run_program({"--help"}).out, "Subcommands:")) {
+      out.push_back({name});
+      for (const std::string& below : first_words(run_program({name, "--help"}).out, "Subcommands:")) {
+        out.push_back({name, below});
+      }
     }
-  }
-  return out;
+    return out;
+  }();
+  return all;
 }
 
 std::string plain(std::string roff) {

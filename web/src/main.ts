@@ -54,7 +54,7 @@ function section(experiment: Experiment): HTMLElement {
   return h("section", { id: `e-${experiment.name}`, class: "experiment" },
     h("h2", {}, experiment.title),
     h("p", { class: "lead" }, experiment.paper && h("span", { class: "where" }, experiment.paper), experiment.about),
-    experiment.profile !== "paper" && experiment.paper !== "" && h("p", { class: "note" }, profileNote(experiment)),
+    experiment.profile !== "paper" && experiment.rows.some((row) => row.paper) && h("p", { class: "note" }, profileNote(experiment)),
     parts, runDetails(experiment));
 }
 
@@ -74,7 +74,7 @@ function header(report: Report): HTMLElement[] {
   return [
     h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), themeButton()),
     h("h1", {}, "Random node initialisation: our results beside the paper’s"),
-    h("p", { class: "lead" }, "Abboud, Ceylan, Grohe and Lukasiewicz, ", h("i", {}, "The Surprising Power of Graph Neural Networks with Random Node Initialization"), " (IJCAI 2021), computed again by this machine. Accuracies are means over folds of the last epoch, one random draw a test graph, ± the population standard deviation."),
+    h("p", { class: "lead" }, "Abboud, Ceylan, Grohe and Lukasiewicz, ", h("i", {}, "The Surprising Power of Graph Neural Networks with Random Node Initialization"), " (IJCAI 2021), computed again by this machine. Accuracies are means over folds of the last epoch, one random draw per test graph, ± the population standard deviation."),
     h("div", { class: "facts" },
       fact(report.experiments.length, report.experiments.length === 1 ? "experiment" : "experiments"),
       compared.length > 0 && fact(`${within} of ${compared.length}`, early ? "rows within range of the paper, at the same epoch" : "rows within the paper’s range"),

@@ -34,7 +34,7 @@ function verdict(row: Row, subset: Subset): HTMLElement {
   const ours = row.accuracy?.[subset];
   const early = row.paper?.[subset]?.early;
   if (ours?.difference === undefined) {
-    return h("span", { class: "muted" }, early ? `the paper has no number at epoch ${early.epoch}` : "nothing to compare");
+    return h("span", { class: "muted" }, early ? "no number there" : "not in the paper");
   }
   const word = ours.within ? "✓ within" : !early ? "✗ outside" : ours.difference > 0 ? "▲ ahead, beyond" : "▼ behind, beyond";
   const kind = ours.within ? "good" : early && ours.difference > 0 ? "same" : "off";
