@@ -35,7 +35,11 @@ def distinguish(pairs: Any, **options: Any) -> Distinguished:
 
 def report(folder: Path, format: str = "md", *, out: Optional[Path] = None, pairs: Optional[int] = None,
            threads: int = 0) -> str:
-    """The results of ``tyche reproduce`` in a folder, as md, csv, tex or html; also written to ``out`` where given."""
+    """The results in a folder, as md, csv, tex or html; also written to ``out`` where given.
+
+    A folder of ``tyche reproduce``, of training (``tyche.train(…, folder=…)``) or of ``tyche distinguish``. ``pairs``: so
+    many pairs of graphs to look at in a page.
+    """
     how = _library.options(format=format, pairs=pairs, threads=threads)
     text = str(_library.handle("tyche_report", _library.path_bytes(folder), how, stoppable=True).info()["text"])
     if out is not None:

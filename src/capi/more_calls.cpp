@@ -12,9 +12,8 @@
 #include "engine/choice.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
-#include "report/page.hpp"
-#include "report/results.hpp"
-#include "report/tables.hpp"
+#include "report/folder.hpp"
+#include "support/shell.hpp"
 #include "support/stopwatch.hpp"
 #include "theory/acr_io.hpp"
 #include "theory/answers.hpp"
@@ -206,23 +205,12 @@ std::shared_ptr<Object> approximate(const char* json) {
 std::shared_ptr<Object> report_on(const std::string& folder, const char* json) {
   const Options options(json, {"format", "pairs", "threads"});
   const std::string format = options.text("format").value_or("html");
-  const report::Results results = report::load_results(folder);
-  std::string text;
-  if (format == "html") {
-    report::PageOptions page;
-    page.pairs = options.whole("pairs").value_or(page.pairs);
-    page.threads = options.threads();
-    page.command = fmt::format("tyche report {}", folder);
-    text = report::fill_page(report::page_template(), report::page_data(results, page));
-  } else if (format == "md") {
-    text = report::to_markdown(results);
-  } else if (format == "csv") {
-    text = report::to_csv(results);
-  } else if (format == "tex") {
-    text = report::to_latex(results);
-  } else {
-    throw InputError(fmt::format("format: expected html, md, csv or tex, found '{}'", format));
-  }
+  report::FolderOptions how;
+  how.format = format;
+  how.pairs = options.whole("pairs");
+  how.threads = options.threads();
+  how.command = fmt::format("tyche report {} --out report.html", shell_word(folder));
+  std::string text = report::folder_text(folder, how);
   return std::make_shared<Answer>(Json{{"format", format}, {"text", std::move(text)}});
 }
 

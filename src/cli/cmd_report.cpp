@@ -6,18 +6,10 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "distinguish/records.hpp"
-#include "report/distinguish_page.hpp"
-#include "report/distinguish_tables.hpp"
-#include "report/page.hpp"
-#include "report/results.hpp"
-#include "report/tables.hpp"
-#include "report/training_page.hpp"
-#include "report/training_tables.hpp"
+#include "report/folder.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/shell.hpp"
-#include "train/run.hpp"
 
 namespace tyche::cli {
 
@@ -37,41 +29,12 @@ std::string command_line(const Arguments& a) {
   return text;
 }
 
-template <class Results>
-std::string table(const Results& results, const std::string& format) {
-  if (format == "md") return report::to_markdown(results);
-  if (format == "csv") return report::to_csv(results);
-  return report::to_latex(results);
-}
-
-/// What the folder holds decides what is shown of it.
-std::string text_of(const Arguments& a) {
-  const bool page = a.format == "html";
-  if (distinguish::holds_run(a.folder)) {
-    const report::DistinguishResults results = report::load_distinguish(a.folder);
-    if (!page) return table(results, a.format);
-    return report::fill_page(report::page_template(),
-                             report::distinguish_page_data(results, {.pairs = a.pairs, .command = command_line(a)}));
-  }
-  if (train::holds_run(a.folder)) {
-    const report::TrainingResults results = report::load_training(a.folder);
-    if (!page) return table(results, a.format);
-    return report::fill_page(report::page_template(), report::training_page_data(results, command_line(a)));
-  }
-  const report::Results results = report::load_results(a.folder);
-  if (!page) return table(results, a.format);
-  report::PageOptions options;
-  options.pairs = a.pairs.value_or(options.pairs);
-  options.threads = a.common.threads;
-  options.command = command_line(a);
-  return report::fill_page(report::page_template(), report::page_data(results, options));
-}
-
 void run(const Arguments& a) {
   if (a.format == "html" && a.out.empty()) {
     throw InputError("--out is required for a page: tyche report DIR --out report.html");
   }
-  const std::string text = text_of(a);
+  const std::string text = report::folder_text(
+      a.folder, {.format = a.format, .pairs = a.pairs, .threads = a.common.threads, .command = command_line(a)});
   if (a.out.empty()) return print(text);
   write_file(a.out, text);
   if (!a.common.quiet) print(fmt::format("{} ({:.1f} kB)\n", a.out, static_cast<double>(text.size()) / 1000));

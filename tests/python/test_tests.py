@@ -106,6 +106,15 @@ def test_pairs_are_told_apart_by_learning():
         tyche.distinguish([HEXAGON, TRIANGLES, HEXAGON])
 
 
+def test_a_run_is_reported_as_the_program_reports_it(exp, program, tmp_path):
+    tyche.train(exp, folds=2, folder=tmp_path / "run", epochs=2, width=8, layers=1, rni=0.5, device="cpu")
+    for format in ("md", "csv", "tex"):
+        said = tyche.report(tmp_path / "run", format, out=tmp_path / "table")
+        assert said == program("report", tmp_path / "run", "--format", format) == (tmp_path / "table").read_text()
+    with pytest.raises(tyche.InputError, match="expected html, md, csv or tex"):
+        tyche.report(tmp_path / "run", "pdf")
+
+
 def test_reports_say_what_is_missing(tmp_path):
     with pytest.raises(tyche.InputError):
         tyche.report(tmp_path)

@@ -1,0 +1,24 @@
+#pragma once
+/// What a folder of results holds, as a page or as tables: of `tyche reproduce`, of a training run, or of distinguish.
+///
+///   write_file("report.html", folder_text("runs/colours", {.command = "tyche report runs/colours --out
+///   report.html"})); std::cout << folder_text("runs/colours", {.format = "md"});
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace tyche::report {
+
+struct FolderOptions {
+  std::string format = "html";  ///< html, md, csv or tex
+  std::optional<std::size_t> pairs =
+      std::nullopt;  ///< of graphs to look at in a page; none: what fits the folder's kind
+  unsigned threads = 0;
+  std::string command = {};  ///< that makes the page again, as it says itself
+};
+
+/// Throws InputError on another format, and where the folder holds no results.
+[[nodiscard]] std::string folder_text(const std::filesystem::path& folder, const FolderOptions& options);
+
+}  // namespace tyche::report
