@@ -4,6 +4,7 @@ add_library(tyche_c SHARED ${TYCHE_C_SOURCES})
 add_library(tyche::tyche_c ALIAS tyche_c)
 tyche_target(tyche_c)
 tyche_inner(tyche_c)
+tyche_precompile(tyche_c <nlohmann/json.hpp>)
 target_include_directories(tyche_c PUBLIC
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(tyche_c PRIVATE $<BUILD_INTERFACE:tyche>)

@@ -31,7 +31,8 @@ math(EXPR TYCHE_CUDA_LEAST_MAJOR "${first} / 10")
 function(tyche_cuda_target name)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-Werror=all-warnings;-Xcompiler=-Wall>)
-  target_compile_definitions(${name} PRIVATE TYCHE_CUDA_LEAST_MAJOR=${TYCHE_CUDA_LEAST_MAJOR})
+  target_compile_definitions(${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:TYCHE_CUDA_LEAST_MAJOR=${TYCHE_CUDA_LEAST_MAJOR}>)
 endfunction()
 
 # Sources with Hopper's own instructions, as a library of objects `name`: machine code for sm_90a, which nothing but Hopper

@@ -15,6 +15,68 @@ function(tyche_target name)
   endif()
 endfunction()
 
+# For code whose speed nobody notices: a release build spends half the time on it. No result depends on the level: products
+# and sums are never fused or reordered at any.
+function(tyche_cold name)
+  set(options -O1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND options -Wno-maybe-uninitialized) # as above
+  endif()
+  target_compile_options(${name} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:${options}>")
+endfunction()
+
+# What ccache wants to see to keep objects that use precompiled headers.
+function(tyche_pch_options name)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endfunction()
+
+# tyche_precompile(name [HEADER...]): what nearly every file of a target includes, and these, parsed once (TYCHE_PCH). Every
+# file still includes what it uses. ccache keeps such objects where CCACHE_SLOPPINESS holds pch_defines,time_macros.
+function(tyche_precompile name)
+  if(NOT TYCHE_PCH)
+    return()
+  endif()
+  set(headers <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <mutex> <numeric>
+    <optional> <set> <span> <string> <string_view> <unordered_map> <variant> <vector> <fmt/format.h> ${ARGN})
+  list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>")
+  target_precompile_headers(${name} PRIVATE ${headers})
+  tyche_pch_options(${name})
+endfunction()
+
+# tyche_precompile_as(name other): with the headers precompiled for `other`, whose flags must be the same.
+function(tyche_precompile_as name other)
+  if(NOT TYCHE_PCH)
+    return()
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${other})
+  tyche_pch_options(${name})
+endfunction()
+
+# tyche_together(target room [ALONE file...]): compiles the room's files five at a time (TYCHE_TOGETHER), so that what they
+# all include is parsed, and what they all instantiate compiled, once for five. Names in unnamed namespaces must then differ
+# within a room; files whose do not are named under ALONE.
+function(tyche_together target room)
+  if(NOT TYCHE_TOGETHER)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "/src/${room}/[^/]*\\.cpp$")
+  string(REPLACE "/" "_" group ${room})
+  set(count 0)
+  foreach(source ${sources})
+    get_filename_component(file ${source} NAME)
+    if(NOT file IN_LIST ARG_ALONE)
+      math(EXPR number "${count} / 5")
+      math(EXPR count "${count} + 1")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+    endif()
+  endforeach()
+endfunction()
+
 # Objects that go into the program and into libtyche_c.so alike: position-independent, and hidden, so that the compiler
 # may still inline across functions and the shared library shows nothing of them.
 function(tyche_inner name)

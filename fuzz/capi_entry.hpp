@@ -3,6 +3,7 @@
 /// texts the bytes ask for, and checks what the interface promises. The fuzz target and a test share it.
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -183,7 +184,7 @@ class CallSequence {
     ++calls_;
     tyche_handle made = 0;
     tyche_handle* out = byte() == 9 ? nullptr : &made;
-    switch (byte() % 20) {
+    switch (byte() % 24) {
       case 0:
         return good_set();
       case 1:
@@ -233,6 +234,16 @@ class CallSequence {
         return keep(
             tyche_theory_compile(byte() == 9 ? nullptr : "exists y. E(x,y)", options(), handle(), byte() % 4, out),
             made);
+      case 19: {
+        const float targets[] = {0.5f, 1.0f, -2.0f, std::numeric_limits<float>::quiet_NaN()};
+        return keep(tyche_set_retarget(handle(), byte() == 9 ? nullptr : targets, byte() % 5, byte() % 2, out), made);
+      }
+      case 20:
+        return keep(tyche_inspect(handle(), options(), out), made);
+      case 21:
+        return keep(tyche_certify(handle(), options(), out), made);
+      case 22:
+        return keep(tyche_theory_check(byte() == 9 ? nullptr : "exists x. R1(x)", handle(), byte() % 4, out), made);
       default:
         (void)tyche_free(handle());
     }

@@ -3,6 +3,7 @@
     python3 python/build/tyche_build.py dist                        # builds in build-wheel, packs dist/tyche-….whl
     python3 python/build/tyche_build.py dist --library LIB.so       # packs a library that was built elsewhere
 
+CMAKE_ARGS names more options for CMake ("-DTYCHE_WITH_CUDA=OFF"), TYCHE_JOBS how many compilers run at a time.
 Beside the library travel the shared libraries it needs that are not glibc's; its RPATH is $ORIGIN, so it finds them. The
 standard library of Python is all that is used here.
 """
@@ -14,6 +15,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,9 @@ PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
 #: What every Linux has: glibc's own libraries, those of g++ (ours is linked with its own; bliss's need is old, and a copy
 #: that travels would stand in the way of modules that want a newer one), and the driver's where there is a GPU.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda|libstdc\+\+|libgcc_s)\.so|^linux-vdso")
+#: Libraries that get a name of their own, of the same length. threadpoolctl (of scikit-learn) takes whatever begins with
+#: "libblis" for the BLAS library BLIS, and complains of what is missing in it.
+RENAMED = {"libbliss.so.2": "tychebliss.so"}
 #: Debian's packages whose code is in the library or beside it.
 LICENSED = ["libbliss2", "libgmp10", "libexpat1", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
             "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
@@ -46,21 +51,25 @@ def version() -> str:
 def run(*command: Any) -> str:
     done = subprocess.run([str(word) for word in command], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"wheel: '{' '.join(map(str, command))}' failed\n{done.stdout}")
+        hint = "\nOn Debian 12 script/setup installs all that building needs." if command[0] == "cmake" else ""
+        raise SystemExit(f"wheel: '{' '.join(map(str, command))}' failed\n{done.stdout}{hint}")
     return done.stdout
 
 
 def build() -> pathlib.Path:
     """The library, with everything in it that Debian has as position-independent code."""
+    missing = [tool for tool in ("cmake", "ninja", "g++", "strip", "readelf") if shutil.which(tool) is None]
+    if missing:
+        raise SystemExit(f"wheel: building needs {', '.join(missing)}, not found here. On Debian 12 script/setup installs all "
+                         "that it needs; elsewhere install a wheel that was built there (script/wheel)")
     jobs = os.environ.get("TYCHE_JOBS", str(len(os.sched_getaffinity(0))))
     # Debian's static bliss and gmp are not position-independent; expat gets its fixes from whoever packs the wheel.
     shared = [f"-DTYCHE_{name.upper()}_LIBRARY={run('g++', f'-print-file-name=lib{name}.so').strip()}"
               for name in ("bliss", "gmp", "expat")]
     run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTYCHE_PORTABLE=ON",
-        "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared)
+        "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared,
+        *shlex.split(os.environ.get("CMAKE_ARGS", "")))
     run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
-    if "tyche_web:" in run("cmake", "--build", BUILD, "--target", "help"):
-        run("cmake", "--build", BUILD, "--target", "tyche_web")
     return BUILD / "libtyche_c.so"
 
 
@@ -77,6 +86,14 @@ def needed(library: pathlib.Path) -> Dict[str, pathlib.Path]:
     return out
 
 
+def renamed(content: bytes) -> bytes:
+    """An ELF file that calls itself, and what it needs, by the names of RENAMED."""
+    for old, new in RENAMED.items():
+        assert len(old) == len(new)
+        content = content.replace(b"\0" + old.encode() + b"\0", b"\0" + new.encode() + b"\0")
+    return content
+
+
 def check_glibc(library: pathlib.Path) -> None:
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "--dyn-syms", "--wide", library))
     newest = max(((int(a), int(b)) for a, b in versions), default=(0, 0))
@@ -91,6 +108,10 @@ def metadata_text() -> str:
             + (ROOT / "docs/python.md").read_text(encoding="utf-8"))
 
 
+def wheel_text() -> str:
+    return f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n"
+
+
 def licences() -> Dict[str, bytes]:
     out = {"LICENSE": (ROOT / "LICENSE").read_bytes()}
     for package in LICENSED:
@@ -101,7 +122,7 @@ def licences() -> Dict[str, bytes]:
 
 
 def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Packs the wheel: the module, the library, what it needs, the report's page, licences."""
+    """Packs the wheel: the module, the library, what it needs, licences."""
     info = f"tyche-{version()}.dist-info"
     name = f"tyche-{version()}-py3-none-{PLATFORM}.whl"
     files: Dict[str, bytes] = {}
@@ -114,15 +135,14 @@ def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
             shutil.copy(origin, copy)
             run("strip", "--strip-unneeded", copy)
             check_glibc(copy)
-            files[f"tyche/_lib/{soname}"] = copy.read_bytes()
-    share = library.resolve().parent / "share/tyche"
-    for path in sorted(share.rglob("*")):
-        if path.is_file():
-            files[f"tyche/_lib/share/tyche/{path.relative_to(share)}"] = path.read_bytes()
+            copy.write_bytes(renamed(copy.read_bytes()))
+            if any(f"[{old}]" in run("readelf", "--dynamic", copy) for old in RENAMED):
+                raise SystemExit(f"wheel: {soname} still names one of {', '.join(RENAMED)}")
+            files[f"tyche/_lib/{RENAMED.get(soname, soname)}"] = copy.read_bytes()
     for licence, text in licences().items():
         files[f"{info}/licenses/{licence}"] = text
     files[f"{info}/METADATA"] = metadata_text().encode()
-    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n".encode()
+    files[f"{info}/WHEEL"] = wheel_text().encode()
     record = []
     for path_in, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -146,6 +166,16 @@ def get_requires_for_build_wheel(config_settings: Optional[Dict[str, Any]] = Non
 
 def get_requires_for_build_sdist(config_settings: Optional[Dict[str, Any]] = None) -> List[str]:
     return []
+
+
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Optional[Dict[str, Any]] = None) -> str:
+    """What pip asks for first, so that it need not build to know."""
+    name = f"tyche-{version()}.dist-info"
+    folder = pathlib.Path(metadata_directory) / name
+    folder.mkdir()
+    (folder / "METADATA").write_text(metadata_text(), encoding="utf-8")
+    (folder / "WHEEL").write_text(wheel_text())
+    return name
 
 
 def build_wheel(wheel_directory: str, config_settings: Optional[Dict[str, Any]] = None,

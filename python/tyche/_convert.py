@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._errors import InputError
 from ._graphs import Graph, GraphSet, contiguous, numbers
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     import networkx
     import scipy.sparse
 

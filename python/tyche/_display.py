@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 #: Graphs with more nodes are shown as words.
 MOST_NODES = 200
 _SCALE = 34.0
+#: Graphs side by side are at most so wide together, where one is not.
+_WIDTH = 1100.0
 
 
 def _escaped(text: str) -> str:
@@ -26,11 +28,16 @@ def _colour(number: int, classes: int) -> str:
     return f"hsl({(number * 137.508) % 360:.0f},65%,{45 + 12 * (number % 3)}%)" if classes > 1 else "#4477aa"
 
 
+def _svg(width: float, height: float, size: int, parts: Sequence[str]) -> str:
+    """A picture that shrinks where there is less room; its words have the page's colour."""
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;height:auto" font-family="sans-serif" '
+            f'font-size="{size}" fill="currentColor">{"".join(parts)}</svg>')
+
+
 def _words(lines: Sequence[str]) -> str:
-    rows = "".join(f'<text x="8" y="{20 + 18 * i}">{_escaped(line)}</text>' for i, line in enumerate(lines))
-    width = 16 + 8 * max(len(line) for line in lines)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{16 + 18 * len(lines)}" '
-            f'font-family="sans-serif" font-size="13">{rows}</svg>')
+    rows = [f'<text x="8" y="{20 + 18 * i}">{_escaped(line)}</text>' for i, line in enumerate(lines)]
+    return _svg(16 + 8 * max(len(line) for line in lines), 16 + 18 * len(lines), 13, rows)
 
 
 def graphs_svg(graphs: Sequence["Graph"]) -> str:
@@ -45,27 +52,28 @@ def graphs_svg(graphs: Sequence["Graph"]) -> str:
     stable = colours(together)
     classes = int(stable.max()) + 1 if stable.size else 1
     body: List[str] = []
-    left, height = 12.0, 0.0
+    left, top, right, bottom = 12.0, 0.0, 0.0, 0.0
     first = 0
     for g in graphs:
         drawing = _library.handle("tyche_draw", *g._where())
         size, points = drawing.info(), drawing.array("points")
-        at = points * _SCALE + np.array([left + 8, 34.0])
+        words = repr(g)[len("Graph("):-1]
+        width = max(size["width"] * _SCALE + 16, 7.0 * len(words))
+        if left > 12 and left + width > _WIDTH:
+            left, top = 12.0, bottom
+        at = points * _SCALE + np.array([left + 8, top + 34.0])
         lines = "".join(f'<line x1="{at[u, 0]:.1f}" y1="{at[u, 1]:.1f}" x2="{at[v, 0]:.1f}" y2="{at[v, 1]:.1f}"/>'
                         for u, v in g.edges)
         dots = "".join(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{_colour(int(c), classes)}"><title>node {v}, type {t}, '
             f'colour {c}</title></circle>'
             for v, ((x, y), t, c) in enumerate(zip(at, g.types, stable[first:first + g.num_nodes])))
-        words = f"{g.num_nodes} nodes, {g.num_edges} edges" + ("" if g.label is None else f", label {g.label}")
-        width = max(size["width"] * _SCALE + 16, 7.0 * len(words))
-        body.append(f'<text x="{left:.0f}" y="16">{words}</text><g stroke="#888">{lines}</g>'
+        body.append(f'<text x="{left:.0f}" y="{top + 16:.0f}">{words}</text><g stroke="#888">{lines}</g>'
                     f'<g stroke="#fff" stroke-width="1">{dots}</g>')
         left += width + 24
-        height = max(height, size["height"] * _SCALE + 52)
+        right, bottom = max(right, left), max(bottom, top + size["height"] * _SCALE + 52)
         first += g.num_nodes
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{left:.0f}" height="{height:.0f}" font-family="sans-serif" '
-            f'font-size="12" fill="currentColor">{"".join(body)}</svg>')
+    return _svg(right, bottom, 12, body)
 
 
 class Pair:
@@ -95,11 +103,19 @@ def pair(first: Any, second: Any) -> Pair:
 
 def _line(values: Any, low: float, high: float, box: Tuple[float, float, float, float]) -> str:
     x0, y0, width, height = box
-    span = (high - low) or 1.0
     steps = max(len(values) - 1, 1)
-    points = [f"{x0 + width * i / steps:.1f},{y0 + height * (1 - (v - low) / span):.1f}"
+    points = [f"{x0 + width * i / steps:.1f},{y0 + height * (1 - (v - low) / (high - low)):.1f}"
               for i, v in enumerate(values) if np.isfinite(v)]
     return " ".join(points)
+
+
+def _range(name: str, curve: Any) -> Tuple[float, float]:
+    """What a panel shows: shares from 0 to 1, other numbers from the least to the greatest."""
+    known = curve[np.isfinite(curve)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    if "loss" not in name and 0 <= low and high <= 1:
+        return 0.0, 1.0
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
 def curves_svg(result: "TrainResult") -> str:
@@ -111,23 +127,23 @@ def curves_svg(result: "TrainResult") -> str:
     if not names:
         return _words(["no epochs"])
     panels: List[str] = []
-    width, height = 260.0, 130.0
+    width, height, across = 220.0, 110.0, 3
     for i, name in enumerate(names):
         curve = result.curve(name)
-        known = curve[np.isfinite(curve)]
-        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-        box = (44 + i * (width + 70), 28.0, width, height)
+        low, high = _range(name, curve)
+        left, top = 44 + i % across * (width + 60), 28 + i // across * (height + 52)
+        box = (left, top, width, height)
         with np.errstate(all="ignore"):
             mean = np.array([np.mean(c[np.isfinite(c)]) if np.isfinite(c).any() else np.nan for c in curve.T])
         faint = "".join(f'<polyline points="{_line(row, low, high, box)}" opacity="0.25"/>' for row in curve) \
             if len(curve) > 1 else ""
+        last = next((f": {v:.4g}" for v in mean[::-1] if np.isfinite(v)), "")
         panels.append(
+            f'<rect x="{left:.0f}" y="{top:.0f}" width="{width:.0f}" height="{height:.0f}" fill="none" stroke="#999"/>'
             f'<g fill="none" stroke="#4477aa" stroke-width="1.5">{faint}<polyline points="{_line(mean, low, high, box)}"/></g>'
-            f'<rect x="{box[0]:.0f}" y="28" width="{width:.0f}" height="{height:.0f}" fill="none" stroke="#999"/>'
-            f'<text x="{box[0]:.0f}" y="18">{_escaped(name.replace("_", " "))}</text>'
-            f'<text x="{box[0] - 4:.0f}" y="36" text-anchor="end">{high:.3g}</text>'
-            f'<text x="{box[0] - 4:.0f}" y="{28 + height:.0f}" text-anchor="end">{low:.3g}</text>'
-            f'<text x="{box[0] + width:.0f}" y="{46 + height:.0f}" text-anchor="end">epoch {curve.shape[1]}</text>')
-    total = 44 + len(names) * (width + 70)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{height + 60:.0f}" '
-            f'font-family="sans-serif" font-size="11" fill="currentColor">{"".join(panels)}</svg>')
+            f'<text x="{left:.0f}" y="{top - 10:.0f}">{_escaped(name.replace("_", " "))}{last}</text>'
+            f'<text x="{left - 4:.0f}" y="{top + 8:.0f}" text-anchor="end">{high:.3g}</text>'
+            f'<text x="{left - 4:.0f}" y="{top + height:.0f}" text-anchor="end">{low:.3g}</text>'
+            f'<text x="{left + width:.0f}" y="{top + height + 15:.0f}" text-anchor="end">epoch {curve.shape[1]}</text>')
+    rows = (len(names) + across - 1) // across
+    return _svg(44 + min(len(names), across) * (width + 60), 28 + rows * (height + 52), 11, panels)

@@ -5,16 +5,18 @@ import inspect
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Optional, Type, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type, TypeVar, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library, _safetensors
 from ._convert import as_set
 from ._errors import Error, InputError
 from ._graphs import GraphSet, numbers
 from ._training import Model, Predictions, TrainResult, train
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # takes as long to import as the rest of this module
 
 E = TypeVar("E", bound="_Estimator")
 #: Options of training that are for the other task, or say which task it is.

@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._errors import InputError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     import networkx
     import scipy.sparse
 
@@ -27,7 +27,8 @@ def numbers(values: Any, what: str) -> NDArray[Any]:
     except (TypeError, ValueError) as error:  # lists of unequal lengths
         raise InputError(f"{what}: expected an array of numbers: {error}") from None
     if given.size and given.dtype.kind not in "buif":
-        raise InputError(f"{what}: expected numbers, found {given.flat[0]!r}")
+        found = given.flat[0]
+        raise InputError(f"{what}: expected numbers, found {(found.item() if isinstance(found, np.generic) else found)!r}")
     return given
 
 
@@ -50,6 +51,10 @@ def contiguous(values: Any, dtype: Any, what: str) -> NDArray[Any]:
 def _contiguous(values: Any, dtype: Any, what: str) -> Optional[NDArray[Any]]:
     """The same of what may be None."""
     return None if values is None else contiguous(values, dtype, what)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 class GraphSet(Sequence["Graph"]):
@@ -207,7 +212,7 @@ class GraphSet(Sequence["Graph"]):
         return (len(self),)
 
     def __repr__(self) -> str:
-        parts = [f"{len(self)} graphs", f"{self.num_nodes} nodes", f"{self.num_edges} edges"]
+        parts = [_counted(len(self), "graph"), _counted(self.num_nodes, "node"), _counted(self.num_edges, "edge")]
         parts += ["labels"] if self._has("labels") else []
         parts += ["targets"] if self._has("targets") else []
         return f"GraphSet({self.name!r}, {', '.join(parts)})"
@@ -518,7 +523,7 @@ class Graph:
 
     def __repr__(self) -> str:
         label = "" if self.label is None else f", label {self.label}"
-        return f"Graph({self.num_nodes} nodes, {self.num_edges} edges{label})"
+        return f"Graph({_counted(self.num_nodes, 'node')}, {_counted(self.num_edges, 'edge')}{label})"
 
     def _repr_svg_(self) -> str:
         from . import _display

@@ -11,12 +11,14 @@ import json
 import os
 import pathlib
 import threading
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._errors import InputError, InternalError, IoError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # takes as long to import as the rest of this module
 
 ABI = 1
 T = TypeVar("T")

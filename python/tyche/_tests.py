@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._convert import as_graph, as_set
 from ._errors import InputError
 from ._graphs import Graph, GraphSet, contiguous
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # takes as long to import as the rest of this module
 
 
 #: Nodes that are looked at before anybody could press Ctrl-C; a thread to hear it would take longer than they do.
@@ -163,7 +165,7 @@ def random_columns(graphs: Any, random: str = "colours", *, depth: Union[int, st
     as graph ``ids[g]`` of the data (by default g).
 
     >>> import tyche
-    >>> tyche.random_columns(tyche.from_graph6("Bw"), "marks").sum()
+    >>> float(tyche.random_columns(tyche.from_graph6("Bw"), "marks").sum())
     1.0
     """
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)

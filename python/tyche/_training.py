@@ -4,16 +4,17 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import tempfile
 from collections import OrderedDict
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _library
 from ._convert import as_set
 from ._progress import Bar
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # takes as long to import as the rest of this module
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -84,6 +85,8 @@ class Model:
         return f"Model({model['kind']}, {model['layers']} layers of {model['width']}, {size} parameters, epoch {self.epoch})"
 
     def __reduce__(self) -> Tuple[Any, ...]:
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "model.safetensors"
             self.save(path)
@@ -91,6 +94,8 @@ class Model:
 
 
 def _model_of_bytes(content: bytes) -> Model:
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.safetensors"
         path.write_bytes(content)

@@ -1,5 +1,7 @@
 #include "capi/call.hpp"
 
+#include <pthread.h>
+
 #include <charconv>
 #include <mutex>
 #include <new>
@@ -63,7 +65,8 @@ tyche_status fail(tyche_status status, std::string what) noexcept {
   return status;
 }
 
-/// Calls under way. A stop is for those that are: the first call after them does not see it.
+/// Calls under way. A stop is for those that are: the first call after them does not see it. In a forked process the
+/// calls of other threads never end, since these are not there: none is under way.
 class Running {
  public:
   Running() {
@@ -72,12 +75,20 @@ class Running {
   }
   ~Running() {
     const std::scoped_lock lock(mutex());
-    if (--count() == 0) set_interrupted(false);
+    if (count() > 0 && --count() == 0) set_interrupted(false);  // 0: forked in a callback
   }
 
  private:
   static std::mutex& mutex() {
-    static std::mutex* const one = new std::mutex;
+    static std::mutex* const one = [] {
+      (void)::pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); },
+                             [] {
+                               count() = 0;
+                               set_interrupted(false);
+                               mutex().unlock();
+                             });
+      return new std::mutex;
+    }();
     return *one;
   }
   static std::uint64_t& count() {

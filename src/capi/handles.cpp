@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <mutex>
@@ -59,6 +60,9 @@ class Table {
     return live_;
   }
 
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
  private:
   struct Slot {
     std::uint32_t generation = 1;
@@ -84,9 +88,13 @@ class Table {
   std::uint64_t live_ = 0;
 };
 
-/// Never destroyed: a thread that still runs when the process ends finds it.
+/// Never destroyed: a thread that still runs when the process ends finds it. Nobody is in it while the process forks,
+/// or it would stay locked in the child for ever.
 Table& table() {
-  static Table* const one = new Table;
+  static Table* const one = [] {
+    (void)::pthread_atfork([] { table().lock(); }, [] { table().unlock(); }, [] { table().unlock(); });
+    return new Table;
+  }();
   return *one;
 }
 

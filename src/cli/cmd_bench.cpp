@@ -27,7 +27,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace bench_command {
 
 struct BenchCall {
   std::string data;
@@ -366,9 +366,10 @@ void run_paths_bench(const PathsCall& call) {
   print(text);
 }
 
-}  // namespace
+}  // namespace bench_command
 
 void add_bench(CLI::App& root) {
+  using namespace bench_command;
   CLI::App* app = root.add_subcommand("bench", "Measure how fast training is here");
   app->require_subcommand(1);
   app->footer("Example: tyche bench train --data exp --threads 1");

@@ -11,7 +11,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace certify_command {
 
 struct Arguments {
   Common common;
@@ -117,9 +117,10 @@ void run(const Arguments& a) {
       answer);
 }
 
-}  // namespace
+}  // namespace certify_command
 
 void add_certify(CLI::App& root) {
+  using namespace certify_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app =
       *root.add_subcommand("certify", "Check that the graphs of a data set have the properties they must have");

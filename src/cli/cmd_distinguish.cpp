@@ -28,7 +28,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace distinguish_command {
 
 struct DistinguishCall {
   FieldOptions fields;
@@ -168,9 +168,10 @@ bool wanted(const train::Field& field) {
   return !field.key.starts_with("training.") || field.key == "training.batch" || field.key == "training.learning_rate";
 }
 
-}  // namespace
+}  // namespace distinguish_command
 
 void add_distinguish(CLI::App& root) {
+  using namespace distinguish_command;
   CLI::App* command =
       root.add_subcommand("distinguish", "Train a network per pair of graphs to tell the two apart, and test it");
   const auto call = std::make_shared<DistinguishCall>();

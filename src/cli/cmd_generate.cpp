@@ -12,7 +12,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace generate_command {
 
 struct Arguments {
   Common common;
@@ -95,9 +95,10 @@ void run(const Arguments& a) {
   print(text);
 }
 
-}  // namespace
+}  // namespace generate_command
 
 void add_generate(CLI::App& root) {
+  using namespace generate_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("generate", "Make EXP, CEXP, the ladder (tseitin) or CSL, with certificates");
   app.add_option("kind", a->kind, "exp, cexp, sparse-exp, sparse-cexp, tseitin or csl")->required();

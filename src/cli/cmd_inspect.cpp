@@ -20,7 +20,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace inspect_command {
 
 struct Arguments {
   Common common;
@@ -86,9 +86,10 @@ void run(const Arguments& a) {
   }
 }
 
-}  // namespace
+}  // namespace inspect_command
 
 void add_inspect(CLI::App& root) {
+  using namespace inspect_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
   app.add_option("--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");

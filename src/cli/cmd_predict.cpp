@@ -22,7 +22,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace predict_command {
 
 struct PredictCall {
   std::string run;
@@ -149,9 +149,10 @@ void run_predict(const PredictCall& call) {
   }
 }
 
-}  // namespace
+}  // namespace predict_command
 
 void add_predict(CLI::App& root) {
+  using namespace predict_command;
   CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels or targets of graphs");
   const auto call = std::make_shared<PredictCall>();
   command->add_option("run", call->run, "A run folder of tyche train")->type_name("RUN");

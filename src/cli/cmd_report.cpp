@@ -21,7 +21,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace report_command {
 
 struct Arguments {
   Common common;
@@ -77,9 +77,10 @@ void run(const Arguments& a) {
   if (!a.common.quiet) print(fmt::format("{} ({:.1f} kB)\n", a.out, static_cast<double>(text.size()) / 1000));
 }
 
-}  // namespace
+}  // namespace report_command
 
 void add_report(CLI::App& root) {
+  using namespace report_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("report", "Show what a folder of results holds: a page, or tables");
   app.add_option("folder", a->folder, "What 'tyche reproduce --out', 'train --out' or 'distinguish --out' wrote")

@@ -23,13 +23,12 @@
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "support/share.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 
-namespace {
+namespace reproduce_command {
 
 using experiments::Experiment;
 
@@ -43,6 +42,7 @@ struct Arguments {
   std::string engine = "auto";
   bool resume = false;
   bool list = false;
+  bool show = false;
 };
 
 std::string engine_of(const Arguments& a) { return experiments::engine_of_device(a.device.engine_name(a.engine)); }
@@ -136,6 +136,12 @@ void list(const Arguments& a) {
                            threads == 1 ? "" : "s"));
 }
 
+/// The files themselves: what comes with the program is inside it, and a file of one's own is best begun from one.
+void show(const Arguments& a) {
+  if (a.names.empty()) throw InputError("--show prints the experiments that are named: name one (see --list)");
+  for (const std::string& name : a.names) print(experiments::find_experiment(name).text);
+}
+
 std::string command_line(const Arguments& a) {
   std::string text = "tyche reproduce";
   for (const std::string& name : a.names) text += " " + name;
@@ -151,6 +157,7 @@ std::string command_line(const Arguments& a) {
 
 void run(Arguments a) {
   if (a.list) return list(a);
+  if (a.show) return show(a);
   if (a.out.empty()) throw InputError("--out is required: the folder for data, trials and records");
   experiments::check_profile(a.profile);
   const experiments::Ranks ranks;
@@ -158,7 +165,7 @@ void run(Arguments a) {
   std::FILE* progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
   const auto start = std::chrono::steady_clock::now();
 
-  const experiments::Paper paper = experiments::load_paper(share_folder() / "experiments" / "paper");
+  const experiments::Paper paper = experiments::load_paper();
   experiments::Plan plan;
   experiments::PlanOptions options{.engine = engine_of(a), .threads = a.common.threads, .progress = progress};
   // Rank 0 makes the data; the others read it when it is there.
@@ -219,9 +226,10 @@ void run(Arguments a) {
   print(fmt::format("{}: {} trials, {}; now 'tyche report {} --out report.html'\n", a.out, outcome.trials, did, a.out));
 }
 
-}  // namespace
+}  // namespace reproduce_command
 
 void add_reproduce(CLI::App& root) {
+  using namespace reproduce_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("reproduce", "Run the paper's tables and figures, or experiments of your own");
   app.add_option("names", a->names, "Experiments (see --list), or TOML files of your own; none: all of the paper");
@@ -236,14 +244,17 @@ void add_reproduce(CLI::App& root) {
       ->type_name("MODEL");
   app.add_flag("--resume", a->resume, "Go on with trials that were begun and did not end");
   app.add_flag("--list", a->list, "Say what each experiment costs here, from a short timing, and run nothing");
+  app.add_flag("--show", a->show,
+               "Print the files of the experiments named, to begin one of your own from, and run nothing");
   a->common.add_threads(app);
   a->common.add_json(app);
   a->common.add_quiet(app);
   app.footer(
       "Example: tyche reproduce --list\n"
+      "         tyche reproduce --show table1 > mine.toml\n"
       "         tyche reproduce table1 exp-curves --profile quick --out out\n"
       "         tyche reproduce mine.toml --out out\n"
-      "         mpirun -n 4 tyche reproduce --profile paper --out out      (docs/cluster.md)\n"
+      "         mpirun -n 4 tyche reproduce --profile paper --out out      four processes: docs/cluster.md\n"
       "docs/experiments.md says how to write an experiment.");
   app.callback([a] { run(*a); });
 }

@@ -19,7 +19,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace theory_command {
 
 void show(const Common& common, const theory::Answer& answer) {
   common.json ? print_json(answer.json) : print(answer.text);
@@ -236,9 +236,10 @@ void add_separate(CLI::App& root) {
   app.callback([a] { run_separate(*a); });
 }
 
-}  // namespace
+}  // namespace theory_command
 
 void add_theory(CLI::App& root) {
+  using namespace theory_command;
   CLI::App& app = *root.add_subcommand("theory", "The universality theorem, executable: logic to networks, measured");
   app.require_subcommand(1);
   app.footer("Example: tyche theory approximate --function planar --n 4 --delta 0.1 --trials 1000");

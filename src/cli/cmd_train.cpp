@@ -25,7 +25,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace train_command {
 
 using train::RunConfig;
 
@@ -137,9 +137,10 @@ void run_train(const TrainCall& call) {
   }
 }
 
-}  // namespace
+}  // namespace train_command
 
 void add_train(CLI::App& root) {
+  using namespace train_command;
   CLI::App* command = root.add_subcommand("train", "Train a model on a data set by cross-validation");
   const auto call = std::make_shared<TrainCall>();
   command->add_option("--data", call->data, "Data set: a file or folder of labelled graphs")->type_name("PATH");

@@ -24,7 +24,7 @@
 
 namespace tyche::cli {
 
-namespace {
+namespace wl_command {
 
 struct Arguments {
   Common common;
@@ -262,9 +262,10 @@ void run(const Arguments& a) {
   }
 }
 
-}  // namespace
+}  // namespace wl_command
 
 void add_wl(CLI::App& root) {
+  using namespace wl_command;
   auto a = std::make_shared<Arguments>();
   CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
   app.add_option("graphs", a->files,

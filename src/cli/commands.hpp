@@ -15,5 +15,7 @@ void add_reproduce(CLI::App& root);
 void add_report(CLI::App& root);
 void add_bench(CLI::App& root);
 void add_theory(CLI::App& root);
+void add_manual(CLI::App& root);
+void add_completion(CLI::App& root);
 
 }  // namespace tyche::cli

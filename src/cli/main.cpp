@@ -6,9 +6,9 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/remedies.hpp"
+#include "cli/version.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
-#include "support/version.hpp"
 
 namespace tyche::cli {
 namespace {
@@ -21,10 +21,18 @@ int main(int argc, char** argv) {
   using namespace tyche;
   using namespace tyche::cli;
   CLI::App app("tyche: graph neural networks with random node initialisation", "tyche");
-  app.set_version_flag("--version", kVersion);
+  bool json = false;
+  CLI::Option* in_json = app.add_flag("--json", json, "With --version: in JSON");
+  in_json->needs(app.set_version_flag(
+      "--version", [&json] { return json ? version_json() : version_text(); },
+      "Say what was built and what of it this machine uses, and exit"));
   app.require_subcommand(1);
   app.footer(
-      "Each command has its own --help with an example. Exit codes: 0 good, 1 the answer is no, 2 bad input or call.");
+      "Each command has its own --help with an example. Exit codes: 0 good, 1 the answer is no, 2 bad input or call.\n"
+      "Examples:\n"
+      "  tyche generate exp --seed 1 --out exp\n"
+      "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
+      "  tyche report runs/rni50 --out report.html");
 
   add_generate(app);
   add_certify(app);
@@ -37,6 +45,8 @@ int main(int argc, char** argv) {
   add_report(app);
   add_bench(app);
   add_theory(app);
+  add_manual(app);
+  add_completion(app);
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);

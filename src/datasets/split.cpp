@@ -191,6 +191,8 @@ std::vector<Fold> parse_split(std::string_view text, std::string_view name, std:
     const std::size_t byte = std::min<std::size_t>(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(byte), '\n');
     throw InputError::at(name, fmt::format("line {}", line), "expected JSON: the folds of a data set");
+  } catch (const Json::exception&) {  // 1e999
+    throw InputError::at(name, "", "a number in it is too large; expected indices of graphs");
   }
   const JsonSplit reader(name, graphs);
   if (!json.is_array()) return {reader.fold(json, "")};

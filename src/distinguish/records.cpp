@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "support/error.hpp"
+#include "support/json_number.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
 
@@ -29,8 +30,8 @@ Verdict verdict_from(const nlohmann::json& json) {
   Verdict verdict;
   json.at("told_apart").get_to(verdict.told_apart);
   json.at("p").get_to(verdict.p);
-  json.at("first").at(0).get_to(verdict.first_a);
-  json.at("first").at(1).get_to(verdict.first_b);
+  verdict.first_a = json_number<std::uint32_t>(json.at("first").at(0));
+  verdict.first_b = json_number<std::uint32_t>(json.at("first").at(1));
   if (!json.at("hotelling").is_null()) verdict.hotelling = json.at("hotelling").get<double>();
   verdict.singular = json.value("singular", false);
   return verdict;
@@ -93,9 +94,9 @@ nlohmann::ordered_json to_json(const PairResult& result, const PairSet& pairs) {
 PairResult result_from_json(const nlohmann::json& json, std::string_view place) {
   try {
     PairResult result;
-    json.at("seed").get_to(result.seed);
-    json.at("pair").get_to(result.pair);
-    json.at("epochs").get_to(result.epochs);
+    result.seed = json_number<std::uint64_t>(json.at("seed"));
+    result.pair = json_number<std::uint32_t>(json.at("pair"));
+    result.epochs = json_number<std::uint32_t>(json.at("epochs"));
     result.verdict = verdict_from(json.at("verdict"));
     result.control = verdict_from(json.at("control"));
     return result;

@@ -6,6 +6,7 @@
 #include "distinguish/records.hpp"
 #include "support/error.hpp"
 #include "support/json_log.hpp"
+#include "support/json_number.hpp"
 #include "support/shell.hpp"
 #include "train/fields.hpp"
 
@@ -24,11 +25,11 @@ Settings settings_from(const nlohmann::json& asked, const std::string& place) {
       if (config.contains(field.key)) field.assign(settings.config, config[field.key], place);
     }
     settings.scoring = parse_scoring(asked.at("scoring").get<std::string>());
-    settings.seeds = asked.at("seeds").get<std::uint32_t>();
+    settings.seeds = json_number<std::uint32_t>(asked.at("seeds"));
     settings.together = asked.value("together", false);
-    settings.draws = asked.value("draws", settings.draws);
+    if (asked.contains("draws")) settings.draws = json_number<std::uint32_t>(asked["draws"]);
     if (settings.random() && asked.contains("train_draws")) {
-      settings.per_epoch = asked["train_draws"].get<std::uint32_t>();
+      settings.per_epoch = json_number<std::uint32_t>(asked["train_draws"]);
     }
     return settings;
   } catch (const nlohmann::json::exception& error) {

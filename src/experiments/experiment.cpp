@@ -90,6 +90,14 @@ struct Settings {
 
 // ---- data
 
+/// Where a path of the file leads; as it stands where the system cannot say (a name that is too long): whoever opens it
+/// will say so.
+std::filesystem::path path_from(const std::filesystem::path& folder, const std::string& text) {
+  std::error_code unknown;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder / text, unknown);
+  return unknown ? folder / text : path;
+}
+
 void apply_data(const Document& document, const Setting& s, DataSpec& data, const std::filesystem::path& folder) {
   const auto text = [&] {
     if (!s.value.is_string()) document.fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
@@ -100,11 +108,11 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     data.generated = true;
     data.recipe = datasets::recipe_of(text());
   } else if (s.key == "path") {
-    data.path = std::filesystem::weakly_canonical(folder / text());
+    data.path = path_from(folder, text());
   } else if (s.key == "format") {
     data.format = text();
   } else if (s.key == "split") {
-    data.split = std::filesystem::weakly_canonical(folder / text()).string();
+    data.split = path_from(folder, text()).string();
   } else if (s.key == "clean") {
     if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
     data.clean = s.value.get<bool>();
@@ -382,9 +390,18 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   return experiments;
 }
 
+namespace {
+ExperimentFile read_experiment_file(const std::filesystem::path& path) {
+  return {path.string(), read_file(path), path.parent_path().empty() ? "." : path.parent_path()};
+}
+}  // namespace
+
 std::vector<Experiment> load_experiments(const std::filesystem::path& path, std::string_view profile) {
-  const std::filesystem::path folder = path.parent_path().empty() ? "." : path.parent_path();
-  return parse_experiments(read_file(path), path.string(), profile, folder);
+  return load_experiments(read_experiment_file(path), profile);
+}
+
+std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile) {
+  return parse_experiments(file.text, file.name, profile, file.folder);
 }
 
 Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
@@ -396,17 +413,21 @@ Experiment load_experiment(const std::filesystem::path& path, std::string_view p
   return only_one(load_experiments(path, profile), path.string());
 }
 
+Experiment load_experiment(const ExperimentFile& file, std::string_view profile) {
+  return only_one(load_experiments(file, profile), file.name);
+}
+
 std::vector<std::string> paper_experiments() {
   std::vector<std::string> names = catalogue();
   std::erase_if(names, [](const std::string& name) {
-    return load_experiments(share_folder() / "experiments" / (name + ".toml"), "paper").front().paper.empty();
+    return load_experiments(find_experiment(name), "paper").front().paper.empty();
   });
   return names;
 }
 
 std::vector<std::string> catalogue() {
   std::vector<std::string> names;
-  for (const std::string& file : list_folder(share_folder() / "experiments")) {
+  for (const std::string& file : shared_files("experiments")) {
     const std::filesystem::path path(file);
     if (path.extension() == ".toml") names.push_back(path.stem().string());
   }
@@ -421,12 +442,15 @@ std::vector<std::string> catalogue() {
   return names;
 }
 
-std::filesystem::path find_experiment(const std::string& name_or_path) {
+ExperimentFile find_experiment(const std::string& name_or_path) {
   const std::vector<std::string> names = catalogue();
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
-    return share_folder() / "experiments" / (name_or_path + ".toml");
+    SharedFile file = shared_file(fmt::format("experiments/{}.toml", name_or_path));
+    return {std::move(file.name), std::move(file.text), "."};
   }
-  if (name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos) return name_or_path;
+  if (name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos) {
+    return read_experiment_file(name_or_path);
+  }
   throw InputError(fmt::format("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
                                did_you_mean(name_or_path, names)));
 }

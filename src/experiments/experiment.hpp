@@ -71,14 +71,23 @@ struct Experiment {
   std::vector<Row> rows;  ///< none where the profile leaves the experiment out
 };
 
+/// What an experiment is read from.
+struct ExperimentFile {
+  std::string name;  ///< for errors, and for the experiment's name (its stem)
+  std::string text;
+  std::filesystem::path folder;  ///< where relative paths in it start
+};
+
 /// The experiments of a file under a profile: one, or one per entry of its [[datasets]], named FILE-NAME. Throws
 /// InputError with file, line and the nearest known key on an unknown key, and on a value that makes no sense.
 [[nodiscard]] std::vector<Experiment> load_experiments(const std::filesystem::path& path, std::string_view profile);
+[[nodiscard]] std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile);
 /// The same from text; relative paths in it start at `folder`.
 [[nodiscard]] std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file,
                                                         std::string_view profile, const std::filesystem::path& folder);
 /// The same of files that hold one; InputError on several.
 [[nodiscard]] Experiment load_experiment(const std::filesystem::path& path, std::string_view profile);
+[[nodiscard]] Experiment load_experiment(const ExperimentFile& file, std::string_view profile);
 [[nodiscard]] Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
                                           const std::filesystem::path& folder);
 
@@ -86,8 +95,8 @@ struct Experiment {
 [[nodiscard]] std::vector<std::string> catalogue();
 /// Those of them that are in the paper.
 [[nodiscard]] std::vector<std::string> paper_experiments();
-/// The file of an experiment: a name of the catalogue, or a path to a user's own TOML. Throws InputError with the
-/// nearest name where it is neither.
-[[nodiscard]] std::filesystem::path find_experiment(const std::string& name_or_path);
+/// The file of an experiment: a name of the catalogue (inside the program), or a path to a user's own TOML. Throws
+/// InputError with the nearest name where it is neither, IoError where the user's cannot be read.
+[[nodiscard]] ExperimentFile find_experiment(const std::string& name_or_path);
 
 }  // namespace tyche::experiments

@@ -9,6 +9,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/json_number.hpp"
 #include "support/seal.hpp"
 #include "train/fields.hpp"
 #include "train/run.hpp"
@@ -40,7 +41,7 @@ Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, s
     const std::string& by = trial.config.selection.by;
     const auto value = seen.find("validation_" + by);
     if (value == seen.end() || !value->is_number()) continue;  // it diverged
-    const Winner own{planned.row, value->get<double>(), seen.at("best_epoch").get<std::uint32_t>()};
+    const Winner own{planned.row, value->get<double>(), json_number<std::uint32_t>(seen.at("best_epoch"))};
     const bool better = !best || (train::larger_is_better(by) ? own.value > best->value : own.value < best->value);
     if (better) best = own;
   }

@@ -8,7 +8,7 @@
 
 #include "experiments/toml_reader.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
+#include "support/share.hpp"
 
 namespace tyche::experiments {
 
@@ -22,24 +22,33 @@ auto find(const Items& items, std::string_view data, std::string_view subset, st
   return found == items.end() ? nullptr : &*found;
 }
 
-std::vector<Printed> read_tables(const std::filesystem::path& path) {
+std::uint32_t take_epochs(Document& document, std::uint32_t otherwise) {
+  const double epochs = document.take_number("epochs", otherwise);
+  if (!(epochs >= 0 && epochs <= 1e9) || epochs != static_cast<std::uint32_t>(epochs)) {
+    throw InputError::at(document.file, "epochs", fmt::format("expected a whole number, found {}", epochs));
+  }
+  return static_cast<std::uint32_t>(epochs);
+}
+
+std::vector<Printed> read_tables(const SharedFile& file) {
   std::vector<Printed> out;
-  Document document = read_document(path);
+  Document document = parse_document(file.text, file.name);
   for (Document& table : document.take_list("accuracy")) {
     Printed common;
     common.data = table.take_text("data", "");
     common.subset = table.take_text("subset", "all");
     common.where = table.take_text("where", "");
+    common.epochs = take_epochs(table, 0);
     for (Document& row : table.take_list("rows")) {
       Printed& printed = out.emplace_back(common);
       printed.model = row.take_text("model", "");
       printed.mean = row.take_number("mean", -1);
       if (const double d = row.take_number("deviation", -1); d >= 0) printed.deviation = d;
-      row.expect_empty(std::array<std::string, 3>{"model", "mean", "deviation"});
-      if (printed.model.empty() || printed.mean < 0)
-        throw InputError::at(path.string(), "", "a row lacks model or mean");
+      printed.epochs = take_epochs(row, common.epochs);
+      row.expect_empty(std::array<std::string, 4>{"model", "mean", "deviation", "epochs"});
+      if (printed.model.empty() || printed.mean < 0) throw InputError::at(file.name, "", "a row lacks model or mean");
     }
-    table.expect_empty(std::array<std::string, 4>{"data", "subset", "where", "rows"});
+    table.expect_empty(std::array<std::string, 5>{"data", "subset", "where", "epochs", "rows"});
   }
   document.expect_empty(std::array<std::string, 1>{"accuracy"});
   return out;
@@ -54,13 +63,12 @@ double number(std::string_view text, const std::string& file, std::size_t line) 
   return value;
 }
 
-std::vector<PrintedCurve> read_curves(const std::filesystem::path& path) {
+std::vector<PrintedCurve> read_curves(const SharedFile& file) {
   std::vector<PrintedCurve> out;
-  const std::string text = read_file(path);
   std::size_t line_number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+  for (std::size_t begin = 0; begin < file.text.size();) {
+    const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
+    const std::string_view line = std::string_view(file.text).substr(begin, end - begin);
     begin = end + 1;
     if (++line_number == 1 || line.empty()) continue;  // the header
     std::array<std::string_view, 5> cells;
@@ -71,14 +79,13 @@ std::vector<PrintedCurve> read_curves(const std::filesystem::path& path) {
       at = comma + 1;
     }
     if (at <= line.size() || cells[4].empty()) {
-      throw InputError::at(path.string(), fmt::format("line {}", line_number),
-                           "expected dataset,subset,model,epoch,value");
+      throw InputError::at(file.name, fmt::format("line {}", line_number), "expected dataset,subset,model,epoch,value");
     }
     if (out.empty() || out.back().data != cells[0] || out.back().subset != cells[1] || out.back().model != cells[2]) {
       out.push_back({std::string(cells[0]), std::string(cells[1]), std::string(cells[2]), {}, {}});
     }
-    out.back().epoch.push_back(number(cells[3], path.string(), line_number));
-    out.back().value.push_back(number(cells[4], path.string(), line_number));
+    out.back().epoch.push_back(number(cells[3], file.name, line_number));
+    out.back().value.push_back(number(cells[4], file.name, line_number));
   }
   return out;
 }
@@ -93,8 +100,9 @@ const PrintedCurve* Paper::curve(std::string_view data, std::string_view subset,
   return find(curves, data, subset, model);
 }
 
-Paper load_paper(const std::filesystem::path& folder) {
-  return {read_tables(folder / "tables.toml"), read_curves(folder / "curves.csv")};
+Paper load_paper() {
+  return {read_tables(shared_file("experiments/paper/tables.toml")),
+          read_curves(shared_file("experiments/paper/curves.csv"))};
 }
 
 }  // namespace tyche::experiments

@@ -1,9 +1,10 @@
 #pragma once
-/// What the paper printed: test accuracies and learning curves, from share/tyche/experiments/paper (figures only).
+/// What the paper printed: test accuracies and learning curves, from experiments/paper (figures only), which is inside
+/// the program.
 ///
-///   const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+///   const Paper paper = load_paper();
 ///   if (const Printed* p = paper.accuracy("EXP", "all", "GCN-RNI(N)")) ...       // 98.0 ± 1.85
-#include <filesystem>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ struct Printed {
   std::string model;
   double mean = 0;
   std::optional<double> deviation;
-  std::string where;  ///< "Table 1"
+  std::string where;         ///< "Table 1"
+  std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
 };
 
 /// A printed curve, in percent; epochs ascending.
@@ -39,7 +41,7 @@ struct Paper {
   [[nodiscard]] const PrintedCurve* curve(std::string_view data, std::string_view subset, std::string_view model) const;
 };
 
-/// Reads tables.toml and curves.csv of a folder. Throws InputError with the line that is wrong.
-[[nodiscard]] Paper load_paper(const std::filesystem::path& folder);
+/// Reads tables.toml and curves.csv (support/share.hpp). Throws InputError with the line that is wrong.
+[[nodiscard]] Paper load_paper();
 
 }  // namespace tyche::experiments

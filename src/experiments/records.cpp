@@ -16,6 +16,7 @@ namespace {
 nlohmann::ordered_json printed_json(const Printed& printed) {
   nlohmann::ordered_json json = {{"mean", printed.mean}, {"where", printed.where}};
   if (printed.deviation) json["deviation"] = *printed.deviation;
+  if (printed.epochs > 0) json["epochs"] = printed.epochs;
   return json;
 }
 
@@ -33,7 +34,8 @@ void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const
       json["paper"][subset] = printed_json(*printed);
     } else if (curve != nullptr) {
       json["paper"][subset] = {{"mean", curve->value.back()},
-                               {"where", fmt::format("its curve at epoch {:.0f}", curve->epoch.back())}};
+                               {"where", fmt::format("its curve at epoch {:.0f}", curve->epoch.back())},
+                               {"epochs", static_cast<std::uint32_t>(curve->epoch.back())}};
     }
   }
   if (const PrintedCurve* curve = paper.curve(experiment.paper_data + "-stdev", "all", row.curve)) {

@@ -9,7 +9,6 @@
 
 #include "distinguish/summary.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/share.hpp"
 
 namespace tyche::report {
@@ -54,8 +53,7 @@ bool is_brec(const std::vector<KnownPair>& pairs) {
 }
 
 std::vector<PublishedTotal> read_published() {
-  const std::filesystem::path path = share_folder() / "experiments" / "published" / "brec.csv";
-  const std::string text = read_file(path);
+  const auto [file, text] = shared_file("experiments/published/brec.csv");
   std::vector<PublishedTotal> out;
   std::size_t line = 0;
   for (std::size_t begin = 0; begin < text.size(); ++line) {
@@ -75,7 +73,7 @@ std::vector<PublishedTotal> read_published() {
       return std::from_chars(cell.data(), cell.data() + cell.size(), entry.total).ec == std::errc();
     };
     if (cells.size() != 4 || !number(cells[1])) {
-      throw InputError::at(path.string(), fmt::format("line {}", line + 1), "expected model,total,random,note");
+      throw InputError::at(file, fmt::format("line {}", line + 1), "expected model,total,random,note");
     }
     entry.model = cells[0];
     entry.random = cells[2] == "yes";

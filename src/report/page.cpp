@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
+#include "report/compare.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
@@ -61,16 +61,21 @@ Json row_json(const Row& row) {
   if (row.agreement) json["agreement"] = *row.agreement;
   for (const auto& [subset, accuracy] : row.accuracy) {
     json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.folds}};
-    if (const auto paper = row.paper.find(subset); paper != row.paper.end()) {
-      const Comparison compared = compare(accuracy, paper->second);
-      json["accuracy"][subset]["difference"] = compared.difference;
-      json["accuracy"][subset]["range"] = compared.range;
-      json["accuracy"][subset]["within"] = compared.within();
+    if (const Beside beside = beside_paper(row, subset); beside.comparison) {
+      json["accuracy"][subset]["difference"] = beside.comparison->difference;
+      json["accuracy"][subset]["range"] = beside.comparison->range;
+      json["accuracy"][subset]["within"] = beside.comparison->within();
     }
   }
   for (const auto& [subset, printed] : row.paper) {
     json["paper"][subset] = {{"mean", printed.mean}, {"where", printed.where}};
     if (printed.deviation) json["paper"][subset]["deviation"] = *printed.deviation;
+    if (printed.epochs > 0) json["paper"][subset]["epochs"] = printed.epochs;
+    const Beside beside = beside_paper(row, subset);
+    if (beside.epoch == 0) continue;
+    Json& early = json["paper"][subset]["early"] = {{"epoch", beside.epoch}};
+    if (beside.paper) early["mean"] = beside.paper->mean;
+    if (beside.paper && beside.paper->deviation) early["deviation"] = *beside.paper->deviation;
   }
   for (const auto& [subset, curve] : row.curves) json["curves"][subset] = curve_json(curve);
   for (const auto& [subset, curve] : row.paper_curves) json["paper_curves"][subset] = curve_json(curve);
@@ -134,14 +139,13 @@ std::string fill_page(std::string_view template_text, const nlohmann::ordered_js
 }
 
 std::string page_template() {
-  const std::filesystem::path path = share_folder() / "report.html";
-  if (!std::filesystem::exists(path)) {
-    throw IoError(fmt::format(
-        "{} is missing: the page is built with Node (Debian: apt-get install nodejs npm, then build again); "
-        "tables in Markdown, CSV and LaTeX need none of it",
-        path.string()));
+  constexpr const char* kPage = "report.html";
+  if (!has_shared_file(kPage)) {
+    throw IoError(
+        "report.html, the page, is missing: it is built with Node (Debian: apt-get install nodejs npm, then build "
+        "again); tables in Markdown, CSV and LaTeX need none of it");
   }
-  return read_file(path);
+  return shared_file(kPage).text;
 }
 
 }  // namespace tyche::report

@@ -10,6 +10,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/json_log.hpp"
+#include "support/json_number.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
 #include "train/metrics.hpp"
@@ -157,13 +158,14 @@ Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, co
   row.name = json.at("name").get<std::string>();
   row.config = train::config_from_json(json.at("config"), file);
   row.command = json.at("command").get<std::string>();
-  row.folds_run = json.at("folds_run").get<std::uint32_t>();
+  row.folds_run = json_number<std::uint32_t>(json.at("folds_run"));
   if (json.contains("paper")) {
     for (const auto& [subset, printed] : json["paper"].items()) {
       Printed& to = row.paper[subset];
       to.mean = printed.at("mean").get<double>();
       if (printed.contains("deviation")) to.deviation = printed["deviation"].get<double>();
       to.where = printed.at("where").get<std::string>();
+      to.epochs = printed.value("epochs", to.epochs);
     }
   }
   if (json.contains("paper_curves")) {
@@ -172,7 +174,8 @@ Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, co
           curve.at("epoch").get<std::vector<double>>(), curve.at("value").get<std::vector<double>>(), {}};
     }
   }
-  add_measurements(row, folder / "trials", json.at("trials"), json.value("repeats", std::size_t{1}));
+  add_measurements(row, folder / "trials", json.at("trials"),
+                   json.contains("repeats") ? json_number<std::size_t>(json["repeats"]) : 1);
   return row;
 }
 
@@ -191,9 +194,12 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
     e.version = json.at("version").get<std::string>();
     e.show = json.at("show").get<std::vector<std::string>>();
     const nlohmann::json& data = json.at("data");
-    e.data = {data.at("name").get<std::string>(),     data.at("path").get<std::string>(),
-              data.at("format").get<std::string>(),   data.at("hash").get<std::string>(),
-              data.at("graphs").get<std::uint64_t>(), data.value("clean", false)};
+    e.data = {data.at("name").get<std::string>(),
+              data.at("path").get<std::string>(),
+              data.at("format").get<std::string>(),
+              data.at("hash").get<std::string>(),
+              json_number<std::uint64_t>(data.at("graphs")),
+              data.value("clean", false)};
     if (e.data.path.is_relative()) e.data.path = folder / e.data.path;
     for (const nlohmann::json& row : json.at("rows")) e.rows.push_back(read_row(row, folder, path.string()));
     return e;
@@ -203,10 +209,6 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
 }
 
 }  // namespace
-
-Comparison compare(const Accuracy& ours, const Printed& paper) {
-  return {ours.mean - paper.mean, std::max(1.0, paper.deviation.value_or(0))};
-}
 
 Results load_results(const std::filesystem::path& folder) {
   Results results;

@@ -28,6 +28,7 @@ struct Printed {
   double mean = 0;
   std::optional<double> deviation;
   std::string where;
+  std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
 };
 
 struct Curve {
@@ -35,16 +36,6 @@ struct Curve {
   std::vector<double> mean;
   std::vector<double> deviation;  ///< empty for the paper's
 };
-
-/// Ours beside the paper's.
-struct Comparison {
-  double difference = 0;  ///< ours less theirs, percentage points
-  double range = 0;       ///< how much counts as the same
-  [[nodiscard]] bool within() const { return difference <= range + 1e-9 && difference >= -range - 1e-9; }
-};
-/// The range is the paper's deviation, and one point at least: printed means of a thousand test graphs in one draw move
-/// by that much between seeds.
-[[nodiscard]] Comparison compare(const Accuracy& ours, const Printed& paper);
 
 /// Subsets are "all", "EXP" and "CORRUPT".
 struct Row {

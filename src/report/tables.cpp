@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "report/compare.hpp"
 #include "report/text.hpp"
 #include "support/progress.hpp"
 #include "train/summary.hpp"
@@ -83,14 +84,13 @@ std::string to_markdown(const Results& results) {
         const Accuracy* ours = find(row.accuracy, subset);
         std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset), percent(ours)};
         if (compares) {
-          const Printed* paper = find(row.paper, subset);
+          const Beside beside = beside_paper(row, subset);
           std::string difference = "–", within = "–";
-          if (ours != nullptr && paper != nullptr) {
-            const Comparison c = compare(*ours, *paper);
-            difference = fmt::format("{:+.2f}", c.difference);
-            within = fmt::format("{} (±{:.2f})", c.within() ? "yes" : "no", c.range);
+          if (beside.comparison) {
+            difference = fmt::format("{:+.2f}", beside.comparison->difference);
+            within = fmt::format("{} (±{:.2f})", verdict(beside), beside.comparison->range);
           }
-          cells.insert(cells.end(), {percent(paper), difference, within});
+          cells.insert(cells.end(), {papers_side(row, subset), difference, within});
         }
         if (shows("reach")) cells.push_back(row.reached ? std::to_string(*row.reached) : "never");
         if (shows("draws")) {
@@ -121,26 +121,27 @@ std::string to_markdown(const Results& results) {
 std::string to_csv(const Results& results) {
   std::string text =
       "experiment,model,subset,mean,deviation,folds,folds_asked,epochs,epochs_asked,paper_mean,paper_deviation,"
-      "difference,within,seconds,seed,epochs_to_95,spread,agreement\n";
+      "difference,within,seconds,seed,epochs_to_95,spread,agreement,paper_epoch\n";
   for (const Experiment& e : results.experiments) {
     for (const Row& row : e.rows) {
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
         const Accuracy* ours = find(row.accuracy, subset);
-        const Printed* paper = find(row.paper, subset);
-        if (ours == nullptr && (paper == nullptr || subset != "all")) continue;
+        if (ours == nullptr && (!row.paper.contains(subset) || subset != "all")) continue;
+        const Beside beside = beside_paper(row, subset);
+        const std::optional<Printed>& paper = beside.paper;
         const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
         text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
                             ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->folds : 0,
                             row.folds_run, row.epochs_done, row.config.training.epochs,
                             paper ? number(paper->mean) : "", paper ? number(paper->deviation) : "");
-        if (ours != nullptr && paper != nullptr) {
-          const Comparison c = compare(*ours, *paper);
-          text += fmt::format("{},{},", c.difference, c.within() ? "yes" : "no");
+        if (const auto& c = beside.comparison) {
+          text += fmt::format("{},{},", c->difference, c->within() ? "yes" : "no");
         } else {
           text += ",,";
         }
-        text += fmt::format("{},{},{},{},{}\n", row.seconds, row.config.seed,
-                            row.reached ? std::to_string(*row.reached) : "", number(row.spread), number(row.agreement));
+        text += fmt::format("{},{},{},{},{},{}\n", row.seconds, row.config.seed,
+                            row.reached ? std::to_string(*row.reached) : "", number(row.spread), number(row.agreement),
+                            paper && paper->epochs > 0 ? std::to_string(paper->epochs) : "");
       }
     }
   }
@@ -162,7 +163,7 @@ std::string to_latex(const Results& results) {
     for (const std::string& subset : subsets_of(e)) {
       for (const Row& row : e.rows) {
         text += fmt::format("{}{} & {} & {} \\\\\n", latex_text(row.name) + same_graphs(row), subset_label(subset),
-                            cell(percent(find(row.accuracy, subset))), cell(percent(find(row.paper, subset))));
+                            cell(percent(find(row.accuracy, subset))), cell(papers_side(row, subset)));
       }
     }
     text += "\\bottomrule\n\\end{tabular}\n\n";

@@ -8,7 +8,8 @@ namespace tyche::report {
 
 /// One section per experiment: what was run, a table beside the paper's, the commands.
 [[nodiscard]] std::string to_markdown(const Results& results);
-/// One line for every experiment, row and subset; numbers unrounded.
+/// One line for every experiment, row and subset; numbers unrounded. The paper's are those of `paper_epoch`, the epoch
+/// that the row has come to (report/compare.hpp).
 [[nodiscard]] std::string to_csv(const Results& results);
 /// One tabular (booktabs) per experiment. Names are escaped.
 [[nodiscard]] std::string to_latex(const Results& results);

@@ -25,7 +25,7 @@ namespace tyche {
 
 /// Element types that can be read and written as C++ values; other types of the format are kept as bytes.
 template <class T>
-inline constexpr std::string_view kDtypeName = "";
+inline constexpr std::string_view kDtypeName{};
 template <>
 inline constexpr std::string_view kDtypeName<float> = "F32";
 template <>

@@ -1,49 +1,68 @@
 #include "support/share.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
 
+#include "support/embedded.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 
 namespace tyche {
 
 namespace {
 
-/// The program, or the shared library that this function is in.
-std::filesystem::path own_file(std::error_code& error) {
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&own_file), &info) == 0 || info.dli_fname == nullptr) return program;
-  const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, error);
-  // A program may be named by what it was called as, found on PATH; a library is named by its path.
-  if (!error && file.filename().string().find(".so") != std::string::npos) return file;
-  error.clear();
-  return program;
+/// The folder that TYCHE_SHARE names, where it names one.
+std::optional<std::filesystem::path> named_folder() {
+  const char* named = std::getenv("TYCHE_SHARE");
+  if (named == nullptr || *named == '\0') return std::nullopt;
+  if (!std::filesystem::is_directory(named)) {
+    throw IoError(fmt::format("TYCHE_SHARE is '{}', which is no folder", named));
+  }
+  return named;
+}
+
+const EmbeddedFile* find(std::string_view name) {
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (file.name == name) return &file;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-std::filesystem::path share_folder() {
-  if (const char* named = std::getenv("TYCHE_SHARE"); named != nullptr && *named != '\0') {
-    if (std::filesystem::is_directory(named)) return named;
-    throw IoError(fmt::format("TYCHE_SHARE is '{}', which is no folder", named));
+bool has_shared_file(const std::string& name) {
+  if (const auto folder = named_folder()) return std::filesystem::is_regular_file(*folder / name);
+  return find(name) != nullptr;
+}
+
+SharedFile shared_file(const std::string& name) {
+  if (const auto folder = named_folder()) return {(*folder / name).string(), read_file(*folder / name)};
+  const EmbeddedFile* file = find(name);
+  if (file == nullptr) throw IoError(fmt::format("{}: this build carries no such file", name));
+  return {name, std::string(file->text)};
+}
+
+std::vector<std::string> shared_files(const std::string& folder) {
+  std::vector<std::string> names;
+  if (const auto named = named_folder()) {
+    for (const std::string& name : list_folder(*named / folder)) {
+      if (std::filesystem::is_regular_file(*named / folder / name)) names.push_back(name);
+    }
+    return names;
   }
-  std::error_code error;
-  const std::filesystem::path program = own_file(error);
-  if (error) throw IoError("cannot tell where the program lies; set TYCHE_SHARE to its folder share/tyche");
-  std::string looked;
-  for (std::filesystem::path base = program.parent_path(); !base.empty(); base = base.parent_path()) {
-    std::filesystem::path folder = base / "share" / "tyche";
-    if (std::filesystem::is_directory(folder, error)) return folder;
-    looked += (looked.empty() ? "" : ", ") + folder.string();
-    if (base != program.parent_path()) break;  // the program's folder and the one above it
+  for (const EmbeddedFile& file : embedded_files()) {
+    std::string_view name = file.name;
+    if (!name.starts_with(folder) || name.substr(folder.size()).substr(0, 1) != "/") continue;
+    name.remove_prefix(folder.size() + 1);
+    if (name.find('/') == std::string_view::npos) names.emplace_back(name);
   }
-  throw IoError(
-      fmt::format("the files that come with the program are missing: looked for {}; install it again, or set "
-                  "TYCHE_SHARE to the folder",
-                  looked));
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }  // namespace tyche

@@ -1,14 +1,24 @@
 #pragma once
-/// Files that come with the program: the paper's experiments and numbers, the page a report is made from.
+/// Files that come with the program: the paper's experiments and numbers, the page a report is made from. They are
+/// inside the program and the libraries (support/embedded.hpp), so that a copy of one file is whole; TYCHE_SHARE in the
+/// environment names a folder that they are taken from instead, all of them.
 ///
-///   const std::filesystem::path experiments = share_folder() / "experiments";
-#include <filesystem>
+///   const SharedFile table = shared_file("experiments/table1.toml");
+///   parse(table.text, table.name);
+#include <string>
+#include <vector>
 
 namespace tyche {
 
-/// The folder share/tyche beside the program (a build tree) or beside its folder (an installation:
-/// PREFIX/bin/tyche and PREFIX/share/tyche); where this code is in a shared library, beside that. The environment's
-/// TYCHE_SHARE comes first. Throws IoError that says where it looked where there is none.
-[[nodiscard]] std::filesystem::path share_folder();
+struct SharedFile {
+  std::string name;  ///< for errors: as asked for, or the path in TYCHE_SHARE
+  std::string text;
+};
+
+/// Throws IoError where there is no such file, or TYCHE_SHARE is no folder.
+[[nodiscard]] SharedFile shared_file(const std::string& name);
+[[nodiscard]] bool has_shared_file(const std::string& name);
+/// The names of the files right below a folder ("experiments"), ascending, without the folder.
+[[nodiscard]] std::vector<std::string> shared_files(const std::string& folder);
 
 }  // namespace tyche

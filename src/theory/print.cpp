@@ -37,10 +37,26 @@ class Printer {
   }
 
  private:
+  /// Whether f is what `exists=3 y. …` stands for, and so can be printed. In full its body would stand there twice, and
+  /// thirty of them inside each other a thousand million times.
+  bool is_exactly(FormulaId f) const {
+    const auto v = pool_.view(f);
+    if (v.kind != Kind::conjunction || v.operands.size() != 2) return false;
+    const auto enough = pool_.view(v.operands[0]);
+    const auto few = pool_.view(v.operands[1]);
+    if (enough.kind != Kind::at_least || few.kind != Kind::negation) return false;
+    const auto more = pool_.view(few.operands[0]);
+    return more.kind == Kind::at_least && more.number == enough.number + 1 && more.a == enough.a &&
+           more.operands[0] == enough.operands[0];
+  }
+  /// The kind that f is printed as.
+  Kind kind_of(FormulaId f) const { return is_exactly(f) ? Kind::at_least : pool_.view(f).kind; }
+
   /// Whether text that follows f would be drawn into a quantifier at f's right end.
   bool open_on_the_right(FormulaId f) const {
     for (;;) {
       const auto v = pool_.view(f);
+      if (is_exactly(f)) return true;
       if (v.kind == Kind::at_least || v.kind == Kind::for_all) return true;
       if (v.kind == Kind::negation) {
         f = v.operands[0];
@@ -54,7 +70,7 @@ class Printer {
     }
   }
   bool needs_parentheses(Kind outer, FormulaId inner, bool last) const {
-    const Kind kind = pool_.view(inner).kind;
+    const Kind kind = kind_of(inner);
     if (outer == Kind::negation) return tightness(kind) < 4;
     const bool groups_right = (outer == Kind::implication || outer == Kind::equivalence) && last && kind == outer;
     if (tightness(kind) <= tightness(outer) && !groups_right) return true;
@@ -67,9 +83,21 @@ class Printer {
     if (wrap) out_ += ')';
   }
 
+  void quantifier(const std::string& count, Variable variable, FormulaId body) {
+    out_ += fmt::format("{} {}. ", count, pool_.name(variable));
+    const bool wrap = tightness(kind_of(body)) < 4;
+    if (wrap) out_ += '(';
+    print(body);
+    if (wrap) out_ += ')';
+  }
+
   void print(FormulaId f) {
     if (out_.size() > limit_) return;
     const auto v = pool_.view(f);
+    if (is_exactly(f)) {
+      const auto enough = pool_.view(v.operands[0]);
+      return quantifier(fmt::format("exists={}", enough.number), enough.a, enough.operands[0]);
+    }
     switch (v.kind) {
       case Kind::truth:
         out_ += "true";
@@ -102,11 +130,7 @@ class Printer {
         const std::string count = v.kind == Kind::for_all ? "forall"
                                   : v.number == 1         ? "exists"
                                                           : fmt::format("exists>={}", v.number);
-        out_ += fmt::format("{} {}. ", count, pool_.name(v.a));
-        const bool wrap = tightness(pool_.view(v.operands[0]).kind) < 4;
-        if (wrap) out_ += '(';
-        print(v.operands[0]);
-        if (wrap) out_ += ')';
+        quantifier(count, v.a, v.operands[0]);
         return;
       }
       default:

@@ -9,6 +9,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/json_number.hpp"
 #include "support/seal.hpp"
 
 namespace tyche::train {
@@ -40,7 +41,7 @@ EpochRecord parse_record(std::string_view text, std::string_view name, std::size
   try {
     const auto json = nlohmann::ordered_json::parse(text);
     EpochRecord record;
-    record.epoch = json.at("epoch").get<std::uint32_t>();
+    record.epoch = json_number<std::uint32_t>(json.at("epoch"));
     record.train_loss = number(json.at("train_loss"));
     record.seconds = json.at("seconds").get<double>();
     record.eval_seconds = json.at("eval_seconds").get<double>();

@@ -1,6 +1,8 @@
 // The C interface beside the library it is over: the same graphs, the same bits, from several threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -194,6 +196,30 @@ TEST(CInterface, AnInterruptEndsCallsUnderWayAndNoLaterOnes) {
   EXPECT_EQ(tyche_train(set.value, options, nullptr, interrupt, nullptr, &stopped.value), TYCHE_STOPPED);
   EXPECT_THAT(tyche_error_message(), testing::HasSubstr("epochs to go"));
   EXPECT_EQ(tyche_colours(set.value, nullptr, &next.value), TYCHE_OK);
+}
+
+TEST(CInterface, AForkedProcessHasNoLocksAndNoCallsOfThreadsThatAreNotThere) {
+  const Handle set = generated("exp", R"({"pairs": 2})");
+  const std::jthread busy([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      tyche_handle code = 0;
+      (void)tyche_graph6(set.value, 0, &code);
+      (void)tyche_free(code);
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(30);
+      tyche_interrupt();  // no call is under way here, so none is stopped
+      tyche_handle colours = 0;
+      const bool fine = tyche_colours(set.value, R"({"threads": 1})", &colours) == TYCHE_OK;
+      ::_exit(fine && tyche_free(colours) == TYCHE_OK ? 7 : 8);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << "fork " << i << " ended with status " << status;
+  }
 }
 
 }  // namespace

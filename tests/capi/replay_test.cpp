@@ -2,7 +2,10 @@
 // comes, the answer is a status with a word, and no handle is lost. (fuzz/capi_fuzz.cpp looks for such sequences.)
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "../../fuzz/capi_entry.hpp"
+#include "support/file.hpp"
 #include "support/random.hpp"
 
 namespace tyche {
@@ -15,6 +18,15 @@ TEST(CInterface, AnySequenceOfCallsIsAnswered) {
     for (char& c : bytes) c = static_cast<char>(stream.below(256));
     ASSERT_NO_THROW(fuzz::CallSequence(bytes).run()) << "sequence " << i;
   }
+}
+
+TEST(CInterface, EverySequenceThatFuzzingFoundIsAnswered) {
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TYCHE_TEST_DATA "/fuzz/capi")) {
+    EXPECT_NO_THROW(fuzz::CallSequence(read_file(entry.path())).run()) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 50u);
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ TEST(Split, BadFilesAreRefusedWithTheirPlace) {
             "s.json: .train[1]: graph 10 is out of range: the data has 10 graphs (0 to 9)");
   EXPECT_EQ(refusal(R"({"train": [0, -1], "test": [1]})"),
             "s.json: .train[1]: expected the index of a graph, found '-1'");
+  EXPECT_EQ(refusal(R"({"train": [0, 1e999], "test": [1]})"),
+            "s.json: a number in it is too large; expected indices of graphs");
   EXPECT_EQ(refusal(R"({"train": [0, 0], "test": [1]})"), "s.json: .train[1]: graph 0 is in this part already");
   EXPECT_EQ(refusal(R"({"train": [], "test": [1]})"), "s.json: the train part is empty; expected at least one graph");
   EXPECT_EQ(refusal(R"({"train": [0], "test": []})"), "s.json: the test part is empty; expected at least one graph");

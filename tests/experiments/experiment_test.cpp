@@ -1,11 +1,12 @@
 #include "experiments/experiment.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "experiments/paper.hpp"
+#include "experiments/plan.hpp"
 #include "support/error.hpp"
-#include "support/share.hpp"
 
 namespace tyche::experiments {
 namespace {
@@ -124,6 +125,12 @@ TEST(Experiment, ValuesOfTheWrongKindAreErrorsWithTheirLine) {
   EXPECT_THROW((void)parse(kSmall, "fast"), InputError);
 }
 
+TEST(Experiment, APathThatIsTooLongIsLeftToWhoeverOpensIt) {
+  const std::string name(5000, 'x');
+  const Experiment e = parse(fmt::format("[data]\npath = \"{}\"\n[[models]]\nname = \"gcn\"\n", name));
+  EXPECT_EQ(std::filesystem::path(e.data.path).filename(), name);
+}
+
 TEST(Experiment, AGridIsTheProductOfItsLists) {
   const Experiment e = parse(R"(
 [data]
@@ -164,7 +171,8 @@ TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
 
 TEST(Catalogue, WhatGoesBeyondThePaperLoadsUnderEveryProfileToo) {
   const std::vector<std::string> names = catalogue();
-  EXPECT_THAT(names, testing::IsSupersetOf({"initialisers", "ladder-growth", "draws", "tanh-rates", "late-falls"}));
+  EXPECT_THAT(names,
+              testing::IsSupersetOf({"story", "initialisers", "ladder-growth", "draws", "tanh-rates", "late-falls"}));
   for (const std::string& name : names) {
     for (const char* profile : kProfiles) {
       for (const Experiment& e : load_experiments(find_experiment(name), profile)) {
@@ -225,7 +233,7 @@ TEST(Catalogue, AMistypedNameIsAnErrorThatNamesTheNearest) {
 }
 
 TEST(Paper, HoldsTheTablesAndEveryCurve) {
-  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  const Paper paper = load_paper();
   const Printed* normal = paper.accuracy("EXP", "all", "GCN-RNI(N)");
   ASSERT_NE(normal, nullptr);
   EXPECT_EQ(normal->mean, 98.0);
@@ -240,11 +248,44 @@ TEST(Paper, HoldsTheTablesAndEveryCurve) {
 }
 
 TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
-  const Paper paper = load_paper(share_folder() / "experiments" / "paper");
+  const Paper paper = load_paper();
   for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
     const Experiment e = load_experiment(find_experiment(name), "paper");
-    for (const Row& row : e.rows) EXPECT_NE(paper.accuracy(e.paper_data, "all", row.paper), nullptr) << row.name;
+    for (const Row& row : e.rows) {
+      const Printed* printed = paper.accuracy(e.paper_data, "all", row.paper);
+      ASSERT_NE(printed, nullptr) << row.name;
+      EXPECT_EQ(row.config.training.epochs, printed->epochs) << row.name;  // as printed, so compared at the end
+    }
   }
+}
+
+TEST(Paper, EveryRandomRowOfTheStoryEndsWhereThePapersCurveHasAPoint) {
+  const Paper paper = load_paper();
+  const Experiment story = load_experiment(find_experiment("story"), "quick");
+  std::size_t compared = 0;
+  for (const Row& row : story.rows) {
+    const PrintedCurve* curve = paper.curve(story.paper_data, "all", row.curve);
+    if (curve == nullptr) continue;  // the plain GCN, and what is not in the paper
+    ++compared;
+    EXPECT_THAT(curve->epoch, testing::Contains(row.config.training.epochs)) << row.name;
+  }
+  EXPECT_EQ(compared, 3u);
+}
+
+TEST(Paper, TheStorysTrialsAreThoseOfTheLearningCurves) {
+  // One call of reproduce for both trains them once.
+  const Experiment story = load_experiment(find_experiment("story"), "quick");
+  const Experiment curves = load_experiment(find_experiment("exp-curves"), "quick");
+  EXPECT_EQ(story.data.name(), curves.data.name());
+  std::size_t shared = 0;
+  for (const Row& row : story.rows) {
+    for (const Row& other : curves.rows) {
+      if (row.name != other.name) continue;
+      ++shared;
+      EXPECT_EQ(trial_key(row.config), trial_key(other.config)) << row.name;
+    }
+  }
+  EXPECT_EQ(shared, 4u);
 }
 
 }  // namespace tyche::experiments

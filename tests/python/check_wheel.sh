@@ -24,6 +24,7 @@ for library in beside.glob("*.so*"):
     assert str(library) in loaded, f"{library.name} travels, but another one is used"
 foreign = [name for name in loaded if ("bliss" in name or "gmp" in name or "fmt" in name) and str(beside) not in name]
 assert not foreign, foreign
+assert not [name for name in loaded if "libblis" in name], "threadpoolctl would take this for BLIS"
 exp = tyche.datasets.exp(pairs=10)
 clf = tyche.GraphClassifier(random="colours", width=8, layers=2, epochs=2).fit(exp)
 assert tyche.wl(exp, pairs=True, dim=2)[0] and clf.predict(exp, draws=2).shape == (20,)

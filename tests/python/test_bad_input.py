@@ -211,7 +211,7 @@ thread.join()
 
 @pytest.mark.parametrize("call", [
     "tyche.datasets.exp(pairs=10**6)",
-    "tyche.individualise(exp, draws=10**5)",
+    "tyche.individualise(exp, draws=4 * 10**5, threads=1)",
     "clf.predict(exp, draws=10**7)",
     "clf.set_params(epochs=10**6).fit(exp)",
     "tyche.distinguish(exp, random='colours', epochs=10**6, device='cpu')",

@@ -64,7 +64,7 @@ def test_regression_gives_the_programs_bits(program, exp, tmp_path):
     assert (tmp_path / "own.safetensors").read_bytes() == theirs.read_bytes()
     said = program("predict", "--checkpoint", theirs, "--data", tmp_path / "sizes", "--device", "cpu", json_out=True)
     assert np.array_equal(reg.predict(read), [p["values"] for p in said["predictions"]])
-    assert np.array_equal(tyche.GraphRegressor.load(theirs).predict(read), reg.predict(read))
+    assert np.array_equal(tyche.GraphRegressor.load(theirs).set_params(device="cpu").predict(read), reg.predict(read))
 
 
 def test_regression_of_given_numbers(exp):
@@ -99,6 +99,7 @@ def test_probabilities_and_predictions_agree(fitted, exp):
     probabilities = fitted.predict_proba(exp, draws=16)
     assert probabilities.shape == (len(exp), 2) and np.allclose(probabilities.sum(axis=1), 1)
     assert np.array_equal(fitted.classes_[probabilities.argmax(axis=1)], fitted.predict(exp, draws=16))
+    assert np.array_equal(fitted.predict_proba(exp), probabilities)  # 16 draws where nobody says how many
     assert np.array_equal(fitted.predict_proba(exp, seed=9), fitted.predict_proba(exp, seed=9))
     assert not np.array_equal(fitted.predict_proba(exp, seed=9), fitted.predict_proba(exp, seed=10))
 
@@ -115,7 +116,7 @@ def test_a_slice_and_a_list_are_as_good_as_a_set(fitted, exp):
 
 def test_saved_loaded_and_pickled_it_says_the_same(fitted, exp, tmp_path):
     fitted.save(tmp_path / "a.safetensors")
-    loaded = tyche.GraphClassifier.load(tmp_path / "a.safetensors")
+    loaded = tyche.GraphClassifier.load(tmp_path / "a.safetensors").set_params(device="cpu")
     for other in (loaded, pickle.loads(pickle.dumps(fitted))):
         assert np.array_equal(other.predict_proba(exp), fitted.predict_proba(exp))
     assert loaded.random == "colours" and loaded.width == 8 and loaded.seed == 4

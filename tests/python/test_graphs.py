@@ -57,6 +57,8 @@ def test_parts_by_number_list_and_mask(exp):
     assert len(exp[::2]) == len(exp) // 2 and len(exp[::-1]) == len(exp) and len(exp[[]]) == 0
     assert np.array_equal(exp[::-1][0].edge_index, exp[len(exp) - 1].edge_index)
     assert [g.num_nodes for g in exp[4:12][[1, 3]]] == [exp[5].num_nodes, exp[7].num_nodes]
+    assert np.array_equal(exp[np.array([3, 1]), ...].labels, exp[[3, 1]].labels)  # as scikit-learn asks from 1.3 on
+    assert exp[:0].labels.shape == (0,) and exp[:0].ptr.tolist() == [0] and exp[:0].edge_index.shape == (2, 0)
     for wrong in (len(exp), -len(exp) - 1):
         with pytest.raises(IndexError):
             exp[wrong]

@@ -29,9 +29,14 @@ class StandIn:
         def num_nodes(self):
             return len(self.x)
 
-    class InMemoryDataset:
+    class InMemoryDataset(torch.utils.data.Dataset):
         def __init__(self, root, transform, pre_transform):
             self.transform = transform
+
+        @property
+        def edge_index(self):
+            """Of all graphs, as PyTorch Geometric's has it."""
+            return torch.cat([one.edge_index for one in self.data], dim=1)
 
         def collate(self, items):
             return items, None
@@ -76,6 +81,31 @@ def test_the_data_set_is_exp(pyg):
     for i in range(8):
         assert np.array_equal(data[i].edge_index.numpy(), exp[i].edge_index)
         assert data[i].x.reshape(-1).tolist() == exp[i].types.tolist() and int(data[i].y) == exp[i].label
+
+
+def test_a_data_set_or_a_batch_is_many_graphs(pyg):
+    exp = tyche.datasets.exp(pairs=4, seed=2)
+    data = pyg.EXP(pairs=4, seed=2)
+    assert hasattr(data, "edge_index")
+    batch = types.SimpleNamespace(edge_index=data[0].edge_index, to_data_list=lambda: [data[i] for i in range(8)])
+    subset = torch.utils.data.Subset(data, [3, 0])
+    for given in (data, batch, tyche.from_pyg(data)):
+        back = tyche.as_set(given)
+        assert np.array_equal(back.neighbours, exp.neighbours) and np.array_equal(back.labels, exp.labels)
+    assert [g.label for g in tyche.from_pyg(subset)] == [exp[3].label, exp[0].label]
+    small = dict(rni=0.5, width=8, layers=1, epochs=1, device="cpu")
+    fitted = tyche.GraphClassifier(**small).fit(data)
+    assert np.array_equal(fitted.predict_proba(data), tyche.GraphClassifier(**small).fit(exp).predict_proba(exp))
+
+
+def test_a_batch_of_pytorch_geometrics_is_many_graphs(pyg):
+    pytest.importorskip("torch_geometric.loader")
+    from torch_geometric.loader import DataLoader
+
+    exp = tyche.datasets.exp(pairs=4, seed=2)
+    batches = list(DataLoader(pyg.EXP(pairs=4, seed=2), batch_size=4))
+    assert [tyche.as_set(batch).labels.tolist() for batch in batches] == [exp.labels[:4].tolist(), exp.labels[4:].tolist()]
+    assert np.array_equal(tyche.as_set(batches[1]).neighbours, exp[4:].neighbours)
 
 
 def test_columns_are_those_of_training_whatever_the_order(pyg):

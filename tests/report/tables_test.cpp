@@ -35,14 +35,6 @@ Results sample() {
 
 }  // namespace
 
-TEST(Compare, WithinThePapersDeviationAndOnePointAtLeast) {
-  EXPECT_TRUE(compare({98.0, 0, 10}, {99.5, 2.0, ""}).within());
-  EXPECT_FALSE(compare({97.0, 0, 10}, {99.5, 2.0, ""}).within());
-  EXPECT_TRUE(compare({50.5, 0, 10}, {50.0, std::nullopt, ""}).within());
-  EXPECT_FALSE(compare({51.5, 0, 10}, {50.0, std::nullopt, ""}).within());
-  EXPECT_DOUBLE_EQ(compare({97.0, 0, 10}, {99.5, 2.0, ""}).difference, -2.5);
-}
-
 TEST(Markdown, PutsOursBesideThePapers) {
   const std::string text = to_markdown(sample());
   EXPECT_THAT(text, HasSubstr("| 98.00 ± 1.00 | 99.50 ± 2.00 | -1.50 | yes (±2.00) | 2 × 7 |"));

@@ -29,10 +29,9 @@ struct RunResult {
 
 class StartedProgram {
  public:
-  explicit StartedProgram(const std::vector<std::string>& args) {
+  explicit StartedProgram(const std::vector<std::string>& args, std::string program = TYCHE_PROGRAM) {
     const std::string out = (folder_ / "out").string(), err = (folder_ / "err").string();
     std::vector<char*> argv;
-    std::string program = TYCHE_PROGRAM;
     std::vector<std::string> copies = args;
     argv.push_back(program.data());
     for (std::string& arg : copies) argv.push_back(arg.data());
@@ -78,5 +77,10 @@ class StartedProgram {
 };
 
 inline RunResult run_program(const std::vector<std::string>& args) { return StartedProgram(args).wait(); }
+
+/// Another program, say a copy, by its path.
+inline RunResult run_other_program(const std::string& program, const std::vector<std::string>& args) {
+  return StartedProgram(args, program).wait();
+}
 
 }  // namespace tyche

@@ -44,7 +44,12 @@ TEST(Syntax, QuantifiersReachAsFarRightAsTheyCan) {
 }
 
 TEST(Syntax, ShortFormsAreWhatTheyStandFor) {
-  EXPECT_EQ(round_trip("exists=2 y. R1(y)"), "(exists>=2 y. R1(y)) & !exists>=3 y. R1(y)");
+  EXPECT_EQ(round_trip("exists=2 y. R1(y)"), "exists=2 y. R1(y)");
+  EXPECT_EQ(round_trip("(exists>=2 y. R1(y)) & !exists>=3 y. R1(y)"), "exists=2 y. R1(y)");
+  EXPECT_EQ(round_trip("(exists>=2 y. R1(y)) & !exists>=4 y. R1(y)"), "(exists>=2 y. R1(y)) & !exists>=4 y. R1(y)");
+  EXPECT_EQ(round_trip("(exists>=2 y. R1(y)) & !exists>=3 y. R2(y)"), "(exists>=2 y. R1(y)) & !exists>=3 y. R2(y)");
+  EXPECT_EQ(round_trip("!exists=2 y. (R1(y) & exists=1 x. E(x,y))"), "!exists=2 y. (R1(y) & exists=1 x. E(x,y))");
+  EXPECT_EQ(round_trip("(exists=2 y. R1(y)) & R2(x)"), "(exists=2 y. R1(y)) & R2(x)");
   EXPECT_EQ(round_trip("exists<=2 y. R1(y)"), "!exists>=3 y. R1(y)");
   EXPECT_EQ(round_trip("exists>=1 y. x != y"), "exists y. !(x = y)");
 }
@@ -94,6 +99,14 @@ TEST(Syntax, PrintedTextParsesBackToTheSameFormula) {
     const FormulaId f = to_formula(pool, tree);
     RC_ASSERT(parse_formula(pool, print_formula(pool, f)) == f);
   });
+}
+
+// In full the text of each is twice that of the one inside it.
+TEST(Syntax, CountsInsideCountsAreNoLongerThanTheyWereWritten) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += i % 2 == 0 ? "exists=3 y. " : "exists=3 x. ";
+  text += "E(x,y)";
+  EXPECT_EQ(round_trip(text), text);
 }
 
 TEST(Syntax, AnyTextEitherParsesOrThrowsInputError) {

@@ -1,5 +1,6 @@
 #include "train/metrics.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,6 +69,16 @@ TEST(EpochRecord, CarriesAMetricThatNobodyForesaw) {
   EXPECT_FALSE(back.metrics.find("test_f1"));
   EXPECT_THAT([] { (void)parse_record(R"({"epoch":1,"train_loss":1,"x":"y","seconds":1,"eval_seconds":1})", "x", 7); },
               ThrowsMessage<InputError>(HasSubstr("line 7: expected the record of an epoch")));
+}
+
+// Found by fuzzing: what a number beyond the field's range becomes is undefined.
+TEST(EpochRecord, RefusesANumberOfAnEpochThatIsNone) {
+  for (const char* epoch : {"155555555555555555555", "1e51", "1.5", "-1", "4294967296", "\"1\""}) {
+    const std::string line = fmt::format(R"({{"epoch":{},"train_loss":1,"seconds":1,"eval_seconds":1}})", epoch);
+    EXPECT_THAT([&] { (void)parse_record(line, "x", 7); },
+                ThrowsMessage<InputError>(HasSubstr("expected a whole number from 0 to 4294967295")))
+        << epoch;
+  }
 }
 
 TEST(Metrics, ReadsTheRecordsThatCountAndNoMore) {

@@ -18,6 +18,10 @@ export interface Printed {
   mean: number;
   deviation?: number;
   where: string;
+  /** Of training behind it. */
+  epochs?: number;
+  /** The row has trained less: what the paper’s curve has at its epoch, if anything. Then that is compared. */
+  early?: { epoch: number; mean?: number; deviation?: number };
 }
 
 export interface Curve {

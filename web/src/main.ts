@@ -54,7 +54,7 @@ function section(experiment: Experiment): HTMLElement {
   return h("section", { id: `e-${experiment.name}`, class: "experiment" },
     h("h2", {}, experiment.title),
     h("p", { class: "lead" }, experiment.paper && h("span", { class: "where" }, experiment.paper), experiment.about),
-    experiment.profile !== "paper" && experiment.paper !== "" && h("p", { class: "note" }, profileNote(experiment)),
+    experiment.profile !== "paper" && experiment.rows.some((row) => row.paper) && h("p", { class: "note" }, profileNote(experiment)),
     parts, runDetails(experiment));
 }
 
@@ -62,21 +62,22 @@ function profileNote(experiment: Experiment): string {
   const epochs = experiment.rows.map((r) => r.epochs);
   const folds = experiment.rows.map((r) => r.folds_run);
   const range = (values: number[]): string => Math.min(...values) === Math.max(...values) ? String(values[0]) : `${Math.min(...values)} to ${Math.max(...values)}`;
-  return `Profile ${experiment.profile}: ${experiment.data.graphs} graphs, ${range(folds)} folds, ${range(epochs)} epochs. The paper’s own protocol is the profile “paper”; where less was run, differences are to be expected.`;
+  return `Profile ${experiment.profile}: ${experiment.data.graphs} graphs, ${range(folds)} folds, ${range(epochs)} epochs. Rows that train for less than the paper did are compared with its curves at the same epoch; the profile “paper” runs all of it.`;
 }
 
 function header(report: Report): HTMLElement[] {
-  const compared = report.experiments.flatMap((e) => e.rows).map((r) => r.accuracy?.all).filter((a) => a?.within !== undefined);
-  const within = compared.filter((a) => a!.within).length;
+  const compared = report.experiments.flatMap((e) => e.rows).filter((r) => r.accuracy?.all?.within !== undefined);
+  const within = compared.filter((r) => r.accuracy!.all!.within).length;
+  const early = compared.some((r) => r.paper?.all?.early);
   const seconds = report.log.reduce((sum, call) => sum + call.seconds, 0);
   const fact = (value: string | number, what: string): HTMLElement => h("div", { class: "fact" }, h("b", {}, value), h("span", {}, what));
   return [
     h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), themeButton()),
     h("h1", {}, "Random node initialisation: our results beside the paper’s"),
-    h("p", { class: "lead" }, "Abboud, Ceylan, Grohe and Lukasiewicz, ", h("i", {}, "The Surprising Power of Graph Neural Networks with Random Node Initialization"), " (IJCAI 2021), computed again by this machine. Accuracies are means over folds of the last epoch, one random draw a test graph, ± the population standard deviation."),
+    h("p", { class: "lead" }, "Abboud, Ceylan, Grohe and Lukasiewicz, ", h("i", {}, "The Surprising Power of Graph Neural Networks with Random Node Initialization"), " (IJCAI 2021), computed again by this machine. Accuracies are means over folds of the last epoch, one random draw per test graph, ± the population standard deviation."),
     h("div", { class: "facts" },
       fact(report.experiments.length, report.experiments.length === 1 ? "experiment" : "experiments"),
-      compared.length > 0 && fact(`${within} of ${compared.length}`, "rows within the paper’s range"),
+      compared.length > 0 && fact(`${within} of ${compared.length}`, early ? "rows within range of the paper, at the same epoch" : "rows within the paper’s range"),
       seconds > 0 && fact(duration(seconds), "to compute"),
       fact(report.made.slice(0, 10), `tyche ${report.version}`)),
     h("nav", { "aria-label": "Parts of the report" }, h("ul", {},
@@ -89,7 +90,7 @@ function header(report: Report): HTMLElement[] {
 function provenance(report: Report): HTMLElement {
   return h("section", { id: "how" },
     h("h2", {}, "How it was made"),
-    h("p", {}, "“Within range” means: the mean differs from the paper’s by at most the paper’s deviation, or by one point where that is less or none is printed. “Work” is the time of all folds added up; folds that ran side by side count each."),
+    h("p", {}, "“Within range” means: the mean differs from the paper’s by at most the paper’s deviation, or by one point where that is less or none is printed. A row that has trained for less than the paper is compared with the paper’s curve at the same epoch, and the range is then two standard errors of our mean at least, for it rests on few graphs; where the paper has no number at that epoch, nothing is compared. “Work” is the time of all folds added up; folds that ran side by side count each."),
     report.log.map((call) => h("dl", { class: "call" },
       h("dt", {}, "command"), h("dd", {}, h("code", {}, call.command)),
       h("dt", {}, "when"), h("dd", {}, `${call.date}, ${duration(call.seconds)}, ${call.trained} of ${call.trials} trials trained`),

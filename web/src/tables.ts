@@ -1,6 +1,6 @@
 // The table of an experiment, ours beside the paper's, and what stands behind each row.
 import { modelColour } from "./colours";
-import type { Experiment, Row, Subset } from "./data";
+import type { Experiment, Printed, Row, Subset } from "./data";
 import { duration, h, percent, signed } from "./dom";
 
 const subsetName: Record<Subset, string> = { all: "all graphs", EXP: "EXP-like", CORRUPT: "CORRUPT" };
@@ -20,23 +20,39 @@ interface Column {
 
 const number = (text: string | HTMLElement, extra = ""): HTMLElement => h("td", { class: `number${extra}` }, text);
 
+/** The paper at the epoch that the row has come to; its end where the row has trained as long. */
+function papersSide(paper: Printed): HTMLElement {
+  const early = paper.early;
+  const end = `${percent(paper.mean, paper.deviation)} after ${paper.epochs} epochs (${paper.where})`;
+  if (!early) return h("span", { title: paper.where }, percent(paper.mean, paper.deviation));
+  const at = h("small", { class: "muted" }, ` at epoch ${early.epoch}`);
+  if (early.mean === undefined) return h("span", { class: "muted", title: end }, "none", at);
+  return h("span", { title: end }, percent(early.mean, early.deviation), at);
+}
+
+function verdict(row: Row, subset: Subset): HTMLElement {
+  const ours = row.accuracy?.[subset];
+  const early = row.paper?.[subset]?.early;
+  if (ours?.difference === undefined) {
+    return h("span", { class: "muted" }, early ? "no number there" : "not in the paper");
+  }
+  const word = ours.within ? "✓ within" : !early ? "✗ outside" : ours.difference > 0 ? "▲ ahead, beyond" : "▼ behind, beyond";
+  const kind = ours.within ? "good" : early && ours.difference > 0 ? "same" : "off";
+  const what = early ? `the paper at epoch ${early.epoch}` : "the paper’s mean";
+  return h("span", { class: `badge ${kind}`, title: `±${ours.range!.toFixed(2)} points of ${what} count as the same` }, word, ` ±${ours.range!.toFixed(2)}`);
+}
+
 /** Ours beside the paper's, for experiments that are the paper's. */
 const beside: Column[] = [
   { head: "the paper, %", number: true, cell: (row, subset) => {
     const paper = row.paper?.[subset];
-    return number(paper ? h("span", { title: paper.where }, percent(paper.mean, paper.deviation)) : "–");
+    return number(paper ? papersSide(paper) : "–");
   } },
   { head: "difference", number: true, cell: (row, subset) => {
     const difference = row.accuracy?.[subset]?.difference;
     return number(difference === undefined ? "–" : signed(difference));
   } },
-  { head: "within range?", cell: (row, subset) => {
-    const ours = row.accuracy?.[subset];
-    return h("td", {}, ours?.difference !== undefined
-      ? h("span", { class: ours.within ? "badge good" : "badge off", title: `within ±${ours.range!.toFixed(2)} points of the paper's mean` },
-          ours.within ? "✓ within" : "✗ outside", ` ±${ours.range!.toFixed(2)}`)
-      : h("span", { class: "muted" }, "nothing to compare"));
-  } },
+  { head: "within range?", cell: (row, subset) => h("td", {}, verdict(row, subset)) },
 ];
 
 function columns(experiment: Experiment): Column[] {

@@ -119,11 +119,13 @@ class GinModel final : public BatchModel {
   }
 
   // A matrix of a row per node: what the nodes' rows hold beyond `width` is zero.
-  [[nodiscard]] View rows(Rows& memory, const Trace& trace) const { return memory.reserve(trace.nodes(), columns_); }
+  [[nodiscard]] View node_rows(Rows& memory, const Trace& trace) const {
+    return memory.reserve(trace.nodes(), columns_);
+  }
 
   void fill_inputs(std::uint32_t graph, const Inputs& inputs, std::size_t before, Trace& trace) const {
     trace.steps.resize(config_.layers + 1);
-    const View h = trace.steps[0].in = rows(trace.steps[0].memory[0], trace);
+    const View h = trace.steps[0].in = node_rows(trace.steps[0].memory[0], trace);
     std::fill_n(h.data, trace.nodes() * columns_, 0.0f);
     if (first_ > 0) {
       const std::size_t stride = model_.padded(config_.pre_inputs());
@@ -199,9 +201,9 @@ class GinModel final : public BatchModel {
   void layer_forward(std::size_t l, float eps, Trace& trace) const {
     Trace::Step& step = trace.steps[l];
     Trace::Step& next = trace.steps[l + 1];
-    step.sums = rows(step.memory[1], trace);
-    step.hidden = rows(step.memory[2], trace);
-    next.in = rows(next.memory[0], trace);
+    step.sums = node_rows(step.memory[1], trace);
+    step.hidden = node_rows(step.memory[2], trace);
+    next.in = node_rows(next.memory[0], trace);
     const std::size_t first = first_ + per_layer_ * l;
     if (trace.edges == nullptr) {
       sum_up(eps, trace, step.in, step.sums);
@@ -263,7 +265,8 @@ class GinModel final : public BatchModel {
     std::fill_n(trace.gradient.data(), trace.gradient.size(), 0.0f);
     trace.flat.assign(layout_.size, 0.0f);
     thread_local Rows memory[3];
-    const View d = rows(memory[0], trace), d_hidden = rows(memory[1], trace), d_sums = rows(memory[2], trace);
+    const View d = node_rows(memory[0], trace), d_hidden = node_rows(memory[1], trace),
+               d_sums = node_rows(memory[2], trace);
     readout_backward(trace, head_.backward(parameters, trace.head, d_logits, trace.flat), d);
     const std::size_t nodes = trace.nodes();
     for (std::size_t l = config_.layers; l-- > 0;) {

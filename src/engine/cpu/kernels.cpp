@@ -63,4 +63,10 @@ std::vector<std::string> kernel_names() {
   return names;
 }
 
+std::vector<std::string> built_kernels() {
+  std::vector<std::string> names;
+  for (std::int64_t left = HWY_TARGETS; left != 0; left &= left - 1) names.emplace_back(hwy::TargetName(left & -left));
+  return names;
+}
+
 }  // namespace tyche::engine::cpu

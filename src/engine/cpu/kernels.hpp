@@ -193,5 +193,7 @@ struct Kernels {
 [[nodiscard]] const Kernels& kernels_for(std::string_view name);
 /// "auto", "portable" and the instruction sets this machine can run.
 [[nodiscard]] std::vector<std::string> kernel_names();
+/// The instruction sets there are kernels for, best first, whether this machine can run them or not: "AVX3", "AVX2", …
+[[nodiscard]] std::vector<std::string> built_kernels();
 
 }  // namespace tyche::engine::cpu

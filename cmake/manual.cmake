@@ -1,0 +1,15 @@
+# cmake -DPROGRAM=tyche -DOUT=folder -P manual.cmake: writes man1/*.1.gz (plain without gzip), bash/tyche, zsh/_tyche and
+# fish/tyche.fish below the folder.
+file(REMOVE_RECURSE ${OUT})
+foreach(place bash/tyche zsh/_tyche fish/tyche.fish)
+  get_filename_component(shell ${place} DIRECTORY)
+  file(MAKE_DIRECTORY ${OUT}/${shell})
+  execute_process(COMMAND ${PROGRAM} completion ${shell} OUTPUT_FILE ${OUT}/${place} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+execute_process(COMMAND ${PROGRAM} manual --out ${OUT}/man1 COMMAND_ERROR_IS_FATAL ANY)
+find_program(GZIP gzip)
+if(GZIP)
+  file(GLOB pages ${OUT}/man1/*.1)
+  execute_process(COMMAND ${GZIP} -9n ${pages} COMMAND_ERROR_IS_FATAL ANY)
+endif()
+file(WRITE ${OUT}/made "")

@@ -1,0 +1,53 @@
+#pragma once
+/// The commands as plain data, read off the parser that --help is printed from, for whatever else describes them: the
+/// manual (cli/man.hpp) and completion in shells (cli/completion.hpp).
+///
+///   const CommandPage tyche = describe(app);
+///   for (const CommandPage& command : tyche.commands) ...        // "tyche generate", "tyche certify", …
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace tyche::cli {
+
+/// An option or a positional argument.
+struct Argument {
+  enum class Takes { nothing, name, file, folder, number, text };
+
+  std::string name;    ///< "--rni"; of a positional, "graphs"
+  std::string letter;  ///< "-h", or empty
+  bool positional = false;
+  bool required = false;
+  bool several = false;  ///< may be given several times, or takes several words
+  bool list = false;     ///< values are separated by commas
+  Takes takes = Takes::nothing;
+  std::string placeholder;         ///< "FOLDER"; empty where it takes nothing
+  std::vector<std::string> names;  ///< that a value can be (there may be others too: cli/offers.hpp)
+  std::string help;
+  std::string range;  ///< "1 to 3", where the parser knows one
+  std::string shown;  ///< the default; may be empty
+};
+
+struct Example {
+  std::string command;
+  std::string what;  ///< may be empty
+};
+
+struct CommandPage {
+  std::string name;  ///< "tyche theory check"
+  std::string about;
+  std::vector<Argument> arguments;
+  std::vector<CommandPage> commands;
+  std::vector<Example> examples;
+  std::vector<std::string> notes;  ///< of the text below the options: what is neither an example nor about exit codes
+  std::vector<std::string> exits;  ///< "Exit code 1 if …"
+};
+
+/// `app` with its commands; what is hidden in --help is left out.
+[[nodiscard]] CommandPage describe(CLI::App& app);
+
+/// The text below the options of a command, taken apart. Lines that begin with a call ("tyche …", "mpirun …"), also
+/// behind "Example:", are examples; two blanks or more in one set off what it does.
+void read_footer(const std::string& footer, CommandPage& page);
+
+}  // namespace tyche::cli
