@@ -59,7 +59,8 @@ Lines read_lines(const std::filesystem::path& path) {
   return lines;
 }
 
-void check_same(const std::filesystem::path& path, const nlohmann::json& stored, const nlohmann::json& asked) {
+void check_same(const std::filesystem::path& path, const nlohmann::json& stored, const nlohmann::json& asked,
+                const std::string& data) {
   const nlohmann::json before = stored.flatten(), after = asked.flatten();
   std::string list;
   for (const auto& [key, value] : after.items()) {
@@ -67,6 +68,7 @@ void check_same(const std::filesystem::path& path, const nlohmann::json& stored,
     if (other != before.end() && *other == value) continue;
     list += fmt::format("\n  {}: the run has {}, asked for {}", key.substr(1),
                         other == before.end() ? "nothing" : other->dump(), value.dump());
+    if (key.ends_with("data.hash")) list += fmt::format(" (the content of {} changed)", data);
   }
   for (const auto& [key, value] : before.items()) {
     if (!after.contains(key)) list += fmt::format("\n  {}: the run has {}", key.substr(1), value.dump());
@@ -127,7 +129,7 @@ Records::Records(const std::filesystem::path& folder, const Settings& settings, 
   const std::filesystem::path path = folder / kAsked;
   if (holds_run(folder)) {
     if (!resume) throw Remedied(InputError::at(folder.string(), "", "holds a run already"), Remedy::resume_run);
-    check_same(path, read_asked(folder), asked);
+    check_same(path, read_asked(folder), asked, settings.config.data.path);
   } else {
     if (!list_folder(folder).empty()) {
       throw InputError::at(folder.string(), "", "is not empty; name a new folder for the run");

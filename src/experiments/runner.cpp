@@ -107,13 +107,34 @@ std::string result_line(const PlannedTrial& trial, const std::vector<train::Summ
     squares += *s.test_accuracy_mean * *s.test_accuracy_mean;
   }
   const bool stopped = std::any_of(summaries.begin(), summaries.end(), [](const auto& s) { return !s.complete; });
-  if (stopped || count == 0) return fmt::format("{:<24} stopped before its last epoch", trial.label);
+  if (stopped) return fmt::format("{:<24} stopped before its last epoch", trial.label);
+  const std::string how =
+      fmt::format("{} trial{}, {} epochs, {} of work", summaries.size(), summaries.size() == 1 ? "" : "s",
+                  trial.config.training.epochs, format_duration(seconds));
+  // Real targets have no accuracy, and candidates of nested selection are not tested.
+  if (count == 0) return fmt::format("{:<24} {}", trial.label, how);
   const double mean = sum / static_cast<double>(count);
   const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
   const std::string same = summaries.front().same_graphs ? fmt::format("; {}", train::kSameGraphs) : "";
-  return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {} fold{}, {} epochs, {} of work{}", trial.label, 100 * mean,
-                     100 * deviation, count, count == 1 ? "" : "s", trial.config.training.epochs,
-                     format_duration(seconds), same);
+  return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {}{}", trial.label, 100 * mean, 100 * deviation, how, same);
+}
+
+/// A line per row: a piece may hold the folds of several, which differ in seed or learning rate.
+std::string result_lines(const Plan& plan, const Piece& piece, const std::vector<train::Summary>& summaries) {
+  std::string lines;
+  std::vector<bool> told(piece.trials.size(), false);
+  for (std::size_t first = 0; first < piece.trials.size(); ++first) {
+    if (told[first]) continue;
+    const PlannedTrial& trial = plan.trials[piece.trials[first]];
+    std::vector<train::Summary> folds;
+    for (std::size_t i = first; i < piece.trials.size(); ++i) {
+      if (plan.trials[piece.trials[i]].label != trial.label) continue;
+      told[i] = true;
+      folds.push_back(summaries[i]);
+    }
+    lines += (lines.empty() ? "" : "\n") + result_line(trial, folds);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -173,7 +194,7 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
     for (train::Run& run : runs) group.push_back(&run);
     const std::vector<train::Summary> summaries = train::Run::train_together(group, *engine, progress.get());
     trained += piece.trials.size();
-    std::string line = result_line(first, summaries);
+    std::string line = result_lines(plan, piece, summaries);
     for (const train::Run& run : runs) {
       for (const std::string& note : run.notes()) line += "\n  " + note;
     }

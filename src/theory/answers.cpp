@@ -174,7 +174,7 @@ void ApproximationTable::add(const Universal& u, const UniversalReport& r, doubl
               {"seconds", seconds}};
   if (text_.empty()) {
     text_ = fmt::format(
-        "graphs of 1 to {} nodes, delta = {}, {} construction, {} trials a class\n"
+        "graphs of 1 to {} nodes, delta = {}, {} construction, {} trials per class\n"
         "{:<12} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8}\n",
         u.n, u.delta, construction, r.trials, "function", "layers", "width", "parameters", "classes",
         "worst success (95 %, class)", "1-δ", "seconds");

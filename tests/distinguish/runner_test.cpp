@@ -139,6 +139,10 @@ TEST(Records, GiveBackWhatWasAddedAndRefuseAnotherRun) {
   settings.draws = 65;
   EXPECT_THAT([&] { Records(folder / "run", settings, true); },
               ThrowsMessage<InputError>(HasSubstr("draws: the run has 64, asked for 65")));
+  settings.config.data.hash = "0000000000000000";
+  settings.config.data.path = "my/pairs.g6";
+  EXPECT_THAT([&] { Records(folder / "run", settings, true); },
+              ThrowsMessage<InputError>(HasSubstr("(the content of my/pairs.g6 changed)")));
 }
 
 TEST(Pairs, BrecFoldersAreRecognised) {

@@ -62,8 +62,10 @@ class Runner:
                                    start_new_session=True)
         try:
             return process.communicate(timeout=max(limit, 1))[0], process.returncode
-        except subprocess.TimeoutExpired:
+        except BaseException as error:  # out of time, or told to stop
             os.killpg(process.pid, signal.SIGKILL)  # the shell and what it called: a session of their own
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
             return process.communicate()[0], None
 
     def run_commands(self, block, folder):
@@ -166,7 +168,7 @@ def main():
     parser.add_argument("pages", nargs="*", metavar="PAGE")
     parser.add_argument("--slow", action="store_true")
     parser.add_argument("--list", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     pages = []
     try:
         for name in arguments.pages or page_names():
@@ -176,6 +178,7 @@ def main():
         sys.exit(f"docs: {error}")
     if arguments.list:
         return show(pages)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that commands under way are ended, too
     runner = Runner(arguments.program, arguments.slow)
     for page in pages:
         runner.run_page(page)

@@ -190,6 +190,27 @@ TEST_F(Reproduce, MistakesAreAnsweredWithOneLineAndExitCodeTwo) {
   EXPECT_THAT(run_program({"reproduce", "--profile", "quik", "--out", out("one-results")}).err, HasSubstr("'quick'"));
 }
 
+TEST_F(Reproduce, TellsOfEveryRowThoughSeveralTrainAsOneGroup) {
+  write_file(toml, R"([data]
+generate = "exp"
+pairs = 6
+[defaults]
+training.epochs = 1
+model.width = 4
+model.layers = 1
+folds.count = 3
+folds.run = 2
+[[models]]
+name = "GCN"
+[grid]
+seed = [1, 2]
+)");
+  const RunResult result = run_program({"reproduce", toml, "--out", out("rows-results")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, testing::ContainsRegex("GCN, seed 1.*2 trials"));
+  EXPECT_THAT(result.err, testing::ContainsRegex("GCN, seed 2.*2 trials"));
+}
+
 TEST_F(Reproduce, ListEstimatesWithoutRunning) {
   const RunResult result = run_program({"reproduce", toml, "--list", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

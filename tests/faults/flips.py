@@ -187,5 +187,5 @@ class Flips:
             self.begin_from(job, True)
             self.write_files({name: text})
         self.flips_in(job.name + " resumed", make, self.path(name), job.command(), job.good,
-                      lambda r: contents(job.run))
+                      lambda r: contents(job.run), named=self.path(name.split("/")[0]))
         self.write_files({name: text})
