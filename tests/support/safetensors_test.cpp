@@ -97,7 +97,7 @@ RC_GTEST_PROP(TensorFile, NeverFallsOverWhateverTheBytes, (const std::vector<std
   for (std::size_t i = 0; i < noise.size(); i += 2) {
     bytes[noise[i] % bytes.size()] = static_cast<char>(noise[std::min(i + 1, noise.size() - 1)]);
   }
-  bytes.resize(bytes.size() - cut % bytes.size());
+  bytes.erase(bytes.size() - cut % bytes.size());
   try {
     (void)TensorFile::parse(bytes, "noise");
   } catch (const InputError&) {
