@@ -90,8 +90,8 @@ double size_of(std::span<const double> values) {
 
 std::vector<double> mean_of(std::span<const double> rows, std::size_t columns) {
   std::vector<double> mean(columns, 0.0);
-  const double count = static_cast<double>(rows.size() / columns);
-  for (std::size_t i = 0; i < rows.size(); ++i) mean[i % columns] += rows[i] / count;
+  const std::size_t count = rows.size() / columns;
+  for (std::size_t i = 0; i < rows.size(); ++i) mean[i % columns] += rows[i] / static_cast<double>(count);
   return mean;
 }
 

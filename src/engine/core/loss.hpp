@@ -114,13 +114,13 @@ TYCHE_BOTH Real error_slope(Loss loss, Real error) {
 #pragma nv_exec_check_disable
 #endif
 /// The sum of error_cost over the outputs whose target is there, divided by the number of outputs. A missing target
-/// (NaN, the one number that is not itself) gives nothing.
+/// (NaN, the one number that is not itself) gives nothing. Requires a real target, which jobs with such a loss have.
 template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> real_loss(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
   const float* const wanted = target.values;
   const Real share = 1 / Real(outputs.count());
   const Real total = outputs.sum([loss, wanted](Real z, std::uint32_t c) {
-    return wanted[c] == wanted[c] ? error_cost<Real>(loss, z - wanted[c]) : Real(0);
+    return wanted[c] == wanted[c] ? error_cost<Real>(loss, z - wanted[c]) : Real(0);  // NOLINT: see above
   });
   outputs.derive([loss, wanted, share, scale](Real z, std::uint32_t c) {
     return wanted[c] == wanted[c] ? error_slope<Real>(loss, z - wanted[c]) * share * scale : Real(0);

@@ -103,7 +103,8 @@ void LayerRunner::gradient_products(const PackedLayer& layer, std::size_t rows, 
     product.plus = last_chunk && sink.add ? final : nullptr;
     kernels_.gradient_product(product);
   };
-  for (std::size_t t = 0; t < layer.terms; ++t) multiply(t * layer.in, right[t]);
+  multiply(0, right[0]);
+  if (layer.terms == 2) multiply(layer.in, right[1]);
   if (layer.edge == 0) return;
   product.depth = layer.edge;
   product.left = edges.row(first);

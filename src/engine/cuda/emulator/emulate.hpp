@@ -11,6 +11,7 @@
 #include <functional>
 
 // ---- the language
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
 #define __global__
 #define __device__
 #define __host__
@@ -20,6 +21,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 #define __grid_constant__
+// NOLINTEND(bugprone-reserved-identifier)
 
 struct uint2 {
   unsigned x, y;
@@ -96,8 +98,10 @@ void copy_wait(std::size_t groups_left);
 #define blockIdx (::tyche::engine::cuda_emulated::emulation::block_index())
 #define blockDim (::tyche::engine::cuda_emulated::emulation::block_size())
 #define gridDim (::tyche::engine::cuda_emulated::emulation::grid_size())
+// NOLINTBEGIN(bugprone-reserved-identifier)
 inline void __syncthreads() { tyche::engine::cuda_emulated::emulation::block_barrier(); }
 inline void __syncwarp() { tyche::engine::cuda_emulated::emulation::warp_barrier(); }
+// NOLINTEND(bugprone-reserved-identifier)
 
 // ---- the runtime
 enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
@@ -106,7 +110,7 @@ using cudaEvent_t = void*;
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  std::memcpy(to, from, bytes);
+  std::memcpy(to, from, bytes);  // NOLINT(clang-analyzer-core.NonNullParamChecker): nobody copies an empty array
   return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {

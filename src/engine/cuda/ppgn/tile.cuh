@@ -28,8 +28,10 @@ constexpr int ppgn_power_of_two(int least) {
 /// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`.
 template <int Extent, int Depth, bool ByDepth, int Threads>
 struct PpgnOperand {
+  // NOLINTBEGIN(bugprone-branch-clone): the two differ but for square tiles.
   static constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;  ///< of 16 bytes, a row in memory
   static constexpr int kLines = ByDepth ? Depth : Extent;
+  // NOLINTEND(bugprone-branch-clone)
   static constexpr int kPitch = (kChunks | 1) * 16;  ///< bytes
   static constexpr int kBytes = kLines * kPitch;
 

@@ -45,7 +45,7 @@ void release(void* memory) noexcept;
 class Stream {
  public:
   Stream();
-  ~Stream();
+  ~Stream();  // NOLINT(performance-trivially-destructible): only the emulator's is
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   /// Waits for all that was queued; throws where some of it failed.

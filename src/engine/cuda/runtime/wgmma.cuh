@@ -106,6 +106,7 @@ struct Wgmma {
     for (; done < pending_.size() && pending_[done].group + GroupsLeft < group_; ++done) {
       float again[N / 2];
       multiply(pending_[done], again);
+      // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the bits are meant
       if (std::memcmp(again, pending_[done].sums, sizeof again) != 0) fail("an operand changed while it was read");
       for (int i = 0; i < N / 2; ++i) value[i] += again[i];
     }
