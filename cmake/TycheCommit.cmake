@@ -16,4 +16,8 @@ add_custom_command(OUTPUT ${commit_source}
   COMMAND ${CMAKE_COMMAND} -DGIT=${GIT_EXECUTABLE} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR} -DOUT=${commit_source}
     -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/commit.cmake
   DEPENDS ${commit_depends} COMMENT "" VERBATIM)
-target_sources(tyche_cli PRIVATE ${commit_source})
+# Not a source of the program itself, all of which would then wait for the library as the command above would.
+add_library(tyche_commit OBJECT ${commit_source})
+tyche_target(tyche_commit)
+target_include_directories(tyche_commit PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+target_sources(tyche_cli PRIVATE $<TARGET_OBJECTS:tyche_commit>)

@@ -54,27 +54,64 @@ function(tyche_precompile_as name other)
   tyche_pch_options(${name})
 endfunction()
 
-# tyche_together(target room [ALONE file...]): compiles the room's files five at a time (TYCHE_TOGETHER), so that what they
-# all include is parsed, and what they all instantiate compiled, once for five. Names in unnamed namespaces must then differ
-# within a room; files whose do not are named under ALONE.
-function(tyche_together target room)
+# tyche_precompile_cold(name): JSON too, parsed once for all targets that are cold and inner.
+function(tyche_precompile_cold name)
+  if(NOT TYCHE_PCH)
+    return()
+  endif()
+  if(NOT TARGET tyche_cold_headers)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/cold_headers.cpp CONTENT "")
+    add_library(tyche_cold_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/generated/cold_headers.cpp)
+    tyche_target(tyche_cold_headers)
+    tyche_cold(tyche_cold_headers)
+    tyche_inner(tyche_cold_headers)
+    tyche_roomy(tyche_cold_headers)
+    tyche_precompile(tyche_cold_headers <nlohmann/json.hpp>)
+    target_link_libraries(tyche_cold_headers PRIVATE ${TYCHE_FMT_TARGET} nlohmann_json::nlohmann_json)
+  endif()
+  tyche_inner(${name})
+  tyche_precompile_as(${name} tyche_cold_headers)
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC>) # a program too, as the headers are
+endfunction()
+
+# tyche_together(target room... [ALONE file...]): compiles the files of these rooms up to fourteen at a time
+# (TYCHE_TOGETHER), so that what they all include is parsed, and what they all instantiate compiled, once for fourteen.
+# Names in unnamed namespaces must then differ within a room; files whose do not are named under ALONE.
+function(tyche_together target)
   if(NOT TYCHE_TOGETHER)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "/src/${room}/[^/]*\\.cpp$")
-  string(REPLACE "/" "_" group ${room})
-  set(count 0)
-  foreach(source ${sources})
-    get_filename_component(file ${source} NAME)
-    if(NOT file IN_LIST ARG_ALONE)
-      math(EXPR number "${count} / 5")
-      math(EXPR count "${count} + 1")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
-    endif()
+  list(JOIN ARG_UNPARSED_ARGUMENTS "|" rooms)
+  list(FILTER sources INCLUDE REGEX "/src/(${rooms})/[^/]*\\.cpp$")
+  foreach(file ${ARG_ALONE})
+    list(FILTER sources EXCLUDE REGEX "/${file}$")
   endforeach()
+  list(JOIN ARG_UNPARSED_ARGUMENTS "_" group)
+  string(REPLACE "/" "_" group ${group})
+  list(LENGTH sources count)
+  math(EXPR groups "(${count} + 13) / 14")
+  set(index 0)
+  foreach(source ${sources})
+    math(EXPR number "${index} * ${groups} / ${count}") # groups of like size
+    math(EXPR index "${index} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${number})
+  endforeach()
+  tyche_roomy(${target})
+endfunction()
+
+# Many files at a time are more than the 128 MB that g++ fills before it looks for memory to use again, which took a sixth of
+# the time. Only where each core has 1.5 GB.
+function(tyche_roomy name)
+  cmake_host_system_information(RESULT memory QUERY TOTAL_PHYSICAL_MEMORY)
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  math(EXPR each "${memory} / ${cores}")
+  get_target_property(options ${name} COMPILE_OPTIONS)
+  if(TYCHE_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND each GREATER 1500 AND NOT "${options}" MATCHES "ggc-min")
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
+  endif()
 endfunction()
 
 # Objects that go into the program and into libtyche_c.so alike: position-independent, and hidden, so that the compiler

@@ -22,8 +22,6 @@ namespace tyche::datasets {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// What is made at once: a pair, or a graph of CSL.
 struct Piece {
   std::vector<LabelledGraph> graphs;
@@ -52,7 +50,7 @@ struct HashedFile {
 /// A recipe in steps. Refers to the parameters it was made from.
 struct Work {
   std::uint64_t pieces = 0;
-  Json parameters;                           ///< for the manifest
+  nlohmann::ordered_json parameters;         ///< for the manifest
   std::function<Piece(std::uint64_t)> make;  ///< from any thread
 };
 
@@ -66,7 +64,8 @@ Piece pair_piece(const Formula& sat, const Formula& unsat, const GraphInfo& info
   return out;
 }
 
-void name_planar_parts(const std::vector<PlanarSize>& sizes, const std::string& source, Json& parameters) {
+void name_planar_parts(const std::vector<PlanarSize>& sizes, const std::string& source,
+                       nlohmann::ordered_json& parameters) {
   if (!source.empty()) {
     parameters["planar_source"] = source;
   } else {
@@ -134,7 +133,7 @@ Work work_of(const CslParameters& p, const GenerateOptions& options) {
 
 /// The manifest up to its list of graphs, which follows entry by entry.
 std::string manifest_head(const Recipe& recipe, const Work& work) {
-  Json head;
+  nlohmann::ordered_json head;
   head["name"] = recipe_name(recipe);
   head["made_by"] = "tyche";
   head["version"] = kVersion;
@@ -142,7 +141,8 @@ std::string manifest_head(const Recipe& recipe, const Work& work) {
   if (pairs_of(recipe) > 0) head["pairs"] = pairs_of(recipe);
   head["parameters"] = work.parameters;
   std::string text = "{\n";
-  for (const auto& [key, value] : head.items()) text += fmt::format("  {}: {},\n", Json(key).dump(), value.dump());
+  for (const auto& [key, value] : head.items())
+    text += fmt::format("  {}: {},\n", nlohmann::ordered_json(key).dump(), value.dump());
   return text + "  \"graphs\": [\n";
 }
 

@@ -143,11 +143,11 @@ class Watch : public engine::Observer {
   std::vector<std::pair<std::size_t, std::string>> notes_;
 };
 
+}  // namespace
+
 void stop_if_asked() {
   if (interrupted()) throw Interrupted("stopped before all pairs were judged");
 }
-
-}  // namespace
 
 std::vector<std::uint32_t> milestones(std::uint32_t epochs) {
   std::vector<std::uint32_t> out;

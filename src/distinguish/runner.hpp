@@ -49,6 +49,9 @@ struct PairResult {
 /// The epochs after which training looks at the loss: a 16th, an eighth, a quarter, a half and all.
 [[nodiscard]] std::vector<std::uint32_t> milestones(std::uint32_t epochs);
 
+/// Throws Interrupted where the user asked the program to stop.
+void stop_if_asked();
+
 class Runner {
  public:
   /// Everything must outlive it. `judge` is asked from `threads` threads at a time (0: all cores), or by

@@ -68,9 +68,9 @@ class Keeper {
   Stopwatch since_;
 };
 
-class Watch : public engine::Observer {
+class TogetherWatch : public engine::Observer {
  public:
-  Watch(const TogetherTask& task, Keeper& keeper, Progress* progress)
+  TogetherWatch(const TogetherTask& task, Keeper& keeper, Progress* progress)
       : task_(task), keeper_(keeper), progress_(progress) {}
 
   bool on_begin(std::size_t) override { return !interrupted(); }
@@ -92,10 +92,6 @@ class Watch : public engine::Observer {
   Progress* progress_;
 };
 
-void stop_if_asked() {
-  if (interrupted()) throw Interrupted("stopped before all pairs were judged");
-}
-
 /// The network after its last epoch.
 engine::State trained(const TogetherTask& task, const engine::Job& job, std::uint64_t seed, Progress* progress) {
   Keeper keeper(task.checkpoint, task.settings.config, seed);
@@ -108,7 +104,7 @@ engine::State trained(const TogetherTask& task, const engine::Job& job, std::uin
   std::iota(trial.train.begin(), trial.train.end(), 0u);
   if (progress != nullptr) progress->add(trial.state.epoch);
   if (trial.state.epoch < job.epochs) {
-    Watch watch(task, keeper, progress);
+    TogetherWatch watch(task, keeper, progress);
     task.engine.train(job, {&trial, 1}, watch);
     keeper.keep(trial.state);
   }

@@ -15,16 +15,16 @@ namespace tyche::nn {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Random>, 5> kKinds = {{{"features", Random::features},
-                                                                        {"marks", Random::marks},
-                                                                        {"colours", Random::colours},
-                                                                        {"uniform-marks", Random::uniform_marks},
-                                                                        {"class-marks", Random::class_marks}}};
+constexpr std::array<std::pair<std::string_view, Random>, 5> kRandomNames = {{{"features", Random::features},
+                                                                              {"marks", Random::marks},
+                                                                              {"colours", Random::colours},
+                                                                              {"uniform-marks", Random::uniform_marks},
+                                                                              {"class-marks", Random::class_marks}}};
 
 }  // namespace
 
 std::string_view name(Random value) {
-  for (const auto& [text, kind] : kKinds) {
+  for (const auto& [text, kind] : kRandomNames) {
     if (kind == value) return text;
   }
   throw InputError("a value outside its enumeration");
@@ -32,7 +32,7 @@ std::string_view name(Random value) {
 
 Random parse_random(std::string_view text) {
   std::string known;
-  for (const auto& [entry, kind] : kKinds) {
+  for (const auto& [entry, kind] : kRandomNames) {
     if (entry == text) return kind;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", entry);
   }

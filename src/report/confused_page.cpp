@@ -10,8 +10,13 @@
 
 namespace tyche::report {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
 nlohmann::ordered_json confused_page_data(const ConfusedPairs& page) {
-  using Json = nlohmann::ordered_json;
   Json json = {{"version", kVersion}, {"made", utc_now()},   {"command", page.command},
                {"shows", "confused"}, {"title", page.title}, {"lead", page.lead}};
   json["rows"] = json["pairs"] = Json::array();

@@ -6,8 +6,13 @@
 
 namespace tyche::report {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
 nlohmann::ordered_json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
-  using Json = nlohmann::ordered_json;
   Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", command}, {"shows", "pair"}};
   json["log"] = json["experiments"] = Json::array();
   Json set = {{"name", "two graphs"}, {"graphs", 2}, {"paired", false}};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLabel = 52;  ///< characters of a label before it is cut
 
-enum class Sum { self, neighbour, readout };
+enum class SumKind { self, neighbour, readout };
 constexpr const char* kColour[] = {"#5b6470", "#1f6fd0", "#d9730d"};
 constexpr const char* kSum[] = {"", " over neighbours", " over all nodes"};
 
@@ -22,7 +22,7 @@ struct Weight {
   std::size_t layer;  ///< of the unit it leads to; one past the last: the output
   std::uint32_t from, to;
   double value;
-  Sum kind;
+  SumKind kind;
 };
 
 /// The network as boxes and lines; column 0 holds the inputs, the last one the outputs.
@@ -63,7 +63,7 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
   out.labels.push_back(std::vector<std::string>(net.outputs(), "output"));
   out.bias.push_back(net.head_bias);
   out.handed_on.push_back(std::vector<bool>(net.outputs(), false));
-  const auto add = [&](const AcrMatrix& m, std::size_t layer, Sum kind) {
+  const auto add = [&](const AcrMatrix& m, std::size_t layer, SumKind kind) {
     for (std::uint32_t row = 0; row < m.rows(); ++row) {
       for (std::uint64_t e = m.offsets[row]; e < m.offsets[row + 1]; ++e) {
         out.weights.push_back({layer, m.columns[e], row, m.values[e], kind});
@@ -71,11 +71,11 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
     }
   };
   for (std::size_t l = 0; l < net.layers.size(); ++l) {
-    add(net.layers[l].self, l + 1, Sum::self);
-    add(net.layers[l].neighbour, l + 1, Sum::neighbour);
-    add(net.layers[l].readout, l + 1, Sum::readout);
+    add(net.layers[l].self, l + 1, SumKind::self);
+    add(net.layers[l].neighbour, l + 1, SumKind::neighbour);
+    add(net.layers[l].readout, l + 1, SumKind::readout);
   }
-  add(net.head, net.layers.size() + 1, Sum::self);
+  add(net.head, net.layers.size() + 1, SumKind::self);
   return out;
 }
 

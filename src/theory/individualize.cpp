@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kMaxColours = 100'000'000;
 constexpr double kSteep = 0x1p20;  ///< slope of the step functions of spreading
 constexpr std::uint32_t kSelfWeight = 3;
-constexpr std::uint64_t kChunk = 256;  ///< trials a task
+constexpr std::uint64_t kTrialsPerTask = 256;
 
 /// What Purpose::theory streams are split into (first index of the key).
 constexpr std::uint32_t kIndividualiseStream = 1;
@@ -180,21 +180,22 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
     layer_alone.head.end_row();
   }
   layer_alone.head_bias.assign(report.thresholds.colours, 0);
-  report.checked_on_engine =
-      std::min<std::uint64_t>({options.trials, kChunk, 10'000'000 / (std::uint64_t{n} * report.thresholds.colours)});
+  report.checked_on_engine = std::min<std::uint64_t>(
+      {options.trials, kTrialsPerTask, 10'000'000 / (std::uint64_t{n} * report.thresholds.colours)});
   const AcrRunner layer_runner(layer_alone);
 
   struct Tally {
     std::uint64_t failures = 0, blurred = 0, equal = 0, same_number = 0;
   };
-  const std::uint64_t chunks = (options.trials + kChunk - 1) / kChunk;
+  const std::uint64_t chunks = (options.trials + kTrialsPerTask - 1) / kTrialsPerTask;
   std::vector<Tally> tallies(chunks);
   parallel_for(chunks, options.threads, [&](std::size_t chunk) {
     Tally& tally = tallies[chunk];
     AcrRunner::Workspace workspace, layer_workspace;
     std::vector<double> numbers(n), spread_numbers(n), bits;
     std::vector<Node> order(n);
-    for (std::uint64_t trial = chunk * kChunk; trial < std::min(options.trials, (chunk + 1) * kChunk); ++trial) {
+    for (std::uint64_t trial = chunk * kTrialsPerTask; trial < std::min(options.trials, (chunk + 1) * kTrialsPerTask);
+         ++trial) {
       Stream stream(derive_key(options.seed, Purpose::theory, kIndividualiseStream, static_cast<std::uint32_t>(trial)));
       std::iota(order.begin(), order.end(), 0);
       if (random_nodes < n) shuffle(order, stream);

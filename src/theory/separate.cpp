@@ -19,7 +19,7 @@ namespace tyche::theory {
 namespace {
 
 constexpr std::uint32_t kSeparateStream = 3;
-constexpr std::uint64_t kChunk = 256;
+constexpr std::uint64_t kSeparateChunk = 256;
 
 std::uint32_t number_of_types(const Graph& a, const Graph& b) {
   std::uint32_t types = 1;
@@ -129,14 +129,14 @@ SeparationReport measure_separation(const Separation& separation, const Graph& a
   const bool random = separation.leaders > 0;
   const std::size_t width = separation.network.inputs;
   const auto count = [&](const Graph& graph, bool rename, std::uint32_t which) {
-    const std::uint64_t chunks = (options.trials + kChunk - 1) / kChunk;
+    const std::uint64_t chunks = (options.trials + kSeparateChunk - 1) / kSeparateChunk;
     std::vector<OutputCounts> counts(chunks);
     parallel_for(chunks, options.threads, [&](std::size_t chunk) {
       const auto workspace = workspaces.borrow();
       std::vector<double> input = network_input(graph, separation.types, random), output(graph.num_nodes());
       std::vector<Node> names(graph.num_nodes());
       Graph renamed;
-      for (std::uint64_t t = chunk * kChunk; t < std::min(options.trials, (chunk + 1) * kChunk); ++t) {
+      for (std::uint64_t t = chunk * kSeparateChunk; t < std::min(options.trials, (chunk + 1) * kSeparateChunk); ++t) {
         Stream stream(derive_key(options.seed, Purpose::theory, kSeparateStream, which, static_cast<std::uint32_t>(t)));
         if (rename) {
           std::iota(names.begin(), names.end(), 0);

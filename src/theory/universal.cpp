@@ -14,7 +14,7 @@ namespace tyche::theory {
 namespace {
 
 constexpr std::uint32_t kApproximateStream = 2;
-constexpr std::uint64_t kChunk = 64;
+constexpr std::uint64_t kApproximateChunk = 64;
 
 /// The labelled graphs with s nodes by the value of the function, 0 left out: bit masks as in
 /// classes_of_labelled_graphs.
@@ -259,11 +259,12 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
   }
   const AcrRunner runner(universal.network);
   WorkspacePool workspaces;
-  const std::uint64_t chunks = (options.trials + kChunk - 1) / kChunk;
+  const std::uint64_t chunks = (options.trials + kApproximateChunk - 1) / kApproximateChunk;
   std::vector<std::uint32_t> right(report.classes.size() * chunks, 0);
   parallel_for(right.size(), options.threads, [&](std::size_t task) {
     const std::size_t c = task / chunks;
-    const std::uint64_t begin = task % chunks * kChunk, end = std::min(options.trials, begin + kChunk);
+    const std::uint64_t begin = task % chunks * kApproximateChunk,
+                        end = std::min(options.trials, begin + kApproximateChunk);
     const Graph& graph = report.classes[c].graph;
     std::vector<double> numbers(graph.num_nodes()), output(graph.num_nodes());
     const auto workspace = workspaces.borrow();

@@ -12,9 +12,9 @@
 namespace tyche::wl {
 namespace {
 
-constexpr Node kNone = std::numeric_limits<Node>::max();
-constexpr std::size_t kBlock = 8192;            // nodes a thread takes at a time
-constexpr std::size_t kWorthThreads = 1 << 14;  // touched nodes from which splitting is spread over threads
+constexpr Node kNoNode = std::numeric_limits<Node>::max();
+constexpr std::size_t kBlock = 8192;                   // nodes a thread takes at a time
+constexpr std::size_t kTouchedWorthThreads = 1 << 14;  // touched nodes from which splitting is spread over threads
 
 }  // namespace
 
@@ -57,9 +57,9 @@ void ColourRefiner::join(std::span<const Graph* const> graphs) {
     entries += graph->adjacency().size();
     labelled |= graph->has_edge_labels();
   }
-  if (first_.back() >= kNone) {
+  if (first_.back() >= kNoNode) {
     throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
-                                 first_.back(), kNone));
+                                 first_.back(), kNoNode));
   }
   if (graphs.size() == 1) {
     offsets_ = graphs[0]->offsets();
@@ -133,7 +133,8 @@ bool ColourRefiner::step() {
   // Classes are split on their own stretches of the arrays, so any thread may take any of them; what they give is a sum
   // and a set of active fragments whose order does not matter (signatures are multisets).
   const std::size_t classes = touched_classes_.size();
-  const std::size_t parts = threads_ > 1 && touched_.size() >= kWorthThreads ? std::min<std::size_t>(classes, 256) : 1;
+  const std::size_t parts =
+      threads_ > 1 && touched_.size() >= kTouchedWorthThreads ? std::min<std::size_t>(classes, 256) : 1;
   if (gains_.size() < parts) gains_.resize(parts);
   const auto split_part = [&](std::size_t part) {
     gains_[part].clear();
@@ -195,7 +196,7 @@ void ColourRefiner::push() {
 
 template <class Entry>
 void ColourRefiner::pull() {
-  mark_.resize(order_.size(), kNone);
+  mark_.resize(order_.size(), kNoNode);
   for (const Node fragment : active_) {
     for (Node p = fragment; p < fragment + size_[fragment]; ++p) mark_[order_[p]] = fragment;
   }
@@ -211,7 +212,7 @@ void ColourRefiner::pull() {
       const std::uint64_t last = offsets_[v + 1];
       for (std::uint64_t arc = offsets_[v]; arc < last; ++arc) {
         const Node fragment = mark_[adjacency_[arc]];
-        if (fragment == kNone) continue;
+        if (fragment == kNoNode) continue;
         *next = entry<Entry>(fragment, arc);
         hash += mix(*next++);
       }
@@ -222,7 +223,7 @@ void ColourRefiner::pull() {
   });
   for (const auto& part : touched) touched_.insert(touched_.end(), part.begin(), part.end());
   for (const Node fragment : active_) {
-    for (Node p = fragment; p < fragment + size_[fragment]; ++p) mark_[order_[p]] = kNone;
+    for (Node p = fragment; p < fragment + size_[fragment]; ++p) mark_[order_[p]] = kNoNode;
   }
 }
 

@@ -9,18 +9,18 @@ namespace tyche::wl {
 
 namespace {
 
-constexpr std::uint32_t kFree = ~std::uint32_t{0};
+constexpr std::uint32_t kFreeSlot = ~std::uint32_t{0};
 
 // Numbers signatures by first occurrence: open addressing on a hash, then the whole signature is compared.
 class Numbering {
  public:
-  explicit Numbering(std::size_t items) : slots_(std::bit_ceil(2 * items + 1), kFree) {}
+  explicit Numbering(std::size_t items) : slots_(std::bit_ceil(2 * items + 1), kFreeSlot) {}
 
   // The number of (head, list); `fresh` says whether it is new.
   std::uint32_t number(std::uint64_t head, std::span<const std::uint32_t> list, bool& fresh) {
     const std::uint64_t hash = hash_list(head, list);
     std::size_t slot = hash & (slots_.size() - 1);
-    for (; slots_[slot] != kFree; slot = (slot + 1) & (slots_.size() - 1)) {
+    for (; slots_[slot] != kFreeSlot; slot = (slot + 1) & (slots_.size() - 1)) {
       const Entry& entry = entries_[slots_[slot]];
       if (entry.hash == hash && entry.head == head && entry.size == list.size() &&
           std::equal(list.begin(), list.end(), pool_.begin() + static_cast<std::ptrdiff_t>(entry.begin))) {

@@ -6,16 +6,16 @@ namespace tyche::wl {
 
 namespace {
 
-constexpr std::uint32_t kNone = ~0u;
+constexpr std::uint32_t kUnnumbered = ~0u;
 
 // Classes in their order, of any numbers for the pairs.
 PairClasses ordered(Node n, std::span<const std::uint32_t> colours, std::uint32_t count) {
   PairClasses out;
   out.of.resize(colours.size());
-  std::vector<std::uint32_t> number(count, kNone);
+  std::vector<std::uint32_t> number(count, kUnnumbered);
   const auto take = [&](Node x, Node y) {
     std::uint32_t& known = number[colours[std::size_t{x} * n + y]];
-    if (known == kNone) {
+    if (known == kUnnumbered) {
       known = static_cast<std::uint32_t>(out.classes.size());
       out.classes.push_back({x, y, 0});
     }

@@ -14,7 +14,7 @@
 namespace tyche::wl {
 namespace {
 
-constexpr std::uint64_t kWorthThreads = 1 << 20;  // entries of signatures in a round from which threads pay
+constexpr std::uint64_t kEntriesWorthThreads = 1 << 20;  // entries of signatures in a round from which threads pay
 constexpr std::uint32_t kRowsAtATime = 16;
 constexpr std::uint32_t kChecksAtATime = 32;
 constexpr std::uint32_t kTuplesPerCheck = 1024;
@@ -134,7 +134,7 @@ unsigned TupleRefiner<K>::threads_worth() const {
   for (const std::uint32_t cls : to_examine_) {
     entries += static_cast<std::uint64_t>(size_[cls]) * space_.part_of(order_[cls]).nodes;
   }
-  return entries < kWorthThreads ? 1 : threads_;
+  return entries < kEntriesWorthThreads ? 1 : threads_;
 }
 
 // Classes own their stretches of order_, and their tuples; so any thread may take any of them.

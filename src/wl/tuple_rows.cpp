@@ -8,7 +8,7 @@
 namespace tyche::wl {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoColour = std::numeric_limits<std::uint32_t>::max();
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool TupleRows<K>::assign(std::span<const std::uint32_t> colour, std::span<const
     row.number[previous] = row.number[current];
     row.ranks[previous] = row.ranks[current];
     row.filled = row.ranks[current] = 0;
-    row.last = kNone;
+    row.last = kNoColour;
   }
   if (threads == 1) {
     rank(0, space_.tuples(), colour, order, hash);
@@ -57,7 +57,7 @@ bool TupleRows<K>::assign(std::span<const std::uint32_t> colour, std::span<const
 template <unsigned K>
 void TupleRows<K>::rank(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> colour,
                         std::span<const std::uint32_t> order, const KeyHash& hash) {
-  std::uint32_t colour_now = kNone;
+  std::uint32_t colour_now = kNoColour;
   std::uint64_t key = 0;
   for (const std::uint32_t tuple : order) {
     if (tuple - begin >= end - begin) continue;

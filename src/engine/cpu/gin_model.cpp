@@ -26,7 +26,7 @@ struct Shared {
 };
 
 // One graph's forward pass, kept for the backward pass: a row per node.
-struct Trace {
+struct GinTrace {
   const MessageGraph* messages = nullptr;
   Rows input_memory;
   View input;                       ///< of the linear map
@@ -79,7 +79,7 @@ class GinModel final : public BatchModel {
     for (std::size_t g = 1; g < count_; ++g) before[g] = before[g - 1] + shared_->messages[graphs[g - 1]].rows_in;
     crew(count_, [&](std::size_t g) {
       const FlushDenormals flush;
-      Trace& trace = traces_[g];
+      GinTrace& trace = traces_[g];
       trace.messages = &shared_->messages[graphs[g]];
       fill_inputs(graphs[g], inputs, before[g], trace);
       if (config_.edge_features > 0) fill_edges(graphs[g], trace);
@@ -119,11 +119,11 @@ class GinModel final : public BatchModel {
   }
 
   // A matrix of a row per node: what the nodes' rows hold beyond `width` is zero.
-  [[nodiscard]] View node_rows(Rows& memory, const Trace& trace) const {
+  [[nodiscard]] View node_rows(Rows& memory, const GinTrace& trace) const {
     return memory.reserve(trace.nodes(), columns_);
   }
 
-  void fill_inputs(std::uint32_t graph, const Inputs& inputs, std::size_t before, Trace& trace) const {
+  void fill_inputs(std::uint32_t graph, const Inputs& inputs, std::size_t before, GinTrace& trace) const {
     trace.steps.resize(config_.layers + 1);
     const View h = trace.steps[0].in = node_rows(trace.steps[0].memory[0], trace);
     std::fill_n(h.data, trace.nodes() * columns_, 0.0f);
@@ -138,7 +138,7 @@ class GinModel final : public BatchModel {
     random_columns(config_, inputs, graph, trace.nodes(), before, h.data + config_.deterministic_dims(), columns_);
   }
 
-  void fill_edges(std::uint32_t graph, Trace& trace) const {
+  void fill_edges(std::uint32_t graph, GinTrace& trace) const {
     trace.edges = &shared_->edges[graph];
     const std::size_t columns = config_.edge_features, rows = trace.edge_rows(columns);
     trace.edge_input = trace.edge_memory.reserve(rows, model_.padded(columns));
@@ -156,7 +156,7 @@ class GinModel final : public BatchModel {
   }
 
   // Messages of a layer whose edges have features: each is a ReLU.
-  [[nodiscard]] EdgeGather edge_messages(const Trace& trace, const Trace::Step& step, View out) const {
+  [[nodiscard]] EdgeGather edge_messages(const GinTrace& trace, const GinTrace::Step& step, View out) const {
     EdgeGather gather;
     gather.sparse = &trace.messages->gather;
     gather.edge = trace.edges->row_of.data();
@@ -168,8 +168,8 @@ class GinModel final : public BatchModel {
     return gather;
   }
 
-  void edges_backward(std::size_t l, float eps, Trace& trace, View d_sums, View d) const {
-    const Trace::Step& step = trace.steps[l];
+  void edges_backward(std::size_t l, float eps, GinTrace& trace, View d_sums, View d) const {
+    const GinTrace::Step& step = trace.steps[l];
     const std::size_t rows = trace.edge_rows(config_.edge_features);
     thread_local Rows memory;
     const View d_edges = memory.reserve(rows, columns_);
@@ -185,7 +185,7 @@ class GinModel final : public BatchModel {
   }
 
   // out = A in + (1 + ε) in: A is symmetric, so this is its own transpose.
-  void sum_up(float eps, const Trace& trace, View in, View out) const {
+  void sum_up(float eps, const GinTrace& trace, View in, View out) const {
     GatherRows gather;
     gather.sparse = &trace.messages->gather;
     gather.last = trace.nodes();
@@ -198,9 +198,9 @@ class GinModel final : public BatchModel {
     kernels_.add_scaled(1 + eps, in.data, out.data, trace.nodes() * columns_);
   }
 
-  void layer_forward(std::size_t l, float eps, Trace& trace) const {
-    Trace::Step& step = trace.steps[l];
-    Trace::Step& next = trace.steps[l + 1];
+  void layer_forward(std::size_t l, float eps, GinTrace& trace) const {
+    GinTrace::Step& step = trace.steps[l];
+    GinTrace::Step& next = trace.steps[l + 1];
     step.sums = node_rows(step.memory[1], trace);
     step.hidden = node_rows(step.memory[2], trace);
     next.in = node_rows(next.memory[0], trace);
@@ -218,7 +218,7 @@ class GinModel final : public BatchModel {
     linear(first + 1).forward(trace.nodes(), step.hidden, next.in, Finish::activate);
   }
 
-  void readout(Trace& trace) const {
+  void readout(GinTrace& trace) const {
     const View h = trace.steps.back().in;
     const std::size_t width = config_.width, nodes = trace.nodes();
     std::vector<float>& pooled = trace.head.pooled;
@@ -246,7 +246,7 @@ class GinModel final : public BatchModel {
     return config_.readout == nn::Readout::mean ? 1 / static_cast<float>(nodes) : 1.0f;
   }
 
-  void readout_backward(const Trace& trace, const std::vector<float>& d_pooled, View d) const {
+  void readout_backward(const GinTrace& trace, const std::vector<float>& d_pooled, View d) const {
     const std::size_t width = config_.width, nodes = trace.nodes();
     std::fill_n(d.data, nodes * columns_, 0.0f);
     for (std::size_t v = 0; v < nodes; ++v) {
@@ -260,7 +260,7 @@ class GinModel final : public BatchModel {
     }
   }
 
-  void graph_backward(std::span<const float> parameters, const std::vector<float>& d_logits, Trace& trace) const {
+  void graph_backward(std::span<const float> parameters, const std::vector<float>& d_logits, GinTrace& trace) const {
     if (trace.gradient.size() == 0) trace.gradient = AlignedFloats(model_.packed_size());
     std::fill_n(trace.gradient.data(), trace.gradient.size(), 0.0f);
     trace.flat.assign(layout_.size, 0.0f);
@@ -270,7 +270,7 @@ class GinModel final : public BatchModel {
     readout_backward(trace, head_.backward(parameters, trace.head, d_logits, trace.flat), d);
     const std::size_t nodes = trace.nodes();
     for (std::size_t l = config_.layers; l-- > 0;) {
-      const Trace::Step& step = trace.steps[l];
+      const GinTrace::Step& step = trace.steps[l];
       kernels_.derive(config_.activation, trace.steps[l + 1].in.data, columns_, d.data, columns_, nodes, columns_);
       const std::size_t first = first_ + per_layer_ * l;
       linear(first + 1).backward(nodes, step.hidden, d, d_hidden, Finish::derive, trace.gradient.data());
@@ -303,7 +303,7 @@ class GinModel final : public BatchModel {
   AlignedFloats packed_, derived_;
   std::vector<std::size_t> eps_;  ///< offsets
   // Of the last forward pass.
-  std::vector<Trace> traces_;
+  std::vector<GinTrace> traces_;
   std::size_t count_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace tyche::engine::cpu {
 namespace {
 
 // One graph's forward pass, kept for the backward pass. Matrices have a row an entry (i, j), i · n + j.
-struct Trace {
+struct PpgnTrace {
   std::size_t n = 0;
   struct Step {
     std::vector<Rows> mlp[2];
@@ -99,7 +99,7 @@ class PpgnModel final : public BatchModel {
     return {kernels_, layer, nn::Activation::relu, packed_.data(), derived_.data()};
   }
 
-  void fill_input(std::uint32_t graph, const Inputs& inputs, std::size_t before, Trace& trace) const {
+  void fill_input(std::uint32_t graph, const Inputs& inputs, std::size_t before, PpgnTrace& trace) const {
     const Graph& from = job_.data.graphs[graph];
     const std::size_t n = trace.n, stride = model_.padded(1 + config_.node_inputs());
     trace.input_view = trace.input.reserve(n * n, stride);
@@ -113,12 +113,12 @@ class PpgnModel final : public BatchModel {
     random_columns(config_, inputs, graph, n, before, diagonal + config_.input_features, (n + 1) * stride);
   }
 
-  void run(std::span<const float> parameters, Trace& trace) const {
+  void run(std::span<const float> parameters, PpgnTrace& trace) const {
     const std::size_t n = trace.n, rows = n * n, width = config_.width;
     trace.steps.resize(blocks_.size());
     trace.logits.assign(config_.classes, 0.0f);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      Trace::Step& step = trace.steps[b];
+      PpgnTrace::Step& step = trace.steps[b];
       const View x = b == 0 ? trace.input_view : trace.steps[b - 1].out_view;
       for (std::size_t m = 0; m < 2; ++m) {
         step.mlp[m].resize(blocks_[b].mlp[m].size());
@@ -170,7 +170,7 @@ class PpgnModel final : public BatchModel {
     return config_.readout == nn::Readout::sum ? 1 : 1 / static_cast<double>(part == 0 ? n : n * n - n);
   }
 
-  void add_up(std::size_t n, Trace::Step& step) const {
+  void add_up(std::size_t n, PpgnTrace::Step& step) const {
     const std::size_t width = config_.width;
     std::vector<double> sums(2 * width, 0.0);
     for (std::size_t r = 0; r < n * n; ++r) {
@@ -184,7 +184,7 @@ class PpgnModel final : public BatchModel {
     }
   }
 
-  void pool(std::size_t n, Trace::Step& step) const {
+  void pool(std::size_t n, PpgnTrace::Step& step) const {
     if (config_.readout != nn::Readout::max) return add_up(n, step);
     const std::size_t width = config_.width;
     step.pooled.assign(2 * width, 0.0f);  // a graph of one node has nothing off the diagonal
@@ -207,7 +207,7 @@ class PpgnModel final : public BatchModel {
     }
   }
 
-  void pool_back(std::size_t n, const Trace::Step& step, const std::vector<float>& d_pooled, View d_out) const {
+  void pool_back(std::size_t n, const PpgnTrace::Step& step, const std::vector<float>& d_pooled, View d_out) const {
     const std::size_t width = config_.width;
     if (config_.readout == nn::Readout::max) {
       for (std::size_t c = 0; c < d_pooled.size(); ++c) {
@@ -222,7 +222,7 @@ class PpgnModel final : public BatchModel {
     }
   }
 
-  void run_back(std::span<const float> parameters, const std::vector<float>& d_logits, Trace& trace) const {
+  void run_back(std::span<const float> parameters, const std::vector<float>& d_logits, PpgnTrace& trace) const {
     const std::size_t n = trace.n, rows = n * n, width = config_.width;
     if (trace.gradient.size() == 0) trace.gradient = AlignedFloats(model_.packed_size());
     std::fill_n(trace.gradient.data(), trace.gradient.size(), 0.0f);
@@ -234,7 +234,7 @@ class PpgnModel final : public BatchModel {
     std::fill_n(d_out.data, rows * columns_, 0.0f);
     for (std::size_t b = blocks_.size(); b-- > 0;) {
       const Block& block = blocks_[b];
-      const Trace::Step& step = trace.steps[b];
+      const PpgnTrace::Step& step = trace.steps[b];
       const View x = b == 0 ? trace.input_view : trace.steps[b - 1].out_view;
       const std::vector<float> d_pooled =
           linear_backward<float>(block.vote, parameters, step.pooled, d_logits, trace.vote);
@@ -279,7 +279,7 @@ class PpgnModel final : public BatchModel {
   std::size_t columns_;
   AlignedFloats packed_, derived_;
   std::vector<Block> blocks_;
-  std::vector<Trace> traces_;
+  std::vector<PpgnTrace> traces_;
   std::size_t count_ = 0;
 };
 

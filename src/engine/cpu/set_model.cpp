@@ -120,9 +120,9 @@ class SetModel final : public BatchModel {
     LevelState& level = levels_[i];
     const std::size_t stride = model_.padded(spec.inputs);
     const View x = level.values[0] = level.memory[0].reserve(plan.inputs, stride);
-    constexpr std::size_t kTask = 4096;
-    crew((plan.inputs + kTask - 1) / kTask, [&](std::size_t task) {
-      const std::size_t first = task * kTask, last = std::min(plan.inputs, first + kTask);
+    constexpr std::size_t kInputsPerTask = 4096;
+    crew((plan.inputs + kInputsPerTask - 1) / kInputsPerTask, [&](std::size_t task) {
+      const std::size_t first = task * kInputsPerTask, last = std::min(plan.inputs, first + kInputsPerTask);
       std::fill_n(x.row(first), (last - first) * stride, 0.0f);
       if (spec.features) {
         for (std::size_t s = first; s < last; ++s) {
