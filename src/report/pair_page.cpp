@@ -6,8 +6,13 @@
 
 namespace tyche::report {
 
-nlohmann::ordered_json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
-  using Json = nlohmann::ordered_json;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+Json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
   Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", command}, {"shows", "pair"}};
   json["log"] = json["experiments"] = Json::array();
   Json set = {{"name", "two graphs"}, {"graphs", 2}, {"paired", false}};
@@ -17,7 +22,7 @@ nlohmann::ordered_json pair_page_data(const NamedGraph& first, const NamedGraph&
 }
 
 std::string pair_page(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
-  const nlohmann::ordered_json data = pair_page_data(first, second, command);
+  const Json data = pair_page_data(first, second, command);
   return fill_page(page_template(), data);
 }
 
