@@ -16,13 +16,18 @@ function(tyche_target name)
 endfunction()
 
 # For code whose speed nobody notices: a release build spends half the time on it. No result depends on the level: products
-# and sums are never fused or reordered at any.
+# and sums are never fused or reordered at any. Debuggers and sanitizers see most in code as it was written, and compilers
+# need a third of the time for it; what is fuzzed has to be fast.
 function(tyche_cold name)
   set(options -O1)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND options -Wno-maybe-uninitialized) # as above
   endif()
-  target_compile_options(${name} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:${options}>")
+  target_compile_options(${name} PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:${options}>"
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Debug>>:-O0>)
+  if(TYCHE_SANITIZE AND NOT TYCHE_BUILD_FUZZ)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+  endif()
 endfunction()
 
 # What ccache wants to see to keep objects that use precompiled headers.

@@ -22,7 +22,7 @@ nlohmann::ordered_json pair_page_data(const NamedGraph& first, const NamedGraph&
 }
 
 std::string pair_page(const NamedGraph& first, const NamedGraph& second, std::string_view command) {
-  const nlohmann::ordered_json data = pair_page_data(first, second, command);
+  const Json data = pair_page_data(first, second, command);
   return fill_page(page_template(), data);
 }
 

@@ -68,6 +68,7 @@ LocalRound number_sets(std::size_t sets, const Signature& signature) {
 
 void sort_few(std::uint32_t* begin, std::uint32_t* end) {
   if (end - begin > 24) return std::sort(begin, end);
+  if (begin == end) return;  // perhaps of no array at all
   for (std::uint32_t* p = begin + 1; p < end; ++p) {
     const std::uint32_t value = *p;
     std::uint32_t* at = p;

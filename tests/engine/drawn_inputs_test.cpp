@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "engine/cases.hpp"
 #include "engine/core/draw_tables.hpp"
@@ -163,7 +164,8 @@ TEST(DrawnInputs, TablesGiveTheDrawsThatPathsGive) {
           const std::uint32_t place = tables->place(key, g, more, used);
           EXPECT_EQ(used, 7 + tables->untabulated_nodes(std::vector{g}));
           held.insert(held.end(), more.begin(), more.end());
-          EXPECT_EQ(std::vector<std::uint32_t>(held.begin() + place, held.begin() + place + expected.size()), expected);
+          const std::span<const std::uint32_t> row = std::span(held).subspan(place, expected.size());
+          EXPECT_EQ(std::vector<std::uint32_t>(row.begin(), row.end()), expected);
         }
       }
     }

@@ -117,7 +117,8 @@ TEST(ClassScores, ThatAreNotDefinedAreNotThere) {
   EXPECT_FALSE(never.scores().f1.has_value()) << "class 1 is neither there nor said";
   const Sample diverged = {{0, 0}, {0, 1}, {NAN, NAN, 0.8, 0.2}, 2};
   EXPECT_FALSE(diverged.scores().roc_auc.has_value());
-  EXPECT_FALSE(Sample({}, {}, {}, 2).scores().balanced_accuracy.has_value());
+  const Sample empty = {{}, {}, {}, 2};
+  EXPECT_FALSE(empty.scores().balanced_accuracy.has_value());
 }
 
 TEST(RealScores, AreScikitLearnsOnItsOwnExample) {

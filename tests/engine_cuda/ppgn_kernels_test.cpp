@@ -1,6 +1,6 @@
 // The products PPGN is made of, tile by tile, against plain loops.
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "engine/cuda/ppgn/products.hpp"
@@ -12,16 +12,19 @@
 namespace tyche::engine::TYCHE_CUDA_NS {
 namespace {
 
+// Half precision by its definition (clang 14 has no type for it): eleven bits, to the nearest, ties to even.
 Half half_of(float x) {
-  const _Float16 narrow = static_cast<_Float16>(x);
-  Half bits;
-  std::memcpy(&bits, &narrow, sizeof bits);
-  return bits;
+  if (x == 0) return 0;
+  int exponent = 0;
+  (void)std::frexp(x, &exponent);
+  const int unit = std::max(exponent - 11, -24);
+  const int steps = static_cast<int>(std::nearbyint(std::ldexp(std::fabs(x), -unit)));
+  return static_cast<Half>((std::signbit(x) ? 0x8000 : 0) + (unit + 24) * 1024 + steps);
 }
 float real(Half bits) {
-  _Float16 narrow;
-  std::memcpy(&narrow, &bits, sizeof bits);
-  return static_cast<float>(narrow);
+  const int exponent = std::max((bits >> 10) & 31, 1);
+  const int steps = (bits & 1023) + ((bits & 0x7c00) != 0 ? 1024 : 0);
+  return std::ldexp(static_cast<float>((bits & 0x8000) != 0 ? -steps : steps), exponent - 25);
 }
 float real(float x) { return x; }
 template <class T>

@@ -88,7 +88,8 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
                       p.right.row_stride, p.more_depth);
   }
   float* out = p.out + row * p.out_stride + panel * kPanel;
-  const float* outputs = p.outputs + row * p.outputs_stride + panel * kPanel;
+  [[maybe_unused]] const float* outputs = nullptr;  // others than this finish have none
+  if constexpr (kFused == Fused::elu_derivative) outputs = p.outputs + row * p.outputs_stride + panel * kPanel;
   TYCHE_UNROLL
   for (std::size_t i = 0; i < kRows; ++i) {
     TYCHE_UNROLL
