@@ -35,11 +35,12 @@ Lines::Lines(const std::filesystem::path& path) : name_(path.string()) {
 
 bool Lines::refill() {
   if (!file_) return false;
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  // No more than the file has left: to clear a large buffer for a small file takes longer than to read the file.
+  const auto piece = static_cast<std::size_t>(std::clamp<std::uint64_t>(bytes_left_, 1u << 12, 1u << 20));
   const std::size_t kept = window_.size();
   if (kept > 0) std::memmove(buffer_.data(), window_.data(), kept);
   // Doubling keeps a line of any length linear; the usual line never makes the buffer grow past two pieces.
-  if (buffer_.size() < kept + kPiece) buffer_.resize(std::max(2 * buffer_.size(), kept + kPiece));
+  if (buffer_.size() < kept + piece) buffer_.resize(std::max(2 * buffer_.size(), kept + piece));
   const std::size_t got = std::fread(buffer_.data() + kept, 1, buffer_.size() - kept, file_.get());
   if (got == 0) {
     if (std::ferror(file_.get()) != 0) throw IoError::from_errno(name_, "read", errno);
