@@ -66,7 +66,7 @@ inline Toy random_toy(const nn::ModelConfig& model, std::size_t count, Node most
 inline std::vector<float> pre_inputs(const Job& job, const Draw& draw, std::uint32_t graph) {
   const std::size_t columns = job.model.pre_inputs();
   std::vector<float> rows(job.data.graphs[graph].num_nodes() * columns);
-  if (rows.empty()) return rows;  // a model without pre-convolution
+  if (rows.empty()) return rows;  // a graph without nodes
   fixed_columns(job, graph, rows.data(), columns);
   drawn_columns(job, inputs_of(draw), graph, rows.data() + job.model.input_features, columns);
   return rows;

@@ -58,8 +58,10 @@ class NodeModel final : public BatchModel {
     const std::size_t nodes = own.input.messages->rows_in;
     if (model.deterministic_dims() > 0) {
       own.features.resize(nodes * model.pre_inputs());
-      fixed_columns(job_, graph, own.features.data(), model.pre_inputs());
-      drawn_columns(job_, inputs, graph, own.features.data() + model.input_features, model.pre_inputs());
+      if (!own.features.empty()) {  // a graph without nodes has no array to offset
+        fixed_columns(job_, graph, own.features.data(), model.pre_inputs());
+        drawn_columns(job_, inputs, graph, own.features.data() + model.input_features, model.pre_inputs());
+      }
       own.input.features = own.features;
     }
     own.random.resize(nodes * model.random_dims());

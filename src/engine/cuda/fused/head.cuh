@@ -286,7 +286,6 @@ __device__ __forceinline__ void outputs_and_loss(const HeadWork<W>& h, int g) {
   const float* w3 = bias2 + hidden;
   const float* bias3 = w3 + hidden * classes;
   float* hidden2 = h.values + h.at.hidden2 + g * hidden;
-  float* own_factors = h.factors + g * h.model.factors + 3 * W;
 #pragma unroll 1
   for (int j = lane; j < hidden; j += 32) {
     float sum = bias2[j];
@@ -308,6 +307,7 @@ __device__ __forceinline__ void outputs_and_loss(const HeadWork<W>& h, int g) {
   if (kTrain && a.train_logits != nullptr && lane < classes) a.train_logits[place * classes + lane] = z;
   if (!kTrain) return;
 
+  float* own_factors = h.factors + g * h.model.factors + 3 * W;
   float own_d = 0;
   const LossValue<float> seen = loss_of(a.loss, WarpOutputs(z, classes, lane, own_d), h.names.target[g], 1.0f);
   float* d_logits = h.values + h.at.d_logits + g * kMostClasses;
