@@ -19,11 +19,7 @@ endfunction()
 # and sums are never fused or reordered at any. Debuggers and sanitizers see most in code as it was written, and compilers
 # need a third of the time for it; what is fuzzed has to be fast.
 function(tyche_cold name)
-  if(TYCHE_QUICK)
-    set(options -O0)
-  else()
-    set(options -O1)
-  endif()
+  set(options -O1)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND options -Wno-maybe-uninitialized) # as above
   endif()
