@@ -17,9 +17,13 @@ endfunction()
 
 # For code whose speed nobody notices: a release build spends half the time on it. No result depends on the level: products
 # and sums are never fused or reordered at any. Debuggers and sanitizers see most in code as it was written, and compilers
-# need a third of the time for it; what is fuzzed has to be fast.
+# need a third of the time for it; what is fuzzed has to be fast. tyche_cold(name -O0) is for tests, whose time goes into
+# what they test.
 function(tyche_cold name)
   set(options -O1)
+  if(ARGC GREATER 1)
+    set(options ${ARGV1})
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND options -Wno-maybe-uninitialized) # as above
   endif()
