@@ -22,23 +22,23 @@ Settings together_settings(const PairSet& pairs, nn::Random random) {
   return settings;
 }
 
-std::vector<PairResult> run(const Settings& settings, const PairSet& pairs, const std::filesystem::path& network = {},
-                            unsigned threads = 2) {
+std::vector<PairResult> trained(const Settings& settings, const PairSet& pairs,
+                                const std::filesystem::path& network = {}, unsigned threads = 2) {
   const auto trainer = engine::make_engine("cpu", threads);
   const auto judge = engine::make_engine("cpu", 1);
   return run_together({settings, pairs, *trainer, *judge, threads, network, {}}, settings.config.seed, nullptr);
 }
 
 /// Hexagon and two triangles; rook's and Shrikhande's graph; a graph and itself in another order.
-PairSet three_pairs() {
+PairSet three_small_pairs() {
   return pairs_of({wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande(), wl::exp_core(2, true),
                    reversed(wl::exp_core(2, true))});
 }
 
 TEST(Together, OneNetworkTellsTheGraphsOfEveryPairThatDifferApart) {
-  const PairSet pairs = three_pairs();
+  const PairSet pairs = three_small_pairs();
   const Settings settings = together_settings(pairs, nn::Random::colours);
-  const std::vector<PairResult> results = run(settings, pairs);
+  const std::vector<PairResult> results = trained(settings, pairs);
   ASSERT_EQ(results.size(), 3u);
   for (std::uint32_t i = 0; i < 3; ++i) {
     EXPECT_EQ(results[i].pair, i);
@@ -55,31 +55,31 @@ TEST(Together, ANetworkWithoutRandomInputsIsComparedBeyondRounding) {
   const PairSet pairs = pairs_of({wl::cycle(6), two_triangles(), wl::path(6), wl::cycle(6)});
   Settings settings = together_settings(pairs, nn::Random::features);
   settings.config.model.aggregation = nn::Aggregation::sum;
-  const std::vector<PairResult> results = run(settings, pairs);
+  const std::vector<PairResult> results = trained(settings, pairs);
   EXPECT_FALSE(results[0].verdict.told_apart);
   EXPECT_TRUE(results[1].verdict.told_apart);
   for (const PairResult& result : results) EXPECT_FALSE(result.control.told_apart);
 }
 
 TEST(Together, GivesTheSameOnAnyNumberOfThreadsAndFromACheckpoint) {
-  const PairSet pairs = three_pairs();
+  const PairSet pairs = three_small_pairs();
   Settings settings = together_settings(pairs, nn::Random::colours);
   settings.config.training.epochs = 8;
   const TemporaryFolder folder;
-  const std::vector<PairResult> whole = run(settings, pairs, folder / "whole", 1);
-  EXPECT_EQ(run(settings, pairs, {}, 3), whole);
-  EXPECT_EQ(run(settings, pairs, folder / "whole"), whole);  // trained already: judged again
+  const std::vector<PairResult> whole = trained(settings, pairs, folder / "whole", 1);
+  EXPECT_EQ(trained(settings, pairs, {}, 3), whole);
+  EXPECT_EQ(trained(settings, pairs, folder / "whole"), whole);  // trained already: judged again
   const std::string bytes = read_file(folder / "whole");
 
   // Stopped before it began, and taken up again.
   set_interrupted(true);
-  EXPECT_THROW((void)run(settings, pairs, folder / "cut"), Interrupted);
+  EXPECT_THROW((void)trained(settings, pairs, folder / "cut"), Interrupted);
   set_interrupted(false);
-  EXPECT_EQ(run(settings, pairs, folder / "cut"), whole);
+  EXPECT_EQ(trained(settings, pairs, folder / "cut"), whole);
   EXPECT_EQ(read_file(folder / "cut"), bytes);
 
   settings.config.seed = 2;
-  EXPECT_THAT([&] { (void)run(settings, pairs, folder / "cut"); },
+  EXPECT_THAT([&] { (void)trained(settings, pairs, folder / "cut"); },
               ThrowsMessage<InputError>(HasSubstr("is a network of another run")));
 }
 
@@ -97,7 +97,7 @@ class StoppingProgress : public Progress {
 };
 
 TEST(Together, AStopInTheMiddleKeepsTheEpochsThatWereTrained) {
-  const PairSet pairs = three_pairs();
+  const PairSet pairs = three_small_pairs();
   Settings settings = together_settings(pairs, nn::Random::colours);
   settings.config.training.epochs = 8;
   const TemporaryFolder folder;
@@ -107,7 +107,7 @@ TEST(Together, AStopInTheMiddleKeepsTheEpochsThatWereTrained) {
   EXPECT_THROW((void)run_together(task, settings.config.seed, &progress), Interrupted);
   set_interrupted(false);
   EXPECT_EQ(train::read_checkpoint(folder / "cut").state.epoch, 3u);
-  EXPECT_EQ(run_together(task, settings.config.seed, nullptr), run(settings, pairs));
+  EXPECT_EQ(run_together(task, settings.config.seed, nullptr), trained(settings, pairs));
 }
 
 TEST(Together, AccuracyCountsBothGraphsOfAPair) {

@@ -161,12 +161,12 @@ std::vector<std::pair<std::string, nn::Random>> engines_and_inputs() {
   all.emplace_back("reference", nn::Random::colours);
   return all;
 }
-std::string title(const testing::TestParamInfo<std::pair<std::string, nn::Random>>& info) {
+std::string engine_and_input(const testing::TestParamInfo<std::pair<std::string, nn::Random>>& info) {
   std::string text = info.param.first + "_" + std::string(nn::name(info.param.second));
   for (char& c : text) c = c == '-' ? '_' : c;
   return text;
 }
-INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(engines_and_inputs()), title);
+INSTANTIATE_TEST_SUITE_P(EveryEngine, Determinism, testing::ValuesIn(engines_and_inputs()), engine_and_input);
 
 // An observer that throws must not hang the other threads, and the error must come out.
 class Thrower : public Observer {

@@ -114,18 +114,6 @@ TEST(EdgeFeatures, GradientIsThatOfFiniteDifferences) {
   }
 }
 
-/// Relative to the largest of `expected`, or `least` where that is more: sums that cancel are not to be had better.
-void expect_near(std::span<const float> actual, std::span<const float> expected, const std::string& what,
-                 double least = 0) {
-  ASSERT_EQ(actual.size(), expected.size());
-  double largest = least, worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::fabs(double{expected[i]}));
-    worst = std::max(worst, std::fabs(double{actual[i]} - expected[i]));
-  }
-  EXPECT_LE(worst, 2e-5 * largest) << what;
-}
-
 TEST(EdgeFeatures, EnginesAgree) {
   Stream stream(derive_key(202, Purpose::test));
   for (nn::ModelConfig model : models()) {

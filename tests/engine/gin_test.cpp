@@ -37,16 +37,6 @@ TEST(Gin, GradientIsThatOfFiniteDifferences) {
   }
 }
 
-void expect_near(std::span<const float> actual, std::span<const float> expected, const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size());
-  double largest = 0, worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::fabs(double{expected[i]}));
-    worst = std::max(worst, std::fabs(double{actual[i]} - expected[i]));
-  }
-  EXPECT_LE(worst, 2e-5 * largest) << what;
-}
-
 TEST(Gin, EnginesAgreeWithEveryInputReadoutAndActivation) {
   Stream stream(derive_key(102, Purpose::test));
   std::vector<nn::ModelConfig> models = {small_gin(0), small_gin(0.5), small_gin(1)};

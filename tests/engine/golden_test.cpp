@@ -126,7 +126,7 @@ TEST(GoldenPlateau, RatesArePyTorchs) {
   EXPECT_LT(rates.back(), rates.front() / 4);
 }
 
-std::string title(const testing::TestParamInfo<Golden::ParamType>& info) {
+std::string case_and_engine(const testing::TestParamInfo<Golden::ParamType>& info) {
   std::string text = std::get<0>(info.param) + "_" + std::get<1>(info.param);
   std::replace_if(
       text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "gcn_squared", "gcn_absolute", "gcn_huber", "gcn_squared_missing",
                                      "gcn_huber_missing", "gcn_class_weights"),
                      testing::ValuesIn(cpu_engine_names())),
-    title);
+    case_and_engine);
 
 }  // namespace
 }  // namespace tyche::engine

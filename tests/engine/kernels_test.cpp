@@ -271,8 +271,8 @@ TEST_P(EveryKernel, LetsNotANumberThroughItsActivations) {
 
 TEST_P(EveryKernel, CountsWhatItBurns) { EXPECT_EQ(k.burn(1000), 10.0 * 1000 * static_cast<double>(k.lanes) * 2); }
 
-std::string title(const testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Here, EveryKernel, testing::ValuesIn(kernel_names()), title);
+std::string kernel_name(const testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(Here, EveryKernel, testing::ValuesIn(kernel_names()), kernel_name);
 
 TEST(KernelNames, SayWhatThereIs) {
   const auto names = kernel_names();

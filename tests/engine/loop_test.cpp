@@ -144,12 +144,12 @@ TEST(Loop, TakesSlowStatesAtTheEndAndWhereTheObserverStops) {
   EXPECT_EQ(broken.trials[0].state.parameters, (std::vector<float>{3}));
 }
 
-struct Way {
+struct EngineAndKind {
   std::string engine, kind;
 };
-void PrintTo(const Way& way, std::ostream* out) { *out << way.engine << " " << way.kind; }
+void PrintTo(const EngineAndKind& way, std::ostream* out) { *out << way.engine << " " << way.kind; }
 
-class EveryCpuPath : public testing::TestWithParam<Way> {
+class EveryCpuPath : public testing::TestWithParam<EngineAndKind> {
  protected:
   EveryCpuPath() {
     nn::ModelConfig model;
@@ -183,10 +183,11 @@ TEST_P(EveryCpuPath, BeginsNothingAfterAnInterrupt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, EveryCpuPath,
-                         testing::Values(Way{"reference", "gcn"}, Way{"reference", "gcn2"}, Way{"reference", "ppgn"},
-                                         Way{"cpu", "gcn"}, Way{"cpu", "gcn2"}, Way{"cpu", "gcn123"},
-                                         Way{"cpu", "ppgn"}),
-                         [](const testing::TestParamInfo<Way>& way) {
+                         testing::Values(EngineAndKind{"reference", "gcn"}, EngineAndKind{"reference", "gcn2"},
+                                         EngineAndKind{"reference", "ppgn"}, EngineAndKind{"cpu", "gcn"},
+                                         EngineAndKind{"cpu", "gcn2"}, EngineAndKind{"cpu", "gcn123"},
+                                         EngineAndKind{"cpu", "ppgn"}),
+                         [](const testing::TestParamInfo<EngineAndKind>& way) {
                            return way.param.engine + "_" + way.param.kind;
                          });
 

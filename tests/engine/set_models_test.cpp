@@ -179,11 +179,11 @@ TEST(SetModels, AreTheSameInEveryEngine) {
   }
 }
 
-struct Way {
+struct Choice {
   nn::Aggregation aggregation;
   nn::Readout readout;
 };
-class SetModelsOnExp : public testing::TestWithParam<Way> {};
+class SetModelsOnExp : public testing::TestWithParam<Choice> {};
 
 TEST_P(SetModelsOnExp, GiveOnClassesWhatTheyGiveOnSets) {
   const Toy toy = exp_toy(2);
@@ -232,9 +232,9 @@ TEST_P(SetModelsOnExp, GiveTheSameForRenumberedNodes) {
 
 INSTANTIATE_TEST_SUITE_P(
     EveryWay, SetModelsOnExp,
-    testing::Values(Way{nn::Aggregation::mean, nn::Readout::max}, Way{nn::Aggregation::mean, nn::Readout::mean},
-                    Way{nn::Aggregation::mean, nn::Readout::sum}, Way{nn::Aggregation::sum, nn::Readout::max},
-                    Way{nn::Aggregation::sum, nn::Readout::mean}, Way{nn::Aggregation::sum, nn::Readout::sum}),
+    testing::Values(Choice{nn::Aggregation::mean, nn::Readout::max}, Choice{nn::Aggregation::mean, nn::Readout::mean},
+                    Choice{nn::Aggregation::mean, nn::Readout::sum}, Choice{nn::Aggregation::sum, nn::Readout::max},
+                    Choice{nn::Aggregation::sum, nn::Readout::mean}, Choice{nn::Aggregation::sum, nn::Readout::sum}),
     [](const auto& way) {
       return std::string(nn::name(way.param.aggregation)) + "_" + std::string(nn::name(way.param.readout));
     });

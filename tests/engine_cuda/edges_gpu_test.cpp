@@ -10,8 +10,6 @@ using gpu::Precision;
 
 class EdgesOnTheGpu : public DeviceTest {};
 
-std::unique_ptr<gpu::Path> path_of(Precision precision) { return gpu::make_layerwise_path(precision, 1); }
-
 nn::ModelConfig small(const std::string& kind, double rni, std::uint32_t edge_features) {
   nn::ModelConfig model;
   model.kind = kind;

@@ -19,6 +19,7 @@ inline double tolerance(gpu::Precision precision) { return precision == gpu::Pre
 inline std::string precision_name(gpu::Precision precision) {
   return precision == gpu::Precision::fp32 ? "fp32" : "mixed";
 }
+inline std::unique_ptr<gpu::Path> path_of(gpu::Precision precision) { return gpu::make_layerwise_path(precision, 1); }
 
 inline void expect_near(std::span<const float> actual, std::span<const float> expected, double relative,
                         const std::string& what, double least = 0) {

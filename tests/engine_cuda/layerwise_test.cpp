@@ -11,8 +11,6 @@ namespace {
 
 using gpu::Precision;
 
-std::unique_ptr<gpu::Path> path_of(Precision precision) { return gpu::make_layerwise_path(precision, 1); }
-
 gpu::LayerwiseOptions chunks_of(Precision precision, std::uint32_t epochs, unsigned lanes) {
   gpu::LayerwiseOptions options;
   options.precision = precision;
@@ -39,7 +37,7 @@ class LayerwiseGolden : public testing::TestWithParam<std::tuple<std::string, Pr
     if (!device.usable) GTEST_SKIP() << "needs a GPU: " << device.text;
   }
 };
-std::string title(const testing::TestParamInfo<LayerwiseGolden::ParamType>& at) {
+std::string case_and_precision(const testing::TestParamInfo<LayerwiseGolden::ParamType>& at) {
   return std::get<0>(at.param) + "_" + precision_name(std::get<1>(at.param));
 }
 
@@ -106,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(EveryCase, LayerwiseGolden,
                                                           "gine", "gine_rni50_sum", "gcn_squared", "gcn_absolute",
                                                           "gcn_huber_missing", "gcn_class_weights"),
                                           testing::Values(Precision::fp32, Precision::mixed)),
-                         title);
+                         case_and_precision);
 
 class Layerwise : public DeviceTest {};
 

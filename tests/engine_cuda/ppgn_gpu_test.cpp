@@ -42,7 +42,7 @@ void expect_tensors_close(const nn::ModelConfig& model, std::span<const float> a
   }
 }
 
-nn::ModelConfig small_model(std::uint32_t width, std::uint32_t blocks, std::uint32_t depth) {
+nn::ModelConfig small_ppgn(std::uint32_t width, std::uint32_t blocks, std::uint32_t depth) {
   nn::ModelConfig config;
   config.kind = "ppgn";
   config.width = width;
@@ -94,7 +94,7 @@ TEST_P(Ppgn, GradientsAreTheCpuEngines) {
   const std::uint64_t seeds[] = {0, 4, 1};
   for (unsigned i = 0; i < 3; ++i) {
     tyche::Stream stream(derive_key(seeds[i], Purpose::test, 5 + i));
-    nn::ModelConfig config = small_model(widths[i], blocks[i], depths[i]);
+    nn::ModelConfig config = small_ppgn(widths[i], blocks[i], depths[i]);
     config.classes = 2 + i;
     config.input_features = 1 + 9 * i;
     config.readout = std::vector{nn::Readout::max, nn::Readout::max, nn::Readout::mean}[i];
@@ -127,7 +127,7 @@ TEST_P(PpgnReadout, MeansOnClassesOfPairsAreThoseOnAllPairs) { compare(nn::Reado
 TEST_P(PpgnReadout, SumsOnClassesOfPairsAreThoseOnAllPairs) { compare(nn::Readout::sum); }
 
 void PpgnReadout::compare(nn::Readout readout) {
-  nn::ModelConfig config = small_model(20, 2, 2);
+  nn::ModelConfig config = small_ppgn(20, 2, 2);
   config.readout = readout;
   config.input_features = 2;
   tyche::Stream stream(derive_key(3, Purpose::test));
@@ -168,7 +168,7 @@ void PpgnReadout::compare(nn::Readout readout) {
 TEST_P(Ppgn, RandomFeaturesAreTheCpuEngines) {
   const nn::Distribution distributions[] = {nn::Distribution::normal, nn::Distribution::xavier_uniform};
   for (unsigned i = 0; i < 2; ++i) {
-    nn::ModelConfig config = small_model(12, 2, 2);
+    nn::ModelConfig config = small_ppgn(12, 2, 2);
     config.rni = 0.5;
     config.distribution = distributions[i];
     config.xavier_fan = 10;
@@ -214,7 +214,7 @@ struct Training {
   Job job;
 
   explicit Training(std::uint32_t epochs, double rni = 0) {
-    nn::ModelConfig config = small_model(12, 2, 2);
+    nn::ModelConfig config = small_ppgn(12, 2, 2);
     config.rni = rni;
     tyche::Stream stream(derive_key(7, Purpose::test, 5));
     toy = random_toy(config, 7, 6, stream);
@@ -358,11 +358,12 @@ TEST_F(DeviceTest, PpgnPredictsInFp32WhatDoesNotFitHalfPrecision) {
   EXPECT_LE(distance(logits.values, expected.values), 1e-4);
 }
 
-std::string title(const testing::TestParamInfo<Precision>& given) {
+std::string precision_title(const testing::TestParamInfo<Precision>& given) {
   return given.param == Precision::mixed ? "Mixed" : "Fp32";
 }
-INSTANTIATE_TEST_SUITE_P(BothPrecisions, Ppgn, testing::Values(Precision::mixed, Precision::fp32), title);
-INSTANTIATE_TEST_SUITE_P(BothPrecisions, PpgnReadout, testing::Values(Precision::mixed, Precision::fp32), title);
+INSTANTIATE_TEST_SUITE_P(BothPrecisions, Ppgn, testing::Values(Precision::mixed, Precision::fp32), precision_title);
+INSTANTIATE_TEST_SUITE_P(BothPrecisions, PpgnReadout, testing::Values(Precision::mixed, Precision::fp32),
+                         precision_title);
 
 }  // namespace
 }  // namespace tyche::engine

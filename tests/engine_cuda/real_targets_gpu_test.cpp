@@ -7,7 +7,7 @@ namespace {
 
 class RealTargetsGpu : public DeviceTest {};
 
-nn::ModelConfig small_model(const std::string& kind) {
+nn::ModelConfig model_of(const std::string& kind) {
   nn::ModelConfig model;
   model.kind = kind;
   model.width = 32;
@@ -22,7 +22,7 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
   Stream stream(derive_key(94, Purpose::test));
   for (const auto precision : {gpu::Precision::fp32, gpu::Precision::mixed}) {
     for (const char* kind : {"gcn", "ppgn"}) {
-      const nn::ModelConfig model = small_model(kind);
+      const nn::ModelConfig model = model_of(kind);
       const RealToy real = real_toy(model, 5, 9, stream);
       const auto path =
           kind == std::string("gcn") ? gpu::make_layerwise_path(precision, 1) : gpu::make_ppgn_path(precision, 1);
@@ -30,7 +30,7 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
                        std::string(kind).append(" ").append(precision_name(precision)));
     }
   }
-  const nn::ModelConfig model = small_model("gcn");
+  const nn::ModelConfig model = model_of("gcn");
   const RealToy real = real_toy(model, 5, 9, stream);
   EXPECT_EQ(gpu::fused_refuses(real.job(model)), "");
   expect_agreement(real.job(model), *gpu::make_fused_path(1), tolerance(gpu::Precision::mixed), "fused");
@@ -40,7 +40,7 @@ TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndClassWeights) {
   Stream stream(derive_key(191, Purpose::test));
   const auto precision = gpu::Precision::mixed;
   for (const char* kind : {"gcn", "ppgn"}) {
-    const nn::ModelConfig model = small_model(kind);
+    const nn::ModelConfig model = model_of(kind);
     const bool gcn = kind == std::string("gcn");
     for (const bool fused : {false, true}) {
       if (fused && !gcn) continue;
@@ -66,7 +66,7 @@ TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndClassWeights) {
 TEST_F(RealTargetsGpu, TrialsOfOneJobHaveTheirOwnStandardsAndWeights) {
   Stream stream(derive_key(192, Purpose::test));
   for (const char* kind : {"gcn", "ppgn"}) {
-    const nn::ModelConfig model = small_model(kind);
+    const nn::ModelConfig model = model_of(kind);
     RealToy real = real_toy(model, 9, 9, stream);
     real.lose_some();
     for (const bool numbers : {true, false}) {
@@ -110,7 +110,7 @@ TEST_F(RealTargetsGpu, TrialsOfOneJobHaveTheirOwnStandardsAndWeights) {
 
 TEST_F(RealTargetsGpu, TrainingReportsErrorsOfTheTestGraphs) {
   Stream stream(derive_key(95, Purpose::test));
-  const nn::ModelConfig model = small_model("gcn");
+  const nn::ModelConfig model = model_of("gcn");
   const RealToy real = real_toy(model, 8, 9, stream);
   Job job = real.job(model);
   job.epochs = 4;

@@ -11,7 +11,7 @@ using gpu::Precision;
 
 class SetsOnGpu : public DeviceTest {};
 
-nn::ModelConfig small_model(const std::string& kind) {
+nn::ModelConfig small_set_model(const std::string& kind) {
   nn::ModelConfig model;
   model.kind = kind;
   model.width = 16;
@@ -48,7 +48,7 @@ TEST_F(SetsOnGpu, AgreeWithTheReferenceCompressedAndNot) {
   std::size_t i = 0;
   for (const Kind& kind : kKinds) {
     for (const auto readout : {nn::Readout::max, nn::Readout::mean, nn::Readout::sum}) {
-      nn::ModelConfig model = small_model(kind.name);
+      nn::ModelConfig model = small_set_model(kind.name);
       model.two_sets = kind.two_sets;
       model.readout = readout;
       model.aggregation = i % 2 == 0 ? nn::Aggregation::mean : nn::Aggregation::sum;
@@ -75,7 +75,7 @@ TEST_F(SetsOnGpu, AgreeWithTheReferenceCompressedAndNot) {
 TEST_F(SetsOnGpu, AgreeWithTheReferenceWithRandomFeatures) {
   std::size_t i = 0;
   for (const auto readout : {nn::Readout::max, nn::Readout::mean}) {
-    nn::ModelConfig model = small_model("gcn123");
+    nn::ModelConfig model = small_set_model("gcn123");
     model.rni = 0.3;
     model.readout = readout;
     model.distribution = i == 0 ? nn::Distribution::uniform : nn::Distribution::normal;
@@ -89,7 +89,7 @@ TEST_F(SetsOnGpu, AgreeWithTheReferenceWithRandomFeatures) {
 }
 
 TEST_F(SetsOnGpu, TrainLikeTheCpuWithRandomFeatures) {
-  nn::ModelConfig model = small_model("gcn123");
+  nn::ModelConfig model = small_set_model("gcn123");
   model.rni = 0.5;
   const Toy toy = coloured(model, 7, 6, 40);
   nn::set_types_from(toy.graphs, model, 1);
@@ -111,7 +111,7 @@ TEST_F(SetsOnGpu, TrainLikeTheCpuWithRandomFeatures) {
 
 TEST_F(SetsOnGpu, TrainLikeTheCpu) {
   for (const Kind& kind : kKinds) {
-    nn::ModelConfig model = small_model(kind.name);
+    nn::ModelConfig model = small_set_model(kind.name);
     model.two_sets = kind.two_sets;
     const Toy toy = coloured(model, 7, 6, 40);
     nn::set_types_from(toy.graphs, model, 1);
@@ -139,7 +139,7 @@ TEST_F(SetsOnGpu, TrainLikeTheCpu) {
 }
 
 TEST_F(SetsOnGpu, BitsDependOnNothingElse) {
-  nn::ModelConfig model = small_model("gcn123");
+  nn::ModelConfig model = small_set_model("gcn123");
   const Toy toy = coloured(model, 8, 7, 50);
   nn::set_types_from(toy.graphs, model, 1);
   Job job = toy.job(model);
@@ -156,7 +156,7 @@ TEST_F(SetsOnGpu, BitsDependOnNothingElse) {
 }
 
 TEST_F(SetsOnGpu, ATypeTheModelWasNotMadeForIsNamed) {
-  nn::ModelConfig model = small_model("gcn2");
+  nn::ModelConfig model = small_set_model("gcn2");
   const Toy toy = coloured(model, 2, 6, 60);
   nn::set_types_from(std::vector<Graph>{Graph::from_edges(2, std::vector<Edge>{{0, 1}})}, model, 1);
   Job job = toy.job(model);

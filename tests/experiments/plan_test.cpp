@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Experiment parse(const std::string& models, const std::string& name = "mine.toml") {
+Experiment planned(const std::string& models, const std::string& name = "mine.toml") {
   return parse_experiment("[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nmodel.width = 8\n" +
                               std::string(models.starts_with("folds.") ? "" : "folds.count = 3\n") + models,
                           name, "paper", ".");
@@ -30,7 +30,7 @@ TEST(Plan, ATrialThatTwoExperimentsNeedStandsInItOnce) {
   const TemporaryFolder folder;
   const std::string half = "[[models]]\nname = \"half\"\nmodel.rni = 0.5\n";
   const Plan plan =
-      make_plan({parse(half), parse(half + "[[models]]\nname = \"all\"\nmodel.rni = 1.0\n", "other.toml")},
+      make_plan({planned(half), planned(half + "[[models]]\nname = \"all\"\nmodel.rni = 1.0\n", "other.toml")},
                 folder.path(), {.threads = 1});
   ASSERT_EQ(plan.rows.size(), 3u);
   EXPECT_EQ(plan.trials.size(), 6u);
@@ -43,8 +43,8 @@ TEST(Plan, ATrialThatTwoExperimentsNeedStandsInItOnce) {
 
 TEST(Plan, SeedsAndLearningRatesOfOneShapeTrainAsOneGroup) {
   const TemporaryFolder folder;
-  const Plan plan = make_plan({parse("[grid]\nseed = [1, 2]\ntraining.learning_rate = [1e-3, 1e-4]\n")}, folder.path(),
-                              {.threads = 1});
+  const Plan plan = make_plan({planned("[grid]\nseed = [1, 2]\ntraining.learning_rate = [1e-3, 1e-4]\n")},
+                              folder.path(), {.threads = 1});
   EXPECT_EQ(plan.trials.size(), 12u);
   EXPECT_EQ(plan.groups.size(), 1u);
 }
@@ -52,7 +52,7 @@ TEST(Plan, SeedsAndLearningRatesOfOneShapeTrainAsOneGroup) {
 TEST(Plan, ARowThatCannotBeTrainedIsNamed) {
   const TemporaryFolder folder;
   try {
-    (void)make_plan({parse("[[models]]\nname = \"odd\"\nmodel.rni = 1.5\n")}, folder.path(), {.threads = 1});
+    (void)make_plan({planned("[[models]]\nname = \"odd\"\nmodel.rni = 1.5\n")}, folder.path(), {.threads = 1});
     FAIL();
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("experiment mine, row 'odd': "));
@@ -91,7 +91,7 @@ TEST(TrialKey, APpgnWithAnotherReadoutIsNotTheOneOfVersion010) {
 
 TEST(Plan, OneFoldIsATrialOnAllGraphs) {
   const TemporaryFolder folder;
-  const Plan plan = make_plan({parse("folds.count = 1\n")}, folder.path(), {.threads = 1});
+  const Plan plan = make_plan({planned("folds.count = 1\n")}, folder.path(), {.threads = 1});
   ASSERT_EQ(plan.trials.size(), 1u);
   EXPECT_EQ(plan.data_of(plan.trials[0]).folds[0].train.size(), 12u);
   EXPECT_EQ(plan.data_of(plan.trials[0]).folds[0].test.size(), 12u);
