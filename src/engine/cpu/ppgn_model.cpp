@@ -103,6 +103,7 @@ class PpgnModel final : public BatchModel {
     const Graph& from = job_.data.graphs[graph];
     const std::size_t n = trace.n, stride = model_.padded(1 + config_.node_inputs());
     trace.input_view = trace.input.reserve(n * n, stride);
+    if (n == 0) return;
     std::fill_n(trace.input_view.data, n * n * stride, 0.0f);
     for (Node v = 0; v < n; ++v) {
       for (const Node u : from.neighbours(v)) trace.input_view.row(v * n + u)[0] = 1;

@@ -42,10 +42,10 @@ HWY_INLINE Float ExpMinusOne(Float x) {
   return hn::MulAdd(power, grown, hn::Sub(power, hn::Set(d, 1.0f)));
 }
 
-// max(a, z), and z where it is not a number: x86 gives the second operand then, NEON any that is none; Highway's scalar
-// maximum would hide it.
+// max(a, z), and z where it is not a number: x86 gives the second operand then, NEON any that is none; the maximum
+// of Highway's scalar and emulated vectors would hide it.
 HWY_INLINE Float MaxOrNan(Float a, Float z) {
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   return hn::IfThenElse(hn::Gt(a, z), a, z);
 #else
   return hn::Max(a, z);

@@ -180,7 +180,7 @@ void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew)
       std::transform(sets.set(s).begin(), sets.set(s).end(), nodes.begin(), [&](Node v) { return first_node + v; });
       one_hot_base(out.from_nodes, std::span(nodes).first(sets.k));
     }
-    if (spec.features) {
+    if (spec.features && sets.size() > 0) {
       const std::size_t before = out.features.size();
       out.features.resize(before + sets.size() * spec.inputs);
       fixed_columns(job_, which, out.features.data() + before, spec.inputs);
