@@ -18,9 +18,15 @@ Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double c
 
 namespace {
 
+/// std::lgamma writes the sign to a global that all threads share.
+double log_factorial(double n) {
+  int sign = 0;
+  return ::lgamma_r(n + 1, &sign);
+}
+
 double log_choose(std::uint64_t n, std::uint64_t k) {
   const auto x = static_cast<double>(n), y = static_cast<double>(k);
-  return std::lgamma(x + 1) - std::lgamma(y + 1) - std::lgamma(x - y + 1);
+  return log_factorial(x) - log_factorial(y) - log_factorial(x - y);
 }
 
 /// How all successes may fall into two samples, if both had the same chance of success: hypergeometric.
@@ -40,7 +46,7 @@ struct Splits {
 double fisher_exact(std::uint64_t successes_a, std::uint64_t trials_a, std::uint64_t successes_b,
                     std::uint64_t trials_b) {
   const Splits splits{trials_a, trials_b, successes_a + successes_b};
-  // Splits as likely as the observed one count, up to the rounding of lgamma.
+  // Splits as likely as the observed one count, up to the rounding of log_factorial.
   const double observed = splits.log_chance(successes_a) + 1e-7;
   double p = 0;
   for (std::uint64_t in_a = splits.least; in_a <= splits.most; ++in_a) {
