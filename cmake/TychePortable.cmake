@@ -9,6 +9,7 @@ if(TYCHE_PORTABLE)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     message(FATAL_ERROR "TYCHE_PORTABLE knows x86-64 only, this is ${CMAKE_SYSTEM_PROCESSOR}")
   endif()
+  set(TYCHE_WITH_C OFF) # Debian's archives are not made to be linked into a shared library
   set(TYCHE_FMT_TARGET fmt::fmt-header-only)
   set(TYCHE_TOML_TARGET "") # its headers are on the system's path and header-only unless told otherwise
   add_library(tyche_highway OBJECT ${CMAKE_CURRENT_LIST_DIR}/portable/highway_targets.cpp)
