@@ -26,7 +26,6 @@ class Distinguish : public testing::Test {
     more.insert(more.begin(), {"distinguish", pairs, "--width", "16", "--epochs", "64", "--lr", "0.005"});
     return run_program(more);
   }
-  static Graph two_triangles() { return disjoint_union(wl::cycle(3), wl::cycle(3)); }
   static Graph turned() {
     const std::vector<Node> to = {5, 3, 1, 0, 2, 4};
     return wl::cycle(6).relabelled(to);
@@ -41,7 +40,7 @@ std::vector<std::string> with(std::vector<std::string> more) {
 }
 
 TEST_F(Distinguish, SaysYesOfDifferentGraphsInWordsAndJson) {
-  const std::string pairs = write("pairs.txt", {wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande()});
+  const std::string pairs = write("pairs.txt", {wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande()});
   const RunResult words = call(pairs, with({}));
   EXPECT_EQ(words.exit_code, 0) << words.out << words.err;
   EXPECT_THAT(words.out, AllOf(HasSubstr("told apart"), HasSubstr("64 fresh draws per graph, level 0.005 per pair")));
@@ -58,7 +57,7 @@ TEST_F(Distinguish, SaysYesOfDifferentGraphsInWordsAndJson) {
 }
 
 TEST_F(Distinguish, SaysNoOfIsomorphicGraphsAndNamesThem) {
-  const std::string pairs = write("same.txt", {wl::cycle(6), two_triangles(), wl::cycle(6), turned()});
+  const std::string pairs = write("same.txt", {wl::cycle(6), wl::two_triangles(), wl::cycle(6), turned()});
   const RunResult r = call(pairs, with({}));
   EXPECT_EQ(r.exit_code, 1) << r.out;
   EXPECT_THAT(r.out, HasSubstr("pair 1, seed 1: not told apart (the graphs are isomorphic): p = "));
@@ -70,7 +69,7 @@ TEST_F(Distinguish, SaysNoOfIsomorphicGraphsAndNamesThem) {
 }
 
 TEST_F(Distinguish, APlainNetworkTellsNothingApartThatLooksAlikeToRefinement) {
-  const RunResult r = call(write("pairs.txt", {wl::cycle(6), two_triangles()}), {});
+  const RunResult r = call(write("pairs.txt", {wl::cycle(6), wl::two_triangles()}), {});
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.out, HasSubstr("no random inputs"));
 }
@@ -80,7 +79,7 @@ TEST_F(Distinguish, GraphsOfDifferentSizeAreFine) {
 }
 
 TEST_F(Distinguish, ARunTakenUpAgainEndsWithTheSameBytes) {
-  const std::string pairs = write("pairs.txt", {wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande()});
+  const std::string pairs = write("pairs.txt", {wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande()});
   const auto run = [&](const std::string& out, std::vector<std::string> more) {
     more.insert(more.end(), {"--seeds", "2", "--out", (folder_ / out).string(), "--quiet"});
     return call(pairs, with(more));
@@ -108,7 +107,7 @@ TEST_F(Distinguish, NodeTypesAreSeen) {
 }
 
 TEST_F(Distinguish, OneNetworkForAllPairsIsJudgedPairByPair) {
-  const std::string pairs = write("pairs.txt", {wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande()});
+  const std::string pairs = write("pairs.txt", {wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande()});
   const auto run = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--together", "--layers", "2", "--seeds", "2"});
     return call(pairs, with(more));
@@ -134,7 +133,7 @@ TEST_F(Distinguish, OneNetworkForAllPairsIsJudgedPairByPair) {
 }
 
 TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
-  const std::string good = write("pairs.txt", {wl::cycle(6), two_triangles()});
+  const std::string good = write("pairs.txt", {wl::cycle(6), wl::two_triangles()});
   const std::string odd = write("odd.txt", {wl::cycle(3), wl::cycle(4), wl::cycle(5)});
   const std::string one = write("one.txt", {wl::cycle(3)});
   const std::string empty = write("empty.txt", {wl::cycle(3), Graph::from_edges(0, {})});
@@ -166,7 +165,7 @@ TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
 
 TEST_F(Distinguish, ReleasedScoringRunsAndIsNamed) {
   const RunResult r =
-      call(write("pairs.txt", {wl::cycle(6), two_triangles()}), {"--random", "colours", "--scoring", "released"});
+      call(write("pairs.txt", {wl::cycle(6), wl::two_triangles()}), {"--random", "colours", "--scoring", "released"});
   EXPECT_NE(r.exit_code, 2) << r.err;
   EXPECT_THAT(r.out, HasSubstr("BREC's released protocol"));
 }

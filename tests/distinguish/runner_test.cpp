@@ -30,7 +30,7 @@ std::vector<PairResult> run(const Settings& settings, const PairSet& pairs, cons
 /// Hexagon and two triangles; rook's and Shrikhande's graph; a graph and itself in another order.
 PairSet three_pairs() {
   return pairs_of(
-      {wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande(), wl::shrikhande(), reversed(wl::shrikhande())});
+      {wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande(), wl::shrikhande(), reversed(wl::shrikhande())});
 }
 
 TEST(Runner, ColoursAtTheLeafTellWhatIsDifferentAndNothingElse) {
@@ -45,8 +45,8 @@ TEST(Runner, ColoursAtTheLeafTellWhatIsDifferentAndNothingElse) {
 
 TEST(Runner, WithoutRandomInputsNothingIsToldApartThatRefinementCannot) {
   // The last pair is the one that 1-WL tells apart, and a gcn has to find it.
-  const PairSet pairs = pairs_of({wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande(), wl::exp_core(2, true),
-                                  wl::exp_core(2, false), wl::path(6), wl::cycle(6)});
+  const PairSet pairs = pairs_of({wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande(),
+                                  wl::exp_core(2, true), wl::exp_core(2, false), wl::path(6), wl::cycle(6)});
   Settings settings = small_settings(pairs, nn::Random::features);
   settings.config.model.aggregation = nn::Aggregation::sum;  // a mean does not see degrees
   const std::vector<PairResult> results = run(settings, pairs);
@@ -80,8 +80,8 @@ TEST(Runner, GivesTheSameOnAnyNumberOfThreads) {
 
 TEST(Runner, LargeGraphsInAChunkChangeNothingForTheOthers) {
   // Pairs of like size train together; each keeps its place, and so its draws.
-  const PairSet alone = pairs_of({wl::cycle(6), two_triangles()});
-  const PairSet mixed = pairs_of({wl::cycle(6), two_triangles(), wl::cycle(140), wl::cycle(70), wl::rook(),
+  const PairSet alone = pairs_of({wl::cycle(6), wl::two_triangles()});
+  const PairSet mixed = pairs_of({wl::cycle(6), wl::two_triangles(), wl::cycle(140), wl::cycle(70), wl::rook(),
                                   wl::shrikhande(), wl::cycle(100), wl::cycle(90)});
   Settings settings = small_settings(alone, nn::Random::colours);
   settings.config.training.epochs = 16;
@@ -97,7 +97,7 @@ TEST(Runner, LargeGraphsInAChunkChangeNothingForTheOthers) {
 }
 
 TEST(Runner, ReleasedScoringTellsColoursApartButNotPlainConvolutions) {
-  const PairSet pairs = pairs_of({wl::cycle(6), two_triangles()});
+  const PairSet pairs = pairs_of({wl::cycle(6), wl::two_triangles()});
   for (const nn::Random random : {nn::Random::colours, nn::Random::features}) {
     Settings settings;
     settings.scoring = Scoring::released;

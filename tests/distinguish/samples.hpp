@@ -7,8 +7,6 @@
 
 namespace tyche::distinguish {
 
-inline Graph two_triangles() { return disjoint_union(wl::cycle(3), wl::cycle(3)); }
-
 /// Graphs 2i and 2i + 1 in a file, read again.
 inline PairSet pairs_of(std::vector<Graph> graphs) {
   const TemporaryFolder folder;

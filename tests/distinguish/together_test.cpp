@@ -31,7 +31,7 @@ std::vector<PairResult> trained(const Settings& settings, const PairSet& pairs,
 
 /// Hexagon and two triangles; rook's and Shrikhande's graph; a graph and itself in another order.
 PairSet three_small_pairs() {
-  return pairs_of({wl::cycle(6), two_triangles(), wl::rook(), wl::shrikhande(), wl::exp_core(2, true),
+  return pairs_of({wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande(), wl::exp_core(2, true),
                    reversed(wl::exp_core(2, true))});
 }
 
@@ -52,7 +52,7 @@ TEST(Together, OneNetworkTellsTheGraphsOfEveryPairThatDifferApart) {
 }
 
 TEST(Together, ANetworkWithoutRandomInputsIsComparedBeyondRounding) {
-  const PairSet pairs = pairs_of({wl::cycle(6), two_triangles(), wl::path(6), wl::cycle(6)});
+  const PairSet pairs = pairs_of({wl::cycle(6), wl::two_triangles(), wl::path(6), wl::cycle(6)});
   Settings settings = together_settings(pairs, nn::Random::features);
   settings.config.model.aggregation = nn::Aggregation::sum;
   const std::vector<PairResult> results = trained(settings, pairs);

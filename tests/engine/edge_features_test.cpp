@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
+#include "engine/near.hpp"
 #include "engine/reference_cases.hpp"
 #include "support/error.hpp"
 
@@ -132,13 +133,8 @@ TEST(EdgeFeatures, EnginesAgree) {
       for (const std::string& name : cpu_engine_names()) {
         const auto engine = make_engine(name, 2);
         EXPECT_NEAR(engine->gradient(job, parameters, toy.all(), draw, actual, own), loss, 1e-5);
-        expect_near(own.values, logits.values, name + " logits");
-        double largest = 0;
-        for (const float value : expected) largest = std::max(largest, std::fabs(double{value}));
-        for (const nn::Tensor& tensor : nn::layout(model).tensors) {
-          expect_near(std::span(actual).subspan(tensor.offset, tensor.size),
-                      std::span(expected).subspan(tensor.offset, tensor.size), name + " " + tensor.name, 0.1 * largest);
-        }
+        expect_near(own.values, logits.values, 2e-5, name + " logits");
+        expect_tensors_near(model, actual, expected, 2e-5, name);
         EXPECT_EQ(engine->predict(job, parameters, toy.all(), draw).values, own.values) << name;
       }
     }

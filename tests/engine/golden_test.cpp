@@ -9,6 +9,7 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/core/schedule.hpp"
+#include "engine/near.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -16,13 +17,7 @@ namespace {
 constexpr double kTolerance = 2e-5;  // relative to the largest entry of each tensor
 
 void expect_close(std::span<const float> actual, std::span<const float> expected, const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  double largest = 0, worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::fabs(double{expected[i]}));
-    worst = std::max(worst, std::fabs(double{actual[i]} - expected[i]));
-  }
-  EXPECT_LE(worst, kTolerance * largest) << what;
+  expect_near(actual, expected, kTolerance, what);
 }
 
 void expect_tensors_close(const nn::ModelConfig& model, std::span<const float> actual, std::span<const float> expected,

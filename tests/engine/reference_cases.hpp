@@ -6,10 +6,6 @@
 ///   expect_finite_differences(model, network, input, start, stream);
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "engine/engine.hpp"
@@ -47,18 +43,6 @@ inline void expect_finite_differences(const nn::ModelConfig& model, const refere
       EXPECT_NEAR(gradient[p], (loss(p, kStep) - loss(p, -kStep)) / (2 * kStep), 1e-6) << model.kind << tensor.name;
     }
   }
-}
-
-/// Relative to the largest of `expected`, or `least` where that is more: sums that cancel are not to be had better.
-inline void expect_near(std::span<const float> actual, std::span<const float> expected, const std::string& what,
-                        double least = 0) {
-  ASSERT_EQ(actual.size(), expected.size());
-  double largest = least, worst = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::fabs(double{expected[i]}));
-    worst = std::max(worst, std::fabs(double{actual[i]} - expected[i]));
-  }
-  EXPECT_LE(worst, 2e-5 * largest) << what;
 }
 
 }  // namespace tyche::engine

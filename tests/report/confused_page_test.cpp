@@ -11,14 +11,12 @@
 namespace tyche::report {
 namespace {
 
-Graph two_triangles() { return disjoint_union(wl::cycle(3), wl::cycle(3)); }
-
 TEST(ConfusedPage, HoldsTheSummaryAndThePairs) {
   ConfusedPairs page;
   page.title = "what 1-WL cannot tell apart";
   page.lead = "a sentence";
   page.rows = {{"graphs", "2", "in all"}};
-  page.pairs.push_back({{"graph 0", wl::cycle(6)}, {"graph 1", two_triangles()}, "labels 0 and 1"});
+  page.pairs.push_back({{"graph 0", wl::cycle(6)}, {"graph 1", wl::two_triangles()}, "labels 0 and 1"});
   page.command = "tyche inspect";
   const auto json = confused_page_data(page);
   EXPECT_EQ(json["shows"], "confused");

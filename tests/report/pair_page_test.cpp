@@ -9,7 +9,7 @@ namespace tyche::report {
 namespace {
 
 NamedGraph hexagon() { return {"hexagon", wl::cycle(6)}; }
-NamedGraph triangles() { return {"two triangles", disjoint_union(wl::cycle(3), wl::cycle(3))}; }
+NamedGraph triangles() { return {"two triangles", wl::two_triangles()}; }
 
 TEST(PairPage, HoldsBothGraphsUnderTheirNamesAndWhatIsTrueOfThem) {
   const auto page = pair_page_data(hexagon(), triangles(), "tyche wl a b --page c");

@@ -19,7 +19,7 @@ struct Step {
   std::size_t line = 0;
 };
 
-/// The steps of the blocks that begin with ```<kind>.
+/// The steps of the blocks that begin with ```<kind>. A command that ends with a backslash goes on in the next line.
 inline std::vector<Step> steps_of(const std::string& document, const std::string& kind) {
   std::vector<Step> steps;
   std::istringstream lines(document);
@@ -30,6 +30,8 @@ inline std::vector<Step> steps_of(const std::string& document, const std::string
       inside = !inside && line == "```" + kind;
     } else if (inside && line.starts_with("$ ")) {
       steps.push_back({line.substr(2), "", number});
+    } else if (inside && !steps.empty() && steps.back().command.ends_with('\\')) {
+      steps.back().command += "\n" + line;
     } else if (inside && !steps.empty()) {
       steps.back().expected += line + "\n";
     }

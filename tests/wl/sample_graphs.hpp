@@ -22,6 +22,8 @@ inline Graph cycle(Node nodes) {
   return Graph::from_edges(nodes, edges);
 }
 
+inline Graph two_triangles() { return disjoint_union(cycle(3), cycle(3)); }
+
 /// The Cayley graph of Z4 x Z4 with the given steps (which must be closed under negation).
 inline Graph torus_graph(const std::vector<std::pair<Node, Node>>& steps) {
   std::vector<Edge> edges;
