@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <vector>
@@ -28,10 +29,25 @@ class Parser {
       fail(at_, text_[at_] == ')' ? "this ')' closes nothing"
                                   : fmt::format("expected an operator or the end of the formula, found {}", found()));
     }
+    if (deepest_ > kMaxDepth / 3 && !reads_printed(f)) {
+      fail(0, fmt::format("nested deeper than {} levels when it is printed, with all its parentheses", kMaxDepth));
+    }
     return f;
   }
 
  private:
+  /// Whether f can be read back from its own text, where a level may have become three: `exists<=3 y. …` is
+  /// `!exists>=4 y. (…)`.
+  bool reads_printed(FormulaId f) {
+    const std::string printed = print_formula(pool_, f);
+    Parser again(pool_, printed);
+    try {
+      (void)again.equivalence();
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  }
   /// Columns count characters from 1, not bytes.
   [[nodiscard]] std::size_t column(std::size_t at) const {
     std::size_t out = 1;
@@ -232,6 +248,7 @@ class Parser {
       if (++parser_.depth_ > kMaxDepth) {
         parser_.fail(parser_.at_, fmt::format("nested deeper than {} levels", kMaxDepth));
       }
+      parser_.deepest_ = std::max(parser_.deepest_, parser_.depth_);
     }
     ~Nest() { --parser_.depth_; }
     Nest(const Nest&) = delete;
@@ -243,6 +260,7 @@ class Parser {
   std::string_view text_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  int deepest_ = 0;
 };
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace tyche::theory {
 
 /// Throws InputError that names the column (from 1), what was expected and what came, with the text and a caret under
-/// it. Nesting deeper than 500 is refused.
+/// it. Nesting deeper than 500 is refused, in the text or in what print_formula would write.
 [[nodiscard]] FormulaId parse_formula(FormulaPool& pool, std::string_view text);
 
 /// Text that parses back to the same formula. Where it would be longer than `limit` characters it is cut there and

@@ -87,6 +87,30 @@ TEST(Syntax, DeepNestingIsAnErrorAndNotACrash) {
   EXPECT_THAT(error_of(arrows + "true"), testing::HasSubstr("nested deeper than 500"));
 }
 
+// Printing adds parentheses, and writes `exists<=1 x.` in two levels and `x != y` likewise.
+TEST(Syntax, WhatIsReadCanBeReadFromItsOwnText) {
+  const std::string end = "x != y";
+  for (const std::string level :
+       {"!", "exists y. ", "exists<=1 y. ", "forall y. true & ", "true -> ", "exists=2 y. x = y <-> "}) {
+    std::string text = end;
+    int levels = 0;
+    std::string refusal;
+    for (; levels <= 500; ++levels, text.insert(0, level)) {
+      FormulaPool pool;
+      FormulaId f = 0;
+      try {
+        f = parse_formula(pool, text);
+      } catch (const InputError& error) {
+        refusal = error.what();
+        break;
+      }
+      ASSERT_EQ(parse_formula(pool, print_formula(pool, f)), f) << levels << " times " << level;
+    }
+    EXPECT_THAT(refusal, testing::HasSubstr("nested deeper than 500 levels")) << level;
+    EXPECT_GE(levels, 160) << level;
+  }
+}
+
 TEST(Syntax, LongTextIsCutWhereAsked) {
   FormulaPool pool;
   EXPECT_EQ(print_formula(pool, parse_formula(pool, "R1(x) & R2(x) & R3(x)"), 9), "R1(x) & R …");
