@@ -3,8 +3,18 @@
 //   build-fuzz/fuzz/capi_fuzz -max_total_time=300 -malloc_limit_mb=1024 NEW_CORPUS
 #include "capi_entry.hpp"
 
-/// Inputs of every fourth length may make a slow call: they took more than half of the time.
+namespace {
+int processors = 1;
+}
+
+/// The C library's: calls ask it how many threads to start where they are not told, and starting them took a sixth of
+/// the time.
+extern "C" int get_nprocs() { return processors; }
+
+/// Inputs of every fourth length may make a slow call, which took more than half of the time, and have two processors.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  tyche::fuzz::CallSequence({reinterpret_cast<const char*>(data), size}, size % 4 == 0 ? 1 : 0).run();
+  const bool slow = size % 4 == 0;
+  processors = slow ? 2 : 1;
+  tyche::fuzz::CallSequence({reinterpret_cast<const char*>(data), size}, slow ? 1 : 0).run();
   return 0;
 }
