@@ -1,4 +1,4 @@
-// Reading and writing graph files, in bytes a second. The peer reads the same GIN text with std::istream and checks
+// Reading and writing graph files, in bytes per second. The peer reads the same GIN text with std::istream and checks
 // nothing.
 #include <benchmark/benchmark.h>
 

@@ -76,7 +76,7 @@ Graph cycles(Node count, Node length) {
   return Graph::from_edges(count * length, edges);
 }
 
-/// A random cubic graph: 3 ends a node, matched at random until no loop and no repeated edge comes out. Colour
+/// A random cubic graph: 3 ends per node, matched at random until no loop and no repeated edge comes out. Colour
 /// refinement cannot tell two of these apart, and all their pairs of nodes end up different under 2-WL.
 Graph cubic(Node nodes, std::uint64_t seed) {
   Stream stream(derive_key(seed, Purpose::graph_sample));

@@ -84,7 +84,7 @@ void add_shared(CLI::App& app, BenchCall& call) {
 struct Outcome {
   measure::BenchReport report;
   double prepare_seconds = 0;       ///< models on sets: colour classes made or read
-  double uncompressed_seconds = 0;  ///< --against-uncompressed: an epoch with a row a set
+  double uncompressed_seconds = 0;  ///< --against-uncompressed: an epoch with a row per set
 };
 
 nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) {
@@ -388,9 +388,9 @@ void add_bench(CLI::App& root) {
   train->add_option("--two-sets", call->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
       ->capture_default_str();
   train->add_flag("--no-compress", call->no_compress,
-                  "gcn2, gcn3, gcn123: one row a set, not one a colour class; ppgn on a GPU: one a pair");
+                  "gcn2, gcn3, gcn123: one row per set, not one per colour class; ppgn on a GPU: one per pair");
   train->add_flag("--against-uncompressed", call->against,
-                  "gcn2, gcn3, gcn123: measure an epoch with one row a set too, in the same run");
+                  "gcn2, gcn3, gcn123: measure an epoch with one row per set too, in the same run");
   train->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");

@@ -178,7 +178,7 @@ void add_approximate(CLI::App& root) {
   CLI::App& app = *root.add_subcommand("approximate", "The network of the universality theorem, built and measured");
   app.add_option("--function", a->functions,
                  "connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all, or a FILE with "
-                 "a graph6 code and a number a line (others: 0)")
+                 "a graph6 code and a number per line (others: 0)")
       ->required()
       ->delimiter(',');
   app.add_option("--n", a->n, "Graphs of at most so many nodes")->capture_default_str();

@@ -76,7 +76,7 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
                              const FoldOptions& options) {
   if (!pairs.empty() && pairs.size() != labels.size()) {
     throw InputError(
-        fmt::format("{} pair numbers for {} graphs; expected one a graph or none", pairs.size(), labels.size()));
+        fmt::format("{} pair numbers for {} graphs; expected one per graph or none", pairs.size(), labels.size()));
   }
   if (options.folds == 0) throw InputError("0 folds asked; at least 1 is needed");
   if (!(options.validation >= 0 && options.validation < 1)) {

@@ -121,7 +121,7 @@ struct EpochResult {
   std::vector<double> validation_probabilities;  ///< likewise
   double seconds = 0;                            ///< of this trial's epoch, evaluation apart
   double eval_seconds = 0;
-  /// Models on sets: rows over all layers that training worked through, and as many as one row a set would have been.
+  /// Models on sets: rows over all layers that training worked through, and as many as one row per set would have been.
   std::uint64_t rows = 0;
   std::uint64_t full_rows = 0;
 };

@@ -68,7 +68,7 @@ struct GraphSource {
 [[nodiscard]] GraphSet parse_graphs(std::string_view bytes, std::string_view name,
                                     std::optional<Format> format = std::nullopt, Cleaning* cleaning = nullptr);
 
-/// Writes a file (tu: a folder; dimacs: a folder of one file a graph when there are several). What a format does not
+/// Writes a file (tu: a folder; dimacs: a folder of one file per graph when there are several). What a format does not
 /// hold is left out: gin holds no attributes and writes label 0 where there are no labels; graph6 and sparse6 hold
 /// structure alone; dimacs the formula alone; jsonl holds everything. Throws InputError where the format cannot be
 /// written (planar_code, npy, graphml and csv are read only; dimacs wants graphs that encode formulas) or there is

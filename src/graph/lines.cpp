@@ -158,7 +158,7 @@ void Row::expect_end(const char* after) {
 void NodeBudget::spend(std::uint64_t nodes, const Where& where) {
   if (nodes > left_) {
     where.fail(
-        fmt::format("promises {} nodes, too many for a file of {} bytes (16 nodes a byte and 2^20 on top, over "
+        fmt::format("promises {} nodes, too many for a file of {} bytes (16 nodes per byte and 2^20 on top, over "
                     "all graphs of the file)",
                     nodes, bytes_));
   }

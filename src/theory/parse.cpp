@@ -17,7 +17,7 @@ bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return is_small(c) || is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }
 
-/// Recursive descent, one function a level of binding.
+/// Recursive descent, one function per level of binding.
 class Parser {
  public:
   Parser(FormulaPool& pool, std::string_view text) : pool_(pool), text_(text) {}

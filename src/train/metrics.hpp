@@ -1,5 +1,5 @@
 #pragma once
-/// The record of a fold: metrics.jsonl, one JSON object a line, one line an epoch.
+/// The record of a fold: metrics.jsonl, one JSON object per line, one line per epoch.
 ///
 ///   {"epoch":1,"train_loss":0.69,"train_accuracy":0.5,"test_accuracy":0.5,"seconds":0.19,"eval_seconds":0.01}
 ///

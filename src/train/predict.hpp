@@ -38,7 +38,7 @@ struct Prediction {
   std::vector<double> spreads;
 };
 
-/// One a graph. Throws InputError where the graphs do not fit the model (node types, attributes, a label it does not
+/// One per graph. Throws InputError where the graphs do not fit the model (node types, attributes, a label it does not
 /// know, another number of targets), or pinned features have the wrong shape or a value that is not finite; `name`
 /// stands for their file.
 [[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,

@@ -2,7 +2,7 @@
 /// A run: cross-validation in a folder that is never overwritten and can be taken up again after any end.
 ///
 ///   RUN/config.toml                 the resolved configuration
-///   RUN/fold-3/metrics.jsonl        a line an epoch (metrics.hpp)
+///   RUN/fold-3/metrics.jsonl        a line per epoch (metrics.hpp)
 ///   RUN/fold-3/last.safetensors     where the trial stands (checkpoint.hpp)
 ///   RUN/fold-3/best.safetensors     where it stood after its best epoch, where validation chooses one (selection.hpp)
 ///   RUN/fold-3/test.json            what the test part gave, where it is evaluated once, at the end

@@ -5,7 +5,7 @@
 ///
 /// Matrices that are constant on these classes are closed under products, transposes and all that works entry by entry
 /// (the classes are a coherent configuration). So whatever the weights are, PPGN's tensors are constant on them, and so
-/// are the gradients of its tensors: one entry a class is enough.
+/// are the gradients of its tensors: one entry per class is enough.
 #include <cstdint>
 #include <span>
 #include <vector>

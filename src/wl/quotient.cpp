@@ -193,7 +193,7 @@ Quotient make_quotient(std::span<const Graph> graphs, const QuotientOptions& opt
   }
   Quotient out;
   Merger merger(out, options);
-  // A few graphs a thread at a time: enough to even out their sizes, little enough to keep in memory.
+  // A few graphs per thread at a time: enough to even out their sizes, little enough to keep in memory.
   const std::size_t window = 8 * std::size_t{resolve_threads(options.threads)};
   std::vector<LocalClasses> local;
   for (std::size_t first = 0; first < graphs.size(); first += window) {

@@ -6,15 +6,15 @@
 ///
 /// Sets with equal colours after l rounds of colour refinement (on the set graph, from isomorphism types) have equal
 /// embeddings after l deterministic layers, whatever the weights: a layer's output depends on a set's own input and on
-/// the multiset of its neighbours' inputs alone. So layer l needs one row a class of round l, and reads rows of round
+/// the multiset of its neighbours' inputs alone. So layer l needs one row per class of round l, and reads rows of round
 /// l - 1. Classes are numbered over all graphs jointly, so that a batch is the union of its graphs' classes.
 ///
 /// Exact: classes are merged where whole signatures are equal; hashes only find candidates.
 ///
 /// Work goes graph by graph: a graph's set graph exists while its classes are found (in parallel), then its classes are
 /// looked up among those of the graphs before it (in order, so the numbering does not depend on threads: classes are
-/// numbered by first occurrence). Memory: the set graphs of a few graphs a thread (see set_graph.hpp), plus the result:
-/// 14 bytes a class and round, 6 bytes an entry, 8 bytes a graph's class of the last round.
+/// numbered by first occurrence). Memory: the set graphs of a few graphs per thread (see set_graph.hpp), plus the
+/// result: 14 bytes per class and round, 6 bytes per entry, 8 bytes per graph's class of the last round.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,12 +33,12 @@ struct QuotientOptions {
   /// multiset of its nodes' colours besides its type.
   std::span<const std::vector<std::uint32_t>> node_colours{};
   bool keep_sets = false;        ///< fill Quotient::of_set
-  Progress* progress = nullptr;  ///< one unit a graph
+  Progress* progress = nullptr;  ///< one unit per graph
 };
 
 /// The classes of a round, each with what made it: its class and its neighbours' classes in the round before.
 struct QuotientStep {
-  std::vector<std::uint32_t> roots;       ///< one a class
+  std::vector<std::uint32_t> roots;       ///< one per class
   std::vector<std::uint64_t> offsets{0};  ///< into columns and counts
   std::vector<std::uint32_t> columns;     ///< ascending within a class
   std::vector<std::uint16_t> counts;      ///< neighbours in that class

@@ -35,7 +35,7 @@ struct QuotientCache {
 [[nodiscard]] std::filesystem::path cache_file(const std::filesystem::path& folder, std::span<const Graph> graphs,
                                                const QuotientOptions& options);
 
-/// The format, for tests and tools: rows as differences in variable-length numbers, about 16 bytes a class.
+/// The format, for tests and tools: rows as differences in variable-length numbers, about 16 bytes per class.
 [[nodiscard]] std::string encode(const Quotient& quotient);
 /// Throws InputError that says what is wrong; never reads beyond the bytes or allocates much more than they can hold.
 [[nodiscard]] Quotient decode_quotient(std::string_view bytes, std::string_view name);

@@ -10,8 +10,8 @@
 /// Labels of edges show in the types of the sets that hold both ends, and nowhere else.
 ///
 /// Memory: 4 bytes for every k-subset of the nodes (the place of a set is its lexicographic rank, looked up in an
-/// array, so there is no hashing), then per set of the list 4 k + 16 bytes and 4 bytes a neighbour. A graph of 50 nodes
-/// has 19,600 triples with about 8 neighbours each: 1.3 MB; one of 200 nodes 1,313,400: about 90 MB.
+/// array, so there is no hashing), then per set of the list 4 k + 16 bytes and 4 bytes per neighbour. A graph of 50
+/// nodes has 19,600 triples with about 8 neighbours each: 1.3 MB; one of 200 nodes 1,313,400: about 90 MB.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,7 +45,7 @@ inline constexpr NodeType kMostNodeTypes = NodeType{1} << 20;
 struct SetGraph {
   unsigned k = 0;
   std::vector<Node> nodes;     ///< k a set, ascending
-  std::vector<SetType> types;  ///< one a set
+  std::vector<SetType> types;  ///< one per set
   std::vector<std::uint64_t> offsets{0};
   std::vector<std::uint32_t> adjacency;  ///< ascending within a set
 

@@ -31,9 +31,9 @@
 /// of images are images of parts by construction, and for permutations that map a class to itself it is checked (step
 /// 5).
 ///
-/// That is one check a tuple and a few a class in all, instead of one a tuple a round. If any check fails, a hash has
-/// collided: everything is done again with other hashes (refine_exactly). Checking all tuples in every round, and
-/// sorting out collisions on the spot, took twice the time in all.
+/// That is one check per tuple and a few per class in all, instead of one per tuple and round. If any check fails, a
+/// hash has collided: everything is done again with other hashes (refine_exactly). Checking all tuples in every round,
+/// and sorting out collisions on the spot, took twice the time in all.
 #include <array>
 #include <cstdint>
 #include <span>

@@ -4,7 +4,7 @@
 /// The folklore rule looks, for a tuple t and every node w, at the colours of t with position i replaced by w, for each
 /// i. Permuting the positions of tuples permutes colours: by induction over rounds, the colour of a permuted tuple is a
 /// function of the colour of the tuple. So nothing is lost if w stands last instead, and the rule becomes: look at the
-/// rows of t (t without position i, for each i) side by side, as a multiset of columns, one a node w. Rows are
+/// rows of t (t without position i, for each i) side by side, as a multiset of columns, one per node w. Rows are
 /// contiguous in memory.
 ///
 /// Within a row, colours are replaced by their ranks among the row's different colours. Ranks of two rows are

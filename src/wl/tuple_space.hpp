@@ -63,7 +63,7 @@ class TupleSpace {
 
   [[nodiscard]] std::uint32_t tuples() const { return tuples_; }
   [[nodiscard]] std::uint32_t rows() const { return rows_; }
-  /// One a graph, and a last one that only says where the tuples and rows end.
+  /// One per graph, and a last one that only says where the tuples and rows end.
   [[nodiscard]] std::span<const Part> parts() const { return parts_; }
 
   [[nodiscard]] const Part& part_of(std::uint32_t tuple) const {

@@ -58,7 +58,8 @@ struct Comparison {
 
 /// Which graphs a test cannot tell from each other.
 struct Grouping {
-  std::vector<std::uint32_t> group;  ///< one number a graph; equal numbers: not told apart. Numbered in order of graphs
+  std::vector<std::uint32_t>
+      group;  ///< one number per graph; equal numbers: not told apart. Numbered in order of graphs
   std::uint32_t groups = 0;
   std::uint32_t stable_after = 0;  ///< of all graphs refined together
   std::uint64_t classes = 0;

@@ -88,7 +88,7 @@ inline Trial trial_of(const Job& job, std::uint64_t seed, std::uint32_t fold, st
 /// Every training epoch has one.
 inline double train_accuracy(const EpochResult& result) { return result.metrics.find("train_accuracy").value(); }
 
-/// Keeps what it is told; one list a trial.
+/// Keeps what it is told; one list per trial.
 class Recorder : public Observer {
  public:
   explicit Recorder(std::size_t trials) : results(trials) {}

@@ -1,4 +1,5 @@
-// Models on sets: a row a colour class or a row a set, fast or plain, whichever way the nodes are numbered: one answer.
+// Models on sets: a row per colour class or a row per set, fast or plain, whichever way the nodes are numbered: one
+// answer.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -117,8 +117,8 @@ TEST_P(Ppgn, GradientsAreTheCpuEngines) {
   }
 }
 
-// Graphs with many pairs that look alike (a cycle of 36 pairs has four classes), beside one without: one row a class
-// gives what a row a pair gives, and what the CPU engine gives.
+// Graphs with many pairs that look alike (a cycle of 36 pairs has four classes), beside one without: one row per class
+// gives what a row per pair gives, and what the CPU engine gives.
 class PpgnReadout : public Ppgn {
  protected:
   static void compare(nn::Readout readout);
@@ -227,7 +227,7 @@ struct Training {
   [[nodiscard]] Trial trial(std::uint64_t seed) const { return trial_of(job, seed, 0, 2); }
 };
 
-// Twenty steps and more: five training graphs in batches of two are three steps an epoch.
+// Twenty steps and more: five training graphs in batches of two are three steps per epoch.
 void expect_training_like_the_cpu(const Training& training, Precision precision, double tolerance) {
   Trial expected = training.trial(1), trial = training.trial(1);
   Recorder expected_results(1), results(1);

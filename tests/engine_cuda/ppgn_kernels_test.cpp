@@ -64,8 +64,8 @@ constexpr double kClose = sizeof(T) == 2 ? 2e-3 : 1e-5;
 
 using PpgnKernels = DeviceTest;
 
-// Two products of a term a depth: one with bias and ReLU, one with a mask and a factor a row; what rounding took of the
-// first.
+// Two products of a term per depth: one with bias and ReLU, one with a mask and a factor per row; what rounding took of
+// the first.
 template <class T>
 void check_rows(unsigned rows, unsigned columns, RightOperand order, int tile, std::vector<unsigned> depths) {
   Stream stream;

@@ -143,10 +143,11 @@ TEST(HostileFiles, Graph6AndSparse6) {
       {{":\n", "line 1: expected the number of nodes, found the end of the graph"},
        {":B c\n", "line 1: ' ' at character 3 does not belong in sparse6 (characters '?' to '~')"},
        {":~~?ZZZZZ\n",
-        "line 1: promises 460175067 nodes, too many for a file of 10 bytes (16 nodes a byte and 2^20 on top, over all "
+        "line 1: promises 460175067 nodes, too many for a file of 10 bytes (16 nodes per byte and 2^20 on top, over "
+        "all "
         "graphs of the file)"},
        {":~~?????~\n:~~??B~~~\n:~~??@~~~\n",  // 63 nodes; 2^20 - 1; no room for 2^19 - 1 more
-        "line 3: promises 524287 nodes, too many for a file of 30 bytes (16 nodes a byte and 2^20 on top, over all "
+        "line 3: promises 524287 nodes, too many for a file of 30 bytes (16 nodes per byte and 2^20 on top, over all "
         "graphs of the file)"},
        {":A_~~~\n", "line 1: a sparse6 edge names node 2, but the graph has 2 nodes"},
        {":Bn\n", "line 1: edge (1, 1) is a loop; graphs here are simple"},
@@ -231,7 +232,7 @@ TEST(HostileFiles, Dimacs) {
   EXPECT_EQ(error_of("p cnf 2 1\n1 1 0\n", "bad.cnf"), "bad.cnf: disjunction 1 contains the literal 1 twice");
   EXPECT_EQ(
       error_of("c\np cnf 610000 1\n1 0\n" + std::string(10000, '\n'), "bad.cnf"),
-      "bad.cnf: line 2: promises 1220001 nodes, too many for a file of 10021 bytes (16 nodes a byte and 2^20 on top, "
+      "bad.cnf: line 2: promises 1220001 nodes, too many for a file of 10021 bytes (16 nodes per byte and 2^20 on top, "
       "over all graphs of the file)");
 }
 
@@ -359,7 +360,8 @@ TEST(HostileFiles, Jsonl) {
        {"{\"nodes\": -1, \"edges\": []}",
         "line 1: expected the number of nodes (a whole number from 0 to 4294967294), found -1"},
        {"{\"nodes\": 4294967294, \"edges\": []}",
-        "line 1: promises 4294967294 nodes, too many for a file of 34 bytes (16 nodes a byte and 2^20 on top, over all "
+        "line 1: promises 4294967294 nodes, too many for a file of 34 bytes (16 nodes per byte and 2^20 on top, over "
+        "all "
         "graphs of the file)"},
        {"{\"nodes\": [-1], \"edges\": []}",
         "line 1: expected a node's type (a whole number from 0 to 4294967295), found -1"},

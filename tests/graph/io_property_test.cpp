@@ -180,7 +180,7 @@ RC_GTEST_PROP(RoundTrip, DimacsGivesTheGraphsOfFormulasBack, ()) {
   RC_ASSERT(read_graphs(folder / "two").graphs == set.graphs);
 }
 
-/// Good inputs of read_anything, one a format.
+/// Good inputs of read_anything, one per format.
 std::vector<std::string> good_inputs() {
   const GraphSet set{"x", {cycle(5), complete(4), path(1)}, {1, 0, 1}, {}, 0};
   std::string gin = "g" + gin_header(3);

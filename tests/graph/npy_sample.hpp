@@ -18,7 +18,7 @@ inline std::string npy_file(int version, std::string_view dictionary, std::strin
   return out + header + std::string(data);
 }
 
-/// Strings as numpy stores unicode: four bytes a character, each padded with NULs to `length` characters.
+/// Strings as numpy stores unicode: four bytes per character, each padded with NULs to `length` characters.
 inline std::string ucs4(std::initializer_list<std::string_view> strings, std::size_t length, bool big_endian) {
   std::string out;
   for (const std::string_view text : strings) {

@@ -116,7 +116,7 @@ TEST(Compile, TwoFreeVariablesAreRefused) {
 }
 
 TEST(Compile, ManyFactsUnderOneQuantifierStaySmallWhereCasesMerge) {
-  // Parity of ten facts about x with ten about y: 2^10 paths, but two cases a step.
+  // Parity of ten facts about x with ten about y: 2^10 paths, but two cases per step.
   FormulaPool pool;
   std::string text = "R1(x)";
   for (int i = 2; i <= 10; ++i) text = "(" + text + " <-> R" + std::to_string(i) + "(x))";

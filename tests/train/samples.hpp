@@ -12,7 +12,7 @@
 namespace tyche::train {
 
 /// `count` graphs of 5 to 9 nodes with labels 3, 5, 9, 3, 5, 9, … (only 3 and 5 for two classes): paths, cycles, stars.
-/// Two node types at random; two attributes a node where asked for. Pairs and subsets are left out.
+/// Two node types at random; two attributes per node where asked for. Pairs and subsets are left out.
 inline datasets::Dataset small_dataset(std::uint32_t count = 24, std::uint32_t classes = 2, bool attributes = false,
                                        std::uint64_t seed = 1) {
   Stream stream(derive_key(seed, Purpose::test, count, classes));

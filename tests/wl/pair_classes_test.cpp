@@ -53,7 +53,7 @@ TEST(PairClasses, OfNothingAndOfSinglePairs) {
   EXPECT_EQ(all.of, (std::vector<std::uint32_t>{0, 3, 4, 5, 1, 6, 7, 8, 2}));
 }
 
-// What makes one row a class enough: products and transposes of matrices that are constant on classes are so again.
+// What makes one row per class enough: products and transposes of matrices that are constant on classes are so again.
 TEST(PairClasses, AreClosedUnderProductsAndTransposes) {
   for (const bool satisfiable : {false, true}) {
     const Graph graph = exp_core(3, satisfiable);

@@ -1,4 +1,4 @@
-// One colour a model, the same in every figure of the page: models get theirs in order of first appearance.
+// One colour per model, the same in every figure of the page: models get theirs in order of first appearance.
 const palette = ["#4269d0", "#e6550d", "#2f9e44", "#a463f2", "#c2255c", "#1098ad", "#9c6b4e", "#8a7a00", "#ff8ab7", "#64748b"];
 const given = new Map<string, string>();
 

@@ -1,4 +1,4 @@
-// nauty's graph6 and sparse6, one graph a line, as src/graph/graph6.cpp writes them.
+// nauty's graph6 and sparse6, one graph per line, as src/graph/graph6.cpp writes them.
 
 export interface Edges {
   nodes: number;

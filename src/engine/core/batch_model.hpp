@@ -4,7 +4,7 @@
 /// few microseconds: batches here take milliseconds and more, so that one virtual call and one flat gradient per batch
 /// cost nothing.
 ///
-///   const auto model = make();                                   // one a trial: it has scratch memory
+///   const auto model = make();                                   // one per trial: it has scratch memory
 ///   model->forward(parameters, graphs, training_inputs(trial, epoch), crew, logits);
 ///   model->backward(parameters, d_logits, crew, gradient);
 #include <cstdint>
@@ -31,7 +31,7 @@ class BatchModel {
                         std::span<float> gradient) = 0;
   /// How many graphs to hand over at once. Gradients are summed in pieces of this size.
   [[nodiscard]] virtual std::size_t group() const = 0;
-  /// Rows of the last forward pass, and as many as one row a set would be.
+  /// Rows of the last forward pass, and as many as one row per set would be.
   [[nodiscard]] virtual std::uint64_t rows() const { return 0; }
   [[nodiscard]] virtual std::uint64_t full_rows() const { return 0; }
 };

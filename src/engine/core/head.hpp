@@ -1,6 +1,6 @@
 #pragma once
-/// The MLP behind a readout, in plain loops: fc1 (ELU, dropout) -> fc2 (ELU) -> fc3. It sees one row a graph, so it is
-/// never worth a kernel beside thousands of rows of sets.
+/// The MLP behind a readout, in plain loops: fc1 (ELU, dropout) -> fc2 (ELU) -> fc3. It sees one row per graph, so it
+/// is never worth a kernel beside thousands of rows of sets.
 #include <span>
 #include <vector>
 

@@ -57,7 +57,7 @@ struct RowsProduct {
   std::size_t out_stride = 0;
   Finish finish = Finish::store;
   nn::Activation activation = nn::Activation::elu;
-  const float* bias = nullptr;     ///< Finish::activate, add_bias: one value a packed column
+  const float* bias = nullptr;     ///< Finish::activate, add_bias: one value per packed column
   const float* outputs = nullptr;  ///< Finish::derive: rows × columns
   std::size_t outputs_stride = 0;
 };

@@ -68,7 +68,7 @@ class Pass {
   std::span<const Member> members_;
   std::vector<Piece> pieces_;
 
-  // One row a node.
+  // One row per node.
   std::size_t row_capacity_ = 0;
   AlignedFloats row_memory_;
   View features_;            ///< input of pre.0
@@ -77,7 +77,7 @@ class Pass {
   std::vector<View> convs_;  ///< input of the first convolution, then the output of each
   View d_a_, d_b_;           ///< gradients, in turns
 
-  // One row a graph.
+  // One row per graph.
   std::size_t graph_capacity_ = 0;
   AlignedFloats graph_memory_;
   View pooled_, hidden1_, dropped_, hidden2_, logits_, dropout_;

@@ -11,7 +11,7 @@ namespace tyche::engine::cpu {
 
 namespace {
 
-// One graph's forward pass, kept for the backward pass. Matrices have a row an entry (i, j), i · n + j.
+// One graph's forward pass, kept for the backward pass. Matrices have a row per entry (i, j), i · n + j.
 struct PpgnTrace {
   std::size_t n = 0;
   struct Step {

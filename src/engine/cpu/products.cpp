@@ -1,9 +1,9 @@
 // Matrix products, compiled once per instruction set.
 //
 // Both products hold a tile of kTileRows × 2 vectors of the result in registers and stream the other operands past it:
-// per step two vectors of the right operand and one broadcast a row. Six rows fill 16 vector registers; with 32, eight
-// rows already reach the peak and ten or twelve brought nothing. A number of rows that is no multiple of the tile is
-// cut into tiles of nearly equal height rather than full ones and a rest.
+// per step two vectors of the right operand and one broadcast per row. Six rows fill 16 vector registers; with 32,
+// eight rows already reach the peak and ten or twelve brought nothing. A number of rows that is no multiple of the tile
+// is cut into tiles of nearly equal height rather than full ones and a rest.
 #include "engine/cpu/dispatch.hpp"
 
 #undef HWY_TARGET_INCLUDE

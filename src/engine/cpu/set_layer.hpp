@@ -3,8 +3,8 @@
 /// spread over threads in tasks of fixed size, so that results do not depend on their number.
 ///
 /// Forward, rows are multiplied before messages are passed where that is less work: z = P_root[root] + A P_nbr with
-/// P = h [W_root | W_nbr] has a product a row in, z = h[root] W_root + (A h) W_nbr one a row out, and early rounds have
-/// few classes.
+/// P = h [W_root | W_nbr] has a product per row in, z = h[root] W_root + (A h) W_nbr one per row out, and early rounds
+/// have few classes.
 ///
 /// Backward, everything happens on input rows: with T = Rᵀ dz (R picks the roots) and S = Aᵀ dz it is dW_root = hᵀ T,
 /// dW_nbr = hᵀ S, db = Σ T and dh = T W_rootᵀ + S W_nbrᵀ. Max readout leaves few rows of the last layers with a

@@ -108,7 +108,7 @@ class SetModel final : public BatchModel {
     std::vector<Rows> memory;  ///< inputs, then outputs of the layers
     std::vector<View> values;
     std::vector<std::uint32_t> winner;  ///< graphs × width: row of each maximum
-    std::vector<float> totals;          ///< one a graph: sum of multiplicities
+    std::vector<float> totals;          ///< one per graph: sum of multiplicities
     Rows d[2];
   };
 

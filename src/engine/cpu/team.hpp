@@ -97,7 +97,7 @@ class TeamPool {
   std::size_t next_ = 0;
   std::size_t running_ = 0;
   std::vector<std::size_t> idle_;
-  std::vector<Order> orders_;  ///< one a worker
+  std::vector<Order> orders_;  ///< one per worker
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
 };

@@ -113,7 +113,7 @@ class TrialLane final : public PlainLane {
     tallies_.assign(slices, Tally{});
   }
 
-  // One barrier an epoch, made by whoever asks first; its size is the team's.
+  // One barrier per epoch, made by whoever asks first; its size is the team's.
   SpinBarrier& barrier_for(std::size_t size) {
     const std::scoped_lock lock(barrier_mutex_);
     if (!barrier_ || barrier_size_ != size) {
@@ -254,7 +254,7 @@ class TrialLane final : public PlainLane {
   std::vector<Slices> batches_;
   std::vector<double> divisors_;  ///< of the batches' losses
   std::vector<std::size_t> first_tally_;
-  std::vector<Tally> tallies_;  ///< one a slice, so that sums do not depend on threads
+  std::vector<Tally> tallies_;  ///< one per slice, so that sums do not depend on threads
   std::size_t most_slices_ = 1;
   Slices test_{{}};
   std::vector<float> test_logits_;

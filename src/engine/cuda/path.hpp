@@ -1,6 +1,6 @@
 #pragma once
 /// A way to run models on the GPU. Fused: whole graphs inside one multiprocessor, trials in lockstep; for gcn on graphs
-/// that fit. Layer-wise: a kernel a layer, for everything else on nodes and sets. PPGN: products per channel.
+/// that fit. Layer-wise: a kernel per layer, for everything else on nodes and sets. PPGN: products per channel.
 /// cuda_engine.hpp chooses.
 #include <memory>
 #include <span>

@@ -150,7 +150,7 @@ class SetNetwork {
   std::vector<std::vector<Matrix<Real>>> values_;                 ///< level: inputs, then outputs of its layers
   std::vector<std::vector<std::vector<std::uint32_t>>> winners_;  ///< level, graph, column: row of the maximum
   std::vector<std::vector<Real>> totals_;                         ///< level, graph: sum of multiplicities
-  std::vector<typename Head<Real>::Pass> passes_;                 ///< one a graph
+  std::vector<typename Head<Real>::Pass> passes_;                 ///< one per graph
 };
 
 }  // namespace tyche::engine::reference

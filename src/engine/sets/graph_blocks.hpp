@@ -8,9 +8,9 @@
 ///
 /// Rows come in *spaces*: the nodes of a graph, its sets, or its colour classes of one round. Every layer makes the
 /// rows of one space from those of another by way of a *link*. Where all layers of a level work on the same rows there
-/// is one space and one link; on quotients there is a space a round and a link a layer. A graph's classes of the last
-/// round stand in the order the quotient lists them, so that the first of several equal maxima is the CPU engine's.
-/// A gin with edge features has a second space: the edges of the graph.
+/// is one space and one link; on quotients there is a space per round and a link per layer. A graph's classes of the
+/// last round stand in the order the quotient lists them, so that the first of several equal maxima is the CPU
+/// engine's. A gin with edge features has a second space: the edges of the graph.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,11 +29,11 @@ inline constexpr Place kNowhere = ~Place{0};
 /// z_v = … h_{root(v)} … scale_v · Σ_e count_e h_{column_e} …, and its transpose. Entries are uint32_t unless said.
 struct LinkPlaces {
   Place offsets = kNowhere;        ///< rows out + 1
-  Place columns = kNowhere;        ///< one an entry
-  Place counts = kNowhere;         ///< uint16_t, one an entry; nowhere: all 1
-  Place scales = kNowhere;         ///< float, one a row out; nowhere: all 1
-  Place roots = kNowhere;          ///< one a row out; nowhere: row v itself
-  Place edges = kNowhere;          ///< gin with edge features: the edge, one an entry
+  Place columns = kNowhere;        ///< one per entry
+  Place counts = kNowhere;         ///< uint16_t, one per entry; nowhere: all 1
+  Place scales = kNowhere;         ///< float, one per row out; nowhere: all 1
+  Place roots = kNowhere;          ///< one per row out; nowhere: row v itself
+  Place edges = kNowhere;          ///< gin with edge features: the edge, one per entry
   Place back_offsets = kNowhere;   ///< rows in + 1
   Place back_columns = kNowhere;   ///< rows out, ascending for each row in
   Place back_values = kNowhere;    ///< float: count · scale
@@ -44,11 +44,11 @@ struct LinkPlaces {
 /// What a level starts from and ends in.
 struct LevelPlaces {
   Place features = kNowhere;       ///< float, rows of round 0 × input features
-  Place types = kNowhere;          ///< which one-hot column, one a row of round 0
+  Place types = kNowhere;          ///< which one-hot column, one per row of round 0
   Place nodes = kNowhere;          ///< k rows of the last round of level 0 for each row of round 0
   Place up_offsets = kNowhere;     ///< the transpose of `nodes`: rows of the last round of level 0, + 1
   Place up_rows = kNowhere;        ///< rows of round 0, ascending
-  Place multiplicity = kNowhere;   ///< float, one a row of the last round; nowhere: all 1
+  Place multiplicity = kNowhere;   ///< float, one per row of the last round; nowhere: all 1
   Place edge_features = kNowhere;  ///< float: gcn: edge_sums(), a row per node; gin: a row per edge
   Place edge_ends = kNowhere;      ///< gin with edge features: the two nodes of every edge
   float total = 0;                 ///< sum of the multiplicities
@@ -58,9 +58,9 @@ struct GraphBlock {
   std::vector<std::byte> bytes;     ///< arrays begin at multiples of 16
   std::vector<LinkPlaces> links;    ///< Shape::links of them
   std::vector<LevelPlaces> levels;  ///< Shape::levels of them
-  std::vector<std::uint32_t> rows;  ///< one a space
+  std::vector<std::uint32_t> rows;  ///< one per space
   std::uint64_t worked = 0;         ///< rows over all layers
-  std::uint64_t full = 0;           ///< as many as one row a set would be
+  std::uint64_t full = 0;           ///< as many as one row per set would be
 };
 
 /// Which spaces and links the layers of a level use.
@@ -68,7 +68,7 @@ struct LevelShape {
   std::size_t depth = 0;  ///< layers
   std::size_t first_space = 0;
   std::size_t first_link = 0;
-  bool rounds = false;      ///< a space a round and a link a layer
+  bool rounds = false;      ///< a space per round and a link per layer
   std::uint32_t below = 0;  ///< levels above nodes: nodes a set has; else 0
 
   [[nodiscard]] std::size_t space(std::size_t round) const { return first_space + (rounds ? round : 0); }

@@ -12,7 +12,7 @@ namespace tyche::engine {
 /// Graphs of more nodes keep a row per pair.
 inline constexpr Node kMostNodesForPairClasses = 400;
 
-/// One a graph. Nodes are told apart by their features, bit for bit. `threads` 0: all cores.
+/// One per graph. Nodes are told apart by their features, bit for bit. `threads` 0: all cores.
 [[nodiscard]] std::vector<wl::PairClasses> pair_rows(const Job& job, unsigned threads);
 
 }  // namespace tyche::engine

@@ -22,9 +22,9 @@ namespace tyche::engine {
 struct LevelPlan {
   std::size_t inputs = 0;                  ///< rows of round 0
   std::vector<float> features;             ///< level of nodes: inputs × (features, then random ones)
-  std::vector<std::uint32_t> type_column;  ///< other levels: which of the one-hot columns, one a row
+  std::vector<std::uint32_t> type_column;  ///< other levels: which of the one-hot columns, one per row
   SparseRows from_nodes;             ///< levels above nodes: inputs × outputs of level 0, the mean over a set's nodes
-  std::vector<MessageGraph> layers;  ///< one a layer, or one for all; only the forward half
+  std::vector<MessageGraph> layers;  ///< one per layer, or one for all; only the forward half
   SparseRows readout;                ///< graphs × rows of the last layer; weights are multiplicities
   std::size_t depth = 0;             ///< layers
 

@@ -18,7 +18,7 @@ namespace tyche::engine {
 struct SetOptions {
   bool compress = true;  ///< where that is right: nodes with random features of their own are in no class with others
   unsigned threads = 0;
-  Progress* progress = nullptr;  ///< one unit a graph and level
+  Progress* progress = nullptr;  ///< one unit per graph and level
   wl::QuotientCache cache;       ///< where quotients are kept between runs; by default nowhere
 };
 
@@ -28,7 +28,7 @@ class SetData {
 
   [[nodiscard]] const std::vector<nn::Level>& levels() const { return levels_; }
   [[nodiscard]] bool compressed() const { return compressed_; }
-  /// One a level; none where not compressed.
+  /// One per level; none where not compressed.
   [[nodiscard]] const std::vector<wl::Quotient>& quotients() const { return quotients_; }
   /// For a level of nodes: which class of round 0 has which features, as the first (graph, node) that has them.
   struct Sample {

@@ -1,5 +1,5 @@
 #pragma once
-/// CUDA on the CPU, as far as this room uses it: kernels run as they are, block after block, a fibre a thread. For
+/// CUDA on the CPU, as far as this room uses it: kernels run as they are, block after block, a fibre per thread. For
 /// tests on machines without a GPU; slow, and stricter than a GPU in some ways: memory starts as NaN patterns, copies
 /// by cp.async spoil their target at once and happen when they are waited for and not before, threads of a block run in
 /// an order that changes from barrier to barrier, and a barrier that not all threads reach is an error. It does not see

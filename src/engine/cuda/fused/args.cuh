@@ -33,7 +33,8 @@ __host__ __device__ __forceinline__ constexpr int fragment_place(int i, int j) {
   return ((((i >> 3) * (W / 32) + (j >> 5)) * 32 + (i & 7) * 4 + ((j & 7) >> 1)) * 4 + ((j >> 3) & 3)) * 2 + (j & 1);
 }
 
-/// A graph of the data: its rows in row_offsets (nodes + 1 of them), in features (one a node), its edges in neighbours.
+/// A graph of the data: its rows in row_offsets (nodes + 1 of them), in features (one per node), its edges in
+/// neighbours.
 struct alignas(16) GraphEntry {
   int nodes;
   int first_offset;

@@ -1,5 +1,5 @@
 #pragma once
-/// Aggregation over neighbours in shared memory, and how rows lie there: 2·W bytes a row, in 16-byte chunks whose
+/// Aggregation over neighbours in shared memory, and how rows lie there: 2·W bytes per row, in 16-byte chunks whose
 /// places are permuted by row, so that neither ldmatrix nor a column of chunks meets the same bank twice.
 #include "engine/cuda/fused/args.cuh"
 

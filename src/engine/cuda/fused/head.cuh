@@ -1,7 +1,7 @@
 #pragma once
 /// Readout and head of a unit's graphs, forward and (in training) backward, in fp32 between the values in shared
-/// memory. The head's weights come straight from the parameters, a few a thread, asked for before the readout needs the
-/// time.
+/// memory. The head's weights come straight from the parameters, a few per thread, asked for before the readout needs
+/// the time.
 #include "engine/cuda/fused/products.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 
@@ -19,7 +19,7 @@ __device__ __forceinline__ const Names& names_of(const Args& a, const char* sm) 
   return *reinterpret_cast<const Names*>(sm + a.shared.names);
 }
 
-/// The sums over a warp of N values a lane (N a power of two), in few exchanges: lane l is left with that of value
+/// The sums over a warp of N values per lane (N a power of two), in few exchanges: lane l is left with that of value
 /// l / (32 / N).
 template <int N>
 __device__ __forceinline__ float sum_each(float (&values)[N], int lane) {

@@ -5,7 +5,7 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 
-/// A block a unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
+/// A block per unit: forward and backward of one step. In the first step of an epoch the epoch's number must be waited
 /// for; in later ones the graphs and random numbers are made ready while the update of the step before still runs.
 template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constant__ Args a, int step) {
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads, 1) train_kernel(const __grid_constan
   pass<W, true, kElu>(a, sm, members, share, trial);
 }
 
-/// A block a unit of the test graphs: logits of one draw.
+/// A block per unit of the test graphs: logits of one draw.
 template <int W, bool kElu>
 __global__ void __launch_bounds__(kThreads, 1) test_kernel(const __grid_constant__ Args a, int draw) {
   char* sm = dynamic_shared();

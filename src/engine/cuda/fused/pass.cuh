@@ -111,7 +111,7 @@ __device__ __forceinline__ Members prepare(const Args& a, char* sm, const Unit& 
     *reinterpret_cast<Names*>(sm + a.shared.names) = names;
   }
 
-  // Half of the threads a graph. The first loads fly while the random numbers are made.
+  // Half of the threads per graph. The first loads fly while the random numbers are made.
   const bool second = tid >= kThreads / 2;
   const int own = tid % (kThreads / 2);
   const int nodes = second ? two.nodes : one.nodes, base = second ? members.second : 0;

@@ -1,6 +1,6 @@
 #pragma once
 /// Sums the gradients of a batch's units in the order of the units and takes Adam's step; writes the half copies of the
-/// weights in both orientations. Some blocks of a trial have the layers' weights, 256 a warp, the others the small
+/// weights in both orientations. Some blocks of a trial have the layers' weights, 256 per warp, the others the small
 /// parameters.
 #include "engine/core/adam.hpp"
 #include "engine/cuda/fused/args.cuh"

@@ -85,7 +85,7 @@ __device__ __forceinline__ void gather_gradients(const BackwardRow<P>* info, uin
 inline constexpr unsigned kSlot = 2 * kBlock + kTile;
 
 /// Sums a block of threads keeps over its tiles: warps 0 to 3 hold a quarter each of the roots' matrix, 4 to 7 of the
-/// neighbours'; four threads a column of the bias.
+/// neighbours'; four threads per column of the bias.
 struct WeightGradient {
   float weights[2][4][4] = {};
   float bias = 0;

@@ -21,8 +21,8 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct Plan {
   std::size_t at = 0;
   uint32_t graphs = 0;
-  std::vector<uint32_t> rows;   ///< one a space
-  std::vector<uint32_t> parts;  ///< one a level
+  std::vector<uint32_t> rows;   ///< one per space
+  std::vector<uint32_t> parts;  ///< one per level
 
   [[nodiscard]] std::size_t base(std::size_t space) const { return at + graphs + space * (graphs + 1); }
   [[nodiscard]] std::size_t part_base(std::size_t level) const { return base(rows.size() + level); }
@@ -32,8 +32,8 @@ struct Plan {
 /// The most a pass may have.
 struct Capacity {
   uint32_t graphs = 0;
-  std::vector<uint32_t> rows;   ///< one a space
-  std::vector<uint32_t> parts;  ///< one a level
+  std::vector<uint32_t> rows;   ///< one per space
+  std::vector<uint32_t> parts;  ///< one per level
 };
 
 class DeviceGraphs {

@@ -112,7 +112,7 @@ struct HeadArguments {
   uint64_t threshold;
   float keep;
   float* logits;    ///< graphs × classes
-  float* losses;    ///< one a graph, or none: forward only
+  float* losses;    ///< one per graph, or none: forward only
   uint32_t* right;  ///< 1 where the class was right
   float scale;      ///< of the loss' gradient
   float* d_pooled;  ///< graphs × levels × width: for max, before the activation; for mean and sum, of a row of weight 1
@@ -382,7 +382,7 @@ struct AdamArguments {
   int* bad;
 };
 
-/// 64 parameters a block; four threads each add up every fourth part of the gradient.
+/// 64 parameters per block; four threads each add up every fourth part of the gradient.
 template <class P>
 __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   __shared__ float parts[kThreads];

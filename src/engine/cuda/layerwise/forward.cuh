@@ -80,7 +80,7 @@ __device__ __forceinline__ void gather_inputs(const ForwardRow<P>* info, uint32_
 template <class P>
 inline constexpr size_t kForwardShared = 2 * kBlock * sizeof(typename P::Element) + kTile * sizeof(ForwardRow<P>);
 
-/// out = f([h_root | Σ h_neighbour] · W + b): one block of threads a tile of rows and 64 columns. Out is float for
+/// out = f([h_root | Σ h_neighbour] · W + b): one block of threads per tile of rows and 64 columns. Out is float for
 /// the last layer of a level, whose maxima must not be blurred.
 template <class P, class Out, bool kEdges>
 __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P> a, Rows<Out> out) {

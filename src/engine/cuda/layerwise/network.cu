@@ -16,7 +16,7 @@ Network::Network(const nn::ModelConfig& model, const SetData* sets, const blocks
     : activation(model.activation), readout(model.readout) {
   const nn::Layout layout = nn::layout(model);
   parameters = layout.size;
-  // Two blocks of threads a multiprocessor; a number of the device, so that the sums' order is one too.
+  // Two blocks of threads per multiprocessor; a number of the device, so that the sums' order is one too.
   const auto most_slices = static_cast<uint32_t>(2 * multiprocessors);
 
   if (model.body() == nn::Body::gin) add_gin(model, layout, most_slices);

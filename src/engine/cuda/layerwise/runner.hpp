@@ -29,8 +29,8 @@ struct PassInputs {
   bool dropout = false;
   Key dropout_key;
   float* logits = nullptr;    ///< graphs × classes
-  float* losses = nullptr;    ///< training: one a graph
-  uint32_t* right = nullptr;  ///< training: one a graph
+  float* losses = nullptr;    ///< training: one per graph
+  uint32_t* right = nullptr;  ///< training: one per graph
 };
 
 template <class P>
@@ -89,11 +89,11 @@ class Runner {
   DeviceArray<float> parameters_, m_, v_;
   DeviceArray<Element> forward_weights_, backward_weights_;
   std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones
-  std::vector<DeviceArray<float>> lasts_;           ///< one a level
-  std::vector<DeviceArray<Element>> gradients_[2];  ///< one a level
+  std::vector<DeviceArray<float>> lasts_;           ///< one per level
+  std::vector<DeviceArray<Element>> gradients_[2];  ///< one per level
   DeviceArray<Element> edge_gradient_;              ///< gin with edge features: of its messages' part, a row per edge
   std::vector<std::size_t> at_;                     ///< level: which of the two holds the gradient of its inputs
-  std::vector<DeviceArray<float>> part_values_;     ///< one a level
+  std::vector<DeviceArray<float>> part_values_;     ///< one per level
   std::vector<DeviceArray<uint32_t>> part_rows_;
   DeviceArray<float> factors_, d_pooled_, slots_;
   DeviceArray<uint32_t> winners_;

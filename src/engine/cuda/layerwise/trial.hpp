@@ -61,7 +61,7 @@ class TrialLane final : public Lane {
   std::vector<float> losses_, test_logits_;
   std::vector<uint32_t> right_;
   State state_;                                 ///< after the chunk
-  std::vector<std::unique_ptr<Event>> events_;  ///< three an epoch: begin, trained, evaluated
+  std::vector<std::unique_ptr<Event>> events_;  ///< three per epoch: begin, trained, evaluated
   double seconds_per_epoch_ = 0;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Products of n × n matrices, one a channel and graph, with channels innermost in memory. The matrices are there as
+/// Products of n × n matrices, one per channel and graph, with channels innermost in memory. The matrices are there as
 /// classes of entries: factors are gathered entry by entry, and of the product the first entry of every class is
 /// computed. All first entries are in the first `diagonal` rows: a class's first pair begins with the first node of
 /// that node's class, and nodes that are first stand first (see PpgnGraphs).
@@ -16,7 +16,7 @@ struct PpgnChannelTile {
   static constexpr int kStages = 3;                        ///< a graph of up to 48 nodes is loaded at once
   static constexpr int kSpan = 16 * kStages;  ///< steps of depth of which it is known at a time where entries are
   static constexpr int kTable = (kRows + kColumns) * kSpan, kEntries = kRows * kColumns;
-  static constexpr int kBytes = kStages * kStage + (kTable + kEntries) * 4;  ///< two blocks a multiprocessor
+  static constexpr int kBytes = kStages * kStage + (kTable + kEntries) * 4;  ///< two blocks per multiprocessor
   [[nodiscard]] static constexpr unsigned tiles(unsigned diagonal, unsigned nodes) {
     return (diagonal + kRows - 1) / kRows * ((nodes + kColumns - 1) / kColumns);
   }
@@ -287,7 +287,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
   if (bad) *all.flag = 1;
 }
 
-/// fp32: a lane a channel, a warp 8 × 4 entries at a time.
+/// fp32: a lane per channel, a warp 8 × 4 entries at a time.
 static __global__ void __launch_bounds__(PpgnChannelTile::kThreads)
     ppgn_channel32_kernel(const PpgnChannelTasks<float> all) {
   ppgn_begin();

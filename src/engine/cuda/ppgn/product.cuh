@@ -18,7 +18,7 @@ struct PpgnRowsShared {
   static constexpr int kBytes = Tile::kStages * kStage > Out::kBytes ? Tile::kStages* kStage : Out::kBytes;
 };
 
-/// One block a tile of one product. RightByDepth: a term's right is depth × columns (else columns × depth).
+/// One block per tile of one product. RightByDepth: a term's right is depth × columns (else columns × depth).
 template <class Tile, bool RightByDepth>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
     ppgn_rows_kernel(const PpgnProducts<Half> all) {

@@ -31,7 +31,7 @@ constexpr Shape kWeightShapes[kPpgnWeightTiles] = {shape_of<Weights>(1), shape_o
 
 constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
 
-// The time of so many tiles, in entries a multiprocessor.
+// The time of so many tiles, in entries per multiprocessor.
 double time_of(const Shape& shape, std::size_t tiles, std::size_t processors) {
   const std::size_t rounds = up(tiles, processors * shape.blocks_per_processor);
   return static_cast<double>(rounds * shape.blocks_per_processor) * shape.rows * shape.columns * shape.cost;

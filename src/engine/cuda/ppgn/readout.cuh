@@ -175,13 +175,13 @@ struct PpgnVotes {
   unsigned blocks, classes, inputs, batch;
 };
 
-/// Logits, losses, whether right, and the gradient of scale · loss by the logits. One block a graph.
+/// Logits, losses, whether right, and the gradient of scale · loss by the logits. One block per graph.
 inline constexpr unsigned kPpgnVoteThreads = 256;
 static __global__ void __launch_bounds__(kPpgnVoteThreads)
     ppgn_vote_kernel(const PpgnVotes votes, const PpgnData data, const PpgnGraph* graphs, float scale, float* logits,
                      float* losses, unsigned* right, float* d_logits, unsigned* flag) {
   ppgn_begin();
-  float* const partial = reinterpret_cast<float*>(dynamic_shared());  // one a warp
+  float* const partial = reinterpret_cast<float*>(dynamic_shared());  // one per warp
   const unsigned g = blockIdx.x;
   float* const z = logits + static_cast<std::size_t>(g) * votes.classes;
   for (unsigned c = 0; c < votes.classes; ++c) {
@@ -227,7 +227,7 @@ __device__ __forceinline__ float ppgn_d_pooled(const PpgnVotes& votes, unsigned 
 }
 
 /// Adds what the logits give to a block's output: the gradient of its sums or means, at every row as often as its class
-/// has pairs. kPpgnInputBlocks blocks a graph.
+/// has pairs. kPpgnInputBlocks blocks per graph.
 template <class T>
 __global__ void ppgn_spread_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs, const float* sizes,
                                    bool mean, const float* d_logits, T* d_out, unsigned* flag) {
@@ -248,7 +248,7 @@ __global__ void ppgn_spread_kernel(const PpgnVotes votes, unsigned block, const 
   if (bad) *flag = 1;
 }
 
-/// The same of maxima: their gradient at their rows. A thread a graph and input.
+/// The same of maxima: their gradient at their rows. A thread per graph and input.
 template <class T>
 __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const PpgnGraph* graphs,
                                     unsigned graph_count, const float* d_logits, T* d_out, unsigned* flag) {
@@ -265,7 +265,7 @@ __global__ void ppgn_scatter_kernel(const PpgnVotes votes, unsigned block, const
   if (!finite(ppgn_real(to))) *flag = 1;
 }
 
-/// The gradient of the votes' weights and biases, summed over the graphs, into a slot. A thread a weight; the first
+/// The gradient of the votes' weights and biases, summed over the graphs, into a slot. A thread per weight; the first
 /// ones do the biases too.
 static __global__ void ppgn_vote_gradient_kernel(const PpgnVotes votes, unsigned graph_count, const float* d_logits,
                                                  float* slot) {
@@ -345,7 +345,7 @@ __device__ __forceinline__ void ppgn_adam(float g, const AdamStep& by, float& p,
   p -= by.step_size * (m / (sqrtf(v) / by.correction2_sqrt + by.epsilon));
 }
 
-/// One step of Adam, four parameters a thread; `half` (where not null) gets the parameters in half precision, and
+/// One step of Adam, four parameters per thread; `half` (where not null) gets the parameters in half precision, and
 /// `clip` (where not null) is a factor of the gradient.
 static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, const AdamStep by, const float* clip, float* p,
                                         float* m, float* v, Half* half, unsigned* flag) {

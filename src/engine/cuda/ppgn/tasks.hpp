@@ -1,6 +1,6 @@
 #pragma once
-/// What the kernels of PPGN are told. A batch of graphs is one matrix a tensor: a row a class of entries (i, j) of a
-/// graph's n × n tensor that are equal whatever the weights are (wl/pair_classes.hpp), graph after graph; a column a
+/// What the kernels of PPGN are told. A batch of graphs is one matrix per tensor: a row per class of entries (i, j) of
+/// a graph's n × n tensor that are equal whatever the weights are (wl/pair_classes.hpp), graph after graph; a column a
 /// channel, padded with zeros to a multiple of 16. Where pairs are not put into classes every entry is one. Gradients
 /// are a class's: the sum over its entries.
 #include <cstddef>
@@ -48,7 +48,7 @@ struct PpgnData {
   const PpgnClass* classes;    ///< of all graphs
   const std::uint32_t* pairs;  ///< of all graphs: n × n classes, numbered within the graph (see PpgnGraphs)
   const std::uint64_t* nodes;  ///< first node of each graph, all numbered through
-  const float* features;       ///< a row a node
+  const float* features;       ///< a row per node
   Targets targets;             ///< one per graph
   Loss loss;
   unsigned feature_count;
@@ -89,7 +89,7 @@ struct PpgnProduct {
   const float* bias;       ///< or null
   const T* mask;           ///< or null
   T* residual;             ///< or null; half precision only: gets what rounding took from out, times kPpgnResidualScale
-  const float* row_scale;  ///< or null; a factor a row, before rounding
+  const float* row_scale;  ///< or null; a factor per row, before rounding
   bool relu;
 };
 /// Maxima must be found on sums before they are rounded: among rounded ones there are ties, and with them other
@@ -127,7 +127,7 @@ struct PpgnChannelTask {
   const T* right;
   T* out;
   const T* mask;           ///< or null
-  const float* row_scale;  ///< or null; one a row
+  const float* row_scale;  ///< or null; one per row
   bool left_transposed, right_transposed;
 };
 template <class T>

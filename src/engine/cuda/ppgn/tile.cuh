@@ -1,15 +1,15 @@
 #pragma once
 /// A tile of a matrix product on tensor cores: half-precision operands staged in shared memory by cp.async, fp32 sums
 /// in registers. An operand lies in memory with the inner dimension contiguous (by_depth = false: rows of the output
-/// times depth) or with the outer one contiguous (by_depth = true: a row a step of depth); ldmatrix transposes the
+/// times depth) or with the outer one contiguous (by_depth = true: a row per step of depth); ldmatrix transposes the
 /// latter. Rows in shared memory are padded to an odd number of 16-byte chunks, so that the eight rows of an 8 × 8
 /// matrix lie in different banks and every address is a constant offset from the lane's own.
 #include "engine/cuda/runtime/mma.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// RowTiles × 16 rows and ColumnTiles × 8 columns a warp, WarpRows × WarpColumns warps a block, Stages of loads, each
-/// of Depth (32 or 64).
+/// RowTiles × 16 rows and ColumnTiles × 8 columns per warp, WarpRows × WarpColumns warps per block, Stages of loads,
+/// each of Depth (32 or 64).
 template <int RowTiles, int ColumnTiles, int WarpRows, int WarpColumns, int Depth, int Stages, int BlocksPerProcessor>
 struct PpgnTile {
   static constexpr int kRowTiles = RowTiles, kColumnTiles = ColumnTiles;

@@ -1,7 +1,7 @@
 #pragma once
 /// The products of ppgn_product_kernels.hpp by Hopper's wgmma: tiles 64, 128 or 200 columns wide (the paper's width of
 /// 400 is twice 200), a warpgroup for each 64 rows, both operands in shared memory, swizzled as wgmma.hpp says. Those
-/// of 128 rows are small enough for two blocks a multiprocessor: while one waits for its first stage or hands out its
+/// of 128 rows are small enough for two blocks per multiprocessor: while one waits for its first stage or hands out its
 /// results, the other multiplies. What a tile's sums are depends on the width alone (it chooses the tile), never on the
 /// number of rows.
 #include "engine/cuda/ppgn/begin.cuh"

@@ -7,7 +7,7 @@
 ///   x.download(values, stream);
 ///   stream.sync();
 ///
-/// In the emulator (names.hpp) kernels run on the CPU, one fibre a thread.
+/// In the emulator (names.hpp) kernels run on the CPU, one fibre per thread.
 #ifdef TYCHE_CUDA_EMULATED
 #include "engine/cuda/emulator/emulate.hpp"
 #else
