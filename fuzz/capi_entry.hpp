@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tyche.h"
@@ -19,7 +20,7 @@ namespace tyche::fuzz {
 
 class CallSequence {
  public:
-  explicit CallSequence(std::string_view bytes, unsigned slow = 1) : bytes_(bytes), slow_(slow) {}
+  explicit CallSequence(std::string_view bytes, bool slow = true) : bytes_(bytes), slow_(slow) {}
 
   void run() {
     const std::uint64_t before = tyche_live_handles();
@@ -214,8 +215,7 @@ class CallSequence {
       case 7:
         return keep(tyche_graph6(handle(), byte() % 4, out), made);
       case 8:
-        if (slow_ == 0) return;
-        --slow_;
+        if (!std::exchange(slow_, false)) return;
         return keep(tyche_draw(handle(), byte() % 4, out), made);
       case 9:
         return keep(tyche_wl(handle(), byte() % 4, handle(), byte() % 4, options(), out), made);
@@ -232,8 +232,7 @@ class CallSequence {
         return keep(tyche_random_columns(handle(), options(), ids, byte() % 4, out), made);
       }
       case 15:
-        if (slow_ == 0) return;
-        --slow_;
+        if (!std::exchange(slow_, false)) return;
         return keep(tyche_train(handle(), options(), nullptr, nullptr, nullptr, out), made);
       case 16:
         return keep(tyche_trained_model(handle(), byte() % 2, out), made);
@@ -250,8 +249,7 @@ class CallSequence {
       case 20:
         return keep(tyche_inspect(handle(), options(), out), made);
       case 21:
-        if (slow_ == 0) return;
-        --slow_;
+        if (!std::exchange(slow_, false)) return;
         return keep(tyche_certify(handle(), options(), out), made);
       case 22:
         return keep(tyche_theory_check(byte() == 9 ? nullptr : "exists x. R1(x)", handle(), byte() % 4, out), made);
@@ -263,7 +261,8 @@ class CallSequence {
   std::string_view bytes_;
   std::vector<tyche_handle> handles_;
   std::string text_;
-  unsigned calls_ = 0, slow_, seen_ = 0;
+  bool slow_;  ///< a slow call may still be made
+  unsigned calls_ = 0, seen_ = 0;
 };
 
 }  // namespace tyche::fuzz

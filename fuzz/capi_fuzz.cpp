@@ -15,6 +15,6 @@ extern "C" int get_nprocs() { return processors; }
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const bool slow = size % 4 == 0;
   processors = slow ? 2 : 1;
-  tyche::fuzz::CallSequence({reinterpret_cast<const char*>(data), size}, slow ? 1 : 0).run();
+  tyche::fuzz::CallSequence({reinterpret_cast<const char*>(data), size}, slow).run();
   return 0;
 }
