@@ -58,7 +58,7 @@ typedef enum tyche_status {
 
 /* TYCHE_ABI of the library that was loaded; compare it with the header's. */
 TYCHE_API int tyche_abi(void);
-/* "0.2.0". */
+/* "0.3.0". */
 TYCHE_API const char* tyche_version(void);
 /* What this thread's last failed call had to say; "" before there was one. Never NULL. */
 TYCHE_API const char* tyche_error_message(void);

@@ -138,7 +138,7 @@ _library = _load()
 
 
 def version() -> str:
-    """Of the library: "0.2.0"."""
+    """Of the library: "0.3.0"."""
     return str(_library.tyche_version().decode())
 
 

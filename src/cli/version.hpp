@@ -1,5 +1,5 @@
 #pragma once
-/// What `tyche --version` says: what was built, and what of it this machine uses. The first line is "tyche 0.2.0"; no
+/// What `tyche --version` says: what was built, and what of it this machine uses. The first line is "tyche 0.3.0"; no
 /// newline ends the last.
 #include <string>
 
