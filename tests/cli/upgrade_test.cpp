@@ -1,14 +1,13 @@
-// What version 0.1.0 wrote (tests/data/v0.1.0, made by its program, less the paths of that machine): runs that were
-// stopped half way, the same taken to their ends by 0.1.0, predictions, a folder of reproduce. All with the plain
-// engine, whose bits are the same everywhere.
+// What versions 0.1.0 and 0.2.0 wrote (tests/data/v0.1.0, v0.2.0, made by their programs, less the paths of that
+// machine): runs that were stopped half way, the same taken to their ends by that version, predictions, a folder of
+// reproduce, a run of distinguish.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "support/run_program.hpp"
+#include "cli/earlier_version.hpp"
 #include "train/checkpoint.hpp"
 
 namespace tyche {
@@ -19,46 +18,12 @@ using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
 
-const fs::path kOld = fs::path(TYCHE_TEST_DATA) / "v0.1.0";
-
-class Version010 : public testing::Test {
+class Version010 : public EarlierVersion {
  protected:
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  /// A copy of the run that can be written to.
-  void take(const std::string& name) const { fs::copy(kOld / name, folder_ / name, fs::copy_options::recursive); }
+  Version010() : EarlierVersion("v0.1.0", "fold-0") {}
   RunResult resume(const std::string& name, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> args = {"train",  "--resume",   "--out",     path(name),
-                                     "--data", kOld / "exp", "--threads", "2"};
-    args.insert(args.end(), more.begin(), more.end());
-    return run_program(args);
+    return EarlierVersion::resume(name, "exp", more);
   }
-  /// That a run ended where 0.1.0 ended it: parameters, moments and every number of every epoch but times.
-  void expect_end(const std::string& name) const {
-    const train::Checkpoint ours = train::read_checkpoint(folder_ / name / "fold-0/last.safetensors");
-    const train::Checkpoint theirs = train::read_checkpoint(kOld / (name + "-end") / "fold-0/last.safetensors");
-    EXPECT_EQ(ours.state.epoch, theirs.state.epoch);
-    EXPECT_EQ(ours.state.step, theirs.state.step);
-    EXPECT_EQ(ours.state.parameters, theirs.state.parameters);
-    EXPECT_EQ(ours.state.adam_m, theirs.state.adam_m);
-    EXPECT_EQ(ours.state.adam_v, theirs.state.adam_v);
-    std::istringstream our_lines(read_file(folder_ / name / "fold-0/metrics.jsonl"));
-    std::istringstream their_lines(read_file(kOld / (name + "-end") / "fold-0/metrics.jsonl"));
-    std::string our_line, their_line;
-    std::size_t lines = 0;
-    while (std::getline(their_lines, their_line)) {
-      ASSERT_TRUE(std::getline(our_lines, our_line)) << "line " << lines;
-      const auto our_record = nlohmann::json::parse(our_line), their_record = nlohmann::json::parse(their_line);
-      for (const auto& [key, value] : their_record.items()) {
-        if (key.find("seconds") != std::string::npos) continue;
-        EXPECT_EQ(our_record.at(key), value) << key << " in " << our_line;
-      }
-      ++lines;
-    }
-    EXPECT_EQ(lines, theirs.state.epoch);
-    EXPECT_FALSE(std::getline(our_lines, our_line));
-  }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Version010, AStoppedRunGoesOnToTheBitsItWouldHaveGiven) {
@@ -85,8 +50,8 @@ TEST_F(Version010, APpgnWhoseReadoutWasIgnoredGoesOnWithTheMaximum) {
   EXPECT_THAT(r.err, HasSubstr("did not look at model.readout = \"sum\": it trained with \"max\""));
   expect_end("ppgn");
   EXPECT_THAT(resume("ppgn").err, Not(HasSubstr("did not look at"))) << "said once: the run's file has been put right";
-  const RunResult p = run_program({"predict", "--checkpoint", kOld / "ppgn-end/fold-0/last.safetensors", "--data",
-                                   kOld / "exp", "--engine", "reference"});
+  const RunResult p = run_program({"predict", "--checkpoint", old("ppgn-end/fold-0/last.safetensors"), "--data",
+                                   old("exp"), "--engine", "reference"});
   EXPECT_EQ(p.exit_code, 0);
   EXPECT_THAT(p.err, HasSubstr("did not look at model.readout"));
 }
@@ -111,17 +76,17 @@ TEST_F(Version010, WhatARunHasIsNotContradictedByItsOptions) {
 }
 
 TEST_F(Version010, ACheckpointPredictsWhatItPredicted) {
-  const RunResult r = run_program({"predict", "--checkpoint", kOld / "gcn-end/fold-0/last.safetensors", "--data",
-                                   kOld / "exp", "--draws", "3", "--engine", "reference", "--logits", "--json"});
+  const RunResult r = run_program({"predict", "--checkpoint", old("gcn-end/fold-0/last.safetensors"), "--data",
+                                   old("exp"), "--draws", "3", "--engine", "reference", "--logits", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_EQ(nlohmann::json::parse(r.out), nlohmann::json::parse(read_file(kOld / "predictions.json")));
+  EXPECT_EQ(nlohmann::json::parse(r.out), nlohmann::json::parse(read_file(old("predictions.json"))));
 }
 
 TEST_F(Version010, AFolderOfReproduceHasItsTrialsAndComputesNothing) {
   take("reproduce");
   const auto reproduce = [&] {
-    const RunResult r = run_program({"reproduce", kOld / "tiny.toml", "--out", path("reproduce"), "--engine",
-                                     "reference", "--resume", "--quiet", "--json"});
+    const RunResult r = run_program({"reproduce", old("tiny.toml"), "--out", path("reproduce"), "--engine", "reference",
+                                     "--resume", "--quiet", "--json"});
     EXPECT_EQ(r.exit_code, 0) << r.err;
     return nlohmann::json::parse(r.out);
   };
@@ -132,6 +97,85 @@ TEST_F(Version010, AFolderOfReproduceHasItsTrialsAndComputesNothing) {
   EXPECT_EQ(reproduce()["trained"], 1) << "the one that is gone";
   EXPECT_TRUE(fs::exists(folder_ / "reproduce/trials/gcn3-e1859007336d7f81/summary.json"));
   EXPECT_EQ(run_program({"report", path("reproduce"), "--format", "md", "--out", path("report.md")}).exit_code, 0);
+}
+
+// ---- 0.2.0 (tests/data/v0.2.0/make.sh says how): every model, random inputs of every kind that has another way
+
+class Version020 : public EarlierVersion {
+ protected:
+  Version020() : EarlierVersion("v0.2.0", "fold-1") {}
+  std::string report(const std::string& folder) const {
+    const RunResult r = run_program({"report", folder, "--format", "md", "--out", path("report.md")});
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return r.exit_code == 0 ? read_file(path("report.md")) : "";
+  }
+};
+
+class Version020Run : public Version020, public testing::WithParamInterface<const char*> {
+ protected:
+  std::string data() const { return std::string(GetParam()).ends_with("-edges") ? "molecules.jsonl" : "exp"; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Every, Version020Run,
+                         testing::Values("gcn", "gcn-colours", "gcn-edges", "gin", "gin-edges", "gcn2", "gcn3",
+                                         "gcn123", "ppgn"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(Version020Run, GoesOnToTheBitsItWouldHaveGiven) {
+  take(GetParam());
+  const RunResult r = resume(GetParam(), data(), {"--epochs", "4"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("resuming: 2 epochs done, 2 to go"));
+  expect_end(GetParam());
+  const std::string ours = path(GetParam()), theirs = old(GetParam()) + "-end";
+  for (const std::string file : {"/summary.json", "/fold-1/test.json"}) {
+    ASSERT_EQ(fs::exists(ours + file), fs::exists(theirs + file)) << file;
+    if (!fs::exists(theirs + file)) continue;
+    expect_all_of(nlohmann::json::parse(read_file(ours + file)), nlohmann::json::parse(read_file(theirs + file)), file);
+  }
+}
+
+TEST_P(Version020Run, PredictsTheSameDigitsAndIsReported) {
+  const std::string end = std::string(GetParam()) + "-end";
+  take(end);
+  const bool logits = GetParam() != std::string("gcn-edges");
+  std::vector<std::string> args = {"predict", path(end),  "--data",    old(data()), "--draws",
+                                   "3",       "--engine", "reference", "--json"};
+  if (logits) args.push_back("--logits");
+  const RunResult r = run_program(args);
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto theirs = nlohmann::json::parse(read_file(old(end + "/predictions.json")));
+  expect_all_of(nlohmann::json::parse(r.out)["predictions"], theirs["predictions"], end);
+  const auto summary = nlohmann::json::parse(read_file(old(end + "/summary.json")));
+  EXPECT_THAT(report(path(end)), HasSubstr(std::to_string(summary["parameters"].get<std::size_t>()) + " parameters"));
+}
+
+TEST_F(Version020, AFolderOfReproduceHasItsTrialsAndComputesNothing) {
+  take("reproduce");
+  const RunResult r = run_program({"reproduce", old("tiny.toml"), "--out", path("reproduce"), "--engine", "reference",
+                                   "--resume", "--quiet", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto all = nlohmann::json::parse(r.out);
+  EXPECT_EQ(all["trials"], 3);
+  EXPECT_EQ(all["trained"], 0);
+  EXPECT_THAT(report(path("reproduce")), AllOf(HasSubstr("GCN-colours | 50.00"), HasSubstr("2-GCN | 50.00")));
+}
+
+TEST_F(Version020, AStoppedRunOfDistinguishGoesOnToTheRecordsItWouldHaveWritten) {
+  take("pairs");
+  const RunResult r =
+      run_program({"distinguish", old("exp"),  "--model", "gin",         "--random", "colours", "--width",       "4",
+                   "--layers",    "1",         "--draws", "32",          "--epochs", "40",      "--threads",     "2",
+                   "--engine",    "reference", "--out",   path("pairs"), "--resume", "--json",  "--train-draws", "4"});
+  ASSERT_EQ(r.exit_code, 1) << r.err << "one pair of the four is not told apart";
+  expect_lines(path("pairs/results.jsonl"), old("pairs-end/results.jsonl"));
+  expect_all_of(nlohmann::json::parse(r.out), nlohmann::json::parse(read_file(old("pairs-end/answer.json"))), "answer");
+  take("pairs-end");
+  EXPECT_THAT(report(path("pairs-end")), HasSubstr("| all | 4 | 3 | 0 | 0 | 4 | 4 |"));
 }
 
 }  // namespace
