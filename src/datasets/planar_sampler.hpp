@@ -3,7 +3,7 @@
 ///
 /// The measure is the uniform one on such graphs with labelled nodes and a fixed embedding, so an embedding with
 /// automorphism group A (mirror images told apart) is drawn with weight 1/|A|. It is reached by a Metropolis chain;
-/// docs/sampler.md gives the moves, the proof that they are reversible, and the measured distance from the uniform
+/// docs/lab/sampler.md gives the moves, the proof that they are reversible, and the measured distance from the uniform
 /// measure.
 #include "datasets/plane_map.hpp"
 #include "support/random.hpp"

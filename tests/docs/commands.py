@@ -25,8 +25,8 @@ NO_PAGE = "the page is built with Node"
 
 
 def page_names():
-    docs = sorted(name for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md"))
-    return ["README.md", "HACKING.md", "CONTRIBUTING.md"] + ["docs/" + name for name in docs]
+    docs = [folder + "/" + name for folder in ("docs", "docs/lab") for name in sorted(os.listdir(os.path.join(ROOT, folder)))]
+    return ["README.md", "HACKING.md", "CONTRIBUTING.md"] + [name for name in docs if name.endswith(".md")]
 
 
 def one_epoch(words):

@@ -1,6 +1,6 @@
 #pragma once
-// docs/theory.md as a test: every `$ …` line of its console blocks is run, in one folder, and must say what the
-// document says it says. "[…]" stands for text that differs from machine to machine.
+// A page of the theory as a test (docs/theory.md, docs/lab/theory.md): every `$ …` line of its console blocks is run,
+// in one folder, and must say what the page says it says. "[…]" stands for text that differs from machine to machine.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -19,15 +19,15 @@ struct Step {
   std::size_t line = 0;
 };
 
-/// The steps of the blocks that begin with ```<kind>. A command that ends with a backslash goes on in the next line.
-inline std::vector<Step> steps_of(const std::string& document, const std::string& kind) {
+/// The steps of its console blocks. A command that ends with a backslash goes on in the next line.
+inline std::vector<Step> steps_of(const std::string& document) {
   std::vector<Step> steps;
   std::istringstream lines(document);
   std::string line;
   bool inside = false;
   for (std::size_t number = 1; std::getline(lines, line); ++number) {
     if (line.starts_with("```")) {
-      inside = !inside && line == "```" + kind;
+      inside = !inside && line == "```console";
     } else if (inside && line.starts_with("$ ")) {
       steps.push_back({line.substr(2), "", number});
     } else if (inside && !steps.empty() && steps.back().command.ends_with('\\')) {
@@ -55,16 +55,16 @@ inline bool matches(const std::string& text, const std::string& expected) {
   }
 }
 
-/// Runs the blocks of one kind; returns how many commands there were.
-inline std::size_t run_document(const std::string& kind, const TemporaryFolder& folder) {
-  const std::string document = read_file(std::filesystem::path(TYCHE_TEST_DATA) / "../../docs/theory.md");
-  const std::vector<Step> steps = steps_of(document, kind);
+/// Runs the blocks of a page of docs/; returns how many commands there were.
+inline std::size_t run_document(const std::string& page, const TemporaryFolder& folder) {
+  const std::string document = read_file(std::filesystem::path(TYCHE_TEST_DATA) / "../../docs" / page);
+  const std::vector<Step> steps = steps_of(document);
   std::filesystem::copy(std::filesystem::path(TYCHE_TEST_DATA) / "theory", folder.path());
   for (const Step& step : steps) {
     const Ended ended = run_line(step.command, folder.path());
     EXPECT_TRUE(matches(ended.text, step.expected))
-        << "docs/theory.md:" << step.line << ": " << step.command << "\n--- it says\n"
-        << ended.text << "--- the document says\n"
+        << "docs/" << page << ":" << step.line << ": " << step.command << "\n--- it says\n"
+        << ended.text << "--- the page says\n"
         << step.expected;
   }
   return steps.size();

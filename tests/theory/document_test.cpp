@@ -5,7 +5,7 @@ namespace {
 
 TEST(Document, EveryCommandOfTheWalkSaysWhatTheDocumentSays) {
   const TemporaryFolder folder;
-  EXPECT_GE(test::run_document("console", folder), 15u);
+  EXPECT_GE(test::run_document("theory.md", folder), 15u);
   // The picture in the document is the one the commands draw.
   EXPECT_EQ(read_file(folder / "example.svg"),
             read_file(std::filesystem::path(TYCHE_TEST_DATA) / "../../docs/theory-example.svg"));
