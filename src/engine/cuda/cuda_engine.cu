@@ -13,7 +13,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
-// The observer of some of the trials, by the numbers they have among all.
+// Passes on what some of the trials report, under the numbers that these have among all trials.
 class Renumbered : public Observer {
  public:
   Renumbered(Observer& all, std::vector<std::size_t> numbers) : all_(all), numbers_(std::move(numbers)) {}

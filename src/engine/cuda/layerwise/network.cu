@@ -132,7 +132,7 @@ void Network::place_conv(ConvSpec& conv, uint32_t in, uint32_t out, uint32_t mos
   slots += uint64_t{conv.units()} * conv.most_slices * kSlot;
 }
 
-// Of a weight (of the roots' matrix) or a bias.
+// The segment of a weight (in the roots' matrix) or of a bias.
 Segment Network::segment_of(const ConvSpec& conv, std::size_t index, const nn::Tensor& tensor) const {
   Segment segment{};
   segment.kind = tensor.shape.size() == 2 ? SegmentKind::conv_weight : SegmentKind::conv_bias;

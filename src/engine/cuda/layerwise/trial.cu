@@ -205,7 +205,7 @@ void TrialLane<P>::state(std::size_t, State& state) {
   state.adam_v.swap(state_.adam_v);
 }
 
-// Of the chunk's epoch e, before which `evaluations` of it were evaluated.
+// The output of epoch e of the chunk; `evaluations` of the epochs before it were evaluated.
 template <class P>
 EpochOutput TrialLane<P>::output_of(uint32_t e, std::size_t evaluations) const {
   EpochOutput output;

@@ -33,7 +33,8 @@ std::span<const float> loss_scales() {
 constexpr std::size_t kMostLanes = 10;
 #endif
 
-// A state is tens of megabytes, which would be the slowest part of an epoch: the host gets it so often.
+// The time between two copies of the state to the host: it is tens of megabytes, and copying it after every epoch would
+// be the slowest part of one.
 constexpr std::chrono::seconds kBetweenStates{4};
 
 // A pass over some graphs in batches: the list of graphs on the device and its pieces.
