@@ -201,7 +201,7 @@ struct PassWork {
     result = computed_here(chunk_place<W>(static_cast<unsigned>(row), static_cast<unsigned>(group * 2)) +
                            4 * static_cast<unsigned>(pair));
   }
-  /// Of values n (0 or 1) of a result.
+  /// The place of values n (0 or 1) of a result.
   __device__ __forceinline__ unsigned place(int n) const { return result ^ static_cast<unsigned>(n) << 4; }
 };
 

@@ -18,7 +18,7 @@ struct LayerwiseOptions {
   Precision precision = Precision::mixed;
   unsigned threads = 0;            ///< that prepare data on the host; 0: all cores
   double chunk_seconds = 0.25;     ///< about how long to work between two looks at the host
-  std::uint32_t chunk_epochs = 0;  ///< instead: exactly so many epochs
+  std::uint32_t chunk_epochs = 0;  ///< instead: exactly this many epochs
   unsigned lanes = 2;              ///< trials side by side, at most
   /// For tests: where gradient() leaves the rows whose values were the maxima (graphs × pooled columns; of the graph's
   /// own numbers). Rows that are equal to half precision may win in another order than in single precision.

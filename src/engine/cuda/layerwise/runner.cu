@@ -40,7 +40,7 @@ std::size_t edge_gradient_size(const Network& network, const Capacity& capacity)
   return std::size_t{capacity.rows[network.matrices[*network.edge_matrix].space]} * network.levels[0].gradient_stride;
 }
 
-// Blocks of threads that take 16 bytes each of so many rows.
+// How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
 template <class P>
 std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
   return (std::size_t{rows} * (columns / P::kVector) + kThreads - 1) / kThreads;

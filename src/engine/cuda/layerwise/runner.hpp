@@ -57,7 +57,7 @@ class Runner {
   /// Values that were not finite since the last reset; read it with the stream synchronised.
   void reset_bad() { bad_.zero(stream_); }
   [[nodiscard]] const DeviceArray<int>& bad() const { return bad_; }
-  /// Of the last training pass: graphs × pooled columns, the rows that were the maxima.
+  /// The rows that were the maxima in the last training pass: graphs × pooled columns.
   [[nodiscard]] const DeviceArray<uint32_t>& winners() const { return winners_; }
 
  private:

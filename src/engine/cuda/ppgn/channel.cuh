@@ -215,7 +215,7 @@ static __global__ void __launch_bounds__(PpgnChannelTile::kThreads, 2)
   const unsigned load_z = (lane & 7) * 2 + (lane >> 4), load_group = lane >> 3 & 1;
   const Half* const left_from = (second ? all.task[1].left : all.task[0].left) + base + load_group * 8;
   const Half* const right_from = (second ? all.task[1].right : all.task[0].right) + base + load_group * 8;
-  // Of the two places of a row's chunk, by its parity, a warp uses one: it takes every eighth row.
+  // A row's chunk has two places, by its parity; a warp uses one of them, since it takes every eighth row.
   char* const load_to =
       shared + warp * 512 + (lane >> 4) * 256 + load_group * 128 + ((lane & 7) ^ ((warp & 1) << 2)) * 16;
   const auto load = [&](int stage, unsigned z0) {

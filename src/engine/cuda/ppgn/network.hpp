@@ -69,7 +69,7 @@ class PpgnNetwork {
               std::size_t most_results, std::size_t memory, const PpgnQueue& queue);
   ~PpgnNetwork();
 
-  /// Bytes of tensors for so many rows, with gradients kept.
+  /// Bytes of tensors for a number of rows, with gradients kept.
   [[nodiscard]] static std::size_t bytes(const nn::ModelConfig& config, unsigned rows);
 
   void set_parameters(std::span<const float> flat);

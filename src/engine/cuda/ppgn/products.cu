@@ -31,7 +31,7 @@ constexpr Shape kWeightShapes[kPpgnWeightTiles] = {shape_of<Weights>(1), shape_o
 
 constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
 
-// The time of so many tiles, in entries per multiprocessor.
+// The time that a number of tiles takes, in entries per multiprocessor.
 double time_of(const Shape& shape, std::size_t tiles, std::size_t processors) {
   const std::size_t rounds = up(tiles, processors * shape.blocks_per_processor);
   return static_cast<double>(rounds * shape.blocks_per_processor) * shape.rows * shape.columns * shape.cost;
@@ -71,7 +71,7 @@ Shape weight_shape(int tile) {
   return {shape.rows, shape.columns, shape.blocks_per_processor, 1};
 }
 
-// Of wgmma's tiles the one that suits the widest gradient: the others are few.
+// The tile of wgmma's that suits the widest gradient: the others are few.
 template <class T>
 int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
   if (has_wgmma()) {

@@ -9,7 +9,7 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// Of two maxima, the larger; of equal ones, the first row's. Row -1: none.
+/// Keeps the larger of two maxima; where they are equal, the first row's. Row -1: none.
 __device__ __forceinline__ void ppgn_take_larger(float& value, int& row, float other, int other_row) {
   if (other_row >= 0 && (row < 0 || other > value || (other == value && other_row < row))) {
     value = other;

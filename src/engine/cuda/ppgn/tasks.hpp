@@ -30,7 +30,7 @@ struct PpgnQueue {
   }
 };
 
-/// Channels come in groups of so many.
+/// The size of a group of channels.
 inline constexpr unsigned kPpgnGroup = 16;
 [[nodiscard]] constexpr unsigned ppgn_padded(std::size_t channels) {
   return static_cast<unsigned>((channels + kPpgnGroup - 1) / kPpgnGroup * kPpgnGroup);
@@ -61,7 +61,7 @@ struct PpgnGraph {
   unsigned graph;             ///< which one of the data
   unsigned nodes;             ///< n
   unsigned rows;              ///< classes
-  unsigned diagonal;          ///< so many of them, the first ones, are of pairs (v, v)
+  unsigned diagonal;          ///< how many of them, the first ones, are of pairs (v, v)
   unsigned first_row;         ///< in the batch
   unsigned first_tile;        ///< of its tiles in channel products (see channel.cuh)
   unsigned first_node;        ///< of its nodes among those of all graphs of the pass

@@ -19,7 +19,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 class DeviceTargets {
  public:
   DeviceTargets() = default;
-  /// Of the graphs `used`, in this order.
+  /// The targets of the graphs `used`, in this order.
   DeviceTargets(const Targets& all, std::span<const std::uint32_t> used, Stream& stream) {
     add(all, used);
     upload(stream);
@@ -30,7 +30,7 @@ class DeviceTargets {
     for (const Trial& trial : trials) add(TrialTargets(all, trial).view(), used);
     upload(stream);
   }
-  /// Of all graphs.
+  /// The targets of all graphs.
   DeviceTargets(const Targets& all, Stream& stream) : DeviceTargets(all, everyone(all.size()), stream) {}
   DeviceTargets(const Targets& all, std::span<const Trial> trials, Stream& stream)
       : DeviceTargets(all, trials, everyone(all.size()), stream) {}
