@@ -69,7 +69,7 @@ def wl(a: Any, b: Any = None, dim: Optional[int] = None, *, pairs: bool = False,
 
 
 def colours(graphs: Any, rounds: Optional[int] = None, threads: int = 0) -> NDArray[np.uint32]:
-    """Colours of nodes under colour refinement, until stable or for so many rounds.
+    """Colours of nodes under colour refinement, until stable or for a number of rounds.
 
     Of a set all graphs are refined jointly, so that equal colours mean the same in all of them; the nodes of all graphs
     stand one after another (``GraphSet.ptr``).

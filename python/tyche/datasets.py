@@ -55,7 +55,7 @@ def tseitin(pairs: int = 600, seed: int = 1, *, base_nodes: Union[str, int, None
             threads: int = 0) -> GraphSet:
     """The ladder: pairs of Tseitin formulas over cubic graphs, which 2-WL cannot tell apart.
 
-    ``base_nodes``: 12, "4,6,8" or "4:10". ``unseen``: so many contiguous folds share no base graph up to isomorphism.
+    ``base_nodes``: 12, "4,6,8" or "4:10". ``unseen``: how many contiguous folds share no base graph up to isomorphism.
     """
     return _generate("tseitin", folder, pairs=pairs, seed=seed, base_nodes=base_nodes, unseen=unseen,
                      planar_nodes=planar_nodes, certify=certify, force=force, threads=threads)

@@ -105,7 +105,7 @@ class AddIndividualisedColours(_AddColumns):
     """Appends what a random path of individualisation and refinement gives each node: 16 columns that code its rank.
 
     ``depth``: steps, or "leaf". ``random``: "colours", or "marks", "uniform-marks", "class-marks" (depth columns each).
-    ``types``: so many types in ``x`` become one-hot columns first. With ``tyche_id`` on the data (tyche.pyg.EXP,
+    ``types``: this many types in ``x`` become one-hot columns first. With ``tyche_id`` on the data (tyche.pyg.EXP,
     GraphSet.to_pyg) draws do not depend on the order of calls.
     """
 

@@ -129,9 +129,10 @@ void add_certify(CLI::App& root) {
   app.add_flag(
       "--published", a->published,
       "The data is not ours: disjunctions wider than 5 and planar parts with bridges are reported, not failed");
-  app.add_option("--higher", a->higher,
-                 "Compare the first so many pairs of a ladder by 3-WL and on 3-sets too, wherever memory allows it "
-                 "(default: 10, if their graphs have at most 56 nodes)");
+  app.add_option(
+      "--higher", a->higher,
+      "Compare this many pairs of a ladder, the first ones, by 3-WL and on 3-sets too, wherever memory allows it "
+      "(default: 10, if their graphs have at most 56 nodes)");
   app.add_option("--format", a->format, "gin, tu, ... (default: told by content)");
   a->common.add_threads(app);
   a->common.add_json(app);

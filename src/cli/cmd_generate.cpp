@@ -116,7 +116,7 @@ void add_generate(CLI::App& root) {
                  "Take planar graphs from a file (plantri's planar_code, graph6, ...) instead of the sampler");
   parameter("--base-nodes", "base_nodes",
             "tseitin: nodes of the cubic base graphs, even numbers 4,6,8 or a range 4:10 (default: 12)");
-  parameter("--unseen", "unseen", "tseitin: so many contiguous folds share no base graph up to isomorphism");
+  parameter("--unseen", "unseen", "tseitin: the number of contiguous folds that share no base graph up to isomorphism");
   parameter("--copies", "copies", "csl: relabelled copies of each of the ten classes (default: 15)");
   app.add_option("--format", a->formats,
                  "Also write tu, graph6, sparse6, jsonl or dimacs (one file per graph); may be repeated")

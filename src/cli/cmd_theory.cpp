@@ -122,7 +122,7 @@ void add_individualize(CLI::App& root) {
   app.add_option("--delta", a->options.delta, "The failure probability the construction is made for")
       ->capture_default_str();
   app.add_option("--trials", a->options.trials, "Draws")->capture_default_str();
-  app.add_option("--one-in", a->options.one_in, "Only one node in so many is random; the rest start at 0")
+  app.add_option("--one-in", a->options.one_in, "Only one node in this many is random; the rest start at 0")
       ->capture_default_str();
   app.add_option("--rounds", a->rounds, "Rounds of message passing before the colours (default: 0; 4 with --one-in)");
   app.add_option("--graph", a->graph,
@@ -181,7 +181,7 @@ void add_approximate(CLI::App& root) {
                  "a graph6 code and a number per line (others: 0)")
       ->required()
       ->delimiter(',');
-  app.add_option("--n", a->n, "Graphs of at most so many nodes")->capture_default_str();
+  app.add_option("--n", a->n, "Graphs of at most this many nodes")->capture_default_str();
   app.add_option("--delta", a->delta, "How often it may be wrong")->capture_default_str();
   app.add_option("--trials", a->trials, "Random draws for every isomorphism class")->capture_default_str();
   app.add_option("--construction", a->construction, "order (labelled graphs on ranks) or paper (all coloured graphs)")

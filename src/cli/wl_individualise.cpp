@@ -87,10 +87,11 @@ std::string in_words(const LeafComparison& answer, const wl::PathOptions& option
 }  // namespace
 
 void IndividualiseOptions::add(CLI::App& app, Common& common) {
-  CLI::Option* option = app.add_option("--individualise", depth,
-                                       "Instead: random individualisation-refinement paths of so many nodes, or to the "
-                                       "leaf, where every node has a colour of its own")
-                            ->type_name("DEPTH|leaf");
+  CLI::Option* option =
+      app.add_option("--individualise", depth,
+                     "Instead: random individualisation-refinement paths of this many nodes, or to the "
+                     "leaf, where every node has a colour of its own")
+          ->type_name("DEPTH|leaf");
   app.add_option("--draws", draws, "--individualise: paths drawn from each graph")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1000000000u))

@@ -45,7 +45,7 @@ void check(const ExpParameters& parameters) {
 
 namespace {
 
-/// Of every two pairs in a row one is CORRUPT, which one a coin decides: any run of pairs, so any fold, holds half of
+/// One of every two pairs in a row is CORRUPT, which one a coin decides: any run of pairs, so any fold, holds half of
 /// each.
 Subset subset_of(const ExpParameters& parameters, std::uint64_t index) {
   if (parameters.kind == Kind::exp || parameters.kind == Kind::sparse_exp) return Subset::exp;

@@ -37,7 +37,7 @@ struct BrecFile {
 /// Whether there are arrays of BREC in this folder.
 [[nodiscard]] bool is_brec(const std::filesystem::path& path);
 
-/// Of how many pairs of a category something holds.
+/// How many pairs of a category something holds of.
 struct CategoryCount {
   std::string name;
   std::size_t yes = 0, pairs = 0;

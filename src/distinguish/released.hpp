@@ -23,7 +23,8 @@ inline constexpr std::uint32_t kReleasedEpochs = 20;
 inline constexpr double kReleasedRate = 1e-4;  ///< and weight decay
 inline constexpr double kReleasedStop = 0.2;   ///< training ends below this loss
 inline constexpr double kReleasedThreshold = 72.34;
-/// Of outputs, as a share of their size: a spread below this is zero, and so is a mean below kSpreads of it.
+/// The rounding of outputs, as a share of their size: a spread below this is zero, and so is a mean below kSpreads of
+/// it.
 inline constexpr double kReleasedRounding = 1e-5;
 
 /// The mean over pairs of max(0, cosine of x and y), PyTorch's CosineEmbeddingLoss with target -1 and margin 0, and its

@@ -23,7 +23,7 @@ std::optional<double> value_at(const Row& row, const std::string& curve, std::ui
   return found->second.mean[static_cast<std::size_t>(at - epochs.begin())];
 }
 
-/// Of the mean over folds, in points; `paper` is the accuracy that is asked about, in percent.
+/// The standard error of the mean over folds, in points; `paper` is the accuracy that is asked about, in percent.
 double standard_error(const Row& row, const std::string& subset, const Accuracy& ours, double paper) {
   const double between = ours.folds > 1 ? ours.deviation / std::sqrt(static_cast<double>(ours.folds - 1)) : 0;
   const auto& config = row.config;

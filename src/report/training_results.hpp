@@ -16,7 +16,7 @@
 
 namespace tyche::report {
 
-/// Of the last values of folds: the deviation is the population's, as NumPy's std.
+/// How the last values of folds spread: the deviation is the population's, as NumPy's std.
 struct Spread {
   double mean = 0;
   double deviation = 0;

@@ -41,7 +41,8 @@ bool byte_count(const std::vector<std::size_t>& shape, std::size_t item, std::si
   return true;
 }
 
-/// Of all that a file says, whatever the order of its tensors: Python's library stores them in one of its own.
+/// A checksum of all that a file says, whatever the order of its tensors: Python's library stores them in one of its
+/// own.
 std::string check_of(const std::map<std::string, std::string>& metadata,
                      const std::vector<TensorFile::Entry>& entries) {
   std::vector<const TensorFile::Entry*> sorted;

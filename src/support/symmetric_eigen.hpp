@@ -13,7 +13,7 @@ struct SymmetricEigen {
   std::vector<double> vectors;  ///< row k is the unit vector of values[k]
 };
 
-/// Of a row-major matrix of `size` rows. Requires it symmetric and finite.
+/// Eigenvalues and vectors of a row-major matrix of `size` rows. Requires it symmetric and finite.
 [[nodiscard]] SymmetricEigen symmetric_eigen(std::vector<double> matrix, std::size_t size);
 
 }  // namespace tyche

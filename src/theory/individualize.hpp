@@ -79,7 +79,7 @@ struct IndividualiseReport {
   std::uint64_t failures = 0;
   std::uint64_t blurred = 0;
   std::uint64_t equal = 0;
-  /// Of `equal`: trials in which two nodes had the same number already (twins, or nodes the randomness did not reach),
+  /// Those of `equal` in which two nodes had the same number already (twins, or nodes the randomness did not reach),
   /// so that no threshold could tell them apart.
   std::uint64_t same_number = 0;
   Interval failure_interval;  ///< 95 %

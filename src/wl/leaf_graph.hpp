@@ -14,9 +14,9 @@
 
 namespace tyche::wl {
 
-/// Of a leaf: the graph with node types and edge labels, its nodes numbered by rank; equal ones prove graphs
-/// isomorphic. Of a path that ends earlier: its quotient, with the size of every class; isomorphic graphs have the same
-/// ones, equally often.
+/// A leaf gives the graph with node types and edge labels, its nodes numbered by rank; equal ones prove graphs
+/// isomorphic. A path that ends earlier gives its quotient, with the size of every class; isomorphic graphs have the
+/// same ones, equally often.
 struct LeafGraph {
   /// The number of nodes; then for every class, ascending: node type, nodes, degree, neighbours' ranks (ascending);
   /// where `labelled`, each rank is followed by the label of the edge.

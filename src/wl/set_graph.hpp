@@ -70,7 +70,7 @@ struct SetGraph {
 
 /// A type and how many sets of a graph have it.
 using SetTypeCount = std::pair<SetType, std::uint64_t>;
-/// Of all types that occur among a graph's sets, ascending. Needs no memory for the sets. Throws like make_set_graph().
+/// Counts the types among a graph's sets, ascending. Needs no memory for the sets. Throws like make_set_graph().
 [[nodiscard]] std::vector<SetTypeCount> count_set_types(const Graph& graph, SetKind kind);
 
 /// "types 0 0 1, edges 1-3 2-3", for people; "types 0 0 1, edges 1-3 (label 2) 2-3 (label 0)" with labels.

@@ -135,7 +135,7 @@ function caption(pair: JudgedPair, run: DistinguishRun): string {
   return `The network, ${said.slice(0, 3).join(". ")}${said.length > 3 ? `. And ${said.length - 3} more seeds` : ""}.`;
 }
 
-/** At first so many lines of the list are shown. */
+/** How many lines of the list are shown at first. */
 const LINES = 25;
 
 function pairList(run: DistinguishRun, look: (pair: JudgedPair) => void): { element: HTMLElement; mark(name: string): void } {

@@ -13,7 +13,7 @@ export interface Layout {
 type Points = [number, number][];
 
 const GAP = 1;
-/** Crossings are counted for graphs of so many edges; beyond, the drawing of least stress counts. */
+/** Crossings are counted for graphs of up to this many edges; beyond, the drawing of least stress counts. */
 const COUNTED = 160;
 
 function adjacency({ nodes, edges }: Edges): number[][] {

@@ -8,7 +8,7 @@ namespace tyche::engine {
 
 namespace {
 
-/// Of one class against the rest: a graph's probability of it, and whether it is of it.
+/// One class against the rest: a graph's probability of it, and whether it is of it.
 struct Ranked {
   double probability;
   bool positive;

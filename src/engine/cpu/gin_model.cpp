@@ -286,7 +286,7 @@ class GinModel final : public BatchModel {
         sum_up(parameters[eps_[l]], trace, d_sums, d);
       }
     }
-    // Of the random columns nobody asks for a gradient: they fall into the padding of the map's.
+    // Nobody asks for a gradient of the random columns: they fall into the padding of the map's.
     if (first_ > 0) linear(0).backward(nodes, trace.input, d, View{}, Finish::store, trace.gradient.data());
   }
 

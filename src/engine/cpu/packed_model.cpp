@@ -31,7 +31,7 @@ PackedModel::PackedModel(const nn::ModelConfig& config, const Kernels& kernels) 
   if (config.on_sets()) {
     for (const nn::Level& level : nn::levels(config)) {
       for (std::size_t l = 0; l < level.convs.size(); ++l) {
-        // Of the first layer's input only the columns that come from nodes need a gradient.
+        // The first layer's input needs a gradient only in the columns that come from nodes.
         conv(level.convs[l], l > 0 || level.on_nodes ? config.width : 0, false);
       }
     }

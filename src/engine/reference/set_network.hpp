@@ -48,7 +48,7 @@ class SetNetwork {
     return logits;
   }
 
-  /// Of the last forward pass; adds to `gradient`.
+  /// Goes back through the last forward pass; adds to `gradient`.
   void backward(std::span<const Real> parameters, const Plan& plan, std::span<const Real> d_logits,
                 std::span<Real> gradient) {
     std::vector<Matrix<Real>> d_last;  // of every level's outputs
