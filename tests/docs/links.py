@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Every link of a page leads somewhere, and every page of docs/ that a file names is there.
+"""Every link of a page leads somewhere, every page of docs/ that a file names is there, and nothing stands twice.
 
   tests/docs/links.py [ROOT]
 
 Looks at relative links and pictures of all .md files (anchors as GitHub makes them of headings), at `docs/...` paths in
-sources, scripts, tests and experiments, and whether the index of a folder of docs/ names all of its pages. Addresses on
-the web are not looked at. Exit code 1 and a line per fault, `FILE:LINE: what is wrong`.
+sources, scripts, tests and experiments, whether the index of a folder of docs/ names all of its pages, and at sentences
+(runs of TWIN words) that stand on two pages. Addresses on the web are not looked at. Exit code 1 and a line per fault,
+`FILE:LINE: what is wrong`.
 """
 import os
 import re
@@ -14,6 +15,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 NAMED = re.compile(r"(?<![\w/.-])docs/[\w./-]*\w")
+TWIN = 16  # words in a row that two pages do not share
 PASSED_OVER = re.compile(r"(\.git|node_modules|__pycache__|dist|build.*)$")
 SOURCES = (".c", ".cmake", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".md", ".mjs", ".py", ".sh", ".toml", ".ts", ".txt", "")
 
@@ -80,6 +82,26 @@ def check_names(root, name, faults):
                 faults.append(f"{name}:{number}: there is no {path}")
 
 
+def words_of(page):
+    """The words of a page with their lines; code, comments and tables left out."""
+    return [(word, number) for number, line in enumerate(prose(page), 1) if not line.startswith("|")
+            for word in re.findall(r"[\w%.'-]+", line)]
+
+
+def check_twins(root, pages, faults):
+    seen = {}
+    for page in pages:
+        words = words_of(read(root, page))
+        told = 0
+        for at in range(len(words) - TWIN + 1):
+            run = tuple(word for word, _ in words[at:at + TWIN])
+            where = f"{page}:{words[at][1]}"
+            other = seen.setdefault(run, where)
+            if other.split(":")[0] != page and at >= told:
+                faults.append(f"{where}: stands in {other} too: {' '.join(run)} …")
+                told = at + TWIN
+
+
 def check_tree(root):
     faults = []
     names = list(files(root))
@@ -92,6 +114,7 @@ def check_tree(root):
         index = os.path.join(os.path.dirname(page), "README.md")
         if page.startswith("docs/") and page != index and page not in links.get(index, ()):
             faults.append(f"{page}:1: {index} does not name this page")
+    check_twins(root, [page for page in pages if not page.startswith("CHANGELOG")], faults)
     return faults
 
 

@@ -55,6 +55,13 @@ class Links(unittest.TestCase):
         self.assertEqual(faults(docs__README_md="[a](lab/a.md)", docs__lab__README_md="", docs__lab__a_md=""),
                          ["docs/lab/a.md:1: docs/lab/README.md does not name this page"])
 
+    def test_nothing_stands_twice(self):
+        sentence = "a long sentence of many words that says something which should be said on one page alone, not two"
+        self.assertEqual(len(faults(a_md=sentence, b_md="Text.\n\n" + sentence)), 1)
+        self.assertIn("b.md:3: stands in a.md:1 too: a long sentence", faults(a_md=sentence, b_md="x\n\n" + sentence)[0])
+        self.assertEqual(faults(a_md=sentence, b_md=f"```text\n{sentence}\n```\n| {sentence} |\n"), [])
+        self.assertEqual(faults(a_md=sentence + "\n\n" + sentence), [])
+
 
 if __name__ == "__main__":
     unittest.main()
