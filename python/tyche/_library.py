@@ -169,7 +169,8 @@ def _beside_main(work: Callable[[], T], stop: Callable[[], None]) -> T:
     asks it to stop, and waits.
 
     It always waits: a thread left behind in the library would come back to an interpreter that may be gone. Another
-    Ctrl-C asks everything in the library to end, wherever it is.
+    Ctrl-C asks everything in the library to end, wherever it is. It asks again until the thread is done: a call that was
+    only about to begin has not heard the first time.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -191,7 +192,8 @@ def _beside_main(work: Callable[[], T], stop: Callable[[], None]) -> T:
         try:
             if thread.ident is None:
                 thread.start()
-            done.wait()
+            while not done.wait(0.2 if pressed else None):
+                (interrupt if len(pressed) > 1 else stop)()
         except BaseException as error:  # noqa: B036 - raised when the thread is done
             if thread.ident is None:
                 raise
