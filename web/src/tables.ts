@@ -69,7 +69,7 @@ function columns(experiment: Experiment): Column[] {
       { head: "spread between draws", number: true, cell: (row: Row) => number(row.spread === undefined ? "–" : row.spread.toFixed(4)) },
       { head: "draws that agree, %", number: true, cell: (row: Row) => number(row.agreement === undefined ? "–" : (100 * row.agreement).toFixed(2)) },
     ] : []),
-    { head: "run", cell: (row) => h("td", { class: row.folds_done === row.folds_run ? "" : "muted" }, howFar(row)) },
+    { head: "run", cell: (row) => h("td", { class: row.folds_done === row.folds_run ? "run" : "run muted" }, howFar(row)) },
     { head: "work", number: true, cell: (row) => number(duration(row.seconds)) },
   ];
 }

@@ -31,7 +31,7 @@ function makePage() {
 title = "Learning curves"
 paper = "Figure 2b"
 paper_data = "CEXP"
-show = ["table", "curves", "split", "deviation"]
+show = ["table", "reach", "curves", "split", "deviation"]
 [data]
 generate = "cexp"
 pairs = 12
@@ -47,6 +47,9 @@ name = "GCN"
 [[models]]
 name = "GCN-50%RNI"
 model.rni = 0.5
+[[models]]
+name = "GCN with individualised colours"
+model.random = "colours"
 `);
   writeFileSync(join(folder, "attack.toml"), `
 title = '${NAME}'
@@ -119,6 +122,7 @@ async function main() {
       await useJudged(browser, width, scheme);
       await useTraining(browser, width, scheme);
     }
+    for (const width of [1300, 800]) await fits(browser, width);
     await useGone(browser);
     await useConfused(browser);
     await useCopy(browser);
@@ -168,15 +172,16 @@ async function use(browser, width, scheme) {
   assert.equal(cells[1], "50.00 at epoch 10"); // its curve there, not the 74.25 of its end
   assert.match(cells[2], /^[+−]?\d+\.\d\d$/);
   assert.match(cells[3], /within|ahead|behind/);
-  assert.match(cells[4], /2 of 4 folds, 10 epochs/);
+  assert.match(cells[4], /^(\d+|never)$/);
+  assert.match(cells[5], /2 of 4 folds, 10 epochs/);
 
   // Curves are drawn: a line for each of ours and of the paper's, with ink in it.
   const chart = page.locator("#e-exp-curves .chart").first();
   await chart.scrollIntoViewIfNeeded();
   await chart.locator("svg .our-line path, svg path.our-line").first().waitFor({ state: "attached" });
   const lines = async (kind) => chart.locator(`svg g.${kind} path, svg path.${kind}`).count();
-  assert.equal(await lines("our-line"), 2);
-  assert.equal(await lines("band"), 2);
+  assert.equal(await lines("our-line"), 3);
+  assert.equal(await lines("band"), 3);
   await chart.getByLabel("all 500 epochs of the paper").check();
   assert.equal(await lines("paper-line"), 2);
   await chart.getByLabel("all 500 epochs of the paper").uncheck();
@@ -187,11 +192,11 @@ async function use(browser, width, scheme) {
   const toggle = chart.locator(".toggle").first();
   await toggle.click();
   assert.equal(await toggle.getAttribute("aria-pressed"), "false");
-  assert.equal(await lines("our-line"), 1);
+  assert.equal(await lines("our-line"), 2);
   await toggle.focus();
   await page.keyboard.press("Enter");
   assert.equal(await toggle.getAttribute("aria-pressed"), "true");
-  assert.equal(await lines("our-line"), 2);
+  assert.equal(await lines("our-line"), 3);
   await chart.getByLabel("the paper’s curves").uncheck();
   assert.equal(await lines("paper-line"), 0);
   await chart.getByLabel("one deviation").uncheck();
@@ -286,6 +291,17 @@ async function use(browser, width, scheme) {
 
   assert.deepEqual(troubles, []);
   await context.close();
+}
+
+/** The first table of every page is seen whole: nothing of it has to be scrolled to. */
+async function fits(browser, width) {
+  for (const file of ["report.html", "mine.html", "judged.html"]) {
+    const { page, context } = await openPage(browser, file, width, "light");
+    const box = page.locator(".scroll:has(table)").first();
+    const [has, wants] = await box.evaluate((e) => [e.clientWidth, e.scrollWidth]);
+    assert.ok(has > 0 && wants <= has, `${file}: at ${width} pixels its first table is ${wants} wide and has ${has}`);
+    await context.close();
+  }
 }
 
 /** The page of `tyche wl A B --page`: a hexagon and two triangles, with one click. */
