@@ -1,13 +1,24 @@
 #pragma once
 /// Small random jobs for the engine tests.
 #include <cstdint>
+#include <ostream>
 #include <vector>
 
+#include "engine/choice.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/engine.hpp"
 #include "support/random.hpp"
 
+// Parameters of tests by their names, not by their bytes.
+namespace tyche::nn {
+inline void PrintTo(Random value, std::ostream* out) { *out << name(value); }
+}  // namespace tyche::nn
+
 namespace tyche::engine {
+
+inline void PrintTo(EngineChoice::Precision value, std::ostream* out) {
+  *out << (value == EngineChoice::Precision::mixed ? "mixed" : "fp32");
+}
 
 /// A graph in which every pair of nodes is joined with probability `density`.
 inline Graph random_graph(Node nodes, double density, Stream& stream) {

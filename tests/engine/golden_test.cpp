@@ -102,7 +102,8 @@ TEST_P(GoldenOptimiser, StepsArePyTorchs) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryEngine, GoldenOptimiser, testing::Values("reference", "cpu"));
+INSTANTIATE_TEST_SUITE_P(EveryEngine, GoldenOptimiser, testing::Values("reference", "cpu"),
+                         [](const auto& engine) { return engine.param; });
 
 TEST(GoldenPlateau, RatesArePyTorchs) {
   const GoldenCase golden("gcn_optimisers");

@@ -184,6 +184,9 @@ struct Choice {
   nn::Aggregation aggregation;
   nn::Readout readout;
 };
+void PrintTo(const Choice& way, std::ostream* out) {
+  *out << nn::name(way.aggregation) << " " << nn::name(way.readout);
+}
 class SetModelsOnExp : public testing::TestWithParam<Choice> {};
 
 TEST_P(SetModelsOnExp, GiveOnClassesWhatTheyGiveOnSets) {

@@ -50,6 +50,7 @@ struct Case {
   Node most_nodes = 12;
   std::size_t graphs = 5;
 };
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 nn::ModelConfig small_model(std::uint32_t width, std::uint32_t layers, double rni) {
   nn::ModelConfig model;

@@ -14,6 +14,7 @@ struct Way {
   std::function<std::unique_ptr<gpu::Path>(std::uint32_t chunk)> make;
   double tolerance;
 };
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
 std::vector<Way> ways() {
   const auto fused = [](std::uint32_t chunk) {
