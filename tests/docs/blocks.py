@@ -7,7 +7,7 @@ What a block is, its fence says: `sh` (every line is a command), `console` (`$ `
 prints), `python`, `text` (nothing to run). Anything else has to say what it is for. A block runs unless the page says
 otherwise, in comments directly above it:
 
-  <!-- not run: REASON -->         for the reader of the source: why not
+  <!-- not run: REASON; gate: GATE, … -->  why not, and which gate runs what the block promises (gates.py)
   <!-- run: slow -->               by the slow test alone
   <!-- run: short -->              by the ordinary test with one epoch of training, by the slow test as it stands
   <!-- run: exit 1 -->             some command's answer is no (may stand behind slow or short: `run: slow, exit 1`)
@@ -15,13 +15,14 @@ otherwise, in comments directly above it:
                                    it are one script
   <!-- file: NAME -->              the block is a file that later commands read
 
-`<!-- page not run: REASON -->` at the top is for all blocks of a page. What is not known raises PageError.
+`<!-- page not run: REASON; gate: GATE -->` at the top is for all blocks of a page. What is not known raises PageError.
 """
 import re
 from dataclasses import dataclass, field
 
 COMMENT = re.compile(r"<!--\s*(.*?)\s*-->$")
 MARKER = re.compile(r"(page not run|not run|run|first|file):\s*(.*)$")
+GATES = re.compile(r"(.*?)(?:;\s*gate:\s*(.*))?$")
 HOLE = "[…]"  # in a line: anything
 LEFT_OUT = "…"  # a line of its own: any lines
 PROGRESS = re.compile(r"\S.*: \d+ of \d+ \(\d+ %\), .* gone\b.*")  # on standard error, where something takes long
@@ -46,6 +47,7 @@ class Block:
     language: str
     text: str
     not_run: str = ""
+    gates: list = field(default_factory=list)  # that run it, where this test does not
     slow: bool = False
     short: bool = False
     says_no: bool = False
@@ -81,13 +83,20 @@ class Page:
     name: str
     blocks: list
     not_run: str = ""
+    gates: list = field(default_factory=list)
+
+
+def apart(value):
+    """The reason and the gates of `not run`."""
+    found = GATES.match(value)
+    return found[1], [gate.strip() for gate in (found[2] or "").split(",") if gate.strip()]
 
 
 def apply_marker(block, key, value):
     if not value:
         raise PageError(f"{block.where}: '{key}:' says nothing")
     if key == "not run":
-        block.not_run = value
+        block.not_run, block.gates = apart(value)
     elif key == "first":
         block.first.append(value)
     elif key == "file":
@@ -146,7 +155,7 @@ def read_page(name, text):
             markers = []
         elif comment:
             if comment[1].startswith("page not run:"):
-                page.not_run = MARKER.match(comment[1])[2] or "?"
+                page.not_run, page.gates = apart(MARKER.match(comment[1])[2] or "?")
             else:
                 markers.append((number, comment[1]))
         else:

@@ -7,7 +7,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from blocks import PageError, read_page, says  # noqa: E402
-from commands import Runner, one_epoch  # noqa: E402
+from commands import Runner, one_epoch, unsaid_epochs  # noqa: E402
+from gates import Gates  # noqa: E402
 
 
 def page(*lines):
@@ -52,8 +53,8 @@ class Reading(unittest.TestCase):
         self.refused("    tyche wl a b")
 
     def test_a_page_may_be_run_by_another_test(self):
-        read = page("<!-- page not run: another test does -->", "```console slow", "$ a", "```")
-        self.assertEqual(read.not_run, "another test does")
+        read = page("<!-- page not run: another test does; gate: a.test -->", "```console slow", "$ a", "```")
+        self.assertEqual((read.not_run, read.gates), ("another test does", ["a.test"]))
 
     def test_commands_and_what_they_print(self):
         block = page("```console", "$ echo a \\", "  b", "a b", "$ true", "```").blocks[0]
@@ -105,9 +106,41 @@ class Running(unittest.TestCase):
         self.assertEqual(one_epoch("build/tyche train --data exp"), "build/tyche train --epochs 1 --data exp")
         self.assertEqual(one_epoch("tyche train --resume --out r"), "tyche train --resume --out r")
         self.assertEqual(one_epoch("C(epochs=50).fit(g)"), "C(epochs=1).fit(g)")
+        self.assertEqual(unsaid_epochs("tyche train --data exp", 50), "tyche train --epochs 50 --data exp")
+        self.assertEqual(unsaid_epochs("tyche train --epochs 7 --data exp", 50), "tyche train --epochs 7 --data exp")
         lines = ("<!-- run: short -->", "```console", "$ echo --epochs 50", "--epochs 50", "```")
         self.assertEqual(run(*lines)[0], 0)  # what one epoch prints is not compared
         self.assertEqual(run(*lines, slow=True)[0], 0)
+
+
+class Promised(unittest.TestCase):
+    """A block that is not run names a gate that exists."""
+
+    def troubles(self, marker, *lines):
+        gates = Gates()
+        gates.promises = {"demo": {"run": "script/demo"}}
+        return [text for text in gates.troubles([page(f"<!-- {marker} -->", "```sh", *(lines or ["true"]), "```")])
+                if "no page names" not in text]
+
+    def test_a_block_that_names_no_gate_is_false(self):
+        self.assertIn("page.md:2: not run, and names no gate", self.troubles("not run: too long")[0])
+
+    def test_a_gate_must_exist(self):
+        self.assertIn("no gate 'promises/dem'", self.troubles("not run: too long; gate: promises/dem")[0])
+        self.assertIn("no gate 'python.weel'", self.troubles("not run: too long; gate: promises/demo, python.weel")[0])
+        self.assertIn("no gate 'test_cli.Vers'", self.troubles("not run: too long; gate: test_cli.Vers")[0])
+        for gate in ("promises/demo", "docs.commands", "install.consumer", "test_cli.Version", "test_engine_gpu.Fused"):
+            self.assertEqual(self.troubles("not run: too long; gate: " + gate), [], gate)
+
+    def test_the_promise_calls_the_scripts_of_the_block(self):
+        marker = "not run: too long; gate: promises/demo"
+        self.assertEqual(self.troubles(marker, "script/demo    # minutes"), [])
+        self.assertIn("script/test is not called by promises/demo", self.troubles(marker, "script/demo", "script/test")[0])
+
+    def test_a_promise_is_named_by_some_page(self):
+        gates = Gates()
+        gates.promises = {"demo": {"run": "script/demo"}}
+        self.assertIn("no page names the promise 'demo'", list(gates.troubles([page("Text")]))[0])
 
 
 if __name__ == "__main__":

@@ -1,39 +1,20 @@
 #!/bin/sh
-# tests/install/package.sh DEB: the package in a bare Debian 12 (debootstrap, minbase): installed with apt, used, removed, and
-# what is left looked for. Needs root and Debian's packages; takes some minutes. TYCHE_ROOT=FOLDER keeps the bare root there
-# and uses it again.
+# tests/install/package.sh DEB: the package in a bare Debian 12 (bare.sh): installed with apt, used, removed, and what is left looked
+# for. Needs root and Debian's packages; takes some minutes.
 set -eu
+# shellcheck source=tests/install/bare.sh
+. "$(dirname "$0")/bare.sh"
+begin_apart "$@"
 deb="$(realpath "${1:?usage: package.sh DEB}")"
-[ "$(id -u)" = 0 ] || { echo "package: chroot needs root" >&2; exit 2; }
-command -v debootstrap >/dev/null || { echo "package: debootstrap is missing (apt-get install debootstrap)" >&2; exit 2; }
 work="$(mktemp -d)"
 root="$work/root"
-bare="${TYCHE_ROOT:-$work/bare}"
-mounted=""
 clean() {
-  for at in $mounted; do umount "$at" || true; done
-  rm -rf "$work"
+  leave_bare
+  rm -rf --one-file-system "$work"
 }
 trap clean EXIT
 trap 'exit 130' INT TERM
-if [ ! -e "$bare/etc/debian_version" ]; then
-  mirror="$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)"
-  debootstrap --variant=minbase bookworm "$bare" "${mirror:-http://deb.debian.org/debian}" >"$work/log" 2>&1 ||
-    { tail -n 20 "$work/log" >&2; exit 1; }
-fi
-cp -a "$bare" "$root"
-# apt inside as outside: the same sources and ways to them.
-cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
-if [ -e /etc/apt/sources.list.d/debian.sources ]; then
-  cp /etc/apt/sources.list.d/debian.sources "$root/etc/apt/sources.list.d/"
-  : >"$root/etc/apt/sources.list"
-fi
-cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null || true
-for at in proc dev dev/pts; do
-  mount --bind "/$at" "$root/$at"
-  mounted="$root/$at $mounted"
-done
-inside() { chroot "$root" env DEBIAN_FRONTEND=noninteractive HOME=/root LC_ALL=C.UTF-8 "$@"; }
+bare_root "$root"
 inside apt-get update -qq
 # For the check alone: to read a page, and so that apt does not miss its helper.
 inside apt-get install -y -qq --no-install-recommends apt-utils man-db >/dev/null 2>&1
@@ -65,7 +46,7 @@ inside sh -euc '
   test -e /usr/include/tyche.h
   ldconfig -p | grep -q libtyche_c.so.1
 '
-MANWIDTH=80 inside man tyche-train >"$work/page"
+inside env MANWIDTH=80 man tyche-train >"$work/page"
 grep -q -- '--data PATH' "$work/page" && grep -q '^EXAMPLES' "$work/page"
 echo "package: man tyche-train has $(wc -l <"$work/page") lines"
 
