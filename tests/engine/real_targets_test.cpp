@@ -91,7 +91,7 @@ TEST_P(RealTargets, AWeightedClassCountsAsThatManyGraphs) {
   for (std::size_t p = 0; p < gradient.size(); ++p) ASSERT_NEAR(gradient[p], expected[p], 1e-6) << p;
 }
 
-TEST_P(RealTargets, AStandardisedTrialIsOneOnStandardisedTargetsAndReportsInTheirOwnUnit) {
+TEST_P(RealTargets, AStandardisedTrialIsOneOnStandardisedTargetsInItsOwnUnit) {
   Stream stream(derive_key(97, Purpose::test));
   const nn::ModelConfig model = small_model("gcn");
   RealToy real = real_toy(model, 9, 9, stream);

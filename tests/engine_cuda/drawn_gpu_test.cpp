@@ -94,7 +94,7 @@ TEST_P(DrawnOnDevice, TrainingFollowsTheReference) {
   check(*gpu::make_fused_path(), 2e-2, "fused");
 }
 
-TEST_P(DrawnOnDevice, ATrialHasTheSameBitsAloneInCompanyInChunksAndTakenUpAgain) {
+TEST_P(DrawnOnDevice, ATrialHasTheSameBitsAloneInCompanyInChunksAndResumed) {
   const auto check = [&](auto make, const std::string& what) {
     Trial alone[] = {trial_of(job, 4, 2, 3)};
     Recorder heard(1);
