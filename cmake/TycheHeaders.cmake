@@ -21,7 +21,7 @@ set(TYCHE_PUBLIC_HEADERS
   support/error.hpp support/random.hpp support/progress.hpp support/statistics.hpp)
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
-  datasets/base_classes.hpp datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp
+  datasets/base_classes.hpp datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp engine/core/job.hpp
   engine/core/optimiser.hpp engine/core/scores.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp
   graph/json_numbers.hpp graph/lines.hpp graph/rows.hpp graph/set_builder.hpp nn/choices.hpp support/file.hpp
   support/named_values.hpp support/npy.hpp support/shown.hpp theory/intern.hpp train/features.hpp train/metrics.hpp

@@ -74,9 +74,7 @@ struct Examination {
       fail("label", "the graph labelled 0 encodes a satisfiable formula");
       return false;
     }
-    const Components components = connected_components(unsat);
-    std::vector<std::vector<Node>> nodes(components.count);
-    for (Node v = 0; v < unsat.num_nodes(); ++v) nodes[components.of_node[v]].push_back(v);
+    std::vector<std::vector<Node>> nodes = connected_components(unsat).members();
     std::stable_sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
     for (const std::vector<Node>& component : nodes) {
       const Formula core = decode(induced_subgraph(unsat, component));

@@ -30,8 +30,7 @@ struct Parts {
 /// Nothing where no component is a Tseitin formula. Throws InputError where the graph encodes no formula.
 std::optional<Parts> take_apart(const Graph& graph) {
   const Components components = connected_components(graph);
-  std::vector<std::vector<Node>> nodes(components.count);
-  for (Node v = 0; v < graph.num_nodes(); ++v) nodes[components.of_node[v]].push_back(v);
+  const std::vector<std::vector<Node>> nodes = components.members();
   for (std::size_t c = 0; c < nodes.size(); ++c) {
     Formula formula = decode(induced_subgraph(graph, nodes[c]));
     auto core = read_tseitin(formula);

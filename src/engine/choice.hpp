@@ -9,14 +9,14 @@
 #include <string>
 #include <string_view>
 
-namespace tyche::engine {
+#include "engine/core/job.hpp"
 
-class Engine;  // engine/engine.hpp
+namespace tyche::engine {
 
 struct EngineChoice {
   enum class Device { automatic, cpu, reference, cuda };
-  enum class Path { by_job, fused, layerwise };
-  enum class Precision { mixed, fp32 };
+  using Path = GpuPath;
+  using Precision = engine::Precision;
 
   Device device = Device::automatic;
   Path path = Path::by_job;                ///< cuda

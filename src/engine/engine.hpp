@@ -6,178 +6,13 @@
 ///
 ///   auto engine = make_engine("cpu", threads);
 ///   engine->train(job, trials, observer);
-#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "engine/core/optimiser.hpp"
-#include "engine/core/targets.hpp"
-#include "graph/graph.hpp"
-#include "nn/model.hpp"
-#include "support/named_values.hpp"
+#include "engine/core/job.hpp"
 
 namespace tyche::engine {
-
-/// The data of a job: graphs with deterministic node features, and what they are to give. Not owned; must outlive the
-/// job.
-struct Data {
-  std::span<const Graph> graphs;
-  Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers
-  /// Row-major (nodes of graph g × model.input_features), one block per graph.
-  std::span<const std::vector<float>> features;
-  /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
-  /// model.edge_features), one block per graph.
-  std::span<const std::vector<float>> edge_features{};
-};
-
-class SetData;  // engine/sets/set_data.hpp
-
-/// What all trials of a group share.
-struct Job {
-  Data data;
-  nn::ModelConfig model;
-  Loss loss = Loss::cross_entropy;  ///< of labels; squared, absolute and huber are those of real targets
-  /// Loss::given (CPU engines): the loss of graph g is Σ given[g × classes + c] · output c. Not owned.
-  std::span<const float> given{};
-  std::uint32_t epochs = 500;
-  std::uint32_t batch = 20;
-  std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
-  std::uint32_t eval_draws =
-      1;  ///< test predictions are the mean of so many draws' probabilities (real targets: outputs)
-  /// Models on sets, and ppgn on a GPU: one row per colour class, or (false) one per set or pair. With random features
-  /// there is always one per set or pair: no two of them are alike.
-  bool compress = true;
-  Optimiser optimiser{};
-  Schedule schedule{};
-  /// Epochs that are evaluated come with their state (on_epoch, never on_passing_epoch), for observers that may keep
-  /// it.
-  bool states_of_evaluations = false;
-  /// Models on sets: what was prepared of the data (then `compress` is not looked at); null: the engine prepares it.
-  std::shared_ptr<const SetData> sets{};
-};
-
-/// Everything that changes while a trial trains; the whole of a checkpoint. Vectors are in nn::layout order.
-struct State {
-  std::vector<float> parameters;
-  std::vector<float> adam_m;
-  std::vector<float> adam_v;
-  std::uint64_t step = 0;   ///< Adam steps taken
-  std::uint32_t epoch = 0;  ///< epochs finished
-  Plateau plateau{};        ///< where the schedule is one
-};
-
-/// How a trial sees real targets: (target - mean) / deviation, by column. Its network gives such numbers too; own()
-/// brings them back to the targets' unit. Empty: targets as they are.
-struct Standard {
-  std::vector<double> mean;
-  std::vector<double> deviation;  ///< above 0
-
-  [[nodiscard]] double own(double output, std::size_t column) const {
-    return mean.empty() ? output : output * deviation[column] + mean[column];
-  }
-  friend bool operator==(const Standard&, const Standard&) = default;
-};
-
-/// One trial: one model, one fold, one seed.
-struct Trial {
-  std::uint64_t seed = 1;
-  std::uint32_t fold = 0;
-  double learning_rate = 5e-4;
-  std::vector<std::uint32_t> train;  ///< indices into data.graphs
-  std::vector<std::uint32_t> test;
-  /// So many graphs at the end of `test` are a validation part: evaluated with the others and reported apart.
-  std::size_t validation = 0;
-  Standard standard{};                 ///< of real targets
-  std::vector<float> class_weights{};  ///< of labels: how much a graph of a class counts in the loss; empty: all alike
-  State state{};                       ///< where to begin (see fresh_state); at the end, where it ended
-};
-
-/// The state before the first epoch: initial parameters under the seed and fold, Adam's moments zero. Throws IoError
-/// where the machine cannot hold it.
-[[nodiscard]] State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_t fold);
-
-/// What an epoch gave.
-struct EpochResult {
-  std::uint32_t epoch = 0;  ///< 1 is the first
-  /// Mean over the training graphs, as seen while training (dropout on); of real targets, as the trial standardises
-  /// them.
-  double train_loss = 0;
-  /// Labels: "train_accuracy". With a validation part, in epochs that were evaluated: "validation_loss". Real targets,
-  /// in epochs that were evaluated and in the targets' own unit: "test_mae", "test_rmse" and "test_r2"
-  /// (core/scores.hpp), of several columns also each column's ("test_mae_0"), and the same of the validation part.
-  NamedValues metrics;
-  bool evaluated = false;
-  /// Labels: the class per test graph, in the order of Trial::test, less the validation part; empty if not evaluated.
-  std::vector<std::uint32_t> test_predictions;
-  /// Labels: the probabilities of all classes per test graph, the mean over the draws; empty if not evaluated.
-  std::vector<double> test_probabilities;
-  /// Real targets: the row of outputs per test graph in the targets' own unit, the mean over the draws; empty if not
-  /// evaluated.
-  std::vector<float> test_outputs;
-  /// Labels: the class per graph of the validation part.
-  std::vector<std::uint32_t> validation_predictions;
-  std::vector<double> validation_probabilities;  ///< likewise
-  double seconds = 0;                            ///< of this trial's epoch, evaluation apart
-  double eval_seconds = 0;
-  /// Models on sets: rows over all layers that training worked through, and as many as one row per set would have been.
-  std::uint64_t rows = 0;
-  std::uint64_t full_rows = 0;
-};
-
-/// Called before a trial begins and after every epoch, from any thread, one call at a time per trial. `state` is
-/// complete and consistent.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  /// Called before the first epoch of a trial, which may come long after train() was called where trials wait for
-  /// threads. Returns false to leave this trial as it is.
-  virtual bool on_begin([[maybe_unused]] std::size_t trial) { return true; }
-  /// Returns false to stop this trial here.
-  virtual bool on_epoch(std::size_t trial, const EpochResult& result, const State& state) = 0;
-  /// An epoch whose state stayed on the device: an engine that runs many epochs between two looks at the host hands all
-  /// but the last of them over here, in order with on_epoch's. Returns false to stop this trial soon, after an
-  /// on_epoch.
-  virtual bool on_passing_epoch(std::size_t /*trial*/, const EpochResult& /*result*/) { return true; }
-  /// Something the user should know, say that a trial goes on in another precision.
-  virtual void on_note(std::size_t /*trial*/, const std::string& /*text*/) {}
-};
-
-/// Logits of graphs, row-major (graphs × classes).
-struct Logits {
-  std::vector<float> values;
-};
-
-/// What predict() feeds as random features: drawn under a seed, or pinned by the caller.
-/// With a trial's seed, fold and (last) epoch, draw r is the one its evaluation after that epoch used as its r-th.
-struct Draw {
-  std::uint64_t seed = 1;
-  std::uint32_t index = 0;  ///< which draw
-  std::uint32_t fold = 0;
-  std::uint32_t epoch = 0;
-  /// If not empty: row-major (all nodes of all asked graphs, in order × random_dims).
-  std::span<const float> pinned;
-};
-
-class Engine {
- public:
-  virtual ~Engine() = default;
-  /// "cpu: own kernels, AVX2 (8 floats a vector), 2 threads", for people.
-  [[nodiscard]] virtual std::string description() const = 0;
-  /// How this job would run: the description, with what the job decides.
-  [[nodiscard]] virtual std::string description(const Job& /*job*/) const { return description(); }
-  /// Trains every trial from its state to job.epochs (or until the observer says stop). The same bits for any number of
-  /// threads and any grouping of trials.
-  virtual void train(const Job& job, std::span<Trial> trials, Observer& observer) = 0;
-  /// One forward pass without dropout over the graphs `which`.
-  [[nodiscard]] virtual Logits predict(const Job& job, std::span<const float> parameters,
-                                       std::span<const std::uint32_t> which, const Draw& draw) = 0;
-  /// Loss (mean over `which`, see mean_divisor()) and its gradient in layout order, dropout off, features pinned or
-  /// drawn: for tests and tools.
-  virtual double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                          const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
-};
 
 /// name: "auto" (the fastest there is), "cpu" (kernels for this machine's instruction set), "cpu-portable" (for the
 /// least instruction set of the build), "cpu-avx2" and the like (for that one), "reference" (plain loops, the oracle);
@@ -196,13 +31,5 @@ struct GpuState {
   std::string text;
 };
 [[nodiscard]] GpuState gpu_state();
-
-/// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
-/// out of range, rows of targets of the wrong size or with an infinite value, a block of node or edge features of the
-/// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
-void validate(const Job& job);
-/// The same for a trial: indices out of range, no training graphs or none whose target counts, a state that is not of
-/// the model's size, a learning rate, class weight or deviation that is not positive.
-void validate(const Job& job, const Trial& trial);
 
 }  // namespace tyche::engine

@@ -11,6 +11,7 @@
 #include "support/file.hpp"
 #include "support/json_number.hpp"
 #include "support/seal.hpp"
+#include "support/statistics.hpp"
 #include "train/fields.hpp"
 #include "train/run.hpp"
 #include "train/selection.hpp"
@@ -52,19 +53,6 @@ Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, s
                     fold, e.rows[plan.rows[candidates.front()].row].model));
   }
   return *best;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-double deviation(const std::vector<double>& values) {
-  const double middle = mean(values);
-  double sum = 0;
-  for (const double value : values) sum += (value - middle) * (value - middle);
-  return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
 }  // namespace
@@ -141,14 +129,14 @@ nlohmann::ordered_json nested_results(const Plan& plan, std::size_t experiment) 
       }
       for (const auto& [name, values] : measures) {
         one[name] = values;
-        one[name + "_mean"] = mean(values);
-        means[name].push_back(mean(values));
+        one[name + "_mean"] = mean_deviation(values).mean;
+        means[name].push_back(mean_deviation(values).mean);
       }
       entry["folds"].push_back(std::move(one));
     }
     for (const auto& [name, values] : means) {
-      entry[name + "_mean"] = mean(values);
-      entry[name + "_std"] = deviation(values);
+      entry[name + "_mean"] = mean_deviation(values).mean;
+      entry[name + "_std"] = mean_deviation(values).deviation;
     }
     json["models"].push_back(std::move(entry));
   }

@@ -20,6 +20,7 @@
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
+#include "support/statistics.hpp"
 #include "train/run.hpp"
 
 namespace tyche::experiments {
@@ -97,14 +98,11 @@ void prepare_sets(Plan& plan, std::size_t folds, const train::RunConfig& config,
 }
 
 std::string result_line(const PlannedTrial& trial, const std::vector<train::Summary>& summaries) {
-  double sum = 0, squares = 0, seconds = 0;
-  std::size_t count = 0;
+  double seconds = 0;
+  std::vector<double> accuracies;
   for (const train::Summary& s : summaries) {
     seconds += s.seconds;
-    if (!s.test_accuracy_mean) continue;
-    ++count;
-    sum += *s.test_accuracy_mean;
-    squares += *s.test_accuracy_mean * *s.test_accuracy_mean;
+    if (s.test_accuracy_mean) accuracies.push_back(*s.test_accuracy_mean);
   }
   const bool stopped = std::any_of(summaries.begin(), summaries.end(), [](const auto& s) { return !s.complete; });
   if (stopped) return fmt::format("{:<24} stopped before its last epoch", trial.label);
@@ -112,9 +110,8 @@ std::string result_line(const PlannedTrial& trial, const std::vector<train::Summ
       fmt::format("{} trial{}, {} epochs, {} of work", summaries.size(), summaries.size() == 1 ? "" : "s",
                   trial.config.training.epochs, format_duration(seconds));
   // Real targets have no accuracy, and candidates of nested selection are not tested.
-  if (count == 0) return fmt::format("{:<24} {}", trial.label, how);
-  const double mean = sum / static_cast<double>(count);
-  const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
+  if (accuracies.empty()) return fmt::format("{:<24} {}", trial.label, how);
+  const auto [mean, deviation] = mean_deviation(accuracies);
   const std::string same = summaries.front().same_graphs ? fmt::format("; {}", train::kSameGraphs) : "";
   return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {}{}", trial.label, 100 * mean, 100 * deviation, how, same);
 }

@@ -221,11 +221,9 @@ Drawing draw(const Graph& graph) {
   drawing.points.resize(graph.num_nodes());
   drawing.planar = true;
   const Components components = connected_components(graph);
-  std::vector<std::vector<Node>> members(components.count);
-  for (Node v = 0; v < graph.num_nodes(); ++v) members[components.of_node[v]].push_back(v);
   double x = 0;
   std::vector<double> heights;
-  for (const std::vector<Node>& nodes : members) {
+  for (const std::vector<Node>& nodes : components.members()) {
     const Graph part = induced_subgraph(graph, nodes);
     std::optional<Points> start = grid_drawing(part);
     const bool planar = start.has_value();

@@ -133,6 +133,12 @@ Graph disjoint_union(const Graph& a, const Graph& b) {
   return Graph::from_edges(a.num_nodes() + b.num_nodes(), edges, std::move(types), labels);
 }
 
+std::vector<std::vector<Node>> Components::members() const {
+  std::vector<std::vector<Node>> nodes(count);
+  for (Node v = 0; v < of_node.size(); ++v) nodes[of_node[v]].push_back(v);
+  return nodes;
+}
+
 Components connected_components(const Graph& graph) {
   constexpr Node kNone = std::numeric_limits<Node>::max();
   Components out;

@@ -84,6 +84,8 @@ class Graph {
 struct Components {
   std::vector<Node> of_node;
   Node count = 0;
+  /// The nodes of each, ascending.
+  [[nodiscard]] std::vector<std::vector<Node>> members() const;
 };
 [[nodiscard]] Components connected_components(const Graph& graph);
 

@@ -13,6 +13,7 @@
 #include "support/json_number.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
+#include "support/statistics.hpp"
 #include "train/metrics.hpp"
 #include "train/recorder.hpp"
 
@@ -27,13 +28,8 @@ constexpr std::pair<const char*, const char*> kSubsets[] = {
     {"all", "test_accuracy"}, {"EXP", "test_accuracy_exp"}, {"CORRUPT", "test_accuracy_corrupt"}};
 
 Accuracy over_folds(const std::vector<double>& percents) {
-  Accuracy out;
-  out.folds = percents.size();
-  for (const double p : percents) out.mean += p / static_cast<double>(percents.size());
-  double squares = 0;
-  for (const double p : percents) squares += (p - out.mean) * (p - out.mean);
-  out.deviation = std::sqrt(squares / static_cast<double>(percents.size()));
-  return out;
+  const auto [mean, deviation] = mean_deviation(percents);
+  return {mean, deviation, percents.size()};
 }
 
 /// The mean over folds, epoch by epoch, as far as every fold has come.

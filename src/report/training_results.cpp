@@ -14,6 +14,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"
+#include "support/statistics.hpp"
 #include "train/metrics.hpp"
 #include "train/recorder.hpp"
 #include "train/run.hpp"
@@ -26,13 +27,8 @@ using train::EpochRecord;
 using Records = std::vector<std::vector<EpochRecord>>;  // by fold
 
 Spread spread(const std::vector<double>& values) {
-  Spread out;
-  out.folds = values.size();
-  for (const double v : values) out.mean += v / static_cast<double>(values.size());
-  double squares = 0;
-  for (const double v : values) squares += (v - out.mean) * (v - out.mean);
-  out.deviation = std::sqrt(squares / static_cast<double>(values.size()));
-  return out;
+  const auto [mean, deviation] = mean_deviation(values);
+  return {mean, deviation, values.size()};
 }
 
 /// The loss is a metric like the others here.

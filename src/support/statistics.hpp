@@ -1,8 +1,17 @@
 #pragma once
-/// What a number of successes says about a probability.
+/// What a number of successes says about a probability; what numbers are on average, and how far apart.
 #include <cstdint>
+#include <span>
 
 namespace tyche {
+
+struct MeanDeviation {
+  double mean = 0;
+  double deviation = 0;  ///< population standard deviation
+};
+/// In two passes: the mean square less the squared mean loses all digits where numbers lie close together. No values:
+/// both 0.
+[[nodiscard]] MeanDeviation mean_deviation(std::span<const double> values);
 
 struct Interval {
   double low = 0;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "nn/model.hpp"
 #include "support/progress.hpp"
+#include "support/statistics.hpp"
 #include "support/version.hpp"
 #include "train/objective.hpp"
 
@@ -25,18 +25,11 @@ std::vector<double> finals(const std::vector<FoldSummary>& folds, std::string_vi
 }
 
 std::optional<double> mean(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
+  return values.empty() ? std::nullopt : std::optional(mean_deviation(values).mean);
 }
 
 std::optional<double> deviation(const std::vector<double>& values) {
-  const std::optional<double> middle = mean(values);
-  if (!middle) return std::nullopt;
-  double sum = 0;
-  for (const double value : values) sum += (value - *middle) * (value - *middle);
-  return std::sqrt(sum / static_cast<double>(values.size()));
+  return values.empty() ? std::nullopt : std::optional(mean_deviation(values).deviation);
 }
 
 std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.2f}", 100 * *share) : "-"; }

@@ -58,7 +58,7 @@ TEST_F(CudaEngine, PpgnHasAPathOfItsOwn) {
   EXPECT_EQ(gpu::ppgn_refuses(toy.job(ppgn)), "");
   EXPECT_THAT(gpu::ppgn_refuses(toy.job(gcn)), HasSubstr("it runs ppgn alone, not gcn"));
   gpu::Options options;
-  options.choice = gpu::Choice::layerwise;
+  options.choice = GpuPath::layerwise;
   try {
     (void)gpu::make_cuda_engine(options)->description(toy.job(ppgn));
     FAIL() << "ppgn layer by layer";
@@ -71,7 +71,7 @@ TEST_F(CudaEngine, SaysWhyAForcedPathCannotRunAJob) {
   const nn::ModelConfig model = tiny_model();
   Toy toy = tiny_toy(model);
   gpu::Options options;
-  options.choice = gpu::Choice::fused;
+  options.choice = GpuPath::fused;
   Stream stream(derive_key(32, Purpose::test));
   toy.add(Graph::from_edges(5000, std::vector<Edge>{{0, 1}}), model, stream);
   try {

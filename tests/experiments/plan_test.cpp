@@ -82,6 +82,15 @@ TEST(TrialKey, IsTheOneThatVersion010Gave) {
                                          "gcn123-5d7eb7c8dbd36404", "ppgn-a1e8677aa74b9ec8"));
 }
 
+TEST(TrialKey, IsTheOneThatVersion020Gave) {
+  const std::filesystem::path old = std::filesystem::path(TYCHE_TEST_DATA) / "v0.2.0";
+  const TemporaryFolder folder;
+  const Plan plan = make_plan({load_experiment(old / "tiny.toml", "paper")}, folder.path(), {.threads = 1});
+  std::vector<std::string> keys;
+  for (const PlannedTrial& trial : plan.trials) keys.push_back(trial.key);
+  EXPECT_THAT(keys, testing::ElementsAre("gin-8cfe458b2d77b2d5", "gcn-4ab22b1fa117e000", "gcn2-9d30ac61757112e1"));
+}
+
 TEST(TrialKey, APpgnWithAnotherReadoutIsNotTheOneOfVersion010) {
   // That one was named after its readout and trained with the maximum.
   train::RunConfig config = train::default_config("ppgn");

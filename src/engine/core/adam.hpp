@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 
 namespace tyche::engine {
 

@@ -10,8 +10,8 @@
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/core/schedule.hpp"
+#include "engine/core/team.hpp"
 #include "engine/core/trial_targets.hpp"
-#include "engine/cpu/team.hpp"
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
 
@@ -20,7 +20,7 @@ namespace tyche::engine {
 namespace {
 
 // The first exception of any thread ends the call, on the thread that made it.
-Crew crew_of(cpu::Team& team, unsigned threads) {
+Crew crew_of(Team& team, unsigned threads) {
   return [&team, threads](std::size_t count, const std::function<void(std::size_t)>& body) {
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
@@ -142,7 +142,7 @@ class TrialLane final : public PlainLane {
 
 void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, const MakeModel& make,
                    unsigned threads) {
-  cpu::TeamPool::run(trials.size(), threads, [&](std::size_t i, cpu::Team& team) {
+  TeamPool::run(trials.size(), threads, [&](std::size_t i, Team& team) {
     train_lane(
         job, trials.subspan(i, 1), i, observer,
         [&] { return std::make_unique<TrialLane>(job, make(), trials[i], crew_of(team, threads)); },
@@ -155,7 +155,7 @@ Logits predict_batches(const Job& job, std::span<const float> parameters, std::s
   Logits logits;
   const std::size_t classes = job.model.classes;
   logits.values.resize(which.size() * classes);
-  cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
+  TeamPool::run(1, threads, [&](std::size_t, Team& team) {
     const auto model = make();
     const std::size_t group = std::min<std::size_t>(model->group(), job.batch);
     for_groups(job, which, inputs_of(draw), group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
@@ -172,7 +172,7 @@ double gradient_batches(const Job& job, std::span<const float> parameters, std::
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
   EpochOutput seen;
-  cpu::TeamPool::run(1, threads, [&](std::size_t, cpu::Team& team) {
+  TeamPool::run(1, threads, [&](std::size_t, Team& team) {
     const auto model = make();
     batch_gradient(job, job.data.targets, *model, parameters, which, inputs_of(draw), crew_of(team, threads),
                    gradient_out, logits_out.values, seen);

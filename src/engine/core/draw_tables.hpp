@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/core/drawn_numbers.hpp"
+#include "engine/core/job.hpp"
 #include "engine/core/path_pool.hpp"
-#include "engine/engine.hpp"
 #include "wl/individualise.hpp"
 
 namespace tyche::engine {

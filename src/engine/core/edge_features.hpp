@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 
 namespace tyche::engine {
 

@@ -14,8 +14,8 @@
 #include <optional>
 #include <span>
 
+#include "engine/core/job.hpp"
 #include "engine/core/randomness.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine {
 

@@ -1,7 +1,7 @@
 #pragma once
 /// The loss of one graph of a job on the CPU: loss.hpp's, or the linear one that the job hands over.
+#include "engine/core/job.hpp"
 #include "engine/core/loss.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine {
 

@@ -17,8 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/job.hpp"
 #include "engine/core/outcome.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine {
 

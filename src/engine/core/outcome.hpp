@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/job.hpp"
 #include "engine/core/loss.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine {
 

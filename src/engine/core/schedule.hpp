@@ -6,7 +6,7 @@
 /// Warm-up: epoch e of the first E has e/E of the rate. Cosine: of the T epochs behind them, number i (from 0) has
 /// (1 + cos(π i / T)) / 2 of it. Plateau: whatever Trial::state says; Loop keeps it up to date, so the epochs of such a
 /// trial run one by one.
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 
 namespace tyche::engine {
 

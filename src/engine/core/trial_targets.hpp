@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/job.hpp"
 #include "engine/core/targets.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine {
 

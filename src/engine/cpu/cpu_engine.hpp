@@ -2,8 +2,8 @@
 /// The fast engine: forward and backward by hand on own vector kernels, graphs a few at a time in cache.
 #include <memory>
 
+#include "engine/core/job.hpp"
 #include "engine/cpu/kernels.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine::cpu {
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "engine/core/draw_tables.hpp"
+#include "engine/core/job.hpp"
 #include "engine/core/message_graph.hpp"
+#include "engine/core/team.hpp"
 #include "engine/cpu/packed_model.hpp"
 #include "engine/cpu/pass.hpp"
-#include "engine/cpu/team.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine::cpu {
 

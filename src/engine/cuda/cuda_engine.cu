@@ -41,8 +41,8 @@ class CudaEngine : public Engine {
 
   [[nodiscard]] std::string description() const override {
     std::string text = "cuda: " + device_;
-    if (options_.choice == Choice::fused) text += ", fused";
-    if (options_.choice == Choice::layerwise) text += ", layer by layer";
+    if (options_.choice == GpuPath::fused) text += ", fused";
+    if (options_.choice == GpuPath::layerwise) text += ", layer by layer";
     return text + (options_.precision == Precision::fp32 ? ", fp32" : ", mixed precision");
   }
   [[nodiscard]] std::string description(const Job& job) const override {
@@ -118,16 +118,16 @@ class CudaEngine : public Engine {
   };
   [[nodiscard]] Chosen choose(const Job& job) const {
     if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
-    if (options_.choice == Choice::by_job && ppgn_refuses(job).empty()) {
+    if (options_.choice == GpuPath::by_job && ppgn_refuses(job).empty()) {
       return {make_ppgn_path(options_.precision, options_.threads), ""};
     }
-    if (options_.choice == Choice::fused && options_.precision == Precision::fp32) {
+    if (options_.choice == GpuPath::fused && options_.precision == Precision::fp32) {
       return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
     }
-    if (options_.choice != Choice::layerwise && options_.precision == Precision::mixed) {
+    if (options_.choice != GpuPath::layerwise && options_.precision == Precision::mixed) {
       const std::string why = fused_refuses(job);
       if (why.empty()) return {make_fused_path(options_.threads), ""};
-      if (options_.choice == Choice::fused) return {nullptr, "the fused path cannot run this: " + why};
+      if (options_.choice == GpuPath::fused) return {nullptr, "the fused path cannot run this: " + why};
     }
     const std::string why = layerwise_refuses(job);
     if (!why.empty()) return {nullptr, "the layer-wise path cannot run this: " + why};

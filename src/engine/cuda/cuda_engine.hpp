@@ -6,17 +6,15 @@
 /// to the observer.
 #include <memory>
 
+#include "engine/core/job.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/runtime/names.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-using Choice = EngineChoice::Path;
-
 struct Options {
   Precision precision = Precision::mixed;
-  Choice choice = Choice::by_job;
+  GpuPath choice = GpuPath::by_job;
   unsigned threads = 0;  ///< that prepare data on the host
   bool cpu_otherwise = false;
 };

@@ -7,21 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/choice.hpp"
+#include "engine/core/job.hpp"
 #include "engine/cuda/runtime/names.hpp"
-#include "engine/engine.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// "NVIDIA H200", or why there is no GPU to use.
-struct DeviceState {
-  bool usable = false;
-  std::string text;
-};
-[[nodiscard]] DeviceState device_state();
-
-/// mixed: half-precision operands, fp32 sums and master weights. fp32: all in fp32.
-using Precision = EngineChoice::Precision;
+using engine::Precision;
 
 class Path {
  public:

@@ -2,7 +2,7 @@
 /// The engine of plain loops: slow, and the measure of the fast ones.
 #include <memory>
 
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 
 namespace tyche::engine::reference {
 

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 #include "engine/sets/set_data.hpp"
 
 namespace tyche::engine::blocks {

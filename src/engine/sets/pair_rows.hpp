@@ -4,7 +4,7 @@
 /// many nodes that looking for classes would take longer than it saves.
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 #include "wl/pair_classes.hpp"
 
 namespace tyche::engine {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/engine.hpp"
+#include "engine/core/job.hpp"
 #include "nn/levels.hpp"
 #include "wl/quotient_cache.hpp"
 

@@ -10,7 +10,6 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cuda/runtime/half.cuh"
 #include "support/error.hpp"
 
 namespace tyche::engine::cuda_emulated::emulation {
@@ -174,7 +173,7 @@ unsigned char* warp_slots() {
   return m.slots.data() + m.current->thread / 32 * 32 * kSlot;
 }
 
-float half_value(Half bits) {
+float half_value(HalfBits bits) {
   static const std::vector<float> table = [] {
     std::vector<float> values(65536);
     for (unsigned h = 0; h < 65536; ++h) {
@@ -193,17 +192,17 @@ float half_value(Half bits) {
   return table[bits];
 }
 
-Half half_bits(float value) {
+HalfBits half_bits(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, 4);
   const unsigned sign = bits >> 16 & 0x8000u;
   const float size = std::fabs(value);
-  if (std::isnan(value)) return static_cast<Half>(sign | 0x7e00u);
-  if (size >= 65520.0f) return static_cast<Half>(sign | 0x7c00u);
-  if (size < 0x1p-14f) return static_cast<Half>(sign | static_cast<unsigned>(std::nearbyint(size * 0x1p24f)));
+  if (std::isnan(value)) return static_cast<HalfBits>(sign | 0x7e00u);
+  if (size >= 65520.0f) return static_cast<HalfBits>(sign | 0x7c00u);
+  if (size < 0x1p-14f) return static_cast<HalfBits>(sign | static_cast<unsigned>(std::nearbyint(size * 0x1p24f)));
   bits &= 0x7fffffffu;
   bits += 0xfffu + (bits >> 13 & 1);  // to nearest, ties to even
-  return static_cast<Half>(sign | ((bits >> 13) - (112u << 10)));
+  return static_cast<HalfBits>(sign | ((bits >> 13) - (112u << 10)));
 }
 
 void copy_later(void* to, const void* from, std::size_t bytes) {

@@ -87,6 +87,11 @@ class Exchange {
   }
 };
 
+/// Half precision by table and by hand: round to nearest even, infinities kept.
+using HalfBits = unsigned short;
+[[nodiscard]] float half_value(HalfBits bits);
+[[nodiscard]] HalfBits half_bits(float value);
+
 /// cp.async: kept until waited for.
 void copy_later(void* to, const void* from, std::size_t bytes);
 void copy_commit();

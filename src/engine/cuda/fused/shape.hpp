@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/job.hpp"
 #include "engine/cuda/fused/args.cuh"
-#include "engine/engine.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 

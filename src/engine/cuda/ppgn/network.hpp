@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "engine/core/adam.hpp"
+#include "engine/core/job.hpp"
 #include "engine/cuda/ppgn/layout.hpp"
 #include "engine/cuda/ppgn/tasks.hpp"
 #include "engine/cuda/runtime/device.hpp"
 #include "engine/cuda/runtime/targets.hpp"
-#include "engine/engine.hpp"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -24,7 +24,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/path.hpp"
 #include "engine/cuda/runtime/names.hpp"
 #include "support/error.hpp"
 

@@ -12,11 +12,6 @@ using Half = unsigned short;
 
 #ifdef TYCHE_CUDA_EMULATED
 
-namespace emulation {
-/// Half precision by table and by hand: round to nearest even, infinities kept.
-[[nodiscard]] float half_value(Half bits);
-[[nodiscard]] Half half_bits(float value);
-}  // namespace emulation
 inline Half to_half(float value) { return emulation::half_bits(value); }
 inline float to_float(Half bits) { return emulation::half_value(bits); }
 inline unsigned pack2(float low, float high) {

@@ -6,3 +6,15 @@
 #else
 #define TYCHE_CUDA_NS cuda
 #endif
+#include <string>
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// "NVIDIA H200", or why there is no GPU to use.
+struct DeviceState {
+  bool usable = false;
+  std::string text;
+};
+[[nodiscard]] DeviceState device_state();
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace tyche::engine::cpu {
+namespace tyche::engine {
 
 /// All `members` threads wait for each other, again and again. They meet every few hundred microseconds, so waiting is
 /// spinning at first; where threads outnumber cores, a waiting one soon gives way.
@@ -102,4 +102,4 @@ class TeamPool {
   std::atomic<bool> failed_{false};
 };
 
-}  // namespace tyche::engine::cpu
+}  // namespace tyche::engine

@@ -1,9 +1,9 @@
-#include "engine/cpu/team.hpp"
+#include "engine/core/team.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace tyche::engine::cpu {
+namespace tyche::engine {
 
 void TeamPool::run(std::size_t count, std::size_t threads, const std::function<void(std::size_t, Team&)>& work) {
   if (count == 0) return;
@@ -74,4 +74,4 @@ void Team::run(std::size_t most, const Body& body) {
 
 bool Team::abandoned() const { return pool_.failed_.load(std::memory_order_relaxed); }
 
-}  // namespace tyche::engine::cpu
+}  // namespace tyche::engine
