@@ -205,7 +205,32 @@ set_tests_properties([=[long]=] PROPERTIES LABELS slow)
         self.assertEqual(run_tests.summary([case]), "0 passed, 1 failed, 0 skipped")
 
 
-class Promises(unittest.TestCase):
+class Promises(Folder):
+    def keep(self, run, **more):
+        clone = os.path.join(self.folder, "clone")
+        self.write("clone/script/do", "echo done")
+        old, promises.FOLDER = promises.FOLDER, self.folder
+        self.addCleanup(setattr, promises, "FOLDER", old)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            outcome = promises.keep("one", {"where": "here", "run": run, **more}, clone)[0]
+        return outcome, said.getvalue(), os.listdir(clone)
+
+    def test_a_promise_is_kept_in_a_copy_of_the_clone(self):
+        self.assertEqual(self.keep("sh script/do >made\ntest -s made"), ("kept", "", ["script"]))
+
+    def test_the_environment_is_empty(self):
+        os.environ["TYCHE_SECRET"] = "yes"
+        self.addCleanup(os.environ.pop, "TYCHE_SECRET")
+        self.assertEqual(self.keep('test -z "${TYCHE_SECRET:-}"')[0], "kept")
+
+    def test_a_command_that_fails_breaks_it_and_its_words_are_seen(self):
+        outcome, said, _ = self.keep("echo because\nfalse\ntrue")
+        self.assertEqual(outcome, "BROKEN: exit code 1")
+        self.assertIn("because", said)
+
+    def test_a_promise_that_takes_too_long_is_broken(self):
+        self.assertRegex(self.keep("sleep 1.2", limit=1)[0], "BROKEN: 1 s, promised 1")
+
     def test_the_list_is_as_its_head_says(self):
         for name, promise in promises.promises().items():
             self.assertIn(promise["where"], ("bare", "here"), name)

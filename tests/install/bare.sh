@@ -45,8 +45,9 @@ bare_root() {
     mkdir -p "$bare$(dirname "$file")"
     cp -L "$file" "$bare$file"
   done
-  # Not where it is outside: a package of Debian's may write its own there.
-  [ ! -f "${NODE_EXTRA_CA_CERTS:-}" ] || cp -L "$NODE_EXTRA_CA_CERTS" "$bare/etc/certificates-outside.crt"
+  # Authorities of this machine's own: Debian's ca-certificates takes them over when it is installed.
+  mkdir -p "$bare/usr/local/share/ca-certificates"
+  cp -L /usr/local/share/ca-certificates/*.crt "$bare/usr/local/share/ca-certificates/" 2>/dev/null || true
   for at in proc dev dev/pts; do
     mount --bind "/$at" "$bare/$at"
     bare_mounted="$bare/$at $bare_mounted"
@@ -57,7 +58,7 @@ bare_root() {
 
 inside() {
   env | sed -n -e 's/^\([a-zA-Z_]*_proxy\|[A-Z_]*_PROXY\|npm_config_[a-z_]*\)=.*/\1/p' >"$bare_kept/names"
-  [ ! -f "$bare/etc/certificates-outside.crt" ] || set -- NODE_EXTRA_CA_CERTS=/etc/certificates-outside.crt "$@"
+  [ -z "${NODE_EXTRA_CA_CERTS:-}" ] || set -- NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt "$@"
   set -- "HOME=$HOME" LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
   while read -r name; do eval "set -- \"\$name=\${$name}\" \"\$@\""; done <"$bare_kept/names"
   chroot "$bare" env -i "$@"
