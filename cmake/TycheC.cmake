@@ -14,12 +14,10 @@ set(exports ${CMAKE_CURRENT_SOURCE_DIR}/cmake/tyche_c.map)
 # Archives are hidden as a whole: what of CaDiCaL and libstdc++ is linked in must not meet another copy in a process.
 target_link_options(tyche_c PRIVATE -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL -Wl,--no-undefined-version
   -Wl,--as-needed)
+tyche_portable(tyche_c)
 if(NOT TYCHE_SANITIZE)
   target_link_options(tyche_c PRIVATE -Wl,-z,defs)
 endif()
-# In a wheel the libraries it needs lie beside it; DT_RPATH, which theirs are looked for by too.
-target_link_options(tyche_c PRIVATE -Wl,--disable-new-dtags)
-set_target_properties(tyche_c PROPERTIES SOVERSION 1 VERSION ${PROJECT_VERSION} LINK_DEPENDS ${exports}
-  BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")
+set_target_properties(tyche_c PROPERTIES SOVERSION 1 VERSION ${PROJECT_VERSION} LINK_DEPENDS ${exports})
 install(TARGETS tyche_c EXPORT tycheTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/tyche.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -1,5 +1,8 @@
 # Manual pages and completion of shells, written by the program itself from the declarations of its commands, and installed
 # where Debian's man, bash, zsh and fish look.
+if(CMAKE_CROSSCOMPILING)
+  return() # the program is not one of this machine's
+endif()
 set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
 add_custom_command(OUTPUT ${manual}/made
   COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:tyche_cli> -DOUT=${manual}

@@ -76,7 +76,7 @@ function(tyche_precompile_cold name)
     tyche_inner(tyche_cold_headers)
     tyche_roomy(tyche_cold_headers)
     tyche_precompile(tyche_cold_headers <nlohmann/json.hpp>)
-    target_link_libraries(tyche_cold_headers PRIVATE ${TYCHE_FMT_TARGET} nlohmann_json::nlohmann_json)
+    target_link_libraries(tyche_cold_headers PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
   endif()
   tyche_inner(${name})
   tyche_precompile_as(${name} tyche_cold_headers)
@@ -131,7 +131,7 @@ endfunction()
 # Objects that go into the program and into libtyche_c.so alike: position-independent, and hidden, so that the compiler
 # may still inline across functions and the shared library shows nothing of them.
 function(tyche_inner name)
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON CUDA_VISIBILITY_PRESET hidden)
 endfunction()
 
@@ -139,9 +139,6 @@ endfunction()
 function(tyche_find_library name)
   cmake_parse_arguments(ARG "" "HEADER" "" ${ARGN})
   string(TOUPPER ${name} upper)
-  if(TYCHE_PORTABLE)
-    set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-  endif()
   find_library(TYCHE_${upper}_LIBRARY ${name})
   find_path(TYCHE_${upper}_INCLUDE ${ARG_HEADER})
   if(NOT TYCHE_${upper}_LIBRARY OR NOT TYCHE_${upper}_INCLUDE)

@@ -1,12 +1,16 @@
-// Highway's run-time dispatcher for x86-64, in the place of libhwy, which Debian ships as a shared library only. What a
-// target asks of the processor is as in Highway 1.0; the compiler's run-time library looks at the processor and at what
-// the operating system saves.
+// Highway's run-time dispatcher, in the place of libhwy, which Debian ships as a shared library only. What a target
+// asks of an x86-64 is as in Highway 1.0; the compiler's run-time library looks at the processor and at what the
+// operating system saves. Every aarch64 has NEON, which is all that is compiled for it (engine/cpu/simd_targets.hpp);
+// Highway asks for AES beside it, which no kernel uses and a Raspberry Pi 4 lacks.
 #include <hwy/targets.h>
 
 namespace hwy {
 
 int64_t SupportedTargets() {
   static const int64_t found = []() -> int64_t {
+#ifdef __aarch64__
+    return HWY_NEON | HWY_EMU128 | HWY_SCALAR;
+#else
     __builtin_cpu_init();
     int64_t targets = HWY_EMU128 | HWY_SCALAR;
     if (!__builtin_cpu_supports("ssse3")) return targets;
@@ -27,6 +31,7 @@ int64_t SupportedTargets() {
       return targets;
     }
     return targets | HWY_AVX3;
+#endif
   }();
   return found;
 }

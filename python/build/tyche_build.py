@@ -1,11 +1,13 @@
 """The build backend (PEP 517) and what script/wheel runs: builds libtyche_c.so and packs the wheel.
 
-    python3 python/build/tyche_build.py dist                        # builds in build-wheel, packs dist/tyche-….whl
+    python3 python/build/tyche_build.py dist                        # builds in build, packs dist/tyche-….whl
     python3 python/build/tyche_build.py dist --library LIB.so       # packs a library that was built elsewhere
+    python3 python/build/tyche_build.py --look FILE...              # do programs and libraries want glibc 2.28 alone?
 
-CMAKE_ARGS names more options for CMake ("-DTYCHE_WITH_CUDA=OFF"), TYCHE_JOBS how many compilers run at a time.
-Beside the library travel the shared libraries it needs that are not glibc's; its RPATH is $ORIGIN, so it finds them. The
-standard library of Python is all that is used here.
+A release build that is in build/ already (script/build, script/demo) only gets what it lacks: the wheel carries the very
+library that the tests of that build test. CMAKE_ARGS names more options for CMake ("-DTYCHE_WITH_CUDA=OFF"), TYCHE_JOBS
+how many compilers run at a time. The library needs nothing but glibc (docs/portable.md), which is looked at before it is
+packed. The standard library of Python is all that is used here.
 """
 from __future__ import annotations
 
@@ -25,19 +27,13 @@ import zipfile
 from typing import Any, Dict, List, Optional
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build-wheel"
-GLIBC = (2, 36)
-PLATFORM = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_x86_64"
-#: What every Linux has: glibc's own libraries, those of g++ (ours is linked with its own; bliss's need is old, and a copy
-#: that travels would stand in the way of modules that want a newer one), and the driver's where there is a GPU.
-SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|libcuda|libstdc\+\+|libgcc_s)\.so|^linux-vdso")
-#: Libraries that get a name of their own, of the same length. threadpoolctl (of scikit-learn) takes whatever begins with
-#: "libblis" for the BLAS library BLIS, and complains of what is missing in it.
-RENAMED = {"libbliss.so.2": "tychebliss.so"}
-#: Debian's packages whose code is in the library or beside it.
-LICENSED = ["libbliss2", "libgmp10", "libexpat1", "libcadical-dev", "libfmt-dev", "libfmt9", "libhwy-dev", "libhwy1", "libstdc++6",
-            "libtomlplusplus-dev", "libtomlplusplus3", "nlohmann-json3-dev", "librandom123-dev",
-            "libboost1.74-dev"]
+#: The newest glibc that a file of the wheel may ask for; cmake/TychePortable.cmake links for it.
+GLIBC = (2, 28)
+#: What every Linux has: glibc's own libraries.
+SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+$")
+#: Debian's packages whose code is in the library.
+LICENSED = ["libbliss-dev", "libgmp-dev", "libexpat1-dev", "libcadical-dev", "libfmt-dev", "libhwy-dev", "libstdc++6",
+            "libtomlplusplus-dev", "nlohmann-json3-dev", "librandom123-dev", "libboost1.74-dev"]
 
 
 def version() -> str:
@@ -56,49 +52,58 @@ def run(*command: Any) -> str:
     return done.stdout
 
 
+def build_folder() -> pathlib.Path:
+    """build/, unless it holds something else than a release build."""
+    cache = ROOT / "build/CMakeCache.txt"
+    if not cache.exists() or re.search(r"^CMAKE_BUILD_TYPE:\w+=Release$", cache.read_text(), re.MULTILINE):
+        return ROOT / "build"
+    return ROOT / "build-wheel"
+
+
 def build() -> pathlib.Path:
-    """The library, with everything in it that Debian has as position-independent code."""
+    """The library, as every release build makes it."""
     missing = [tool for tool in ("cmake", "ninja", "g++", "strip", "readelf") if shutil.which(tool) is None]
     if missing:
         raise SystemExit(f"wheel: building needs {', '.join(missing)}, not found here. On Debian 12 script/setup installs all "
                          "that it needs; elsewhere install a wheel that was built there (script/wheel)")
     jobs = os.environ.get("TYCHE_JOBS", str(len(os.sched_getaffinity(0))))
-    # Debian's static bliss and gmp are not position-independent; expat gets its fixes from whoever packs the wheel.
-    shared = [f"-DTYCHE_{name.upper()}_LIBRARY={run('g++', f'-print-file-name=lib{name}.so').strip()}"
-              for name in ("bliss", "gmp", "expat")]
-    run("cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTYCHE_PORTABLE=ON",
-        "-DTYCHE_WITH_MPI=OFF", "-DTYCHE_BUILD_TESTS=OFF", "-DTYCHE_BUILD_BENCH=OFF", *shared,
-        *shlex.split(os.environ.get("CMAKE_ARGS", "")))
-    run("cmake", "--build", BUILD, "-j", jobs, "--target", "tyche_c")
-    return BUILD / "libtyche_c.so"
+    folder = build_folder()
+    options = shlex.split(os.environ.get("CMAKE_ARGS", ""))
+    if (folder / "build.ninja").exists():
+        run("cmake", *options, folder)
+    else:
+        run("cmake", "--preset", "demo", "-B", folder, *options)
+    run("cmake", "--build", folder, "-j", jobs, "--target", "tyche_c")
+    return folder / "libtyche_c.so"
 
 
-def needed(library: pathlib.Path) -> Dict[str, pathlib.Path]:
-    """The shared libraries that one needs and that a machine may lack, by name."""
-    out: Dict[str, pathlib.Path] = {}
-    for line in run("ldd", library).splitlines():
-        found = re.match(r"\s*(\S+)(?: => (\S+))?", line)
-        if not found or SYSTEM.match(pathlib.Path(found.group(1)).name):
-            continue
-        if found.group(2) in (None, "not"):
-            raise SystemExit(f"wheel: {library} needs {found.group(1)}, which is not here")
-        out[found.group(1)] = pathlib.Path(found.group(2)).resolve()
-    return out
+def machine(library: pathlib.Path) -> str:
+    """The processor that a file is for, in the words of a wheel's name."""
+    found = re.search(r"Machine: +(.+)", run("readelf", "--file-header", library))
+    for name, word in (("X86-64", "x86_64"), ("AArch64", "aarch64")):
+        if found and name in found.group(1):
+            return word
+    raise SystemExit(f"wheel: {library} is for {found.group(1) if found else 'no processor'}, known are x86-64 and AArch64")
 
 
-def renamed(content: bytes) -> bytes:
-    """An ELF file that calls itself, and what it needs, by the names of RENAMED."""
-    for old, new in RENAMED.items():
-        assert len(old) == len(new)
-        content = content.replace(b"\0" + old.encode() + b"\0", b"\0" + new.encode() + b"\0")
-    return content
+def check_travels(path: pathlib.Path) -> str:
+    """The newest glibc that a program or library asks for; stops where it is too new, or where more is needed than glibc."""
+    dynamic = run("readelf", "--dynamic", "--wide", path)
+    foreign = [name for name in re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic) if not SYSTEM.match(name)]
+    if foreign:
+        raise SystemExit(f"portable: {path} wants {', '.join(foreign)}, which another machine may not have")
+    if re.search(r"\((RPATH|RUNPATH)\)", dynamic):
+        raise SystemExit(f"portable: {path} looks for libraries in folders of this machine (RUNPATH)")
+    symbols = {symbol: tuple(map(int, version.split("."))) for symbol, version in
+               re.findall(r"(\S+)@GLIBC_([0-9.]+)", run("readelf", "--dyn-syms", "--wide", path))}
+    newer = sorted(symbol for symbol, version in symbols.items() if version > GLIBC)
+    if newer:
+        raise SystemExit(f"portable: {path} wants a newer glibc than {GLIBC[0]}.{GLIBC[1]}: {', '.join(newer)}")
+    return ".".join(map(str, max(symbols.values(), default=(0, 0))))
 
 
-def check_glibc(library: pathlib.Path) -> None:
-    versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("readelf", "--dyn-syms", "--wide", library))
-    newest = max(((int(a), int(b)) for a, b in versions), default=(0, 0))
-    if newest > GLIBC:
-        raise SystemExit(f"wheel: {library.name} wants glibc {newest[0]}.{newest[1]}, newer than {GLIBC[0]}.{GLIBC[1]}")
+def platform(word: str) -> str:
+    return f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{word}"
 
 
 def metadata_text() -> str:
@@ -108,8 +113,8 @@ def metadata_text() -> str:
             + (ROOT / "docs/python.md").read_text(encoding="utf-8"))
 
 
-def wheel_text() -> str:
-    return f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{PLATFORM}\n"
+def wheel_text(word: str) -> str:
+    return f"Wheel-Version: 1.0\nGenerator: tyche\nRoot-Is-Purelib: false\nTag: py3-none-{platform(word)}\n"
 
 
 def licences() -> Dict[str, bytes]:
@@ -122,27 +127,24 @@ def licences() -> Dict[str, bytes]:
 
 
 def pack(library: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Packs the wheel: the module, the library, what it needs, licences."""
+    """Packs the wheel: the module, the library, licences."""
+    word = machine(library)
     info = f"tyche-{version()}.dist-info"
-    name = f"tyche-{version()}-py3-none-{PLATFORM}.whl"
+    name = f"tyche-{version()}-py3-none-{platform(word)}.whl"
     files: Dict[str, bytes] = {}
     for path in sorted((ROOT / "python/tyche").glob("*")):
         if path.suffix in (".py", ".typed"):
             files[f"tyche/{path.name}"] = path.read_bytes()
     with tempfile.TemporaryDirectory() as scratch:
-        for soname, origin in {"libtyche_c.so": library.resolve(), **needed(library)}.items():
-            copy = pathlib.Path(scratch) / soname
-            shutil.copy(origin, copy)
-            run("strip", "--strip-unneeded", copy)
-            check_glibc(copy)
-            copy.write_bytes(renamed(copy.read_bytes()))
-            if any(f"[{old}]" in run("readelf", "--dynamic", copy) for old in RENAMED):
-                raise SystemExit(f"wheel: {soname} still names one of {', '.join(RENAMED)}")
-            files[f"tyche/_lib/{RENAMED.get(soname, soname)}"] = copy.read_bytes()
+        copy = pathlib.Path(scratch) / "libtyche_c.so"
+        shutil.copy(library.resolve(), copy)
+        run("strip" if word == os.uname().machine else f"{word}-linux-gnu-strip", "--strip-unneeded", copy)
+        check_travels(copy)
+        files["tyche/_lib/libtyche_c.so"] = copy.read_bytes()
     for licence, text in licences().items():
         files[f"{info}/licenses/{licence}"] = text
     files[f"{info}/METADATA"] = metadata_text().encode()
-    files[f"{info}/WHEEL"] = wheel_text().encode()
+    files[f"{info}/WHEEL"] = wheel_text(word).encode()
     record = []
     for path_in, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -174,7 +176,7 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: O
     folder = pathlib.Path(metadata_directory) / name
     folder.mkdir()
     (folder / "METADATA").write_text(metadata_text(), encoding="utf-8")
-    (folder / "WHEEL").write_text(wheel_text())
+    (folder / "WHEEL").write_text(wheel_text(os.uname().machine))
     return name
 
 
@@ -195,9 +197,16 @@ def build_sdist(sdist_directory: str, config_settings: Optional[Dict[str, Any]] 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("folder", type=pathlib.Path, help="where the wheel goes")
+    words.add_argument("folder", type=pathlib.Path, nargs="?", help="where the wheel goes")
     words.add_argument("--library", type=pathlib.Path, help="a libtyche_c.so that was built elsewhere")
+    words.add_argument("--look", type=pathlib.Path, nargs="+", metavar="FILE", help="only look at programs and libraries")
     call = words.parse_args()
+    for path in call.look or []:
+        print(f"portable: {path} wants glibc {check_travels(path)} and nothing else")
+    if call.look:
+        return
+    if call.folder is None:
+        words.error("the following arguments are required: folder")
     wheel = pack(call.library or build(), call.folder)
     print(f"{wheel} ({wheel.stat().st_size / 1e6:.1f} MB)")
 
