@@ -20,7 +20,7 @@ KINDS = {
     "built": PROSE + BOOKS,  # what is compiled, tests too, and what compiles it
     # The program alone: what fuzzing, faults and clang-tidy look at, and what calls them.
     "program": ["src", "include", "cmake", "experiments", "fuzz", "web", "CMakeLists.txt", "CMakePresets.json", ".clang-tidy",
-                "tests/data/fuzz", "tests/faults", "tests/gates", "script/gate", "script/lint", "script/build", "script/faults"],
+                "tests/data/fuzz", "tests/faults", "tests/gates/planted", "script/gate", "script/lint", "script/build", "script/faults"],
 }
 
 
