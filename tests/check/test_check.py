@@ -205,6 +205,29 @@ set_tests_properties([=[long]=] PROPERTIES LABELS slow)
         self.assertEqual(run_tests.summary([case]), "0 passed, 1 failed, 0 skipped")
 
 
+class Builds(unittest.TestCase):
+    """script/build without a terminal: a few lines of progress, and all that compilers say."""
+
+    def build(self, steps, end):
+        words = f"""set -eu
+eval "$(sed -n '/^build() {{/,/^}}/p' script/build)"
+ninja() {{ for i in $(seq 1 {steps}); do echo "[$i/{steps}] Building CXX object x$i.o"; done; {end}; }}
+build ninja"""
+        return subprocess.run(["sh", "-c", words], cwd=tree.ROOT, stdout=subprocess.PIPE, text=True, check=False)
+
+    def test_hundreds_of_steps_are_ten_lines(self):
+        done = self.build(345, "true")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 10))
+        self.assertEqual(done.stdout.splitlines()[-1], "build: 345 of 345 steps")
+
+    def test_a_failure_is_seen_and_passed_on(self):
+        done = self.build(3, "echo 'x.cpp:3: error: no'; printf %0500d 7; echo; return 3")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("x.cpp:3: error: no\n", done.stdout)
+        self.assertIn("7\n", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 160)
+
+
 class Promises(Folder):
     def keep(self, run, **more):
         clone = os.path.join(self.folder, "clone")
