@@ -40,7 +40,7 @@ bare_root() {
     : >"$bare/etc/apt/sources.list"
   fi
   mkdir -p "$bare/usr/etc"
-  for file in /etc/resolv.conf /etc/hosts /etc/npmrc /usr/etc/npmrc "$HOME/.npmrc"; do
+  for file in /etc/resolv.conf /etc/hosts /etc/npmrc /usr/etc/npmrc; do
     [ -f "$file" ] || continue
     mkdir -p "$bare$(dirname "$file")"
     cp -L "$file" "$bare$file"
