@@ -5,8 +5,8 @@
     python3 python/build/tyche_build.py --look FILE...              # do programs and libraries want glibc 2.28 alone?
 
 A release build that is in build/ already (script/build, script/demo) only gets what it lacks: the wheel carries the very
-library that the tests of that build test. CMAKE_ARGS names more options for CMake ("-DTYCHE_WITH_CUDA=OFF"), TYCHE_JOBS
-how many compilers run at a time. The library needs nothing but glibc (docs/portable.md), which is looked at before it is
+library that the tests of that build test. A new one has the GPU engine where a GPU answers and nvcc is found. CMAKE_ARGS
+names more options for CMake ("-DTYCHE_WITH_CUDA=ON"), TYCHE_JOBS how many compilers run at a time. The library needs nothing but glibc (docs/portable.md), which is looked at before it is
 packed. The standard library of Python is all that is used here.
 """
 from __future__ import annotations
@@ -60,6 +60,12 @@ def build_folder() -> pathlib.Path:
     return ROOT / "build-wheel"
 
 
+def gpu_answers() -> bool:
+    """Whether the GPU engine would be of use here, as script/build asks."""
+    found = shutil.which("nvidia-smi")
+    return found is not None and subprocess.run([found, "-L"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 def build() -> pathlib.Path:
     """The library, as every release build makes it."""
     missing = [tool for tool in ("cmake", "ninja", "g++", "strip", "readelf") if shutil.which(tool) is None]
@@ -72,7 +78,7 @@ def build() -> pathlib.Path:
     if (folder / "build.ninja").exists():
         run("cmake", *options, folder)
     else:
-        run("cmake", "--preset", "demo", "-B", folder, *options)
+        run("cmake", "--preset", "demo", "-B", folder, f"-DTYCHE_WITH_CUDA={'ON' if gpu_answers() else 'OFF'}", *options)
     run("cmake", "--build", folder, "-j", jobs, "--target", "tyche_c")
     return folder / "libtyche_c.so"
 

@@ -51,7 +51,8 @@ def parts(fuzz, fast):
              {f"fuzz {fuzz}": f"{PYTHON} tests/check/fuzz.py --inputs {fuzz} --state {{results}}/fuzz.count --key {{key}}"}),
         Part("faults", "program", 60, {name: f"script/faults {faults} --seed {{seed}} --only {name}"
                                        for name in ("kills", "disk", "errors", "flips", "two")}, True),
-        Part("planted", "program", 10, {name: f"tests/gates/planted {name}" for name in ("format", "tidy", "leak", "race", "crash")}),
+        Part("planted", "program", 15, {name: f"tests/gates/planted {name}"
+                                        for name in ("format", "tidy", "leak", "race", "crash", "wheel", "glibc")}),
         Part("promises", "tree", 60, {"promises": f"{PYTHON} tests/check/promises.py --state {{results}}/promises.kept"}),
     ] + ([Part("mutants", "code", 60, {"mutants": "tests/gates/mutants"})]
          if os.path.exists(os.path.join(ROOT, "tests/gates/mutants")) else [])

@@ -1,14 +1,16 @@
 #!/bin/sh
 # older.sh FILE...: programs and wheels in a bare Debian 11 (debootstrap, minbase; glibc 2.31, Python 3.9): run, and installed
-# and used. Needs root and Debian's packages. TYCHE_OLD_ROOT=FOLDER keeps the bare root there and uses it again.
+# and used. Needs root and Debian's packages. The bare root is kept in build-check/older, or TYCHE_OLD_ROOT.
 set -eu
 [ $# -gt 0 ] || { echo "usage: older.sh FILE..." >&2; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "older: chroot needs root" >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "older: debootstrap is missing (apt-get install debootstrap)" >&2; exit 2; }
 work="$(mktemp -d)"
-root="${TYCHE_OLD_ROOT:-$work/root}"
+root="${TYCHE_OLD_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)/build-check/older}"
 trap 'rm -rf "$work"' EXIT
 if [ ! -e "$root/complete" ]; then
+  rm -rf "$root"
+  mkdir -p "$root"
   mirror="$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)"
   debootstrap --variant=minbase --include=python3-minimal,python3-numpy,python3-venv,python3-pip bullseye "$root" \
     "${mirror:-http://deb.debian.org/debian}" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
