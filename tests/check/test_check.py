@@ -119,6 +119,14 @@ class Parts(Folder):
         self.run_part(self.steps(), key="other")
         self.assertEqual(self.count("one"), 2)
 
+    def test_what_was_run_on_another_tree_is_not_of_this_one(self):
+        _, _, book = self.run_part(self.steps())
+        self.assertIn("| yes |", list(check.table([book], {"tree": "k"}))[4])
+        book.turn("other", "other", self.folder)
+        lines = list(check.table([book], {"tree": "other"}))
+        self.assertIn("0 of 1 parts have passed", lines[0])
+        self.assertIn("| no |", lines[4])
+
     def test_a_part_that_is_named_runs_though_it_passed(self):
         self.run_part(self.steps())
         self.run_part(self.steps(), named=True)
