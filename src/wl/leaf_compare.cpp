@@ -12,8 +12,6 @@
 namespace tyche::wl {
 namespace {
 
-constexpr std::size_t kMostKept = 1024;  // leaves of the second graph that are remembered
-
 /// A hash of the quotient of a stable colouring: unequal ones are of different quotients. Neighbours enter as a sum, so
 /// nothing is sorted.
 std::uint64_t quotient_hash(const Graph& graph, const RankRefiner::State& colouring) {
@@ -58,17 +56,11 @@ class LeafSearch {
   /// Whether it is there; nothing where the work was spent before that was known.
   std::optional<bool> found() {
     if (!leaf_) return std::nullopt;
-    const std::size_t back = look();
-    if (back == kFound) return true;
-    if (back == kSpent) return std::nullopt;
-    return false;
+    return look(0);
   }
   [[nodiscard]] std::uint64_t places() const { return places_; }
 
  private:
-  static constexpr std::size_t kFound = static_cast<std::size_t>(-1);
-  static constexpr std::size_t kSpent = static_cast<std::size_t>(-2);
-
   bool pay() {
     if (work_left_ < cost_) return false;
     work_left_ -= cost_;
@@ -76,38 +68,23 @@ class LeafSearch {
     return true;
   }
 
-  /// The length of the way at which to go on (no more than the way's own), kFound or kSpent.
-  std::size_t look() {
+  /// Whether the leaf is at this place or behind it.
+  std::optional<bool> look(std::size_t depth) {
     if (interrupted()) throw Interrupted("stopped while leaves were compared");
-    if (!pay()) return kSpent;
-    const std::size_t depth = way_.size();
-    if (depth >= wanted_.size() || quotient_hash(*b_, walker_.colouring()) != wanted_[depth]) return depth;
-    if (walker_.discrete()) return look_at_leaf();
+    if (!pay()) return std::nullopt;
+    if (depth >= wanted_.size() || quotient_hash(*b_, walker_.colouring()) != wanted_[depth]) return false;
+    // The quotient of a leaf is the whole graph: but for a collision of hashes this leaf is the wanted one. (So there
+    // is nothing to learn from equal leaves, as programs do that look for automorphisms: none but this is looked at.)
+    if (walker_.discrete()) return leaf_here(*b_, walker_) == *leaf_;
     const std::vector<Node> members = walker_.members();
     const PathWalker::Place here = walker_.place();
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (i != 0) walker_.go_to(here);
-      way_.push_back(members[i]);
       walker_.step(members[i]);
-      const std::size_t back = look();
-      way_.pop_back();
-      if (back == kFound || back == kSpent || back < depth) return back;
+      const std::optional<bool> seen = look(depth + 1);
+      if (seen != false) return seen;
     }
-    return depth;
-  }
-
-  // An equal leaf found before parts from this way at some place; all of this side of it is the image of the other
-  // side, which was searched in full.
-  std::size_t look_at_leaf() {
-    LeafGraph leaf = leaf_here(*b_, walker_);
-    if (leaf == *leaf_) return kFound;
-    const auto known = kept_.find(leaf);
-    if (known == kept_.end()) {
-      if (kept_.size() < kMostKept) kept_.emplace(std::move(leaf), way_);
-      return way_.size();
-    }
-    const auto parts = std::mismatch(way_.begin(), way_.end(), known->second.begin(), known->second.end());
-    return static_cast<std::size_t>(parts.first - way_.begin());
+    return false;
   }
 
   const Graph* b_;
@@ -117,8 +94,6 @@ class LeafSearch {
   std::uint64_t places_ = 0;
   std::vector<std::uint64_t> wanted_;  // quotients on the way to leaf_
   std::optional<LeafGraph> leaf_;
-  std::vector<Node> way_;
-  std::unordered_map<LeafGraph, std::vector<Node>, LeafGraphHash> kept_;
 };
 
 // Both trees in full, to a depth; nothing where one is too large.

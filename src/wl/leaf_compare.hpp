@@ -4,11 +4,9 @@
 ///   compare_leaves(rook, shrikhande).verdict          // LeafVerdict::different
 ///
 /// Two graphs have a leaf in common if and only if they are isomorphic, and then every leaf of one is a leaf of the
-/// other. So instead of both trees it is enough to look for one leaf of the first graph in the tree of the second:
-/// - a place whose quotient differs from that at the same depth of the way to the wanted leaf is left;
-/// - where a leaf of the second graph equals one found before, an automorphism takes the branch of that one, which did
-///   not have the wanted leaf, to this one: the search goes back to where the two ways part.
-/// Neither leaves out a leaf that could be the wanted one, so a search that ends is a proof.
+/// other. So instead of both trees it is enough to look for one leaf of the first graph in the tree of the second,
+/// leaving every place whose quotient differs from that at the same depth of the way to the wanted leaf. No leaf that
+/// could be the wanted one is left out, so a search that ends is a proof.
 #include <cstdint>
 #include <string_view>
 

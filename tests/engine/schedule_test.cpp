@@ -90,6 +90,32 @@ TEST(Schedule, ATrialsPlateauFollowsTheTrainingLossBehindTheWarmUp) {
   EXPECT_EQ(learning_rate(job, trial, 6), 0.05);
 }
 
+TEST(Schedule, WithAValidationPartAPlateauFollowsItsLossAndNoOther) {
+  Job job = job_with(ScheduleKind::plateau, 20);
+  job.schedule.patience = 1;
+  job.schedule.plateau_factor = 0.5;
+  const auto rate_after = [&](const std::vector<double>& train, const std::vector<double>& validation) {
+    Trial trial;
+    trial.learning_rate = 0.1;
+    trial.validation = 3;
+    for (std::uint32_t epoch = 1; epoch <= train.size(); ++epoch) {
+      EpochResult result;
+      result.epoch = epoch;
+      result.train_loss = train[epoch - 1];
+      result.evaluated = !std::isnan(validation[epoch - 1]);
+      if (result.evaluated) result.metrics.set("validation_loss", validation[epoch - 1]);
+      follow(job, trial, result);
+    }
+    return learning_rate(job, trial, static_cast<std::uint32_t>(train.size()) + 1);
+  };
+  const std::vector<double> falls = {4, 3, 2, 1}, stays = {1, 1, 1, 1};
+  EXPECT_EQ(rate_after(falls, stays), 0.05) << "training still learns, validation does not";
+  EXPECT_EQ(rate_after(stays, falls), 0.1);
+  const double none = std::nan("");  // epochs that are not evaluated are none that were not better
+  EXPECT_EQ(rate_after({1, 1, 1, 1, 1, 1, 1}, {1, none, none, 1, none, none, none}), 0.1);
+  EXPECT_EQ(rate_after({1, 1, 1, 1, 1, 1, 1}, {1, none, none, 1, none, none, 1}), 0.05);
+}
+
 TEST(Schedule, ValuesThatMakeNoSenseAreRefusedByName) {
   const auto message = [](Optimiser optimiser, Schedule schedule, std::uint32_t epochs) -> std::string {
     try {
