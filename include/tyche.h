@@ -67,8 +67,8 @@ TYCHE_API int64_t tyche_error_graph(void);
 /* Asks all calls under way, in whichever thread, to end with TYCHE_STOPPED as soon as they can. May be called from a
  * signal handler. Calls that begin after the last of them has ended are not touched. */
 TYCHE_API void tyche_interrupt(void);
-/* Devices, and the options of training: {"engines": [...], "gpu": {...}, "train": [{"name", "help", "default"}, ...]}.
- */
+/* Devices, and the options of training: {"engines": [...], "gpu": {...}, "train": [{"name", "also", "help",
+ * "default"}, ...]}; "also" are other names that are taken for it. */
 TYCHE_API tyche_status tyche_about(tyche_handle* out);
 
 /* ---- of all handles */
@@ -203,7 +203,7 @@ TYCHE_API tyche_status tyche_random_columns(tyche_handle set, const char* option
 typedef int32_t (*tyche_epoch)(void* user, const char* epoch);
 
 /* `tyche train` on a set with labels or real targets. `options`: those of `tyche train` but for data, out, format, clean,
- * resume, json, quiet.
+ * resume, json, quiet; `split` may be the JSON of a split itself.
  * `folder`: where the run is kept, as the program keeps it, or NULL: nowhere. `epoch` may be NULL. Says {"summary",
  * "config", "folds": [{"fold", "epochs": [...]}], "notes", "stopped"}. */
 TYCHE_API tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch,
@@ -212,9 +212,12 @@ TYCHE_API tyche_status tyche_train(tyche_handle set, const char* options, const 
 TYCHE_API tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyche_handle* out);
 
 /* A checkpoint (safetensors). A model says {"config", "fold", "epoch", "labels", "parameters", "layout": [{"name",
- * "shape", "offset"}]}; array parameters: float32. */
+ * "shape", "offset"}], "options" (those of training that would ask for it), "memo"}; array parameters: float32. */
 TYCHE_API tyche_status tyche_model_read(const char* path, tyche_handle* out);
 TYCHE_API tyche_status tyche_model_write(tyche_handle model, const char* path);
+/* With something beside it: `memo` is a JSON object of texts, which the file keeps and a model that is read from it says
+ * again under "memo" (NULL: the model's own). */
+TYCHE_API tyche_status tyche_model_write_with(tyche_handle model, const char* path, const char* memo);
 /* `tyche predict`. `options`: draws (1), seed, device and its kin. Arrays labels: int32, graphs; probabilities and
  * deviations (over draws): float64, graphs x classes; logits: float32, graphs x classes. Of a model of real targets
  * instead values and deviations: float64, graphs x targets, in the targets' unit. */

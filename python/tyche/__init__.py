@@ -17,10 +17,11 @@ from . import datasets, theory
 from ._convert import (as_graph, as_set, from_edges, from_graph6, from_networkx, from_pyg, from_scipy, to_graph6,
                        to_networkx, to_pyg, to_scipy)
 from ._display import Pair, pair
-from ._errors import Error, InputError, InternalError, IoError
-from ._estimators import GraphClassifier, GraphRegressor, NotFittedError, about
+from ._errors import Error, InputError, InternalError, IoError, UnknownOptionError
+from ._estimators import GraphClassifier, GraphRegressor, NotFittedError
 from ._graphs import Graph, GraphSet
 from ._library import version as _version
+from ._options import about
 from ._results import Distinguished, distinguish, report
 from ._tests import (Certificate, Comparison, Inspection, certify, colours, individualise, inspect, random_columns,
                      wl)
@@ -30,7 +31,8 @@ __version__ = _version()
 
 __all__ = [
     "Certificate", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
-    "InputError", "Inspection", "InternalError", "IoError", "Model", "NotFittedError", "Pair", "Predictions", "TrainResult", "about", "as_graph",
+    "InputError", "Inspection", "InternalError", "IoError", "Model", "NotFittedError", "Pair", "Predictions", "TrainResult",
+    "UnknownOptionError", "about", "as_graph",
     "as_set", "certify", "colours", "datasets", "distinguish", "from_edges", "from_graph6", "from_networkx", "from_pyg",
     "from_scipy", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
     "to_scipy", "train", "wl",

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class _Parts(NamedTuple):
     edge_attributes: Optional[NDArray[Any]] = None
     label: Optional[int] = None
     target: Optional[NDArray[Any]] = None
+    columns: Tuple[Optional[Tuple[str, ...]], ...] = (None, None)  # what attributes of nodes, of edges were called
 
     def doubled(self) -> "_Parts":
         """With every edge both ways."""
@@ -38,6 +39,27 @@ class _Parts(NamedTuple):
         twice = lambda a: None if a is None else np.concatenate([a, a])  # noqa: E731
         return self._replace(ends=np.concatenate([self.ends, self.ends[::-1]], axis=1), both_ways=True,
                              edge_labels=twice(self.edge_labels), edge_attributes=twice(self.edge_attributes))
+
+
+class _How(NamedTuple):
+    """How graphs of others are read."""
+
+    ignore: FrozenSet[str] = frozenset()
+    floats: bool = False  # whole numbers that could be categories are numbers
+    types: str = "type"
+    edge_labels: str = "label"
+    all_of_it: bool = True  # what cannot be kept is an error
+
+
+def _how(ignore: Union[str, Iterable[str]] = (), columns: Optional[str] = None, types: str = "type",
+         edge_labels: str = "label") -> _How:
+    if columns not in (None, "floats"):
+        raise InputError(f"columns: expected 'floats' or None, found {columns!r}")
+    return _How(frozenset([ignore] if isinstance(ignore, str) else ignore), columns == "floats", types, edge_labels)
+
+
+def _cannot_keep(name: str, what: str) -> InputError:
+    return InputError(f"{name!r} {what}; ignore=({name!r},) leaves it out")
 
 
 def _whole(array: NDArray[Any]) -> bool:
@@ -84,25 +106,69 @@ def _parts_of_graph(g: Graph) -> _Parts:
                   g.target)
 
 
-def _parts_of_networkx(g: Any) -> _Parts:
+def _table(rows: List[Dict[str, Any]], taken: FrozenSet[str], how: _How, whose: str) -> Tuple[Any, Tuple[str, ...]]:
+    """The attributes that nodes or edges of NetworkX have beside those `taken`, as columns by their names' order."""
+    names = sorted({name for row in rows for name in row} - taken - how.ignore, key=str)
+    columns = []
+    for name in names:
+        there = sum(name in row for row in rows)
+        if there < len(rows):
+            raise _cannot_keep(name, f"is on {there} of {len(rows)} {whose}; expected it on all of them, or on none")
+        if whose == "nodes" and name in ("y", "target", "label"):
+            raise _cannot_keep(name, "is of each node, and networks here learn of whole graphs")
+        try:
+            column = _rows([row[name] for row in rows], str(name))
+        except InputError as error:
+            raise InputError(f"{whose} have {error}; ignore=({name!r},) leaves it out") from None
+        if _whole(column) and column.dtype.kind != "b" and not how.floats:
+            means = f"types={name!r}" if whose == "nodes" else f"edge_labels={name!r}"
+            raise _cannot_keep(name, f"of {whose} is a whole number, which could be a category or a quantity: {means} makes "
+                                     "it the one category that there can be, columns='floats' keeps all as numbers")
+        columns.append(column)
+    return (np.concatenate(columns, axis=1).astype(np.float32), tuple(map(str, names))) if columns else (None, ())
+
+
+def _of_graph(values: Dict[str, Any], how: _How) -> Tuple[Optional[int], Optional[NDArray[Any]]]:
+    """Label and real targets of a graph of NetworkX; its other attributes may be words alone."""
+    label, target = values.get("label"), values.get("target")
+    if label is None and values.get("y") is not None:
+        y = numbers(values["y"], "y").reshape(-1)
+        label, target = (y[0], target) if y.size == 1 and _whole(y) else (None, y)
+    for name in sorted(set(values) - {"label", "y", "target"} - how.ignore, key=str):
+        try:
+            numeric = numbers(values[name], "").size > 0
+        except InputError:
+            numeric = False
+        if numeric:
+            raise _cannot_keep(name, "is a number of the graph; what is to be learned of it is 'label', 'target' or 'y'")
+    return (None if label is None else _label(label),
+            None if target is None else numbers(target, "target").astype(np.float32).reshape(-1))
+
+
+def _parts_of_networkx(g: Any, how: _How = _How()) -> _Parts:
     if g.is_directed() or g.is_multigraph():
         raise InputError("a directed graph or a multigraph; expected a networkx.Graph (to_undirected() makes one)")
     place = {node: i for i, node in enumerate(g.nodes)}
     ends = np.array([[place[u], place[v]] for u, v in g.edges], dtype=np.int64).reshape(-1, 2).T
-    types = [data.get("type") for _, data in g.nodes(data=True)]
-    labels = [data.get("label") for _, _, data in g.edges(data=True)]
+    of_nodes = [data for _, data in g.nodes(data=True)]
+    of_edges = [data for _, _, data in g.edges(data=True)]
+    types = [data.get(how.types) for data in of_nodes]
+    labels = [data.get(how.edge_labels) for data in of_edges]
     some = [t is not None for t in types]
     if any(some) and not all(some):
-        raise InputError(f"{sum(some)} of {len(types)} nodes have a 'type'; expected one on all of them, or on none")
+        raise InputError(f"{sum(some)} of {len(types)} nodes have a {how.types!r}; expected one on all of them, or on none")
     some_labels = any(label is not None for label in labels)
-    label = g.graph.get("label", g.graph.get("y"))
+    attributes, names = _table(of_nodes, frozenset({how.types}), how, "nodes")
+    edge_attributes, edge_names = _table(of_edges, frozenset({how.edge_labels}), how, "edges")
+    label, target = _of_graph({key: value for key, value in g.graph.items() if key not in how.ignore}, how)
     return _Parts(len(place), ends, False,
-                  types=_types(types) if any(some) else None,
+                  types=_types(types) if any(some) else None, attributes=attributes,
                   edge_labels=_edge_labels([0 if own is None else own for own in labels]) if some_labels else None,
-                  label=None if label is None else _label(label))
+                  edge_attributes=edge_attributes, label=label, target=target,
+                  columns=(names if of_nodes else None, edge_names if of_edges else None))
 
 
-def _parts_of_scipy(matrix: Any) -> _Parts:
+def _parts_of_scipy(matrix: Any, how: _How = _How()) -> _Parts:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"expected a square adjacency matrix, found the shape {matrix.shape}")
     coo = matrix.tocoo()
@@ -112,12 +178,54 @@ def _parts_of_scipy(matrix: Any) -> _Parts:
     there = numbers(coo.data, "entries") != 0
     if coo.data.dtype.kind == "f" and np.isnan(coo.data).any():
         raise InputError("expected a number in every entry of an adjacency matrix, found nan")
-    return _Parts(int(matrix.shape[0]), np.stack([coo.row[there], coo.col[there]]).astype(np.int64), True)
+    ends, entries = np.stack([coo.row[there], coo.col[there]]).astype(np.int64), coo.data[there]
+    weights = None
+    if entries.size and (entries != entries[0]).any() and "weight" not in how.ignore:
+        if not how.floats:
+            raise InputError("entries of the matrix differ, so they say more than that there is an edge: columns='floats' "
+                             "keeps them as attributes of edges, ignore=('weight',) leaves them out")
+        weights = entries.astype(np.float32).reshape(-1, 1)
+    return _Parts(int(matrix.shape[0]), ends, True, edge_attributes=weights)
 
 
-def _parts_of_pyg(data: Any) -> _Parts:
-    """Anything with edge_index and, where they are there, x, edge_attr, y and num_nodes."""
-    get: Callable[[str], Any] = lambda name: getattr(data, name, None)  # noqa: E731
+#: What is read of PyTorch Geometric's Data, or says nothing of the graph.
+_OF_PYG = frozenset({"edge_index", "x", "edge_attr", "edge_weight", "y", "num_nodes", "tyche_types", "tyche_id",
+                     "tyche_edge_labels", "tyche_target", "batch", "ptr"})
+
+
+def _names_of_pyg(data: Any) -> List[str]:
+    """The attributes that were given to it."""
+    keys = getattr(data, "keys", None)
+    if keys is None:
+        return [name for name in vars(data) if not name.startswith("_")] if hasattr(data, "__dict__") else []
+    return list(keys() if callable(keys) else keys)
+
+
+def _categories(rows: NDArray[Any], name: str, how: _How) -> Tuple[Any, Any]:
+    """One column of whole numbers is a category, other numbers are attributes: one of the two, and None."""
+    if not _whole(rows) or rows.dtype.kind == "b":
+        return None, rows
+    if rows.shape[1] == 1:
+        return rows[:, 0], None
+    if how.all_of_it and not how.floats:
+        raise _cannot_keep(name, f"has {rows.shape[1]} columns of whole numbers, categories it seems, and there can be one "
+                                 f"such column: {name} = {name}[:, :1] keeps the first, columns='floats' all as numbers")
+    return None, rows
+
+
+def _target_of_pyg(given: Any, nodes: int) -> Tuple[Optional[int], Optional[NDArray[Any]]]:
+    """A label where it is one whole number, else real targets."""
+    y = numbers(given, "y")
+    if y.ndim > 0 and y.size > 1 and len(y) == nodes and nodes > 1:
+        raise _cannot_keep("y", f"has a row for each of {nodes} nodes, and networks here learn of whole graphs (a graph's own "
+                                "targets are one row: y.reshape(1, -1))")
+    y = y.reshape(-1)
+    return (_label(y[0]), None) if y.size == 1 and _whole(y) else (None, y.astype(np.float32))
+
+
+def _parts_of_pyg(data: Any, how: _How = _How()) -> _Parts:
+    """Anything with edge_index and, where they are there, x, edge_attr, edge_weight, y and num_nodes."""
+    get: Callable[[str], Any] = lambda name: None if name in how.ignore else getattr(data, name, None)  # noqa: E731
     if get("edge_index") is None:
         raise InputError("edge_index is None; expected two rows")
     ends = contiguous(data.edge_index, np.int64, "edge_index")
@@ -127,30 +235,40 @@ def _parts_of_pyg(data: Any) -> _Parts:
         raise InputError(f"edge_index: expected two rows, found the shape {ends.shape}")
     types = attributes = None
     if get("x") is not None:
-        x = _rows(data.x, "x")
-        # One column of whole numbers names types; all else are features as they are.
-        types, attributes = (_types(x[:, 0]), None) if _whole(x) and x.shape[1] == 1 else (None, x)
+        types, attributes = _categories(_rows(data.x, "x"), "x", how)
+        types = None if types is None else _types(types)
     if get("tyche_types") is not None:
         types = _types(numbers(data.tyche_types, "tyche_types").reshape(-1))
     nodes = get("num_nodes")
     if nodes is None:
         rows = attributes if attributes is not None else types
         nodes = len(rows) if rows is not None else (int(ends.max()) + 1 if ends.size else 0)
+    nodes = _nodes(nodes)
     edge_labels = edge_attributes = None
     if get("edge_attr") is not None:
-        e = _rows(data.edge_attr, "edge_attr")
-        edge_labels, edge_attributes = (_edge_labels(e[:, 0]), None) if _whole(e) and e.shape[1] == 1 else (None, e)
-    label, target = None, None
-    if get("y") is not None:
-        y = numbers(data.y, "y").reshape(-1)
-        if y.size == 1 and _whole(y):
-            label = _label(y[0])
-        else:
-            target = y.astype(np.float32)
-    return _Parts(_nodes(nodes), ends, True, types, attributes, edge_labels, edge_attributes, label, target)
+        edge_labels, edge_attributes = _categories(_rows(data.edge_attr, "edge_attr"), "edge_attr", how)
+        edge_labels = None if edge_labels is None else _edge_labels(edge_labels)
+    if get("tyche_edge_labels") is not None:
+        edge_labels = _edge_labels(numbers(data.tyche_edge_labels, "tyche_edge_labels").reshape(-1))
+    if get("edge_weight") is not None:
+        weights = _rows(data.edge_weight, "edge_weight").astype(np.float32)
+        edge_attributes = weights if edge_attributes is None else np.concatenate([edge_attributes, weights], axis=1)
+    if how.all_of_it:
+        for name in sorted(set(_names_of_pyg(data)) - _OF_PYG - how.ignore):
+            try:
+                rows = numbers(getattr(data, name), name)
+            except InputError:
+                continue  # words, or something of the user's own
+            if rows.ndim > 0 and rows.size > 1 and len(rows) in (nodes, ends.shape[1]):
+                raise _cannot_keep(name, f"has a row for each {'node' if len(rows) == nodes else 'edge'}; what is read of nodes "
+                                         "is x, of edges edge_attr and edge_weight")
+    label, target = (None, None) if get("y") is None or not how.all_of_it else _target_of_pyg(data.y, nodes)
+    if get("tyche_target") is not None:
+        target = numbers(data.tyche_target, "tyche_target").astype(np.float32).reshape(-1)
+    return _Parts(nodes, ends, True, types, attributes, edge_labels, edge_attributes, label, target)
 
 
-def _parts(item: Any) -> _Parts:
+def _parts(item: Any, how: _How = _How()) -> _Parts:
     """One graph in any of the forms this module knows."""
     if isinstance(item, GraphSet):
         if len(item) != 1:
@@ -162,11 +280,11 @@ def _parts(item: Any) -> _Parts:
     if isinstance(item, (str, bytes)):
         return _parts_of_graph(from_graph6(item))
     if hasattr(item, "edge_index"):
-        return _parts_of_pyg(item)
+        return _parts_of_pyg(item, how)
     if hasattr(item, "is_multigraph"):
-        return _parts_of_networkx(item)
+        return _parts_of_networkx(item, how)
     if hasattr(item, "tocoo"):
-        return _parts_of_scipy(item)
+        return _parts_of_scipy(item, how)
     raise InputError(
         f"a {type(item).__name__} is no graph: expected a tyche.Graph, a networkx.Graph, something with edge_index "
         "(PyTorch Geometric's Data), a SciPy sparse matrix, or a graph6 string"
@@ -203,6 +321,13 @@ def _joined(parts: List[_Parts], name: str) -> GraphSet:
     labelled = [p.label is not None for p in parts]
     if any(labelled) and not all(labelled):
         raise InputError(f"graph {labelled.index(False)} has no label, others have", labelled.index(False))
+    for whose in (0, 1):
+        named = [(g, p.columns[whose]) for g, p in enumerate(parts) if p.columns[whose] is not None]
+        for g, names in named:
+            if names != named[0][1]:
+                shown = [", ".join(own or ()) or "none" for own in (names, named[0][1])]
+                raise InputError(f"graph {g}: attributes of {('nodes', 'edges')[whose]} are {shown[0]}; graph {named[0][0]} has "
+                                 f"{shown[1]}", g)
     nodes = [p.nodes for p in parts]
     zeros: Callable[[Any, int], Any] = lambda a, n: np.zeros(n, np.uint32) if a is None else a  # noqa: E731
     # What nobody said is 0, as in files.
@@ -255,7 +380,7 @@ def _items(graphs: Any) -> List[Any]:
         return [graphs]  # _parts says what it is not
 
 
-def as_set(graphs: Any, name: str = "graphs") -> GraphSet:
+def as_set(graphs: Any, name: str = "graphs", *, _how: _How = _How()) -> GraphSet:
     """A GraphSet of graphs in any form: a GraphSet (itself), one graph, or a list or data set of them.
 
     A graph is a tyche.Graph, a networkx.Graph, anything with ``edge_index`` (PyTorch Geometric's Data), a SciPy sparse
@@ -274,7 +399,7 @@ def as_set(graphs: Any, name: str = "graphs") -> GraphSet:
     parts = []
     for number, item in enumerate(items):
         try:
-            parts.append(_parts(item))
+            parts.append(_parts(item, _how))
         except InputError as error:
             raise InputError(f"graph {number}: {error}", number) from None
     return _joined(parts, name)
@@ -302,31 +427,49 @@ def from_edges(nodes: int, edges: Any, *, types: Any = None, label: Optional[int
     return _joined([parts], "graph")[0]
 
 
-def _one_or_many(given: Any) -> Union[Graph, GraphSet]:
-    return as_set(given)[0] if _is_one(given) else as_set(given)
+def _one_or_many(given: Any, how: _How) -> Union[Graph, GraphSet]:
+    own = as_set(given, _how=how)
+    return own[0] if _is_one(given) else own
 
 
-def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]") -> Union[Graph, GraphSet]:
+def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]", *, ignore: Union[str, Iterable[str]] = (),
+                  columns: Optional[str] = None, types: str = "type", edge_labels: str = "label") -> Union[Graph, GraphSet]:
     """A Graph of a networkx.Graph, or a GraphSet of a list of them.
 
-    Nodes are numbered in their order. Read, where they are there: ``type`` of nodes, ``label`` of edges, ``label`` (or
-    ``y``) of the graph.
+    Nodes are numbered in their order. ``type`` of nodes and ``label`` of edges are their categories (``types`` and
+    ``edge_labels`` name other attributes), ``label`` of a graph its class, ``target`` its real targets, ``y`` either. All
+    other attributes of nodes and edges, ``weight`` too, must be numbers or lists of numbers, and become columns of
+    ``attributes`` and ``edge_attributes`` in the order of their names. What cannot be kept is an error that names it:
+    ``ignore`` leaves attributes out; ``columns="floats"`` takes whole numbers, which could be categories, as numbers.
+
+    >>> import networkx, tyche
+    >>> g = networkx.Graph([(0, 1, {"weight": 0.5}), (1, 2, {"weight": 2.0})])
+    >>> tyche.from_networkx(g).edge_attributes.tolist()
+    [[0.5], [0.5], [2.0], [2.0]]
     """
-    return _one_or_many(graphs)
+    return _one_or_many(graphs, _how(ignore, columns, types, edge_labels))
 
 
-def from_pyg(graphs: Any) -> Union[Graph, GraphSet]:
+def from_pyg(graphs: Any, *, ignore: Union[str, Iterable[str]] = (), columns: Optional[str] = None) -> Union[Graph, GraphSet]:
     """A Graph of a PyTorch Geometric Data (or anything with ``edge_index``), or a GraphSet of a list, data set or Batch of them.
 
     Every edge must be there both ways. One column of whole numbers in ``x`` (or ``edge_attr``) are types (labels of
-    edges), any other columns attributes; ``y`` is a label where it is one whole number, else real targets.
+    edges), columns of other numbers attributes; ``edge_weight`` is one more attribute of edges; ``y`` is a label where it
+    is one whole number, else real targets. What cannot be kept is an error that names it: several columns of whole
+    numbers (``columns="floats"`` takes them as numbers), a ``y`` for each node, other tensors with a row per node or edge.
+    ``ignore`` leaves attributes out.
     """
-    return _one_or_many(graphs)
+    return _one_or_many(graphs, _how(ignore, columns))
 
 
-def from_scipy(matrices: "Union[scipy.sparse.spmatrix, Iterable[scipy.sparse.spmatrix]]") -> Union[Graph, GraphSet]:
-    """A Graph of a symmetric sparse matrix, whose entries other than 0 are edges; or a GraphSet of a list of them."""
-    return _one_or_many(matrices)
+def from_scipy(matrices: "Union[scipy.sparse.spmatrix, Iterable[scipy.sparse.spmatrix]]", *,
+               ignore: Union[str, Iterable[str]] = (), columns: Optional[str] = None) -> Union[Graph, GraphSet]:
+    """A Graph of a symmetric sparse matrix, whose entries other than 0 are edges; or a GraphSet of a list of them.
+
+    Entries that differ from each other are attributes of edges with ``columns="floats"``, and left out with
+    ``ignore="weight"``.
+    """
+    return _one_or_many(matrices, _how(ignore, columns))
 
 
 def from_graph6(text: Union[str, bytes]) -> Graph:
@@ -350,19 +493,27 @@ def to_graph6(graph: Any) -> str:
 
 
 def to_networkx(graph: Any) -> "networkx.Graph":
-    """A networkx.Graph: nodes 0, 1, … with ``type``, edges with ``label`` where there are any, ``graph["label"]``."""
+    """A networkx.Graph: nodes 0, 1, … with ``type``, edges with ``label`` where there are any, ``attributes`` of both (lists),
+    ``label`` and ``target`` of the graph. from_networkx reads all of it."""
     import networkx
 
     own = as_graph(graph)
     out = networkx.Graph()
     out.add_nodes_from((v, {"type": int(t)}) for v, t in enumerate(own.types))
-    if own.edge_labels.any():
-        both, labels = own.edge_index, own.edge_labels
-        out.add_edges_from((int(u), int(v), {"label": int(t)}) for u, v, t in zip(both[0], both[1], labels) if u < v)
-    else:
-        out.add_edges_from(own.edges.tolist())
+    if own.attributes is not None:
+        for v, row in enumerate(own.attributes.tolist()):
+            out.nodes[v]["attributes"] = row
+    both, once = own.edge_index, own.edge_index[0] < own.edge_index[1]
+    labels = own.edge_labels if own.edge_labels.any() else None
+    for at in np.flatnonzero(once):
+        said: Dict[str, Any] = {} if labels is None else {"label": int(labels[at])}
+        if own.edge_attributes is not None:
+            said["attributes"] = own.edge_attributes[at].tolist()
+        out.add_edge(int(both[0, at]), int(both[1, at]), **said)
     if own.label is not None:
         out.graph["label"] = own.label
+    if own.target is not None:
+        out.graph["target"] = own.target.tolist()
     return out
 
 
@@ -381,7 +532,9 @@ def to_scipy(graph: Any) -> "scipy.sparse.csr_matrix":
 def to_pyg(graph: Any) -> Any:
     """A torch_geometric.data.Data: x (attributes, or else the types as one column), edge_index, y, tyche_id.
 
-    Where nodes have attributes and types, the types are under ``tyche_types``. ``tyche_id`` is the graph's number in its
+    Where nodes have attributes and types, the types are under ``tyche_types``; where edges have attributes and labels, the
+    labels are under ``tyche_edge_labels``; where the graph has a label and targets, these are under ``tyche_target``.
+    ``tyche_id`` is the graph's number in its
     set, by which the transforms of tyche.pyg draw.
     """
     import torch
@@ -395,13 +548,20 @@ def to_pyg(graph: Any) -> Any:
     else:
         data.x = torch.from_numpy(np.array(own.attributes))
         data.tyche_types = types
+    labels = torch.from_numpy(own.edge_labels.astype(np.int64)).reshape(-1, 1) if own.edge_labels.any() else None
     if own.edge_attributes is not None:
         data.edge_attr = torch.from_numpy(np.array(own.edge_attributes))
-    elif own.edge_labels.any():
-        data.edge_attr = torch.from_numpy(own.edge_labels.astype(np.int64)).reshape(-1, 1)
+        if labels is not None:
+            data.tyche_edge_labels = labels
+    elif labels is not None:
+        data.edge_attr = labels
     if own.label is not None:
         data.y = torch.tensor([own.label])
-    elif own.target is not None:
-        data.y = torch.from_numpy(np.array(own.target)).reshape(1, -1)
+    if own.target is not None:
+        target = torch.from_numpy(np.array(own.target)).reshape(1, -1)
+        if own.label is None:
+            data.y = target
+        else:
+            data.tyche_target = target
     data.tyche_id = torch.tensor([own.number])
     return data

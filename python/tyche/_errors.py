@@ -19,6 +19,10 @@ class InputError(Error, ValueError):
         self.graph = graph
 
 
+class UnknownOptionError(InputError, TypeError):
+    """A call has no option or parameter of this name. The message names the nearest."""
+
+
 class IoError(Error, OSError):
     """The machine said no: a file that cannot be opened, a full disk."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import pathlib
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type, TypeVar, Union
 
 import numpy as np
 
-from . import _library, _safetensors
+from . import _library, _options
 from ._convert import as_set
 from ._errors import Error, InputError
 from ._graphs import GraphSet, numbers
+from ._options import weights_of
 from ._training import Model, Predictions, TrainResult, train
 
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ E = TypeVar("E", bound="_Estimator")
 #: Options of training that are for the other task, or say which task it is.
 NOT_OF_CLASSIFIERS = frozenset({"target", "loss"})
 NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
-#: Options of parts of the data: an estimator trains on all graphs that it is given.
-OF_FOLDS = frozenset({"folds", "fold_scheme", "validation", "fold", "split", "early_stopping", "patience",
-                      "select_by", "test"})
+#: Options of parts of the data: an estimator trains on the graphs that it is given, but for a share to choose by.
+OF_FOLDS = frozenset({"folds", "fold_scheme", "fold", "split", "test"})
+#: Parameters that scikit-learn has another name for.
+RENAMED = {"validation": "validation_fraction"}
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -60,7 +61,27 @@ class _Estimator:
 
     @classmethod
     def _names(cls) -> List[str]:
-        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+        of = inspect.signature(cls.__init__).parameters.values()
+        return [own.name for own in of if own.name != "self" and own.kind is not own.VAR_KEYWORD]
+
+    def _take(self, given: Dict[str, Any]) -> None:
+        """The parameters of a constructor's call, those under other names too (``learning_rate``, ``hidden``)."""
+        others = given.pop("others")
+        for name in self._names():
+            setattr(self, name, given[name])
+        for name, value in others.items():
+            own = self._settled(name)
+            if getattr(self, own) is not None:
+                raise InputError(f"{own} is said twice, once as {name}")
+            setattr(self, own, value)
+
+    def _settled(self, name: str) -> str:
+        """The parameter that a name stands for."""
+        own = next(iter(_options.settled({name: None})))
+        own = RENAMED.get(own, own)
+        if own in self._names():
+            return own
+        raise _options.unknown(type(self).__name__, name, self._names())
 
     def get_params(self, deep: bool = True) -> Dict[str, Any]:
         """The parameters as they were given."""
@@ -69,9 +90,7 @@ class _Estimator:
     def set_params(self: E, **params: Any) -> E:
         """Sets some of the parameters."""
         for name, value in params.items():
-            if name not in self._names():
-                raise InputError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(self._names())}")
-            setattr(self, name, value)
+            setattr(self, self._settled(name), value)
         return self
 
     def __repr__(self) -> str:
@@ -98,10 +117,16 @@ class _Estimator:
 
     def _options(self) -> Dict[str, Any]:
         """What training is told: the program's options."""
-        return {name: value for name, value in self.get_params().items() if name != "progress"}
+        out = {name: value for name, value in self.get_params().items() if name != "progress"}
+        if out["validation_fraction"] is not None and not out["early_stopping"] and out["select_by"] is None:
+            out["select_by"] = "loss"  # a part that is set aside chooses the epoch
+        if out["early_stopping"] or out["select_by"] not in (None, "none"):
+            out["fold_scheme"] = "stratified"
+        return out
 
-    def _fit(self, graphs: GraphSet) -> None:
-        self.result_ = train(graphs, progress=getattr(self, "progress", None), folds=1, **self._options())
+    def _fit(self, graphs: GraphSet, sample_weight: Any) -> None:
+        self.result_ = train(graphs, progress=getattr(self, "progress", None), folds=1, sample_weight=sample_weight,
+                             **self._options())
         self.model_ = self.result_.models[0]
         self.n_iter_ = self.model_.epoch
 
@@ -113,6 +138,27 @@ class _Estimator:
     def _said(self, X: Any, draws: int, seed: Optional[int]) -> Predictions:
         return self._fitted().predict(X, draws, seed=seed, device=getattr(self, "device", None),
                                       threads=getattr(self, "threads", None) or 0)
+
+    def _memo(self) -> Dict[str, str]:
+        """What a file keeps beside the network."""
+        given = {name: value for name, value in self.get_params().items() if value is not None}
+        return {"params": _library.options(**given).decode()}
+
+    def save(self, path: Path) -> None:
+        """Writes the network as safetensors, with the parameters: what ``tyche predict --checkpoint`` and PyTorch read."""
+        self._fitted()._save_with(path, self._memo())
+
+    @classmethod
+    def _of(cls: Type[E], model: Model) -> E:
+        """An estimator of a model, with the parameters that it was saved with; else those that would train it again."""
+        if "params" in model._memo:
+            given = json.loads(model._memo["params"])
+        else:
+            given = {RENAMED.get(name, name): value for name, value in model._asked.items()}
+        out = cls(**{name: value for name, value in given.items() if name in cls._names()})
+        out.model_ = model
+        out.n_iter_ = model.epoch
+        return out
 
     def torch_state_dict(self) -> Any:
         """The parameters as PyTorch's state_dict, under the names a module of the same shape has (docs/models.md)."""
@@ -129,7 +175,13 @@ class GraphClassifier(_Estimator):
     Parameters are the options of ``tyche train`` by their names; None is the program's default (``tyche train --help``,
     or tyche.about()["train"]). What matters most: ``model`` (gcn, gin, gcn2, gcn3, gcn123, ppgn), ``random`` (features,
     marks, colours, …) with ``rni`` (the share of random features) or ``depth``, ``layers``, ``width``, ``epochs``,
-    ``lr``, ``seed``, ``device`` (cpu, cuda, auto). ``progress``: a bar (None: where somebody may look).
+    ``lr``, ``seed``, ``device`` (cpu, cuda, auto). ``progress``: a bar (None: where somebody may look). Other common names
+    are taken for them (``learning_rate``, ``hidden``, ``batch_size``, ``random_state``, …).
+
+    ``early_stopping`` sets ``validation_fraction`` of the graphs aside (0.1; of every class its share), ends once they
+    have not become better for ``patience`` epochs, and keeps the epoch that was best by ``select_by`` (their loss; or
+    accuracy, f1, roc_auc, …). With ``select_by`` or ``validation_fraction`` alone all epochs are trained, and the best
+    is kept.
 
     X is a GraphSet, a part of one, or a list of graphs in any form that tyche.as_set takes; y the classes, by default
     the labels of the graphs.
@@ -158,50 +210,19 @@ class GraphClassifier(_Estimator):
                  adam_epsilon: Optional[float] = None, seed: Optional[int] = None, repeat: Optional[int] = None,
                  device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
                  precision: Optional[str] = None, no_compress: Optional[bool] = None, cache: Optional[str] = None,
-                 threads: Optional[int] = None, progress: Optional[bool] = None) -> None:
-        self.model = model
-        self.random = random
-        self.depth = depth
-        self.rni = rni
-        self.rni_dist = rni_dist
-        self.width = width
-        self.layers = layers
-        self.activation = activation
-        self.aggregation = aggregation
-        self.readout = readout
-        self.dropout = dropout
-        self.node_layers = node_layers
-        self.pair_layers = pair_layers
-        self.two_sets = two_sets
-        self.mlp_depth = mlp_depth
-        self.no_edge_features = no_edge_features
-        self.epochs = epochs
-        self.batch = batch
-        self.lr = lr
-        self.class_weights = class_weights
-        self.eval_every = eval_every
-        self.eval_draws = eval_draws
-        self.schedule = schedule
-        self.warm_up = warm_up
-        self.plateau_factor = plateau_factor
-        self.plateau_patience = plateau_patience
-        self.weight_decay = weight_decay
-        self.clip_norm = clip_norm
-        self.beta2 = beta2
-        self.adam_epsilon = adam_epsilon
-        self.seed = seed
-        self.repeat = repeat
-        self.device = device
-        self.engine = engine
-        self.engine_path = engine_path
-        self.precision = precision
-        self.no_compress = no_compress
-        self.cache = cache
-        self.threads = threads
-        self.progress = progress
+                 threads: Optional[int] = None,
+                 early_stopping: Optional[bool] = None, validation_fraction: Optional[float] = None,
+                 patience: Optional[int] = None, select_by: Optional[str] = None,
+                 progress: Optional[bool] = None, **others: Any) -> None:
+        self._take(dict(locals()))
 
-    def fit(self, X: Any, y: Any = None) -> "GraphClassifier":
-        """Trains. Afterwards: ``classes_``, ``model_`` (a tyche.Model) and ``result_`` (its curves)."""
+    class_weights: Optional[str]
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "GraphClassifier":
+        """Trains. Afterwards: ``classes_``, ``model_`` (a tyche.Model) and ``result_`` (its curves).
+
+        ``sample_weight``: how many graphs each counts as in the loss, times its class's weight where there is one.
+        """
         graphs = as_set(X)
         self.classes_: NDArray[Any]
         if y is None and graphs.labels is None:
@@ -213,7 +234,7 @@ class GraphClassifier(_Estimator):
         labels = given.astype(np.int32) if whole else numbers.astype(np.int32)
         if graphs.labels is None or not np.array_equal(graphs.labels, labels):
             graphs = graphs.with_labels(labels)
-        self._fit(graphs)
+        self._fit(graphs, sample_weight)
         return self
 
     def predict_proba(self, X: Any, draws: int = 16, *, seed: Optional[int] = None) -> NDArray[np.float64]:
@@ -230,8 +251,8 @@ class GraphClassifier(_Estimator):
         places = np.searchsorted(np.asarray(self.model_.labels), np.asarray(said.labels))
         return np.asarray(self.classes_[places])
 
-    def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
-        """The share of graphs whose class is right; y by default the labels of the graphs."""
+    def score(self, X: Any, y: Any = None, draws: int = 1, *, sample_weight: Any = None) -> float:
+        """The share of graphs (or of their weights) whose class is right; y by default the labels of the graphs."""
         self._fitted()
         graphs = as_set(X)
         if y is None and graphs.labels is None:
@@ -239,13 +260,14 @@ class GraphClassifier(_Estimator):
         truth = _classes(graphs.labels if y is None else y, graphs)
         if len(graphs) == 0:
             raise InputError("there are no graphs to score")
-        return float(np.mean(self.predict(graphs, draws) == truth))
+        weights = None if sample_weight is None else weights_of(sample_weight, len(graphs))
+        return float(np.average(self.predict(graphs, draws) == truth, weights=weights))
 
-    def save(self, path: Path) -> None:
-        """Writes the network as safetensors: what ``tyche predict --checkpoint`` and PyTorch read."""
-        self._fitted().save(path)
+    def _memo(self) -> Dict[str, str]:
+        out = super()._memo()
         if self.classes_.tolist() != self.model_.labels:
-            _safetensors.add_metadata(pathlib.Path(path), {"tyche.classes": json.dumps(self.classes_.tolist())})
+            out["classes"] = json.dumps(self.classes_.tolist())
+        return out
 
     @classmethod
     def load(cls: Type["GraphClassifier"], path: Path) -> "GraphClassifier":
@@ -253,10 +275,8 @@ class GraphClassifier(_Estimator):
         model = Model.load(path)
         if not model.labels:
             raise InputError(f"{path}: a model of real targets; GraphRegressor loads it")
-        out = cls(**_params_of(model, cls._names()))
-        out.model_ = model
-        out.n_iter_ = model.epoch
-        classes = _safetensors.metadata(pathlib.Path(path)).get("tyche.classes")
+        out = cls._of(model)
+        classes = model._memo.get("classes")
         out.classes_ = np.asarray(json.loads(classes)) if classes else np.asarray(model.labels, np.int32)
         return out
 
@@ -291,18 +311,21 @@ class GraphRegressor(_Estimator):
                  device: Optional[str] = None, engine: Optional[str] = None, engine_path: Optional[str] = None,
                  precision: Optional[str] = None,
                  no_compress: Optional[bool] = None, cache: Optional[str] = None, threads: Optional[int] = None,
-                 progress: Optional[bool] = None) -> None:
-        given = dict(locals())
-        for name in self._names():
-            setattr(self, name, given[name])
+                 early_stopping: Optional[bool] = None, validation_fraction: Optional[float] = None,
+                 patience: Optional[int] = None, select_by: Optional[str] = None,
+                 progress: Optional[bool] = None, **others: Any) -> None:
+        self._take(dict(locals()))
 
     loss: Optional[str]
 
     def _options(self) -> Dict[str, Any]:
         return {**super()._options(), "target": "attributes"}
 
-    def fit(self, X: Any, y: Any = None) -> "GraphRegressor":
-        """Trains. Afterwards: ``model_`` (a tyche.Model) and ``result_`` (its curves)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "GraphRegressor":
+        """Trains. Afterwards: ``model_`` (a tyche.Model) and ``result_`` (its curves).
+
+        ``sample_weight``: how many graphs each counts as in the loss.
+        """
         graphs = as_set(X)
         if y is None and graphs.targets is None:
             raise InputError("the graphs have no real targets: give them as y")
@@ -311,15 +334,23 @@ class GraphRegressor(_Estimator):
             graphs = graphs.with_targets(y)
         assert graphs.targets is not None
         self.n_targets_ = graphs.targets.shape[1]
-        self._fit(graphs)
+        self._fit(graphs, sample_weight)
         return self
 
-    def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[np.float64]:
-        """The numbers of every graph, averaged over ``draws``: one per graph, or graphs × targets."""
-        values = np.array(self._said(X, draws, seed).values, dtype=np.float64)
-        return values[:, 0] if values.shape[1] == 1 else values
+    def predict(self, X: Any, draws: Optional[int] = None, *, seed: Optional[int] = None, return_std: bool = False) -> Any:
+        """The numbers of every graph, averaged over ``draws``: one per graph, or graphs × targets.
 
-    def score(self, X: Any, y: Any = None, draws: int = 1) -> float:
+        One draw where nobody asks for more. ``return_std``: also their deviations over the draws, in the targets' unit,
+        of 16 draws where nobody says how many; all 0 where nothing about the network is random.
+        """
+        if return_std and draws == 1:
+            raise InputError("return_std: one draw has no spread; expected 2 draws or more")
+        said = self._said(X, draws if draws is not None else 16 if return_std else 1, seed)
+        both = [np.array(own, dtype=np.float64) for own in (said.values, said.deviations)]
+        values, spread = [own[:, 0] if own.shape[1] == 1 else own for own in both]
+        return (values, spread) if return_std else values
+
+    def score(self, X: Any, y: Any = None, draws: int = 1, *, sample_weight: Any = None) -> float:
         """R², averaged over targets where there are several; y by default the targets of the graphs."""
         self._fitted()
         graphs = as_set(X)
@@ -333,12 +364,10 @@ class GraphRegressor(_Estimator):
             raise InputError("there are no graphs to score")
         truth = truth.reshape(len(graphs), -1)
         error = self.predict(graphs, draws).reshape(truth.shape) - truth
-        spread = truth - np.nanmean(truth, axis=0)
-        return float(np.mean(1 - np.nansum(error**2, axis=0) / np.nansum(spread**2, axis=0)))
-
-    def save(self, path: Path) -> None:
-        """Writes the network as safetensors: what ``tyche predict --checkpoint`` and PyTorch read."""
-        self._fitted().save(path)
+        weights = np.ones(len(graphs)) if sample_weight is None else weights_of(sample_weight, len(graphs)).astype(float)
+        there = np.where(np.isnan(truth), 0, weights[:, None])
+        spread = truth - np.nansum(there * truth, axis=0) / there.sum(axis=0)
+        return float(np.mean(1 - np.nansum(there * error**2, axis=0) / np.nansum(there * spread**2, axis=0)))
 
     @classmethod
     def load(cls: Type["GraphRegressor"], path: Path) -> "GraphRegressor":
@@ -346,41 +375,6 @@ class GraphRegressor(_Estimator):
         model = Model.load(path)
         if model.labels:
             raise InputError(f"{path}: a model of labels; GraphClassifier loads it")
-        out = cls(**_params_of(model, cls._names()))
-        out.model_ = model
-        out.n_iter_ = model.epoch
+        out = cls._of(model)
         out.n_targets_ = model.config["model"]["classes"]
         return out
-
-
-def _params_of(model: Model, names: List[str]) -> Dict[str, Any]:
-    """The options that say what a network is, as its checkpoint has them."""
-    keys = {field["name"]: field["key"] for field in about()["train"]}
-    out: Dict[str, Any] = {}
-    for name in set(_relevant(model)) & set(names):
-        at: Any = model.config
-        for part in keys[name].split("."):
-            at = at.get(part) if isinstance(at, dict) else None
-        out[name] = at
-    return out
-
-
-def _relevant(model: Model) -> List[str]:
-    """Options that say what a network is, whatever its kind."""
-    names = ["model", "width", "layers", "epochs", "batch", "lr", "seed", "random", "readout", "class_weights", "loss"]
-    own = model.config["model"]
-    if own.get("random", "features") != "features":
-        names.append("depth")
-    elif own.get("rni", 0) != 0:
-        names += ["rni", "rni_dist"]
-    return names
-
-
-def about() -> Dict[str, Any]:
-    """What this build can do: engines, the GPU, and the options of training with their help.
-
-    >>> import tyche
-    >>> sorted(tyche.about())
-    ['abi', 'engines', 'gpu', 'train', 'version']
-    """
-    return dict(_library.handle("tyche_about").info())

@@ -498,7 +498,8 @@ class Graph:
         return None if self.set.targets is None else self.set.targets[self.number]
 
     def to_networkx(self) -> "networkx.Graph":
-        """Nodes 0, 1, … with ``type``; edges with ``label`` where the data has some; ``graph["label"]``."""
+        """Nodes 0, 1, … with ``type``; edges with ``label`` where the data has some; ``attributes`` of both; of the graph
+        ``label`` and ``target``."""
         from . import _convert
 
         return _convert.to_networkx(self)

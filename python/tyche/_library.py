@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Ty
 
 import numpy as np
 
-from ._errors import InputError, InternalError, IoError
+from ._errors import InputError, InternalError, IoError, UnknownOptionError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # takes as long to import as the rest of this module
@@ -94,6 +94,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_trained_model": [_H, ctypes.c_uint64, _OUT],
     "tyche_model_read": [_S, _OUT],
     "tyche_model_write": [_H, _S],
+    "tyche_model_write_with": [_H, _S, _S],
     "tyche_predict": [_H, _H, _S, _OUT],
     "tyche_distinguish": [_H, _S, _OUT],
     "tyche_theory_check": [_S, _H, ctypes.c_uint64, _OUT],
@@ -153,6 +154,8 @@ def _check(status: int) -> None:
         return
     message = _library.tyche_error_message().decode("utf-8", "replace")
     graph = int(_library.tyche_error_graph())
+    if status == 1 and message.startswith("there is no option '"):
+        raise UnknownOptionError(message)
     if status == 1:
         raise InputError(message, None if graph < 0 else graph)
     if status == 2:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 
 import numpy as np
 
-from . import _library
+from . import _library, _options
 from ._convert import as_set
 from ._progress import Bar
 
@@ -44,6 +44,8 @@ class Model:
         self.epoch: int = said["epoch"]
         self.fold: int = said["fold"]
         self._layout: List[Dict[str, Any]] = said["layout"]
+        self._asked: Dict[str, Any] = said["options"]  # of training, that would ask for it
+        self._memo: Dict[str, str] = said["memo"]  # what whoever saved it wrote beside it
 
     @classmethod
     def load(cls, path: Path) -> "Model":
@@ -52,7 +54,10 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Writes a safetensors file, with everything that training needs to go on."""
-        _library.call("tyche_model_write", self._handle, _library.path_bytes(path))
+        self._save_with(path, self._memo)
+
+    def _save_with(self, path: Path, memo: Dict[str, str]) -> None:
+        _library.call("tyche_model_write_with", self._handle, _library.path_bytes(path), json.dumps(memo).encode())
 
     def predict(self, graphs: Any, draws: int = 1, *, seed: Optional[int] = None, device: Optional[str] = None,
                 threads: int = 0) -> Predictions:
@@ -151,7 +156,10 @@ def train(graphs: Any, *, folder: Optional[Path] = None, on_epoch: Optional[Call
     """``tyche train``: cross-validation of one model on labelled graphs, by the program's options.
 
     Options are named as the program's (``rni=0.5, epochs=100, fold=0, eval_every=5``); tyche.about()["train"] lists
-    them. ``folder``: the run is kept there, as the program keeps it. ``on_epoch`` is given every epoch as a dict, and
+    them. ``split`` is a file, or says the folds itself: a dict {"train": …, "validation": …, "test": …} of numbers of
+    graphs or masks, a tuple (train, test) or (train, validation, test), a list of either (what scikit-learn's splitters
+    give), or the fold that tests each graph as one array. ``sample_weight``: how many graphs each counts as in the
+    loss. ``folder``: the run is kept there, as the program keeps it. ``on_epoch`` is given every epoch as a dict, and
     ends the training where it returns True. ``progress``: a bar (None: where somebody may look).
 
     >>> import tyche
@@ -160,6 +168,11 @@ def train(graphs: Any, *, folder: Optional[Path] = None, on_epoch: Optional[Call
     (2, 3)
     """
     own = as_set(graphs)
+    options = _options.settled(options)
+    options["split"] = _options.split_of(options.get("split"), len(own))
+    if options.get("sample_weight") is not None:
+        options["sample_weight"] = _options.weights_of(options["sample_weight"], len(own))
+    folds = len(options["split"]) if isinstance(options["split"], list) else int(options.get("folds") or 10)
     failure: List[BaseException] = []
     stop: List[bool] = []
     bar: List[Bar] = []
@@ -168,8 +181,7 @@ def train(graphs: Any, *, folder: Optional[Path] = None, on_epoch: Optional[Call
         try:
             epoch = json.loads(line.decode())
             if not bar:
-                folds = 1 if options.get("fold") is not None else int(options.get("folds") or 10)
-                bar.append(Bar(epoch["epochs"] * folds, "epoch", progress))
+                bar.append(Bar(epoch["epochs"] * (folds if options.get("fold") is None else 1), "epoch", progress))
             bar[0].add(f"loss {epoch['train_loss']:.4f}" if epoch["train_loss"] is not None else "diverged")
             if on_epoch is not None and on_epoch(epoch):
                 return 1

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional, Union
 import numpy as np
 
 from . import _tests, datasets
-from ._convert import as_set
+from ._convert import _How, as_set
 from ._errors import InputError
 from ._graphs import GraphSet
 
@@ -71,7 +71,7 @@ class _AddColumns(BaseTransform):  # type: ignore[misc]
     def forward(self, data: Any) -> Any:
         """What torch_geometric calls; the data comes as a copy."""
         number = int(data.tyche_id) if getattr(data, "tyche_id", None) is not None else 0
-        graph = as_set([data])
+        graph = as_set([data], _how=_How(all_of_it=False))  # its structure and types
         columns = _tests.random_columns(graph, seed=self.seed, epoch=self._calls.next(number), ids=[number], threads=1,
                                         **self._options)
         drawn = torch.from_numpy(np.array(columns))

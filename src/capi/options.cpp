@@ -39,12 +39,18 @@ Options::Options(const char* json, std::vector<std::string> known) {
   }
   if (!given.is_object()) expected("options", "a JSON object", given);
   for (std::string& name : known) name = spelled(name);
+  const auto is_known = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
   for (const auto& [key, value] : given.items()) {
-    const std::string name = spelled(key);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw InputError(fmt::format("there is no option '{}' here{}", key, did_you_mean(name, known)));
+    std::string name = spelled(key);
+    if (const train::Field* field = is_known(name) ? nullptr : train::field_called(name)) name = name_of(*field);
+    if (!is_known(name)) {
+      throw InputError(fmt::format("there is no option '{}' here{}", key, did_you_mean(spelled(key), known)));
     }
-    if (!value.is_null()) values_[name] = value;
+    if (value.is_null()) continue;
+    if (values_.contains(name)) throw InputError(fmt::format("{} is said twice, once as {}", name, key));
+    values_[name] = value;
   }
 }
 
@@ -53,6 +59,8 @@ const nlohmann::json& Options::value(std::string_view name) const {
   const auto found = values_.find(spelled(name));
   return found == values_.end() ? none : *found;
 }
+
+void Options::set(std::string_view name, nlohmann::json value) { values_[spelled(name)] = std::move(value); }
 
 std::optional<std::uint64_t> Options::whole(std::string_view name, std::uint64_t least, std::uint64_t most) const {
   const nlohmann::json& own = value(name);
@@ -155,6 +163,21 @@ void apply_fields(const Options& options, const std::function<bool(const train::
     const std::string why = train::refusal(*field, config);
     if (!why.empty()) throw InputError(fmt::format("{} {}", name_of(*field), why));
   }
+}
+
+nlohmann::ordered_json options_of(const train::RunConfig& config) {
+  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+  for (const train::Field& field : train::fields()) {
+    const bool used = !field.unused || field.unused(config).empty();
+    if (field.option.empty() || field.origin != train::Field::Origin::chosen || !used) continue;
+    const nlohmann::json value = field.value(config);
+    if (field.form != train::Field::Form::flag) {
+      options[name_of(field)] = value;
+    } else if (value != field.value(train::RunConfig{})) {
+      options[name_of(field)] = true;
+    }
+  }
+  return options;
 }
 
 std::string model_of(const Options& options) { return options.text("model").value_or("gcn"); }

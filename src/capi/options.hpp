@@ -18,8 +18,9 @@ namespace tyche::capi {
 
 class Options {
  public:
-  /// `json` null or empty: none. Names may have '-' or '_'; a value of null is as if it were not there. Throws
-  /// InputError on what is no JSON object, and on a name that is not `known`.
+  /// `json` null or empty: none. Names may have '-' or '_', and a field's
+  /// may be what else it is called ("learning_rate", train/fields.hpp); a value of null is as if it were not there.
+  /// Throws InputError on what is no JSON object, and on a name that is not `known`.
   Options(const char* json, std::vector<std::string> known);
 
   [[nodiscard]] std::optional<std::uint64_t> whole(std::string_view name, std::uint64_t least = 0,
@@ -31,6 +32,8 @@ class Options {
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   /// A value as it stands, or null.
   [[nodiscard]] const nlohmann::json& value(std::string_view name) const;
+  /// Another value for it.
+  void set(std::string_view name, nlohmann::json value);
   [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(whole("threads", 0, 4096).value_or(0)); }
 
  private:
@@ -48,6 +51,8 @@ class Options {
 /// that the model would not look at.
 void apply_fields(const Options& options, const std::function<bool(const train::Field&)>& wanted,
                   train::RunConfig& config);
+/// The options that would ask for a configuration: those of its fields that somebody chooses and that it uses.
+[[nodiscard]] nlohmann::ordered_json options_of(const train::RunConfig& config);
 /// What a call's configuration starts from: model and random, which other defaults follow from.
 [[nodiscard]] std::string model_of(const Options& options);
 [[nodiscard]] nn::Random random_of(const Options& options);

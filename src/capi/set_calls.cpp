@@ -146,9 +146,14 @@ std::shared_ptr<Object> about() {
   auto& fields = json["train"] = Json::array();
   for (const train::Field& field : train::fields()) {
     if (field.option.empty() || field.key == "data.format" || field.key == "data.clean") continue;
-    std::string name = field.option.substr(2);
-    std::replace(name.begin(), name.end(), '-', '_');
-    fields.push_back({{"name", name}, {"key", field.key}, {"help", field.help}, {"default", field.shown}});
+    std::vector<std::string> names = field.also;
+    names.insert(names.begin(), field.option.substr(2));
+    for (std::string& name : names) std::replace(name.begin(), name.end(), '-', '_');
+    fields.push_back({{"name", names.front()},
+                      {"also", std::vector(names.begin() + 1, names.end())},
+                      {"key", field.key},
+                      {"help", field.help},
+                      {"default", field.shown}});
   }
   return std::make_shared<Answer>(json);
 }

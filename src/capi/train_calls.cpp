@@ -9,8 +9,10 @@
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
 #include "capi/temporary.hpp"
+#include "datasets/split.hpp"
 #include "engine/engine.hpp"
 #include "engine/sets/set_data.hpp"
+#include "support/file.hpp"
 #include "support/parallel.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
@@ -37,6 +39,8 @@ class ModelObject : public Object {
                  {"fold", checkpoint_.fold},
                  {"epoch", checkpoint_.state.epoch},
                  {"labels", checkpoint_.config.data.labels},
+                 {"options", options_of(checkpoint_.config)},
+                 {"memo", checkpoint_.memo},
                  {"parameters", layout.size},
                  {"layout", tensors},
                  {"notes", checkpoint_.notes}}
@@ -80,6 +84,21 @@ std::vector<std::string> train_names() {
   return names;
 }
 
+constexpr const char* kSplitFile = "split.json";
+
+/// Folds that the call itself says, rather than a file: they go to a file of their own. Empty: it does not.
+std::string split_of(Options& options, std::uint64_t graphs, std::optional<TemporaryFolder>& temporary) {
+  const nlohmann::json given = options.value("split");
+  if (given.is_null() || given.is_string()) return "";
+  const std::string text = given.dump() + "\n";
+  (void)datasets::parse_split(text, "split", graphs);  // complains under the option's name, not the file's
+  if (!temporary) temporary.emplace();
+  const std::filesystem::path path = temporary->path() / kSplitFile;
+  write_file(path, text);
+  options.set("split", path.string());
+  return text;
+}
+
 /// What the listener was told, fold by fold.
 struct Told {
   std::map<std::uint32_t, Json> folds;
@@ -88,7 +107,10 @@ struct Told {
 
 std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const char* folder, tyche_epoch epoch,
                                  void* user) {
-  const Options options(json, train_names());
+  Options options(json, train_names());
+  std::optional<TemporaryFolder> temporary;
+  if (folder == nullptr) temporary.emplace();
+  const std::string split = split_of(options, set.set().graphs.size(), temporary);
   train::RunConfig config = train::default_config(model_of(options), random_of(options));
   apply_fields(options, of_training, config);
   config.engine.name = engine_name(options, config.engine.name);
@@ -99,11 +121,11 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   config.engine.description = train::without_threads(engine->description());
   train::TrainingData data = train::prepare(set.dataset(), config);
 
-  std::optional<TemporaryFolder> temporary;
-  if (folder == nullptr) temporary.emplace();
   // A folder of its own below, since a run begins in an empty one.
   const std::filesystem::path out = folder == nullptr ? temporary->path() / "run" : std::filesystem::path(folder);
+  if (!split.empty()) config.folds.split = std::filesystem::absolute(out / kSplitFile).string();
   train::Run run = train::Run::begin(out, config, data);
+  if (!split.empty()) write_file(out / kSplitFile, split);
   if (config.model.on_sets()) {
     engine::SetOptions sets;
     sets.compress = config.engine.compress;
@@ -238,10 +260,22 @@ tyche_status tyche_model_read(const char* path, tyche_handle* out) {
 }
 
 tyche_status tyche_model_write(tyche_handle model, const char* path) {
+  return tyche_model_write_with(model, path, nullptr);
+}
+
+tyche_status tyche_model_write_with(tyche_handle model, const char* path, const char* memo) {
   return call([&] {
     const auto object = get<ModelObject>(model, "a model");
     const train::Checkpoint& own = object->checkpoint();
-    train::CheckpointWriter(own.config, own.fold, own.standard).write(text(path, "path"), own.state);
+    std::map<std::string, std::string> beside = own.memo;
+    if (memo != nullptr && *memo != '\0') {
+      const nlohmann::json given = nlohmann::json::parse(memo, nullptr, false);
+      const bool texts = given.is_object() && std::all_of(given.begin(), given.end(),
+                                                          [](const nlohmann::json& item) { return item.is_string(); });
+      if (!texts) throw InputError("memo: expected a JSON object of texts");
+      beside = given.get<std::map<std::string, std::string>>();
+    }
+    train::CheckpointWriter(own.config, own.fold, own.standard, beside).write(text(path, "path"), own.state);
   });
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/remedies.hpp"
 #include "cli/version.hpp"
+#include "cli/words.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
   }
   try {
     catch_interrupts();
-    app.parse(argc, argv);
+    app.parse(settled_words(app, {argv + 1, argv + argc}));
     return exit_code;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <unordered_map>
 
 #include "support/error.hpp"
@@ -83,13 +82,6 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
     throw InputError(
         fmt::format("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation));
   }
-  if (options.folds == 1) {
-    Fold all;
-    all.train.resize(labels.size());
-    std::iota(all.train.begin(), all.train.end(), 0u);
-    all.test = all.train;
-    return {all};
-  }
   const std::vector<Unit> units = units_of(labels.size(), pairs);
   if (units.size() < options.folds) {
     const std::string what = pairs.empty() ? fmt::format("{} graphs", labels.size())
@@ -107,13 +99,14 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
   }
 
   std::vector<Fold> folds(options.folds);
+  const bool alone = folds.size() == 1;
   for (std::size_t i = 0; i < folds.size(); ++i) {
     Fold& fold = folds[i];
     const std::size_t begin = i * units.size() / folds.size(), end = (i + 1) * units.size() / folds.size();
     std::vector<std::size_t> rest;
     for (std::size_t p = 0; p < order.size(); ++p) {
       const bool tests = contiguous ? p >= begin && p < end : p % folds.size() == i;
-      if (tests) {
+      if (tests && !alone) {
         append(fold.test, units[order[p]]);
       } else {
         rest.push_back(order[p]);
@@ -130,6 +123,7 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
     if (fold.train.empty()) {
       throw InputError(fmt::format("fold {} has no graphs left to train on; set a smaller validation share", i));
     }
+    if (alone) fold.test = fold.train;
     for (auto* list : {&fold.train, &fold.validation, &fold.test}) std::sort(list->begin(), list->end());
   }
   return folds;

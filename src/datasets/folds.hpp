@@ -5,7 +5,7 @@
 ///   folds[3].test                      // graph indices, ascending
 ///
 /// What is dealt to folds is a *unit*: a pair where the data set has pairs (its two graphs never part), else a graph.
-/// Every unit tests in exactly one fold. One fold alone trains and tests on all graphs, with none set aside.
+/// Every unit tests in exactly one fold. One fold alone trains and tests on all graphs but those set aside.
 #include <cstdint>
 #include <span>
 #include <string_view>

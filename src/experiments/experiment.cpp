@@ -32,6 +32,12 @@ const std::vector<std::string>& config_keys() {
   return keys;
 }
 
+/// Under the keys of config.toml, where they are called as options are ("lr", "training.lr").
+std::vector<Setting> settled(std::vector<Setting> settings) {
+  for (Setting& s : settings) s.key = train::settled_key(s.key);
+  return settings;
+}
+
 struct Settings {
   const Document* document;
 
@@ -240,6 +246,7 @@ ProfileChanges take_profile(Document& document, std::string_view profile, const 
       s.key.erase(0, s.key.find('.') + 1);
       (is_data ? changes.data : changes.defaults).push_back(std::move(s));
     }
+    changes.defaults = settled(std::move(changes.defaults));
     if (name == profile) {
       chosen = std::move(changes);
     } else {
@@ -267,7 +274,7 @@ std::vector<DataPart> take_data(Document& document) {
     part.name = table.take_text("name", "");
     if (part.name.empty()) throw InputError::at(document.file, "[[datasets]]", "expected a name for every data set");
     part.title = table.take_text("title", part.name);
-    part.defaults = table.take_table("defaults");
+    part.defaults = settled(table.take_table("defaults"));
     part.data = std::move(table.settings);
   }
   std::vector<Setting> own = document.take_table("data");
@@ -300,13 +307,14 @@ std::vector<Row> read_rows(const Document& document, const DataPart& part, const
     std::vector<Setting> own;
     for (const char* name : kProfiles) {
       const bool without = take_left_out(model, name);
-      std::vector<Setting> mine = model.take_table(name);
+      std::vector<Setting> mine = settled(model.take_table(name));
       for (const Setting& s : mine) settings.check_key(s);
       if (name == profile) {
         out = out || without;
         own = std::move(mine);
       }
     }
+    model.settings = settled(std::move(model.settings));
     settings.apply_over_defaults({&defaults, &part.defaults, &model.settings, &changes.defaults, &own}, row);
     if (row.name.empty()) row.name = row.config.model.kind;
     if (!model.items.empty()) model.expect_empty(config_keys());
@@ -370,8 +378,8 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   take_selection(document, shared);
   const ProfileChanges changes = take_profile(document, profile, folder);
   const std::vector<DataPart> parts = take_data(document);
-  const std::vector<Setting> defaults = document.take_table("defaults");
-  const std::vector<Setting> grid = document.take_table("grid");
+  const std::vector<Setting> defaults = settled(document.take_table("defaults"));
+  const std::vector<Setting> grid = settled(document.take_table("grid"));
   std::vector<Document> models = document.take_list("models");
   if (models.empty()) models.emplace_back().file = document.file;
   document.expect_empty(std::array<std::string, 13>{"title", "about", "paper", "paper_data", "show", "selection",

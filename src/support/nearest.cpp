@@ -26,19 +26,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size() % 3][b.size()];
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+const std::string* nearest(std::string_view word, std::span<const std::string> known) {
   const std::string* best = nullptr;
   std::size_t distance = 0;
   for (const std::string& candidate : known) {
-    const std::size_t d = edit_distance(word, candidate);
+    const bool begun = word.size() > 3 && candidate.starts_with(word);
+    const std::size_t d = begun ? 1 : edit_distance(word, candidate);
     if (best == nullptr || d < distance) {
       best = &candidate;
       distance = d;
     }
   }
-  if (best != nullptr && distance <= std::max<std::size_t>(1, std::max(word.size(), best->size()) / 3)) {
-    return fmt::format("; did you mean '{}'?", *best);
-  }
+  const bool near = best != nullptr && distance <= std::max<std::size_t>(1, std::max(word.size(), best->size()) / 3);
+  return near ? best : nullptr;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  if (const std::string* best = nearest(word, known)) return fmt::format("; did you mean '{}'?", *best);
   return fmt::format("; expected one of {}", fmt::join(known, ", "));
 }
 

@@ -16,6 +16,7 @@ namespace tyche::train {
 namespace {
 
 constexpr const char *kMean = "tyche.target_mean", *kDeviation = "tyche.target_deviation";
+constexpr std::string_view kMemo = "tyche.memo.";
 constexpr const char* kMoments[] = {"", "adam.m.", "adam.v."};
 
 const std::string& metadata_at(const TensorFile& file, const std::string& key, const std::string& path) {
@@ -74,8 +75,10 @@ engine::Plateau plateau_at(const TensorFile& file, const std::string& path) {
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard)
+CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard,
+                                   const std::map<std::string, std::string>& memo)
     : layout_(nn::layout(config.model)) {
+  for (const auto& [name, text] : memo) metadata_[std::string(kMemo) + name] = text;
   metadata_["format"] = "pt";
   metadata_["tyche.version"] = kVersion;
   metadata_["tyche.config"] = to_json(config).dump();
@@ -121,6 +124,10 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
                            numbers_at(file, kDeviation, checkpoint.config.model, name)};
   }
   checkpoint.state.plateau = plateau_at(file, name);
+  for (const auto& [key, text] : file.metadata) {
+    if (key.starts_with(kMemo)) checkpoint.memo[key.substr(kMemo.size())] = text;
+    if (key == "tyche.classes") checkpoint.memo["classes"] = text;  // as the Python module of 0.2.0 wrote it
+  }
   const nn::Layout layout = nn::layout(checkpoint.config.model);
   std::vector<float>* values[] = {&checkpoint.state.parameters, &checkpoint.state.adam_m, &checkpoint.state.adam_v};
   for (std::size_t part = 0; part < 3; ++part) {

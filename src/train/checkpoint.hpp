@@ -24,13 +24,15 @@ struct Checkpoint {
   RunConfig config;
   std::uint32_t fold = 0;
   engine::State state;
-  engine::Standard standard;  ///< of real targets, in the fold's training graphs
-  Notes notes;                ///< on a configuration of an earlier version, see read_config
+  engine::Standard standard;                  ///< of real targets, in the fold's training graphs
+  Notes notes;                                ///< on a configuration of an earlier version, see read_config
+  std::map<std::string, std::string> memo{};  ///< what whoever saved it wrote beside it, by name: no part of the model
 };
 
 class CheckpointWriter {
  public:
-  CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard = {});
+  CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard = {},
+                   const std::map<std::string, std::string>& memo = {});
   /// Throws IoError where the disk says no; what stood under the name stays then.
   void write(const std::filesystem::path& path, const engine::State& state,
              Durability durability = Durability::disk) const;

@@ -103,8 +103,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   resolve_split(config);
   if (config.selection.early_stopping && !config.selection.on()) config.selection.by = "loss";
-  // One fold has no graphs but those it tests, and a split says which validate: the default share of them is none.
-  if ((config.folds.count == 1 || !config.folds.split.empty()) &&
+  // One fold sets graphs aside only to choose, and a split says which validate: the default share of them is none.
+  if (((config.folds.count == 1 && !config.selection.on()) || !config.folds.split.empty()) &&
       config.folds.validation == RunConfig{}.folds.validation) {
     config.folds.validation = 0;
   }

@@ -64,6 +64,7 @@ class Entry {
     field_.shown = std::move(shown);
     return *this;
   }
+  Entry& also(std::vector<std::string> names) { return set(field_.also, std::move(names)); }
   Entry& since(std::string version) { return set(field_.since, std::move(version)); }
   Entry& of_call() { return set(field_.origin, Field::Origin::call); }
   Entry& derived() { return set(field_.origin, Field::Origin::derived); }
@@ -187,7 +188,8 @@ std::string no_classes(const RunConfig& c) { return learns_numbers(c) ? "real ta
 
 std::string fixed_folds(const RunConfig& c) {
   if (!c.folds.split.empty()) return "the split says which graphs are in which part";
-  return c.folds.count == 1 ? "one fold trains and tests on all graphs" : "";
+  const bool chooses = c.folds.validation > 0 && (c.selection.on() || c.selection.early_stopping);
+  return c.folds.count == 1 && !chooses ? "one fold trains on all graphs that are not to choose the best epoch" : "";
 }
 
 std::string one_of(const std::string& value, const std::vector<std::string>& known) {
@@ -215,7 +217,9 @@ std::string fold_wrong(const RunConfig& c) {
 std::vector<Field> table() {
   return {
       Entry("version", at(&RunConfig::version), "of the program that began the run").derived().decides_nothing(),
-      Entry("seed", at(&RunConfig::seed)).option("--seed", "Seed: the same seed gives the same bits", "1"),
+      Entry("seed", at(&RunConfig::seed))
+          .option("--seed", "Seed: the same seed gives the same bits", "1")
+          .also({"random-state"}),
 
       Entry("data.path", data(&Data::path)).of_call().decides_nothing(),
       Entry("data.format", data(&Data::format), "empty: told by content")
@@ -251,10 +255,13 @@ std::vector<Field> table() {
 
       Entry("model.kind", model(&Model::kind))
           .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn"),
-      Entry("model.width", model(&Model::width)).option("--width", "Width of a layer", "64; ppgn 400"),
+      Entry("model.width", model(&Model::width))
+          .option("--width", "Width of a layer", "64; ppgn 400")
+          .also({"hidden", "hidden-dim", "hidden-size", "hidden-channels", "hidden-units"}),
       Entry("model.layers", model(&Model::layers))
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
-                  "8; marks and colours 4"),
+                  "8; marks and colours 4")
+          .also({"num-layers", "n-layers"}),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(by_kind("pre_hidden")),
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
@@ -278,14 +285,18 @@ std::vector<Field> table() {
       Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
       Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
           .option("--activation", "elu, tanh or relu", "elu")
+          .also({"act", "nonlinearity"})
           .unused(by_kind("activation")),
       Entry("model.aggregation", model(&Model::aggregation), "", nn::parse_aggregation)
           .option("--aggregation", "Of neighbours: mean or sum", "mean")
+          .also({"aggr", "aggregator"})
           .unused(by_kind("aggregation")),
       Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
-          .option("--readout", "Of a graph's nodes: max, mean or sum", "max"),
+          .option("--readout", "Of a graph's nodes: max, mean or sum", "max")
+          .also({"pool", "pooling", "graph-pooling"}),
       Entry("model.dropout", model(&Model::dropout))
           .option("--dropout", "After the first layer of the head, in training", "0.5")
+          .also({"drop-rate", "drop-ratio", "dropout-rate"})
           .unused(by_kind("dropout")),
       Entry("model.node_layers", model(&Model::node_layers), "of gcn123")
           .option("--node-layers", "gcn123: graph convolutions on nodes", "3")
@@ -307,15 +318,18 @@ std::vector<Field> table() {
       Entry("training.epochs", training(&Training::epochs))
           .option("--epochs", "Epochs; with --resume a larger number lengthens a run",
                   "500; gcn2, gcn3, gcn123, ppgn 100")
+          .also({"epoch", "num-epochs", "n-epochs", "max-epochs", "max-iter"})
           .at_least(1),
       Entry("training.batch", training(&Training::batch))
           .option("--batch", "Graphs per step", "20; ppgn 5")
+          .also({"batch-size"})
           .at_least(1),
       Entry("training.learning_rate", training(&Training::learning_rate))
           .option("--lr",
                   "Learning rate of Adam; by default for gcn and gin 1e-4 without random features, 2e-4 with some, "
                   "5e-4 with "
                   "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
+          .also({"learning-rate", "learning-rate-init"})
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       loss_field(),
       Entry("training.class_weights", training(&Training::class_weights), "none, balanced, or one per class")
@@ -323,6 +337,7 @@ std::vector<Field> table() {
                   "How much a graph counts in the loss by its class: none, balanced (the rarer the more), or a number "
                   "per class: 1,2.5",
                   "none")
+          .also({"class-weight"})
           .since("0.2.0")
           .unused(no_classes),
       Entry("training.repeat", training(&Training::repeat), "0 is the first")
@@ -330,14 +345,17 @@ std::vector<Field> table() {
           .since("0.2.0"),
       Entry("training.clip_norm", training(&Training::optimiser, &Optimiser::clip_norm), "0: gradients are not clipped")
           .option("--clip-norm", "Shorten a step's gradient to this norm where it is longer; 0: never", "0")
+          .also({"clip", "clip-grad", "clip-grad-norm", "grad-clip", "gradient-clip", "max-grad-norm"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.clip_norm); }),
       Entry("training.weight_decay", training(&Training::optimiser, &Optimiser::weight_decay), "AdamW's, decoupled")
           .option("--weight-decay", "AdamW: every step takes rate x this of every parameter away", "0")
+          .also({"wd"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.weight_decay); }),
       Entry("training.beta2", training(&Training::optimiser, &Optimiser::beta2), "of Adam's second moment")
           .option("--beta2", "How much of Adam's second moment a step keeps", "0.999")
+          .also({"adam-beta2"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
             const double beta2 = c.training.optimiser.beta2;
@@ -345,13 +363,16 @@ std::vector<Field> table() {
           }),
       Entry("training.adam_epsilon", training(&Training::optimiser, &Optimiser::epsilon), "beside its root")
           .option("--adam-epsilon", "What Adam adds to the root of its second moment", "1e-8")
+          .also({"adam-eps"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) { return above_zero(c.training.optimiser.epsilon); }),
       Entry("training.schedule", training(&Training::schedule, &Schedule::kind), "", engine::parse_schedule)
           .option("--schedule", "Of the learning rate: constant, cosine (to 0 over all epochs) or plateau", "constant")
+          .also({"scheduler", "lr-schedule", "lr-scheduler"})
           .since("0.2.0"),
       Entry("training.warm_up", training(&Training::schedule, &Schedule::warm_up), "epochs")
           .option("--warm-up", "Epochs in which the learning rate grows to its whole, linearly", "0")
+          .also({"warmup", "warmup-epochs", "warm-up-epochs"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
             const bool good = c.training.schedule.kind != engine::ScheduleKind::cosine ||
@@ -394,9 +415,11 @@ std::vector<Field> table() {
           }),
       Entry("selection.early_stopping", selection(&Selection::early_stopping))
           .option("--early-stopping", "End a fold once its validation part has not become better for --patience epochs")
+          .also({"early-stop"})
           .since("0.2.0"),
       Entry("selection.patience", selection(&Selection::patience), "epochs")
           .option("--patience", "--early-stopping: epochs without a better one", "50")
+          .also({"early-stopping-patience", "n-iter-no-change"})
           .since("0.2.0")
           .at_least(1)
           .unused([](const RunConfig& c) {
@@ -413,13 +436,18 @@ std::vector<Field> table() {
           }),
 
       Entry("folds.count", folds(&Folds::count))
-          .option("--folds", "Folds of the cross-validation; 1: train and test on all graphs", "10")
+          .option("--folds",
+                  "Folds of the cross-validation; 1: train and test on all graphs (but those that --select-by or "
+                  "--early-stopping set aside)",
+                  "10")
+          .also({"n-folds", "num-folds", "n-splits"})
           .at_least(1),
       Entry("folds.scheme", folds(&Folds::scheme), "", datasets::parse_fold_scheme)
           .option("--fold-scheme", "contiguous (the paper's) or stratified (shuffled under the seed)", "contiguous")
           .unused(fixed_folds),
       Entry("folds.validation", folds(&Folds::validation), "share of the non-test graphs set aside")
           .option("--validation", "Share of the non-test graphs set aside, as the published runs did; 0: none", "0.1")
+          .also({"validation-fraction", "val-fraction", "valid-fraction"})
           .unused([](const RunConfig& c) { return c.folds.validation == 0 ? std::string() : fixed_folds(c); }),
       Entry("folds.only", folds(&Folds::only), "-1: all folds")
           .option("--fold", "Train this fold alone (0 is the first)")
@@ -456,6 +484,23 @@ const Field* find_field(std::string_view key) {
     if (field.key == key) return &field;
   }
   return nullptr;
+}
+
+const Field* field_called(std::string_view word) {
+  std::string name(word);
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (const Field& field : fields()) {
+    const bool named = !field.option.empty() && std::string_view(field.option).substr(2) == name;
+    if (named || std::find(field.also.begin(), field.also.end(), name) != field.also.end()) return &field;
+  }
+  return nullptr;
+}
+
+std::string settled_key(std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const Field* field = find_field(key) ? nullptr : field_called(dot == key.npos ? key : key.substr(dot + 1));
+  if (field == nullptr || (dot != key.npos && !field->key.starts_with(key.substr(0, dot + 1)))) return std::string(key);
+  return field->key;
 }
 
 bool at_default(const Field& field, const RunConfig& config) {

@@ -30,9 +30,10 @@ struct Field {
     derived,  ///< nobody: it follows from data, machine and program
   };
 
-  std::string key;      ///< "model.width": table and name in config.toml
-  std::string comment;  ///< beside it there; may be empty
-  std::string option;   ///< "--width"; empty: none. A flag's stands for the value that is not its default
+  std::string key;                ///< "model.width": table and name in config.toml
+  std::string comment;            ///< beside it there; may be empty
+  std::string option;             ///< "--width"; empty: none. A flag's stands for the value that is not its default
+  std::vector<std::string> also;  ///< what else people call it ("hidden"): taken everywhere, shown nowhere
   std::string help;
   std::string shown;  ///< the default as help shows it; may be empty
   std::string since = "0.1.0";
@@ -57,6 +58,13 @@ struct Field {
 
 /// Null where there is none.
 [[nodiscard]] const Field* find_field(std::string_view key);
+
+/// The field that an option's name ("lr"), or what else it is called ("learning-rate"), stands for; '_' is as good as
+/// '-'. Null where there is none.
+[[nodiscard]] const Field* field_called(std::string_view word);
+/// The key that is meant by one whose last word, or only one, is such a name: "training.learning_rate" for
+/// "training.lr" and "lr". Any other key as it is.
+[[nodiscard]] std::string settled_key(std::string_view key);
 
 /// Whether a field has the value that its kind of model, with its kind of random inputs, begins with (default_config).
 [[nodiscard]] bool at_default(const Field& field, const RunConfig& config);

@@ -13,10 +13,19 @@ namespace tyche::train {
 
 namespace {
 
+/// The name of each loss, then what else it is called, '_' as good as '-'.
 constexpr std::pair<engine::Loss, std::string_view> kLosses[] = {{engine::Loss::cross_entropy, "cross-entropy"},
                                                                  {engine::Loss::squared, "squared"},
                                                                  {engine::Loss::absolute, "absolute"},
-                                                                 {engine::Loss::huber, "huber"}};
+                                                                 {engine::Loss::huber, "huber"},
+                                                                 {engine::Loss::cross_entropy, "ce"},
+                                                                 {engine::Loss::squared, "mse"},
+                                                                 {engine::Loss::squared, "l2"},
+                                                                 {engine::Loss::squared, "squared-error"},
+                                                                 {engine::Loss::absolute, "mae"},
+                                                                 {engine::Loss::absolute, "l1"},
+                                                                 {engine::Loss::absolute, "absolute-error"},
+                                                                 {engine::Loss::huber, "smooth-l1"}};
 
 /// The targets of a column that are there.
 std::vector<double> column_of(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column) {
@@ -62,8 +71,10 @@ TargetKind parse_target(std::string_view text) {
 std::string_view name(TargetKind kind) { return kind == TargetKind::labels ? "labels" : "attributes"; }
 
 engine::Loss parse_loss(std::string_view text) {
+  std::string name(text);
+  std::replace(name.begin(), name.end(), '_', '-');
   for (const auto& [loss, word] : kLosses) {
-    if (word == text) return loss;
+    if (word == name) return loss;
   }
   throw InputError(fmt::format("expected cross-entropy, squared, absolute or huber, found '{}'", text));
 }

@@ -20,7 +20,8 @@ namespace tyche::train {
 [[nodiscard]] TargetKind parse_target(std::string_view text);
 [[nodiscard]] std::string_view name(TargetKind kind);
 
-/// "cross-entropy", "squared", "absolute" or "huber"; throws InputError that lists them on any other.
+/// "cross-entropy", "squared", "absolute" or "huber", or as others call them ("mae", "mse"); throws InputError that
+/// lists the four on anything else.
 [[nodiscard]] engine::Loss parse_loss(std::string_view text);
 [[nodiscard]] std::string_view loss_name(engine::Loss loss);
 

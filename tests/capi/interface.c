@@ -155,7 +155,7 @@ static void networks(tyche_handle exp) {
   static const char* const options =
       "{\"width\": 8, \"layers\": 2, \"rni\": 0.5, \"epochs\": 4, \"folds\": 1, \"threads\": 1, \"device\": \"cpu\"}";
   struct Count all = {0, 0}, two = {0, 2};
-  tyche_handle trained = 0, model = 0, answer = 0;
+  tyche_handle trained = 0, model = 0, again = 0, answer = 0;
   tyche_array array;
   EXPECT(tyche_train(exp, options, NULL, on_epoch, &all, &trained) == TYCHE_OK && all.epochs == 4);
   EXPECT(says(trained, "\"stopped\":false"));
@@ -167,6 +167,12 @@ static void networks(tyche_handle exp) {
   EXPECT(tyche_array_of(answer, "probabilities", &array) == TYCHE_OK && array.shape[0] == 20 && array.shape[1] == 2);
   EXPECT(tyche_free(answer) == TYCHE_OK);
   EXPECT(tyche_predict(exp, model, NULL, &answer) == TYCHE_BAD_HANDLE && strstr(tyche_error_message(), "a model"));
+  EXPECT(tyche_model_write_with(model, "capi-test.safetensors", "{\"by\": 3}") == TYCHE_BAD_INPUT);
+  EXPECT(tyche_model_write_with(model, "capi-test.safetensors", "{\"by\": \"whom\"}") == TYCHE_OK);
+  EXPECT(tyche_model_read("capi-test.safetensors", &again) == TYCHE_OK && says(again, "\"memo\":{\"by\":\"whom\"}"));
+  EXPECT(tyche_model_write(again, "capi-test.safetensors") == TYCHE_OK && tyche_free(again) == TYCHE_OK);
+  EXPECT(tyche_model_read("capi-test.safetensors", &again) == TYCHE_OK && says(again, "\"whom\""));
+  EXPECT(tyche_free(again) == TYCHE_OK);
   EXPECT(tyche_model_write(model, "capi-test.safetensors") == TYCHE_OK);
   EXPECT(tyche_free(model) == TYCHE_OK);
   EXPECT(tyche_model_read("capi-test.safetensors", &model) == TYCHE_OK && says(model, "\"epoch\":4"));

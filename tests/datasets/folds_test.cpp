@@ -74,6 +74,22 @@ TEST(ContiguousFolds, MaySetAsideMoreThanAFoldth) {
   EXPECT_THAT(folds[1].validation, ElementsAre(5, 6, 7, 8));
 }
 
+TEST(OneFold, TrainsAndTestsOnAllGraphsButThoseSetAside) {
+  std::vector<int> labels(30, 4);
+  std::fill(labels.begin() + 10, labels.begin() + 20, 7);
+  const auto all = make_folds(labels, {}, {.folds = 1, .validation = 0});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].train, range(0, 30));
+  EXPECT_EQ(all[0].test, range(0, 30));
+  const auto some =
+      make_folds(labels, {}, {.folds = 1, .scheme = FoldScheme::stratified, .validation = 0.2, .seed = 3});
+  EXPECT_EQ(some[0].validation.size(), 6u);
+  const auto& part = some[0].validation;
+  EXPECT_EQ(std::count_if(part.begin(), part.end(), [&](auto g) { return labels[g] == 7; }), 2);
+  EXPECT_EQ(some[0].train.size(), 24u);
+  EXPECT_EQ(some[0].test, some[0].train) << "no score mixes graphs that were trained on with others";
+}
+
 TEST(StratifiedFolds, SpreadEachClassEvenly) {
   std::vector<int> labels(30, 4);
   std::fill(labels.begin() + 10, labels.begin() + 15, 7);

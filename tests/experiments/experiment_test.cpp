@@ -99,8 +99,8 @@ TEST(Experiment, UnknownKeysAreErrorsThatNameTheNearest) {
   const std::string data = "[data]\ngenerate = \"exp\"\n";
   EXPECT_THAT(error_of("titel = \"x\"\n" + data),
               HasSubstr("mine.toml: line 1: unknown key 'titel'; did you mean 'title'?"));
-  EXPECT_THAT(error_of(data + "[defaults]\ntraining.epoch = 3\n"),
-              HasSubstr("line 4: unknown key 'training.epoch'; did you mean 'training.epochs'?"));
+  EXPECT_THAT(error_of(data + "[defaults]\ntraining.epocs = 3\n"),
+              HasSubstr("line 4: unknown key 'training.epocs'; did you mean 'training.epochs'?"));
   EXPECT_THAT(error_of(data + "[[models]]\nmodel.rnii = 0.5\n"), HasSubstr("did you mean 'model.rni'?"));
   EXPECT_THAT(error_of(data + "[[models]]\nquick.model.widht = 5\n"), HasSubstr("did you mean 'model.width'?"));
   EXPECT_THAT(error_of(data + "[profiles.quick]\ndefaults.training.bach = 5\n"),
@@ -108,6 +108,23 @@ TEST(Experiment, UnknownKeysAreErrorsThatNameTheNearest) {
   EXPECT_THAT(error_of("[data]\ngenerate = \"exp\"\npars = 3\n"), HasSubstr("did you mean 'pairs'?"));
   EXPECT_THAT(error_of(data + "[[model]]\nname = \"a\"\n"), HasSubstr("did you mean 'models'?"));
   EXPECT_THAT(error_of(data + "[profiles.quik]\ndefaults.training.batch = 5\n"), HasSubstr("unknown key"));
+}
+
+TEST(Experiment, TakesTheNamesOfOptionsToo) {
+  const std::string data = "[data]\ngenerate = \"exp\"\n";
+  const Experiment e = parse(data +
+                                 "[defaults]\ntraining.lr = 0.25\nhidden = 12\n"
+                                 "[grid]\ntraining.batch_size = [3, 5]\n"
+                                 "[[models]]\nmodel.num-layers = 7\nquick.training.epoch = 9\n",
+                             "quick");
+  ASSERT_EQ(e.rows.size(), 2u);
+  const train::RunConfig& config = e.rows[1].config;
+  EXPECT_EQ(config.training.learning_rate, 0.25);
+  EXPECT_EQ(config.model.width, 12u);
+  EXPECT_EQ(config.training.batch, 5u);
+  EXPECT_EQ(config.model.layers, 7u);
+  EXPECT_EQ(config.training.epochs, 9u);
+  EXPECT_EQ(e.rows[1].name, "gcn, batch 5") << "named as the key is";
 }
 
 TEST(Experiment, ValuesOfTheWrongKindAreErrorsWithTheirLine) {

@@ -177,7 +177,7 @@ TEST_F(ReproduceOnRanks, ARankThatIsKilledLosesNothingThatResumeDoesNotBringBack
 }
 
 TEST_F(Reproduce, MistakesAreAnsweredWithOneLineAndExitCodeTwo) {
-  write_file(toml, "[data]\ngenerate = \"exp\"\n[defaults]\ntraining.epoch = 3\n");
+  write_file(toml, "[data]\ngenerate = \"exp\"\n[defaults]\ntraining.epocs = 3\n");
   RunResult result = run("one-results");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("did you mean 'training.epochs'?"));

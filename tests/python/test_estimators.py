@@ -1,5 +1,4 @@
 """Estimators: the program's bits, scikit-learn's protocol, errors, stopping."""
-import inspect
 import json
 import os
 import pathlib
@@ -30,7 +29,7 @@ def test_fit_and_predict_give_the_programs_bits(program, tmp_path, options):
     program("train", "--data", tmp_path / "exp", "--folds", 1, "--out", tmp_path / "run", *words)
     graphs = tyche.datasets.read(tmp_path / "exp")
     clf = tyche.GraphClassifier(**SMALL, **options).fit(graphs)
-    clf.save(tmp_path / "own.safetensors")
+    clf.model_.save(tmp_path / "own.safetensors")
     theirs = tmp_path / "run/fold-0/last.safetensors"
     assert (tmp_path / "own.safetensors").read_bytes() == theirs.read_bytes()
     said = program("predict", "--checkpoint", theirs, "--data", tmp_path / "exp", "--draws", 3, "--device", "cpu",
@@ -41,13 +40,11 @@ def test_fit_and_predict_give_the_programs_bits(program, tmp_path, options):
 
 
 def test_the_parameters_are_the_programs_options():
-    known = {field["name"] for field in tyche.about()["train"]}
-    ours = set(inspect.signature(tyche.GraphClassifier.__init__).parameters) - {"self"}
+    known = {tyche._estimators.RENAMED.get(field["name"], field["name"]) for field in tyche.about()["train"]}
     of_the_call = {"device", "engine_path", "precision", "cache", "threads", "progress"}
     of_folds = tyche._estimators.OF_FOLDS
-    assert ours - of_the_call == known - of_folds - tyche._estimators.NOT_OF_CLASSIFIERS
-    theirs = set(inspect.signature(tyche.GraphRegressor.__init__).parameters) - {"self"}
-    assert theirs - of_the_call == known - of_folds - tyche._estimators.NOT_OF_REGRESSORS
+    assert set(tyche.GraphClassifier._names()) - of_the_call == known - of_folds - tyche._estimators.NOT_OF_CLASSIFIERS
+    assert set(tyche.GraphRegressor._names()) - of_the_call == known - of_folds - tyche._estimators.NOT_OF_REGRESSORS
 
 
 def test_regression_gives_the_programs_bits(program, exp, tmp_path):
@@ -59,7 +56,7 @@ def test_regression_gives_the_programs_bits(program, exp, tmp_path):
     words = [word for name, value in SMALL.items() for word in (f"--{name}", value)]
     program("train", "--data", tmp_path / "sizes", "--folds", 1, "--out", tmp_path / "run", "--target", "attributes", *words)
     reg = tyche.GraphRegressor(**SMALL).fit(read)
-    reg.save(tmp_path / "own.safetensors")
+    reg.model_.save(tmp_path / "own.safetensors")
     theirs = tmp_path / "run/fold-0/last.safetensors"
     assert (tmp_path / "own.safetensors").read_bytes() == theirs.read_bytes()
     said = program("predict", "--checkpoint", theirs, "--data", tmp_path / "sizes", "--device", "cpu", json_out=True)

@@ -24,6 +24,7 @@ RC_GTEST_PROP(EditDistance, IsSymmetricAndAtMostTheLongerLength, (const std::str
 TEST(DidYouMean, NamesTheNearestWordOrListsAllWhereNoneIsNear) {
   const std::vector<std::string> known = {"epochs", "batch", "learning_rate"};
   EXPECT_EQ(did_you_mean("epoch", known), "; did you mean 'epochs'?");
+  EXPECT_EQ(did_you_mean("learn", known), "; did you mean 'learning_rate'?") << "begun";
   EXPECT_EQ(did_you_mean("learning_rat", known), "; did you mean 'learning_rate'?");
   EXPECT_EQ(did_you_mean("colour", known), "; expected one of epochs, batch, learning_rate");
 }

@@ -42,6 +42,30 @@ TEST(Fields, HaveNamesOfTheirOwn) {
   EXPECT_EQ(find_field("model.widht"), nullptr);
 }
 
+TEST(Fields, MayBeCalledAsOthersCallThemWhereThatIsClear) {
+  std::set<std::string> names;
+  for (const Field& field : fields()) {
+    if (!field.option.empty()) names.insert(field.option.substr(2));
+  }
+  for (const Field& field : fields()) {
+    EXPECT_TRUE(field.also.empty() || !field.option.empty()) << field.key;
+    for (const std::string& also : field.also) {
+      EXPECT_TRUE(names.insert(also).second) << also << " is clear";
+      EXPECT_EQ(also.find('_'), std::string::npos) << also;
+      EXPECT_EQ(field_called(also), &field);
+    }
+  }
+  EXPECT_EQ(field_called("learning_rate")->key, "training.learning_rate");
+  EXPECT_EQ(field_called("weight_decay")->key, "training.weight_decay");
+  EXPECT_EQ(field_called("hidden")->option, "--width");
+  EXPECT_EQ(field_called("no-such"), nullptr);
+  EXPECT_EQ(settled_key("training.lr"), "training.learning_rate");
+  EXPECT_EQ(settled_key("lr"), "training.learning_rate");
+  EXPECT_EQ(settled_key("model.lr"), "model.lr") << "no field of the model";
+  EXPECT_EQ(settled_key("training.epochs"), "training.epochs");
+  EXPECT_EQ(settled_key("folds.run"), "folds.run");
+}
+
 TEST(Fields, TheDefaultsOfEveryKindSpeakAgainstNothing) {
   for (const std::string& kind : nn::model_kinds()) {
     RunConfig config = default_config(kind);
@@ -123,7 +147,7 @@ TEST(Fields, ADepthIsANumberOrTheLeaf) {
   EXPECT_THAT([&] { validate(config); }, testing::ThrowsMessage<InputError>(HasSubstr("rni")));
 }
 
-TEST(Fields, OneFoldSetsNoGraphsAside) {
+TEST(Fields, OneFoldSetsNoGraphsAsideUnlessTheyAreToChoose) {
   const datasets::Dataset dataset = small_dataset();
   RunConfig config = small_config(dataset);
   config.folds.count = 1;
@@ -135,8 +159,13 @@ TEST(Fields, OneFoldSetsNoGraphsAside) {
   EXPECT_EQ(data.folds[0].test, data.folds[0].train);
   EXPECT_THAT(data.folds[0].validation, IsEmpty());
   config.folds.validation = 0.25;
-  EXPECT_THAT([&] { resolve(config, dataset, "small"); },
-              testing::ThrowsMessage<InputError>(HasSubstr("folds.validation is 0.25, but one fold trains and tests")));
+  EXPECT_THAT(
+      [&] { resolve(config, dataset, "small"); },
+      testing::ThrowsMessage<InputError>(HasSubstr("folds.validation is 0.25, but one fold trains on all graphs")));
+  config.selection.by = "loss";
+  config.folds.scheme = datasets::FoldScheme::stratified;
+  resolve(config, dataset, "small");
+  EXPECT_EQ(prepare(dataset, config).folds[0].validation.size(), 6u) << "some are to choose";
 }
 
 TEST(Identity, AYoungerFieldAtItsDefaultIsNoPartOfIt) {

@@ -220,6 +220,18 @@ TEST(ClassWeights, ReachTheTrialsOfARun) {
   EXPECT_NE(a.folds[0].last->train_loss, b.folds[0].last->train_loss);
 }
 
+TEST(Losses, HaveTheNamesThatOthersGiveThem) {
+  for (const char* name : {"absolute", "mae", "l1", "absolute_error"}) {
+    EXPECT_EQ(parse_loss(name), engine::Loss::absolute) << name;
+  }
+  for (const char* name : {"squared", "mse", "l2", "squared_error"}) {
+    EXPECT_EQ(parse_loss(name), engine::Loss::squared) << name;
+  }
+  EXPECT_EQ(parse_loss("smooth_l1"), engine::Loss::huber);
+  EXPECT_EQ(parse_loss("cross_entropy"), engine::Loss::cross_entropy);
+  EXPECT_EQ(loss_name(engine::Loss::absolute), "absolute");
+}
+
 TEST(Scores, OfLabelsStandBehindTheAccuracyInARecord) {
   const TemporaryFolder folder;
   const datasets::Dataset dataset = small_dataset();
