@@ -123,7 +123,7 @@ void add_inspect(CLI::App& root) {
       "          tyche inspect --data exp --page out.html\n"
       "          tyche inspect --data NCI1 --folds 10 --fold-scheme stratified --json\n"
       "Ceilings hold for every network that the test bounds, whatever its size and weights; they are exact, for the\n"
-      "graphs at hand. A verdict says by how much random inputs can help at most. See docs/inspect.md");
+      "graphs at hand. Findings say what the make-up of the data means for training. See docs/inspect.md");
   app.callback([a] { run(*a); });
 }
 

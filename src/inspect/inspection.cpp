@@ -124,6 +124,7 @@ Inspection examine(const datasets::Dataset& dataset, const Options& options) {
   if (out.contents.edge_labels > 1 || !set.edge_attributes.empty()) {
     out.structure = one_wl({false, false, false, false});
   }
+  out.findings = findings_of(dataset, answers.task);
   out.notes = std::move(work.notes);
   out.verdict = verdict(out);
   return out;

@@ -3,7 +3,8 @@
 ///
 ///   const Inspection found = examine(datasets::load_dataset("exp"));
 ///   found.all.one_wl.score               // 0.5: the best accuracy of any network bounded by 1-WL
-///   found.verdict                        // "Randomness can help by at most 50.0 points here: …"
+///   found.verdict                        // "Message passing cannot see everything here: …"
+///   found.findings                       // what the data's make-up means for training
 ///
 /// A network that a test bounds gives graphs the same answer that the test does not tell apart. So the best it can do
 /// is the commonest label (or the mean target) of each group, and how good that is can be counted: an exact ceiling
@@ -18,6 +19,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "inspect/answers.hpp"
+#include "inspect/findings.hpp"
 #include "inspect/partitions.hpp"
 #include "support/progress.hpp"
 
@@ -93,6 +95,7 @@ struct Inspection {
   std::vector<Confused> confused;      ///< one pair of each, those with different answers first; at most 100
   std::optional<std::uint64_t> leaks;  ///< test graphs with a copy in the training part of their fold
 
+  std::vector<Finding> findings;   ///< what the data's make-up means for training
   std::vector<std::string> notes;  ///< what was left out, and why
   std::string verdict;
 };

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "support/counted.hpp"
+
 namespace tyche::inspect {
 namespace {
 
@@ -41,11 +43,12 @@ report::ConfusedPairs confused_pairs(const Inspection& in, const GraphSet& set, 
   report::ConfusedPairs page;
   page.title = fmt::format("{}: what 1-WL cannot tell apart", in.contents.name);
   page.lead = in.verdict;
+  for (const Finding& finding : in.findings) page.notes.push_back(finding.text);
   page.command = std::move(command);
   page.rows.push_back({"graphs", fmt::format("{}", in.contents.graphs), ""});
   if (in.task != Task::none) add_ceilings(in, page);
   page.rows.push_back({"isomorphic copies", fmt::format("{}", in.isomorphic_copies),
-                       fmt::format("in {} groups", in.isomorphic_groups)});
+                       fmt::format("in {}", counted(in.isomorphic_groups, "group"))});
   if (in.task != Task::none) {
     page.rows.push_back({"contradictions", fmt::format("{}", in.contradictions), "copies with different answers"});
   }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "support/counted.hpp"
+
 namespace tyche::inspect {
 namespace {
 
@@ -67,7 +69,7 @@ std::string shown(const std::optional<Score>& score, Task task) {
 }
 
 std::string describe(const Contents& c) {
-  std::string text = fmt::format("{}: {} graph{}\n", c.name, c.graphs, c.graphs == 1 ? "" : "s");
+  std::string text = fmt::format("{}: {}\n", c.name, counted(c.graphs, "graph"));
   text += line("nodes", in_words(c.nodes));
   text += line("edges", in_words(c.edges));
   text += line("degree", in_words(c.degree));
@@ -82,7 +84,7 @@ std::string describe(const Contents& c) {
     std::vector<std::string> parts;
     for (const auto& entry : c.labels) {
       if (parts.size() == kShown) break;
-      parts.push_back(fmt::format("{} ({} graphs)", entry.first, entry.second));
+      parts.push_back(fmt::format("{} ({})", entry.first, counted(entry.second, "graph")));
     }
     if (c.labels.size() > kShown) parts.push_back(fmt::format("and {} more", c.labels.size() - kShown));
     text += line("labels", fmt::format("{}", fmt::join(parts, ", ")));
@@ -124,10 +126,9 @@ std::string ceilings(const Inspection& in) {
 
 std::string copies(const Inspection& in) {
   std::string text = "\nCopies\n";
-  text += line("isomorphic copies",
-               in.isomorphic_groups == 0
-                   ? "none"
-                   : fmt::format("{} graphs in {} groups", in.isomorphic_copies, in.isomorphic_groups));
+  text += line("isomorphic copies", in.isomorphic_groups == 0 ? "none"
+                                                              : fmt::format("{} graphs in {}", in.isomorphic_copies,
+                                                                            counted(in.isomorphic_groups, "group")));
   if (in.task != Task::none) {
     std::string value = "none";
     if (in.contradictions > 0) {
@@ -139,13 +140,14 @@ std::string copies(const Inspection& in) {
   }
   std::string value = "none";
   if (in.confused_groups > 0) {
-    value = fmt::format("{} groups of graphs that are no copies, such as {} and {}", in.confused_groups,
+    value = fmt::format("{} of graphs that are no copies, such as {} and {}", counted(in.confused_groups, "group"),
                         in.confused[0].first, in.confused[0].second);
   }
   text += line("confused by 1-WL", value);
   if (in.leaks) {
-    text += line("leaks",
-                 *in.leaks == 0 ? "none" : fmt::format("{} test graphs have a copy in their training part", *in.leaks));
+    text += line("leaks", *in.leaks == 0
+                              ? "none"
+                              : fmt::format("{} with a copy in the training part", counted(*in.leaks, "test graph")));
   }
   return text;
 }
@@ -184,6 +186,9 @@ Json to_json(const Inspection& in) {
   json["confused"] = Json::array();
   for (const Confused& pair : in.confused) json["confused"].push_back({pair.first, pair.second});
   json["leaks"] = in.leaks ? Json(*in.leaks) : Json();
+  json["findings"] = Json::array();
+  for (const Finding& finding : in.findings)
+    json["findings"].push_back({{"kind", finding.kind}, {"text", finding.text}});
   json["notes"] = in.notes;
   json["verdict"] = in.verdict;
   return json;
@@ -193,6 +198,8 @@ std::string to_text(const Inspection& in) {
   std::string text = describe(in.contents);
   if (in.task != Task::none) text += ceilings(in);
   text += copies(in);
+  if (!in.findings.empty()) text += "\nFor training\n";
+  for (const Finding& finding : in.findings) text += fmt::format("  - {}\n", finding.text);
   for (const std::string& note : in.notes) text += fmt::format("{}{}\n", &note == &in.notes[0] ? "\n" : "", note);
   return text + "\n" + in.verdict + "\n";
 }

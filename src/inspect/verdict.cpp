@@ -5,42 +5,41 @@
 namespace tyche::inspect {
 namespace {
 
-std::string share(double value) { return fmt::format("{:.1f} %", 100 * value); }
+std::string share(double value) { return fmt::format("{:.2f} %", 100 * value); }
+
+/// A ceiling is about what can be told apart on these graphs, never about what carries over to others.
+constexpr const char* kTrainingTells = "Which network generalises best, only training tells.";
+
+std::string nothing_hidden(const std::string& reaches) {
+  return fmt::format(
+      "Nothing is hidden from message passing here: a network bounded by 1-WL can reach {}, as much as any network at "
+      "all. {}",
+      reaches, kTrainingTells);
+}
 
 std::string of_classes(const Inspection& in, double one, double everyone) {
-  if (in.contents.labels.size() == 1) {
-    return "Randomness cannot help here: all graphs have the same label, and there is nothing to tell.";
-  }
-  if (one == everyone) {
-    return fmt::format(
-        "Randomness cannot help here: a network bounded by 1-WL can reach {} already, as much as any network.",
-        share(one));
-  }
+  if (in.contents.labels.size() == 1) return "All graphs have the same label: there is nothing to tell.";
+  if (one == everyone) return nothing_hidden(share(one));
   const double gain = 100 * (everyone - one);
-  const std::string points = gain < 0.1 ? fmt::format("{:.2g} points", gain) : fmt::format("{:.1f} points", gain);
   std::string text = fmt::format(
-      "Randomness can help by at most {} here: a network bounded by 1-WL can reach {}, any network at all {}", points,
+      "Message passing cannot see everything here: a network bounded by 1-WL can reach {}, any network at all {}",
       share(one), share(everyone));
   if (const auto& two = in.all.two_wl) {
-    if (*two->score == everyone) return text + ", and so can one bounded by 2-WL, without randomness.";
-    return text + fmt::format(", one bounded by 2-WL {}.", share(*two->score));
+    text += *two->score == everyone ? ", and so can one bounded by 2-WL"
+                                    : fmt::format(", one bounded by 2-WL {}", share(*two->score));
   }
-  return text + ".";
+  return text + fmt::format(". Random inputs can win {} points of that. {}",
+                            gain < 0.1 ? fmt::format("{:.2g}", gain) : fmt::format("{:.1f}", gain), kTrainingTells);
 }
 
 std::string of_targets(const Inspection& in, double one, double everyone) {
-  if (in.all.one_wl.mse == in.all.everyone.mse) {
-    return fmt::format(
-        "Randomness cannot help here: a network bounded by 1-WL can reach an R² of {:.4f} already, as much as any "
-        "network.",
-        one);
-  }
+  if (in.all.one_wl.mse == in.all.everyone.mse) return nothing_hidden(fmt::format("an R² of {:.4f}", one));
   std::string text = fmt::format(
-      "Randomness can raise R² by at most {:.2g} here: a network bounded by 1-WL can reach {:.4f} (mean squared error "
-      "{:.4g}), any network at all {:.4f} ({:.4g})",
-      everyone - one, one, *in.all.one_wl.mse, everyone, *in.all.everyone.mse);
+      "Message passing cannot see everything here: a network bounded by 1-WL can reach an R² of {:.4f} (mean squared "
+      "error {:.4g}), any network at all {:.4f} ({:.4g})",
+      one, *in.all.one_wl.mse, everyone, *in.all.everyone.mse);
   if (const auto& two = in.all.two_wl) text += fmt::format(", one bounded by 2-WL {:.4f}", *two->score);
-  return text + ".";
+  return text + fmt::format(". Random inputs can raise R² by {:.2g}. {}", everyone - one, kTrainingTells);
 }
 
 }  // namespace
@@ -49,7 +48,7 @@ std::string verdict(const Inspection& in) {
   const auto& one = in.all.one_wl.score;
   const auto& everyone = in.all.everyone.score;
   if (in.task == Task::none) return "The graphs have neither labels nor targets: there is nothing to learn from them.";
-  if (!one || !everyone) return "Randomness cannot help here: all targets are equal, and there is nothing to tell.";
+  if (!one || !everyone) return "All targets are equal: there is nothing to tell.";
   return in.task == Task::classes ? of_classes(in, *one, *everyone) : of_targets(in, *one, *everyone);
 }
 

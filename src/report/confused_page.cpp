@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 }  // namespace
 
 nlohmann::ordered_json confused_page_data(const ConfusedPairs& page) {
-  Json json = {{"version", kVersion}, {"made", utc_now()},   {"command", page.command},
-               {"shows", "confused"}, {"title", page.title}, {"lead", page.lead}};
+  Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", page.command}, {"shows", "confused"},
+               {"title", page.title}, {"lead", page.lead}, {"notes", page.notes}};
   json["rows"] = json["pairs"] = Json::array();
   for (const SummaryRow& row : page.rows) json["rows"].push_back({row.name, row.value, row.note});
   std::size_t too_large = 0;

@@ -4,7 +4,7 @@
 ///
 ///   ConfusedPairs page;
 ///   page.title = "MUTAG: what 1-WL cannot tell apart";
-///   page.lead = "Randomness can help by at most 2.1 points here.";
+///   page.lead = "Message passing cannot see everything here.";
 ///   page.rows = {{"graphs", "188", ""}, {"best accuracy of any 1-WL network", "97.9 %", "node types included"}};
 ///   page.pairs.push_back({{"graph 3", a}, {"graph 8", b}, "Labels 0 and 1."});
 ///   page.command = "tyche inspect --data MUTAG --page out.html";
@@ -31,8 +31,9 @@ struct ConfusedPair {
 
 struct ConfusedPairs {
   std::string title;
-  std::string lead;              ///< the answer, in a sentence or two
-  std::vector<SummaryRow> rows;  ///< may be empty, and so may the pairs
+  std::string lead;                ///< the answer, in a sentence or two
+  std::vector<std::string> notes;  ///< what follows for training, a sentence or two each
+  std::vector<SummaryRow> rows;    ///< may be empty, and so may the pairs
   std::vector<ConfusedPair> pairs;
   std::string command;  ///< that made the page
 };

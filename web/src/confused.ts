@@ -13,6 +13,8 @@ export function confusedPage(page: ConfusedReport): { top: HTMLElement[]; main: 
       h("p", { class: "lead" }, page.lead),
     ],
     main: [
+      ...(page.notes.length === 0 ? [] : [h("section", { id: "training" }, h("h2", {}, "For training"),
+        h("ul", {}, page.notes.map((note) => h("li", {}, note))))]),
       ...(page.rows.length === 0 ? [] : [h("section", { id: "summary" }, h("h2", {}, "In numbers"),
         h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "In numbers" }, h("table", { class: "results summary" },
           h("tbody", {}, page.rows.map(([name, value, note]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "number strong" }, value), h("td", { class: "muted" }, note)))))))]),

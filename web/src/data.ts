@@ -49,7 +49,8 @@ export interface Row {
   parameters: number;
   engine: string;
   seconds: number;
-  command: string;
+  /** The commands that train the row alone, a line each. */
+  alone: string;
   fold_accuracy: number[];
   /** The first epoch whose mean over folds is at least 95 %. */
   reached?: number;
@@ -169,6 +170,7 @@ export interface ConfusedReport extends Made {
   shows: "confused";
   title: string;
   lead: string;
+  notes: string[];
   rows: [name: string, value: string, note: string][];
   pairs: PackedPair[];
   too_large: number;
