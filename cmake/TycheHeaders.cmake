@@ -12,7 +12,7 @@ set(TYCHE_PUBLIC_HEADERS
   # models and engines
   nn/model.hpp nn/kinds.hpp nn/random_inputs.hpp engine/engine.hpp engine/choice.hpp
   # training and prediction
-  train/config.hpp train/data.hpp train/run.hpp train/summary.hpp train/checkpoint.hpp train/predict.hpp
+  train/config.hpp train/data.hpp train/run.hpp train/summary.hpp train/checkpoint.hpp train/predict.hpp train/parts.hpp
   # the universality theorem
   theory/formula.hpp theory/syntax.hpp theory/coloured_graph.hpp theory/model_check.hpp theory/compile.hpp
   theory/acr.hpp theory/acr_io.hpp theory/individualize.hpp theory/separate.hpp theory/graph_functions.hpp
@@ -22,7 +22,7 @@ set(TYCHE_PUBLIC_HEADERS
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
   datasets/base_classes.hpp datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp engine/core/job.hpp
-  engine/core/optimiser.hpp engine/core/scores.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp
+  engine/core/optimiser.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp
   graph/json_numbers.hpp graph/lines.hpp graph/rows.hpp graph/set_builder.hpp nn/choices.hpp support/file.hpp
   support/named_values.hpp support/npy.hpp support/shown.hpp theory/intern.hpp train/features.hpp train/metrics.hpp
   train/recorder.hpp train/selection.hpp wl/cells.hpp wl/leaf_graph.hpp wl/path_walker.hpp wl/rank_refiner.hpp)

@@ -26,8 +26,10 @@ class Predictions(NamedTuple):
     probabilities: Optional[NDArray[np.float64]] = None  #: graphs × classes
     deviations: Optional[NDArray[np.float64]] = None  #: of the probabilities, or values, over draws
     logits: Optional[NDArray[np.float32]] = None
-    accuracy: Optional[float] = None  #: where the graphs have labels that the network knows
+    accuracy: Optional[float] = None  #: of graphs that training did not see, where there are any (and labels)
     values: Optional[NDArray[np.float64]] = None  #: of real targets: graphs × targets, in their unit
+    #: Scores by the part of training that graphs were in: {"test": {"graphs": 60, "accuracy": 0.5}, "train": …, "new": …}
+    parts: Optional[Dict[str, Dict[str, Any]]] = None
 
 
 class Model:
@@ -65,9 +67,10 @@ class Model:
         how = _library.options(draws=draws, seed=seed, device=device, threads=threads)
         answer = _library.handle("tyche_predict", self._handle, as_set(graphs)._handle, how, stoppable=True)
         if not self.labels:
-            return Predictions(values=answer.array("values"), deviations=answer.array("deviations"))
+            return Predictions(values=answer.array("values"), deviations=answer.array("deviations"),
+                               parts=answer.info()["parts"])
         return Predictions(answer.array("labels"), answer.array("probabilities"), answer.array("deviations"),
-                           answer.array("logits"), answer.info().get("accuracy"))
+                           answer.array("logits"), answer.info().get("accuracy"), parts=answer.info()["parts"])
 
     def state_dict(self) -> "OrderedDict[str, NDArray[np.float32]]":
         """The parameters by the names of PyTorch's state_dict: read-only views of the library's memory."""
@@ -139,11 +142,19 @@ class TrainResult:
         return out
 
     def __repr__(self) -> str:
-        last = self.history[-1] if self.history else {}
-        words = ", ".join(f"{name} {last[name]:.4g}" for name in last
-                          if name not in ("epoch", "seconds", "eval_seconds") and last[name] is not None)
-        folds = "" if len(self.folds) == 1 else f"{len(self.folds)} folds; the first after "
-        return f"TrainResult({folds}{len(self.history)} epochs: {words})"
+        # What summary.json and the table of the program say: of the epochs that stand for the folds.
+        many = len(self.folds) > 1
+        words = []
+        for name in ("accuracy", "mae", "r2"):
+            for part in ("test", "train"):  # of one fold of all graphs there are scores of training graphs alone
+                mean, std = (self.summary.get(f"{part}_{name}_{what}") for what in ("mean", "std"))
+                if mean is None:
+                    continue
+                share = name == "accuracy"
+                shown = [f"{100 * value:.2f}" if share else f"{value:.4g}" for value in ([mean, std] if many else [mean])]
+                words.append(f"{part} {name} {' ± '.join(shown)}{' %' if share else ''}")
+        folds = f"{len(self.folds)} folds, " if many else ""
+        return f"TrainResult({folds}{len(self.history)} epochs: {', '.join(words) or 'not tested'})"
 
     def _repr_svg_(self) -> str:
         from . import _display

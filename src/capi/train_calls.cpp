@@ -17,6 +17,7 @@
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/objective.hpp"
+#include "train/parts.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"
 #include "wl/quotient_cache.hpp"
@@ -29,7 +30,8 @@ using Json = nlohmann::ordered_json;
 
 class ModelObject : public Object {
  public:
-  explicit ModelObject(train::Checkpoint checkpoint) : checkpoint_(std::move(checkpoint)) {
+  explicit ModelObject(train::Checkpoint checkpoint, std::shared_ptr<const train::OwnGraphs> own = nullptr)
+      : checkpoint_(std::move(checkpoint)), own_(std::move(own)) {
     const nn::Layout layout = nn::layout(checkpoint_.config.model);
     Json tensors = Json::array();
     for (const nn::Tensor& tensor : layout.tensors) {
@@ -55,8 +57,24 @@ class ModelObject : public Object {
   }
   [[nodiscard]] const train::Checkpoint& checkpoint() const { return checkpoint_; }
 
+  /// Which part of its training each graph was in. A model that was read knows its own data set whole; parts of it, and
+  /// copies, are known by one that was trained here.
+  [[nodiscard]] std::vector<train::Part> parts_of(const datasets::Dataset& asked) const {
+    const train::RunConfig& config = checkpoint_.config;
+    std::shared_ptr<const train::OwnGraphs> own = own_;
+    try {
+      if (own == nullptr && train::data_hash(asked, config) == config.data.hash) {
+        own = std::make_shared<train::OwnGraphs>(train::own_graphs(asked, config));
+      }
+    } catch (const InputError&) {  // its split is gone
+    }
+    if (own != nullptr) return train::parts_of(*own, asked, config, checkpoint_.fold);
+    return std::vector<train::Part>(asked.set.graphs.size(), train::Part::fresh);
+  }
+
  private:
   train::Checkpoint checkpoint_;
+  std::shared_ptr<const train::OwnGraphs> own_;
   std::string info_;
 };
 
@@ -159,13 +177,14 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
                  {"stopped", told.stopped},
                  {"folds", Json::array()}};
   std::vector<std::shared_ptr<ModelObject>> models;
+  const auto own = std::make_shared<const train::OwnGraphs>(train::own_graphs(set.dataset(), config));
   for (auto& [fold, epochs] : told.folds) {
     answer["folds"].push_back({{"fold", fold}, {"epochs", std::move(epochs)}});
     // The epoch that the validation part chose, where it did; else the last.
     const std::filesystem::path of_fold = out / fmt::format("fold-{}", fold);
     const bool chosen = std::filesystem::exists(of_fold / train::kBestFile);
     models.push_back(std::make_shared<ModelObject>(
-        train::read_checkpoint(of_fold / (chosen ? train::kBestFile : train::kCheckpointFile))));
+        train::read_checkpoint(of_fold / (chosen ? train::kBestFile : train::kCheckpointFile)), own));
   }
   return std::make_shared<TrainedObject>(answer, std::move(models));
 }
@@ -177,18 +196,15 @@ bool all_known(const std::vector<int>& labels, const std::vector<int>& known) {
 }
 
 /// Of a model of real targets.
-std::shared_ptr<Object> numbers_of(const std::vector<train::Prediction>& predictions, std::size_t columns,
-                                   const GraphSet& set) {
+std::shared_ptr<Object> numbers_of(const std::vector<train::Answered>& answered, std::size_t columns,
+                                   const Json& scores) {
   std::vector<double> values, deviations;
-  for (const train::Prediction& p : predictions) {
-    values.insert(values.end(), p.values.begin(), p.values.end());
-    deviations.insert(deviations.end(), p.spreads.begin(), p.spreads.end());
+  for (const train::Answered& own : answered) {
+    values.insert(values.end(), own.said.values.begin(), own.said.values.end());
+    deviations.insert(deviations.end(), own.said.spreads.begin(), own.said.spreads.end());
   }
-  Json json = {{"graphs", predictions.size()}, {"targets", columns}};
-  const auto errors = train::errors(predictions, set);
-  if (errors && errors->mae) json["mae"] = *errors->mae;
-  if (errors && errors->rmse) json["rmse"] = *errors->rmse;
-  if (errors && errors->r2) json["r2"] = *errors->r2;
+  Json json = {{"graphs", answered.size()}, {"targets", columns}};
+  json.update(scores);
   const auto out = std::make_shared<Answer>(json);
   out->add("values", {std::move(values), columns});
   out->add("deviations", {std::move(deviations), columns});
@@ -216,20 +232,27 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
     copy->target_dim = 0;
   }
   const GraphSet& known = copy ? *copy : set.set();
-  const auto predictions = train::predict(*engine, model.checkpoint(), known, how);
+  std::vector<train::Prediction> predictions = train::predict(*engine, model.checkpoint(), known, how);
+  const std::vector<train::Part> parts = model.parts_of(set.dataset());
+  std::vector<train::Answered> answered;
+  for (std::size_t g = 0; g < predictions.size(); ++g) {
+    answered.push_back({static_cast<std::uint32_t>(g), model.checkpoint().fold, parts[g], std::move(predictions[g])});
+  }
+  const Json scores = train::to_json(train::part_scores(answered, known));
   const std::size_t classes = model.checkpoint().config.model.classes;
-  if (train::learns_numbers(model.checkpoint().config)) return numbers_of(predictions, classes, known);
+  if (numbers) return numbers_of(answered, classes, scores);
   std::vector<std::int32_t> labels;
   std::vector<double> probabilities, deviations;
   std::vector<float> logits;
-  for (const train::Prediction& p : predictions) {
+  for (const train::Answered& own : answered) {
+    const train::Prediction& p = own.said;
     labels.push_back(p.label);
     probabilities.insert(probabilities.end(), p.probabilities.begin(), p.probabilities.end());
     deviations.insert(deviations.end(), p.deviations.begin(), p.deviations.end());
     logits.insert(logits.end(), p.logits.begin(), p.logits.end());
   }
-  Json answer = {{"graphs", predictions.size()}, {"classes", model.checkpoint().config.data.labels}};
-  if (const auto accuracy = train::accuracy(predictions, known)) answer["accuracy"] = *accuracy;
+  Json answer = {{"graphs", answered.size()}, {"classes", model.checkpoint().config.data.labels}};
+  answer.update(scores);
   const auto out = std::make_shared<Answer>(answer);
   out->add("labels", {std::move(labels)});
   out->add("probabilities", {std::move(probabilities), classes});

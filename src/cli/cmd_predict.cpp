@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,12 +13,15 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
+#include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
-#include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/npy.hpp"
+#include "support/remedy.hpp"
 #include "train/checkpoint.hpp"
+#include "train/data.hpp"
 #include "train/objective.hpp"
+#include "train/parts.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"
 
@@ -30,9 +35,10 @@ struct PredictCall {
   std::optional<std::uint32_t> fold;
   std::string data;
   std::string format;
+  std::string part;
   std::string features;
   std::string engine = "auto";
-  std::uint32_t draws = 1;
+  std::optional<std::uint32_t> draws;
   std::optional<std::uint64_t> seed;
   bool logits = false;
   bool clean = false;
@@ -40,113 +46,189 @@ struct PredictCall {
   Common common;
 };
 
-nlohmann::json to_json(const std::vector<train::Prediction>& predictions, const GraphSet& set,
-                       std::optional<double> accuracy, bool logits) {
-  nlohmann::json json;
-  json["predictions"] = nlohmann::json::array();
-  for (std::size_t g = 0; g < predictions.size(); ++g) {
-    const train::Prediction& p = predictions[g];
-    nlohmann::json entry = {{"graph", g}, {"label", p.label}, {"probability", p.probability}, {"spread", p.spread}};
-    if (!set.labels.empty()) entry["true_label"] = set.labels[g];
-    if (logits) entry["logits"] = p.logits;
-    json["predictions"].push_back(std::move(entry));
-  }
-  if (accuracy) json["accuracy"] = *accuracy;
-  return json;
-}
+using train::Answered;
+using Json = nlohmann::ordered_json;
 
-/// Of real targets.
-nlohmann::json to_json(const std::vector<train::Prediction>& predictions, const GraphSet& set,
-                       const std::optional<engine::RealScores>& errors) {
-  nlohmann::json json;
-  json["predictions"] = nlohmann::json::array();
-  for (std::size_t g = 0; g < predictions.size(); ++g) {
-    nlohmann::json entry = {{"graph", g}, {"values", predictions[g].values}, {"spreads", predictions[g].spreads}};
-    for (std::size_t c = 0; c < set.target_dim; ++c) {
-      const float target = set.targets[g * set.target_dim + c];
-      entry["targets"].push_back(std::isnan(target) ? nlohmann::json() : nlohmann::json(target));
+/// What was asked and answered.
+struct Predictions {
+  datasets::Dataset dataset;
+  train::RunConfig config;
+  std::vector<Answered> answered;
+  bool own = false;      ///< the graphs are the run's
+  bool several = false;  ///< folds answered
+};
+
+Json to_json(const Predictions& p, const std::vector<train::PartScores>& scores, bool logits) {
+  const GraphSet& set = p.dataset.set;
+  Json json;
+  json["predictions"] = Json::array();
+  for (const Answered& own : p.answered) {
+    Json entry = {{"graph", own.graph}, {"part", train::part_name(own.part)}};
+    if (p.several) entry["fold"] = own.fold;
+    if (own.said.values.empty()) {
+      entry["label"] = own.said.label;
+      entry["probability"] = own.said.probability;
+      entry["spread"] = own.said.spread;
+      if (!set.labels.empty()) entry["true_label"] = set.labels[own.graph];
+      if (logits) entry["logits"] = own.said.logits;
+    } else {
+      entry["values"] = own.said.values;
+      entry["spreads"] = own.said.spreads;
+      for (std::size_t c = 0; c < set.target_dim; ++c) {
+        const float target = set.targets[own.graph * set.target_dim + c];
+        entry["targets"].push_back(std::isnan(target) ? Json() : Json(target));
+      }
     }
     json["predictions"].push_back(std::move(entry));
   }
-  if (errors && errors->mae) json["mae"] = *errors->mae, json["rmse"] = *errors->rmse;
-  if (errors && errors->r2) json["r2"] = *errors->r2;
+  json.update(train::to_json(scores));
   return json;
 }
 
-std::string to_table(const std::vector<train::Prediction>& predictions, const GraphSet& set,
-                     const std::optional<engine::RealScores>& errors) {
-  std::string text = fmt::format("{:>6}  {:>6}  {:>12}  {:>10}", "graph", "target", "value", "spread");
+/// "graph  part", of several folds which of them answered, too.
+std::string begin_of_line(const Predictions& p, const std::string& graph, std::string_view part,
+                          const std::string& fold) {
+  return fmt::format("{:>6}  {:>10}", graph, part) + (p.several ? fmt::format("  {:>4}", fold) : "");
+}
+
+std::string begin_of_line(const Predictions& p, const Answered& own) {
+  return begin_of_line(p, std::to_string(own.graph), train::part_name(own.part), std::to_string(own.fold));
+}
+
+std::string table_of_numbers(const Predictions& p) {
+  const GraphSet& set = p.dataset.set;
+  std::string text = begin_of_line(p, "graph", "part", "fold");
+  text += fmt::format("  {:>6}  {:>12}  {:>10}", "target", "value", "spread");
   text += set.target_dim > 0 ? fmt::format("  {:>12}\n", "true") : "\n";
-  for (std::size_t g = 0; g < predictions.size(); ++g) {
-    const train::Prediction& p = predictions[g];
-    for (std::size_t c = 0; c < p.values.size(); ++c) {
-      text += fmt::format("{:>6}  {:>6}  {:>12.6g}  {:>10.4g}", g, c, p.values[c], p.spreads[c]);
+  for (const Answered& own : p.answered) {
+    for (std::size_t c = 0; c < own.said.values.size(); ++c) {
+      text += begin_of_line(p, own);
+      text += fmt::format("  {:>6}  {:>12.6g}  {:>10.4g}", c, own.said.values[c], own.said.spreads[c]);
       if (set.target_dim > 0) {
-        const float target = set.targets[g * set.target_dim + c];
+        const float target = set.targets[own.graph * set.target_dim + c];
         text += fmt::format("  {:>12}", std::isnan(target) ? "-" : fmt::format("{:.6g}", target));
       }
       text += '\n';
     }
   }
-  if (errors && errors->mae) text += fmt::format("MAE {:.6g}, RMSE {:.6g}", *errors->mae, *errors->rmse);
-  if (errors && errors->r2) text += fmt::format(", R² {:.6g}", *errors->r2);
-  if (errors && errors->mae) text += fmt::format(" over {} graphs\n", predictions.size());
   return text;
 }
 
-std::string to_table(const std::vector<train::Prediction>& predictions, const GraphSet& set,
-                     std::optional<double> accuracy, bool logits) {
-  std::string text = fmt::format("{:>6}  {:>5}  {:>11}  {:>8}", "graph", "label", "probability", "spread");
+std::string table_of_labels(const Predictions& p, bool logits) {
+  const GraphSet& set = p.dataset.set;
+  std::string text = begin_of_line(p, "graph", "part", "fold");
+  text += fmt::format("  {:>5}  {:>11}  {:>8}", "label", "probability", "spread");
   if (!set.labels.empty()) text += fmt::format("  {:>4}", "true");
   text += logits ? "  logits\n" : "\n";
-  for (std::size_t g = 0; g < predictions.size(); ++g) {
-    const train::Prediction& p = predictions[g];
-    text += fmt::format("{:>6}  {:>5}  {:>11.6f}  {:>8.6f}", g, p.label, p.probability, p.spread);
-    if (!set.labels.empty()) text += fmt::format("  {:>4}", set.labels[g]);
-    if (logits) text += fmt::format("  {}", fmt::join(p.logits, " "));
+  for (const Answered& own : p.answered) {
+    text += begin_of_line(p, own);
+    text += fmt::format("  {:>5}  {:>11.6f}  {:>8.6f}", own.said.label, own.said.probability, own.said.spread);
+    if (!set.labels.empty()) text += fmt::format("  {:>4}", set.labels[own.graph]);
+    if (logits) text += fmt::format("  {}", fmt::join(own.said.logits, " "));
     text += '\n';
   }
-  if (accuracy) text += fmt::format("accuracy {:.2f} % of {} graphs\n", 100 * *accuracy, predictions.size());
   return text;
 }
 
-/// The file of the checkpoint that a call means.
-std::filesystem::path checkpoint_of(const PredictCall& call) {
+/// The checkpoints that a call means: one, or that of every fold.
+std::vector<train::Checkpoint> checkpoints_of(const PredictCall& call) {
+  std::vector<train::Checkpoint> checkpoints;
   if (call.run.empty()) {
     if (call.checkpoint.empty()) throw InputError("a run folder, or --checkpoint FILE, is required");
     if (call.fold) throw InputError("--fold is of a run folder, and none is given");
     if (call.data.empty()) throw InputError("--data is required");
-    return call.checkpoint;
+    checkpoints.push_back(train::read_checkpoint(call.checkpoint));
+  } else if (call.fold) {
+    checkpoints.push_back(train::read_checkpoint(train::checkpoint_in(call.run, call.fold, call.checkpoint)));
+  } else {
+    for (const std::uint32_t fold : train::folds_in(call.run)) {
+      checkpoints.push_back(train::read_checkpoint(train::checkpoint_in(call.run, fold, call.checkpoint)));
+    }
   }
-  return train::checkpoint_in(call.run, call.fold, call.checkpoint);
+  for (const std::string& note : checkpoints.front().notes) fmt::print(stderr, "tyche: {}\n", note);
+  return checkpoints;
+}
+
+datasets::Dataset read_data(const std::string& path, const std::string& format, bool clean) {
+  const auto known = format.empty() ? std::nullopt : std::optional(parse_format(format));
+  return read_cleanly(clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, known, cleaning); });
+}
+
+/// The run's own graphs, where they can be read and are what they were; else nothing, and a line that says so. A copy
+/// of the data may lack its manifest, whose pairs decide the folds: the run's own place is asked first.
+std::optional<train::OwnGraphs> own_graphs_of(const train::RunConfig& config, const datasets::Dataset& asked,
+                                              bool here) {
+  std::string why;
+  const bool same = train::data_hash(asked, config) == config.data.hash;
+  try {
+    if (same && (here || !std::filesystem::exists(config.data.path))) return train::own_graphs(asked, config);
+    train::OwnGraphs own =
+        train::own_graphs(read_data(config.data.path, config.data.format, config.data.clean), config);
+    if (own.hash == config.data.hash) return own;
+    why = fmt::format("{} has changed", config.data.path);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  fmt::print(stderr,
+             "tyche: warning: which of these graphs the model was trained on is not known, so all are called new: {}\n",
+             why);
+  return std::nullopt;
+}
+
+Predictions ask(const PredictCall& call) {
+  const std::vector<train::Checkpoint> checkpoints = checkpoints_of(call);
+  const train::Checkpoint& first = checkpoints.front();
+  Predictions out;
+  out.config = first.config;
+  // A model of data that was cleaned is asked of data that is.
+  const bool own_format = call.data.empty() && call.format.empty();
+  out.dataset = read_data(call.data.empty() ? first.config.data.path : call.data,
+                          own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean);
+  const GraphSet& set = out.dataset.set;
+  const bool here =
+      call.data.empty() || std::filesystem::weakly_canonical(call.data).string() == first.config.data.path;
+  const std::optional<train::OwnGraphs> own = own_graphs_of(first.config, out.dataset, here);
+  out.own = own && train::data_hash(out.dataset, first.config) == own->hash;
+  out.several = checkpoints.size() > 1;
+  if (out.several && (!out.own || !call.features.empty())) {
+    throw Remedied(InputError::at(call.run, "",
+                                  fmt::format("has {} folds, which answer for its own graphs alone, each for those it "
+                                              "tests; name one of them",
+                                              checkpoints.size())),
+                   Remedy::name_fold);
+  }
+  const auto engine = engine::make_engine(call.device.engine_name(call.engine), call.common.threads);
+  for (const train::Checkpoint& checkpoint : checkpoints) {
+    train::PredictOptions options;
+    options.draws = call.draws.value_or(call.features.empty() ? checkpoint.config.training.eval_draws : 1);
+    options.seed = call.seed;
+    if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
+    if (out.several) options.graphs = own->folds[checkpoint.fold].test;
+    const std::vector<train::Part> parts = own ? train::parts_of(*own, out.dataset, first.config, checkpoint.fold)
+                                               : std::vector<train::Part>(set.graphs.size(), train::Part::fresh);
+    std::vector<train::Prediction> said = train::predict(*engine, checkpoint, set, options, call.features);
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      const std::uint32_t g = options.graphs ? (*options.graphs)[i] : static_cast<std::uint32_t>(i);
+      out.answered.push_back({g, checkpoint.fold, parts[g], std::move(said[i])});
+    }
+  }
+  std::stable_sort(out.answered.begin(), out.answered.end(),
+                   [](const Answered& a, const Answered& b) { return a.graph < b.graph; });
+  return out;
 }
 
 void run_predict(const PredictCall& call) {
-  const train::Checkpoint checkpoint = train::read_checkpoint(checkpoint_of(call));
-  for (const std::string& note : checkpoint.notes) fmt::print(stderr, "tyche: {}\n", note);
-  const std::string data = call.data.empty() ? checkpoint.config.data.path : call.data;
-  const auto format = call.format.empty() ? std::nullopt : std::optional(parse_format(call.format));
-  // A model of data that was cleaned is asked of data that is.
-  const GraphSet set = read_cleanly(call.clean || checkpoint.config.data.clean, data,
-                                    [&](Cleaning* cleaning) { return read_graphs(data, format, cleaning); });
-  train::PredictOptions options;
-  options.draws = call.draws;
-  options.seed = call.seed;
-  if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
-  const auto engine = engine::make_engine(call.device.engine_name(call.engine), call.common.threads);
-  const auto predictions = train::predict(*engine, checkpoint, set, options, call.features);
-  if (train::learns_numbers(checkpoint.config)) {
-    if (call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
-    const auto errors = train::errors(predictions, set);
-    if (call.common.json) return print_json(to_json(predictions, set, errors));
-    return print(to_table(predictions, set, errors));
-  }
-  const std::optional<double> accuracy = train::accuracy(predictions, set);
-  if (call.common.json) {
-    print_json(to_json(predictions, set, accuracy, call.logits));
-  } else {
-    print(to_table(predictions, set, accuracy, call.logits));
-  }
+  const std::optional<train::Part> part =
+      call.part.empty() ? std::nullopt : std::optional(train::parse_part(call.part));
+  Predictions p = ask(call);
+  const bool numbers = train::learns_numbers(p.config);
+  if (numbers && call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
+  if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
+  const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.dataset.set);
+  if (call.common.json) return print_json(to_json(p, scores, call.logits));
+  const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
+  print((numbers ? table_of_numbers(p) : table_of_labels(p, call.logits)) +
+        train::to_text(scores, p.config, fold, p.own));
 }
 
 }  // namespace predict_command
@@ -160,13 +242,16 @@ void add_predict(CLI::App& root) {
       ->add_option("--checkpoint", call->checkpoint,
                    "Of RUN: best (by validation) or last; without RUN: a checkpoint's file")
       ->default_str("best where there is one, else last");
-  command->add_option("--fold", call->fold, "Of RUN: the fold; needed where it has several");
+  command->add_option("--fold", call->fold, "Of RUN: the fold that answers")
+      ->default_str("of the run's own graphs: each graph by the fold that tested it");
   command->add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
       ->type_name("PATH");
   command->add_option("--format", call->format, "Format of --data; told by content unless given");
   command->add_flag("--clean", call->clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
+  command->add_option("--part", call->part, "Only graphs that the run had in this part: train, validation, test or new")
+      ->check(CLI::IsMember({"train", "validation", "test", "new"}));
   command->add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
-      ->capture_default_str();
+      ->default_str("as many as the run's own tests");
   command
       ->add_option(
           "--features", call->features,
@@ -180,9 +265,11 @@ void add_predict(CLI::App& root) {
   call->common.add_threads(*command);
   call->common.add_json(*command);
   command->footer(
-      "Per graph: the label, its probability (mean over draws), the probability's standard deviation over draws;\n"
-      "of real targets the value and its standard deviation, both in the targets' own unit.\n"
+      "Per graph: the part of the run it was in, the label, its probability (mean over draws), the probability's\n"
+      "standard deviation over draws; of real targets the value and its standard deviation, both in the targets' own\n"
+      "unit. Scores are given part by part, and that of the test part comes first.\n"
       "Example:\n"
+      "  tyche predict runs/rni50                         every graph by the fold that tested it\n"
       "  tyche predict runs/rni50 --fold 0 --data exp --draws 16\n"
       "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp");
   command->callback([call] { run_predict(*call); });

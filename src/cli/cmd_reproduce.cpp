@@ -18,6 +18,7 @@
 #include "experiments/ranks.hpp"
 #include "experiments/records.hpp"
 #include "experiments/runner.hpp"
+#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
@@ -223,7 +224,8 @@ void run(Arguments a) {
       : outcome.trained == outcome.trials
           ? fmt::format("all trained in {}", format_duration(seconds))
           : fmt::format("{} trained in {}, the others were there", outcome.trained, format_duration(seconds));
-  print(fmt::format("{}: {} trials, {}; now 'tyche report {} --out report.html'\n", a.out, outcome.trials, did, a.out));
+  print(fmt::format("{}: {}, {}; now 'tyche report {} --out report.html'\n", a.out, counted(outcome.trials, "trial"),
+                    did, a.out));
 }
 
 }  // namespace reproduce_command

@@ -17,6 +17,7 @@
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "nn/kinds.hpp"
+#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "train/data.hpp"
@@ -110,7 +111,7 @@ void run_train(const TrainCall& call) {
   if (resumes && run.epochs_left() == 0) {
     say(call, fmt::format("{} is complete: nothing is left to train", call.out));
   } else if (resumes) {
-    say(call, fmt::format("resuming: {} epochs done, {} to go", run.epochs_done(), run.epochs_left()));
+    say(call, fmt::format("resuming: {} done, {} to go", counted(run.epochs_done(), "epoch"), run.epochs_left()));
   }
 
   if (config.model.on_sets() && run.epochs_left() > 0) {
@@ -132,8 +133,8 @@ void run_train(const TrainCall& call) {
   }
   report(call, summary, config);
   if (!summary.complete) {
-    throw Interrupted(fmt::format("stopped with {} epochs to go; everything so far is in {}: go on with '{}'",
-                                  run.epochs_left(), call.out, how));
+    throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
+                                  counted(run.epochs_left(), "epoch"), call.out, how));
   }
 }
 

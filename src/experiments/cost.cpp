@@ -117,25 +117,54 @@ const CostModel::Sample& CostModel::sample(const DataSpec& data) {
 double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& asked) {
   const Sample& from = sample(spec);
   train::RunConfig config = asked;
+  const bool whole = !spec.generated;
+  if (whole) config.folds.split = spec.split;  // of data made here there is a sample alone
   train::resolve(config, from.dataset, spec.name());
-  config.folds.count = std::min<std::uint32_t>(config.folds.count, 2);  // a sample may be smaller than the folds
+  if (config.folds.split.empty()) {
+    config.folds.count = std::min<std::uint32_t>(config.folds.count, 2);  // a sample may be smaller than the folds
+  }
   std::string shape = spec.name();
   for (const train::Field& field : train::fields()) {
     if (field.key.starts_with("model.") || field.key == "training.batch") shape += field.value(config).dump() + " ";
   }
   const auto [at, fresh] = per_graph_.try_emplace(shape, 0);
   if (fresh) at->second = graph_seconds(from, config);
-  const auto graphs = static_cast<double>(from.graphs);
-  const double test = graphs / asked.folds.count;
-  const double train = asked.folds.count == 1 ? graphs : (graphs - test) * (1 - asked.folds.validation);
+  const Parts parts = parts_of(spec, asked);
+  const double evaluated = (asked.selection.test == "epochs" ? parts.test : 0) +
+                           (asked.selection.on() || asked.selection.early_stopping ? parts.validation : 0);
   // A forward pass is a third of a training step.
-  return at->second * (train + test * asked.training.eval_draws / (3.0 * asked.training.eval_every));
+  return at->second * (parts.train + evaluated * asked.training.eval_draws / (3.0 * asked.training.eval_every));
+}
+
+CostModel::Parts CostModel::parts_of(const DataSpec& spec, const train::RunConfig& asked) {
+  const auto graphs = static_cast<double>(sample(spec).graphs);
+  if (spec.split.empty()) {
+    if (asked.folds.count == 1) return {graphs, 0, graphs};
+    const double test = graphs / asked.folds.count, aside = (graphs - test) * asked.folds.validation;
+    return {graphs - test - aside, aside, test};
+  }
+  Parts parts;
+  const std::vector<datasets::Fold>& folds = split_of(spec);
+  for (const datasets::Fold& fold : folds) {
+    const auto share = [&](const auto& part) {
+      return static_cast<double>(part.size()) / static_cast<double>(folds.size());
+    };
+    parts.train += share(fold.train);
+    parts.validation += share(fold.validation);
+    parts.test += share(fold.test);
+  }
+  return parts;
+}
+
+const std::vector<datasets::Fold>& CostModel::split_of(const DataSpec& spec) {
+  const auto [at, fresh] = splits_.try_emplace(spec.split);
+  if (fresh) at->second = datasets::read_split(spec.split, sample(spec).graphs);
+  return at->second;
 }
 
 std::uint32_t CostModel::folds(const Experiment& experiment, const Row& row) {
   if (experiment.data.split.empty()) return row.folds_run;
-  const auto all = datasets::read_split(experiment.data.split, sample(experiment.data).graphs);
-  return static_cast<std::uint32_t>(all.size());
+  return static_cast<std::uint32_t>(split_of(experiment.data).size());
 }
 
 CostModel::Cost CostModel::winners(const Experiment& experiment) {

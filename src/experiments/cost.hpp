@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "datasets/dataset.hpp"
+#include "datasets/folds.hpp"
 #include "engine/engine.hpp"
 #include "experiments/experiment.hpp"
 
@@ -43,13 +45,20 @@ class CostModel {
     datasets::Dataset dataset;
     std::uint64_t graphs = 0;  ///< of the whole data set
   };
+  /// Graphs in each part of a fold, the mean over folds.
+  struct Parts {
+    double train = 0, validation = 0, test = 0;
+  };
   const Sample& sample(const DataSpec& data);
+  const std::vector<datasets::Fold>& split_of(const DataSpec& data);
+  Parts parts_of(const DataSpec& data, const train::RunConfig& config);
   double graph_seconds(const Sample& from, const train::RunConfig& config);
 
   bool lockstep_;
   unsigned threads_;
   std::unique_ptr<engine::Engine> engine_;
   std::map<std::string, Sample> samples_;
+  std::map<std::string, std::vector<datasets::Fold>> splits_;
   std::map<std::string, double> per_graph_;
 };
 

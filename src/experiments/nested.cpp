@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
+#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/json_number.hpp"
@@ -14,6 +14,7 @@
 #include "support/statistics.hpp"
 #include "train/fields.hpp"
 #include "train/run.hpp"
+#include "train/score_text.hpp"
 #include "train/selection.hpp"
 
 namespace tyche::experiments {
@@ -129,14 +130,15 @@ nlohmann::ordered_json nested_results(const Plan& plan, std::size_t experiment) 
       }
       for (const auto& [name, values] : measures) {
         one[name] = values;
-        one[name + "_mean"] = mean_deviation(values).mean;
-        means[name].push_back(mean_deviation(values).mean);
+        one[name + "_mean"] = spread_of(values).mean;
+        means[name].push_back(spread_of(values).mean);
       }
       entry["folds"].push_back(std::move(one));
     }
     for (const auto& [name, values] : means) {
-      entry[name + "_mean"] = mean_deviation(values).mean;
-      entry[name + "_std"] = mean_deviation(values).deviation;
+      const Spread over = spread_of(values);
+      entry[name + "_mean"] = over.mean;
+      entry[name + "_std"] = over.deviation;
     }
     json["models"].push_back(std::move(entry));
   }
@@ -162,12 +164,12 @@ std::string nested_table(const Plan& plan) {
       const bool labels = model.contains("test_accuracy_mean");
       const std::string measure = labels ? "test_accuracy" : "test_mae";
       if (!model.contains(measure + "_mean")) continue;
-      const double scale = labels ? 100 : 1;
-      text += fmt::format("{}, {}: {} {:.4g}{} ± {:.2g} over {} folds, each the mean of {} trainings\n",
-                          plan.experiments[e].name, model["model"].get<std::string>(), measure,
-                          scale * model[measure + "_mean"].get<double>(), labels ? " %" : "",
-                          scale * model[measure + "_std"].get<double>(), model["folds"].size(),
-                          plan.experiments[e].repeats);
+      const std::size_t folds = model["folds"].size();
+      const Spread over{model[measure + "_mean"].get<double>(), model[measure + "_std"].get<double>(), folds};
+      text += fmt::format("{}, {}: {} {} over {}, each the mean of {}\n", plan.experiments[e].name,
+                          model["model"].get<std::string>(), train::score_title(measure, false),
+                          train::score_in_words(measure, over), counted(folds, "fold"),
+                          counted(plan.experiments[e].repeats, "training"));
     }
   }
   return text;

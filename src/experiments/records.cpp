@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "support/file.hpp"
 #include "support/json_log.hpp"
 #include "support/seal.hpp"
@@ -43,16 +45,27 @@ void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const
   }
 }
 
-/// The trials that nested selection chose, so many per fold, and which candidate each fold's are of.
-void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t experiment, const std::string& model) {
+/// The trials that nested selection chose, so many per fold, which candidate each fold's are of, and what trains them
+/// again (the first of the repeats): one command where all folds chose the same, else one per fold.
+void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t experiment, const std::string& model,
+                const std::string& path) {
   const Experiment& e = plan.experiments[experiment];
   json["repeats"] = e.repeats;
-  json["selected"] = nlohmann::ordered_json::array();
-  json["trials"] = nlohmann::ordered_json::array();
+  for (const char* list : {"commands", "selected", "trials"}) json[list] = nlohmann::ordered_json::array();
   for (const PlannedFinal& final : plan.finals) {
     if (final.experiment != experiment || final.model != model) continue;
     for (const Winner& winner : final.winners) json["selected"].push_back(e.rows[winner.row].name);
     for (const std::size_t trial : final.trials) json["trials"].push_back(plan.trials[trial].key);
+    const auto& winners = final.winners;
+    const bool same = std::all_of(winners.begin(), winners.end(),
+                                  [&](const Winner& winner) { return winner.row == winners.front().row; });
+    for (std::size_t fold = 0; fold < (same ? 1 : winners.size()); ++fold) {
+      train::RunConfig config = plan.trials[final.trials[fold * e.repeats]].config;
+      config.data.path = path;
+      if (same && winners.size() == config.folds.count) config.folds.only.reset();
+      json["commands"].push_back(train_command(config));
+      if (fold == 0) json["config"] = train::to_json(config);
+    }
   }
 }
 
@@ -97,10 +110,10 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
     nlohmann::ordered_json entry = {{"name", e.nested ? row.model : row.name}};
     entry["folds_run"] = row.folds_run;
     entry["config"] = train::to_json(config);
-    entry["command"] = train_command(config) + (row.folds_run == 1 ? " --fold 0" : "");
     if (e.nested) {
-      put_finals(entry, plan, experiment, row.model);
+      put_finals(entry, plan, experiment, row.model, config.data.path);
     } else {
+      entry["command"] = train_command(config) + (row.folds_run == 1 ? " --fold 0" : "");
       for (const std::size_t trial : planned.trials) entry["trials"].push_back(plan.trials[trial].key);
     }
     add_paper(entry, e, row, paper);

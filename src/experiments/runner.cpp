@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "experiments/board.hpp"
 #include "experiments/cost.hpp"
 #include "nn/model.hpp"
+#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/parallel.hpp"
@@ -22,6 +22,7 @@
 #include "support/seal.hpp"
 #include "support/statistics.hpp"
 #include "train/run.hpp"
+#include "train/score_text.hpp"
 
 namespace tyche::experiments {
 
@@ -99,21 +100,22 @@ void prepare_sets(Plan& plan, std::size_t folds, const train::RunConfig& config,
 
 std::string result_line(const PlannedTrial& trial, const std::vector<train::Summary>& summaries) {
   double seconds = 0;
-  std::vector<double> accuracies;
+  const train::Summary& one = summaries.front();
+  const std::string metric = fmt::format("{}_{}", one.same_graphs ? "train" : "test", one.numbers ? "mae" : "accuracy");
+  std::vector<double> scores;
   for (const train::Summary& s : summaries) {
     seconds += s.seconds;
-    if (s.test_accuracy_mean) accuracies.push_back(*s.test_accuracy_mean);
+    if (const train::MetricSummary* own = s.find(metric)) scores.push_back(own->over.mean);
   }
   const bool stopped = std::any_of(summaries.begin(), summaries.end(), [](const auto& s) { return !s.complete; });
   if (stopped) return fmt::format("{:<24} stopped before its last epoch", trial.label);
-  const std::string how =
-      fmt::format("{} trial{}, {} epochs, {} of work", summaries.size(), summaries.size() == 1 ? "" : "s",
-                  trial.config.training.epochs, format_duration(seconds));
-  // Real targets have no accuracy, and candidates of nested selection are not tested.
-  if (accuracies.empty()) return fmt::format("{:<24} {}", trial.label, how);
-  const auto [mean, deviation] = mean_deviation(accuracies);
-  const std::string same = summaries.front().same_graphs ? fmt::format("; {}", train::kSameGraphs) : "";
-  return fmt::format("{:<24} {:6.2f} % ± {:.2f}   {}{}", trial.label, 100 * mean, 100 * deviation, how, same);
+  const std::string how = fmt::format("{}, {}, {} of work", counted(summaries.size(), "trial"),
+                                      counted(trial.config.training.epochs, "epoch"), format_duration(seconds));
+  // Candidates of nested selection are not tested.
+  if (scores.empty()) return fmt::format("{:<24} {}", trial.label, how);
+  return fmt::format("{:<24} {} {}   {}{}", trial.label, train::score_title(metric, false),
+                     train::score_in_words(metric, spread_of(scores)), how,
+                     one.same_graphs ? fmt::format("; {}", train::kSameGraphs) : "");
 }
 
 /// A line per row: a piece may hold the folds of several, which differ in seed or learning rate.

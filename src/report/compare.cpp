@@ -25,9 +25,9 @@ std::optional<double> value_at(const Row& row, const std::string& curve, std::ui
 
 /// The standard error of the mean over folds, in points; `paper` is the accuracy that is asked about, in percent.
 double standard_error(const Row& row, const std::string& subset, const Accuracy& ours, double paper) {
-  const double between = ours.folds > 1 ? ours.deviation / std::sqrt(static_cast<double>(ours.folds - 1)) : 0;
+  const double between = ours.count > 1 ? ours.deviation / std::sqrt(static_cast<double>(ours.count - 1)) : 0;
   const auto& config = row.config;
-  double tested = static_cast<double>(config.data.graphs) * static_cast<double>(ours.folds) /
+  double tested = static_cast<double>(config.data.graphs) * static_cast<double>(ours.count) /
                   static_cast<double>(std::max(config.folds.count, 1u));
   if (subset != "all") tested /= 2;  // CEXP is half of each
   const double counted = tested > 0 ? std::sqrt(paper * (100 - paper) / tested) : 0;

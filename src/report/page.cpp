@@ -6,6 +6,7 @@
 #include <set>
 
 #include "report/compare.hpp"
+#include "report/tables.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "support/machine.hpp"
@@ -54,13 +55,13 @@ Json row_json(const Row& row) {
                {"parameters", row.parameters},
                {"engine", row.engine},
                {"seconds", row.seconds},
-               {"command", row.command},
+               {"alone", alone(row)},
                {"fold_accuracy", rounded(row.fold_accuracy)}};
   if (row.reached) json["reached"] = *row.reached;
   if (row.spread) json["spread"] = *row.spread;
   if (row.agreement) json["agreement"] = *row.agreement;
   for (const auto& [subset, accuracy] : row.accuracy) {
-    json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.folds}};
+    json["accuracy"][subset] = {{"mean", accuracy.mean}, {"deviation", accuracy.deviation}, {"folds", accuracy.count}};
     if (const Beside beside = beside_paper(row, subset); beside.comparison) {
       json["accuracy"][subset]["difference"] = beside.comparison->difference;
       json["accuracy"][subset]["range"] = beside.comparison->range;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "experiments/experiment.hpp"
@@ -15,7 +14,7 @@
 #include "support/seal.hpp"
 #include "support/statistics.hpp"
 #include "train/metrics.hpp"
-#include "train/recorder.hpp"
+#include "train/run.hpp"
 
 namespace tyche::report {
 
@@ -25,16 +24,17 @@ using train::EpochRecord;
 
 /// A subset and the metric that is its accuracy.
 constexpr std::pair<const char*, const char*> kSubsets[] = {
-    {"all", "test_accuracy"}, {"EXP", "test_accuracy_exp"}, {"CORRUPT", "test_accuracy_corrupt"}};
+    {"all", "accuracy"}, {"EXP", "accuracy_exp"}, {"CORRUPT", "accuracy_corrupt"}};
 
-Accuracy over_folds(const std::vector<double>& percents) {
-  const auto [mean, deviation] = mean_deviation(percents);
-  return {mean, deviation, percents.size()};
+/// Of the test part; one fold of all graphs has scores of training graphs alone.
+std::string metric_of(const Row& row, const std::string& name) {
+  return (row.config.folds.all_graphs() ? "train_" : "test_") + name;
 }
 
 /// The mean over folds, epoch by epoch, as far as every fold has come.
 void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
-  for (const auto& [subset, metric] : kSubsets) {
+  for (const auto& [subset, name] : kSubsets) {
+    const std::string metric = metric_of(row, name);
     Curve curve;
     for (std::uint32_t e = 0; e < row.epochs_done; ++e) {
       std::vector<double> values;
@@ -42,7 +42,7 @@ void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
         if (const auto share = records[e].metrics.find(metric)) values.push_back(100 * *share);
       }
       if (values.empty()) continue;
-      const Accuracy point = over_folds(values);
+      const Spread point = spread_of(values);
       curve.epoch.push_back(e + 1);
       curve.mean.push_back(point.mean);
       curve.deviation.push_back(point.deviation);
@@ -60,22 +60,6 @@ void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
   }
 }
 
-/// The mean over folds of what the last epoch that has it measured under a name.
-std::optional<double> last_mean(const std::vector<std::vector<EpochRecord>>& folds, std::string_view metric) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const auto& records : folds) {
-    for (auto record = records.rbegin(); record != records.rend(); ++record) {
-      if (const auto value = record->metrics.find(metric)) {
-        sum += *value;
-        ++count;
-        break;
-      }
-    }
-  }
-  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
-}
-
 /// The mean of every `count` values in a row; what is left over is no whole fold.
 std::vector<double> means_of(const std::vector<double>& values, std::size_t count) {
   std::vector<double> means;
@@ -87,31 +71,17 @@ std::vector<double> means_of(const std::vector<double>& values, std::size_t coun
   return means;
 }
 
-/// What the test part gave where it was evaluated once, at the end; else nothing.
-std::optional<EpochRecord> tested_at_end(const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / train::kTestFile;
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  return train::parse_record(read_file(path), path.string(), 1);
-}
-
-/// What the summary of a trial says of its one fold; an empty object where it says nothing.
-nlohmann::json fold_of(const nlohmann::json& summary) {
-  const auto folds = summary.find("folds");
-  return folds == summary.end() || folds->size() != 1 ? nlohmann::json::object() : folds->front();
-}
-
 /// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
 void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys, std::size_t repeats) {
   std::vector<std::vector<EpochRecord>> folds;
-  std::map<std::string, std::vector<double>> last;
+  std::map<std::string, std::vector<double>> values;  // of what was reported, by metric
   std::size_t complete = 0;
   for (std::size_t trial = 0; trial < keys.size(); ++trial) {
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
-    const std::filesystem::path folder = run / fmt::format("fold-{}", trial / repeats);
-    auto& records = folds.emplace_back(train::read_whole_records(folder / train::kMetricsFile));
-    if (records.size() > row.config.training.epochs) records.resize(row.config.training.epochs);
-    std::optional<EpochRecord> tested = tested_at_end(folder);
-    bool done = records.size() == row.config.training.epochs;
+    // What nested selection chose differs from the row's configuration, and is tested.
+    const train::RunConfig config = train::holds_run(run) ? train::read_config(run / "config.toml") : row.config;
+    train::StoredFold stored =
+        train::read_fold(run, static_cast<std::uint32_t>(trial / repeats), config, config.training.epochs);
     if (const std::filesystem::path path = run / "summary.json"; std::filesystem::exists(path)) {
       const std::string text = read_file(path);
       check_seal(text, path.string());
@@ -119,41 +89,48 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
       if (summary.is_object()) {
         row.parameters = summary.value("parameters", row.parameters);
         row.engine = summary.value("engine", row.engine);
-        const nlohmann::json fold = fold_of(summary);
-        // Fewer epochs than were asked for: it stopped early, and says so.
-        done = done || (summary.value("complete", false) && fold.value("epochs", 0u) == records.size());
-        const auto best = fold.value("best_epoch", 0u);  // that validation chose
-        if (best > 0 && best <= records.size() && !tested) tested = records[best - 1];
       }
     }
-    complete += done ? 1 : 0;
-    for (const EpochRecord& record : records) row.seconds += record.seconds + record.eval_seconds;
-    for (const auto& [subset, metric] : kSubsets) {
-      std::optional<double> share = tested ? tested->metrics.find(metric) : std::nullopt;
-      for (auto record = records.rbegin(); record != records.rend() && !share; ++record) {
-        share = record->metrics.find(metric);
-      }
-      if (share) last[subset].push_back(100 * *share);
+    complete += stored.summary.done ? 1 : 0;
+    row.seconds += stored.summary.seconds;
+    if (const auto& reported = stored.summary.reported) {
+      for (const auto& metric : reported->metrics) values[metric.first].push_back(metric.second);
     }
+    folds.push_back(std::move(stored.records));
   }
   row.folds_done = complete / repeats;
-  for (auto& [subset, values] : last) values = means_of(values, repeats);
+  for (auto& [metric, own] : values) own = means_of(own, repeats);
   row.epochs_done = row.config.training.epochs;
   for (const auto& records : folds) {
     row.epochs_done = std::min(row.epochs_done, static_cast<std::uint32_t>(records.size()));
   }
-  for (const auto& [subset, values] : last) row.accuracy[subset] = over_folds(values);
-  if (last.contains("all")) row.fold_accuracy = last["all"];
+  for (const auto& [subset, name] : kSubsets) {
+    const auto own = values.find(metric_of(row, name));
+    if (own == values.end() || own->second.empty()) continue;
+    std::vector<double> percents;
+    for (const double share : own->second) percents.push_back(100 * share);
+    row.accuracy[subset] = spread_of(percents);
+    if (std::string_view(subset) == "all") row.fold_accuracy = percents;
+  }
   if (!folds.empty()) add_curves(row, folds);
-  row.spread = last_mean(folds, "test_spread");
-  row.agreement = last_mean(folds, "test_agreement");
+  const auto mean = [&](const std::string& name) -> std::optional<double> {
+    const auto own = values.find(metric_of(row, name));
+    if (own == values.end() || own->second.empty()) return std::nullopt;
+    return spread_of(own->second).mean;
+  };
+  row.spread = mean("spread");
+  row.agreement = mean("agreement");
 }
 
 Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, const std::string& file) {
   Row row;
   row.name = json.at("name").get<std::string>();
   row.config = train::config_from_json(json.at("config"), file);
-  row.command = json.at("command").get<std::string>();
+  if (json.contains("commands")) {
+    row.commands = json["commands"].get<std::vector<std::string>>();
+  } else {
+    row.commands = {json.at("command").get<std::string>()};
+  }
   row.folds_run = json_number<std::uint32_t>(json.at("folds_run"));
   if (json.contains("paper")) {
     for (const auto& [subset, printed] : json["paper"].items()) {

@@ -12,16 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "support/statistics.hpp"
 #include "train/config.hpp"
 
 namespace tyche::report {
 
-/// Mean and deviation (the population's, as NumPy's std) over folds, in percent.
-struct Accuracy {
-  double mean = 0;
-  double deviation = 0;
-  std::size_t folds = 0;
-};
+/// Mean and deviation over folds, in percent.
+using Accuracy = Spread;
 
 /// What the paper printed, in percent.
 struct Printed {
@@ -41,17 +38,19 @@ struct Curve {
 struct Row {
   std::string name;
   train::RunConfig config;
-  std::string command;            ///< trains this row alone
+  /// Train this row alone, less --out: one, or, where nested selection chose differently, one per fold. None while a
+  /// choice is still to come.
+  std::vector<std::string> commands;
   std::uint32_t folds_run = 0;    ///< asked for
   std::size_t folds_done = 0;     ///< have all their epochs
   std::uint32_t epochs_done = 0;  ///< that every fold has
   double seconds = 0;             ///< of work, all folds
   std::uint64_t parameters = 0;
   std::string engine;
-  std::vector<double> fold_accuracy;  ///< percent, of the last tested epoch, by fold
+  std::vector<double> fold_accuracy;  ///< percent, of the epoch that stands for a fold
   std::map<std::string, Accuracy> accuracy;
   std::optional<std::uint32_t> reached;     ///< the first epoch whose mean over folds is at least 95 %
-  std::optional<double> spread, agreement;  ///< of the last tested epoch, where it was tested with several draws
+  std::optional<double> spread, agreement;  ///< likewise, where tests have several draws
   std::map<std::string, Curve> curves;
   std::map<std::string, Printed> paper;
   std::map<std::string, Curve> paper_curves;  ///< also "deviation"

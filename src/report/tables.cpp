@@ -7,7 +7,9 @@
 
 #include "report/compare.hpp"
 #include "report/text.hpp"
+#include "support/counted.hpp"
 #include "support/progress.hpp"
+#include "train/score_text.hpp"
 #include "train/summary.hpp"
 
 namespace tyche::report {
@@ -28,9 +30,10 @@ std::string same_graphs(const Row& row) {
 }
 
 std::string how_far(const Row& row) {
-  const std::string text = row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
-                                          : fmt::format("{} of {} folds × {} of {} epochs", row.folds_done,
-                                                        row.folds_run, row.epochs_done, row.config.training.epochs);
+  const std::string text =
+      row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
+                     : fmt::format("{} of {} × {} of {} epochs", row.folds_done, counted(row.folds_run, "fold"),
+                                   row.epochs_done, row.config.training.epochs);
   return text + same_graphs(row);
 }
 
@@ -38,7 +41,7 @@ std::string how_far(const Row& row) {
 
 std::string percent(const Accuracy* accuracy) {
   if (accuracy == nullptr) return "–";
-  if (accuracy->folds < 2) return fmt::format("{:.2f}", accuracy->mean);
+  if (accuracy->count < 2) return fmt::format("{:.2f}", accuracy->mean);
   return fmt::format("{:.2f} ± {:.2f}", accuracy->mean, accuracy->deviation);
 }
 
@@ -46,6 +49,14 @@ std::string percent(const Printed* printed) {
   if (printed == nullptr) return "–";
   if (!printed->deviation) return fmt::format("{:.2f}", printed->mean);
   return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
+}
+
+std::string alone(const Row& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.commands.size(); ++i) {
+    text += row.commands[i] + (row.commands.size() == 1 ? " --out RUN\n" : fmt::format(" --out RUN-{}\n", i));
+  }
+  return text;
 }
 
 std::vector<std::string> subsets_of(const Experiment& experiment) {
@@ -63,8 +74,8 @@ std::string to_markdown(const Results& results) {
   for (const Experiment& e : results.experiments) {
     text += fmt::format("### {}\n\n", markdown_text(e.title));
     if (!e.paper.empty()) text += fmt::format("The paper: {}. ", markdown_text(e.paper));
-    text += fmt::format("Profile `{}`, data `{}` ({} graphs), version {}.\n\n", e.profile, e.data.name, e.data.graphs,
-                        e.version);
+    text += fmt::format("Profile `{}`, data `{}` ({}), version {}.\n\n", e.profile, e.data.name,
+                        counted(e.data.graphs, "graph"), e.version);
     const auto shows = [&](const char* view) { return std::find(e.show.begin(), e.show.end(), view) != e.show.end(); };
     const auto line = [&](const std::vector<std::string>& cells) {
       text += fmt::format("| {} |\n", fmt::join(cells, " | "));
@@ -102,17 +113,17 @@ std::string to_markdown(const Results& results) {
       }
     }
     text += "\nA row alone:\n\n```\n";
-    for (const Row& row : e.rows) text += row.command + " --out RUN\n";
+    for (const Row& row : e.rows) text += alone(row);
     text += "```\n\n";
   }
   if (!results.log.empty()) {
     text += "### Calls\n\n";
     for (const auto& entry : results.log) {
       const auto machine = entry.value("machine", nlohmann::ordered_json::object());
-      text += fmt::format("- {}: `{}`, {} trials trained in {}, on {} ({} threads used)\n", entry.value("date", ""),
-                          entry.value("command", ""), entry.value("trained", 0),
+      text += fmt::format("- {}: `{}`, {} trained in {}, on {} ({} used)\n", entry.value("date", ""),
+                          entry.value("command", ""), counted(entry.value("trained", 0u), "trial"),
                           format_duration(entry.value("seconds", 0.0)), machine.value("processor", ""),
-                          entry.value("threads", 0));
+                          counted(entry.value("threads", 0u), "thread"));
     }
   }
   return text;
@@ -131,7 +142,7 @@ std::string to_csv(const Results& results) {
         const std::optional<Printed>& paper = beside.paper;
         const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
         text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
-                            ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->folds : 0,
+                            ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->count : 0,
                             row.folds_run, row.epochs_done, row.config.training.epochs,
                             paper ? number(paper->mean) : "", paper ? number(paper->deviation) : "");
         if (const auto& c = beside.comparison) {

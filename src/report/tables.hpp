@@ -18,6 +18,9 @@ namespace tyche::report {
 [[nodiscard]] std::string percent(const Accuracy* accuracy);
 [[nodiscard]] std::string percent(const Printed* printed);
 
+/// The commands that train a row alone, a line each, with a folder of its own each.
+[[nodiscard]] std::string alone(const Row& row);
+
 /// The subsets an experiment's table shows: "all", and where it shows the split also "EXP" and "CORRUPT".
 [[nodiscard]] std::vector<std::string> subsets_of(const Experiment& experiment);
 

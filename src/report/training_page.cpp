@@ -5,6 +5,7 @@
 #include "report/settings_list.hpp"
 #include "support/machine.hpp"
 #include "support/version.hpp"
+#include "train/score_text.hpp"
 
 namespace tyche::report {
 
@@ -33,16 +34,17 @@ Json metric_json(const MetricCurves& metric) {
     for (const std::size_t i : shown) json.push_back(number(all[i]));
     return json;
   };
-  Json json = {{"name", metric.name}, {"title", title(metric)}, {"percent", metric.percent()}};
+  Json json = {
+      {"name", metric.name}, {"title", train::score_title(metric.name)}, {"percent", train::in_percent(metric.name)}};
   json["epochs"] = Json::array();
   for (const std::size_t i : shown) json["epochs"].push_back(metric.epochs[i]);
   json["folds"] = Json::array();
   for (const auto& fold : metric.folds) json["folds"].push_back(values(fold));
   json["mean"] = values(metric.mean);
   json["deviation"] = values(metric.deviation);
-  json["over_folds"] = in_words(metric);
-  json["last"] = Json::array();
-  for (const auto& last : metric.last) json["last"].push_back(in_words(metric, last));
+  json["over_folds"] = train::score_text(metric.name, metric.over_folds);
+  json["reported"] = Json::array();
+  for (const auto& value : metric.reported) json["reported"].push_back(train::score_text(metric.name, value));
   return json;
 }
 
@@ -62,6 +64,8 @@ nlohmann::ordered_json training_page_data(const TrainingResults& results, const 
               {"command", results.command},
               {"complete", results.complete},
               {"how_far", results.how_far()},
+              {"of_epoch", results.of_epoch},
+              {"chosen", config.selection.on()},
               {"epochs", config.training.epochs},
               {"folds_asked", results.folds_asked},
               {"seconds", results.seconds},
@@ -69,8 +73,10 @@ nlohmann::ordered_json training_page_data(const TrainingResults& results, const 
               {"settings", settings_list(config, {"version"})}};
   run["folds"] = Json::array();
   for (const TrainedFold& fold : results.folds) {
-    run["folds"].push_back(
-        {{"fold", fold.fold}, {"epochs", fold.epochs}, {"seconds", fold.seconds}, {"more", fold.more}});
+    run["folds"].push_back({{"fold", fold.fold},
+                            {"epochs", fold.epochs},
+                            {"reported", fold.reported ? Json(*fold.reported) : Json()},
+                            {"seconds", fold.seconds}});
   }
   run["metrics"] = Json::array();
   for (const MetricCurves& metric : results.metrics) run["metrics"].push_back(metric_json(metric));

@@ -7,21 +7,14 @@
 ///   results.metrics[0].folds[3][10]                     // of the fourth fold in the eleventh epoch
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "support/statistics.hpp"
 #include "train/config.hpp"
 
 namespace tyche::report {
-
-/// How the last values of folds spread: the deviation is the population's, as NumPy's std.
-struct Spread {
-  double mean = 0;
-  double deviation = 0;
-  std::size_t folds = 0;
-};
 
 /// One metric. Values that are no numbers (training diverged) are left out.
 struct MetricCurves {
@@ -30,19 +23,16 @@ struct MetricCurves {
   std::vector<std::vector<std::optional<double>>> folds;  ///< by fold and place in `epochs`
   /// Over all folds that have begun; nothing in epochs that not all of them have.
   std::vector<std::optional<double>> mean, deviation;
-  std::vector<std::optional<double>> last;  ///< by fold
-  std::optional<Spread> over_folds;         ///< of `last`
-  /// Accuracies are shares that people read as percent.
-  [[nodiscard]] bool percent() const { return name.find("accuracy") != std::string::npos; }
+  std::vector<std::optional<double>> reported;  ///< by fold: of the epoch that stands for it (train::reported_record)
+  Spread over_folds;                            ///< of those that there are
 };
 
 struct TrainedFold {
   std::uint32_t fold = 0;
   std::uint32_t epochs = 0;
-  bool done = false;  ///< has all its epochs, or was stopped early
+  bool done = false;                      ///< has all its epochs, or was stopped early
+  std::optional<std::uint32_t> reported;  ///< the epoch whose values stand for the fold
   double seconds = 0;
-  /// What summary.json says of the fold on top (an epoch that was chosen, say), by name.
-  nlohmann::ordered_json more = nlohmann::ordered_json::object();
 };
 
 struct TrainingResults {
@@ -56,6 +46,7 @@ struct TrainingResults {
   std::uint64_t parameters = 0;
   double seconds = 0;              ///< of work, all folds
   std::vector<std::string> notes;  ///< what readers must know: no graphs held out, a configuration of earlier versions
+  std::string of_epoch;            ///< which epoch the values are of: "the last epoch", "the epoch with the best …"
 
   /// "10 folds × 500 epochs", or how far it is.
   [[nodiscard]] std::string how_far() const;
@@ -63,12 +54,5 @@ struct TrainingResults {
 
 /// Throws InputError where the folder holds no run of train, or a record is damaged.
 [[nodiscard]] TrainingResults load_training(const std::filesystem::path& folder);
-
-/// "98.20 ± 1.10" in percent for accuracies, else four digits: "0.6931 ± 0.0002". One fold has no deviation.
-[[nodiscard]] std::string in_words(const MetricCurves& metric);
-/// A single value, likewise; "–" where there is none.
-[[nodiscard]] std::string in_words(const MetricCurves& metric, const std::optional<double>& value);
-/// "test accuracy, %"
-[[nodiscard]] std::string title(const MetricCurves& metric);
 
 }  // namespace tyche::report

@@ -6,6 +6,7 @@
 
 #include "report/text.hpp"
 #include "support/progress.hpp"
+#include "train/score_text.hpp"
 
 namespace tyche::report {
 
@@ -15,18 +16,31 @@ std::string to_markdown(const TrainingResults& results) {
                   markdown_text(results.config.model.kind), results.config.data.path, results.config.data.graphs,
                   results.parameters, results.config.seed, format_duration(results.seconds), results.how_far());
   for (const std::string& note : results.notes) text += markdown_text(note) + "\n\n";
-  text += markdown_head({"metric, last epoch", "mean over folds"});
+  const bool several = results.folds.size() > 1, chosen = results.config.selection.on();
+  const std::string part = results.config.folds.all_graphs() ? "train_" : "test_";
   for (const MetricCurves& metric : results.metrics) {
-    text += markdown_row({markdown_text(title(metric)), in_words(metric)});
+    if (metric.name != part + "accuracy" && metric.name != part + "mae") continue;
+    text += fmt::format("**{} {}**{}, of {}.\n\n", train::score_title(metric.name, false),
+                        train::score_in_words(metric.name, metric.over_folds),
+                        several ? fmt::format(" over {} folds", metric.over_folds.count) : "", results.of_epoch);
+  }
+  text += markdown_head({fmt::format("metric, of {}", results.of_epoch), several ? "mean ± deviation" : "value"});
+  for (const MetricCurves& metric : results.metrics) {
+    text += markdown_row(
+        {markdown_text(train::score_title(metric.name)), train::score_text(metric.name, metric.over_folds)});
   }
   std::vector<std::string> heads = {"fold", "epochs"};
-  for (const MetricCurves& metric : results.metrics) heads.push_back(markdown_text(title(metric)));
+  if (chosen) heads.emplace_back("chosen");
+  for (const MetricCurves& metric : results.metrics) heads.push_back(markdown_text(train::score_title(metric.name)));
   heads.emplace_back("time");
   text.append("\n").append(markdown_head(heads));
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
     const TrainedFold& fold = results.folds[i];
     std::vector<std::string> cells = {fmt::format("{}", fold.fold), fmt::format("{}", fold.epochs)};
-    for (const MetricCurves& metric : results.metrics) cells.push_back(in_words(metric, metric.last[i]));
+    if (chosen) cells.push_back(fold.reported ? fmt::format("{}", *fold.reported) : "–");
+    for (const MetricCurves& metric : results.metrics) {
+      cells.push_back(train::score_text(metric.name, metric.reported[i]));
+    }
     cells.push_back(format_duration(fold.seconds));
     text += markdown_row(cells);
   }
@@ -36,8 +50,9 @@ std::string to_markdown(const TrainingResults& results) {
 std::string to_csv(const TrainingResults& results) {
   std::string text = "fold,epoch";
   for (const MetricCurves& metric : results.metrics) text.append(",").append(csv_text(metric.name));
-  text += "\n";
+  text += ",reported\n";
   for (std::size_t i = 0; i < results.folds.size(); ++i) {
+    const std::optional<std::uint32_t>& reported = results.folds[i].reported;
     std::map<std::uint32_t, std::vector<std::optional<double>>> lines;
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       const MetricCurves& metric = results.metrics[m];
@@ -47,28 +62,38 @@ std::string to_csv(const TrainingResults& results) {
         line.resize(results.metrics.size());
         line[m] = metric.folds[i][e];
       }
+      // A test at the end has no curve: it stands in the line of its epoch.
+      if (!reported || !metric.reported[i]) continue;
+      auto& line = lines[*reported];
+      line.resize(results.metrics.size());
+      line[m] = metric.reported[i];
     }
     for (const auto& [epoch, values] : lines) {
       text += fmt::format("{},{}", results.folds[i].fold, epoch);
       for (const auto& value : values) text += value ? fmt::format(",{}", *value) : std::string(",");
-      text += "\n";
+      text += fmt::format(",{}\n", reported == epoch ? 1 : 0);
     }
   }
   return text;
 }
 
 std::string to_latex(const TrainingResults& results) {
-  std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n% {}\n", results.command, results.how_far());
+  std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n% {}; values are those of {}\n",
+                                 results.command, results.how_far(), results.of_epoch);
   for (const std::string& note : results.notes) text += fmt::format("% {}\n", note);
   std::vector<std::vector<std::string>> rows;
   for (const MetricCurves& metric : results.metrics) {
-    std::string value = in_words(metric);
+    std::string value = train::score_text(metric.name, metric.over_folds);
     if (const std::size_t at = value.find("±"); at != std::string::npos) {
       value.replace(at, std::string_view("±").size(), "$\\pm$");
     }
-    rows.push_back({latex_text(title(metric)), value == "–" ? "--" : value});
+    std::string name = latex_text(train::score_title(metric.name));
+    if (const std::size_t at = name.find("²"); at != std::string::npos) {
+      name.replace(at, std::string_view("²").size(), "$^2$");
+    }
+    rows.push_back({std::move(name), value == "–" ? "--" : value});
   }
-  return text + latex_table("lr", {"Metric", "Mean over folds"}, rows);
+  return text + latex_table("lr", {"Metric", results.folds.size() > 1 ? "Mean over folds" : "Value"}, rows);
 }
 
 }  // namespace tyche::report

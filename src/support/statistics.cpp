@@ -6,14 +6,14 @@
 
 namespace tyche {
 
-MeanDeviation mean_deviation(std::span<const double> values) {
+Spread spread_of(std::span<const double> values) {
   if (values.empty()) return {};
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;
   for (const double value : values) sum += value;
   const double mean = sum / count;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  return {mean, std::sqrt(squares / count)};
+  return {mean, std::sqrt(squares / count), values.size()};
 }
 
 Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double confidence) {

@@ -1,17 +1,19 @@
 #pragma once
 /// What a number of successes says about a probability; what numbers are on average, and how far apart.
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace tyche {
 
-struct MeanDeviation {
+struct Spread {
   double mean = 0;
-  double deviation = 0;  ///< population standard deviation
+  double deviation = 0;   ///< population standard deviation, as NumPy's std
+  std::size_t count = 0;  ///< of the values
 };
 /// In two passes: the mean square less the squared mean loses all digits where numbers lie close together. No values:
-/// both 0.
-[[nodiscard]] MeanDeviation mean_deviation(std::span<const double> values);
+/// all 0.
+[[nodiscard]] Spread spread_of(std::span<const double> values);
 
 struct Interval {
   double low = 0;

@@ -66,6 +66,12 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
 
 }  // namespace
 
+std::string data_hash(const datasets::Dataset& dataset, const RunConfig& config) {
+  const bool edges = config.data.features.edges, old = config.version == "0.1.0";
+  return fmt::format("{:016x}",
+                     edges && !old ? dataset.hash : datasets::hash_of(dataset.set, {.edges = edges, .targets = !old}));
+}
+
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path) {
   const GraphSet& set = dataset.set;
   if (set.graphs.size() < 2) {
@@ -76,9 +82,7 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   if (config.version.empty()) config.version = kVersion;
   config.data.path = std::filesystem::weakly_canonical(path).string();
-  const bool edges = config.data.features.edges, old = config.version == "0.1.0";
-  const std::uint64_t hash = edges && !old ? dataset.hash : datasets::hash_of(set, {.edges = edges, .targets = !old});
-  config.data.hash = fmt::format("{:016x}", hash);
+  config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
   config.data.features = feature_spec(set, config.data.features.edges);
   choose_target(config, set);
@@ -137,6 +141,24 @@ engine::Job TrainingData::job(const RunConfig& config) const {
   return job;
 }
 
+std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config) {
+  if (config.folds.split.empty()) {
+    // Graphs with real targets are all of one kind.
+    const bool numbers = learns_numbers(config);
+    const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
+    return datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
+                                {.folds = config.folds.count,
+                                 .scheme = config.folds.scheme,
+                                 .validation = config.folds.validation,
+                                 .seed = config.seed});
+  }
+  std::vector<datasets::Fold> folds = datasets::read_split(config.folds.split, dataset.set.graphs.size());
+  if (datasets::split_hash(folds) != config.folds.split_hash) {
+    throw InputError::at(config.folds.split, "", "has changed since it was read");
+  }
+  return folds;
+}
+
 TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) {
   TrainingData data;
   data.dataset = &dataset;
@@ -145,20 +167,7 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   (void)seen_graphs(dataset.set, config.data.features, data.unlabelled);
   const bool numbers = learns_numbers(config);
   if (!numbers) data.classes = classes_of(dataset.set, config.data.labels);
-  if (config.folds.split.empty()) {
-    // Graphs with real targets are all of one kind.
-    const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
-    data.folds = datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
-                                      {.folds = config.folds.count,
-                                       .scheme = config.folds.scheme,
-                                       .validation = config.folds.validation,
-                                       .seed = config.seed});
-  } else {
-    data.folds = datasets::read_split(config.folds.split, dataset.set.graphs.size());
-    if (datasets::split_hash(data.folds) != config.folds.split_hash) {
-      throw InputError::at(config.folds.split, "", "has changed since it was read");
-    }
-  }
+  data.folds = folds_of(dataset, config);
   for (const datasets::Fold& fold : data.folds) {
     data.standards.push_back(numbers ? standard_of(dataset.set, fold.train) : engine::Standard{});
     data.class_weights.push_back(

@@ -24,6 +24,13 @@ namespace tyche::train {
 /// run share one model. Throws InputError where the data cannot be learned from.
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);
 
+/// The hash by which a run of this configuration knows its data again: RunConfig::data.hash.
+[[nodiscard]] std::string data_hash(const datasets::Dataset& dataset, const RunConfig& config);
+
+/// The folds of a resolved configuration of this data set: made, or read from its split. Throws InputError where the
+/// split is gone or says something else.
+[[nodiscard]] std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config);
+
 /// Holds a reference to the data set, which must outlive it.
 struct TrainingData {
   const datasets::Dataset* dataset = nullptr;

@@ -26,6 +26,17 @@ double number(const nlohmann::ordered_json& json) {
 
 }  // namespace
 
+EpochRecord called_training(EpochRecord record) {
+  constexpr std::string_view kTest = "test_";
+  NamedValues metrics;
+  for (const auto& metric : record.metrics) {
+    const bool test = metric.first.starts_with(kTest);
+    metrics.set(test ? "train_" + metric.first.substr(kTest.size()) : metric.first, metric.second);
+  }
+  record.metrics = std::move(metrics);
+  return record;
+}
+
 std::string to_line(const EpochRecord& record) {
   nlohmann::ordered_json json;
   json["epoch"] = record.epoch;

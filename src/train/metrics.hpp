@@ -27,6 +27,11 @@ struct EpochRecord {
   friend bool operator==(const EpochRecord&, const EpochRecord&) = default;
 };
 
+/// Where a fold tests the very graphs that it trains on, its scores are those of training graphs, and are called so:
+/// test_r2 becomes train_r2. The accuracy that was seen while training gives way to the one that was evaluated. Files
+/// of earlier versions have the other names.
+[[nodiscard]] EpochRecord called_training(EpochRecord record);
+
 /// One line, without its newline.
 [[nodiscard]] std::string to_line(const EpochRecord& record);
 /// Throws InputError on anything else; `name` and `line` say where.

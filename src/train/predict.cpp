@@ -47,6 +47,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
                                 const PredictOptions& options, std::string_view name) {
   const nn::ModelConfig& model = checkpoint.config.model;
   if (options.draws == 0) throw InputError("at least one draw is needed; came 0");
+  if (options.pinned && options.graphs) throw InputError("pinned features are those of all graphs");
   if (options.pinned && options.draws != 1) {
     throw InputError(fmt::format("pinned features are one draw; {} draws were asked for", options.draws));
   }
@@ -65,12 +66,13 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   std::vector<Graph> copies;
   job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features};
   job.model = model;
-  std::vector<std::uint32_t> all(set.graphs.size());
-  std::iota(all.begin(), all.end(), 0u);
+  std::vector<std::uint32_t> asked = options.graphs.value_or(std::vector<std::uint32_t>(set.graphs.size()));
+  if (!options.graphs) std::iota(asked.begin(), asked.end(), 0u);
+  if (asked.empty()) return {};
 
   // Mean and sum of squared deviations, updated draw by draw (Welford): equal draws have a spread of exactly 0.
   const std::size_t classes = model.classes;
-  std::vector<double> mean(all.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
+  std::vector<double> mean(asked.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
   for (std::uint32_t r = 0; r < options.draws; ++r) {
     if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));
     engine::Draw draw;
@@ -79,8 +81,8 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     draw.epoch = checkpoint.state.epoch;
     draw.index = r;
     if (options.pinned) draw.pinned = options.pinned->values;
-    const engine::Logits answer = engine.predict(job, checkpoint.state.parameters, all, draw);
-    for (std::size_t g = 0; g < all.size(); ++g) {
+    const engine::Logits answer = engine.predict(job, checkpoint.state.parameters, asked, draw);
+    for (std::size_t g = 0; g < asked.size(); ++g) {
       const auto outputs = std::span(answer.values).subspan(g * classes, classes);
       std::vector<double> probabilities(classes, 0.0);  // of real targets, their numbers
       if (!numbers) engine::add_probabilities(outputs, probabilities);
@@ -95,15 +97,15 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     }
   }
 
-  std::vector<Prediction> predictions(all.size());
+  std::vector<Prediction> predictions(asked.size());
   const double draws = options.draws;
-  for (std::size_t g = 0; numbers && g < all.size(); ++g) {
+  for (std::size_t g = 0; numbers && g < asked.size(); ++g) {
     for (std::size_t c = 0; c < classes; ++c) {
       predictions[g].values.push_back(mean[g * classes + c]);
       predictions[g].spreads.push_back(std::sqrt(squares[g * classes + c] / draws));
     }
   }
-  for (std::size_t g = 0; !numbers && g < all.size(); ++g) {
+  for (std::size_t g = 0; !numbers && g < asked.size(); ++g) {
     const std::uint32_t best = engine::predicted_class(std::span(mean).subspan(g * classes, classes));
     predictions[g].label = checkpoint.config.data.labels[best];
     predictions[g].probability = mean[g * classes + best];
@@ -115,22 +117,6 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     }
   }
   return predictions;
-}
-
-std::optional<engine::RealScores> errors(const std::vector<Prediction>& predictions, const GraphSet& set) {
-  if (set.target_dim == 0 || predictions.empty() || predictions[0].values.empty()) return std::nullopt;
-  std::vector<float> outputs;
-  for (const Prediction& own : predictions) {
-    for (const double value : own.values) outputs.push_back(static_cast<float>(value));
-  }
-  return engine::real_scores(outputs, set.targets, set.target_dim);
-}
-
-std::optional<double> accuracy(const std::vector<Prediction>& predictions, const GraphSet& set) {
-  if (set.labels.empty() || predictions.empty() || !predictions[0].values.empty()) return std::nullopt;
-  std::size_t right = 0;
-  for (std::size_t g = 0; g < predictions.size(); ++g) right += predictions[g].label == set.labels[g] ? 1 : 0;
-  return static_cast<double>(right) / static_cast<double>(predictions.size());
 }
 
 }  // namespace tyche::train

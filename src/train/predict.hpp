@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/scores.hpp"
 #include "engine/engine.hpp"
 #include "graph/io.hpp"
 #include "support/npy.hpp"
@@ -19,10 +18,12 @@ namespace tyche::train {
 
 struct PredictOptions {
   std::uint32_t draws = 1;
+  /// Indices of the graphs that are asked about; nothing: all.
+  std::optional<std::vector<std::uint32_t>> graphs = std::nullopt;
   /// Of the draws; nothing: the checkpoint's own, with which draw 0 is the one its last evaluation used.
-  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed = std::nullopt;
   /// Instead of draws: random features (all nodes of all graphs, in order × random dimensions).
-  std::optional<NpyMatrix> pinned;
+  std::optional<NpyMatrix> pinned = std::nullopt;
 };
 
 struct Prediction {
@@ -38,16 +39,10 @@ struct Prediction {
   std::vector<double> spreads;
 };
 
-/// One per graph. Throws InputError where the graphs do not fit the model (node types, attributes, a label it does not
-/// know, another number of targets), or pinned features have the wrong shape or a value that is not finite; `name`
-/// stands for their file.
+/// One per graph that is asked about. Throws InputError where the graphs do not fit the model (node types, attributes,
+/// a label it does not know, another number of targets), or pinned features have the wrong shape or a value that is not
+/// finite; `name` stands for their file.
 [[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
                                               const PredictOptions& options, std::string_view name = "features");
-
-/// The share of predictions that are the graph's label; nothing where the set has no labels.
-[[nodiscard]] std::optional<double> accuracy(const std::vector<Prediction>& predictions, const GraphSet& set);
-
-/// How far predictions of real targets are from those the set has; nothing where it has none.
-[[nodiscard]] std::optional<engine::RealScores> errors(const std::vector<Prediction>& predictions, const GraphSet& set);
 
 }  // namespace tyche::train

@@ -11,6 +11,7 @@
 #include "engine/core/scores.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"
+#include "train/score_text.hpp"
 
 namespace tyche::train {
 
@@ -48,8 +49,11 @@ void add_scores(const TrainingData& data, const std::vector<std::uint32_t>& grap
 
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
-  if (const auto share = record.metrics.find("test_accuracy")) text += fmt::format(", test {:.2f} %", 100 * *share);
-  if (const auto error = record.metrics.find("test_mae")) text += fmt::format(", test MAE {:.4g}", *error);
+  for (const char* metric : {"test_accuracy", "test_mae"}) {
+    if (const auto score = record.metrics.find(metric)) {
+      text += fmt::format(", {} {}", score_title(metric, false), score_in_words(metric, score));
+    }
+  }
   return text;
 }
 
@@ -128,7 +132,9 @@ void Recorder::finish() {
   if (error_) std::rethrow_exception(error_);
 }
 
-EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
+namespace {
+
+EpochRecord measured(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
   EpochRecord record;
   record.epoch = result.epoch;
   record.train_loss = result.train_loss;
@@ -155,6 +161,13 @@ EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine
   add_scores(data, validation, result.validation_predictions, result.validation_probabilities, "validation_",
              record.metrics);
   return record;
+}
+
+}  // namespace
+
+EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
+  const EpochRecord record = measured(data, fold, result);
+  return data.folds[fold].test == data.folds[fold].train ? called_training(record) : record;
 }
 
 }  // namespace tyche::train

@@ -100,7 +100,7 @@ class Recorder : public engine::Observer {
 
 /// The line of an epoch: what the engine measured; of labels also accuracies over a fold's test graphs (where they were
 /// evaluated), over its EXP and CORRUPT ones where there are any, the scores of engine/core/scores.hpp, and the
-/// accuracy over its validation part.
+/// accuracy over its validation part. A fold that tests its training graphs has scores of training graphs alone.
 [[nodiscard]] EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result);
 
 }  // namespace tyche::train

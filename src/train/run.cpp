@@ -26,11 +26,6 @@ std::vector<std::uint32_t> evaluated(const datasets::Fold& fold, const RunConfig
   return graphs;
 }
 
-std::optional<EpochRecord> read_tested(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  return parse_record(read_file(path), path.string(), 1);
-}
-
 bool is_empty_folder(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (!is_temporary(entry.path())) return false;
@@ -45,18 +40,51 @@ bool holds_run(const std::filesystem::path& folder) {
   return std::filesystem::exists(folder / kConfig, ignored);
 }
 
+namespace {
+
+/// What a fold's test.json says; nothing where there is none.
+std::optional<EpochRecord> read_tested(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / kTestFile;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return parse_record(read_file(path), path.string(), 1);
+}
+
+/// As this version calls what they hold.
+std::vector<EpochRecord> own_names(std::vector<EpochRecord> records, const RunConfig& config) {
+  if (config.folds.all_graphs()) std::transform(records.begin(), records.end(), records.begin(), called_training);
+  return records;
+}
+
+}  // namespace
+
+StoredFold read_fold(const std::filesystem::path& run, std::uint32_t fold, const RunConfig& config, std::size_t most) {
+  const std::filesystem::path folder = run / fmt::format("fold-{}", fold);
+  StoredFold stored;
+  stored.records = own_names(read_whole_records(folder / kMetricsFile), config);
+  if (stored.records.size() > most) stored.records.resize(most);
+  stored.summary = summarise_fold(fold, stored.records, config, read_tested(folder));
+  // A run that is lengthened is tested again at its new end.
+  if (!stored.summary.done) stored.summary = summarise_fold(fold, stored.records, config);
+  return stored;
+}
+
+std::vector<std::uint32_t> folds_in(const std::filesystem::path& folder) {
+  if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run");
+  std::vector<std::uint32_t> there;
+  for (std::uint32_t f = 0; f < read_config(folder / kConfig).folds.count; ++f) {
+    if (std::filesystem::exists(folder / fmt::format("fold-{}", f) / kCheckpointFile)) there.push_back(f);
+  }
+  if (there.empty()) throw InputError::at(folder.string(), "", "no fold has a checkpoint yet");
+  return there;
+}
+
 std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::optional<std::uint32_t> fold,
                                     const std::string& which) {
-  if (!holds_run(folder)) throw InputError::at(folder.string(), "", "holds no run");
   if (!which.empty() && which != "best" && which != "last") {
     throw InputError(fmt::format("a run's checkpoint is best or last; came '{}'", which));
   }
   const auto of_fold = [&](std::uint32_t f) { return folder / fmt::format("fold-{}", f); };
-  std::vector<std::uint32_t> there;
-  for (std::uint32_t f = 0; f < read_config(folder / kConfig).folds.count; ++f) {
-    if (std::filesystem::exists(of_fold(f) / kCheckpointFile)) there.push_back(f);
-  }
-  if (there.empty()) throw InputError::at(folder.string(), "", "no fold has a checkpoint yet");
+  const std::vector<std::uint32_t> there = folds_in(folder);
   if (!fold && there.size() > 1) {
     throw Remedied(InputError::at(folder.string(), "", fmt::format("has {} folds; name one of them", there.size())),
                    Remedy::name_fold);
@@ -163,11 +191,11 @@ void Run::load(FoldProgress& fold) const {
     }
     const Metrics metrics = read_metrics(folder / kMetricsFile, checkpoint.state.epoch);
     fold.state = checkpoint.state;
-    fold.records = metrics.records;
+    fold.records = own_names(metrics.records, config_);
     fold.metrics_bytes = metrics.bytes;
     for (const EpochRecord& record : fold.records) fold.best.take(record);
     // A run that is lengthened is tested again at its new end.
-    if (fold.done(config_.training.epochs)) fold.tested = read_tested(folder / kTestFile);
+    if (fold.done(config_.training.epochs)) fold.tested = read_tested(folder);
   } catch (const InputError& error) {
     throw InputError(
         fmt::format("{}\n  fold {} cannot be taken up; move {} away to train this fold from the start "
@@ -229,9 +257,7 @@ std::uint64_t Run::epochs_left() const {
 Summary Run::summary() const {
   std::vector<FoldSummary> folds;
   for (const FoldProgress& fold : folds_) {
-    FoldSummary& made = folds.emplace_back(summarise_fold(fold.fold, fold.records, fold.best));
-    made.done = fold.done(config_.training.epochs) && (config_.selection.test != "end" || fold.tested);
-    if (fold.tested) made.last_tested = fold.tested;
+    folds.push_back(summarise_fold(fold.fold, fold.records, config_, fold.tested));
   }
   return summarise(config_, std::move(folds));
 }

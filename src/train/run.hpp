@@ -14,6 +14,7 @@
 /// After every epoch of a fold its metrics line is written first, its checkpoint second. A kill in between leaves a
 /// line too many, which resuming cuts off and trains again to the same bits; so at most the epoch under way is lost.
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,19 @@ namespace tyche::train {
 
 /// Whether a folder holds a run that can be resumed (it has a config.toml).
 [[nodiscard]] bool holds_run(const std::filesystem::path& folder);
+
+/// A fold as its folder has it, under way or done, for those who look on.
+struct StoredFold {
+  std::vector<EpochRecord> records;  ///< of the lines that are whole
+  FoldSummary summary;               ///< its reported record included
+};
+/// The first `most` epochs of it. Throws InputError where a record is damaged. A fold that has not begun has no
+/// records.
+[[nodiscard]] StoredFold read_fold(const std::filesystem::path& run, std::uint32_t fold, const RunConfig& config,
+                                   std::size_t most = std::numeric_limits<std::size_t>::max());
+
+/// The folds of a run folder that have a checkpoint, ascending. Throws InputError where none has.
+[[nodiscard]] std::vector<std::uint32_t> folds_in(const std::filesystem::path& folder);
 
 /// A checkpoint of a run folder: `which` is "best", "last", or empty for the best where there is one. The fold may be
 /// left out where the folder has one. Throws InputError that says what there is.

@@ -3,128 +3,152 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "nn/model.hpp"
+#include "support/counted.hpp"
 #include "support/progress.hpp"
 #include "support/statistics.hpp"
 #include "support/version.hpp"
 #include "train/objective.hpp"
+#include "train/score_text.hpp"
 
 namespace tyche::train {
 
 namespace {
 
-std::vector<double> finals(const std::vector<FoldSummary>& folds, std::string_view metric) {
-  std::vector<double> values;
-  for (const FoldSummary& fold : folds) {
-    if (!fold.last_tested) continue;
-    if (const auto value = fold.last_tested->metrics.find(metric)) values.push_back(*value);
-  }
-  return values;
-}
-
-std::optional<double> mean(const std::vector<double>& values) {
-  return values.empty() ? std::nullopt : std::optional(mean_deviation(values).mean);
-}
-
-std::optional<double> deviation(const std::vector<double>& values) {
-  return values.empty() ? std::nullopt : std::optional(mean_deviation(values).deviation);
-}
-
-std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.2f}", 100 * *share) : "-"; }
+/// The part whose scores a run reports, as names of metrics begin.
+std::string_view part_of(bool same_graphs) { return same_graphs ? "train_" : "test_"; }
 
 void put(nlohmann::ordered_json& json, std::string_view key, const std::optional<double>& value) {
   if (value) json[std::string(key)] = *value;
 }
 
-bool of_test(std::string_view metric) { return metric.starts_with("test_"); }
 // These have members, keys and columns of their own, as in 0.1.0.
-bool is_accuracy(std::string_view metric) { return metric.starts_with("test_accuracy"); }
+bool is_accuracy(std::string_view metric) {
+  return metric.starts_with("test_accuracy") || metric.starts_with("train_accuracy");
+}
 
-/// Every metric of the last tests but accuracies.
-std::vector<MetricSummary> other_metrics(const std::vector<FoldSummary>& folds) {
-  std::vector<MetricSummary> metrics;
+std::vector<MetricSummary> metrics_of(const std::vector<FoldSummary>& folds, bool same_graphs) {
+  std::vector<std::pair<std::string, std::vector<double>>> values;
   for (const FoldSummary& fold : folds) {
-    if (!fold.last_tested) continue;
-    for (const auto& entry : fold.last_tested->metrics) {
-      const auto known = [&](const MetricSummary& metric) { return metric.name == entry.first; };
-      if (!of_test(entry.first) || is_accuracy(entry.first) || std::any_of(metrics.begin(), metrics.end(), known)) {
-        continue;
-      }
-      const std::vector<double> values = finals(folds, entry.first);
-      metrics.push_back({entry.first, *mean(values), *deviation(values), values.size()});
+    if (!fold.reported) continue;
+    for (const auto& entry : fold.reported->metrics) {
+      if (!entry.first.starts_with(part_of(same_graphs))) continue;
+      auto at = std::find_if(values.begin(), values.end(), [&](const auto& own) { return own.first == entry.first; });
+      if (at == values.end()) at = values.insert(at, {entry.first, {}});
+      at->second.push_back(entry.second);
     }
   }
+  std::vector<MetricSummary> metrics;
+  for (const auto& [name, own] : values) metrics.push_back({name, spread_of(own)});
   return metrics;
 }
 
-/// How a table calls a metric; empty: it does not show it.
-struct Shown {
-  std::string_view name, title;
+/// A column of the table for people, as wide as its title at least.
+struct Column {
+  std::string title;
+  std::size_t width;
+  std::function<std::string(const FoldSummary&)> cell;
 };
-constexpr Shown kShown[] = {{"test_balanced_accuracy", "balanced accuracy"},
-                            {"test_f1", "F1"},
-                            {"test_roc_auc", "ROC AUC"},
-                            {"test_average_precision", "average precision"},
-                            {"test_mae", "test MAE"},
-                            {"test_rmse", "test RMSE"},
-                            {"test_r2", "test R²"}};
-constexpr std::string_view kNumberColumns[] = {"test_mae", "test_rmse", "test_r2"};
 
-std::string figure(const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : "-"; }
-
-/// A line per metric that people know by name.
-std::string metric_lines(const Summary& summary) {
-  std::string text;
-  for (const Shown& shown : kShown) {
-    for (const MetricSummary& metric : summary.metrics) {
-      if (metric.name != shown.name) continue;
-      text += fmt::format("{} {:.4g} ± {:.4g}", shown.title, metric.mean, metric.deviation);
-      if (metric.folds < summary.folds.size())
-        text += fmt::format(" (over {} folds, where it is defined)", metric.folds);
-      text += '\n';
-    }
-  }
-  return text;
+std::optional<double> value_in(const std::optional<EpochRecord>& record, std::string_view metric) {
+  return record ? record->metrics.find(metric) : std::nullopt;
 }
 
-/// Of real targets.
-std::string number_table(const Summary& summary) {
-  std::string text = fmt::format("{:>4}  {:>6}  {:>10}", "fold", "epochs", "train loss");
-  for (const std::string_view title : {"test MAE", "test RMSE", "test R2"}) text += fmt::format("  {:>10}", title);
-  text += fmt::format("  {:>12}\n", "time");
-  for (const FoldSummary& fold : summary.folds) {
-    const NamedValues tested = fold.last_tested.value_or(EpochRecord{}).metrics;
-    text += fmt::format("{:>4}  {:>6}  {:>10}", fold.fold, fold.epochs,
-                        fold.last ? fmt::format("{:.4f}", fold.last->train_loss) : "-");
-    for (const std::string_view name : kNumberColumns) text += fmt::format("  {:>10}", figure(tested.find(name)));
-    text += fmt::format("  {:>12}\n", format_duration(fold.seconds));
+std::vector<Column> columns_of(const Summary& summary) {
+  const bool tests = !summary.same_graphs;
+  std::vector<Column> columns = {
+      {"fold", 4, [](const FoldSummary& f) { return fmt::format("{}", f.fold); }},
+      {"epochs", 6, [](const FoldSummary& f) { return fmt::format("{}", f.epochs); }},
+  };
+  if (!summary.chosen_by.empty()) {
+    columns.push_back({"chosen", 6, [](const FoldSummary& f) {
+                         return f.best ? fmt::format("{}", f.best->epoch) : std::string("–");
+                       }});
   }
-  text += metric_lines(summary);
-  if (!summary.metrics.empty()) {
-    text += fmt::format("(mean ± population standard deviation over {} fold{})\n", summary.folds.size(),
-                        summary.folds.size() == 1 ? "" : "s");
-    if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
+  columns.push_back({"train loss", 10, [](const FoldSummary& f) {
+                       return f.shown() ? fmt::format("{:.4f}", f.shown()->train_loss) : std::string("–");
+                     }});
+  const auto add = [&](const char* title, const std::string& metric) {
+    columns.push_back({title, std::max<std::size_t>(10, std::string_view(title).size()),
+                       [metric](const FoldSummary& f) { return score_text(metric, value_in(f.shown(), metric)); }});
+  };
+  if (summary.numbers) {
+    add(tests ? "test MAE" : "train MAE", tests ? "test_mae" : "train_mae");
+    add(tests ? "test RMSE" : "train RMSE", tests ? "test_rmse" : "train_rmse");
+    add(tests ? "test R2" : "train R2", tests ? "test_r2" : "train_r2");
+  } else {
+    add("train acc %", "train_accuracy");
+    if (tests) add("test acc %", "test_accuracy");
+    if (summary.find("test_accuracy_exp") != nullptr || summary.find("test_accuracy_corrupt") != nullptr) {
+      add("EXP %", "test_accuracy_exp");
+      add("CORRUPT %", "test_accuracy_corrupt");
+    }
+  }
+  columns.push_back({"time", 12, [](const FoldSummary& f) { return format_duration(f.seconds); }});
+  return columns;
+}
+
+/// What stands below the table: of labels the accuracy first, then whatever else is defined.
+constexpr std::string_view kShown[] = {
+    "accuracy", "balanced_accuracy", "f1", "roc_auc", "average_precision", "mae", "rmse", "r2"};
+
+std::string metric_lines(const Summary& summary) {
+  std::string text;
+  for (const std::string_view name : kShown) {
+    const MetricSummary* metric = summary.find(fmt::format("{}{}", part_of(summary.same_graphs), name));
+    if (metric == nullptr) continue;
+    text += fmt::format("{} {}", score_title(metric->name, false), score_in_words(metric->name, metric->over));
+    if (metric->over.count < summary.folds.size()) {
+      text += fmt::format(" (over {}, where it is defined)", counted(metric->over.count, "fold"));
+    }
+    text += '\n';
   }
   return text;
 }
 
 }  // namespace
 
-FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records, const BestEpoch& best) {
+const MetricSummary* Summary::find(std::string_view metric) const {
+  const auto at = std::find_if(metrics.begin(), metrics.end(), [&](const auto& own) { return own.name == metric; });
+  return at == metrics.end() ? nullptr : &*at;
+}
+
+std::optional<EpochRecord> reported_record(const std::vector<EpochRecord>& records, const BestEpoch& best,
+                                           const std::optional<EpochRecord>& tested_at_end, bool same_graphs) {
+  const auto tested = [&](const EpochRecord& record) {
+    const std::string part(part_of(same_graphs));
+    return record.metrics.find(part + "accuracy") || record.metrics.find(part + "mae");
+  };
+  if (tested_at_end) {  // its file has the test alone; what its epoch measured before stands in the records
+    EpochRecord record = *tested_at_end;
+    if (record.epoch >= 1 && record.epoch <= records.size()) record = records[record.epoch - 1];
+    for (const auto& metric : tested_at_end->metrics) record.metrics.set(metric.first, metric.second);
+    return record;
+  }
+  if (const auto chosen = best.epoch(); chosen && tested(records[*chosen - 1])) return records[*chosen - 1];
+  const auto last = std::find_if(records.rbegin(), records.rend(), tested);
+  return last == records.rend() ? std::nullopt : std::optional(*last);
+}
+
+FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records, const RunConfig& config,
+                           const std::optional<EpochRecord>& tested_at_end) {
   FoldSummary summary;
   summary.fold = fold;
   summary.epochs = static_cast<std::uint32_t>(records.size());
-  if (!records.empty()) summary.last = records.back();
+  BestEpoch best(config.selection);
   for (const EpochRecord& record : records) {
-    if (record.metrics.find("test_accuracy") || record.metrics.find("test_mae")) summary.last_tested = record;
+    best.take(record);
     summary.seconds += record.seconds + record.eval_seconds;
   }
-  if (best.epoch()) {
-    summary.best = records[*best.epoch() - 1];
-    if (summary.last_tested) summary.last_tested = summary.best;
-  }
+  if (!records.empty()) summary.last = records.back();
+  if (best.epoch()) summary.best = records[*best.epoch() - 1];
+  summary.reported = reported_record(records, best, tested_at_end, config.folds.all_graphs());
+  summary.done = (summary.epochs >= config.training.epochs || best.given_up(summary.epochs)) &&
+                 (config.selection.test != "end" || tested_at_end);
   return summary;
 }
 
@@ -133,39 +157,48 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.folds = std::move(folds);
   summary.complete =
       std::all_of(summary.folds.begin(), summary.folds.end(), [](const FoldSummary& fold) { return fold.done; });
-  const std::vector<double> accuracies = finals(summary.folds, "test_accuracy");
-  summary.test_accuracy_mean = mean(accuracies);
-  summary.test_accuracy_std = deviation(accuracies);
-  summary.test_accuracy_exp_mean = mean(finals(summary.folds, "test_accuracy_exp"));
-  summary.test_accuracy_corrupt_mean = mean(finals(summary.folds, "test_accuracy_corrupt"));
-  summary.metrics = other_metrics(summary.folds);
   summary.numbers = learns_numbers(config);
   summary.parameters = nn::layout(config.model).size;
   summary.same_graphs = config.folds.all_graphs();
+  if (config.selection.on()) summary.chosen_by = config.selection.by;
+  summary.metrics = metrics_of(summary.folds, summary.same_graphs);
+  const auto mean = [&](std::string_view metric) {
+    const MetricSummary* own = summary.find(metric);
+    return own == nullptr ? std::nullopt : std::optional(own->over.mean);
+  };
+  summary.test_accuracy_mean = mean("test_accuracy");
+  if (const MetricSummary* own = summary.find("test_accuracy")) summary.test_accuracy_std = own->over.deviation;
+  summary.test_accuracy_exp_mean = mean("test_accuracy_exp");
+  summary.test_accuracy_corrupt_mean = mean("test_accuracy_corrupt");
   for (const FoldSummary& fold : summary.folds) summary.seconds += fold.seconds;
   return summary;
 }
 
 nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) {
   nlohmann::ordered_json json;
+  const std::string part(part_of(summary.same_graphs));
   json["complete"] = summary.complete;
-  put(json, "test_accuracy_mean", summary.test_accuracy_mean);
-  put(json, "test_accuracy_std", summary.test_accuracy_std);
-  if (!summary.numbers) json["test_accuracy_std_kind"] = "population";
+  if (const MetricSummary* accuracy = summary.find(part + "accuracy")) {
+    json[part + "accuracy_mean"] = accuracy->over.mean;
+    json[part + "accuracy_std"] = accuracy->over.deviation;
+  }
+  if (!summary.numbers) json[part + "accuracy_std_kind"] = "population";
   put(json, "test_accuracy_exp_mean", summary.test_accuracy_exp_mean);
   put(json, "test_accuracy_corrupt_mean", summary.test_accuracy_corrupt_mean);
   for (const MetricSummary& metric : summary.metrics) {
-    json[metric.name + "_mean"] = metric.mean;
-    json[metric.name + "_std"] = metric.deviation;
+    if (is_accuracy(metric.name)) continue;
+    json[metric.name + "_mean"] = metric.over.mean;
+    json[metric.name + "_std"] = metric.over.deviation;
   }
+  if (!summary.chosen_by.empty()) json["chosen_by"] = "validation_" + summary.chosen_by;
   json["folds"] = nlohmann::ordered_json::array();
   for (const FoldSummary& fold : summary.folds) {
     nlohmann::ordered_json entry;
     entry["fold"] = fold.fold;
     entry["epochs"] = fold.epochs;
-    if (fold.last) {
-      entry["train_loss"] = fold.last->train_loss;
-      put(entry, "train_accuracy", fold.last->metrics.find("train_accuracy"));
+    if (fold.shown()) {
+      entry["train_loss"] = fold.shown()->train_loss;
+      put(entry, "train_accuracy", value_in(fold.shown(), "train_accuracy"));
     }
     if (fold.best) {
       entry["best_epoch"] = fold.best->epoch;
@@ -173,13 +206,13 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
         if (metric.first.starts_with("validation_")) entry[metric.first] = metric.second;
       }
     }
-    if (fold.last_tested) {
-      entry["tested_epoch"] = fold.last_tested->epoch;
+    if (fold.reported) {
+      entry["tested_epoch"] = fold.reported->epoch;
       for (const char* name : {"test_accuracy", "test_accuracy_exp", "test_accuracy_corrupt"}) {
-        put(entry, name, fold.last_tested->metrics.find(name));
+        put(entry, name, fold.reported->metrics.find(name));
       }
-      for (const auto& metric : fold.last_tested->metrics) {
-        if (of_test(metric.first) && !is_accuracy(metric.first)) put(entry, metric.first, metric.second);
+      for (const auto& metric : fold.reported->metrics) {
+        if (metric.first.starts_with(part) && !is_accuracy(metric.first)) put(entry, metric.first, metric.second);
       }
     }
     entry["seconds"] = fold.seconds;
@@ -195,31 +228,25 @@ nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config) 
 }
 
 std::string to_table(const Summary& summary) {
-  if (summary.numbers) return number_table(summary);
-  const bool subsets = summary.test_accuracy_exp_mean || summary.test_accuracy_corrupt_mean;
-  std::string text =
-      fmt::format("{:>4}  {:>6}  {:>10}  {:>11}  {:>10}", "fold", "epochs", "train loss", "train acc %", "test acc %");
-  if (subsets) text += fmt::format("  {:>7}  {:>9}", "EXP %", "CORRUPT %");
-  text += fmt::format("  {:>12}\n", "time");
-  for (const FoldSummary& fold : summary.folds) {
-    const NamedValues last = fold.last.value_or(EpochRecord{}).metrics;
-    const NamedValues tested = fold.last_tested.value_or(EpochRecord{}).metrics;
-    text += fmt::format("{:>4}  {:>6}  {:>10}  {:>11}  {:>10}", fold.fold, fold.epochs,
-                        fold.last ? fmt::format("{:.4f}", fold.last->train_loss) : "-",
-                        percent(last.find("train_accuracy")), percent(tested.find("test_accuracy")));
-    if (subsets) {
-      text += fmt::format("  {:>7}  {:>9}", percent(tested.find("test_accuracy_exp")),
-                          percent(tested.find("test_accuracy_corrupt")));
-    }
-    text += fmt::format("  {:>12}\n", format_duration(fold.seconds));
+  const std::vector<Column> columns = columns_of(summary);
+  std::string text;
+  const auto line = [&](const std::function<std::string(const Column&)>& cell) {
+    for (const Column& column : columns)
+      text += (&column == columns.data() ? "" : "  ") + fmt::format("{:>{}}", cell(column), column.width);
+    text += '\n';
+  };
+  line([](const Column& column) { return column.title; });
+  for (const FoldSummary& fold : summary.folds) line([&](const Column& column) { return column.cell(fold); });
+  const std::string lines = metric_lines(summary);
+  if (lines.empty()) return text;
+  text += lines;
+  if (summary.folds.size() > 1) {
+    text += fmt::format("(mean ± population standard deviation over {} folds)\n", summary.folds.size());
   }
-  if (summary.test_accuracy_mean) {
-    text += fmt::format("test accuracy {} % ± {} (mean ± population standard deviation over {} fold{})\n",
-                        percent(summary.test_accuracy_mean), percent(summary.test_accuracy_std), summary.folds.size(),
-                        summary.folds.size() == 1 ? "" : "s");
-    text += metric_lines(summary);
-    if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
+  if (!summary.chosen_by.empty()) {
+    text += fmt::format("(of the epoch with the best validation {})\n", score_title(summary.chosen_by, false));
   }
+  if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/statistics.hpp"
 #include "train/config.hpp"
 #include "train/metrics.hpp"
 #include "train/selection.hpp"
@@ -14,44 +15,59 @@ namespace tyche::train {
 
 struct FoldSummary {
   std::uint32_t fold = 0;
-  std::uint32_t epochs = 0;                ///< trained so far
-  std::optional<EpochRecord> last;         ///< of the last epoch
-  std::optional<EpochRecord> last_tested;  ///< of the last epoch that was tested, or of the best one
-  std::optional<EpochRecord> best;         ///< of the best epoch by validation
-  bool done = false;                       ///< no epoch is left, nor a test
-  double seconds = 0;                      ///< training and evaluation, all epochs
+  std::uint32_t epochs = 0;             ///< trained so far
+  std::optional<EpochRecord> last;      ///< of the last epoch
+  std::optional<EpochRecord> reported;  ///< whose scores stand for the fold, everywhere: reported_record()
+  std::optional<EpochRecord> best;      ///< of the best epoch by validation
+  bool done = false;                    ///< no epoch is left, nor a test
+  double seconds = 0;                   ///< training and evaluation, all epochs
+
+  /// What tables and reports say of the fold: training beside the test of the same epoch. Where nothing was tested, of
+  /// the epoch that was chosen, or the last.
+  [[nodiscard]] const std::optional<EpochRecord>& shown() const { return reported ? reported : best ? best : last; }
 };
 
-/// Of one metric over the folds' last tests; folds that lack it are left out.
+/// Of one metric over the folds' reported records; folds that lack it are left out.
 struct MetricSummary {
   std::string name;  ///< "test_mae"
-  double mean = 0;
-  double deviation = 0;   ///< the population's
-  std::size_t folds = 0;  ///< that have it
+  Spread over;       ///< the folds that have it
 };
 
 struct Summary {
   bool complete = false;  ///< every fold has trained all its epochs, or was stopped early
   std::vector<FoldSummary> folds;
-  /// Over the folds' last test accuracies; the deviation is the population's (divided by the number of folds, as
-  /// NumPy's std does). Empty where no fold was tested yet.
+  /// Over the folds' test accuracies; the deviation is the population's. Empty where no fold was tested (yet).
   std::optional<double> test_accuracy_mean;
   std::optional<double> test_accuracy_std;
   std::optional<double> test_accuracy_exp_mean;
   std::optional<double> test_accuracy_corrupt_mean;
-  std::vector<MetricSummary> metrics;  ///< every other one of the tests, in the order of the records
+  /// Every score of the test parts, in the order of the records; of one fold that trains on all graphs the scores are
+  /// those of its training graphs, and are called so ("train_accuracy").
+  std::vector<MetricSummary> metrics;
   std::uint64_t parameters = 0;
   double seconds = 0;        ///< summed over folds; folds that trained side by side count each
   bool numbers = false;      ///< real targets were learned, so there are no accuracies
   bool same_graphs = false;  ///< one fold: trained and tested on the same graphs (kSameGraphs)
+  std::string chosen_by;     ///< the validation measure that chose the epochs reported; empty: none did
+
+  [[nodiscard]] const MetricSummary* find(std::string_view metric) const;
 };
 
 /// What is said wherever such results are shown.
 inline constexpr const char* kSameGraphs = "trained and tested on the same graphs";
 
-/// Where validation has chosen an epoch, that one's test stands for the fold.
+/// The one record whose scores stand for a fold, wherever results are shown: the test at the end where there was one
+/// (with what its epoch measured in training and validation); else the epoch that validation chose; else the last that
+/// was tested. Nothing where none was. One fold of all graphs (`same_graphs`) tests nothing: its scores are those of
+/// training graphs (called_training).
+[[nodiscard]] std::optional<EpochRecord> reported_record(const std::vector<EpochRecord>& records, const BestEpoch& best,
+                                                         const std::optional<EpochRecord>& tested_at_end,
+                                                         bool same_graphs);
+
+/// Of a fold's records in order; `tested_at_end` is what test.json says.
 [[nodiscard]] FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& records,
-                                         const BestEpoch& best = {});
+                                         const RunConfig& config,
+                                         const std::optional<EpochRecord>& tested_at_end = std::nullopt);
 /// Fills in the means.
 [[nodiscard]] Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds);
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "experiments/cost.hpp"
 #include "experiments/fixture.hpp"
 #include "experiments/ranks.hpp"
 #include "experiments/runner.hpp"
@@ -123,6 +124,18 @@ TEST_F(Nested, TheWinnerIsTheFirstOfTheBestByValidationAndIsTrainedThreeTimes) {
     EXPECT_NEAR(model["test_accuracy_mean"].get<double>(), sum / 3, 1e-12);
     EXPECT_EQ(record["rows"][m]["trials"].size(), 3u);
     EXPECT_EQ(record["rows"][m]["selected"][0], fold["winner"]);
+    // "A row alone" trains what won, as it was trained: its rate and clipping, tested at the end.
+    ASSERT_EQ(record["rows"][m]["commands"].size(), 1u);
+    const std::string command = record["rows"][m]["commands"][0];
+    const train::RunConfig won = train::read_config(folder / "one-results/trials" /
+                                                    record["rows"][m]["trials"][0].get<std::string>() / "config.toml");
+    EXPECT_THAT(command, HasSubstr(fmt::format("--lr {}", nlohmann::json(won.training.learning_rate).dump())));
+    EXPECT_EQ(command.find("--clip-norm") != std::string::npos, won.training.optimiser.clip_norm > 0);
+    EXPECT_THAT(command, testing::AllOf(HasSubstr("--test end"), HasSubstr("--repeat 1")));
+    const RunResult report = run_program({"report", path("one-results"), "--format", "md"});
+    EXPECT_THAT(report.out, HasSubstr("A row alone:"));
+    EXPECT_THAT(report.out, HasSubstr(command + " --out RUN\n"));
+    EXPECT_THAT(report.out, testing::Not(HasSubstr("--test never")));
   }
   EXPECT_EQ(nlohmann::json::parse(run("one-results", {"--json"}).out)["trained"], 0) << "all is there";
 }
@@ -222,6 +235,23 @@ TEST_F(Nested, AWrongWordIsRefused) {
   toml.replace(toml.find("nested"), 6, "nexted");
   EXPECT_THAT([&] { (void)parse_experiments(toml, "x.toml", "paper", folder.path()); },
               testing::ThrowsMessage<InputError>(HasSubstr("expected \"nested\"")));
+}
+
+TEST_F(Nested, TheListKnowsTheSplit) {
+  // Three folds of the split, of which each trains on two graphs: ten folds of the scheme would train on 19.
+  nlohmann::json folds = nlohmann::json::array();
+  for (std::uint32_t f = 0; f < 3; ++f) {
+    folds.push_back({{"train", {6 * f, 6 * f + 1}}, {"validation", {6 * f + 2, 6 * f + 3}}, {"test", {20, 21}}});
+  }
+  write_file(folder / "split.json", folds.dump());
+  const auto listed = nlohmann::json::parse(run_program({"reproduce", path("small.toml"), "--list", "--json"}).out);
+  EXPECT_EQ(listed[0]["trials"], 8 * 3 + 2 * 3 * 3);
+  DataSpec data = load_experiments(folder / "small.toml", "standard").front().data;
+  const Row row = load_experiments(folder / "small.toml", "standard").front().rows.front();
+  CostModel cost("reference", 1);
+  const double split = cost.epoch_seconds(data, row.config);
+  data.split.clear();
+  EXPECT_LT(split, 0.5 * cost.epoch_seconds(data, row.config)) << "each shape is timed once, so sizes alone differ";
 }
 
 }  // namespace

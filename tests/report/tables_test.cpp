@@ -16,7 +16,7 @@ Results sample() {
   row.folds_done = 2;
   row.config.training.epochs = 7;
   row.epochs_done = 7;
-  row.command = "tyche train --data d";
+  row.commands = {"tyche train --data d"};
   row.accuracy["all"] = {98.0, 1.0, 2};
   row.paper["all"] = {99.5, 2.0, "Table 1"};
   Row bare;

@@ -48,10 +48,9 @@ TEST_F(TrainingRun, HasTheCurvesOfEveryFoldAndTheirMean) {
   EXPECT_NEAR(*loss.mean[2], (*loss.folds[0][2] + *loss.folds[1][2] + *loss.folds[2][2]) / 3, 1e-12);
   const MetricCurves& accuracy = metric(results, "test_accuracy");
   EXPECT_EQ(accuracy.epochs, (std::vector<std::uint32_t>{2, 4}));  // tested every second epoch
-  EXPECT_TRUE(accuracy.percent());
   const auto summary = nlohmann::json::parse(read_file(run / "summary.json"));
-  EXPECT_NEAR(accuracy.over_folds->mean, summary["test_accuracy_mean"].get<double>(), 1e-12);
-  EXPECT_NEAR(accuracy.over_folds->deviation, summary["test_accuracy_std"].get<double>(), 1e-12);
+  EXPECT_EQ(accuracy.over_folds.mean, summary["test_accuracy_mean"].get<double>());
+  EXPECT_EQ(accuracy.over_folds.deviation, summary["test_accuracy_std"].get<double>());
   EXPECT_EQ(results.parameters, summary["parameters"]);
   EXPECT_THAT(results.command, AllOf(HasSubstr("tyche train --data "), HasSubstr(" --rni 0.5"), HasSubstr(" --folds 3"),
                                      HasSubstr(" --epochs 4"), HasSubstr(" --eval-every 2")));
@@ -73,26 +72,17 @@ TEST_F(TrainingRun, MetricsOfAnyNameAreShownAsTheyAre) {
   const MetricCurves& error = metric(results, "validation_mae");
   EXPECT_EQ(error.epochs, (std::vector<std::uint32_t>{2, 3, 4}));
   EXPECT_DOUBLE_EQ(*error.mean[0], 12);
-  EXPECT_DOUBLE_EQ(error.over_folds->mean, 14);
-  EXPECT_NEAR(error.over_folds->deviation, std::sqrt(200.0 / 3), 1e-12);
-  EXPECT_EQ(in_words(error), "14 ± 8.2");
-  EXPECT_EQ(title(error), "validation MAE");
+  EXPECT_DOUBLE_EQ(error.over_folds.mean, 14);
+  EXPECT_NEAR(error.over_folds.deviation, std::sqrt(200.0 / 3), 1e-12);
   EXPECT_THROW((void)metric(results, "test_r2"), InputError);  // no number in it
   EXPECT_DOUBLE_EQ(results.seconds, 12);
   const auto page = training_page_data(results, "c");
   EXPECT_EQ(page["run"]["metrics"][1]["name"], "validation_mae");
   EXPECT_EQ(page["run"]["metrics"][1]["folds"][2], nlohmann::ordered_json({22.0, 23.0, 24.0}));
-  EXPECT_THAT(to_csv(results), AllOf(HasSubstr("fold,epoch,train_loss,validation_mae\n0,1,2,\n0,2,1,2\n")));
-}
-
-TEST_F(TrainingRun, WhatTheSummarySaysOfAFoldOnTopIsKept) {
-  auto summary = nlohmann::ordered_json::parse(read_file(run / "summary.json"));
-  summary["folds"][1]["best_epoch"] = 3;
-  summary.erase("check");
-  write_file(run / "summary.json", summary.dump());
-  const TrainingResults results = load_training(run);
-  EXPECT_EQ(results.folds[1].more["best_epoch"], 3);
-  EXPECT_TRUE(results.folds[0].more.empty()) << results.folds[0].more;
+  EXPECT_EQ(page["run"]["metrics"][1]["over_folds"], "14 ± 8.165");
+  EXPECT_EQ(page["run"]["metrics"][1]["title"], "validation MAE");
+  EXPECT_THAT(to_csv(results), AllOf(HasSubstr("fold,epoch,train_loss,validation_mae,reported\n0,1,2,,0\n0,2,1,2,0\n"),
+                                     HasSubstr("\n0,4,0.5,4,1\n")));
 }
 
 TEST_F(TrainingRun, AFoldThatStoppedEarlyCountsAsCompleteWhereTheRunSaysSo) {
@@ -146,6 +136,14 @@ TEST_F(TrainingRun, TheTablesComeInThreeFormats) {
                                 HasSubstr("| fold | epochs | train loss |"), HasSubstr(" --out RUN")));
   EXPECT_THAT(text("csv"), AllOf(HasSubstr("fold,epoch,train_loss,"), HasSubstr("\n2,4,")));
   EXPECT_THAT(text("tex"), AllOf(HasSubstr("test accuracy, \\% & "), HasSubstr("$\\pm$"), Not(HasSubstr("±"))));
+}
+
+TEST_F(TrainingRun, AFolderOfRunsIsRefusedByTheNamesOfTheRuns) {
+  std::filesystem::create_directories(folder / "runs");
+  std::filesystem::rename(run, folder / "runs/mine");
+  const RunResult r = run_program({"report", (folder / "runs").string(), "--format", "md"});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, AllOf(HasSubstr("holds runs, and a report is of one: name "), HasSubstr("runs/mine")));
 }
 
 }  // namespace

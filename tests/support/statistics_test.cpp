@@ -9,10 +9,10 @@ namespace {
 
 TEST(Statistics, DeviationsOfNumbersThatLieCloseTogetherKeepTheirDigits) {
   const std::vector<double> values = {1e9 + 1, 1e9 + 3, 1e9 + 5, 1e9 + 7};
-  EXPECT_EQ(mean_deviation(values).mean, 1e9 + 4);
-  EXPECT_EQ(mean_deviation(values).deviation, std::sqrt(5.0));
-  EXPECT_EQ(mean_deviation(std::vector<double>{0.9}).deviation, 0);
-  EXPECT_EQ(mean_deviation({}).mean, 0);
+  EXPECT_EQ(spread_of(values).mean, 1e9 + 4);
+  EXPECT_EQ(spread_of(values).deviation, std::sqrt(5.0));
+  EXPECT_EQ(spread_of(std::vector<double>{0.9}).deviation, 0);
+  EXPECT_EQ(spread_of({}).mean, 0);
 }
 
 double binomial_tail(unsigned from, unsigned n, double p) {  // P(X >= from)

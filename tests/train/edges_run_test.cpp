@@ -63,8 +63,14 @@ TEST(EdgesOfAFile, AreLearnedFromUnlessTheyAreLeftOut) {
   EXPECT_EQ(with.config.model.edge_features, 2u);
   EXPECT_EQ(without.config.model.edge_features, 0u);
   const auto engine = engine::make_engine("cpu", 1);
-  EXPECT_GE(accuracy(predict(*engine, with, rings.set, {}, "rings"), rings.set).value(), 0.95);
-  EXPECT_EQ(accuracy(predict(*engine, without, rings.set, {}, "rings"), rings.set).value(), 0.5);
+  const auto right = [&](const Checkpoint& checkpoint) {
+    const std::vector<Prediction> said = predict(*engine, checkpoint, rings.set, {}, "rings");
+    std::size_t count = 0;
+    for (std::size_t g = 0; g < said.size(); ++g) count += said[g].label == rings.set.labels[g] ? 1 : 0;
+    return static_cast<double>(count) / static_cast<double>(said.size());
+  };
+  EXPECT_GE(right(with), 0.95);
+  EXPECT_EQ(right(without), 0.5);
 }
 
 TEST(EdgesOfAFile, GiveTheSameBitsAfterAStopAndOnOtherThreads) {

@@ -141,7 +141,7 @@ TEST_F(SelectionTest, KeepsTheBestCheckpointBesideTheLast) {
     EXPECT_EQ(read_checkpoint(in / "best.safetensors").state.epoch, best);
     EXPECT_EQ(read_checkpoint(in / "last.safetensors").state.epoch, 12u);
     EXPECT_EQ(summary.folds[fold].best->epoch, best);
-    EXPECT_EQ(summary.folds[fold].last_tested->epoch, best);
+    EXPECT_EQ(summary.folds[fold].reported->epoch, best);
   }
   EXPECT_TRUE(earlier) << "a test in which the last epoch is always the best shows nothing";
   const auto json = nlohmann::json::parse(read_file(folder_ / "run/summary.json"));
@@ -296,7 +296,7 @@ TEST_F(SelectionTest, OfRealTargetsWantsOneThatIsThere) {
   const Summary summary =
       train::Run::begin(folder_ / "real", config, data).train(*engine::make_engine("auto", 1), nullptr);
   EXPECT_TRUE(summary.folds[0].best->metrics.find("validation_mae").has_value());
-  EXPECT_TRUE(summary.folds[0].last_tested->metrics.find("test_mae").has_value());
+  EXPECT_TRUE(summary.folds[0].reported->metrics.find("test_mae").has_value());
   for (const std::uint32_t g : data.folds[0].validation) dataset_.set.targets[g] = std::nanf("");
   EXPECT_THAT([&] { (void)prepare(dataset_, config); },
               ThrowsMessage<InputError>(HasSubstr("every target of the validation part is missing")));

@@ -2,12 +2,13 @@
 import { modelColour } from "./colours";
 import type { Experiment, Printed, Row, Subset } from "./data";
 import { duration, h, percent, signed } from "./dom";
+import { plural } from "./words";
 
 const subsetName: Record<Subset, string> = { all: "all graphs", EXP: "EXP-like", CORRUPT: "CORRUPT" };
 
 function howFar(row: Row): string {
   if (row.folds === 1 && row.folds_done === 1) return `${row.epochs} epochs, trained and tested on the same graphs`;
-  const folds = row.folds_run === row.folds ? `${row.folds} folds` : `${row.folds_run} of ${row.folds} folds`;
+  const folds = row.folds_run === row.folds ? plural(row.folds, "fold") : `${row.folds_run} of ${row.folds} folds`;
   if (row.folds_done === row.folds_run) return `${folds}, ${row.epochs} epochs`;
   return `under way: ${row.folds_done} of ${row.folds_run} folds done, ${row.epochs_done} of ${row.epochs} epochs in all`;
 }
@@ -97,8 +98,8 @@ export function runDetails(experiment: Experiment): HTMLElement {
         h("td", {}, [row.kind, row.random !== "features" ? `random ${row.random}, depth ${row.depth}` : row.rni > 0 ? `${row.rni * 100} % random, ${row.distribution}` : "no random features", row.activation,
           `learning rate ${row.learning_rate}`, `batch ${row.batch}`, `${row.parameters.toLocaleString("en")} parameters`].join(" · ")),
         h("td", { class: "number" }, row.seed),
-        h("td", {}, row.fold_accuracy.map((a) => a.toFixed(1)).join(", ") || "–"),
+        h("td", {}, row.fold_accuracy.map((a) => a.toFixed(2)).join(", ") || "–"),
         h("td", {}, row.engine)))))),
     h("p", { class: "muted" }, "Each row on its own (paths are those of the results folder):"),
-    h("pre", { tabindex: 0 }, experiment.rows.map((row) => `${row.command} --out RUN`).join("\n")));
+    h("pre", { tabindex: 0 }, experiment.rows.map((row) => row.alone).join("")));
 }

@@ -17,9 +17,9 @@ interface Metric {
   folds: Values[];
   mean: Values;
   deviation: Values;
-  /** Mean and deviation of the last values, in words; and the last values of the folds. */
+  /** Of the epoch that stands for a fold: mean and deviation over folds in words, and the value of each fold. */
   over_folds: string;
-  last: string[];
+  reported: string[];
 }
 
 export interface TrainingRun {
@@ -34,12 +34,16 @@ export interface TrainingRun {
   command: string;
   complete: boolean;
   how_far: string;
+  /** "the last epoch": of which epoch the values are. */
+  of_epoch: string;
+  /** Whether validation chose that epoch, fold by fold. */
+  chosen: boolean;
   epochs: number;
   folds_asked: number;
   seconds: number;
   notes: string[];
   settings: Setting[];
-  folds: { fold: number; epochs: number; seconds: number; more: Record<string, unknown> }[];
+  folds: { fold: number; epochs: number; reported: number | null; seconds: number }[];
   metrics: Metric[];
 }
 
@@ -61,9 +65,10 @@ function curve(metric: Metric, values: Values, deviation?: Values): Curve | unde
 
 /** One figure for each thing that was measured, with training, validation and test in it. */
 function figures(run: TrainingRun): HTMLElement[] {
-  const kinds = [...new Set(run.metrics.map((m) => kindOf(m.name)))];
+  // A test at the end alone has a value and no curve.
+  const kinds = [...new Set(run.metrics.filter((m) => m.epochs.length > 0).map((m) => kindOf(m.name)))];
   return kinds.map((kind) => {
-    const metrics = run.metrics.filter((m) => kindOf(m.name) === kind);
+    const metrics = run.metrics.filter((m) => m.epochs.length > 0 && kindOf(m.name) === kind);
     const series: Series[] = metrics.map((m) => {
       const folds = m.folds.map((f) => curve(m, f)).filter((c): c is Curve => c !== undefined);
       return { name: partOf(m.name) || plain(m.name), ours: curve(m, m.mean, m.deviation), folds: folds.length > 1 ? folds : undefined };
@@ -83,7 +88,7 @@ function header(run: TrainingRun, report: TrainingReport): HTMLElement[] {
   return [
     h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), themeButton()),
     h("h1", {}, `Training ${run.kind} on ${run.data.split("/").pop()}`),
-    h("p", { class: "lead" }, `${run.graphs} graphs, ${run.parameters.toLocaleString("en")} parameters. Values are those of the last epoch that has them, means over folds ± the population standard deviation.`),
+    h("p", { class: "lead" }, `${run.graphs} graphs, ${run.parameters.toLocaleString("en")} parameters. Values are those of ${run.of_epoch}${run.folds.length > 1 ? ", means over folds ± the population standard deviation" : ""}.`),
     h("p", { class: "note how-far" }, !run.complete && h("span", { class: "badge off" }, "unfinished"), ` ${run.how_far}`),
     run.notes.map((note) => h("p", { class: "note" }, note)),
     h("div", { class: "facts" },
@@ -96,17 +101,16 @@ function header(run: TrainingRun, report: TrainingReport): HTMLElement[] {
 }
 
 function values(run: TrainingRun): HTMLElement {
-  const more = [...new Set(run.folds.flatMap((f) => Object.keys(f.more)))];
-  const heads = ["fold", "epochs", ...run.metrics.map((m) => m.title), ...more.map(plain), "work"];
-  const cell = (value: unknown, strong = false): HTMLElement => h("td", { class: `number${strong ? " strong" : ""}` }, value === undefined || value === null ? "–" : String(value));
+  const heads = ["fold", "epochs", ...(run.chosen ? ["chosen"] : []), ...run.metrics.map((m) => m.title), "work"];
+  const cell = (value: string | number | null, strong = false): HTMLElement => h("td", { class: `number${strong ? " strong" : ""}` }, value ?? "–");
   return h("section", { id: "values" }, h("h2", {}, "The values"),
     run.folds.length === 0 ? h("p", { class: "muted" }, "No epoch has ended yet.") :
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Values by fold" }, h("table", { class: "results folds-table" },
       h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: i > 0 ? "number" : "" }, head)))),
       h("tbody", {},
         run.folds.map((fold, i) => h("tr", {}, h("th", { scope: "row" }, `fold ${fold.fold}`), h("td", { class: `number${fold.epochs < run.epochs && !run.complete ? " muted" : ""}` }, fold.epochs < run.epochs ? `${fold.epochs} of ${run.epochs}` : fold.epochs),
-          run.metrics.map((m) => cell(m.last[i])), more.map((key) => cell(fold.more[key])), cell(duration(fold.seconds)))),
-        run.folds.length > 1 && h("tr", { class: "total" }, h("th", { scope: "row" }, "mean"), cell(""), run.metrics.map((m) => cell(m.over_folds, true)), more.map(() => cell("")), cell(duration(run.seconds)))))));
+          run.chosen && cell(fold.reported), run.metrics.map((m) => cell(m.reported[i])), cell(duration(fold.seconds)))),
+        run.folds.length > 1 && h("tr", { class: "total" }, h("th", { scope: "row" }, "mean"), cell(""), run.chosen && cell(""), run.metrics.map((m) => cell(m.over_folds, true)), cell(duration(run.seconds)))))));
 }
 
 export function trainingPage(report: TrainingReport): { top: HTMLElement[]; main: HTMLElement[] } {

@@ -10,7 +10,7 @@ export interface Verdict {
   long: string;
 }
 
-const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+export const plural = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 /** "The colours are equal so far", while rounds are played. */
 export function duringRounds(path: Path, colours: number[]): Verdict {

@@ -83,6 +83,8 @@ function makeRuns() {
   tyche("generate", "exp", "--out", "exp", "--pairs", "6", "--quiet");
   tyche("train", "--data", "exp", "--rni", "0.5", "--width", "8", "--layers", "2", "--folds", "3", "--epochs", "6", "--out", "mine", "--quiet");
   tyche("report", "mine", "--out", "mine.html", "--quiet");
+  tyche("train", "--data", "exp", "--rni", "0.5", "--width", "8", "--layers", "2", "--folds", "3", "--epochs", "6", "--validation", "0.3", "--select-by", "loss", "--test", "end", "--out", "chosen", "--quiet");
+  tyche("report", "chosen", "--out", "chosen.html", "--quiet");
   rmSync(join(folder, "mine/fold-2"), { recursive: true });
   rmSync(join(folder, "mine/summary.json"));
   tyche("report", "mine", "--out", "unfinished.html", "--quiet");
@@ -92,7 +94,7 @@ function makeRuns() {
 function makeConfused() {
   const html = readFileSync(join(folder, "two.html"), "utf8");
   const data = {
-    version: "0", made: "now", command: "tyche inspect --data d --page confused.html", shows: "confused", title: `${NAME}: alike`, lead: "A verdict.",
+    version: "0", made: "now", command: "tyche inspect --data d --page confused.html", shows: "confused", title: `${NAME}: alike`, lead: "A verdict.", notes: ["Graphs are sorted by label."],
     rows: [["graphs", "4", ""], ["best accuracy", "50 %", "by 1-WL"]], too_large: 2,
     pairs: [
       { title: "graph 0, graph 1", caption: "Labels 0 and 1.", graphs: [{ title: "graph 0", code: "EhEG" }, { title: "graph 1", code: "EwCW" }] },
@@ -123,6 +125,7 @@ async function main() {
       await useTraining(browser, width, scheme);
     }
     for (const width of [1300, 800]) await fits(browser, width);
+    await useChosen(browser);
     await useGone(browser);
     await useConfused(browser);
     await useCopy(browser);
@@ -469,6 +472,7 @@ async function useConfused(browser) {
   const shown = look(page);
   assert.equal(await page.locator("h1").textContent(), `${NAME}: alike`);
   assert.deepEqual(await page.locator(".summary tr").last().locator("td").allTextContents(), ["50 %", "by 1-WL"]);
+  assert.deepEqual(await page.locator("#training li").allTextContents(), ["Graphs are sorted by label."]);
   assert.match(await page.locator("#look .lead").textContent(), /2 more have a graph too large to draw/);
   assert.equal(await page.locator(".caption").textContent(), "Labels 0 and 1.");
   assert.match(await shown.says(), /still equal: 1-WL cannot tell them apart/);
@@ -510,6 +514,22 @@ async function useTraining(browser, width, scheme) {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
   await page.goto(pathToFileURL(join(folder, "unfinished.html")).href);
   assert.match(await page.locator(".how-far").textContent(), /unfinished under way: 2 of 3 folds done, 12 of 18 epochs in all \(67 %\)/);
+  assert.deepEqual(troubles, []);
+  await context.close();
+}
+
+/** A run that was tested once, at the epoch that validation chose: the number of summary.json leads the page. */
+async function useChosen(browser) {
+  const { page, troubles, context } = await openPage(browser, "chosen.html", 1280, "light");
+  const summary = JSON.parse(readFileSync(join(folder, "chosen/summary.json"), "utf8"));
+  const number = `${(100 * summary.test_accuracy_mean).toFixed(2)} ± ${(100 * summary.test_accuracy_std).toFixed(2)}`;
+  const facts = await page.locator(".facts .fact").allTextContents();
+  assert.ok(facts.includes(`${number}test accuracy, %`), `${number} in ${facts}`);
+  assert.match(await page.locator("header .lead, .lead").first().textContent(), /those of the epoch with the best validation loss/);
+  const heads = await page.locator(".folds-table th[scope=col]").allTextContents();
+  const cells = await page.locator(".folds-table tbody tr").first().locator("td").allTextContents();
+  assert.equal(cells[heads.indexOf("chosen") - 1], String(summary.folds[0].best_epoch));
+  assert.equal(cells[heads.indexOf("test accuracy, %") - 1], (100 * summary.folds[0].test_accuracy).toFixed(2));
   assert.deepEqual(troubles, []);
   await context.close();
 }

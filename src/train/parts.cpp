@@ -1,0 +1,181 @@
+#include "train/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+
+#include "engine/core/scores.hpp"
+#include "support/counted.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "train/data.hpp"
+#include "train/score_text.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"new", "test", "validation", "train"};
+
+std::vector<std::uint64_t> looks_of(const GraphSet& set, bool edges) {
+  std::vector<std::uint64_t> looks;
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    std::uint64_t look = hash_bytes("tyche graph 1");
+    const auto add = [&look](const auto& values) {
+      look = hash_bytes({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])}, look);
+    };
+    add(graph.offsets());
+    add(graph.adjacency());
+    add(graph.types());
+    if (!set.attributes.empty()) add(set.attributes[g]);
+    if (edges && graph.has_edge_labels()) add(graph.edge_labels());
+    if (edges && !set.edge_attributes.empty()) add(set.edge_attributes[g]);
+    looks.push_back(look);
+  }
+  return looks;
+}
+
+/// Of the run's own graphs, by index. One fold of all graphs tests what it trained on, so what trained goes last.
+std::vector<Part> by_place(const datasets::Fold& fold, std::size_t graphs) {
+  std::vector<Part> parts(graphs, Part::fresh);
+  for (const std::uint32_t g : fold.test) parts[g] = Part::test;
+  for (const std::uint32_t g : fold.validation) parts[g] = Part::validation;
+  for (const std::uint32_t g : fold.train) parts[g] = Part::train;
+  return parts;
+}
+
+using Named = std::vector<std::pair<std::string, double>>;
+
+/// The scores of one fold's answers over one part.
+Named scores_of(const std::vector<const Answered*>& answered, const GraphSet& set) {
+  Named out;
+  if (answered.front()->said.values.empty()) {
+    if (set.labels.empty()) return out;
+    std::size_t right = 0;
+    for (const Answered* own : answered) right += own->said.label == set.labels[own->graph] ? 1 : 0;
+    out.emplace_back("accuracy", static_cast<double>(right) / static_cast<double>(answered.size()));
+    return out;
+  }
+  if (set.target_dim == 0) return out;
+  std::vector<float> outputs, wanted;
+  for (const Answered* own : answered) {
+    for (const double value : own->said.values) outputs.push_back(static_cast<float>(value));
+    const auto row = set.targets.begin() + static_cast<std::ptrdiff_t>(own->graph * set.target_dim);
+    wanted.insert(wanted.end(), row, row + static_cast<std::ptrdiff_t>(set.target_dim));
+  }
+  const engine::RealScores scores = engine::real_scores(outputs, wanted, set.target_dim);
+  if (scores.mae) out.emplace_back("mae", *scores.mae);
+  if (scores.rmse) out.emplace_back("rmse", *scores.rmse);
+  if (scores.r2) out.emplace_back("r2", *scores.r2);
+  return out;
+}
+
+/// "test part of fold 0"
+std::string who(Part part, std::uint32_t fold, std::size_t folds, bool own) {
+  if (part == Part::fresh) return "new graphs";
+  const std::string_view words = part == Part::train ? "training" : part_name(part);
+  if (!own) return fmt::format("copies of the run's {} graphs", words);
+  if (folds > 1) return fmt::format("{} parts of {} folds, each graph by the fold that tested it", words, folds);
+  return fmt::format("{} part of fold {}", words, fold);
+}
+
+std::string why_it_counts_less(Part part, const RunConfig& config) {
+  if (part == Part::validation && config.selection.on()) return " (they chose the epoch)";
+  return part == Part::train ? " (the model was trained on them)" : "";
+}
+
+}  // namespace
+
+std::string_view part_name(Part part) { return kNames[static_cast<std::size_t>(part)]; }
+
+Part parse_part(std::string_view name) {
+  const auto at = std::find(std::begin(kNames), std::end(kNames), name);
+  if (at == std::end(kNames)) {
+    throw InputError(fmt::format("part: expected train, validation, test or new, found '{}'", name));
+  }
+  return static_cast<Part>(at - std::begin(kNames));
+}
+
+OwnGraphs own_graphs(const datasets::Dataset& dataset, const RunConfig& config) {
+  return {data_hash(dataset, config), folds_of(dataset, config), looks_of(dataset.set, config.data.features.edges)};
+}
+
+std::vector<Part> parts_of(const OwnGraphs& own, const datasets::Dataset& asked, const RunConfig& config,
+                           std::uint32_t fold) {
+  const std::vector<Part> places = by_place(own.folds[fold], own.looks.size());
+  if (data_hash(asked, config) == own.hash) return places;
+  std::unordered_map<std::uint64_t, Part> known;
+  for (std::size_t g = 0; g < places.size(); ++g) {
+    Part& part = known.try_emplace(own.looks[g], places[g]).first->second;
+    part = std::max(part, places[g]);
+  }
+  std::vector<Part> parts;
+  for (const std::uint64_t look : looks_of(asked.set, config.data.features.edges)) {
+    const auto at = known.find(look);
+    parts.push_back(at == known.end() ? Part::fresh : at->second);
+  }
+  return parts;
+}
+
+std::vector<PartScores> part_scores(std::span<const Answered> answered, const GraphSet& set) {
+  std::map<Part, std::map<std::uint32_t, std::vector<const Answered*>>> by_fold;
+  for (const Answered& own : answered) by_fold[own.part][own.fold].push_back(&own);
+  std::vector<PartScores> parts;
+  for (const auto& [part, folds] : by_fold) {
+    PartScores& made = parts.emplace_back();
+    made.part = part;
+    std::vector<std::pair<std::string, std::vector<double>>> values;
+    for (const auto& [fold, own] : folds) {
+      made.graphs += own.size();
+      for (const auto& [name, value] : scores_of(own, set)) {
+        auto at = std::find_if(values.begin(), values.end(), [&name = name](const auto& v) { return v.first == name; });
+        if (at == values.end()) at = values.insert(at, {name, {}});
+        at->second.push_back(value);
+      }
+    }
+    for (const auto& [name, own] : values) made.scores.emplace_back(name, spread_of(own));
+  }
+  return parts;
+}
+
+nlohmann::ordered_json to_json(const std::vector<PartScores>& parts) {
+  nlohmann::ordered_json json;
+  json["parts"] = nlohmann::ordered_json::object();
+  for (const PartScores& part : parts) {
+    nlohmann::ordered_json& entry = json["parts"][std::string(part_name(part.part))];
+    entry["graphs"] = part.graphs;
+    for (const auto& [name, over] : part.scores) {
+      entry[name] = over.mean;
+      if (over.count > 1) entry[name + "_std"] = over.deviation, entry["folds"] = over.count;
+    }
+  }
+  if (parts.empty() || parts.front().scores.empty()) return json;
+  json["headline"] = part_name(parts.front().part);
+  for (const auto& [name, over] : parts.front().scores) json[name] = over.mean;
+  return json;
+}
+
+std::string to_text(const std::vector<PartScores>& parts, const RunConfig& config, std::uint32_t fold, bool own) {
+  std::string text;
+  for (const PartScores& part : parts) {
+    if (part.scores.empty()) continue;
+    std::size_t folds = 1;
+    std::string list;
+    for (const auto& [name, over] : part.scores) {
+      const std::string metric = "test_" + name;
+      list += fmt::format("{}{} {}", list.empty() ? "" : ", ", score_title(metric, false).substr(5),
+                          score_in_words(metric, over));
+      folds = std::max(folds, over.count);
+    }
+    text += fmt::format("{}: {} of {}{}\n", who(part.part, fold, folds, own), list, counted(part.graphs, "graph"),
+                        why_it_counts_less(part.part, config));
+    if (folds > 1) text += fmt::format("(mean ± population standard deviation over {} folds)\n", folds);
+  }
+  return text;
+}
+
+}  // namespace tyche::train
