@@ -10,7 +10,7 @@ set(TYCHE_PUBLIC_HEADERS
   datasets/dataset.hpp datasets/recipe.hpp datasets/exp.hpp datasets/tseitin.hpp datasets/csl.hpp datasets/generate.hpp
   datasets/certificate.hpp datasets/folds.hpp datasets/split.hpp
   # models and engines
-  nn/model.hpp nn/kinds.hpp nn/random_inputs.hpp engine/engine.hpp engine/choice.hpp
+  nn/model.hpp nn/kinds.hpp nn/program.hpp nn/random_inputs.hpp engine/engine.hpp engine/choice.hpp
   # training and prediction
   train/config.hpp train/data.hpp train/run.hpp train/summary.hpp train/checkpoint.hpp train/predict.hpp train/parts.hpp
   # the universality theorem

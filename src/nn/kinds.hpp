@@ -1,6 +1,6 @@
 #pragma once
 /// The kinds of models, one table: what each is made of, what it takes and what it has no use for. Whoever asks "is
-/// this a gcn?" asks the table instead, so that a new kind is a row here, its layout, and its engines.
+/// this a gcn?" asks the table instead, so that a new kind is a row here and a function in nn/networks.cpp.
 ///
 ///   const Kind& kind = kind_of(config);               // throws InputError on a name that is not in the table
 ///   if (kind.body == Body::sets) ...
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nn/model.hpp"
+#include "nn/program.hpp"
 
 namespace tyche::nn {
 
@@ -31,7 +31,8 @@ struct Kind {
   double (*learning_rate)(const ModelConfig& config);
   /// Names as in ModelConfig. "rni" here: the kind takes no random features. "compress": it has no colour classes.
   std::span<const Unused> unused;
-  Layout (*layout)(const ModelConfig& config);
+  /// Its network (nn/networks.hpp).
+  Program (*program)(const ModelConfig& config);
 };
 
 [[nodiscard]] std::span<const Kind> kinds();

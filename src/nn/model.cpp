@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "nn/kinds.hpp"
+#include "nn/program.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
 
@@ -159,10 +160,7 @@ const Tensor& Layout::at(std::string_view tensor_name) const {
   throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
 }
 
-Layout layout(const ModelConfig& config) {
-  validate(config);
-  return kind_of(config).layout(config);
-}
+Layout layout(const ModelConfig& config) { return program(config).parameters; }
 
 std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t seed, std::uint32_t fold) {
   const Layout where = layout(config);

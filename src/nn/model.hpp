@@ -32,9 +32,10 @@ namespace tyche::nn {
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 
-/// What a model is made of: GraphConvs on the nodes of a graph or on its sets of nodes, products of matrices over its
-/// pairs of nodes, or (gin) MLPs on sums over neighbours.
-enum class Body { nodes, sets, pairs, gin };
+/// Which of the networks that fast engines know as wholes a model is: GraphConvs on the nodes of a graph or on its sets
+/// of nodes, products of matrices over its pairs of nodes, (gin) MLPs on sums over neighbours; or none of them, but
+/// steps (nn/program.hpp) like all.
+enum class Body { nodes, sets, pairs, gin, steps };
 
 /// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
@@ -52,8 +53,8 @@ struct ModelConfig {
   std::uint32_t edge_features = 0;   ///< columns of the edges' features; 0: edges have none
   Random random = Random::features;  ///< what is random about the input
   std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp
-  /// Random node features, floor(width * rni) columns: of gcn and gin a share of the width; of gcn123 and ppgn (as
-  /// channels on the diagonal) behind the node features.
+  /// Random node features, floor(width * rni) columns: of gcn and gin a share of the width; of gcn123 and ppgn
+  /// (as channels on the diagonal) behind the node features.
   double rni = 0;
   Distribution distribution = Distribution::normal;
   /// Fan for the Xavier distributions: random dims + 20 * mean nodes per training graph, a constant of the run (spec of
@@ -78,10 +79,10 @@ struct ModelConfig {
   [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
   /// gcn123 and ppgn: what a node starts from, its features and then random_dims() random ones.
   [[nodiscard]] std::uint32_t node_inputs() const { return input_features + random_dims(); }
-  /// Whether the node features are looked at: always, but for a gcn or a gin whose inputs are all random.
+  /// Whether the node features are looked at: always, but for a gcn or gin whose inputs are all random.
   [[nodiscard]] bool uses_features() const {
     const Body own = body();
-    return (own != Body::nodes && own != Body::gin) || deterministic_dims() > 0;
+    return own == Body::sets || own == Body::pairs || deterministic_dims() > 0;
   }
 
   /// Columns drawn for every node in every pass, behind its features: marks or the code of its colour.

@@ -11,7 +11,7 @@
 #include "engine/cases.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/engine.hpp"
-#include "engine/reference/network.hpp"
+#include "engine/reference_cases.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine {
@@ -32,28 +32,30 @@ double largest(std::span<const double> values);
 /// The decisions of one graph's pass that are too close to call.
 class Ties {
  public:
-  Ties(const nn::ModelConfig& config, const reference::Network<double>& network, std::span<const double> parameters,
-       const reference::Input& input, reference::Pass<double>& pass, std::span<const double> d_logits,
-       std::span<const double> own, Exact& out)
-      : config_(config),
-        network_(network),
+  Ties(const reference::Interpreter<double>& network, std::span<const double> parameters, const NodeScene& scene,
+       reference::Pass<double>& pass, std::span<const double> d_logits, std::span<const double> own, Exact& out)
+      : network_(network),
         parameters_(parameters),
-        input_(input),
+        scene_(scene),
         pass_(pass),
-        d_logits_(d_logits.begin(), d_logits.end()),
+        d_logits_(d_logits),
         own_(own),
         out_(out) {
     const std::vector<float> p(parameters.begin(), parameters.end());
-    const auto rounded = reference::Network<float>(config).forward(p, input);
-    if (config.activation == nn::Activation::relu) {
-      for (std::size_t l = 0; l + 1 < pass.pre.size(); ++l) relu("pre.", l, pass.pre, rounded.pre);
-      for (std::size_t l = 0; l + 1 < pass.convs.size(); ++l) relu("convs.", l, pass.convs, rounded.convs);
+    const auto rounded = reference::Interpreter<float>(network.program()).forward(p, scene);
+    for (std::size_t s = 0; s < pass.values.size(); ++s) {
+      if (of_relu(s)) relu(s, close(pass.values[s], rounded.values[s]));
+      const nn::Step& step = network.program().steps[s];
+      if (step.operation != nn::Operation::aggregate || step.terms[0].reduce != nn::Reduce::max) continue;
+      maxima(s, close(pass.values[step.terms[0].value], rounded.values[step.terms[0].value]));
     }
-    if (config.readout == nn::Readout::max) maxima(close(pass.convs.back(), rounded.convs.back()));
   }
 
  private:
-  using Values = std::vector<reference::Matrix<double>>;
+  [[nodiscard]] bool of_relu(std::size_t s) const {
+    const nn::Step& step = network_.program().steps[s];
+    return step.operation == nn::Operation::activate && step.activation == nn::Activation::relu;
+  }
 
   /// How close two values of a layer may be for rounding to swap them: some times what it changes in plain loops.
   static double close(const reference::Matrix<double>& exact, const reference::Matrix<float>& rounded) {
@@ -64,27 +66,24 @@ class Ties {
     return 16 * error;
   }
 
-  void relu(const std::string& name, std::size_t l, Values& values,
-            const std::vector<reference::Matrix<float>>& other) {
-    const reference::ConvPlace place = reference::conv_place(network_.layout(), name + std::to_string(l));
-    // tanh shows the argument, which ReLU hides below zero.
-    const auto arguments =
-        reference::conv_forward(place, nn::Activation::tanh, parameters_, *input_.messages, values[l]);
-    const double near = close(values[l + 1], other[l + 1]);
+  void relu(std::size_t s, double near) {
+    const auto& arguments = pass_.values[network_.program().steps[s].terms[0].value];
     for (std::size_t i = 0; i < arguments.values.size(); ++i) {
       if (std::fabs(arguments.values[i]) > near) continue;
-      double& value = values[l + 1].values[i];
+      double& value = pass_.values[s].values[i];
       decide_otherwise(value, value > 0 ? 0 : 1e-30);
     }
   }
 
-  void maxima(double near) {
-    const auto& last = pass_.convs.back();
+  void maxima(std::size_t s, double near) {
+    const std::size_t from = network_.program().steps[s].terms[0].value;
+    const auto& last = pass_.values[from];
     for (std::size_t c = 0; c < last.columns; ++c) {
-      const std::size_t winner = pass_.winner[c];
-      for (std::size_t v = 0; v < last.rows; ++v) {
-        const bool flat = config_.activation == nn::Activation::relu && last(winner, c) <= 0;  // no slope either way
-        if (v != winner && !flat && last(v, c) >= last(winner, c) - near) decide_otherwise(pass_.winner[c], v);
+      std::uint32_t& winner = pass_.winners[s][c];
+      const std::uint32_t won = winner;
+      for (std::uint32_t v = 0; v < last.rows; ++v) {
+        const bool flat = of_relu(from) && last(won, c) <= 0;  // no slope either way
+        if (v != won && !flat && last(v, c) >= last(won, c) - near) decide_otherwise(winner, v);
       }
     }
   }
@@ -94,17 +93,16 @@ class Ties {
     if (++out_.ties > kMostTies) return;
     std::vector<double> gradient(own_.size(), 0.0);
     std::swap(decision, other);
-    network_.backward(parameters_, input_, pass_, d_logits_, gradient);
+    network_.backward(parameters_, scene_, pass_, d_logits_, gradient);
     std::swap(decision, other);
     for (std::size_t i = 0; i < gradient.size(); ++i) out_.jump[i] += std::fabs(gradient[i] - own_[i]);
   }
 
-  const nn::ModelConfig& config_;
-  const reference::Network<double>& network_;
+  const reference::Interpreter<double>& network_;
   std::span<const double> parameters_;
-  const reference::Input& input_;
+  const NodeScene& scene_;
   reference::Pass<double>& pass_;
-  std::vector<double> d_logits_;
+  std::span<const double> d_logits_;
   std::span<const double> own_;
   Exact& out_;
 
@@ -113,7 +111,7 @@ class Ties {
 };
 
 Exact exact_answer(const Toy& toy, const nn::ModelConfig& config, std::span<const float> parameters, const Draw& draw) {
-  const reference::Network<double> network(config);
+  const reference::Interpreter<double> network(nn::program(config));
   const std::vector<double> p(parameters.begin(), parameters.end());
   Exact out;
   out.gradient.assign(p.size(), 0.0);
@@ -125,14 +123,14 @@ Exact exact_answer(const Toy& toy, const nn::ModelConfig& config, std::span<cons
     std::vector<float> random(messages.rows_in * config.random_dims());
     random_features(config, key, g, messages.rows_in, random.data(), config.random_dims());
     const std::vector<float> features = pre_inputs(toy.job(config), draw, g);
-    const reference::Input input{&messages, features, random, {}};
-    auto pass = network.forward(p, input);
+    const NodeScene scene(messages, features, random);
+    auto pass = network.forward(p, scene);
     std::vector<double> d_logits, own(p.size(), 0.0);
-    out.loss += scale * reference::cross_entropy<double>(pass.logits, toy.labels[g], scale, d_logits);
-    network.backward(p, input, pass, d_logits, own);
+    out.loss += scale * plain_cross_entropy<double>(pass.logits(), toy.labels[g], scale, d_logits);
+    network.backward(p, scene, pass, d_logits, own);
     for (std::size_t i = 0; i < own.size(); ++i) out.gradient[i] += own[i];
-    out.logits.insert(out.logits.end(), pass.logits.begin(), pass.logits.end());
-    (void)Ties(config, network, p, input, pass, d_logits, own, out);
+    out.logits.insert(out.logits.end(), pass.logits().begin(), pass.logits().end());
+    (void)Ties(network, p, scene, pass, d_logits, own, out);
   }
   return out;
 }

@@ -96,9 +96,9 @@ TEST(EdgeFeatures, GradientIsThatOfFiniteDifferences) {
   Stream stream(derive_key(201, Purpose::test));
   for (nn::ModelConfig model : models()) {
     model.readout = nn::Readout::sum;
-    const reference::Network<double> network(model);
+    const reference::Interpreter<double> network(nn::program(model));
     const Graph graph = random_graph(7, 0.4, stream);
-    const MessageGraph messages = network.messages(graph);
+    const MessageGraph messages = messages_of(model, graph);
     std::vector<float> features(7 * model.pre_inputs()), random(7 * model.random_dims());
     for (auto* values : {&features, &random}) {
       for (float& value : *values) value = static_cast<float>(2 * stream.uniform() - 1);
@@ -109,9 +109,9 @@ TEST(EdgeFeatures, GradientIsThatOfFiniteDifferences) {
     for (const std::uint64_t edge : graph.edges_of_arcs()) {
       for (std::size_t c = 0; c < model.edge_features; ++c) arcs.push_back(of_edge[edge * model.edge_features + c]);
     }
-    const reference::Input input{&messages, features, random, {}, arcs};
+    const NodeScene scene(messages, features, random, {}, arcs);
     const std::vector<float> start = parameters_of(model, stream);
-    expect_finite_differences(model, network, input, start, stream);
+    expect_finite_differences(network, scene, start, stream);
   }
 }
 

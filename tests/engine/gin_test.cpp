@@ -25,16 +25,16 @@ TEST(Gin, GradientIsThatOfFiniteDifferences) {
   for (const double rni : {0.0, 0.5, 1.0}) {
     nn::ModelConfig model = small_gin(rni);
     model.readout = nn::Readout::sum;
-    const reference::Network<double> network(model);
+    const reference::Interpreter<double> network(nn::program(model));
     const Graph graph = random_graph(7, 0.4, stream);
-    const MessageGraph messages = network.messages(graph);
+    const MessageGraph messages = messages_of(model, graph);
     std::vector<float> features(7 * model.pre_inputs()), random(7 * model.random_dims());
     for (auto* values : {&features, &random}) {
       for (float& value : *values) value = static_cast<float>(2 * stream.uniform() - 1);
     }
-    const reference::Input input{&messages, features, random, {}};
+    const NodeScene scene(messages, features, random);
     const std::vector<float> start = parameters_of(model, stream);
-    expect_finite_differences(model, network, input, start, stream);
+    expect_finite_differences(network, scene, start, stream);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "engine/cases.hpp"
-#include "engine/reference/network.hpp"
+#include "nn/activation.hpp"
 
 namespace tyche::engine::cpu {
 namespace {
@@ -34,6 +34,55 @@ MessageGraph random_messages(std::size_t nodes, Stream& stream) {
 void expect_close(double actual, double expected, double scale) {
   RC_ASSERT(std::fabs(actual - expected) <= 1e-5 * scale + 1e-6);
 }
+
+// σ(W_root h + W_rel Σ messages + b) of one graph in double; rows are `width` wide.
+struct PlainConv {
+  const nn::Layout& layout;
+  const MessageGraph& graph;
+  const std::vector<double>& p;
+  std::size_t width;
+
+  [[nodiscard]] std::size_t at(const char* tensor) const { return layout.at(std::string("convs.1.") + tensor).offset; }
+  [[nodiscard]] std::vector<double> gathered(const std::vector<double>& h, std::size_t v) const {
+    std::vector<double> sum(width, 0.0);
+    for (std::uint64_t e = graph.gather.offsets[v]; e < graph.gather.offsets[v + 1]; ++e) {
+      for (std::size_t c = 0; c < width; ++c)
+        sum[c] += graph.gather.value(v, e) * h[graph.gather.columns[e] * width + c];
+    }
+    return sum;
+  }
+  [[nodiscard]] double forward(const std::vector<double>& h, std::size_t v, std::size_t j) const {
+    double z = p[at("lin_rel.bias") + j];
+    const std::vector<double> sum = gathered(h, v);
+    for (std::size_t k = 0; k < width; ++k) {
+      z += p[at("lin_root.weight") + j * width + k] * h[v * width + k] +
+           p[at("lin_rel.weight") + j * width + k] * sum[k];
+    }
+    return z;
+  }
+  /// From the gradient before the activation: adds that of the parameters, returns that of h.
+  std::vector<double> backward(const std::vector<double>& h, const std::vector<double>& d_z,
+                               std::vector<double>& gradient) const {
+    std::vector<double> d_h(h.size(), 0.0);
+    for (std::size_t v = 0; v < graph.rows_out; ++v) {
+      const std::vector<double> sum = gathered(h, v);
+      for (std::size_t j = 0; j < width; ++j) {
+        const double d = d_z[v * width + j];
+        gradient[at("lin_rel.bias") + j] += d;
+        for (std::size_t k = 0; k < width; ++k) {
+          gradient[at("lin_root.weight") + j * width + k] += d * h[v * width + k];
+          gradient[at("lin_rel.weight") + j * width + k] += d * sum[k];
+          d_h[v * width + k] += d * p[at("lin_root.weight") + j * width + k];
+          for (std::uint64_t e = graph.gather.offsets[v]; e < graph.gather.offsets[v + 1]; ++e) {
+            d_h[graph.gather.columns[e] * width + k] +=
+                d * p[at("lin_rel.weight") + j * width + k] * graph.gather.value(v, e);
+          }
+        }
+      }
+    }
+    return d_h;
+  }
+};
 
 RC_GTEST_PROP(Layer, AgreesWithThePlainOneOnAnyMessages, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -83,34 +132,22 @@ RC_GTEST_PROP(Layer, AgreesWithThePlainOneOnAnyMessages, ()) {
   std::vector<float> flat_gradient(flat.size());
   model.unpack(gradient.data(), flat_gradient);
 
-  // The plain layer takes the gradient after the activation; dividing by its derivative would lose digits, so it is
-  // asked with an activation that has none: ReLU on outputs that are all positive.
   const nn::Layout layout = nn::layout(config);
-  reference::ConvPlace place{config.width, config.width, layout.at("convs.1.lin_rel.weight").offset,
-                             layout.at("convs.1.lin_rel.bias").offset, layout.at("convs.1.lin_root.weight").offset};
   const std::vector<double> p(flat.begin(), flat.end());
   std::vector<double> expected(flat.size(), 0.0);
   for (const Piece& piece : pieces) {
-    reference::Matrix<double> h(piece.nodes(), config.width), d(piece.nodes(), config.width);
-    reference::Matrix<double> positive(piece.nodes(), config.width);
-    for (std::size_t r = 0; r < h.rows; ++r) {
-      for (std::size_t c = 0; c < config.width; ++c) h(r, c) = in.row(piece.first + r)[c];
+    const PlainConv plain{layout, *piece.messages, p, config.width};
+    std::vector<double> h, d;
+    for (std::size_t r = 0; r < piece.nodes(); ++r) {
+      h.insert(h.end(), in.row(piece.first + r), in.row(piece.first + r) + config.width);
+      d.insert(d.end(), d_out.row(piece.first + r), d_out.row(piece.first + r) + config.width);
     }
-    for (std::size_t r = 0; r < d.rows; ++r) {
+    const std::vector<double> d_h = plain.backward(h, d, expected);
+    for (std::size_t r = 0; r < piece.nodes(); ++r) {
       for (std::size_t c = 0; c < config.width; ++c) {
-        d(r, c) = d_out.row(piece.first + r)[c];
-        positive(r, c) = 1;
-      }
-    }
-    const auto z = reference::conv_forward<double>(place, config.activation, p, *piece.messages, h);
-    for (std::size_t r = 0; r < d.rows; ++r) {
-      for (std::size_t c = 0; c < config.width; ++c) expect_close(out.row(piece.first + r)[c], z(r, c), 1);
-    }
-    const auto d_h =
-        reference::conv_backward<double>(place, nn::Activation::relu, p, *piece.messages, h, positive, d, expected);
-    for (std::size_t r = 0; r < h.rows; ++r) {
-      for (std::size_t c = 0; c < config.width; ++c) {
-        expect_close(d_in.row(piece.first + r)[c], d_h(r, c) * nn::derivative(config.activation, h(r, c)), 4);
+        expect_close(out.row(piece.first + r)[c], nn::activate(config.activation, plain.forward(h, r, c)), 1);
+        const std::size_t i = r * config.width + c;
+        expect_close(d_in.row(piece.first + r)[c], d_h[i] * nn::derivative(config.activation, h[i]), 4);
       }
     }
   }

@@ -6,7 +6,7 @@
 
 #include "engine/cases.hpp"
 #include "engine/core/randomness.hpp"
-#include "engine/reference/network.hpp"
+#include "engine/reference_cases.hpp"
 
 namespace tyche::engine::reference {
 namespace {
@@ -19,21 +19,16 @@ TEST(Network, AGraphOfOneNodeByHand) {
   config.head_hidden = 1;
   config.rni = 1;
   config.activation = nn::Activation::relu;
-  const Network<double> network(config);
+  const Interpreter<double> network(nn::program(config));
   std::vector<double> parameters(network.layout().size, 1.0);
   for (const char* name : {"convs.0.lin_rel.bias", "head.fc1.bias", "head.fc2.bias", "head.fc3.bias"}) {
     const nn::Tensor& bias = network.layout().at(name);
     std::fill_n(parameters.begin() + static_cast<std::ptrdiff_t>(bias.offset), bias.size, 0.0);
   }
   const MessageGraph messages = node_messages(Graph::from_edges(1, {}), nn::Aggregation::mean);
-  const std::vector<float> random = {3};
-  Input input;
-  input.messages = &messages;
-  input.random = random;
-  EXPECT_EQ(network.forward(parameters, input).logits, (std::vector<double>{3, 3}));
-  const std::vector<float> negative = {-3};
-  input.random = negative;
-  EXPECT_EQ(network.forward(parameters, input).logits, (std::vector<double>{0, 0}));
+  const std::vector<float> random = {3}, negative = {-3};
+  EXPECT_EQ(network.forward(parameters, NodeScene(messages, {}, random)).logits(), (std::vector<double>{3, 3}));
+  EXPECT_EQ(network.forward(parameters, NodeScene(messages, {}, negative)).logits(), (std::vector<double>{0, 0}));
 }
 
 TEST(Network, TwoNodesHearEachOther) {
@@ -45,7 +40,7 @@ TEST(Network, TwoNodesHearEachOther) {
   config.rni = 1;
   config.activation = nn::Activation::relu;
   config.readout = nn::Readout::sum;
-  const Network<double> network(config);
+  const Interpreter<double> network(nn::program(config));
   std::vector<double> parameters(network.layout().size, 0.0);
   parameters[network.layout().at("convs.0.lin_root.weight").offset] = 2;
   parameters[network.layout().at("convs.0.lin_rel.weight").offset] = 10;
@@ -55,11 +50,8 @@ TEST(Network, TwoNodesHearEachOther) {
   const std::vector<Edge> edge = {{0, 1}};
   const MessageGraph messages = node_messages(Graph::from_edges(2, edge), nn::Aggregation::mean);
   const std::vector<float> random = {1, 3};
-  Input input;
-  input.messages = &messages;
-  input.random = random;
   // (2 · 1 + 10 · 3) + (2 · 3 + 10 · 1)
-  EXPECT_EQ(network.forward(parameters, input).logits, std::vector<double>{48});
+  EXPECT_EQ(network.forward(parameters, NodeScene(messages, {}, random)).logits(), std::vector<double>{48});
 }
 
 TEST(Network, AGraphWithoutNodesPoolsToZeros) {
@@ -68,16 +60,15 @@ TEST(Network, AGraphWithoutNodesPoolsToZeros) {
     config.width = 3;
     config.layers = 2;
     config.readout = readout;
-    const Network<double> network(config);
+    const Interpreter<double> network(nn::program(config));
     const MessageGraph messages = node_messages(Graph(), nn::Aggregation::mean);
     const auto flat = nn::initial_parameters(config, 1, 0);
     const std::vector<double> parameters(flat.begin(), flat.end());
-    Input input;
-    input.messages = &messages;
-    const Pass<double> pass = network.forward(parameters, input);
-    EXPECT_EQ(pass.pooled, std::vector<double>(3, 0.0));
+    const NodeScene scene(messages, {}, {});
+    const Pass<double> pass = network.forward(parameters, scene);
+    EXPECT_EQ(pass.values[network.program().at("readout")].values, std::vector<double>(3, 0.0));
     std::vector<double> gradient(parameters.size(), 0.0);
-    network.backward(parameters, input, pass, {1.0, -1.0}, gradient);
+    network.backward(parameters, scene, pass, std::vector<double>{1.0, -1.0}, gradient);
     EXPECT_EQ(gradient[network.layout().at("convs.1.lin_rel.bias").offset], 0);
     EXPECT_NE(gradient[network.layout().at("head.fc3.bias").offset], 0);
   }
@@ -100,19 +91,19 @@ Differences compare(const nn::ModelConfig& config, Node nodes, std::uint64_t see
   random_features(config, feature_key(seed, 0, 1, 0), 0, nodes, random.data(), config.random_dims());
   std::vector<float> dropout(config.width);
   dropout_factors(0.5, seed, 0, 1, 0, dropout);
-  Input input{&messages, features, random, dropout};
-  const Network<double> network(config);
+  const NodeScene scene(messages, features, random, dropout);
+  const Interpreter<double> network(nn::program(config));
   std::vector<double> parameters;
   for (const float p : nn::initial_parameters(config, seed, 0)) parameters.push_back(1.5 * p);
   const std::size_t label = stream.below(config.classes);
   std::vector<double> d_logits;
   const auto loss = [&](const std::vector<double>& p) {
-    return cross_entropy<double>(network.forward(p, input).logits, label, 1.0, d_logits);
+    return plain_cross_entropy<double>(network.forward(p, scene).logits(), label, 1.0, d_logits);
   };
-  const Pass<double> pass = network.forward(parameters, input);
-  (void)cross_entropy<double>(pass.logits, label, 1.0, d_logits);
+  const Pass<double> pass = network.forward(parameters, scene);
+  (void)plain_cross_entropy<double>(pass.logits(), label, 1.0, d_logits);
   std::vector<double> gradient(parameters.size(), 0.0);
-  network.backward(parameters, input, pass, d_logits, gradient);
+  network.backward(parameters, scene, pass, d_logits, gradient);
 
   Differences out;
   for (int trial = 0; trial < 12; ++trial) {
@@ -189,7 +180,7 @@ TEST(Gradient, AgreesWithFiniteDifferencesForOddShapes) {
 
 TEST(CrossEntropy, StaysFiniteForLargeLogits) {
   std::vector<double> d;
-  EXPECT_NEAR(cross_entropy<double>(std::vector<double>{1000, -1000}, 1, 1.0, d), 2000, 1e-9);
+  EXPECT_NEAR(plain_cross_entropy<double>(std::vector<double>{1000, -1000}, 1, 1.0, d), 2000, 1e-9);
   EXPECT_NEAR(d[0], 1, 1e-12);
   EXPECT_NEAR(d[1], -1, 1e-12);
 }

@@ -9,7 +9,7 @@
 
 #include "datasets/exp.hpp"
 #include "engine/cases.hpp"
-#include "engine/reference/set_network.hpp"
+#include "engine/reference/interpreter.hpp"
 #include "engine/sets/set_data.hpp"
 #include "graph/encoding.hpp"
 #include "nn/levels.hpp"
@@ -143,12 +143,15 @@ RC_GTEST_PROP(SetModels, AreTheSameOnClassesAsOnSets, ()) {
     Planner planner(job, *sets);
     const Plan& plan = planner.plan(toy.all(), Inputs{}, crew);
     RC_ASSERT(plan.rows <= plan.full_rows);
-    reference::SetNetwork<double> network(config, sets->levels());
-    logits.push_back(network.forward(parameters, plan, {}));
+    const reference::Interpreter<double> network(nn::program(config));
+    const Inputs inputs{};
+    const reference::SetScene scene(job, sets->levels(), plan, inputs);
+    const auto pass = network.forward(parameters, scene);
+    logits.push_back(pass.logits());
     std::vector<double> d_logits(logits.back().size());
     for (std::size_t i = 0; i < d_logits.size(); ++i) d_logits[i] = std::sin(1.0 + static_cast<double>(i));
     gradients.emplace_back(parameters.size(), 0.0);
-    network.backward(parameters, plan, d_logits, gradients.back());
+    network.backward(parameters, scene, pass, d_logits, gradients.back());
   }
   double scale = 1e-12;
   for (const double g : gradients[1]) scale = std::max(scale, std::fabs(g));
@@ -262,18 +265,19 @@ TEST(SetModels, GradientsAreDifferenceQuotients) {
     for (std::size_t i = 0; i < count; ++i) body(i);
   };
   const Plan& plan = planner.plan(toy.all(), Inputs{}, crew);
-  reference::SetNetwork<double> network(config, sets->levels());
+  const reference::Interpreter<double> network(nn::program(config));
+  const Inputs inputs{};
+  const reference::SetScene scene(job, sets->levels(), plan, inputs);
   const auto flat = nn::initial_parameters(config, 7, 0);
   std::vector<double> parameters(flat.begin(), flat.end());
   const auto value = [&] {
-    const auto logits = network.forward(parameters, plan, {});
+    const auto logits = network.forward(parameters, scene).logits();
     double sum = 0;
     for (std::size_t i = 0; i < logits.size(); ++i) sum += static_cast<double>(i + 1) * logits[i];
     return sum;
   };
-  (void)value();
   std::vector<double> gradient(parameters.size(), 0.0);
-  network.backward(parameters, plan, std::vector<double>{1, 2, 3, 4}, gradient);
+  network.backward(parameters, scene, network.forward(parameters, scene), std::vector<double>{1, 2, 3, 4}, gradient);
   for (std::size_t p = 0; p < parameters.size(); p += 7) {
     const double kept = parameters[p], step = 1e-5;
     parameters[p] = kept + step;

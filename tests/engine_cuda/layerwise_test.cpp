@@ -3,7 +3,7 @@
 
 #include "engine/core/edge_features.hpp"
 #include "engine/core/trial_targets.hpp"
-#include "engine/reference/network.hpp"
+#include "engine/reference_cases.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
 
 namespace tyche::engine {
@@ -45,32 +45,32 @@ std::string case_and_precision(const testing::TestParamInfo<LayerwiseGolden::Par
 std::vector<float> gradient_of_winners(const GoldenCase& golden, std::span<const std::uint32_t> winners,
                                        double relative) {
   const Job job = golden.job();
-  const reference::Network<float> network(job.model);
+  const reference::Interpreter<float> network(nn::program(job.model));
+  const std::size_t readout = network.program().at("readout");
   const auto parameters = golden.flat("init");
   const Draw draw = golden.draw();
   std::vector<float> gradient(parameters.size(), 0.0f), d;
   std::size_t nodes = 0;
   for (const std::uint32_t g : golden.which) {
-    const MessageGraph messages = network.messages(job.data.graphs[g]);
-    reference::Input input;
-    input.messages = &messages;
+    const MessageGraph messages = messages_of(job.model, job.data.graphs[g]);
     const std::vector<float> arcs = job.model.edge_features > 0 ? arc_features(job, g) : std::vector<float>();
-    input.arcs = arcs;
     const std::vector<float> features = pre_inputs(job, draw, g);
-    input.features = features;
-    const std::size_t random = job.model.random_dims();
-    if (random > 0) input.random = draw.pinned.subspan(nodes * random, messages.rows_in * random);
+    const std::size_t columns = job.model.random_dims();
+    std::span<const float> random;
+    if (columns > 0) random = draw.pinned.subspan(nodes * columns, messages.rows_in * columns);
     nodes += messages.rows_in;
-    auto pass = network.forward(parameters, input);
+    const NodeScene scene(messages, features, random, {}, arcs);
+    auto pass = network.forward(parameters, scene);
+    const auto& h = pass.values[network.program().steps[readout].terms[0].value];
     for (std::size_t c = 0; c < job.model.width; ++c) {
       const std::uint32_t row = winners[g * job.model.width + c];
-      EXPECT_NEAR(pass.convs.back()(row, c), pass.pooled[c], relative) << "graph " << g << " column " << c;
-      pass.winner[c] = row;
+      EXPECT_NEAR(h(row, c), pass.values[readout](0, c), relative) << "graph " << g << " column " << c;
+      pass.winners[readout][c] = row;
     }
-    d.resize(pass.logits.size());
-    (void)loss_of(job.loss, SerialOutputs<float>(pass.logits.data(), pass.logits.size(), d.data()), job.data.targets[g],
-                  1 / static_cast<float>(mean_divisor(job.data.targets, golden.which)));
-    network.backward(parameters, input, pass, d, gradient);
+    d.resize(pass.logits().size());
+    (void)loss_of(job.loss, SerialOutputs<float>(pass.logits().data(), pass.logits().size(), d.data()),
+                  job.data.targets[g], 1 / static_cast<float>(mean_divisor(job.data.targets, golden.which)));
+    network.backward(parameters, scene, pass, d, gradient);
   }
   return gradient;
 }

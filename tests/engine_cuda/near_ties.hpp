@@ -12,7 +12,7 @@
 #include "engine/core/randomness.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/engine.hpp"
-#include "engine/reference/network.hpp"
+#include "engine/reference_cases.hpp"
 
 namespace tyche::engine {
 
@@ -22,7 +22,8 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
                                            std::span<const std::uint32_t> which, const Draw& draw, double gap,
                                            std::span<const float> actual) {
   const nn::ModelConfig& model = job.model;
-  const reference::Network<double> network(model);
+  const reference::Interpreter<double> network(nn::program(model));
+  const std::size_t readout = network.program().at("readout");
   const std::vector<double> p(parameters.begin(), parameters.end());
   const double scale = 1.0 / mean_divisor(job.data.targets, which);
   const Key key = feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index));
@@ -40,25 +41,26 @@ inline std::vector<float> nearest_gradient(const Job& job, std::span<const float
     }
     const std::vector<float> features =
         model.deterministic_dims() > 0 ? pre_inputs(job, draw, g) : std::vector<float>();
-    const reference::Input input{&messages, features, random, {}};
-    auto pass = network.forward(p, input);
-    std::vector<double> d_logits(pass.logits.size());
-    (void)loss_of(job.loss, SerialOutputs<double>(pass.logits.data(), pass.logits.size(), d_logits.data()),
+    const NodeScene scene(messages, features, random);
+    auto pass = network.forward(p, scene);
+    std::vector<double> d_logits(pass.logits().size());
+    (void)loss_of(job.loss, SerialOutputs<double>(pass.logits().data(), pass.logits().size(), d_logits.data()),
                   job.data.targets[g], scale);
     std::vector<double> own(p.size(), 0.0);
-    network.backward(p, input, pass, d_logits, own);
+    network.backward(p, scene, pass, d_logits, own);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += own[i];
     if (model.readout != nn::Readout::max) continue;
-    const auto& h = pass.convs.back();
+    const auto& h = pass.values[network.program().steps[readout].terms[0].value];
+    std::vector<std::uint32_t>& winners = pass.winners[readout];
     for (std::size_t c = 0; c < h.columns; ++c) {
-      const std::size_t winner = pass.winner[c];
-      for (std::size_t v = 0; v < h.rows; ++v) {
+      const std::uint32_t winner = winners[c];
+      for (std::uint32_t v = 0; v < h.rows; ++v) {
         if (v == winner || h(winner, c) - h(v, c) > gap) continue;
-        pass.winner[c] = v;
+        winners[c] = v;
         changes.emplace_back(p.size(), 0.0);
-        network.backward(p, input, pass, d_logits, changes.back());
+        network.backward(p, scene, pass, d_logits, changes.back());
         for (std::size_t i = 0; i < own.size(); ++i) changes.back()[i] -= own[i];
-        pass.winner[c] = winner;
+        winners[c] = winner;
       }
     }
   }

@@ -10,7 +10,7 @@
 #include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "graph/graph.hpp"
-#include "nn/model.hpp"
+#include "nn/program.hpp"
 #include "support/named_values.hpp"
 
 namespace tyche::engine {
@@ -178,6 +178,12 @@ class Engine {
 enum class Precision { mixed, fp32 };
 /// Which of a GPU engine's ways: the job decides, whole graphs in a multiprocessor, or a kernel per layer.
 enum class GpuPath { by_job, fused, layerwise };
+
+/// Whether engines that know whole networks (nn::Body) can have met this step: all that gcn, gcn2, gcn3, gcn123, ppgn
+/// and gin are made of. The reference engine runs every step.
+[[nodiscard]] bool supports(const nn::Step& step);
+/// The first step of a job's network that is not supported so, as a sentence; empty: there is none.
+[[nodiscard]] std::string unsupported(const Job& job);
 
 /// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
 /// out of range, rows of targets of the wrong size or with an infinite value, a block of node or edge features of the

@@ -7,6 +7,7 @@
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/slices.hpp"
 #include "engine/cpu/trainer.hpp"
+#include "support/error.hpp"
 #include "support/parallel.hpp"
 
 namespace tyche::engine::cpu {
@@ -115,6 +116,7 @@ class CpuEngine final : public Engine {
 
  private:
   [[nodiscard]] MakeModel model_maker(const Job& job, std::uint64_t passes) const {
+    if (const std::string why = unsupported(job); !why.empty()) throw InputError(why);
     if (job.model.body() == nn::Body::gin) return gin_maker(job, kernels_, passes, threads_);
     if (job.model.body() == nn::Body::pairs) return [this, &job] { return make_ppgn_model(job, kernels_); };
     return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };

@@ -14,10 +14,10 @@ namespace tyche::engine::cpu {
 [[nodiscard]] std::unique_ptr<BatchModel> make_set_model(const Job& job, const Kernels& kernels,
                                                          std::shared_ptr<const SetData> sets);
 
-/// The formulas are in engine/reference/ppgn_network.hpp; graphs are spread over threads.
+/// The network is nn::ppgn_network(); graphs are spread over threads.
 [[nodiscard]] std::unique_ptr<BatchModel> make_ppgn_model(const Job& job, const Kernels& kernels);
 
-/// The formulas are in engine/reference/gin_layer.hpp; graphs are spread over threads. `passes`: about how often each
+/// The network is nn::gin_network(); graphs are spread over threads. `passes`: about how often each
 /// graph will be drawn (DrawTables). Models made share what is the same for all trials.
 [[nodiscard]] MakeModel gin_maker(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads);
 

@@ -175,8 +175,8 @@ std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
 }
 
 std::string layerwise_refuses(const Job& job) {
-  const nn::Body body = job.model.body();
-  return body == nn::Body::pairs ? "it runs models on nodes and sets, not " + job.model.kind : "";
+  if (job.model.body() == nn::Body::pairs) return "it runs models on nodes and sets, not " + job.model.kind;
+  return unsupported(job);
 }
 
 std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads) {

@@ -1,0 +1,427 @@
+#pragma once
+/// Any network in plain loops, step by step: the oracle of the fast engines. Every operation is written out once,
+/// forward and backward, and nothing is fused. Templated on the number type, so that finite differences can be taken in
+/// double.
+///
+///   const Interpreter<double> network(nn::program(config));
+///   const Pass<double> pass = network.forward(parameters, scene);
+///   network.backward(parameters, scene, pass, d_logits, gradient);
+///
+/// Runs of earlier versions go on to the same bits, so the order of every sum counts. A pass backward takes the steps
+/// from the last to the first, and within a step row by row: what a row gives to itself comes between what its
+/// neighbours before and after it in the list give.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/reference/matrix.hpp"
+#include "engine/reference/scene.hpp"
+#include "nn/activation.hpp"
+#include "nn/program.hpp"
+#include "support/error.hpp"
+
+namespace tyche::engine::reference {
+
+/// A forward pass, as the backward pass needs it. One entry per step.
+template <class Real>
+struct Pass {
+  std::vector<Matrix<Real>> values;
+  /// Where a step takes maxima: the row that each number of its value is from (the first, if several).
+  std::vector<std::vector<std::uint32_t>> winners;
+  /// For linear steps: what each term read through its link; nothing where it read rows as they are.
+  std::vector<std::vector<Matrix<Real>>> read;
+  std::vector<std::vector<float>> factors;  ///< of dropout
+
+  /// Row after row.
+  [[nodiscard]] const std::vector<Real>& logits() const { return values.back().values; }
+};
+
+template <class Real>
+class Interpreter {
+ public:
+  explicit Interpreter(nn::Program program) : program_(std::move(program)) {
+    for (const nn::Step& step : program_.steps) {
+      // A layer of neighbours is a round; and what comes from no parameter needs no gradient.
+      std::size_t round = 0;
+      bool learned = step.bias != nn::kNone || step.epsilon != nn::kNone || step.operation == nn::Operation::linear;
+      for (const nn::Term& term : step.terms) {
+        if (program_.steps[term.value].space == step.space) {
+          round = std::max(round, rounds_[term.value] + (term.link == nn::Link::neighbours ? 1 : 0));
+        }
+        learned = learned || learned_[term.value];
+      }
+      for (const std::size_t other : {step.arcs, step.onto})
+        learned = learned || (other != nn::kNone && learned_[other]);
+      rounds_.push_back(round);
+      learned_.push_back(learned);
+    }
+  }
+
+  [[nodiscard]] const nn::Program& program() const { return program_; }
+  [[nodiscard]] const nn::Layout& layout() const { return program_.parameters; }
+
+  [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Scene& scene) const {
+    Pass<Real> pass;
+    const std::size_t steps = program_.steps.size();
+    pass.winners.resize(steps);
+    pass.read.resize(steps);
+    pass.factors.resize(steps);
+    for (std::size_t s = 0; s < steps; ++s) {
+      const nn::Step& step = program_.steps[s];
+      check_rounds(s, scene);
+      pass.values.emplace_back(scene.rows(step.space, rounds_[s]), step.columns);
+      run(s, parameters, scene, pass, pass.values.back());
+    }
+    return pass;
+  }
+
+  /// Adds to `gradient` (layout order) what `d_logits`, row after row, brings through this pass.
+  void backward(std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
+                std::span<const Real> d_logits, std::span<Real> gradient) const {
+    std::vector<Matrix<Real>> d;
+    for (const Matrix<Real>& value : pass.values) d.emplace_back(value.rows, value.columns);
+    std::copy(d_logits.begin(), d_logits.end(), d.back().values.begin());
+    for (std::size_t s = program_.steps.size(); s-- > 0;) {
+      if (learned_[s]) run_back(s, parameters, scene, pass, d, gradient);
+    }
+  }
+
+ private:
+  using M = Matrix<Real>;
+
+  [[nodiscard]] const SparseRows& link(const Scene& scene, std::size_t s, const nn::Term& term) const {
+    const nn::Step& step = program_.steps[s];
+    return scene.link(term.link, program_.steps[term.value].space, step.space, term.reduce, rounds_[term.value]);
+  }
+  /// The row that row r is of, one round before.
+  [[nodiscard]] std::span<const std::uint32_t> roots(const Scene& scene, std::size_t s, const nn::Term& term) const {
+    if (rounds_[s] == rounds_[term.value]) return {};
+    return scene.roots(program_.steps[s].space, rounds_[term.value]);
+  }
+  /// On classes, rows of two rounds differ, and linear steps alone look for the row that a row was.
+  void check_rounds(std::size_t s, const Scene& scene) const {
+    const nn::Step& step = program_.steps[s];
+    for (const nn::Term& term : step.terms) {
+      const bool own =
+          step.operation != nn::Operation::linear && (term.link == nn::Link::own || step.epsilon != nn::kNone);
+      if (own && step.space != nn::Space::graph && !roots(scene, s, term).empty()) {
+        throw InputError("the step " + step.name +
+                         " joins rows of before and after a layer: it runs on every set, not on classes of them");
+      }
+    }
+  }
+  [[nodiscard]] std::size_t at(std::size_t tensor) const { return program_.parameters.tensors[tensor].offset; }
+
+  void run(std::size_t s, std::span<const Real> parameters, const Scene& scene, Pass<Real>& pass, M& out) const {
+    const nn::Step& step = program_.steps[s];
+    const auto value = [&](std::size_t i) -> const M& { return pass.values[step.terms[i].value]; };
+    switch (step.operation) {
+      case nn::Operation::input: {
+        const std::vector<float> input = scene.input(step);
+        std::copy(input.begin(), input.end(), out.values.begin());
+        break;
+      }
+      case nn::Operation::linear:
+        linear(s, parameters, scene, pass, out);
+        break;
+      case nn::Operation::aggregate:
+        aggregate(s, parameters, scene, pass, out);
+        break;
+      case nn::Operation::product:
+        for_products(out.rows, [&, &a = value(0), &b = value(1)](std::size_t to, std::size_t left, std::size_t right) {
+          for (std::size_t c = 0; c < out.columns; ++c) out(to, c) += a(left, c) * b(right, c);
+        });
+        break;
+      case nn::Operation::concat:
+        for_parts(step, [&](std::size_t i, std::size_t first) {
+          for (std::size_t r = 0; r < out.rows; ++r) {
+            for (std::size_t c = 0; c < value(i).columns; ++c) out(r, first + c) = value(i)(r, c);
+          }
+        });
+        break;
+      case nn::Operation::add:
+        for (std::size_t i = 0; i < step.terms.size(); ++i) {
+          for (std::size_t k = 0; k < out.values.size(); ++k) out.values[k] += value(i).values[k];
+        }
+        break;
+      case nn::Operation::activate:
+        for (std::size_t k = 0; k < out.values.size(); ++k) {
+          out.values[k] = nn::activate(step.activation, value(0).values[k]);
+        }
+        break;
+      case nn::Operation::dropout:
+        out = value(0);
+        pass.factors[s] = scene.dropout(step);
+        for (std::size_t k = 0; k < pass.factors[s].size(); ++k) out.values[k] *= Real(pass.factors[s][k]);
+        break;
+    }
+  }
+
+  void run_back(std::size_t s, std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
+                std::vector<M>& d, std::span<Real> gradient) const {
+    const nn::Step& step = program_.steps[s];
+    const M& d_out = d[s];
+    const auto value = [&](std::size_t i) -> const M& { return pass.values[step.terms[i].value]; };
+    const auto d_value = [&](std::size_t i) -> M& { return d[step.terms[i].value]; };
+    switch (step.operation) {
+      case nn::Operation::input:
+        break;
+      case nn::Operation::linear:
+        linear_back(s, parameters, scene, pass, d, gradient);
+        break;
+      case nn::Operation::aggregate:
+        aggregate_back(s, parameters, scene, pass, d, gradient);
+        break;
+      case nn::Operation::product:
+        for_products(d_out.rows, [&, &a = value(0), &b = value(1), &d_a = d_value(0), &d_b = d_value(1)](
+                                     std::size_t to, std::size_t left, std::size_t right) {
+          for (std::size_t c = 0; c < d_out.columns; ++c) {
+            d_a(left, c) += d_out(to, c) * b(right, c);
+            d_b(right, c) += d_out(to, c) * a(left, c);
+          }
+        });
+        break;
+      case nn::Operation::concat:
+        for_parts(step, [&](std::size_t i, std::size_t first) {
+          for (std::size_t r = 0; r < d_out.rows; ++r) {
+            for (std::size_t c = 0; c < value(i).columns; ++c) d_value(i)(r, c) += d_out(r, first + c);
+          }
+        });
+        break;
+      case nn::Operation::add:
+        for (std::size_t i = 0; i < step.terms.size(); ++i) {
+          for (std::size_t k = 0; k < d_out.values.size(); ++k) d_value(i).values[k] += d_out.values[k];
+        }
+        break;
+      case nn::Operation::activate:
+        for (std::size_t k = 0; k < d_out.values.size(); ++k) {
+          d_value(0).values[k] += d_out.values[k] * nn::derivative(step.activation, pass.values[s].values[k]);
+        }
+        break;
+      case nn::Operation::dropout:
+        for (std::size_t k = 0; k < d_out.values.size(); ++k) {
+          d_value(0).values[k] +=
+              pass.factors[s].empty() ? d_out.values[k] : d_out.values[k] * Real(pass.factors[s][k]);
+        }
+        break;
+    }
+  }
+
+  /// Pairs (i, j), (i, k), (k, j) of n² rows, in this order.
+  template <class Body>
+  static void for_products(std::size_t rows, const Body& body) {
+    std::size_t n = 0;
+    while (n * n < rows) ++n;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t k = 0; k < n; ++k) body(i * n + j, i * n + k, k * n + j);
+      }
+    }
+  }
+  /// The values of a concat and their first columns.
+  template <class Body>
+  void for_parts(const nn::Step& step, const Body& body) const {
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < step.terms.size(); ++i) {
+      body(i, first);
+      first += program_.steps[step.terms[i].value].columns;
+    }
+  }
+
+  // ---- linear: z = b + Σ over columns of Σ over terms of weight · what was read
+
+  /// A term as it is read: row r of `rows`, or of the roots.
+  struct Reading {
+    const M* rows;
+    std::span<const std::uint32_t> roots;
+    std::size_t weight;
+    [[nodiscard]] std::size_t row(std::size_t r) const { return roots.empty() ? r : roots[r]; }
+    [[nodiscard]] const Real* at(std::size_t r) const { return rows->values.data() + row(r) * rows->columns; }
+  };
+  [[nodiscard]] std::vector<Reading> readings(std::size_t s, const Scene& scene, const Pass<Real>& pass) const {
+    const nn::Step& step = program_.steps[s];
+    std::vector<Reading> out;
+    for (std::size_t i = 0; i < step.terms.size(); ++i) {
+      const nn::Term& term = step.terms[i];
+      const bool own = term.link == nn::Link::own;
+      out.push_back({own ? &pass.values[term.value] : &pass.read[s][i],
+                     own ? roots(scene, s, term) : std::span<const std::uint32_t>(), at(term.weight)});
+    }
+    return out;
+  }
+
+  void linear(std::size_t s, std::span<const Real> parameters, const Scene& scene, Pass<Real>& pass, M& out) const {
+    const nn::Step& step = program_.steps[s];
+    for (const nn::Term& term : step.terms) {
+      pass.read[s].push_back(term.link == nn::Link::own ? M()
+                                                        : multiply(link(scene, s, term), pass.values[term.value]));
+    }
+    const std::vector<Reading> terms = readings(s, scene, pass);
+    // A column of all terms is one number of the sum: sums[k] is Σ over terms of weight · column k.
+    std::size_t most = 0;
+    for (const Reading& term : terms) most = std::max(most, term.rows->columns);
+    std::vector<Real> sums(most);
+    for (std::size_t r = 0; r < out.rows; ++r) {
+      for (std::size_t j = 0; j < out.columns; ++j) {
+        for (std::size_t i = 0; i < terms.size(); ++i) {
+          const std::size_t columns = terms[i].rows->columns;
+          const Real *x = terms[i].at(r), *weight = parameters.data() + terms[i].weight + j * columns;
+          if (i == 0) std::fill(sums.begin() + static_cast<std::ptrdiff_t>(columns), sums.end(), Real(0));
+          for (std::size_t k = 0; k < columns; ++k) sums[k] = i == 0 ? weight[k] * x[k] : sums[k] + weight[k] * x[k];
+        }
+        Real z = step.bias == nn::kNone ? Real(0) : parameters[at(step.bias) + j];
+        for (const Real sum : sums) z += sum;
+        out(r, j) = z;
+      }
+    }
+  }
+
+  void linear_back(std::size_t s, std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
+                   std::vector<M>& d, std::span<Real> gradient) const {
+    const nn::Step& step = program_.steps[s];
+    const M& d_out = d[s];
+    const std::vector<Reading> terms = readings(s, scene, pass);
+    std::vector<std::vector<Real>> d_read(terms.size());
+    std::vector<const SparseRows*> links;  // null: the row itself
+    for (const nn::Term& term : step.terms) {
+      links.push_back(term.link == nn::Link::own ? nullptr : &link(scene, s, term));
+    }
+    for (std::size_t r = 0; r < d_out.rows; ++r) {
+      for (std::size_t i = 0; i < terms.size(); ++i) d_read[i].assign(terms[i].rows->columns, Real(0));
+      for (std::size_t j = 0; j < d_out.columns; ++j) {
+        const Real d_z = d_out(r, j);
+        if (step.bias != nn::kNone) gradient[at(step.bias) + j] += d_z;
+        for (std::size_t i = 0; i < terms.size(); ++i) {
+          // Where there are several terms, the row's own adds to its gradient as it goes.
+          const bool at_once = terms.size() > 1 && links[i] == nullptr;
+          const std::size_t columns = terms[i].rows->columns, first = terms[i].weight + j * columns;
+          const Real *x = terms[i].at(r), *weight = parameters.data() + first;
+          Real* d_weight = gradient.data() + first;
+          Real* to = at_once ? d[step.terms[i].value].values.data() + terms[i].row(r) * columns : d_read[i].data();
+          for (std::size_t k = 0; k < columns; ++k) {
+            d_weight[k] += d_z * x[k];
+            to[k] += d_z * weight[k];
+          }
+        }
+      }
+      for (std::size_t i = 0; i < terms.size(); ++i) {
+        M& d_in = d[step.terms[i].value];
+        if (!learned_[step.terms[i].value]) continue;
+        if (links[i] == nullptr) {
+          for (std::size_t k = 0; k < d_in.columns && terms.size() == 1; ++k) d_in(terms[i].row(r), k) += d_read[i][k];
+          continue;
+        }
+        const SparseRows& rows = *links[i];
+        for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
+          const Real weight = rows.value(r, e);
+          for (std::size_t k = 0; k < d_in.columns; ++k) d_in(rows.columns[e], k) += weight * d_read[i][k];
+        }
+      }
+    }
+  }
+
+  // ---- aggregate
+
+  /// What a mean divides by: the sum of the weights, where the link does not hold the mean itself.
+  [[nodiscard]] static Real total(const SparseRows& rows, std::size_t r) {
+    Real sum = 0;
+    for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
+      sum += rows.weights.empty() ? Real(1) : Real(rows.weights[e]);
+    }
+    return sum;
+  }
+
+  void aggregate(std::size_t s, std::span<const Real> parameters, const Scene& scene, Pass<Real>& pass, M& out) const {
+    const nn::Step& step = program_.steps[s];
+    const nn::Term& term = step.terms.front();
+    const M& h = pass.values[term.value];
+    const SparseRows& rows = link(scene, s, term);
+    if (term.reduce == nn::Reduce::max) return maximum(rows, h, pass.winners[s], out);
+    if (step.onto != nn::kNone || step.arcs != nn::kNone) {
+      if (step.onto != nn::kNone) out = pass.values[step.onto];
+      for (std::size_t r = 0; r < out.rows; ++r) {
+        for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
+          for (std::size_t c = 0; c < out.columns; ++c)
+            out(r, c) += Real(rows.value(r, e)) * message(step, pass, h, rows, e, c);
+        }
+      }
+    } else {
+      out = multiply(rows, h);
+      for (std::size_t r = 0; r < out.rows && term.reduce == nn::Reduce::mean && rows.scales.empty(); ++r) {
+        const Real sum = total(rows, r);
+        for (std::size_t c = 0; c < out.columns && sum > 0; ++c) out(r, c) /= sum;
+      }
+    }
+    if (step.epsilon == nn::kNone) return;
+    for (std::size_t k = 0; k < out.values.size(); ++k)
+      out.values[k] += (1 + parameters[at(step.epsilon)]) * h.values[k];
+  }
+
+  /// Column c of what entry e brings.
+  static Real message(const nn::Step& step, const Pass<Real>& pass, const M& h, const SparseRows& rows, std::uint64_t e,
+                      std::size_t c) {
+    const Real own = h(rows.columns[e], c);
+    return step.arcs == nn::kNone ? own : nn::activate(step.activation, pass.values[step.arcs](e, c) + own);
+  }
+
+  static void maximum(const SparseRows& rows, const M& h, std::vector<std::uint32_t>& winners, M& out) {
+    winners.assign(out.values.size(), 0);  // of no rows the maximum is 0, and nobody's
+    for (std::size_t r = 0; r < out.rows; ++r) {
+      for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
+        for (std::size_t c = 0; c < out.columns; ++c) {
+          const Real own = h(rows.columns[e], c);
+          if (e != rows.offsets[r] && !(own > out(r, c))) continue;
+          out(r, c) = own;
+          winners[r * out.columns + c] = rows.columns[e];
+        }
+      }
+    }
+  }
+
+  void aggregate_back(std::size_t s, std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
+                      std::vector<M>& d, std::span<Real> gradient) const {
+    const nn::Step& step = program_.steps[s];
+    const nn::Term& term = step.terms.front();
+    const M& h = pass.values[term.value];
+    const SparseRows& rows = link(scene, s, term);
+    const M& d_out = d[s];
+    M& d_h = d[term.value];
+    const bool divides = term.reduce == nn::Reduce::mean && rows.scales.empty();
+    for (std::size_t r = 0; r < d_out.rows; ++r) {
+      const std::uint64_t first = rows.offsets[r], last = rows.offsets[r + 1];
+      for (std::size_t c = 0; c < d_out.columns && step.onto != nn::kNone; ++c) d[step.onto](r, c) += d_out(r, c);
+      for (std::size_t c = 0; c < d_out.columns && step.epsilon != nn::kNone; ++c) {
+        gradient[at(step.epsilon)] += d_out(r, c) * h(r, c);
+        d_h(r, c) += (1 + parameters[at(step.epsilon)]) * d_out(r, c);
+      }
+      if (term.reduce == nn::Reduce::max) {
+        for (std::size_t c = 0; c < d_out.columns && first < last; ++c) {
+          d_h(pass.winners[s][r * d_out.columns + c], c) += d_out(r, c);
+        }
+        continue;
+      }
+      const Real sum = divides ? total(rows, r) : Real(1);
+      for (std::uint64_t e = first; e < last; ++e) {
+        for (std::size_t c = 0; c < d_out.columns; ++c) {
+          Real one = d_out(r, c);
+          if (divides && rows.weights.empty()) {
+            one /= sum;
+          } else {
+            one = 1 / sum * Real(rows.value(r, e)) * one;
+          }
+          if (step.arcs != nn::kNone) {
+            one *= nn::derivative(step.activation, message(step, pass, h, rows, e, c));
+            d[step.arcs](e, c) += one;
+          }
+          d_h(rows.columns[e], c) += one;
+        }
+      }
+    }
+  }
+
+  nn::Program program_;
+  std::vector<std::size_t> rounds_;  ///< of every value
+  std::vector<bool> learned_;        ///< whether any parameter is behind it
+};
+
+}  // namespace tyche::engine::reference

@@ -1,0 +1,173 @@
+#include "engine/reference/scene.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/core/edge_features.hpp"
+
+namespace tyche::engine::reference {
+
+namespace {
+
+void next_row(SparseRows& rows) { rows.offsets.push_back(rows.columns.size()); }
+
+// One row that reads these.
+template <class Wanted>
+SparseRows one_row(std::size_t count, const Wanted& wanted) {
+  SparseRows rows;
+  for (std::size_t r = 0; r < count; ++r) {
+    if (wanted(r)) rows.columns.push_back(static_cast<std::uint32_t>(r));
+  }
+  next_row(rows);
+  return rows;
+}
+
+std::vector<float> dropout_rows(const Job& job, const nn::Step& step, const Inputs& inputs,
+                                std::span<const std::uint32_t> graphs) {
+  if (!inputs.dropout) return {};
+  std::vector<float> factors(graphs.size() * step.columns);
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
+    dropout_columns(job.model, inputs, graphs[g], std::span(factors).subspan(g * step.columns, step.columns));
+  }
+  return factors;
+}
+
+}  // namespace
+
+GraphScene::GraphScene(const Job& job, std::uint32_t graph, const Inputs& inputs, std::size_t before)
+    : job_(job), number_(graph), graph_(job.data.graphs[graph]), inputs_(inputs), before_(before) {}
+
+std::size_t GraphScene::rows(nn::Space space, std::size_t) const {
+  const std::size_t nodes = graph_.num_nodes();
+  switch (space) {
+    case nn::Space::graph:
+      return 1;
+    case nn::Space::arc:
+      return graph_.adjacency().size();
+    case nn::Space::pair:
+      return nodes * nodes;
+    default:
+      return nodes;
+  }
+}
+
+const SparseRows& GraphScene::link(nn::Link link, nn::Space from, nn::Space, nn::Reduce reduce, std::size_t) const {
+  for (const auto& known : links_) {
+    if (known->link == link && known->from == from && known->reduce == reduce) return known->rows;
+  }
+  links_.push_back(std::make_unique<Made>(Made{link, from, reduce, made(link, from, reduce)}));
+  return links_.back()->rows;
+}
+
+SparseRows GraphScene::made(nn::Link link, nn::Space from, nn::Reduce reduce) const {
+  const std::size_t n = graph_.num_nodes(), count = rows(from, 0);
+  const bool mean = reduce == nn::Reduce::mean;
+  switch (link) {
+    case nn::Link::neighbours:
+    case nn::Link::arcs: {
+      SparseRows rows = node_messages(graph_, mean ? nn::Aggregation::mean : nn::Aggregation::sum).gather;
+      for (std::size_t e = 0; e < rows.columns.size() && link == nn::Link::arcs; ++e) {
+        rows.columns[e] = static_cast<std::uint32_t>(e);
+      }
+      return rows;
+    }
+    case nn::Link::diagonal:
+    case nn::Link::rest: {
+      const bool rest = link == nn::Link::rest;
+      SparseRows rows = one_row(count, [&](std::size_t r) { return (r / n == r % n) != rest; });
+      // A mean over pairs is a sum of shares: n² of them are too many to divide their sum once.
+      if (mean) {
+        rows.weights.assign(rows.columns.size(), 1 / static_cast<float>(rest ? n * n - n : n));
+        rows.scales = {1};
+      }
+      return rows;
+    }
+    case nn::Link::on_diagonal: {
+      SparseRows rows;
+      for (std::size_t pair = 0; pair < n * n; ++pair) {
+        if (pair / n == pair % n) rows.columns.push_back(static_cast<std::uint32_t>(pair / n));
+        next_row(rows);
+      }
+      return rows;
+    }
+    default:
+      return one_row(count, [](std::size_t) { return true; });  // the whole graph
+  }
+}
+
+std::vector<float> GraphScene::input(const nn::Step& step) const {
+  const std::size_t nodes = graph_.num_nodes();
+  std::vector<float> out(rows(step.space, 0) * step.columns, 0.0f);
+  if (out.empty()) return out;  // a graph without nodes has no array to offset
+  switch (step.source) {
+    case nn::Source::features:
+      fixed_columns(job_, number_, out.data(), step.columns);
+      break;
+    case nn::Source::drawn:
+      drawn_columns(job_, inputs_, number_, out.data(), step.columns);
+      break;
+    case nn::Source::random:
+      random_columns(job_.model, inputs_, number_, nodes, before_, out.data(), step.columns);
+      break;
+    case nn::Source::edges:
+      return arc_features(job_, number_);
+    case nn::Source::adjacency:
+      for (Node v = 0; v < nodes; ++v) {
+        for (const Node u : graph_.neighbours(v)) out[v * nodes + u] = 1;
+      }
+      break;
+    case nn::Source::types:
+      break;  // of sets, which stand in SetScene
+  }
+  return out;
+}
+
+std::vector<float> GraphScene::dropout(const nn::Step& step) const {
+  return dropout_rows(job_, step, inputs_, std::span(&number_, 1));
+}
+
+SetScene::SetScene(const Job& job, const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs)
+    : job_(job), levels_(levels), plan_(plan), inputs_(inputs) {}
+
+std::size_t SetScene::level(nn::Space space) const {
+  const std::size_t k = std::max<std::size_t>(1, nn::set_size(space));
+  const auto found = std::find_if(levels_.begin(), levels_.end(), [&](const nn::Level& l) { return l.sets.k == k; });
+  return static_cast<std::size_t>(found - levels_.begin());
+}
+
+std::size_t SetScene::rows(nn::Space space, std::size_t round) const {
+  return space == nn::Space::graph ? plan_.graphs.size() : plan_.levels[level(space)].rows(round);
+}
+
+const SparseRows& SetScene::link(nn::Link link, nn::Space from, nn::Space to, nn::Reduce, std::size_t round) const {
+  if (link == nn::Link::members) return plan_.levels[level(to)].from_nodes;
+  const LevelPlan& own = plan_.levels[level(from)];
+  return link == nn::Link::whole ? own.readout : own.messages(round).gather;
+}
+
+std::span<const std::uint32_t> SetScene::roots(nn::Space space, std::size_t round) const {
+  return plan_.levels[level(space)].messages(round).roots;
+}
+
+std::vector<float> SetScene::input(const nn::Step& step) const {
+  const LevelPlan& own = plan_.levels[level(step.space)];
+  std::vector<float> out(own.inputs * step.columns, 0.0f);
+  if (step.source == nn::Source::types) {
+    for (std::size_t r = 0; r < own.inputs; ++r) out[r * step.columns + own.type_column[r]] = 1;
+    return out;
+  }
+  // The plan has features and random ones side by side.
+  const std::size_t stride = own.inputs == 0 ? 0 : own.features.size() / own.inputs;
+  const std::size_t first = step.source == nn::Source::random ? stride - step.columns : 0;
+  for (std::size_t r = 0; r < own.inputs; ++r) {
+    std::copy_n(own.features.begin() + static_cast<std::ptrdiff_t>(r * stride + first), step.columns,
+                out.begin() + static_cast<std::ptrdiff_t>(r * step.columns));
+  }
+  return out;
+}
+
+std::vector<float> SetScene::dropout(const nn::Step& step) const {
+  return dropout_rows(job_, step, inputs_, plan_.graphs);
+}
+
+}  // namespace tyche::engine::reference

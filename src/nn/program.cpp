@@ -1,0 +1,287 @@
+#include "nn/program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "nn/kinds.hpp"
+#include "support/error.hpp"
+
+namespace tyche::nn {
+
+namespace {
+
+constexpr std::string_view kSpaces[] = {"graph", "node", "arc", "pair", "set2", "set3", "connected2", "connected3"};
+constexpr std::string_view kLinks[] = {"own",   "neighbours", "arcs", "members",
+                                       "whole", "diagonal",   "rest", "on-diagonal"};
+constexpr std::string_view kReduces[] = {"sum", "mean", "max"};
+constexpr std::string_view kOperations[] = {"input",  "linear", "aggregate", "product",
+                                            "concat", "add",    "activate",  "dropout"};
+constexpr std::string_view kSources[] = {"features", "drawn", "random", "edges", "types", "adjacency"};
+
+bool is_set(Space space) { return set_size(space) > 0; }
+
+// Whether a row of `to` can read rows of `from` in this way.
+bool joins(Link link, Space from, Space to) {
+  switch (link) {
+    case Link::own:
+      return from == to;
+    case Link::neighbours:
+      return from == to && (from == Space::node || is_set(from));
+    case Link::arcs:
+      return from == Space::arc && to == Space::node;
+    case Link::members:
+      return from == Space::node && is_set(to);
+    case Link::whole:
+      return from != Space::graph && to == Space::graph;
+    case Link::diagonal:
+    case Link::rest:
+      return from == Space::pair && to == Space::graph;
+    case Link::on_diagonal:
+      return from == Space::node && to == Space::pair;
+  }
+  return false;
+}
+
+// One step against those before it.
+class StepCheck {
+ public:
+  StepCheck(const Program& program, std::size_t at, std::set<std::size_t>& used)
+      : program_(program), step_(program.steps[at]), at_(at), used_(used) {}
+
+  void run() const {
+    if (step_.columns == 0) refuse("has no columns");
+    check_terms();
+    switch (step_.operation) {
+      case Operation::input:
+        return check_input();
+      case Operation::linear:
+        if (step_.bias != kNone) tensor(step_.bias, {step_.columns});
+        return;
+      case Operation::concat: {
+        std::size_t columns = 0;
+        for (const Term& term : step_.terms) columns += value(term.value).columns;
+        return expect("columns of its values in all", columns, step_.columns);
+      }
+      case Operation::product:
+        expect("values", step_.terms.size(), 2);
+        if (step_.space != Space::pair) refuse("multiplies values over pairs, and is over {}", name(step_.space));
+        return same_columns();
+      case Operation::aggregate:
+        check_aggregate();
+        [[fallthrough]];
+      case Operation::activate:
+      case Operation::dropout:
+        expect("values", step_.terms.size(), 1);
+        if (!(step_.share >= 0 && step_.share < 1)) refuse("drops a share of {}, expected 0 to 1", step_.share);
+        return same_columns();
+      case Operation::add:
+        return same_columns();
+    }
+  }
+
+ private:
+  template <class... T>
+  [[noreturn]] void refuse(fmt::format_string<T...> text, T&&... values) const {
+    throw InputError(fmt::format("network, step {} ({}, {}): {}", at_, step_.name, name(step_.operation),
+                                 fmt::format(text, std::forward<T>(values)...)));
+  }
+  void expect(std::string_view what, std::size_t found, std::size_t expected) const {
+    if (found != expected) refuse("{}: found {}, expected {}", what, found, expected);
+  }
+  const Step& value(std::size_t index) const {
+    if (index >= at_) refuse("reads step {}, which is not made before it", index);
+    return program_.steps[index];
+  }
+  void tensor(std::size_t index, const std::vector<std::size_t>& shape) const {
+    const auto& tensors = program_.parameters.tensors;
+    if (index >= tensors.size()) refuse("has parameter {} of {}", index, tensors.size());
+    if (tensors[index].shape != shape) {
+      refuse("{} has the shape [{}], expected [{}]", tensors[index].name, fmt::join(tensors[index].shape, ", "),
+             fmt::join(shape, ", "));
+    }
+    used_.insert(index);
+  }
+  void check_terms() const {
+    if (step_.terms.empty() != (step_.operation == Operation::input)) refuse("reads {} values", step_.terms.size());
+    const bool links = step_.operation == Operation::linear || step_.operation == Operation::aggregate;
+    for (const Term& term : step_.terms) {
+      const Step& read = value(term.value);
+      if (!joins(term.link, read.space, step_.space) || (!links && term.link != Link::own)) {
+        refuse("{} is over {}, from which no link '{}' leads to {}", read.name, name(read.space), name(term.link),
+               name(step_.space));
+      }
+      if (step_.operation != Operation::linear) {
+        if (term.weight != kNone) refuse("has no use for weights");
+        continue;
+      }
+      tensor(term.weight, {step_.columns, read.columns});
+      if (term.reduce == Reduce::max) refuse("sums or averages what it reads: a maximum is a step of its own");
+    }
+  }
+  void check_input() const {
+    constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair};
+    const Space expected = kOf[static_cast<std::size_t>(step_.source)];
+    if (step_.source == Source::types ? !is_set(step_.space) : step_.space != expected) {
+      refuse("{} are over {}, not {}", name(step_.source), name(expected), name(step_.space));
+    }
+    if (step_.source == Source::types) expect("types", step_.types.size(), step_.columns);
+  }
+  void check_aggregate() const {
+    const Term& term = step_.terms.front();
+    if (step_.epsilon != kNone) tensor(step_.epsilon, {1});
+    const bool more = step_.epsilon != kNone || step_.arcs != kNone;
+    if (more && term.link != Link::neighbours) refuse("has an ε or arcs, and reads no neighbours");
+    if ((more || step_.onto != kNone) && term.reduce == Reduce::max) refuse("adds to a maximum");
+    if (step_.arcs != kNone && value(step_.arcs).space != Space::arc) refuse("{} is no value of arcs", step_.arcs);
+    if (step_.onto != kNone && value(step_.onto).space != step_.space) refuse("begins with a value of another space");
+    for (const std::size_t other : {step_.arcs, step_.onto}) {
+      if (other != kNone) expect("columns of " + value(other).name, value(other).columns, step_.columns);
+    }
+  }
+  void same_columns() const {
+    for (const Term& term : step_.terms) {
+      expect("columns of " + value(term.value).name, value(term.value).columns, step_.columns);
+    }
+  }
+
+  const Program& program_;
+  const Step& step_;
+  std::size_t at_;
+  std::set<std::size_t>& used_;
+};
+
+}  // namespace
+
+std::string_view name(Space value) { return kSpaces[static_cast<std::size_t>(value)]; }
+std::string_view name(Link value) { return kLinks[static_cast<std::size_t>(value)]; }
+std::string_view name(Reduce value) { return kReduces[static_cast<std::size_t>(value)]; }
+std::string_view name(Operation value) { return kOperations[static_cast<std::size_t>(value)]; }
+std::string_view name(Source value) { return kSources[static_cast<std::size_t>(value)]; }
+
+std::size_t set_size(Space space) {
+  if (space == Space::set2 || space == Space::connected2) return 2;
+  return space == Space::set3 || space == Space::connected3 ? 3 : 0;
+}
+
+std::string describe(const Step& step) {
+  constexpr std::string_view kRows[] = {"itself",          "neighbours",      "arcs",
+                                        "its nodes",       "the whole graph", "pairs of a node",
+                                        "the other pairs", "the diagonal"};
+  std::string text(name(step.operation));
+  if (step.operation == Operation::input) return fmt::format("{}: {}", text, name(step.source));
+  if (step.operation == Operation::activate) return fmt::format("{}: {}", text, name(step.activation));
+  for (const Term& term : step.terms) {
+    if (term.link == Link::own) continue;
+    text += fmt::format(", {} over {}", name(term.reduce), kRows[static_cast<std::size_t>(term.link)]);
+  }
+  if (step.arcs != kNone) text += fmt::format(" of {}(row + arc)", name(step.activation));
+  if (step.epsilon != kNone) text += " and (1 + ε) of itself";
+  return text;
+}
+
+std::size_t Program::at(std::string_view step_name) const {
+  const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.name == step_name; });
+  if (found == steps.end()) throw InputError(fmt::format("this network has no step '{}'", step_name));
+  return static_cast<std::size_t>(found - steps.begin());
+}
+
+Program program(const ModelConfig& config) {
+  validate(config);
+  return kind_of(config).program(config);
+}
+
+void validate(const Program& program) {
+  if (program.steps.empty()) throw InputError("network: it has no steps");
+  std::set<std::string_view> names;
+  std::set<std::size_t> used;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    StepCheck(program, i, used).run();
+    if (!names.insert(program.steps[i].name).second) {
+      throw InputError(fmt::format("network, step {}: there is a step '{}' before it", i, program.steps[i].name));
+    }
+  }
+  if (program.steps.back().space != Space::graph) {
+    throw InputError(fmt::format("network: its last step, {}, is over {}, expected a row per graph",
+                                 program.steps.back().name, name(program.steps.back().space)));
+  }
+  for (std::size_t t = 0; t < program.parameters.tensors.size(); ++t) {
+    if (!used.contains(t)) {
+      throw InputError(fmt::format("network: no step uses the parameter {}", program.parameters.tensors[t].name));
+    }
+  }
+}
+
+std::size_t ProgramBuilder::tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in) {
+  std::vector<Tensor>& tensors = program_.parameters.tensors;
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    if (tensors[t].name == name) return t;
+  }
+  std::size_t size = 1;
+  for (const std::size_t extent : shape) size *= extent;
+  tensors.push_back({name, std::move(shape), program_.parameters.size, size, fan_in});
+  program_.parameters.size += size;
+  return tensors.size() - 1;
+}
+
+void ProgramBuilder::declare_linear(const std::string& name, std::size_t in, std::size_t out) {
+  tensor(name + ".weight", {out, in}, in);
+  tensor(name + ".bias", {out}, in);
+}
+
+std::size_t ProgramBuilder::step(Step step) {
+  program_.steps.push_back(std::move(step));
+  return program_.steps.size() - 1;
+}
+
+std::size_t ProgramBuilder::input(Source source, Space space, std::size_t columns) {
+  Step out{std::string(nn::name(source)), Operation::input, space, columns};
+  out.source = source;
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::linear(const std::string& name, std::size_t value, std::size_t columns_out) {
+  const std::size_t in = columns(value);
+  Step out{name, Operation::linear, space(value), columns_out};
+  out.terms = {{value, Link::own, Reduce::sum, tensor(name + ".weight", {columns_out, in}, in)}};
+  out.bias = tensor(name + ".bias", {columns_out}, in);
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::activate(const std::string& name, std::size_t value, Activation activation) {
+  Step out{name, Operation::activate, space(value), columns(value), {{value}}};
+  out.activation = activation;
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::dropout(const std::string& name, std::size_t value, double share) {
+  Step out{name, Operation::dropout, space(value), columns(value), {{value}}};
+  out.share = share;
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::concat(const std::string& name, const std::vector<std::size_t>& values) {
+  if (values.size() == 1) return values.front();
+  Step out{name, Operation::concat, space(values.front()), 0};
+  for (const std::size_t value : values) {
+    out.terms.push_back({value});
+    out.columns += columns(value);
+  }
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::aggregate(const std::string& name, Space space, std::size_t value, Link link,
+                                      Reduce reduce) {
+  return step({name, Operation::aggregate, space, columns(value), {{value, link, reduce}}});
+}
+
+Program ProgramBuilder::take() {
+  validate(program_);
+  return std::move(program_);
+}
+
+}  // namespace tyche::nn

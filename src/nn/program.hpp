@@ -1,0 +1,159 @@
+#pragma once
+/// A network as data: a list of steps, each of which makes one value (a matrix over the rows of a space) out of values
+/// made before, and the parameters by name. nn/networks.cpp has a function per kind that builds one; engines run it. A
+/// new network is a function there; no engine is told of it.
+///
+///   const Program network = program(config);              // of any kind in the table
+///   for (const Step& step : network.steps) ...            // in an order in which they can be run
+///   network.parameters.at("convs.0.lin_rel.weight")       // nn::layout(config) is this
+///
+/// **Spaces** are rows per graph. **Links** say which rows of one space a row of another reads. What is a class of rows
+/// and what stands for each of its members (wl/quotient.hpp) is the engine's business, as are batches: a description
+/// speaks of one graph.
+///
+/// A `linear` step reads each of its terms through a link, so that a GraphConv is one step of two terms, and engines
+/// need not find out that a sum over neighbours and a product belong together.
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nn/model.hpp"
+
+namespace tyche::nn {
+
+/// graph: one row. node; arc: an edge in one direction; pair: ordered, (v, v) among them; set2, set3: all sets of so
+/// many nodes; connected2, connected3: those that hang together.
+enum class Space { graph, node, arc, pair, set2, set3, connected2, connected3 };
+/// The number of nodes of a set; 0 for other spaces.
+[[nodiscard]] std::size_t set_size(Space space);
+
+enum class Link {
+  own,          ///< the row itself
+  neighbours,   ///< node ← node: those it is joined to; set ← set: those that differ in one node, along an edge
+  arcs,         ///< node ← arc: those that begin at it, in the order of its neighbours
+  members,      ///< set ← node: its nodes
+  whole,        ///< graph ← any: all rows of the graph
+  diagonal,     ///< graph ← pair: the pairs (v, v)
+  rest,         ///< graph ← pair: the other pairs
+  on_diagonal,  ///< pair ← node: v for (v, v), nothing for others
+};
+
+enum class Reduce { sum, mean, max };
+
+enum class Operation {
+  input,      ///< what the graph or a draw gives
+  linear,     ///< bias + Σ over terms of weight · (what the link reads)
+  aggregate,  ///< what the link reads, reduced; see Step
+  product,    ///< two values over pairs, column by column: Σ_w a(u, w) · b(w, v)
+  concat,     ///< columns side by side
+  add,        ///< the sum of values
+  activate,   ///< an activation on every number
+  dropout,    ///< in training: a share of the numbers becomes 0, the others grow
+};
+
+/// Where an input comes from.
+enum class Source {
+  features,   ///< node: types one-hot, then attributes
+  drawn,      ///< node: marks, or the code of a colour, drawn in every pass (nn/random_inputs.hpp)
+  random,     ///< node: the paper's random features, drawn in every pass
+  edges,      ///< arc: the features of its edge
+  types,      ///< set: its isomorphism type, one-hot
+  adjacency,  ///< pair: 1 where the two are joined
+};
+
+inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+/// What a step reads.
+struct Term {
+  std::size_t value = 0;  ///< made by this step
+  Link link = Link::own;
+  Reduce reduce = Reduce::sum;  ///< of the rows that the link reads
+  std::size_t weight = kNone;   ///< linear: [columns of the step, columns of the value]
+
+  friend bool operator==(const Term&, const Term&) = default;
+};
+
+/// Makes one value. Tensors are places in Program::parameters.tensors; values are steps.
+struct Step {
+  std::string name;  ///< of the step and of its value; no two have the same
+  Operation operation = Operation::input;
+  Space space = Space::node;
+  std::size_t columns = 0;
+  std::vector<Term> terms{};  ///< aggregate, activate, dropout: one; product: two
+  Source source{};            ///< input
+  /// input of types: which isomorphism type (wl::SetType) has which column.
+  std::vector<std::uint64_t> types{};
+  Activation activation{};   ///< activate; aggregate with arcs: of every message
+  double share = 0;          ///< dropout
+  std::size_t bias = kNone;  ///< linear: [columns]
+  /// aggregate over neighbours: (1 + ε) times the row itself is added. [1]
+  std::size_t epsilon = kNone;
+  /// aggregate over neighbours: a message is activation(row of the neighbour + row of the arc).
+  std::size_t arcs = kNone;
+  /// aggregate: the sum begins with this value's row.
+  std::size_t onto = kNone;
+
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+struct Program {
+  std::vector<Step> steps;  ///< the last one gives the logits, or the real values: a row per graph
+  Layout parameters;        ///< in the order of the flat vector
+
+  /// The step of this name; throws InputError where there is none.
+  [[nodiscard]] std::size_t at(std::string_view name) const;
+};
+
+/// The network that a configuration asks for. Throws InputError on one that makes no sense.
+[[nodiscard]] Program program(const ModelConfig& config);
+
+/// Throws InputError that names the step and says what was expected: values made before they are read, links between
+/// the spaces they are for, columns and shapes that fit, every tensor used, logits in the space of graphs.
+void validate(const Program& program);
+
+[[nodiscard]] std::string_view name(Space value);
+[[nodiscard]] std::string_view name(Link value);
+[[nodiscard]] std::string_view name(Reduce value);
+[[nodiscard]] std::string_view name(Operation value);
+[[nodiscard]] std::string_view name(Source value);
+/// What a step does, for people: "aggregate, mean over neighbours".
+[[nodiscard]] std::string describe(const Step& step);
+
+/// Builds a program step by step. Calls give the step's number; names, spaces and sizes that do not fit are found by
+/// validate().
+///
+///   ProgramBuilder build;
+///   const std::size_t x = build.input(Source::features, Space::node, 2);
+///   const std::size_t h = build.activate("h", build.linear("pre", x, 64), Activation::relu);
+class ProgramBuilder {
+ public:
+  /// The tensor of this name; a new one is the next of the flat vector.
+  std::size_t tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in);
+  /// `name`.weight and `name`.bias of torch's Linear: for tensors that stand elsewhere in the flat vector than steps in
+  /// the list.
+  void declare_linear(const std::string& name, std::size_t in, std::size_t out);
+
+  std::size_t input(Source source, Space space, std::size_t columns);
+  /// torch's Linear on every row.
+  std::size_t linear(const std::string& name, std::size_t value, std::size_t columns);
+  /// Any step; its columns and space are given.
+  std::size_t step(Step step);
+  std::size_t activate(const std::string& name, std::size_t value, Activation activation);
+  std::size_t dropout(const std::string& name, std::size_t value, double share);
+  /// The value itself where there is but one.
+  std::size_t concat(const std::string& name, const std::vector<std::size_t>& values);
+  std::size_t aggregate(const std::string& name, Space space, std::size_t value, Link link, Reduce reduce);
+
+  [[nodiscard]] std::size_t columns(std::size_t value) const { return program_.steps[value].columns; }
+  [[nodiscard]] Space space(std::size_t value) const { return program_.steps[value].space; }
+  /// Validated.
+  [[nodiscard]] Program take();
+
+ private:
+  Program program_;
+};
+
+}  // namespace tyche::nn
