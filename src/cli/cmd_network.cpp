@@ -80,10 +80,10 @@ void add_network(CLI::App& root) {
   call->common.add_json(*app);
   app->get_option("--json")->excludes(toml);
   app->footer(
-      "A line per step: what it makes, how, over which rows, how many columns, parameters and\n"
+      "A line per step: what it makes, how, over which rows (docs/networks.md), how many columns, parameters and\n"
       "multiplications. Examples:\n"
       "  tyche network --model gin --layers 4\n"
-      "  tyche network --model gcn --rni 0.5 --toml");
+      "  tyche network --model sage --rni 0.5 --toml");
   app->callback([call] { network_command::run_network(*call); });
 }
 

@@ -23,12 +23,12 @@ constexpr std::string_view kNoLevels = "that is for gcn123, whose levels are nod
 constexpr std::string_view kNoMlps = "that is for ppgn, whose blocks have MLPs";
 constexpr std::string_view kNoPre = "that is for gcn, which has GraphConvs before its random features";
 constexpr std::string_view kNoNodes =
-    "random node features are for gcn, gcn123, ppgn and gin: this model's sets start from their isomorphism "
+    "random node features are for gcn, gcn123, ppgn, gin and sage: this model's sets start from their isomorphism "
     "types and "
     "have "
     "no node inputs";
 constexpr std::string_view kNoDraws =
-    "marks and colours stand behind the node features of gcn and gin; this model's random inputs are features";
+    "marks and colours stand behind the node features of gcn, gin and sage; this model's random inputs are features";
 constexpr std::string_view kNoSetEdges =
     "its messages go between sets of nodes, not along edges: gcn and gin take edge features";
 constexpr std::string_view kNoPairEdges =
@@ -64,12 +64,21 @@ constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
                              {"mlp_depth", "its MLPs have two layers, as published"},
                              {"compress", "gin has a row per node, and no classes of them"}};
 
+constexpr Unused kOfSage[] = {{"pre_hidden", kNoPre},
+                              {"node_layers", kNoLevels},
+                              {"pair_layers", kNoLevels},
+                              {"two_sets", kNoLevels},
+                              {"mlp_depth", kNoMlps},
+                              {"edge_features", "it reads its neighbours' rows alone: gcn and gin take edge features"},
+                              {"compress", "sage has a row per node, and no classes of them"}};
+
 constexpr Kind kKinds[] = {{"gcn", Body::nodes, 64, 500, 20, gcn_rate, kOfGcn, gcn_network},
                            {"gcn2", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_network},
                            {"gcn3", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_network},
                            {"gcn123", Body::sets, 64, 100, 20, sets_rate, kOfGcn123, sets_network},
                            {"ppgn", Body::pairs, 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_network},
-                           {"gin", Body::gin, 64, 500, 20, gcn_rate, kOfGin, gin_network}};
+                           {"gin", Body::gin, 64, 500, 20, gcn_rate, kOfGin, gin_network},
+                           {"sage", Body::steps, 64, 500, 20, gcn_rate, kOfSage, sage_network}};
 
 }  // namespace
 

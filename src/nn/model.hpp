@@ -41,7 +41,7 @@ enum class Body { nodes, sets, pairs, gin, steps };
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
 /// gcn123: GraphConvs on nodes, on 2-sets and on connected 3-sets, whose readouts stand side by side. ppgn: `layers`
 /// blocks of matrix products per channel. gin: a linear map of the deterministic features, `layers` of GIN, readout and
-/// MLP as gcn.
+/// MLP as gcn. sage: the same with layers of GraphSAGE.
 struct ModelConfig {
   std::string kind = "gcn";
   std::uint32_t width = 64;
@@ -53,7 +53,7 @@ struct ModelConfig {
   std::uint32_t edge_features = 0;   ///< columns of the edges' features; 0: edges have none
   Random random = Random::features;  ///< what is random about the input
   std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp
-  /// Random node features, floor(width * rni) columns: of gcn and gin a share of the width; of gcn123 and ppgn
+  /// Random node features, floor(width * rni) columns: of gcn, gin and sage a share of the width; of gcn123 and ppgn
   /// (as channels on the diagonal) behind the node features.
   double rni = 0;
   Distribution distribution = Distribution::normal;
@@ -75,11 +75,11 @@ struct ModelConfig {
 
   /// floor(width * rni)
   [[nodiscard]] std::uint32_t random_dims() const;
-  /// gcn, gin: width - random_dims(), the columns that come from the node features; 0: nothing comes from them.
+  /// gcn, gin, sage: width - random_dims(), the columns that come from the node features; 0: nothing comes from them.
   [[nodiscard]] std::uint32_t deterministic_dims() const { return width - random_dims(); }
   /// gcn123 and ppgn: what a node starts from, its features and then random_dims() random ones.
   [[nodiscard]] std::uint32_t node_inputs() const { return input_features + random_dims(); }
-  /// Whether the node features are looked at: always, but for a gcn or gin whose inputs are all random.
+  /// Whether the node features are looked at: always, but for a gcn, gin or sage whose inputs are all random.
   [[nodiscard]] bool uses_features() const {
     const Body own = body();
     return own == Body::sets || own == Body::pairs || deterministic_dims() > 0;
@@ -114,7 +114,7 @@ void validate(const ModelConfig& config);
 /// pre.{0,1}, convs.{0..}, level{1,2,3}.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight, and where
 /// edges have features lin_edge.weight; head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight,
 /// bias; of gin pre and convs.{0..}.nn.{0,2}: weight, bias, convs.{0..}.eps, and where edges have features
-/// convs.{0..}.lin: weight, bias.
+/// convs.{0..}.lin: weight, bias; of sage pre and convs.{0..}: weight, bias.
 struct Tensor {
   std::string name;
   std::vector<std::size_t> shape;

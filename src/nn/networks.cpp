@@ -74,7 +74,7 @@ void readout_and_head(ProgramBuilder& build, const ModelConfig& config, std::siz
   head(build, config, build.aggregate("readout", Space::graph, h, Link::whole, reduce_of(config.readout)));
 }
 
-// gin: a linear map of the node features, then random ones.
+// gin and sage: a linear map of the node features, then random ones.
 std::size_t mapped_inputs(ProgramBuilder& build, const ModelConfig& config) {
   std::vector<std::size_t> fixed;
   if (config.deterministic_dims() > 0) {
@@ -199,6 +199,20 @@ Program gin_network(const ModelConfig& config) {
     }
     h = build.linear(name + ".nn.0", build.step(std::move(sum)), width);
     h = build.linear(name + ".nn.2", build.activate(name + ".hidden", h, config.activation), width);
+    h = build.activate(name + ".out", h, config.activation);
+  }
+  readout_and_head(build, config, h);
+  return build.take();
+}
+
+Program sage_network(const ModelConfig& config) {
+  ProgramBuilder build;
+  std::size_t h = mapped_inputs(build, config);
+  for (std::uint32_t l = 0; l < config.layers; ++l) {
+    const std::string name = fmt::format("convs.{}", l);
+    const std::size_t mean =
+        build.aggregate(name + ".neighbours", Space::node, h, Link::neighbours, reduce_of(config.aggregation));
+    h = build.linear(name, build.concat(name + ".joined", {h, mean}), config.width);
     h = build.activate(name + ".out", h, config.activation);
   }
   readout_and_head(build, config, h);

@@ -11,5 +11,6 @@ namespace tyche::nn {
 [[nodiscard]] Program sets_network(const ModelConfig& config);
 [[nodiscard]] Program ppgn_network(const ModelConfig& config);
 [[nodiscard]] Program gin_network(const ModelConfig& config);
+[[nodiscard]] Program sage_network(const ModelConfig& config);
 
 }  // namespace tyche::nn

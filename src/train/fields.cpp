@@ -270,14 +270,15 @@ std::vector<Field> table() {
       Entry("model.input_features", model(&Model::input_features)).derived(),
       Entry("model.edge_features", model(&Model::edge_features)).since("0.2.0").derived(),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
-          .option("--random", "gcn, gin: features (the paper's), marks, colours, uniform-marks or class-marks",
+          .option("--random", "gcn, gin, sage: features (the paper's), marks, colours, uniform-marks or class-marks",
                   "features")
           .since("0.2.0")
           .leads()
           .unused(by_kind("random")),
       depth_field(),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
-          .option("--rni", "gcn, gcn123, ppgn, gin: random node features, as a share of the width from 0 to 1", "0")
+          .option("--rni", "gcn, gcn123, ppgn, gin, sage: random node features, as a share of the width from 0 to 1",
+                  "0")
           .unused(of_features("rni")),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
@@ -325,10 +326,11 @@ std::vector<Field> table() {
           .also({"batch-size"})
           .at_least(1),
       Entry("training.learning_rate", training(&Training::learning_rate))
-          .option("--lr",
-                  "Learning rate of Adam; by default for gcn and gin 1e-4 without random features, 2e-4 with some, "
-                  "5e-4 with "
-                  "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
+          .option(
+              "--lr",
+              "Learning rate of Adam; by default for gcn, gin and sage 1e-4 without random features, 2e-4 with some, "
+              "5e-4 with "
+              "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
           .also({"learning-rate", "learning-rate-init"})
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       loss_field(),

@@ -29,7 +29,7 @@ class GoldenCase {
       job_.model.rni = std::stod(meta("random_dims")) / std::stod(meta("width"));
     }
     if (file_.metadata.contains("readout")) job_.model.readout = nn::parse_readout(meta("readout"));
-    if (job_.model.kind == "gcn" || job_.model.kind == "gin") {
+    if (job_.model.kind == "gcn" || job_.model.kind == "gin" || job_.model.kind == "sage") {
       job_.model.layers = number("layers");
       job_.model.activation = nn::parse_activation(meta("activation"));
     } else if (job_.model.kind == "gcn3") {

@@ -139,6 +139,10 @@ INSTANTIATE_TEST_SUITE_P(
                                      "gcn_huber_missing", "gcn_class_weights"),
                      testing::ValuesIn(cpu_engine_names())),
     case_and_engine);
+// Networks that no other engine runs yet.
+INSTANTIATE_TEST_SUITE_P(Steps, Golden,
+                         testing::Combine(testing::Values("sage", "sage_rni50_sum"), testing::Values("reference")),
+                         case_and_engine);
 
 }  // namespace
 }  // namespace tyche::engine

@@ -6,7 +6,7 @@
 Needs PyTorch (Debian: apt-get install python3-torch libopenblas0-pthread, then /usr/bin/python3 tests/golden/make.py).
 GraphConv and the pools of gcn*, gcn3 and gcn123* are PyTorch Geometric's where that is installed (pip install
 torch_geometric), else the plain ones below; the ppgn cases never need it. The files in tests/data/golden that have no
-"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, marks, colours, edges or optimisers in their names, were
+"_mean", "_sum" or "_rni50" after gcn123 or ppgn, and no gin, sage, marks, colours, edges or optimisers in their names, were
 made with PyTorch Geometric.
 
 Each case is one safetensors file. Tensors:
@@ -325,6 +325,27 @@ class Gin(torch.nn.Module):
         return self.head(torch.zeros(size, x.shape[1]).index_add(0, g["batch"], x))
 
 
+class Sage(torch.nn.Module):
+    """GraphSAGE: a Linear of the row and the mean over its neighbours (0 where there are none), side by side."""
+    def __init__(self, width, layers, random_dims, act, readout):
+        super().__init__()
+        self.pre = torch.nn.Linear(2, width - random_dims) if width > random_dims else None
+        self.convs = torch.nn.ModuleList([torch.nn.Linear(2 * width, width) for _ in range(layers)])
+        self.head, self.act, self.readout = Head(width, width), act, readout
+
+    def forward(self, g, x_rand):
+        x = [self.pre(F.one_hot(g["node_type"], 2).float())] if self.pre else []
+        x = torch.cat(x + ([] if x_rand is None else [x_rand]), 1)
+        source, target = g["edge_index"]
+        degree = torch.zeros(len(x)).index_add(0, target, torch.ones(len(target))).clamp(min=1)
+        for c in self.convs:
+            mean = torch.zeros_like(x).index_add(0, target, x[source]) / degree[:, None]
+            x = self.act(c(torch.cat([x, mean], 1)))
+        size = len(g["y"])
+        if self.readout == "max": return self.head(global_max_pool(x, g["batch"], size))
+        return self.head(torch.zeros(size, x.shape[1]).index_add(0, g["batch"], x))
+
+
 def save(path, tensors, metadata):
     """The safetensors format: length of the header, header as JSON, values."""
     names = {torch.float32: "F32", torch.int64: "I64"}
@@ -501,6 +522,13 @@ def main(out=".", seed="7", *wanted):
     losses = [1.0, 0.9, 0.9, 0.89999, 0.95, 0.8, 0.81, 0.82, 0.83, 0.7999, 0.9, 1, 1, 1, float("nan"), 1, 0.5, 0.6, 0.6, 0.6]
     extra["in.losses"], extra["rates.plateau"] = torch.tensor(losses), plateau_rates(losses, lr, 0.5, 2)
     write("gcn_optimisers", net, g, (None,), lr, dict(model="gcn", width=8, layers=2, random_dims=0, activation="elu"), extra)
+
+    for number, (name, rand, act, readout) in enumerate([("sage", 0, "elu", "max"), ("sage_rni50_sum", 8, "tanh", "sum")], 21):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(6, 4, 10); xr = torch.randn(len(g["batch"]), rand) if rand else None
+        write(name, Sage(16, 3, rand, F.elu if act == "elu" else torch.tanh, readout), g, (xr,), 1e-3,
+              dict(model="sage", width=16, layers=3, random_dims=rand, activation=act, readout=readout),
+              {"in.random_features": xr} if rand else {})
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")

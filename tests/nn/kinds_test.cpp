@@ -25,7 +25,7 @@ std::string refusal(const ModelConfig& config) {
 }
 
 TEST(Kinds, AreNamedInOneTable) {
-  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin"}));
+  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin", "sage"}));
   EXPECT_EQ(of_kind("gcn").body(), Body::nodes);
   EXPECT_EQ(of_kind("ppgn").body(), Body::pairs);
   EXPECT_EQ(of_kind("gin").body(), Body::gin);
@@ -45,16 +45,22 @@ TEST(Kinds, RefuseWhatTheyHaveNoUseFor) {
     std::vector<std::string> users;
   };
   const Change changes[] = {
-      {"rni", [](ModelConfig& c) { c.rni = 0.5; }, {"gcn", "gcn123", "ppgn", "gin"}},
+      {"rni", [](ModelConfig& c) { c.rni = 0.5; }, {"gcn", "gcn123", "ppgn", "gin", "sage"}},
       {"distribution",
        [](ModelConfig& c) { c.distribution = Distribution::uniform; },
-       {"gcn", "gcn123", "ppgn", "gin"}},
+       {"gcn", "gcn123", "ppgn", "gin", "sage"}},
       {"pre_hidden", [](ModelConfig& c) { c.pre_hidden = 7; }, {"gcn"}},
-      {"head_hidden", [](ModelConfig& c) { c.head_hidden = 7; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin"}},
-      {"activation", [](ModelConfig& c) { c.activation = Activation::tanh; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin"}},
-      {"aggregation", [](ModelConfig& c) { c.aggregation = Aggregation::sum; }, {"gcn", "gcn2", "gcn3", "gcn123"}},
-      {"readout", [](ModelConfig& c) { c.readout = Readout::sum; }, {"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin"}},
-      {"dropout", [](ModelConfig& c) { c.dropout = 0; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin"}},
+      {"head_hidden", [](ModelConfig& c) { c.head_hidden = 7; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin", "sage"}},
+      {"activation",
+       [](ModelConfig& c) { c.activation = Activation::tanh; },
+       {"gcn", "gcn2", "gcn3", "gcn123", "gin", "sage"}},
+      {"aggregation",
+       [](ModelConfig& c) { c.aggregation = Aggregation::sum; },
+       {"gcn", "gcn2", "gcn3", "gcn123", "sage"}},
+      {"readout",
+       [](ModelConfig& c) { c.readout = Readout::sum; },
+       {"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin", "sage"}},
+      {"dropout", [](ModelConfig& c) { c.dropout = 0; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin", "sage"}},
       {"node_layers", [](ModelConfig& c) { c.node_layers = 2; }, {"gcn123"}},
       {"pair_layers", [](ModelConfig& c) { c.pair_layers = 3; }, {"gcn123"}},
       {"two_sets", [](ModelConfig& c) { c.two_sets = TwoSets::all; }, {"gcn123"}},

@@ -70,6 +70,16 @@ TEST(Program, SaysWhichSetsItIsOver) {
   EXPECT_EQ(program(all).steps[program(all).at("level2.0")].space, Space::set2);
 }
 
+TEST(Program, SageJoinsARowAndTheMeanOfItsNeighbours) {
+  const ModelConfig config = ready("sage");
+  const Program network = program(config);
+  const Step& joined = network.steps[network.at("convs.0.joined")];
+  EXPECT_EQ(joined.columns, 12u);
+  EXPECT_EQ(joined.terms[0].value, network.steps[network.at("convs.0.neighbours")].terms[0].value);
+  EXPECT_EQ(network.parameters.at("convs.0.weight").shape, (std::vector<std::size_t>{6, 12}));
+  EXPECT_EQ(describe(network.steps[network.at("convs.0.neighbours")]), "aggregate, mean over neighbours");
+}
+
 TEST(Program, WhatIsWrongIsNamed) {
   EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("convs.0.sum")].terms[0].value = 99; }),
               HasSubstr("step 2 (convs.0.sum, aggregate): reads step 99, which is not made before it"));
