@@ -187,8 +187,9 @@ TEST_F(TrainCommand, OneFoldTrainsAndTestsOnAllGraphsAndSaysSo) {
   EXPECT_EQ(again.exit_code, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("folds   one: trained and tested on the same graphs"));
   EXPECT_FALSE(nlohmann::json::parse(train(file, "ten", {"--json"}).out).contains("note"));
-  EXPECT_THAT(train(file, "aside", {"--folds", "1", "--validation", "0.2"}).err,
-              HasSubstr("--validation is 0.2, but one fold trains and tests on all graphs"));
+  EXPECT_THAT(
+      train(file, "aside", {"--folds", "1", "--validation", "0.2"}).err,
+      HasSubstr("--validation is 0.2, but one fold trains on all graphs that are not to choose the best epoch"));
   EXPECT_THAT(train(file, "none", {"--folds", "0"}).err, HasSubstr("--folds must be at least 1; came 0"));
 }
 
