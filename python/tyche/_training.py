@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import warnings
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
@@ -66,6 +67,8 @@ class Model:
         """As ``tyche predict``: the mean over ``draws`` of the random inputs."""
         how = _library.options(draws=draws, seed=seed, device=device, threads=threads)
         answer = _library.handle("tyche_predict", self._handle, as_set(graphs)._handle, how, stoppable=True)
+        for line in answer.info().get("warnings", []):
+            warnings.warn(line, stacklevel=2)
         if not self.labels:
             return Predictions(values=answer.array("values"), deviations=answer.array("deviations"),
                                parts=answer.info()["parts"])
@@ -122,6 +125,7 @@ class TrainResult:
         self.config: Dict[str, Any] = said["config"]
         self.description: str = said["description"]
         self.engine: str = said["engine"]
+        self.chosen: str = said["chosen"]  #: what the recipe chose by what the data is, and why
         self.warnings: List[str] = said["warnings"] + said["notes"]
         self.folds: List[Dict[str, Any]] = said["folds"]
         self.stopped: bool = said["stopped"]

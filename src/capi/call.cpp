@@ -36,6 +36,8 @@ const char* words(Remedy remedy) {
       return "; the device cpu works everywhere";
     case Remedy::ignore_edges:
       return "; the option no_edge_features leaves them out";
+    case Remedy::stratify:
+      return "; the option fold_scheme=stratified spreads labels evenly";
     case Remedy::smaller_model:
       return "; reduce width or layers";
     case Remedy::smaller_job:

@@ -30,6 +30,7 @@ using Json = nlohmann::ordered_json;
 
 bool of_distinguish(const train::Field& field) {
   if (field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) return false;
+  if (field.key == "recipe" || field.key == "data.standardise") return false;
   // Epochs are of another meaning there.
   return field.key != "training.epochs" && field.key != "data.format" && field.key != "data.clean";
 }

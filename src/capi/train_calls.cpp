@@ -129,7 +129,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   std::optional<TemporaryFolder> temporary;
   if (folder == nullptr) temporary.emplace();
   const std::string split = split_of(options, set.set().graphs.size(), temporary);
-  train::RunConfig config = train::default_config(model_of(options), random_of(options));
+  train::RunConfig config = train::call_config(model_of(options), random_of(options));
   apply_fields(options, of_training, config);
   config.engine.name = engine_name(options, config.engine.name);
   const auto engine = engine::make_engine(config.engine.name, options.threads());
@@ -170,6 +170,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   }
   Json answer = {{"summary", train::to_json(summary, config)},
                  {"config", train::to_json(config)},
+                 {"chosen", config.chosen},
                  {"description", train::describe(data, config)},
                  {"engine", engine->description(data.job(config))},
                  {"warnings", train::fold_warnings(data, config)},
@@ -189,21 +190,21 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   return std::make_shared<TrainedObject>(answer, std::move(models));
 }
 
-/// Labels that the model cannot give are of another question: the graphs are asked about without them.
-bool all_known(const std::vector<int>& labels, const std::vector<int>& known) {
-  return std::all_of(labels.begin(), labels.end(),
+/// Labels none of which the model can give are of another question: the graphs are asked about without them.
+bool some_known(const std::vector<int>& labels, const std::vector<int>& known) {
+  return std::any_of(labels.begin(), labels.end(),
                      [&](int label) { return std::find(known.begin(), known.end(), label) != known.end(); });
 }
 
 /// Of a model of real targets.
 std::shared_ptr<Object> numbers_of(const std::vector<train::Answered>& answered, std::size_t columns,
-                                   const Json& scores) {
+                                   const Json& scores, const std::vector<std::string>& warnings) {
   std::vector<double> values, deviations;
   for (const train::Answered& own : answered) {
     values.insert(values.end(), own.said.values.begin(), own.said.values.end());
     deviations.insert(deviations.end(), own.said.spreads.begin(), own.said.spreads.end());
   }
-  Json json = {{"graphs", answered.size()}, {"targets", columns}};
+  Json json = {{"graphs", answered.size()}, {"targets", columns}, {"warnings", warnings}};
   json.update(scores);
   const auto out = std::make_shared<Answer>(json);
   out->add("values", {std::move(values), columns});
@@ -223,7 +224,7 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   std::optional<GraphSet> copy;
   const train::RunConfig& config = model.checkpoint().config;
   const bool numbers = train::learns_numbers(config);
-  if (!numbers && !all_known(set.set().labels, config.data.labels)) {
+  if (!numbers && !some_known(set.set().labels, config.data.labels)) {
     copy = set.set();
     copy->labels.clear();
   } else if (numbers && set.set().target_dim != 0 && set.set().target_dim != config.model.classes) {
@@ -240,7 +241,9 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   }
   const Json scores = train::to_json(train::part_scores(answered, known));
   const std::size_t classes = model.checkpoint().config.model.classes;
-  if (numbers) return numbers_of(answered, classes, scores);
+  // Not of labels: whoever asks for answers need not have labels of this question.
+  const std::vector<std::string> warnings = train::unseen(known, config.data.features, {});
+  if (numbers) return numbers_of(answered, classes, scores, warnings);
   std::vector<std::int32_t> labels;
   std::vector<double> probabilities, deviations;
   std::vector<float> logits;
@@ -251,7 +254,7 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
     deviations.insert(deviations.end(), p.deviations.begin(), p.deviations.end());
     logits.insert(logits.end(), p.logits.begin(), p.logits.end());
   }
-  Json answer = {{"graphs", answered.size()}, {"classes", model.checkpoint().config.data.labels}};
+  Json answer = {{"graphs", answered.size()}, {"classes", config.data.labels}, {"warnings", warnings}};
   answer.update(scores);
   const auto out = std::make_shared<Answer>(answer);
   out->add("labels", {std::move(labels)});
@@ -298,7 +301,7 @@ tyche_status tyche_model_write_with(tyche_handle model, const char* path, const 
       if (!texts) throw InputError("memo: expected a JSON object of texts");
       beside = given.get<std::map<std::string, std::string>>();
     }
-    train::CheckpointWriter(own.config, own.fold, own.standard, beside).write(text(path, "path"), own.state);
+    train::CheckpointWriter(own.config, own.fold, own.standard, own.scale, beside).write(text(path, "path"), own.state);
   });
 }
 

@@ -163,7 +163,7 @@ void run(const DistinguishCall& call) {
 }
 
 bool wanted(const train::Field& field) {
-  if (field.key.starts_with("folds.")) return false;
+  if (field.key.starts_with("folds.") || field.key == "recipe" || field.key == "data.standardise") return false;
   // Epochs are of another meaning here, and steps are Adam's alone.
   return !field.key.starts_with("training.") || field.key == "training.batch" || field.key == "training.learning_rate";
 }

@@ -185,6 +185,9 @@ Predictions ask(const PredictCall& call) {
   out.dataset = read_data(call.data.empty() ? first.config.data.path : call.data,
                           own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean);
   const GraphSet& set = out.dataset.set;
+  for (const std::string& line : train::unseen(set, first.config.data.features, first.config.data.labels)) {
+    fmt::print(stderr, "tyche: warning: {}\n", line);
+  }
   const bool here =
       call.data.empty() || std::filesystem::weakly_canonical(call.data).string() == first.config.data.path;
   const std::optional<train::OwnGraphs> own = own_graphs_of(first.config, out.dataset, here);

@@ -1,7 +1,6 @@
 // tyche train: cross-validation of one model on one data set, in a run folder.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,8 +65,7 @@ void run_train(const TrainCall& call) {
   train::Notes notes;
   if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
   for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
-  RunConfig config =
-      resumes ? stored : train::default_config(call.fields.text("model.kind", "gcn"), call.fields.random());
+  RunConfig config = resumes ? stored : train::call_config(call.fields.text("model.kind", "gcn"), call.fields.random());
   call.fields.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
@@ -95,6 +93,7 @@ void run_train(const TrainCall& call) {
   train::Run run = resumes ? train::Run::resume(call.out, config, data) : train::Run::begin(call.out, config, data);
 
   say(call, fmt::format("data    {}", train::describe(data, config)));
+  if (!config.chosen.empty()) say(call, fmt::format("chosen  {}; --recipe paper gives the paper's", config.chosen));
   const std::uint32_t random = config.model.random_dims();
   std::string inputs;
   if (nn::why_unused(config.model, "random").empty()) {
@@ -126,11 +125,6 @@ void run_train(const TrainCall& call) {
     throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how));
   }
   for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
-  for (const train::FoldSummary& fold : summary.folds) {
-    if (fold.last && !std::isfinite(fold.last->train_loss)) {
-      fmt::print(stderr, "tyche: warning: fold {} diverged (its loss is not finite); try a lower --lr\n", fold.fold);
-    }
-  }
   report(call, summary, config);
   if (!summary.complete) {
     throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
@@ -157,7 +151,9 @@ void add_train(CLI::App& root) {
   call->common.add_json(*command);
   call->common.add_quiet(*command);
   command->footer(
-      "Defaults are the paper's. Example:\n"
+      "Defaults are the paper's for sets that 'tyche generate' made, and by what the data is for others (--recipe). "
+      "Examples:\n"
+      "  tyche train --data graphs.jsonl --out runs/first\n"
       "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
       "  tyche train --resume --epochs 500 --out runs/rni50\n"
       "  tyche train --data exp --model gcn3 --fold 0 --epochs 10 --out runs/gcn3\n"

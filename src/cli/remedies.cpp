@@ -24,6 +24,8 @@ const char* words(Remedy remedy) {
       return "; --device cpu works everywhere";
     case Remedy::ignore_edges:
       return "; --no-edge-features leaves them out";
+    case Remedy::stratify:
+      return "; --fold-scheme stratified spreads labels evenly";
     case Remedy::smaller_model:
       return "; reduce --width or --layers";
     case Remedy::smaller_job:

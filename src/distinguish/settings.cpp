@@ -52,6 +52,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
                                  settings.seeds, settings.draws, settings.per_epoch.value_or(1)));
   }
   train::RunConfig& config = settings.config;
+  config.data.standardise = false;
   config.version = kVersion;
   config.data.path = std::filesystem::weakly_canonical(path).string();
   config.data.hash = fmt::format("{:016x}", pairs.hash);
@@ -101,7 +102,9 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
 nlohmann::json identity(const Settings& settings) {
   nlohmann::json json;
   for (const train::Field& field : train::fields()) {
-    if (field.decides) json["config"][field.key] = field.value(settings.config);
+    // What 0.2.0 could not express stands there where it is not at its default, so that its runs go on.
+    if (!field.decides || (field.since >= "0.3.0" && train::at_default(field, settings.config))) continue;
+    json["config"][field.key] = field.value(settings.config);
   }
   json["scoring"] = name(settings.scoring);
   json["seeds"] = settings.seeds;

@@ -20,6 +20,7 @@ constexpr const char* kLog = "log.jsonl";
 Settings settings_from(const nlohmann::json& asked, const std::string& place) {
   try {
     Settings settings;
+    settings.config.data.standardise = false;
     const nlohmann::json& config = asked.at("config");
     for (const train::Field& field : train::fields()) {
       if (config.contains(field.key)) field.assign(settings.config, config[field.key], place);

@@ -46,8 +46,10 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
 std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& config) {
   const auto& f = config.folds;
   const bool shuffled = f.scheme != datasets::FoldScheme::contiguous;
-  std::string scheme = fmt::format("{} {} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
-                                   shuffled ? config.seed : 0, f.split_hash);
+  const auto& data_part = config.data;
+  std::string scheme = fmt::format("{} {} {} {} {} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme),
+                                   f.validation, shuffled ? config.seed : 0, f.split_hash, data_part.features.edges,
+                                   data_part.features.other, data_part.standardise);
   // Models on sets prepare tables of their own, which live beside the features.
   if (config.model.on_sets()) {
     for (const train::Field& field : train::fields()) {

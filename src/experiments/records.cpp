@@ -60,10 +60,12 @@ void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t expe
     const bool same = std::all_of(winners.begin(), winners.end(),
                                   [&](const Winner& winner) { return winner.row == winners.front().row; });
     for (std::size_t fold = 0; fold < (same ? 1 : winners.size()); ++fold) {
-      train::RunConfig config = plan.trials[final.trials[fold * e.repeats]].config;
+      const PlannedTrial& trial = plan.trials[final.trials[fold * e.repeats]];
+      train::RunConfig config = trial.config;
       config.data.path = path;
       if (same && winners.size() == config.folds.count) config.folds.only.reset();
-      json["commands"].push_back(train_command(config));
+      const bool generated = !plan.data[plan.folds[trial.folds].data].dataset.subset.empty();
+      json["commands"].push_back(train_command(config, generated));
       if (fold == 0) json["config"] = train::to_json(config);
     }
   }
@@ -71,14 +73,17 @@ void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t expe
 
 }  // namespace
 
-std::string train_command(const train::RunConfig& config) {
+std::string train_command(const train::RunConfig& config, bool generated) {
   std::string command = fmt::format("tyche train --data {}", shell_word(config.data.path));
+  if (config.recipe == "paper" && !generated) command += " --recipe paper";
   if (config.model.kind != "gcn") command += fmt::format(" --model {}", config.model.kind);
   for (const train::Field& field : train::fields()) {
     if (field.option.empty() || train::at_default(field, config)) continue;
-    command += fmt::format(" {}", field.option);
-    if (field.form == train::Field::Form::flag) continue;
     const nlohmann::json value = field.value(config);
+    const bool flag = field.form == train::Field::Form::flag;
+    if (flag && value == field.value(train::RunConfig{})) continue;
+    command += fmt::format(" {}", field.option);
+    if (flag) continue;
     command += fmt::format(" {}", shell_word(value.is_string() ? value.get<std::string>() : value.dump()));
   }
   return command;
@@ -113,7 +118,7 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
     if (e.nested) {
       put_finals(entry, plan, experiment, row.model, config.data.path);
     } else {
-      entry["command"] = train_command(config) + (row.folds_run == 1 ? " --fold 0" : "");
+      entry["command"] = train_command(config, !data.dataset.subset.empty()) + (row.folds_run == 1 ? " --fold 0" : "");
       for (const std::size_t trial : planned.trials) entry["trials"].push_back(plan.trials[trial].key);
     }
     add_paper(entry, e, row, paper);

@@ -19,8 +19,8 @@ namespace tyche::experiments {
 void write_records(const Plan& plan, const std::string& profile, const Paper& paper);
 
 /// The call that trains a row on its own: "tyche train --data … --rni 0.5 …", options that differ from the defaults
-/// alone.
-[[nodiscard]] std::string train_command(const train::RunConfig& config);
+/// alone. `generated`: whether the data is a set that tyche generated, for which the recipe paper goes without saying.
+[[nodiscard]] std::string train_command(const train::RunConfig& config, bool generated = true);
 
 /// Adds a line to OUT/log.jsonl.
 void write_log(const std::filesystem::path& out, const nlohmann::ordered_json& entry);

@@ -156,7 +156,10 @@ TrainingResults load_training(const std::filesystem::path& folder) {
   TrainingResults results;
   results.folder = folder;
   results.config = train::read_config(folder / "config.toml", &results.notes);
-  results.command = experiments::train_command(results.config);
+  std::error_code unknown;
+  const bool generated =
+      std::filesystem::exists(std::filesystem::path(results.config.data.path) / "manifest.json", unknown);
+  results.command = experiments::train_command(results.config, generated);
   results.folds_asked = results.config.folds.only ? 1 : results.config.folds.count;
   results.parameters = nn::layout(results.config.model).size;
   results.of_epoch = of_epoch(results.config);

@@ -17,6 +17,7 @@ enum class Remedy {
   name_fold,      ///< of a run that has several
   use_cpu,        ///< there is no GPU
   ignore_edges,   ///< edges have labels or attributes, and the model has no use for them
+  stratify,       ///< contiguous folds part the classes
   smaller_model,  ///< memory is short
   smaller_job,    ///< memory of the GPU is short
 };

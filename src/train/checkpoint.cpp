@@ -15,7 +15,7 @@ namespace tyche::train {
 
 namespace {
 
-constexpr const char *kMean = "tyche.target_mean", *kDeviation = "tyche.target_deviation";
+constexpr const char *kTargets = "tyche.target", *kNodes = "tyche.node", *kEdges = "tyche.edge";
 constexpr std::string_view kMemo = "tyche.memo.";
 constexpr const char* kMoments[] = {"", "adam.m.", "adam.v."};
 
@@ -37,17 +37,27 @@ std::uint64_t number_at(const TensorFile& file, const std::string& key, const st
   return value;
 }
 
-/// One number per output of the model.
-std::vector<double> numbers_at(const TensorFile& file, const char* key, const nn::ModelConfig& model,
+std::vector<double> numbers_at(const TensorFile& file, const std::string& key, std::size_t count,
                                const std::string& path) {
   const std::string& text = metadata_at(file, key, path);
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   const auto number = [](const nlohmann::json& item) { return item.is_number(); };
-  if (!json.is_array() || json.size() != model.classes || !std::all_of(json.begin(), json.end(), number)) {
+  if (!json.is_array() || json.size() != count || !std::all_of(json.begin(), json.end(), number)) {
     throw InputError::at(path, "metadata",
-                         fmt::format("{}: expected a list of {} numbers, found '{}'", key, model.classes, text));
+                         fmt::format("{}: expected a list of {} numbers, found '{}'", key, count, text));
   }
   return json.get<std::vector<double>>();
+}
+
+engine::Standard standard_at(const TensorFile& file, const std::string& what, std::size_t count,
+                             const std::string& path) {
+  engine::Standard standard{numbers_at(file, what + "_mean", count, path),
+                            numbers_at(file, what + "_deviation", count, path)};
+  const auto good = [](double deviation) { return deviation > 0; };
+  if (!std::all_of(standard.deviation.begin(), standard.deviation.end(), good)) {
+    throw InputError::at(path, "metadata", fmt::format("{}_deviation: expected numbers above 0", what));
+  }
+  return standard;
 }
 
 /// "RATE BEST BAD", as the writer has it; a checkpoint without one has seen no loss yet, or has no plateau.
@@ -76,7 +86,7 @@ engine::Plateau plateau_at(const TensorFile& file, const std::string& path) {
 }  // namespace
 
 CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard,
-                                   const std::map<std::string, std::string>& memo)
+                                   const InputScale& scale, const std::map<std::string, std::string>& memo)
     : layout_(nn::layout(config.model)) {
   for (const auto& [name, text] : memo) metadata_[std::string(kMemo) + name] = text;
   metadata_["format"] = "pt";
@@ -85,9 +95,14 @@ CheckpointWriter::CheckpointWriter(const RunConfig& config, std::uint32_t fold, 
   metadata_["tyche.seed"] = std::to_string(config.seed);
   metadata_["tyche.fold"] = std::to_string(fold);
   metadata_["tyche.data_hash"] = config.data.hash;
-  if (standard.mean.empty()) return;
-  metadata_[kMean] = nlohmann::json(standard.mean).dump();
-  metadata_[kDeviation] = nlohmann::json(standard.deviation).dump();
+  const auto put = [&](const std::string& what, const engine::Standard& own) {
+    if (own.mean.empty()) return;
+    metadata_[what + "_mean"] = nlohmann::json(own.mean).dump();
+    metadata_[what + "_deviation"] = nlohmann::json(own.deviation).dump();
+  };
+  put(kTargets, standard);
+  put(kNodes, scale.nodes);
+  put(kEdges, scale.edges);
 }
 
 void CheckpointWriter::write(const std::filesystem::path& path, const engine::State& state,
@@ -120,8 +135,14 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   checkpoint.state.epoch = static_cast<std::uint32_t>(number_at(file, "tyche.epoch", name));
   checkpoint.state.step = number_at(file, "tyche.step", name);
   if (learns_numbers(checkpoint.config)) {
-    checkpoint.standard = {numbers_at(file, kMean, checkpoint.config.model, name),
-                           numbers_at(file, kDeviation, checkpoint.config.model, name)};
+    checkpoint.standard = standard_at(file, kTargets, checkpoint.config.model.classes, name);
+  }
+  if (const auto& data = checkpoint.config.data; data.standardise) {
+    if (data.features.attributes > 0)
+      checkpoint.scale.nodes = standard_at(file, kNodes, data.features.attributes, name);
+    if (data.features.edge_attributes > 0) {
+      checkpoint.scale.edges = standard_at(file, kEdges, data.features.edge_attributes, name);
+    }
   }
   checkpoint.state.plateau = plateau_at(file, name);
   for (const auto& [key, text] : file.metadata) {

@@ -3,7 +3,8 @@
 /// `safetensors.torch.load_file` gives what a PyTorch module of the same shape can load; Adam's moments stand beside
 /// them as adam.m.NAME and adam.v.NAME. The metadata (all text): format "pt", tyche.version, tyche.config (JSON of the
 /// RunConfig), tyche.seed, tyche.fold, tyche.data_hash, tyche.epoch, tyche.step; of real targets tyche.target_mean and
-/// tyche.target_deviation (JSON lists), with which outputs become targets: output · deviation + mean; where the rate
+/// tyche.target_deviation (JSON lists), with which outputs become targets: output · deviation + mean; where attributes
+/// are standardised, tyche.node_mean, tyche.node_deviation, tyche.edge_mean and tyche.edge_deviation; where the rate
 /// follows a plateau, tyche.plateau ("RATE BEST BAD").
 ///
 ///   const CheckpointWriter writer(config, fold);
@@ -25,6 +26,7 @@ struct Checkpoint {
   std::uint32_t fold = 0;
   engine::State state;
   engine::Standard standard;                  ///< of real targets, in the fold's training graphs
+  InputScale scale;                           ///< of attributes, likewise
   Notes notes;                                ///< on a configuration of an earlier version, see read_config
   std::map<std::string, std::string> memo{};  ///< what whoever saved it wrote beside it, by name: no part of the model
 };
@@ -32,7 +34,7 @@ struct Checkpoint {
 class CheckpointWriter {
  public:
   CheckpointWriter(const RunConfig& config, std::uint32_t fold, const engine::Standard& standard = {},
-                   const std::map<std::string, std::string>& memo = {});
+                   const InputScale& scale = {}, const std::map<std::string, std::string>& memo = {});
   /// Throws IoError where the disk says no; what stood under the name stays then.
   void write(const std::filesystem::path& path, const engine::State& state,
              Durability durability = Durability::disk) const;

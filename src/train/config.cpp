@@ -103,6 +103,13 @@ RunConfig default_config(const std::string& kind, nn::Random random) {
   config.model.width = defaults.width;
   config.training.epochs = defaults.epochs;
   config.training.batch = defaults.batch;
+  config.data.standardise = false;
+  return config;
+}
+
+RunConfig call_config(const std::string& kind, nn::Random random) {
+  RunConfig config = default_config(kind, random);
+  config.recipe = "auto";
   return config;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 /// Everything that decides a run, in one struct: with the same program and data, the same RunConfig gives the same
-/// bits. Defaults are the paper's. Saved beside the results as config.toml, and as JSON inside each checkpoint. All
-/// that is known of a field beside its type stands in train/fields.cpp.
+/// bits. Defaults are the paper's; a run of a user's own data has others (train/recipe.hpp). Saved beside the results
+/// as config.toml, and as JSON inside each checkpoint. All that is known of a field beside its type stands in
+/// train/fields.cpp.
 ///
 ///   RunConfig config;
 ///   config.model.rni = 0.5;
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,8 @@ enum class TargetKind { labels, attributes };
 struct RunConfig {
   std::string version;  ///< of the program that began the run
   std::uint64_t seed = 1;
+  /// Where fields that nobody gave come from: "paper", "own", or (until resolved) "auto": see train/recipe.hpp.
+  std::string recipe = "paper";
 
   struct DataPart {
     std::string path;    ///< absolute
@@ -37,6 +41,7 @@ struct RunConfig {
     std::string hash;    ///< of the content, 16 hexadecimal digits
     std::uint64_t graphs = 0;
     FeatureSpec features;
+    bool standardise = true;           ///< attributes, by the figures of a fold's training part; false: as they are
     std::vector<int> labels;           ///< class i is the i-th label; none where real targets are learned
     std::optional<TargetKind> target;  ///< nothing (until resolved): labels where there are any
   } data;
@@ -82,6 +87,11 @@ struct RunConfig {
     std::string description;    ///< as the engine called itself when the run began, see without_threads
   } engine;
 
+  /// How this came about, in no file: the keys that were given (by call, experiment or file) rather than left to a
+  /// default, and what the recipe chose for the others, in a sentence for people.
+  std::set<std::string, std::less<>> given;
+  std::string chosen;
+
   /// What initial parameters, order of batches, random inputs and dropout are drawn under; folds are by `seed` alone.
   [[nodiscard]] std::uint64_t training_seed() const { return seed + training.repeat * 0x9e3779b97f4a7c15ull; }
 };
@@ -89,6 +99,9 @@ struct RunConfig {
 /// What a run of a kind of model starts from: the paper's sizes, epochs and batches. With marks or colours 4 layers: on
 /// EXP 8 take half as many epochs again (docs/models.md). Throws InputError on another kind.
 [[nodiscard]] RunConfig default_config(const std::string& kind, nn::Random random = nn::Random::features);
+
+/// What a call that trains starts from: the same, with the recipe left to the data.
+[[nodiscard]] RunConfig call_config(const std::string& kind, nn::Random random);
 
 /// The paper's learning rate on EXP: for gcn by its share of random features, none 1e-4, some 2e-4, all 5e-4; for
 /// models on sets 5e-4; for ppgn, of which the paper says nothing, 1e-4. With marks or colours 5e-4 (measured).

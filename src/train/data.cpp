@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include "datasets/split.hpp"
 #include "nn/kinds.hpp"
@@ -14,6 +16,7 @@
 #include "support/remedy.hpp"
 #include "support/version.hpp"
 #include "train/objective.hpp"
+#include "train/recipe.hpp"
 
 namespace tyche::train {
 
@@ -57,7 +60,8 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
       for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
     }
     const auto missing = std::find(present.begin(), present.end(), false);
-    if (missing == present.end()) continue;
+    const std::string& by = config.selection.by;
+    if (missing == present.end() || by == "loss" || by == "accuracy") continue;
     throw InputError(fmt::format("{}: the validation part has no graph with label {}, so it cannot choose{}", where,
                                  config.data.labels[static_cast<std::size_t>(missing - present.begin())],
                                  split ? "" : "; the stratified scheme spreads labels evenly"));
@@ -86,6 +90,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.data.graphs = set.graphs.size();
   config.data.features = feature_spec(set, config.data.features.edges);
   choose_target(config, set);
+  resolve_split(config);
+  apply_recipe(config, dataset);
   config.data.labels = learns_numbers(config) ? std::vector<int>{} : label_values(set);
   config.model.classes =
       static_cast<std::uint32_t>(learns_numbers(config) ? set.target_dim : config.data.labels.size());
@@ -105,7 +111,6 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   if (config.training.learning_rate == 0) {
     config.training.learning_rate = default_learning_rate(config.model);
   }
-  resolve_split(config);
   if (config.selection.early_stopping && !config.selection.on()) config.selection.by = "loss";
   // One fold sets graphs aside only to choose, and a split says which validate: the default share of them is none.
   if (((config.folds.count == 1 && !config.selection.on()) || !config.folds.split.empty()) &&
@@ -115,18 +120,35 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   validate(config);
 }
 
-engine::Data TrainingData::view() const {
-  const GraphSet& set = dataset->set;
-  const std::vector<Graph>& graphs = unlabelled.empty() ? set.graphs : unlabelled;
-  if (classes.empty()) {
-    return {graphs, engine::Targets::real(set.targets, set.target_dim), features, edge_features};
+std::vector<bool> used_columns(const std::vector<std::vector<float>>& blocks, std::span<const std::uint32_t> graphs,
+                               std::size_t columns, std::size_t count) {
+  std::vector<bool> used(count, false);
+  for (const std::uint32_t g : graphs) {
+    for (std::size_t at = 0; count > 0 && at < blocks[g].size(); at += columns) {
+      for (std::size_t c = 0; c < count; ++c) used[c] = used[c] || blocks[g][at + c] != 0;
+    }
   }
-  return {graphs, classes, features, edge_features};
+  return used;
 }
 
-engine::Job TrainingData::job(const RunConfig& config) const {
+TrainingData::Inputs TrainingData::inputs_of(const RunConfig& config, std::uint32_t fold) const {
+  if (!scaled()) return {};
+  return {make_features(dataset->set, config.data.features, scales[fold]),
+          make_edge_features(dataset->set, config.data.features, scales[fold])};
+}
+
+engine::Data TrainingData::view(const Inputs& own) const {
+  const GraphSet& set = dataset->set;
+  const std::vector<Graph>& graphs = unlabelled.empty() ? set.graphs : unlabelled;
+  const auto& nodes = own.nodes.empty() ? features : own.nodes;
+  const auto& edges = own.edges.empty() ? edge_features : own.edges;
+  if (classes.empty()) return {graphs, engine::Targets::real(set.targets, set.target_dim), nodes, edges};
+  return {graphs, classes, nodes, edges};
+}
+
+engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const {
   engine::Job job;
-  job.data = view();
+  job.data = view(own);
   job.model = config.model;
   job.loss = loss_of(config);
   job.epochs = config.training.epochs;
@@ -159,6 +181,47 @@ std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const Run
   return folds;
 }
 
+namespace {
+
+/// Contiguous folds of data that is sorted by label would measure nothing.
+void check_sorted(const TrainingData& data, const RunConfig& config) {
+  const bool older = config.version == "0.1.0" || config.version == "0.2.0";  // such runs go on as they were
+  if (learns_numbers(config) || older || config.folds.all_graphs() || !config.folds.split.empty() ||
+      config.folds.scheme != datasets::FoldScheme::contiguous || !data.dataset->pair.empty()) {
+    return;
+  }
+  const std::size_t classes = config.data.labels.size();
+  const auto sizes = [&](const std::vector<std::uint32_t>& graphs) {
+    std::vector<std::size_t> out(classes, 0);
+    for (const std::uint32_t g : graphs) ++out[data.classes[g]];
+    return out;
+  };
+  std::vector<std::uint32_t> all(data.classes.size());
+  std::iota(all.begin(), all.end(), 0u);
+  const std::vector<std::size_t> whole = sizes(all);
+  for (std::size_t f = 0; f < data.folds.size(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const auto train = sizes(data.folds[f].train), test = sizes(data.folds[f].test);
+    const auto fail = [&](const std::string& what) {
+      throw Remedied(InputError(fmt::format("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
+                                            data.dataset->name, f, what)),
+                     Remedy::stratify);
+    };
+    for (std::size_t c = 0; c < classes; ++c) {
+      // A class of one graph is missing from some training part whatever the scheme.
+      if (train[c] == 0 && whole[c] > 1) {
+        fail(fmt::format("would train on none of the {} graphs with label {}", whole[c], config.data.labels[c]));
+      }
+      // Of few graphs, chance alone may leave one class.
+      if (test[c] == data.folds[f].test.size() && test[c] >= 2 * classes) {
+        fail(fmt::format("would test on graphs with label {} alone", config.data.labels[c]));
+      }
+    }
+  }
+}
+
+}  // namespace
+
 TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) {
   TrainingData data;
   data.dataset = &dataset;
@@ -169,6 +232,9 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   if (!numbers) data.classes = classes_of(dataset.set, config.data.labels);
   data.folds = folds_of(dataset, config);
   for (const datasets::Fold& fold : data.folds) {
+    const bool scale =
+        config.data.standardise && config.data.features.attributes + config.data.features.edge_attributes > 0;
+    data.scales.push_back(scale ? input_scale(dataset.set, config.data.features, fold.train) : InputScale{});
     data.standards.push_back(numbers ? standard_of(dataset.set, fold.train) : engine::Standard{});
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
@@ -176,15 +242,15 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
   }
   data.subsets =
       std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
+  check_sorted(data, config);
   if (config.selection.on()) check_validation(data, config);
   return data;
 }
 
 namespace {
 
-std::vector<std::string> target_warnings(const TrainingData& data, const RunConfig& config) {
+void target_warnings(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
   const GraphSet& set = data.dataset->set;
-  std::vector<std::string> warnings;
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
     const std::vector<std::uint32_t>& train = data.folds[f].train;
@@ -198,13 +264,74 @@ std::vector<std::string> target_warnings(const TrainingData& data, const RunConf
                                 c, data.standards[f].mean[c]));
     }
   }
-  return warnings;
+}
+
+}  // namespace
+
+namespace {
+
+/// Graphs that are tested with types or labels that their fold was not trained on.
+void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
+  const FeatureSpec& spec = config.data.features;
+  std::set<NodeType> types;
+  std::set<EdgeLabel> labels;
+  std::size_t graphs = 0;
+  const auto look = [](const std::vector<std::vector<float>>& blocks, std::uint32_t g, std::size_t columns,
+                       const auto& values, const std::vector<bool>& used, auto& strange) {
+    bool any = false;
+    for (std::size_t at = 0; !used.empty() && at < blocks[g].size(); at += columns) {
+      for (std::size_t c = 0; c < values.size(); ++c) {
+        if (blocks[g][at + c] == 0 || used[c]) continue;
+        strange.insert(values[c]);
+        any = true;
+      }
+    }
+    return any;
+  };
+  for (std::size_t f = 0; f < data.folds.size() && !config.folds.all_graphs(); ++f) {
+    if (config.folds.only && *config.folds.only != f) continue;
+    const std::vector<std::uint32_t>& train = data.folds[f].train;
+    const auto nodes = used_columns(data.features, train, spec.columns(), spec.types.size());
+    const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), spec.edge_labels.size());
+    for (const std::uint32_t g : data.folds[f].test) {
+      const bool node = look(data.features, g, spec.columns(), spec.types, nodes, types);
+      const bool edge = look(data.edge_features, g, spec.edge_columns(), spec.edge_labels, edges, labels);
+      graphs += node || edge ? 1 : 0;
+    }
+  }
+  if (graphs == 0) return;
+  std::vector<std::string> what;
+  if (!types.empty())
+    what.push_back(fmt::format("node type{} {}", types.size() == 1 ? "" : "s", fmt::join(types, ", ")));
+  if (!labels.empty()) {
+    what.push_back(fmt::format("edge label{} {}", labels.size() == 1 ? "" : "s", fmt::join(labels, ", ")));
+  }
+  warnings.push_back(fmt::format("{} graph{} tested with what {} fold's training part did not see: {}", graphs,
+                                 graphs == 1 ? " is" : "s are", graphs == 1 ? "its" : "their", fmt::join(what, "; ")));
+}
+
+/// Whether every node of every graph (with neighbours) is the same to the network, so that graphs are too.
+bool sees_nothing(const RunConfig& config) {
+  const nn::ModelConfig& model = config.model;
+  return config.data.features.type_columns() + config.data.features.attributes == 0 && model.edge_features == 0 &&
+         model.body() == nn::Body::nodes && model.aggregation == nn::Aggregation::mean &&
+         model.readout != nn::Readout::sum && model.random_dims() + model.drawn_columns() == 0;
 }
 
 }  // namespace
 
 std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config) {
-  if (learns_numbers(config)) return target_warnings(data, config);
+  std::vector<std::string> warnings;
+  if (sees_nothing(config)) {
+    warnings.emplace_back(
+        "this network cannot tell graphs apart: nodes have no features, and a mean over equal neighbours is equal "
+        "everywhere; model gin, aggregation sum or random inputs (--model, --aggregation, --random) help");
+  }
+  warn_of_unseen(data, config, warnings);
+  if (learns_numbers(config)) {
+    target_warnings(data, config, warnings);
+    return warnings;
+  }
   const auto missing = [&](const std::vector<std::uint32_t>& graphs) {
     std::vector<bool> present(config.data.labels.size(), false);
     for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
@@ -214,7 +341,6 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
     }
     return labels;
   };
-  std::vector<std::string> warnings;
   std::vector<std::size_t> test_lacks;
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,9 @@
 namespace tyche::train {
 
 /// Fills in what follows from the data (its hash, features, labels or real targets; the model's classes, input
-/// features, types of sets and Xavier fan) and from other fields (the learning rate where it is 0; with one fold, no
-/// graphs set aside), and validates. The fan is taken over all graphs of the data set, not one fold's: the folds of a
-/// run share one model. Throws InputError where the data cannot be learned from.
+/// features, types of sets and Xavier fan), from the recipe (train/recipe.hpp) and from other fields (the learning rate
+/// where it is 0; with one fold, no graphs set aside), and validates. The fan is taken over all graphs of the data set,
+/// not one fold's: the folds of a run share one model. Throws InputError where the data cannot be learned from.
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path);
 
 /// The hash by which a run of this configuration knows its data again: RunConfig::data.hash.
@@ -35,28 +36,44 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
 struct TrainingData {
   const datasets::Dataset* dataset = nullptr;
   std::vector<Graph> unlabelled;  ///< the graphs without their edge labels, where the model is not to see them
-  std::vector<std::vector<float>> features;
-  std::vector<std::vector<float>> edge_features;  ///< none where edges say nothing
+  std::vector<std::vector<float>> features;       ///< attributes as they are, whatever folds make of them
+  std::vector<std::vector<float>> edge_features;  ///< likewise; none where edges say nothing
   std::vector<std::uint32_t> classes;             ///< of labels: one per graph
   std::vector<datasets::Fold> folds;
   /// By fold, from its training graphs: of real targets mean and deviation, of labels the classes' weights (none: all
   /// alike).
   std::vector<engine::Standard> standards;
   std::vector<std::vector<float>> class_weights;
+  std::vector<InputScale> scales;  ///< of attributes; empty ones where they are not standardised
   /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
   std::shared_ptr<const engine::SetData> sets{};
   bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
-  /// Real targets where there are no classes.
-  [[nodiscard]] engine::Data view() const;
-  [[nodiscard]] engine::Job job(const RunConfig& config) const;
+  /// Whether every fold sees inputs of its own.
+  [[nodiscard]] bool scaled() const { return !scales.empty() && scales.front() != InputScale{}; }
+  /// What a fold sees of nodes and edges, where that is its own; else nothing.
+  struct Inputs {
+    std::vector<std::vector<float>> nodes, edges;
+  };
+  [[nodiscard]] Inputs inputs_of(const RunConfig& config, std::uint32_t fold) const;
+  /// Real targets where there are no classes. With inputs of a fold's own, which must outlive it, or with those that
+  /// all share.
+  [[nodiscard]] engine::Data view(const Inputs& own = {}) const;
+  [[nodiscard]] engine::Job job(const RunConfig& config, const Inputs& own = {}) const;
 };
 
-/// Requires a resolved configuration of this data set.
+/// Which of the first `count` columns of blocks of features are anything but 0 somewhere in these graphs.
+[[nodiscard]] std::vector<bool> used_columns(const std::vector<std::vector<float>>& blocks,
+                                             std::span<const std::uint32_t> graphs, std::size_t columns,
+                                             std::size_t count);
+
+/// Requires a resolved configuration of this data set. Throws InputError where contiguous folds (of data without pairs)
+/// part the classes: a training part lacks one that others have, or a test part has one alone.
 [[nodiscard]] TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config);
 
 /// What is odd about the folds that are to be trained, a sentence each: classes that have no graphs to train on, or
-/// none to test on; real targets that do not vary, or are missing.
+/// none to test on; real targets that do not vary, or are missing; node types and edge labels that are tested and were
+/// not trained on; a network to which all nodes are alike.
 [[nodiscard]] std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config);
 
 /// "exp: 1200 graphs, 33 to 73 nodes (mean 48.7), 2 classes (600, 600), 2 node types"

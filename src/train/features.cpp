@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "support/error.hpp"
@@ -15,13 +16,17 @@ namespace {
 constexpr std::size_t kMostTypes = 4096;
 }
 
-std::uint32_t FeatureSpec::columns() const {
-  return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(types.size()) + attributes);
+std::uint32_t FeatureSpec::type_columns() const {
+  return static_cast<std::uint32_t>(types.size()) + (other && !types.empty() ? 1 : 0);
 }
 
-std::uint32_t FeatureSpec::edge_columns() const {
-  return static_cast<std::uint32_t>(edge_labels.size()) + edge_attributes;
+std::uint32_t FeatureSpec::label_columns() const {
+  return static_cast<std::uint32_t>(edge_labels.size()) + (other && !edge_labels.empty() ? 1 : 0);
 }
+
+std::uint32_t FeatureSpec::columns() const { return std::max<std::uint32_t>(1, type_columns() + attributes); }
+
+std::uint32_t FeatureSpec::edge_columns() const { return label_columns() + edge_attributes; }
 
 namespace {
 
@@ -64,19 +69,60 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges) {
   return spec;
 }
 
-std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec) {
+InputScale input_scale(const GraphSet& set, const FeatureSpec& spec, std::span<const std::uint32_t> graphs) {
+  const auto standard = [&](const std::vector<std::vector<float>>& blocks, std::size_t columns) {
+    engine::Standard out{std::vector<double>(columns, 0), std::vector<double>(columns, 0)};
+    double count = 0;
+    for (const std::uint32_t g : graphs) {  // Welford: attributes far from zero keep their spread
+      for (std::size_t at = 0; columns > 0 && at < blocks[g].size(); at += columns) {
+        ++count;
+        for (std::size_t c = 0; c < columns; ++c) {
+          const double value = blocks[g][at + c], step = value - out.mean[c];
+          out.mean[c] += step / count;
+          out.deviation[c] += step * (value - out.mean[c]);
+        }
+      }
+    }
+    for (double& squares : out.deviation) {
+      const double deviation = count > 0 ? std::sqrt(squares / count) : 0;
+      squares = deviation > 0 && std::isfinite(deviation) ? deviation : 1;
+    }
+    return out;
+  };
+  return {standard(set.attributes, spec.attributes), standard(set.edge_attributes, spec.edge_attributes)};
+}
+
+namespace {
+
+/// Sets the column of `value` among `known`, or that of others where there is one.
+template <class T>
+void set_column(const std::vector<T>& known, T value, bool other, float* row) {
+  const auto place = std::lower_bound(known.begin(), known.end(), value);
+  if (place != known.end() && *place == value) {
+    row[place - known.begin()] = 1;
+  } else if (other) {
+    row[known.size()] = 1;
+  }
+}
+
+/// An attribute as the network sees it; `where` says whose it is.
+template <class Where>
+float seen_attribute(float value, std::size_t column, const engine::Standard& scale, const Where& where) {
+  if (!std::isfinite(value)) {
+    throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", where(), column, value));
+  }
+  if (scale.mean.empty()) return value;
+  return static_cast<float>((value - scale.mean[column]) / scale.deviation[column]);
+}
+
+}  // namespace
+
+std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
   if (set.attribute_dim != spec.attributes) {
     throw InputError(fmt::format("{}: nodes have {} attributes; the model was made for {}", set.name, set.attribute_dim,
                                  spec.attributes));
   }
-  if (spec.types.empty()) {
-    if (const FeatureSpec own = feature_spec(set); !own.types.empty()) {
-      throw InputError(
-          fmt::format("{}: nodes have the types {}; the model was made for graphs whose nodes have one type", set.name,
-                      fmt::join(own.types, ", ")));
-    }
-  }
-  const std::size_t columns = spec.columns();
+  const std::size_t columns = spec.columns(), types = spec.type_columns();
   std::vector<std::vector<float>> features(set.graphs.size());
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     const Graph& graph = set.graphs[g];
@@ -86,43 +132,28 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
     features[g].assign(columns * graph.num_nodes(), 0.0f);
     for (Node v = 0; v < graph.num_nodes(); ++v) {
       float* row = features[g].data() + columns * v;
-      if (!spec.types.empty()) {
-        const auto place = std::lower_bound(spec.types.begin(), spec.types.end(), graph.type(v));
-        if (place == spec.types.end() || *place != graph.type(v)) {
-          throw InputError(fmt::format("{}: graph {}, node {}: type {} is not among those the model was made for: {}",
-                                       set.name, g, v, graph.type(v), fmt::join(spec.types, ", ")));
-        }
-        row[place - spec.types.begin()] = 1;
+      if (types > 0) {
+        set_column(spec.types, graph.type(v), spec.other, row);
       } else if (spec.attributes == 0) {
         row[0] = 1;
       }
       for (std::size_t a = 0; a < spec.attributes; ++a) {
-        const float value = set.attributes[g][spec.attributes * v + a];
-        if (!std::isfinite(value)) {
-          throw InputError(fmt::format("{}: graph {}, node {}: attribute {} is {}; attributes must be finite numbers",
-                                       set.name, g, v, a, value));
-        }
-        row[spec.types.size() + a] = value;
+        row[types + a] = seen_attribute(set.attributes[g][spec.attributes * v + a], a, scale.nodes,
+                                        [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
       }
     }
   }
   return features;
 }
 
-std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec) {
+std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec,
+                                                   const InputScale& scale) {
   if (!spec.edges) return {};
   if (set.edge_attribute_dim != spec.edge_attributes) {
     throw InputError(fmt::format("{}: edges have {} attributes; the model was made for {}", set.name,
                                  set.edge_attribute_dim, spec.edge_attributes));
   }
-  if (spec.edge_labels.empty()) {
-    if (const std::vector<EdgeLabel> own = labels_of_edges(set); own.size() > 1) {
-      throw InputError(
-          fmt::format("{}: edges have the labels {}; the model was made for graphs whose edges have one label",
-                      set.name, fmt::join(own, ", ")));
-    }
-  }
-  const std::size_t columns = spec.edge_columns(), labels = spec.edge_labels.size();
+  const std::size_t columns = spec.edge_columns(), labels = spec.label_columns();
   if (columns == 0) return {};
   std::vector<std::vector<float>> features(set.graphs.size());
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
@@ -132,28 +163,88 @@ std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const Fe
     features[g].assign(columns * edges.size(), 0.0f);
     for (std::size_t e = 0; e < edges.size(); ++e) {
       float* row = features[g].data() + columns * e;
-      const EdgeLabel label = own.empty() ? EdgeLabel{0} : own[e];
-      if (labels > 0) {
-        const auto place = std::lower_bound(spec.edge_labels.begin(), spec.edge_labels.end(), label);
-        if (place == spec.edge_labels.end() || *place != label) {
-          throw InputError(
-              fmt::format("{}: graph {}, edge {}-{}: label {} is not among those the model was made for: {}", set.name,
-                          g, edges[e].first, edges[e].second, label, fmt::join(spec.edge_labels, ", ")));
-        }
-        row[place - spec.edge_labels.begin()] = 1;
-      }
+      if (labels > 0) set_column(spec.edge_labels, own.empty() ? EdgeLabel{0} : own[e], spec.other, row);
       for (std::size_t a = 0; a < spec.edge_attributes; ++a) {
-        const float value = set.edge_attributes[g][spec.edge_attributes * e + a];
-        if (!std::isfinite(value)) {
-          throw InputError(
-              fmt::format("{}: graph {}, edge {}-{}: attribute {} is {}; attributes must be finite numbers", set.name,
-                          g, edges[e].first, edges[e].second, a, value));
-        }
-        row[labels + a] = value;
+        row[labels + a] = seen_attribute(set.edge_attributes[g][spec.edge_attributes * e + a], a, scale.edges, [&] {
+          return fmt::format("{}: graph {}, edge {}-{}", set.name, g, edges[e].first, edges[e].second);
+        });
       }
     }
   }
   return features;
+}
+
+namespace {
+
+/// Values that were met though nobody knew of them: how often, and in how many graphs.
+struct Strangers {
+  std::map<std::uint64_t, std::size_t> times;
+  std::size_t graphs = 0;
+
+  template <class Values, class T>
+  void count(const Values& values, const std::vector<T>& known) {
+    bool any = false;
+    for (const T value : values) {
+      if (std::binary_search(known.begin(), known.end(), value)) continue;
+      ++times[static_cast<std::uint64_t>(value)];
+      any = true;
+    }
+    graphs += any ? 1 : 0;
+  }
+  /// "3 of 500 graphs have node types that training did not see (16: 5 nodes, 21: 1 node)"
+  [[nodiscard]] std::string sentence(std::size_t all, std::string_view what, std::string_view whose) const {
+    constexpr std::size_t kShown = 5;
+    std::string list;
+    std::size_t shown = 0;
+    for (const auto& [value, often] : times) {
+      if (shown++ == kShown) {
+        list += ", …";
+        break;
+      }
+      list += fmt::format("{}{}: {} {}{}", list.empty() ? "" : ", ", value, often, whose, often == 1 ? "" : "s");
+    }
+    return fmt::format("{} of {} graphs {} {} that training did not see ({})", graphs, all,
+                       graphs == 1 ? "has" : "have", what, list);
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, const std::vector<int>& labels) {
+  std::vector<std::string> lines;
+  const std::string as = spec.other ? "they count as 'other'" : "all their columns are 0";
+  Strangers types, edges;
+  for (const Graph& graph : set.graphs) {
+    if (!spec.types.empty()) types.count(graph.types(), spec.types);
+    if (spec.edge_labels.empty()) continue;
+    const std::vector<EdgeLabel> own = graph.labels_of_edges();
+    edges.count(own.empty() ? std::vector<EdgeLabel>(graph.num_edges(), 0) : own, spec.edge_labels);
+  }
+  if (types.graphs > 0) {
+    lines.push_back(types.sentence(set.graphs.size(), "node types", "node") + ": " + as);
+  } else if (spec.types.empty() && feature_spec(set, false).types.size() > 1) {
+    lines.emplace_back("nodes have several types, but all that the model was trained on had one: it does not see them");
+  }
+  if (edges.graphs > 0) {
+    lines.push_back(edges.sentence(set.graphs.size(), "edge labels", "edge") + ": " + as);
+  } else if (spec.edges && spec.edge_labels.empty() && labels_of_edges(set).size() > 1) {
+    lines.emplace_back(
+        "edges have several labels, but all that the model was trained on had one: it does not see them");
+  }
+  std::set<int> strange;
+  std::size_t graphs = 0;
+  for (const int label : set.labels) {
+    if (labels.empty() || std::binary_search(labels.begin(), labels.end(), label)) continue;
+    strange.insert(label);
+    ++graphs;
+  }
+  if (graphs > 0) {
+    lines.push_back(
+        fmt::format("{} of {} graphs {} a label that training did not see ({}), which no answer can be: wrong, "
+                    "whatever is said",
+                    graphs, set.graphs.size(), graphs == 1 ? "has" : "have", fmt::join(strange, ", ")));
+  }
+  return lines;
 }
 
 std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec, std::vector<Graph>& copies) {

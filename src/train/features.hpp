@@ -1,15 +1,18 @@
 #pragma once
-/// What a network is fed of a user's graphs: node types one-hot, node attributes as they are, both side by side where
-/// there are both, a constant 1 where there is neither; of edges likewise, and nothing where there is neither; and
-/// labels as class numbers.
+/// What a network is fed of a user's graphs: node types one-hot, node attributes as they are or standardised, both side
+/// by side where there are both, a constant 1 where there is neither; of edges likewise, and nothing where there is
+/// neither; and labels as class numbers.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
 ///   const auto features = make_features(set, spec);           // one row-major (nodes × spec.columns()) block a graph
 ///   const auto edges = make_edge_features(set, spec);         // (edges × spec.edge_columns()), or none at all
+///   for (const auto& line : unseen(set, spec, labels)) …      // what of other graphs the model was not made for
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "engine/engine.hpp"
 #include "graph/io.hpp"
 
 namespace tyche::train {
@@ -25,7 +28,14 @@ struct FeatureSpec {
   /// The edge labels that have a column each, ascending; empty where all edges have one and the same.
   std::vector<EdgeLabel> edge_labels{};
   std::uint32_t edge_attributes = 0;  ///< columns of float attributes, behind those of the labels
+  /// Whether one more column stands behind those of the types, and of the edge labels, where there are any: it is 1
+  /// where a node or edge has a type or label that has no column, and so 0 in all that a model is trained on. Without
+  /// it all columns are 0 there.
+  bool other = false;
 
+  /// Columns before those of the attributes.
+  [[nodiscard]] std::uint32_t type_columns() const;
+  [[nodiscard]] std::uint32_t label_columns() const;
   [[nodiscard]] std::uint32_t columns() const;
   /// 0: edges say nothing.
   [[nodiscard]] std::uint32_t edge_columns() const;
@@ -36,14 +46,31 @@ struct FeatureSpec {
 /// labels: those are names, not types.
 [[nodiscard]] FeatureSpec feature_spec(const GraphSet& set, bool edges = true);
 
-/// Throws InputError, naming graph and node, where a graph has no nodes, an attribute is not finite, a node has a type
-/// the spec has no column for, or the set has more or fewer attributes than the spec.
-[[nodiscard]] std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec);
+/// Mean and deviation of every attribute of nodes and of edges in some graphs, with which others are seen too: (value -
+/// mean) / deviation. Empty: attributes as they are.
+struct InputScale {
+  engine::Standard nodes, edges;
+  friend bool operator==(const InputScale&, const InputScale&) = default;
+};
+/// Over all nodes and edges of these graphs, in double precision; an attribute that does not vary has the deviation 1.
+[[nodiscard]] InputScale input_scale(const GraphSet& set, const FeatureSpec& spec,
+                                     std::span<const std::uint32_t> graphs);
+
+/// Throws InputError, naming graph and node, where a graph has no nodes or an attribute is not finite, and where the
+/// set has more or fewer attributes than the spec. A type that has no column is `other`.
+[[nodiscard]] std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec,
+                                                            const InputScale& scale = {});
 
 /// Of edges, in the order of Graph::edges(); no blocks where spec.edge_columns() is 0. Throws InputError, naming graph
-/// and edge, where an attribute is not finite, an edge has a label the spec has no column for, or the set has more or
-/// fewer edge attributes than the spec.
-[[nodiscard]] std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec);
+/// and edge, where an attribute is not finite, and where the set has more or fewer edge attributes than the spec. A
+/// label that has no column is `other`.
+[[nodiscard]] std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec,
+                                                                 const InputScale& scale = {});
+
+/// What of these graphs a model of this spec and these classes (none: real targets) was not made for, a sentence each
+/// for node types, edge labels and labels: how many graphs have such, which they are, and what becomes of them.
+[[nodiscard]] std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec,
+                                              const std::vector<int>& labels);
 
 /// The graphs a model sees: the set's own, or where edges are not looked at and have labels, copies without them (made
 /// in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.

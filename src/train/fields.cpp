@@ -220,6 +220,16 @@ std::vector<Field> table() {
       Entry("seed", at(&RunConfig::seed))
           .option("--seed", "Seed: the same seed gives the same bits", "1")
           .also({"random-state"}),
+      Entry("recipe", at(&RunConfig::recipe), "what options that were not given came from: paper or own")
+          .option("--recipe",
+                  "Defaults of the other options: paper (those of EXP) or own (by what the data is: docs/training.md); "
+                  "auto: paper for sets that 'tyche generate' made, own for all others",
+                  "auto")
+          .since("0.3.0")
+          .leads()
+          .wrong([](const RunConfig& c) {
+            return one_of(c.recipe, {"auto", "paper", "own"});
+          }),
 
       Entry("data.path", data(&Data::path)).of_call().decides_nothing(),
       Entry("data.format", data(&Data::format), "empty: told by content")
@@ -250,6 +260,15 @@ std::vector<Field> table() {
       Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes), "float columns per edge")
           .since("0.2.0")
           .derived(),
+      Entry("data.other", data(&Data::features, &FeatureSpec::other),
+            "one more input column, for node types and edge labels that training did not see")
+          .since("0.3.0")
+          .derived(),
+      Entry("data.standardise", data(&Data::standardise), "attributes, by the training part's mean and deviation")
+          .option("--no-standardise",
+                  "Attributes of nodes and edges as they are; recipe own: without it they are standardised by the "
+                  "training part's mean and deviation; recipe paper never does that")
+          .since("0.3.0"),
       Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
       target_field(),
 
@@ -260,7 +279,7 @@ std::vector<Field> table() {
           .also({"hidden", "hidden-dim", "hidden-size", "hidden-channels", "hidden-units"}),
       Entry("model.layers", model(&Model::layers))
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
-                  "8; marks and colours 4")
+                  "8; marks and colours 4; own 4")
           .also({"num-layers", "n-layers"}),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(by_kind("pre_hidden")),
@@ -289,14 +308,15 @@ std::vector<Field> table() {
           .also({"act", "nonlinearity"})
           .unused(by_kind("activation")),
       Entry("model.aggregation", model(&Model::aggregation), "", nn::parse_aggregation)
-          .option("--aggregation", "Of neighbours: mean or sum", "mean")
+          .option("--aggregation", "Of neighbours: mean or sum", "mean; own: sum where nodes have no features")
           .also({"aggr", "aggregator"})
           .unused(by_kind("aggregation")),
       Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
-          .option("--readout", "Of a graph's nodes: max, mean or sum", "max")
+          .option("--readout", "Of a graph's nodes: max, mean or sum",
+                  "max; own: mean, or max where nodes have no features, or sum where the target grows")
           .also({"pool", "pooling", "graph-pooling"}),
       Entry("model.dropout", model(&Model::dropout))
-          .option("--dropout", "After the first layer of the head, in training", "0.5")
+          .option("--dropout", "After the first layer of the head, in training", "0.5; own, real targets: 0")
           .also({"drop-rate", "drop-ratio", "dropout-rate"})
           .unused(by_kind("dropout")),
       Entry("model.node_layers", model(&Model::node_layers), "of gcn123")
@@ -318,7 +338,7 @@ std::vector<Field> table() {
 
       Entry("training.epochs", training(&Training::epochs))
           .option("--epochs", "Epochs; with --resume a larger number lengthens a run",
-                  "500; gcn2, gcn3, gcn123, ppgn 100")
+                  "500; gcn2, gcn3, gcn123, ppgn 100; own: 400,000 / graphs, 30 to 200")
           .also({"epoch", "num-epochs", "n-epochs", "max-epochs", "max-iter"})
           .at_least(1),
       Entry("training.batch", training(&Training::batch))
@@ -330,7 +350,8 @@ std::vector<Field> table() {
               "--lr",
               "Learning rate of Adam; by default for gcn, gin and sage 1e-4 without random features, 2e-4 with some, "
               "5e-4 with "
-              "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4")
+              "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4; recipe own: gcn and gin "
+              "1e-3")
           .also({"learning-rate", "learning-rate-init"})
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       loss_field(),
@@ -369,7 +390,8 @@ std::vector<Field> table() {
           .since("0.2.0")
           .wrong([](const RunConfig& c) { return above_zero(c.training.optimiser.epsilon); }),
       Entry("training.schedule", training(&Training::schedule, &Schedule::kind), "", engine::parse_schedule)
-          .option("--schedule", "Of the learning rate: constant, cosine (to 0 over all epochs) or plateau", "constant")
+          .option("--schedule", "Of the learning rate: constant, cosine (to 0 over all epochs) or plateau",
+                  "constant; own: cosine")
           .also({"scheduler", "lr-schedule", "lr-scheduler"})
           .since("0.2.0"),
       Entry("training.warm_up", training(&Training::schedule, &Schedule::warm_up), "epochs")
@@ -407,7 +429,7 @@ std::vector<Field> table() {
                   "Keep the best epoch by this measure of the validation part: loss, accuracy, balanced_accuracy, f1, "
                   "roc_auc, "
                   "average_precision; of real targets loss, mae, rmse, r2; none: the last epoch",
-                  "none; with --early-stopping loss")
+                  "none; own, and with --early-stopping: loss")
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
             const std::string& by = c.selection.by;
@@ -445,7 +467,8 @@ std::vector<Field> table() {
           .also({"n-folds", "num-folds", "n-splits"})
           .at_least(1),
       Entry("folds.scheme", folds(&Folds::scheme), "", datasets::parse_fold_scheme)
-          .option("--fold-scheme", "contiguous (the paper's) or stratified (shuffled under the seed)", "contiguous")
+          .option("--fold-scheme", "contiguous (the paper's) or stratified (shuffled under the seed)",
+                  "contiguous; own: stratified")
           .unused(fixed_folds),
       Entry("folds.validation", folds(&Folds::validation), "share of the non-test graphs set aside")
           .option("--validation", "Share of the non-test graphs set aside, as the published runs did; 0: none", "0.1")
@@ -477,7 +500,17 @@ std::vector<Field> table() {
 }  // namespace
 
 const std::vector<Field>& fields() {
-  static const std::vector<Field> all = table();
+  static const std::vector<Field> all = [] {
+    std::vector<Field> own = table();
+    for (Field& field : own) {
+      field.assign = [key = field.key, inner = field.assign](RunConfig& config, const nlohmann::json& value,
+                                                             std::string_view place) {
+        inner(config, value, place);
+        config.given.insert(key);
+      };
+    }
+    return own;
+  }();
   return all;
 }
 
@@ -506,7 +539,8 @@ std::string settled_key(std::string_view key) {
 }
 
 bool at_default(const Field& field, const RunConfig& config) {
-  const RunConfig start = field.leads ? RunConfig{} : default_config(config.model.kind, config.model.random);
+  RunConfig start = field.leads ? RunConfig{} : default_config(config.model.kind, config.model.random);
+  start.data.standardise = config.recipe == "own";
   return field.value(config) == field.value(start);
 }
 

@@ -43,7 +43,8 @@ struct Field {
   bool decides = true;  ///< false: where and by what a run was made, not what it is
 
   std::function<nlohmann::json(const RunConfig&)> value;
-  /// Throws InputError that begins with `place` where the value is of another form.
+  /// Throws InputError that begins with `place` where the value is of another form. The field is one that was given
+  /// from here on (RunConfig::given).
   std::function<void(RunConfig&, const nlohmann::json&, std::string_view place)> assign;
   /// What is wrong with the value ("must be at least 1"); empty: nothing. The ranges of a model's own fields are
   /// nn::validate's.

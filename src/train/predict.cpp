@@ -54,15 +54,16 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
   const bool numbers = learns_numbers(checkpoint.config);
-  if (!numbers) (void)classes_of(set, checkpoint.config.data.labels);  // throws on a label the model cannot give
   if (numbers && set.target_dim > 0 && set.target_dim != model.classes) {
     throw InputError(fmt::format("{}: the graphs have {} real targets; the model gives {}", set.name, set.target_dim,
                                  model.classes));
   }
-  const std::vector<std::vector<float>> features = make_features(set, checkpoint.config.data.features);
+  const std::vector<std::vector<float>> features =
+      make_features(set, checkpoint.config.data.features, checkpoint.scale);
   const std::vector<std::uint32_t> no_labels(set.graphs.size(), 0);
   engine::Job job;
-  const std::vector<std::vector<float>> edge_features = make_edge_features(set, checkpoint.config.data.features);
+  const std::vector<std::vector<float>> edge_features =
+      make_edge_features(set, checkpoint.config.data.features, checkpoint.scale);
   std::vector<Graph> copies;
   job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features};
   job.model = model;

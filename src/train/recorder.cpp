@@ -64,7 +64,7 @@ struct Recorder::OpenBook {
   std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
 };
 
-Recorder::Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress,
+Recorder::Recorder(const TrainingData& data, std::span<const FoldBook> books, Progress* progress,
                    EpochListener listener)
     : data_(data), progress_(progress), listener_(std::move(listener)) {
   for (const FoldBook& book : books) {

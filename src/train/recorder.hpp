@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,7 @@ class Recorder : public engine::Observer {
  public:
   /// Makes the folders and cuts metrics.jsonl to the records that count. `progress` may be null,
   /// `listener` empty.
-  Recorder(const TrainingData& data, const std::vector<FoldBook>& books, Progress* progress,
-           EpochListener listener = {});
+  Recorder(const TrainingData& data, std::span<const FoldBook> books, Progress* progress, EpochListener listener = {});
   ~Recorder() override;
 
   /// Returns false where the user asked to stop or a write failed, so that folds that wait for a thread are not begun.
@@ -76,6 +76,8 @@ class Recorder : public engine::Observer {
   void on_note(std::size_t trial, const std::string& text) override;
 
   void finish();
+  /// Whether the listener said that all trials stop.
+  [[nodiscard]] bool stopped() const { return stopped_; }
   /// What the engine had to say of a trial ("fold 3: ..."), in order.
   struct Note {
     std::size_t trial;

@@ -1,14 +1,17 @@
 #include "train/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/core/outcome.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
 #include "train/checkpoint.hpp"
+#include "train/start.hpp"
 
 namespace tyche::train {
 
@@ -151,8 +154,7 @@ Run Run::begin(const std::filesystem::path& folder, const RunConfig& config, con
     throw InputError::at(folder.string(), "", "is not empty; name a new folder for the run");
   }
   remove_temporaries(folder);
-  for (FoldProgress& fold : run.folds_)
-    fold.state = engine::fresh_state(config.model, config.training_seed(), fold.fold);
+  for (FoldProgress& fold : run.folds_) fold.state = start_of(data, config, fold.fold);
   write_config(folder / kConfig, config);
   return run;
 }
@@ -172,7 +174,7 @@ void Run::load(FoldProgress& fold) const {
   const std::filesystem::path path = folder / kCheckpointFile;
   remove_temporaries(folder);
   if (!std::filesystem::exists(path)) {
-    fold.state = engine::fresh_state(config_.model, config_.training_seed(), fold.fold);
+    fold.state = start_of(*data_, config_, fold.fold);
     return;
   }
   try {
@@ -188,6 +190,9 @@ void Run::load(FoldProgress& fold) const {
     }
     if (checkpoint.standard != data_->standards[fold.fold]) {
       throw InputError::at(path.string(), "", "was trained on targets of another mean or deviation");
+    }
+    if (checkpoint.scale != data_->scales[fold.fold]) {
+      throw InputError::at(path.string(), "", "was trained on attributes of another mean or deviation");
     }
     const Metrics metrics = read_metrics(folder / kMetricsFile, checkpoint.state.epoch);
     fold.state = checkpoint.state;
@@ -219,7 +224,8 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
     best = std::move(checkpoint.state.parameters);
   }
   const std::span<const float> parameters = best.empty() ? fold.state.parameters : best;
-  const engine::Job job = data_->job(config_);
+  const TrainingData::Inputs inputs = data_->inputs_of(config_, fold.fold);
+  const engine::Job job = data_->job(config_, inputs);
   const std::vector<std::uint32_t>& test = data_->folds[fold.fold].test;
   std::vector<float> logits;
   for (std::uint32_t draw = 0; draw < job.eval_draws; ++draw) {
@@ -238,6 +244,23 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
   engine::report_tests(job, trial, test, {logits, classes, job.eval_draws, test.size() * classes}, result);
   fold.tested = record_of(*data_, fold.fold, result);
   write_file(folder / kTestFile, seal_json(to_line(*fold.tested)) + "\n");
+}
+
+void Run::note_explosions() {
+  std::vector<std::uint32_t> folds;
+  double most = 0;
+  for (const FoldProgress& fold : folds_) {
+    if (fold.records.empty() || !exploded(config_, fold.records.back().train_loss)) continue;
+    folds.push_back(fold.fold);
+    most = std::max(most, fold.records.back().train_loss);
+  }
+  if (folds.empty()) return;
+  const bool finite = std::isfinite(most) && most > 0;
+  notes_.push_back(
+      fmt::format("warning: the training loss of fold{} {} exploded{}: try a lower learning rate (--lr), "
+                  "shorter steps (--clip-norm 1) or means instead of sums (--aggregation, --readout)",
+                  folds.size() == 1 ? "" : "s", fmt::join(folds, ", "),
+                  finite ? fmt::format(" (it ended at {:.3g})", most) : " (it is no number)"));
 }
 
 std::uint64_t Run::epochs_done() const {
@@ -284,7 +307,8 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
       if (fold.done(config.training.epochs)) continue;
       run_of.push_back(run);
       open.push_back(
-          {&fold, run->fold_folder(fold.fold), CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold])});
+          {&fold, run->fold_folder(fold.fold),
+           CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold], run->data_->scales[fold.fold])});
       trials.push_back({.seed = config.training_seed(),
                         .fold = fold.fold,
                         .learning_rate = config.training.learning_rate,
@@ -296,19 +320,29 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
                         .state = std::move(fold.state)});  // back below
     }
   }
-  if (!trials.empty() && !interrupted()) {
-    const Run& first = *runs.front();
-    Recorder recorder(*first.data_, open, progress, first.listener_);
-    engine.train(first.data_->job(first.config_), trials, recorder);
+  // Folds that see inputs of their own train one after another, each on all threads; others together.
+  const Run& first = *runs.front();
+  const auto last_of = [&](std::size_t begin) {
+    std::size_t end = begin + 1;
+    while (end < trials.size() && (!first.data_->scaled() || trials[end].fold == trials[begin].fold)) ++end;
+    return end;
+  };
+  for (std::size_t begin = 0, end = 0; begin < trials.size() && !interrupted(); begin = end) {
+    end = last_of(begin);
+    const TrainingData::Inputs inputs = first.data_->inputs_of(first.config_, trials[begin].fold);
+    Recorder recorder(*first.data_, std::span(open).subspan(begin, end - begin), progress, first.listener_);
+    engine.train(first.data_->job(first.config_, inputs), std::span(trials).subspan(begin, end - begin), recorder);
     recorder.finish();
-    for (const Recorder::Note& note : recorder.notes()) run_of[note.trial]->notes_.push_back(note.text);
+    for (const Recorder::Note& note : recorder.notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
+    if (recorder.stopped()) break;
   }
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   for (Run* run : runs) {
     for (FoldProgress& fold : run->folds_) run->test_at_end(fold, engine);
   }
   std::vector<Summary> summaries;
-  for (const Run* run : runs) {
+  for (Run* run : runs) {
+    run->note_explosions();
     const Summary& result = summaries.emplace_back(run->summary());
     const std::filesystem::path path = run->folder_ / kSummary;
     const std::string text = to_json(result, run->config_).dump(2) + "\n";

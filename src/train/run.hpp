@@ -96,6 +96,7 @@ class Run {
   [[nodiscard]] std::filesystem::path fold_folder(std::uint32_t fold) const;
   void load(FoldProgress& fold) const;
   void test_at_end(FoldProgress& fold, engine::Engine& engine) const;
+  void note_explosions();
 
   std::filesystem::path folder_;
   RunConfig config_;

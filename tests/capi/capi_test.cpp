@@ -130,9 +130,9 @@ TEST(CInterface, TrainsToTheProgramsBits) {
   ASSERT_EQ(run_program({"generate", "exp", "--pairs", "10", "--seed", "3", "--out", data}).exit_code, 0);
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--rni", "0.5"}, std::vector<std::string>{"--random", "colours", "--depth", "2"}}) {
-    std::vector<std::string> args = {"train", "--data",   data, "--out",    run,  "--folds",
-                                     "1",     "--epochs", "3",  "--width",  "8",  "--layers",
-                                     "2",     "--seed",   "4",  "--device", "cpu"};
+    std::vector<std::string> args = {"train",   "--recipe", "paper",    "--data",   data,      "--out", run,
+                                     "--folds", "1",        "--epochs", "3",        "--width", "8",     "--layers",
+                                     "2",       "--seed",   "4",        "--device", "cpu"};
     args.insert(args.end(), more.begin(), more.end());
     const RunResult trained = run_program(args);
     ASSERT_EQ(trained.exit_code, 0) << trained.err;

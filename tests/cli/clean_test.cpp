@@ -29,8 +29,9 @@ class CleanOption : public testing::Test {
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   RunResult train(const std::string& data, const std::string& out, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> args = {"train",    "--data", path(data), "--out", path(out), "--quiet", "--width", "4",
-                                     "--layers", "1",      "--epochs", "1",     "--folds", "3",       "--fold",  "0"};
+    std::vector<std::string> args = {"train",    "--recipe", "paper",   "--data", path(data), "--out",
+                                     path(out),  "--quiet",  "--width", "4",      "--layers", "1",
+                                     "--epochs", "1",        "--folds", "3",      "--fold",   "0"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
   }

@@ -107,8 +107,9 @@ TEST(GenerateCommand, MakesALadderThatCertifiesAndTrains) {
   const json c = json::parse(run_program({"certify", out, "--json", "--higher", "1"}).out);
   EXPECT_EQ(c["tseitin"]["wl3_tried"], 1);
   EXPECT_EQ(c["failures"], json::array());
-  const RunResult trained = run_program({"train", "--data", out, "--out", (folder / "run").string(), "--folds", "3",
-                                         "--epochs", "1", "--width", "8", "--layers", "2", "--quiet"});
+  const RunResult trained =
+      run_program({"train", "--recipe", "paper", "--data", out, "--out", (folder / "run").string(), "--folds", "3",
+                   "--epochs", "1", "--width", "8", "--layers", "2", "--quiet"});
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
 }
 
@@ -124,8 +125,9 @@ TEST(GenerateCommand, MakesCircularSkipLinksThatCertifyAndTrain) {
   const RunResult certified = run_program({"certify", out});
   EXPECT_EQ(certified.exit_code, 0) << certified.err;
   EXPECT_THAT(certified.out, HasSubstr("all graphs pass"));
-  const RunResult trained = run_program({"train", "--data", out, "--out", (folder / "run").string(), "--folds", "5",
-                                         "--epochs", "1", "--width", "8", "--layers", "2", "--quiet"});
+  const RunResult trained =
+      run_program({"train", "--recipe", "paper", "--data", out, "--out", (folder / "run").string(), "--folds", "5",
+                   "--epochs", "1", "--width", "8", "--layers", "2", "--quiet"});
   EXPECT_EQ(trained.exit_code, 0) << trained.err;
   // A graph given another class's label.
   std::string graphs = read_file(folder / "d/graphs.txt");

@@ -18,8 +18,9 @@ class DeviceCommand : public testing::Test {
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
   [[nodiscard]] RunResult train(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {"train", "--data",  path("exp"), "--out",  path(out), "--width",  "8", "--layers",
-                                     "2",     "--folds", "4",         "--fold", "0",       "--epochs", "2"};
+    std::vector<std::string> args = {"train",   "--recipe", "paper", "--data",   path("exp"), "--out",
+                                     path(out), "--width",  "8",     "--layers", "2",         "--folds",
+                                     "4",       "--fold",   "0",     "--epochs", "2"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
   }
@@ -46,8 +47,8 @@ TEST_F(DeviceCommand, OptionsOfTheGpuContradictTheCpu) {
 }
 
 TEST_F(DeviceCommand, AModelTheMachineCannotHoldIsRefused) {
-  const RunResult r = run_program(
-      {"train", "--data", path("exp"), "--out", path("a"), "--rni", "1", "--width", "65536", "--layers", "64"});
+  const RunResult r = run_program({"train", "--recipe", "paper", "--data", path("exp"), "--out", path("a"), "--rni",
+                                   "1", "--width", "65536", "--layers", "64"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_THAT(r.err, HasSubstr("reduce --width or --layers"));
 }

@@ -34,6 +34,8 @@ TEST_P(KilledRuns, GiveTheBitsOfAnUnbrokenOneWhenResumed) {
   write_graphs(folder / "small.txt", train::small_dataset().set, Format::gin);
   const auto call = [&](const std::string& out) {
     std::vector<std::string> args = {"train",
+                                     "--recipe",
+                                     "paper",
                                      "--data",
                                      (folder / "small.txt").string(),
                                      "--out",
@@ -108,6 +110,8 @@ TEST(KilledRun, MayDieBeforeItsFirstEpoch) {
   const TemporaryFolder folder;
   write_graphs(folder / "small.txt", train::small_dataset().set, Format::gin);
   const std::vector<std::string> call = {"train",
+                                         "--recipe",
+                                         "paper",
                                          "--data",
                                          (folder / "small.txt").string(),
                                          "--out",

@@ -38,8 +38,8 @@ class RandomInputs : public testing::Test {
   RandomInputs() { write_graphs(folder_ / "rings.txt", rings(), Format::gin); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   RunResult train(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {"train",   "--data", path("rings.txt"), "--out", path(out), "--folds", "3",
-                                     "--width", "8",      "--batch",         "4"};
+    std::vector<std::string> args = {"train",   "--recipe", "paper",   "--data", path("rings.txt"), "--out", path(out),
+                                     "--folds", "3",        "--width", "8",      "--batch",         "4"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
   }

@@ -45,10 +45,10 @@ class RegressionCommand : public testing::Test {
     return set;
   }
   RunResult train(const std::string& data, const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {"train",     "--data", data,        "--out", path(out),      "--quiet",
-                                     "--model",   "gin",    "--width",   "16",    "--layers",     "2",
-                                     "--readout", "sum",    "--dropout", "0",     "--batch",      "10",
-                                     "--lr",      "2e-3",   "--folds",   "4",     "--validation", "0"};
+    std::vector<std::string> args = {
+        "train",   "--recipe", "paper", "--data",   data,      "--out",     path(out),      "--quiet",   "--model",
+        "gin",     "--width",  "16",    "--layers", "2",       "--readout", "sum",          "--dropout", "0",
+        "--batch", "10",       "--lr",  "2e-3",     "--folds", "4",         "--validation", "0"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
   }

@@ -21,9 +21,9 @@ class SetsCommand : public testing::Test {
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
   [[nodiscard]] RunResult train(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {"train", "--data",   path("exp"), "--out",   path(out), "--width",
-                                     "8",     "--layers", "2",         "--folds", "4",       "--fold",
-                                     "0",     "--epochs", "2",         "--json",  "--quiet"};
+    std::vector<std::string> args = {"train",   "--recipe", "paper",    "--data", path("exp"), "--out", path(out),
+                                     "--width", "8",        "--layers", "2",      "--folds",   "4",     "--fold",
+                                     "0",       "--epochs", "2",        "--json", "--quiet"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program(args);
   }

@@ -27,9 +27,10 @@ class OneNumber : public testing::Test {
   /// Options that begin with the number of folds. It does not learn fast: epochs differ, and the chosen one is not the
   /// last.
   RunResult train(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> args = {
-        "train", "--data", path("small.jsonl"), "--out", path(out), "--quiet", "--width", "8",    "--layers", "2",
-        "--rni", "0.5",    "--epochs",          "12",    "--batch", "4",       "--lr",    "0.01", "--seed",   "3"};
+    std::vector<std::string> args = {"train",   "--recipe", "paper",    "--data", path("small.jsonl"), "--out",
+                                     path(out), "--quiet",  "--width",  "8",      "--layers",          "2",
+                                     "--rni",   "0.5",      "--epochs", "12",     "--batch",           "4",
+                                     "--lr",    "0.01",     "--seed",   "3"};
     args.insert(args.end(), more.begin(), more.end());
     if (more.at(1) != "1") args.insert(args.end(), {"--fold-scheme", "stratified"});  // one fold has no scheme
     return run_program(args);

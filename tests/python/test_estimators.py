@@ -14,7 +14,7 @@ import pytest
 
 import tyche
 
-SMALL = dict(width=8, layers=2, epochs=3, seed=4, device="cpu")
+SMALL = dict(width=8, layers=2, epochs=3, seed=4, device="cpu", recipe="paper")
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_mistakes_are_input_errors(exp, fitted):
         tyche.GraphClassifier().predict(exp)
     with pytest.raises(tyche.InputError, match="no parameter"):
         tyche.GraphClassifier().set_params(widht=3)
-    with pytest.raises(tyche.InputError, match="graph 1"):
+    with pytest.warns(UserWarning, match="1 of 2 graphs has node types that training did not see"):
         fitted.predict(tyche.as_set([exp[0], tyche.from_edges(2, [(0, 1)], types=[0, 9], label=0)]))
     with pytest.raises(tyche.InputError):
         fitted.predict(exp, draws=0)
@@ -243,3 +243,27 @@ def test_importing_is_quick_and_imports_no_torch():
     times = [float(subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True,
                                   check=True).stdout) for _ in range(3)]
     assert min(times) < 0.2
+
+
+def test_searches_see_no_nan_where_a_node_type_or_a_class_is_rare():
+    pytest.importorskip("sklearn")
+    from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+    rng = np.random.default_rng(5)
+    graphs, labels = [], []
+    for i in range(24):
+        types = rng.integers(0, 2, 6)
+        edges = [(v - 1, v) for v in range(1, 6)] + ([(0, 5)] if i % 2 else [])
+        if i in (3, 20):
+            types[0] = 16 + i  # each in one graph alone
+        graphs.append(tyche.from_edges(6, edges, types=types))
+        labels.append(7 if i == 11 else i % 2)  # and so a class
+    data = tyche.as_set(graphs)
+    own = dict(width=8, layers=2, epochs=2, device="cpu", threads=1)
+    scores = cross_val_score(tyche.GraphClassifier(**own), data, labels, cv=KFold(3), error_score="raise")
+    assert scores.shape == (3,) and np.isfinite(scores).all()
+    search = GridSearchCV(tyche.GraphClassifier(**own), {"lr": [1e-3, 1e-2]}, cv=KFold(3), error_score="raise")
+    assert np.isfinite(search.fit(data, labels).cv_results_["mean_test_score"]).all()
+    # Nothing is lost: all graphs have an answer of the classes that were seen.
+    clf = tyche.GraphClassifier(**own).fit(data[:3], [0, 1, 0])
+    assert set(clf.predict(data)) <= {0, 1}

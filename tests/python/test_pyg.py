@@ -93,7 +93,7 @@ def test_a_data_set_or_a_batch_is_many_graphs(pyg):
         back = tyche.as_set(given)
         assert np.array_equal(back.neighbours, exp.neighbours) and np.array_equal(back.labels, exp.labels)
     assert [g.label for g in tyche.from_pyg(subset)] == [exp[3].label, exp[0].label]
-    small = dict(rni=0.5, width=8, layers=1, epochs=1, device="cpu")
+    small = dict(rni=0.5, width=8, layers=1, epochs=1, device="cpu", recipe="paper")
     fitted = tyche.GraphClassifier(**small).fit(data)
     assert np.array_equal(fitted.predict_proba(data), tyche.GraphClassifier(**small).fit(exp).predict_proba(exp))
 

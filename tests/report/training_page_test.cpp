@@ -20,9 +20,9 @@ class TrainingRun : public testing::Test {
   void SetUp() override {
     const std::string data = (folder / "exp").string();
     ASSERT_EQ(run_program({"generate", "exp", "--out", data, "--pairs", "6", "--quiet"}).exit_code, 0);
-    const RunResult made =
-        run_program({"train", "--data", data, "--rni", "0.5", "--width", "8", "--layers", "2", "--folds", "3",
-                     "--epochs", "4", "--eval-every", "2", "--out", run.string(), "--quiet"});
+    const RunResult made = run_program(
+        {"train", "--recipe", "paper", "--data",   data, "--rni",        "0.5", "--width", "8",          "--layers",
+         "2",     "--folds",  "3",     "--epochs", "4",  "--eval-every", "2",   "--out",   run.string(), "--quiet"});
     ASSERT_EQ(made.exit_code, 0) << made.err;
   }
   [[nodiscard]] std::filesystem::path records(int fold) const {

@@ -119,12 +119,10 @@ TEST_F(PredictTest, RefusesPinnedFeaturesThatDoNotFit) {
 }
 
 TEST_F(PredictTest, RefusesDataThatDoesNotFitTheModel) {
-  set_.labels[3] = 7;
-  EXPECT_THAT([&] { (void)run({}); }, ThrowsMessage<InputError>(HasSubstr("graph 3 has the label 7")));
   set_.labels.clear();
   EXPECT_EQ(run({}).size(), 6u) << "labels are not needed";
-  set_.graphs[0] = Graph::from_edges(1, {}, {5});
-  EXPECT_THAT([&] { (void)run({}); }, ThrowsMessage<InputError>(HasSubstr("type 5")));
+  set_.graphs[0] = Graph();
+  EXPECT_THAT([&] { (void)run({}); }, ThrowsMessage<InputError>(HasSubstr("graph 0 has no nodes")));
 }
 
 TEST_F(PredictTest, AnswersInTheLabelsOfTheTrainingData) {

@@ -259,8 +259,12 @@ TEST_F(SelectionTest, WantsAValidationPartWithEveryClass) {
   config_.folds.validation = 0.25;
   config_.folds.scheme = datasets::FoldScheme::contiguous;
   std::sort(dataset_.set.labels.begin(), dataset_.set.labels.end());
+  config_.version = "0.2.0";  // which took sorted labels
+  config_.selection.by = "roc_auc";
   EXPECT_THAT([&] { (void)prepare(dataset_, config_); },
               ThrowsMessage<InputError>(HasSubstr("the validation part has no graph with label 5")));
+  config_.selection.by = "loss";
+  EXPECT_NO_THROW((void)prepare(dataset_, config_)) << "a loss takes what is there";
 }
 
 TEST_F(SelectionTest, ChoosesByAnyScoreOfTheValidationPart) {
