@@ -79,7 +79,7 @@ TEST_F(Version010, ACheckpointPredictsWhatItPredicted) {
   const RunResult r = run_program({"predict", "--checkpoint", old("gcn-end/fold-0/last.safetensors"), "--data",
                                    old("exp"), "--draws", "3", "--engine", "reference", "--logits", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_EQ(nlohmann::json::parse(r.out), nlohmann::json::parse(read_file(old("predictions.json"))));
+  expect_all_of(nlohmann::json::parse(r.out), nlohmann::json::parse(read_file(old("predictions.json"))), "answer");
 }
 
 TEST_F(Version010, AFolderOfReproduceHasItsTrialsAndComputesNothing) {
@@ -135,7 +135,12 @@ TEST_P(Version020Run, GoesOnToTheBitsItWouldHaveGiven) {
   for (const std::string file : {"/summary.json", "/fold-1/test.json"}) {
     ASSERT_EQ(fs::exists(ours + file), fs::exists(theirs + file)) << file;
     if (!fs::exists(theirs + file)) continue;
-    expect_all_of(nlohmann::json::parse(read_file(ours + file)), nlohmann::json::parse(read_file(theirs + file)), file);
+    auto expected = nlohmann::json::parse(read_file(theirs + file));
+    // 0.2.0 put the last epoch's training figures beside the chosen epoch's scores.
+    if (expected.contains("folds") && expected["folds"][0].contains("best_epoch")) {
+      for (const char* key : {"train_loss", "train_accuracy"}) expected["folds"][0].erase(key);
+    }
+    expect_all_of(nlohmann::json::parse(read_file(ours + file)), expected, file);
   }
 }
 
