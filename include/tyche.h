@@ -203,7 +203,8 @@ TYCHE_API tyche_status tyche_random_columns(tyche_handle set, const char* option
 typedef int32_t (*tyche_epoch)(void* user, const char* epoch);
 
 /* `tyche train` on a set with labels or real targets. `options`: those of `tyche train` but for data, out, format, clean,
- * resume, json, quiet; `split` may be the JSON of a split itself.
+ * resume, json, quiet; `split` may be the JSON of a split itself; sample_weight: a list of numbers from 0 on, how much
+ * each graph counts in the loss.
  * `folder`: where the run is kept, as the program keeps it, or NULL: nowhere. `epoch` may be NULL. Says {"summary",
  * "config", "folds": [{"fold", "epochs": [...]}], "notes", "stopped"}. */
 TYCHE_API tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch,

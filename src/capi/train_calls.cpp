@@ -99,7 +99,18 @@ std::vector<std::string> train_names() {
   for (const std::string& name : device_names()) names.push_back(name);
   names.emplace_back("threads");
   names.emplace_back("cache");
+  names.emplace_back("sample_weight");
   return names;
+}
+
+/// One weight per graph, where the call has them.
+std::vector<float> weights_of(const Options& options) {
+  const nlohmann::json& given = options.value("sample_weight");
+  if (given.is_null()) return {};
+  const bool numbers = given.is_array() && std::all_of(given.begin(), given.end(),
+                                                       [](const nlohmann::json& item) { return item.is_number(); });
+  if (!numbers || given.empty()) throw InputError("sample_weight: expected a list of numbers, one per graph");
+  return given.get<std::vector<float>>();
 }
 
 constexpr const char* kSplitFile = "split.json";
@@ -129,6 +140,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   std::optional<TemporaryFolder> temporary;
   if (folder == nullptr) temporary.emplace();
   const std::string split = split_of(options, set.set().graphs.size(), temporary);
+  const std::vector<float> weights = weights_of(options);
   train::RunConfig config = train::call_config(model_of(options), random_of(options));
   apply_fields(options, of_training, config);
   config.engine.name = engine_name(options, config.engine.name);
@@ -137,7 +149,8 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   if (!set.from_file()) config.data.path = set.source();  // a name, not a place
   config.data.clean = set.cleaned.has_value();
   config.engine.description = train::without_threads(engine->description());
-  train::TrainingData data = train::prepare(set.dataset(), config);
+  if (!weights.empty()) config.data.weights = train::weights_hash(weights, set.set().graphs.size());
+  train::TrainingData data = train::prepare(set.dataset(), config, weights);
 
   // A folder of its own below, since a run begins in an empty one.
   const std::filesystem::path out = folder == nullptr ? temporary->path() / "run" : std::filesystem::path(folder);

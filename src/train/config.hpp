@@ -44,6 +44,7 @@ struct RunConfig {
     bool standardise = true;           ///< attributes, by the figures of a fold's training part; false: as they are
     std::vector<int> labels;           ///< class i is the i-th label; none where real targets are learned
     std::optional<TargetKind> target;  ///< nothing (until resolved): labels where there are any
+    std::string weights;               ///< hash of the graphs' weights in the loss (train/data.hpp); empty: none
   } data;
 
   nn::ModelConfig model;

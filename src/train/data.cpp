@@ -13,6 +13,7 @@
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/remedy.hpp"
 #include "support/version.hpp"
 #include "train/objective.hpp"
@@ -142,8 +143,9 @@ engine::Data TrainingData::view(const Inputs& own) const {
   const std::vector<Graph>& graphs = unlabelled.empty() ? set.graphs : unlabelled;
   const auto& nodes = own.nodes.empty() ? features : own.nodes;
   const auto& edges = own.edges.empty() ? edge_features : own.edges;
-  if (classes.empty()) return {graphs, engine::Targets::real(set.targets, set.target_dim), nodes, edges};
-  return {graphs, classes, nodes, edges};
+  const engine::Targets targets =
+      classes.empty() ? engine::Targets::real(set.targets, set.target_dim) : engine::Targets(classes);
+  return {graphs, targets.weighted_by_graph(weights), nodes, edges};
 }
 
 engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const {
@@ -222,8 +224,28 @@ void check_sorted(const TrainingData& data, const RunConfig& config) {
 
 }  // namespace
 
-TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) {
+std::string weights_hash(std::span<const float> weights, std::uint64_t graphs) {
+  if (weights.size() != graphs) {
+    throw InputError(fmt::format("{} weights for {} graphs; expected one for each", weights.size(), graphs));
+  }
+  for (std::size_t g = 0; g < weights.size(); ++g) {
+    if (weights[g] >= 0 && std::isfinite(weights[g])) continue;
+    throw InputError(fmt::format("graph {} has the weight {}; expected a finite number from 0 on", g, weights[g]));
+  }
+  if (std::all_of(weights.begin(), weights.end(), [](float w) { return w == 1; })) return "";
+  return fmt::format("{:016x}", hash_bytes({reinterpret_cast<const char*>(weights.data()), weights.size_bytes()}));
+}
+
+TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, std::span<const float> weights) {
   TrainingData data;
+  const std::string hash = weights.empty() ? "" : weights_hash(weights, dataset.set.graphs.size());
+  if (hash != config.data.weights) {
+    throw InputError(weights.empty()
+                         ? "this run was begun with a weight for each graph, which no file has: it can go on "
+                           "only where they are given again"
+                         : "the weights of the graphs are not those that this run was begun with");
+  }
+  if (!hash.empty()) data.weights.assign(weights.begin(), weights.end());
   data.dataset = &dataset;
   data.features = make_features(dataset.set, config.data.features);
   data.edge_features = make_edge_features(dataset.set, config.data.features);
@@ -235,7 +257,7 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config) 
     const bool scale =
         config.data.standardise && config.data.features.attributes + config.data.features.edge_attributes > 0;
     data.scales.push_back(scale ? input_scale(dataset.set, config.data.features, fold.train) : InputScale{});
-    data.standards.push_back(numbers ? standard_of(dataset.set, fold.train) : engine::Standard{});
+    data.standards.push_back(numbers ? standard_of(dataset.set, fold.train, data.weights) : engine::Standard{});
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
                 : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));

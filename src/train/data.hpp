@@ -32,6 +32,12 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
 /// split is gone or says something else.
 [[nodiscard]] std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config);
 
+/// What a configuration says of weights, one per graph: that graph g counts in the loss as much as weights[g] graphs.
+/// Throws InputError unless there is one for each graph, finite and from 0 on. Empty where all are 1: nobody would see
+/// a difference. The weights are no part of the data or of a run's folder, so a run that has some goes on only where
+/// they are given again.
+[[nodiscard]] std::string weights_hash(std::span<const float> weights, std::uint64_t graphs);
+
 /// Holds a reference to the data set, which must outlive it.
 struct TrainingData {
   const datasets::Dataset* dataset = nullptr;
@@ -39,6 +45,7 @@ struct TrainingData {
   std::vector<std::vector<float>> features;       ///< attributes as they are, whatever folds make of them
   std::vector<std::vector<float>> edge_features;  ///< likewise; none where edges say nothing
   std::vector<std::uint32_t> classes;             ///< of labels: one per graph
+  std::vector<float> weights;                     ///< how much each graph counts in the loss; none: all alike
   std::vector<datasets::Fold> folds;
   /// By fold, from its training graphs: of real targets mean and deviation, of labels the classes' weights (none: all
   /// alike).
@@ -67,9 +74,11 @@ struct TrainingData {
                                              std::span<const std::uint32_t> graphs, std::size_t columns,
                                              std::size_t count);
 
-/// Requires a resolved configuration of this data set. Throws InputError where contiguous folds (of data without pairs)
-/// part the classes: a training part lacks one that others have, or a test part has one alone.
-[[nodiscard]] TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config);
+/// Requires a resolved configuration of this data set. `weights`: those of config.data.weights, one per graph. Throws
+/// InputError on others, and where contiguous folds (of data without pairs) part the classes: a training part lacks one
+/// that others have, or a test part has one alone.
+[[nodiscard]] TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config,
+                                   std::span<const float> weights = {});
 
 /// What is odd about the folds that are to be trained, a sentence each: classes that have no graphs to train on, or
 /// none to test on; real targets that do not vary, or are missing; node types and edge labels that are tested and were

@@ -270,6 +270,9 @@ std::vector<Field> table() {
                   "training part's mean and deviation; recipe paper never does that")
           .since("0.3.0"),
       Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
+      Entry("data.weights", data(&Data::weights), "hash of the graphs' weights in the loss; empty: all count alike")
+          .since("0.3.0")
+          .derived(),
       target_field(),
 
       Entry("model.kind", model(&Model::kind))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "support/error.hpp"
@@ -112,17 +113,24 @@ bool constant_column(const GraphSet& set, std::span<const std::uint32_t> graphs,
   return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
 }
 
-engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs) {
+engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs,
+                             std::span<const float> weights) {
+  const auto weight = [&](std::uint32_t g) { return weights.empty() ? 1.0 : double{weights[g]}; };
+  std::vector<std::uint32_t> counted;
+  std::copy_if(graphs.begin(), graphs.end(), std::back_inserter(counted),
+               [&](std::uint32_t g) { return weight(g) > 0; });
   engine::Standard standard;
   for (std::size_t c = 0; c < set.target_dim; ++c) {
-    const std::vector<double> values = column_of(set, graphs, c);
     double mean = 0, squares = 0, count = 0;  // Welford: targets far from zero keep their spread
-    for (const double value : values) {
-      const double step = value - mean;
-      mean += step / ++count;
-      squares += step * (value - mean);
+    for (const std::uint32_t g : counted) {
+      const double value = set.targets[g * set.target_dim + c], step = value - mean;
+      if (std::isnan(value)) continue;
+      count += weight(g);
+      mean += weight(g) * step / count;
+      squares += weight(g) * step * (value - mean);
     }
-    const bool constant = constant_column(set, graphs, c);
+    const std::vector<double> values = column_of(set, counted, c);
+    const bool constant = constant_column(set, counted, c);
     standard.mean.push_back(constant && !values.empty() ? values.front() : mean);
     standard.deviation.push_back(constant ? 1.0 : std::sqrt(squares / count));
   }

@@ -36,8 +36,10 @@ namespace tyche::train {
 void choose_target(RunConfig& config, const GraphSet& set);
 
 /// Mean and population deviation of every column over the targets of these graphs that are there, in double precision.
-/// A column without any has the mean 0; one with a single value has the deviation 1.
-[[nodiscard]] engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs);
+/// A column without any has the mean 0; one with a single value has the deviation 1. `weights`: by graph, how many
+/// graphs it counts as; empty: one.
+[[nodiscard]] engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs,
+                                           std::span<const float> weights = {});
 /// Whether all of a column's targets in these graphs that are there are the same, or there are none.
 [[nodiscard]] bool constant_column(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column);
 

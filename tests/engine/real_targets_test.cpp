@@ -91,6 +91,69 @@ TEST_P(RealTargets, AWeightedClassCountsAsThatManyGraphs) {
   for (std::size_t p = 0; p < gradient.size(); ++p) ASSERT_NEAR(gradient[p], expected[p], 1e-6) << p;
 }
 
+// Labels under class weights as well, real targets of which some are missing.
+TEST_P(RealTargets, AWeightedGraphCountsAsThatManyGraphs) {
+  Stream stream(derive_key(196, Purpose::test));
+  const std::vector<float> weights = {2, 1, 0, 3, 1, 1}, of_classes = {1, 2};
+  for (const char* kind : {"gcn", "ppgn", "gin"}) {
+    const nn::ModelConfig model = small_model(kind);
+    RealToy real = real_toy(model, 6, 9, stream);
+    real.lose_some();
+    std::vector<std::uint32_t> often;
+    for (const std::uint32_t g : real.toy.all()) often.insert(often.end(), static_cast<std::size_t>(weights[g]), g);
+    const auto engine = make_engine(GetParam(), 1);
+    const auto parameters = fresh_state(model, 4, 0).parameters;
+    for (const bool numbers : {true, false}) {
+      Job plain = numbers ? real.job(model) : real.toy.job(model);
+      if (!numbers) plain.data.targets = plain.data.targets.weighted(of_classes);
+      Job job = plain;
+      job.data.targets = plain.data.targets.weighted_by_graph(weights);
+      std::vector<float> gradient, expected;
+      Logits ignored;
+      const double loss = engine->gradient(job, parameters, real.toy.all(), {}, gradient, ignored);
+      EXPECT_NEAR(loss, engine->gradient(plain, parameters, often, {}, expected, ignored), 2e-6 * (1 + loss)) << kind;
+      for (std::size_t p = 0; p < gradient.size(); ++p) {
+        ASSERT_NEAR(gradient[p], expected[p], 2e-6 * (1 + std::abs(expected[p]))) << kind << numbers << p;
+      }
+    }
+  }
+}
+
+TEST_P(RealTargets, WeightsOfOneChangeNoBitAndOfNoneLeaveOut) {
+  Stream stream(derive_key(197, Purpose::test));
+  const nn::ModelConfig model = small_model("gcn");
+  const RealToy real = real_toy(model, 9, 9, stream);
+  const auto trained = [&](const std::vector<float>& weights, std::uint32_t train) {
+    Job job = real.job(model);
+    job.data.targets = job.data.targets.weighted_by_graph(weights);
+    job.epochs = 3;
+    job.batch = 9;
+    Trial trial = trial_of(job, 7, 0, 4);
+    trial.validation = 2;  // of the test graphs
+    trial.train.resize(train);
+    Recorder seen(1);
+    make_engine(GetParam(), 1)->train(job, std::span(&trial, 1), seen);
+    return std::pair(trial.state.parameters, seen.results[0].back());
+  };
+  const auto none = trained({}, 5);
+  EXPECT_EQ(trained(std::vector<float>(9, 1.0f), 5).first, none.first);
+  EXPECT_EQ(trained(std::vector<float>(9, 1.0f), 5).second.train_loss, none.second.train_loss);
+  // Twice the weight everywhere is the same mean.
+  const auto twice = trained(std::vector<float>(9, 2.0f), 5);
+  EXPECT_NEAR(twice.second.train_loss, none.second.train_loss, 1e-6 * (1 + none.second.train_loss));
+  std::vector<float> weights(9, 1.0f);
+  const std::vector<std::uint32_t> train = trial_of(real.job(model), 7, 0, 4).train;
+  weights[train[4]] = 0;
+  const auto without = trained(weights, 5);
+  EXPECT_NE(without.first, none.first);
+  EXPECT_NEAR(without.second.train_loss, trained({}, 4).second.train_loss, 1e-3);
+  // The validation part's loss is weighted too.
+  std::vector<float> heavy(9, 1.0f);
+  heavy[trial_of(real.job(model), 7, 0, 4).test.back()] = 5;
+  EXPECT_NE(trained(heavy, 5).second.metrics.find("validation_loss").value(),
+            none.second.metrics.find("validation_loss").value());
+}
+
 TEST_P(RealTargets, AStandardisedTrialIsOneOnStandardisedTargetsInItsOwnUnit) {
   Stream stream(derive_key(97, Purpose::test));
   const nn::ModelConfig model = small_model("gcn");
@@ -204,6 +267,12 @@ TEST(RealTargetsOf, AJobMustHaveTheirLossTheirNumberAndFiniteValues) {
   EXPECT_EQ(complaint(job), "data: 1 targets per graph, but the model has 2 outputs");
   job.data.targets = Targets::real(std::span(real.rows).first(4), 2);
   EXPECT_EQ(complaint(job), "data: 3 graphs but 2 rows of targets");
+  job = real.job(model);
+  const std::vector<float> negative = {1, -2, 1}, broken = {1, 1, std::nanf("")};
+  job.data.targets = real.job(model).data.targets.weighted_by_graph(negative);
+  EXPECT_EQ(complaint(job), "data: graph 1 has the weight -2, expected a number from 0 on");
+  job.data.targets = real.job(model).data.targets.weighted_by_graph(broken);
+  EXPECT_EQ(complaint(job), "data: graph 2 has the weight nan, expected a number from 0 on");
   real.rows[3] = std::nanf("");
   EXPECT_EQ(complaint(real.job(model)), "") << "it is missing";
   real.rows[3] = -INFINITY;
@@ -249,9 +318,10 @@ TEST(RealTargetsOf, ATrialMustHaveAMeanPerColumnAndATargetToLearn) {
                       [](Trial& t) {
                         t.class_weights = {0, 0};
                       }),
-            "trial: every training graph is of a class with weight 0");
+            "trial: every training graph, or its class, has the weight 0");
   for (std::size_t i = 0; i < 4; ++i) real.rows[i] = std::nanf("");
-  EXPECT_EQ(complaint(real.job(model), [](Trial&) {}), "trial: every target of the training graphs is missing");
+  EXPECT_EQ(complaint(real.job(model), [](Trial&) {}),
+            "trial: every target of the training graphs is missing, or its graph has the weight 0");
 }
 
 }  // namespace

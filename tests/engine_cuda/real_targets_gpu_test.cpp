@@ -36,9 +36,10 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
   expect_agreement(real.job(model), *gpu::make_fused_path(1), tolerance(gpu::Precision::mixed), "fused");
 }
 
-TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndClassWeights) {
+TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndWeights) {
   Stream stream(derive_key(191, Purpose::test));
   const auto precision = gpu::Precision::mixed;
+  const std::vector<float> of_graphs = {2, 0, 1, 0.5f, 3};
   for (const char* kind : {"gcn", "ppgn"}) {
     const nn::ModelConfig model = model_of(kind);
     const bool gcn = kind == std::string("gcn");
@@ -52,12 +53,17 @@ TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndClassWeights) {
         RealToy real = real_toy(model, 5, 9, stream);
         real.lose_some();
         expect_agreement(real.job(model, loss), *path, tolerance(precision), what);
+        Job weighted = real.job(model, loss);
+        weighted.data.targets = weighted.data.targets.weighted_by_graph(of_graphs);
+        expect_agreement(weighted, *path, tolerance(precision), what + " with weights of graphs");
       }
       const Toy toy = random_toy(model, 5, 9, stream);
       const std::vector<float> weights = {0.25f, 3};
       Job job = toy.job(model);
       job.data.targets = Targets(toy.labels).weighted(weights);
       expect_agreement(job, *path, tolerance(precision), what + " with class weights");
+      job.data.targets = job.data.targets.weighted_by_graph(of_graphs);
+      expect_agreement(job, *path, tolerance(precision), what + " with weights of classes and graphs");
     }
   }
 }
@@ -65,12 +71,14 @@ TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndClassWeights) {
 // Three trials side by side, each with a mean and deviation, or class weights, of its own.
 TEST_F(RealTargetsGpu, TrialsOfOneJobHaveTheirOwnStandardsAndWeights) {
   Stream stream(derive_key(192, Purpose::test));
+  const std::vector<float> of_graphs = {1, 2, 0.5f, 1, 3, 1, 0, 1, 2};
   for (const char* kind : {"gcn", "ppgn"}) {
     const nn::ModelConfig model = model_of(kind);
     RealToy real = real_toy(model, 9, 9, stream);
     real.lose_some();
     for (const bool numbers : {true, false}) {
       Job job = numbers ? real.job(model, Loss::squared) : real.toy.job(model);
+      job.data.targets = job.data.targets.weighted_by_graph(of_graphs);
       job.epochs = 3;
       job.batch = 4;
       for (const bool fused : {false, true}) {

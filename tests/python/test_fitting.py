@@ -1,6 +1,8 @@
 """What fit is told beside the graphs: weights, a part to choose by, splits; what comes back from a file."""
 import inspect
 import json
+import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -100,6 +102,79 @@ def test_a_file_keeps_words_for_classes_and_its_seal(exp, tmp_path):
     (tmp_path / "b.safetensors").write_bytes(content)
     with pytest.raises(tyche.InputError, match="b.safetensors"):
         tyche.GraphClassifier.load(tmp_path / "b.safetensors")
+
+
+# ---- weights
+
+def test_weights_of_one_change_nothing(exp, sizes):
+    ones = np.ones(len(exp))
+    plain, weighted = (tyche.GraphClassifier(rni=0.5, **SMALL).fit(exp, sample_weight=w) for w in (None, ones))
+    assert same(plain, weighted) and plain.model_.config == weighted.model_.config
+    plain, weighted = (tyche.GraphRegressor(**SMALL).fit(exp, sizes, sample_weight=w) for w in (None, ones))
+    assert same(plain, weighted)
+
+
+@pytest.mark.parametrize("engine", ["cpu", "reference"])
+def test_a_graph_of_weight_two_is_a_graph_twice(exp, sizes, engine):
+    """The loss of the first epoch, seen before the only step of a full batch."""
+    part, y = exp[:8], sizes[:8]
+    twice = [0] * 6 + [1, 2, 3, 3, 3, 5, 6, 7]
+    weights = np.bincount(twice, minlength=8).astype(float)
+    how = {**SMALL, "device": None, "engine": engine, "dropout": 0.0, "batch": 100, "epochs": 1}
+    for kind, targets in ((tyche.GraphClassifier, part.labels), (tyche.GraphRegressor, y)):
+        own = kind(**how).fit(part, targets, sample_weight=weights)
+        other = kind(**how).fit(part[twice], np.asarray(targets)[twice])
+        loss, expected = (e.result_.history[0]["train_loss"] for e in (own, other))
+        assert loss == pytest.approx(expected, rel=1e-5) and loss > 0
+        plain = kind(**how).fit(part, targets).result_.history[0]["train_loss"]
+        assert abs(plain - loss) > 1e-4 * abs(loss)
+
+
+def test_weights_lead_where_they_should():
+    """Wrong labels without weight do no harm."""
+    graphs = [tyche.from_edges(n, [(i, i + 1) for i in range(n - 1)] + ([(0, n - 1)] if n % 2 else []))
+              for n in list(range(4, 16)) * 2]
+    truth = np.array([g.num_nodes % 2 for g in graphs])
+    said, weights = truth.copy(), np.ones(len(graphs))
+    said[12:] = 1 - truth[12:]
+    weights[12:] = 0
+    clf = tyche.GraphClassifier(aggregation="sum", readout="sum", dropout=0.0,
+                                **{**SMALL, "epochs": 120}).fit(graphs, said, sample_weight=weights)
+    assert clf.score(graphs, truth) > 0.8
+    assert clf.score(graphs, said, sample_weight=weights) == clf.score(graphs[:12], truth[:12])
+
+
+def test_scikit_learn_passes_weights_on(exp, sizes):
+    pytest.importorskip("sklearn")
+    from sklearn.model_selection import cross_val_score
+
+    weights = np.linspace(0.5, 2, len(exp))
+    scores = cross_val_score(tyche.GraphClassifier(**SMALL), exp, exp.labels, cv=2, fit_params={"sample_weight": weights}) \
+        if "fit_params" in inspect.signature(cross_val_score).parameters else \
+        cross_val_score(tyche.GraphClassifier(**SMALL), exp, exp.labels, cv=2, params={"sample_weight": weights})
+    assert scores.shape == (2,) and np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("weights, words", [([1.0], "one number for each"), ("none", "expected numbers"),
+                                            (np.full(24, -1.0), "graph 0 has -1.0; expected a finite number from 0 on"),
+                                            (np.full(24, np.nan), "graph 0 has nan"), (np.zeros(24), "all weights are 0"),
+                                            (np.full(24, 1e300), "graph 0 has 1e\\+300"),
+                                            (np.ones((24, 1)), "found the shape \\(24, 1\\)")])
+def test_weights_that_make_no_sense_are_refused(weights, words):
+    graphs = tyche.datasets.exp(pairs=12, seed=3)
+    for kind in (tyche.GraphClassifier, tyche.GraphRegressor):
+        y = np.arange(24) % 2
+        with pytest.raises(tyche.InputError, match=words):
+            kind(**SMALL).fit(graphs, y, sample_weight=weights)
+
+
+def test_a_run_with_weights_goes_on_only_where_they_are_given(exp, program, tmp_path):
+    exp.write(tmp_path / "exp.txt")
+    graphs = tyche.datasets.read(tmp_path / "exp.txt")
+    tyche.train(graphs, folds=2, folder=tmp_path / "run", sample_weight=np.linspace(0.5, 1, len(graphs)), **SMALL)
+    done = subprocess.run([os.environ["TYCHE_PROGRAM"], "train", "--resume", "--epochs", "5", "--out", tmp_path / "run"],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and "a weight for each graph" in done.stderr
 
 
 # ---- a part to choose by

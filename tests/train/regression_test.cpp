@@ -241,6 +241,46 @@ TEST(Losses, HaveTheNamesThatOthersGiveThem) {
   EXPECT_EQ(loss_name(engine::Loss::absolute), "absolute");
 }
 
+TEST(GraphWeights, StandardiseAsThatManyGraphsWould) {
+  datasets::Dataset dataset = counted_edges(4);
+  GraphSet& set = dataset.set;
+  set.target_dim = 1;
+  set.targets = {1, 2, 4, 100};
+  const std::vector<std::uint32_t> once = {0, 1, 2, 3}, often = {0, 0, 1, 2, 2, 2};
+  const std::vector<float> weights = {2, 1, 3, 0}, ones(4, 1.0f);
+  EXPECT_EQ(standard_of(set, once, ones), standard_of(set, once));
+  const engine::Standard own = standard_of(set, once, weights), expected = standard_of(set, often);
+  EXPECT_NEAR(own.mean[0], expected.mean[0], 1e-12);
+  EXPECT_NEAR(own.deviation[0], expected.deviation[0], 1e-12);
+}
+
+TEST(GraphWeights, BelongToTheRunAndMustBeGivenAgain) {
+  const TemporaryFolder folder;
+  const datasets::Dataset dataset = small_dataset();
+  const std::size_t graphs = dataset.set.graphs.size();
+  RunConfig plain = small_config(dataset, 2), weighted = plain;
+  std::vector<float> weights(graphs, 1.0f);
+  EXPECT_EQ(weights_hash(weights, graphs), "") << "as if there were none";
+  for (std::size_t g = 0; g < graphs; g += 3) weights[g] = 4;
+  weighted.data.weights = weights_hash(weights, graphs);
+  const TrainingData data = prepare(dataset, plain), own = prepare(dataset, weighted, weights);
+  const Summary a = Run::begin(folder / "a", plain, data).train(*engine::make_engine("cpu", 1), nullptr);
+  const Summary b = Run::begin(folder / "b", weighted, own).train(*engine::make_engine("cpu", 1), nullptr);
+  EXPECT_NE(a.folds[0].last->train_loss, b.folds[0].last->train_loss);
+  const RunConfig stored = read_config(folder / "b" / "config.toml");
+  EXPECT_EQ(stored.data.weights, weighted.data.weights);
+  EXPECT_THAT([&] { (void)prepare(dataset, stored); }, ThrowsMessage<InputError>(HasSubstr("given again")));
+  std::vector<float> others = weights;
+  others[2] = 0;
+  EXPECT_THAT([&] { (void)prepare(dataset, stored, others); }, ThrowsMessage<InputError>(HasSubstr("are not those")));
+  others[2] = -1;
+  EXPECT_THAT([&] { (void)weights_hash(others, graphs); },
+              ThrowsMessage<InputError>(HasSubstr("graph 2 has the weight -1")));
+  others.pop_back();
+  EXPECT_THAT([&] { (void)weights_hash(others, graphs); },
+              ThrowsMessage<InputError>(HasSubstr("expected one for each")));
+}
+
 TEST(Scores, OfLabelsStandBehindTheAccuracyInARecord) {
   const TemporaryFolder folder;
   const datasets::Dataset dataset = small_dataset();

@@ -51,6 +51,9 @@ void check_targets(const Job& job) {
       throw InputError(fmt::format("data: graph {} has label {}, but the model has {} classes (0 to {})", g,
                                    target.label, outputs, outputs - 1));
     }
+    if (const float weight = targets.graph_weight(g); !(weight >= 0 && std::isfinite(weight))) {
+      throw InputError(fmt::format("data: graph {} has the weight {}, expected a number from 0 on", g, weight));
+    }
     for (std::size_t c = 0; c < columns; ++c) {
       if (std::isinf(target.values[c])) {
         throw InputError(
@@ -113,8 +116,9 @@ void check_targets(const Job& job, const Trial& trial) {
     }
   }
   if (std::isinf(mean_divisor(TrialTargets(job.data.targets, trial).view(), trial.train))) {
-    throw InputError(columns == 0 ? "trial: every training graph is of a class with weight 0"
-                                  : "trial: every target of the training graphs is missing");
+    throw InputError(columns == 0
+                         ? "trial: every training graph, or its class, has the weight 0"
+                         : "trial: every target of the training graphs is missing, or its graph has the weight 0");
   }
 }
 

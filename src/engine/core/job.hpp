@@ -19,7 +19,7 @@ namespace tyche::engine {
 /// job.
 struct Data {
   std::span<const Graph> graphs;
-  Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers
+  Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers; its weight
   /// Row-major (nodes of graph g × model.input_features), one block per graph.
   std::span<const std::vector<float>> features;
   /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
@@ -186,8 +186,9 @@ enum class GpuPath { by_job, fused, layerwise };
 [[nodiscard]] std::string unsupported(const Job& job);
 
 /// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
-/// out of range, rows of targets of the wrong size or with an infinite value, a block of node or edge features of the
-/// wrong size or with a value that is not finite, batch or eval_draws 0. Engines call it first.
+/// out of range, rows of targets of the wrong size or with an infinite value, a graph's weight that is negative or no
+/// number, a block of node or edge features of the wrong size or with a value that is not finite, batch or eval_draws
+/// 0. Engines call it first.
 void validate(const Job& job);
 /// The same for a trial: indices out of range, no training graphs or none whose target counts, a state that is not of
 /// the model's size, a learning rate, class weight or deviation that is not positive.

@@ -8,8 +8,8 @@
 ///
 /// leaves the gradient of seen.value / batch in d.
 ///
-/// A graph's loss is what it adds to the sum that is divided by mean_divisor() (trial_targets.hpp): with class weights
-/// the loss times its class's weight, with real targets the mean over all its outputs, of which missing ones add 0.
+/// A graph's loss is what it adds to the sum that is divided by mean_divisor() (trial_targets.hpp): times the graph's
+/// weight; with real targets the mean over all its outputs, of which missing ones add 0.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -75,7 +75,7 @@ TYCHE_BOTH double log_of(double x) { return log(x); }
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable  // a warp's outputs are the device's alone
 #endif
-/// (log Σ exp(outputs) - outputs[label]) · the label's weight.
+/// (log Σ exp(outputs) - outputs[label]) · the target's weight.
 template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> cross_entropy(const Outputs& outputs, const Target& target, Real scale) {
   const std::uint32_t label = target.label;
@@ -113,12 +113,13 @@ TYCHE_BOTH Real error_slope(Loss loss, Real error) {
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
-/// The sum of error_cost over the outputs whose target is there, divided by the number of outputs. A missing target
+/// The sum of error_cost over the outputs whose target is there, divided by the number of outputs, times the target's
+/// weight. A missing target
 /// (NaN, the one number that is not itself) gives nothing. Requires a real target, which jobs with such a loss have.
 template <class Outputs, class Real = typename Outputs::Value>
 TYCHE_BOTH LossValue<Real> real_loss(Loss loss, const Outputs& outputs, const Target& target, Real scale) {
   const float* const wanted = target.values;
-  const Real share = 1 / Real(outputs.count());
+  const Real share = Real(target.weight) / Real(outputs.count());
   const Real total = outputs.sum([loss, wanted](Real z, std::uint32_t c) {
     return wanted[c] == wanted[c] ? error_cost<Real>(loss, z - wanted[c]) : Real(0);  // NOLINT: see above
   });

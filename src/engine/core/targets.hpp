@@ -31,7 +31,7 @@ enum class Loss : std::uint8_t { cross_entropy, huber, given, squared, absolute 
 /// Of one graph.
 struct Target {
   std::uint32_t label = 0;        ///< below the number of outputs
-  float weight = 1;               ///< of labels: the class's
+  float weight = 1;               ///< how much the graph counts in the loss: the graph's own weight times its class's
   const float* values = nullptr;  ///< of real targets: one per output; NaN: missing
 };
 
@@ -57,21 +57,44 @@ class Targets {
   /// Numbers per graph; 0: the targets are labels.
   [[nodiscard]] TYCHE_BOTH std::size_t columns() const { return columns_; }
   [[nodiscard]] TYCHE_BOTH Target operator[](std::size_t graph) const {
-    if (columns_ > 0) return {0, 1, values_ + graph * columns_};
+    const float own = graph_weight(graph);
+    if (columns_ > 0) return {0, own, values_ + graph * columns_};
     const std::uint32_t label = labels_[graph];
-    return {label, weights_ == nullptr ? 1.0f : weights_[label], nullptr};
+    return {label, own * class_weight(label), nullptr};
+  }
+  /// The two factors of a target's weight.
+  [[nodiscard]] TYCHE_BOTH float graph_weight(std::size_t graph) const {
+    return graph_weights_ == nullptr ? 1.0f : graph_weights_[graph];
+  }
+  [[nodiscard]] TYCHE_BOTH float class_weight(std::uint32_t label) const {
+    return weights_ == nullptr ? 1.0f : weights_[label];
   }
   /// Of `count` graphs from `first` on.
   [[nodiscard]] Targets subspan(std::size_t first, std::size_t count) const {
-    if (columns_ > 0) return real({values_ + first * columns_, count * columns_}, columns_);
-    Targets part(labels_ + first, count);
-    part.weights_ = weights_;
+    Targets part = *this;
+    part.count_ = count;
+    if (labels_ != nullptr) part.labels_ = labels_ + first;
+    if (values_ != nullptr) part.values_ = values_ + first * columns_;
+    if (graph_weights_ != nullptr) part.graph_weights_ = graph_weights_ + first;
     return part;
   }
   /// The same labels, where a graph of class c counts as much as `weights`[c] graphs; empty: as one. Not owned.
   [[nodiscard]] Targets weighted(std::span<const float> weights) const {
     Targets out = *this;
     out.weights_ = weights.empty() ? nullptr : weights.data();
+    return out;
+  }
+
+  /// The same targets, where graph g counts as much as `weights`[g] graphs; empty: as one. Not owned.
+  [[nodiscard]] Targets weighted_by_graph(std::span<const float> weights) const {
+    Targets out = *this;
+    out.graph_weights_ = weights.empty() ? nullptr : weights.data();
+    return out;
+  }
+  /// The same graphs with these rows of as many columns in place of theirs, one per graph. Not owned.
+  [[nodiscard]] Targets with_rows(std::span<const float> rows) const {
+    Targets out = *this;
+    out.values_ = rows.data();
     return out;
   }
 
@@ -93,7 +116,8 @@ class Targets {
  private:
   const std::uint32_t* labels_ = nullptr;
   const float* values_ = nullptr;
-  const float* weights_ = nullptr;  ///< of labels: one per class, or none
+  const float* weights_ = nullptr;        ///< of labels: one per class, or none
+  const float* graph_weights_ = nullptr;  ///< one per graph, or none; all trials have the same
   std::size_t columns_ = 0;
   std::size_t count_ = 0;
   std::size_t stride_ = 0;

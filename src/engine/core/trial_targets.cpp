@@ -19,7 +19,7 @@ TrialTargets::TrialTargets(const Targets& targets, const Trial& trial) : view_(t
           static_cast<float>((targets[g].values[c] - trial.standard.mean[c]) / trial.standard.deviation[c]));
     }
   }
-  view_ = Targets::real(rows_, columns);
+  view_ = targets.with_rows(rows_);
 }
 
 double mean_divisor(const Targets& targets, std::span<const std::uint32_t> graphs) {
@@ -33,7 +33,7 @@ double mean_divisor(const Targets& targets, std::span<const std::uint32_t> graph
     }
     std::size_t there = 0;
     for (std::size_t c = 0; c < columns; ++c) there += std::isnan(target.values[c]) ? 0 : 1;
-    total += static_cast<double>(there) / static_cast<double>(columns);
+    total += target.weight * (static_cast<double>(there) / static_cast<double>(columns));
   }
   return total > 0 ? total : std::numeric_limits<double>::infinity();
 }

@@ -29,10 +29,10 @@ class TrialTargets {
   Targets view_;
 };
 
-/// The number of these graphs, each as often as its class's weight says, or as large a part of it as its targets that
-/// are there are of all. So a batch's loss is the mean over its graphs; with class weights the weighted mean (as
-/// PyTorch's CrossEntropyLoss(weight) has it), with missing targets the mean over those that are there. Infinity where
-/// nothing counts, so that the mean is 0 and not a number.
+/// The number of these graphs, each as often as its weight says (its own times its class's), and as large a part of it
+/// as its targets that are there are of all. So a batch's loss is the mean over its graphs; with weights the weighted
+/// mean (as PyTorch's CrossEntropyLoss(weight) has it), with missing targets the mean over those that are there.
+/// Infinity where nothing counts, so that the mean is 0 and not a number.
 [[nodiscard]] double mean_divisor(const Targets& targets, std::span<const std::uint32_t> graphs);
 
 }  // namespace tyche::engine

@@ -37,27 +37,33 @@ class DeviceTargets {
 
   /// For kernels.
   [[nodiscard]] Targets view() const {
-    if (columns_ > 0) return Targets::real({values_.data(), count_ * columns_}, columns_).by_trial(count_ * columns_);
-    const Targets labels(labels_.data(), count_);
-    return labels.weighted({weights_.data(), weights_.size()}).by_trial(classes_);
+    const std::span<const float> graphs(graph_weights_.data(), graph_weights_.size());
+    if (columns_ > 0) {
+      const Targets real = Targets::real({values_.data(), count_ * columns_}, columns_);
+      return real.weighted_by_graph(graphs).by_trial(count_ * columns_);
+    }
+    const Targets labels = Targets(labels_.data(), count_).weighted({weights_.data(), weights_.size()});
+    return labels.weighted_by_graph(graphs).by_trial(classes_);
   }
 
  private:
-  // Labels are the same for all trials; rows and weights are not.
+  // Labels and the graphs' own weights are the same for all trials; rows and the classes' weights are not.
   void add(const Targets& own, std::span<const std::uint32_t> used) {
     columns_ = own.columns();
     count_ = used.size();
     host_labels_.clear();
+    host_graph_weights_.clear();
     std::vector<float> weights;
     for (const std::uint32_t graph : used) {
       const Target target = own[graph];
+      host_graph_weights_.push_back(own.graph_weight(graph));
       if (columns_ > 0) {
         host_values_.insert(host_values_.end(), target.values, target.values + columns_);
         continue;
       }
       host_labels_.push_back(target.label);
       if (weights.size() <= target.label) weights.resize(target.label + 1, 1.0f);
-      weights[target.label] = target.weight;
+      weights[target.label] = own.class_weight(target.label);
     }
     classes_ = weights.size();
     host_weights_.insert(host_weights_.end(), weights.begin(), weights.end());
@@ -66,11 +72,14 @@ class DeviceTargets {
     constexpr const char* kWhat = "targets of the graphs";
     values_ = DeviceArray<float>::from(host_values_, kWhat, stream);
     labels_ = DeviceArray<std::uint32_t>::from(host_labels_, kWhat, stream);
-    const bool alike = std::all_of(host_weights_.begin(), host_weights_.end(), [](float w) { return w == 1; });
-    if (alike) host_weights_.clear();  // kernels look no weights up then
+    for (std::vector<float>* weights : {&host_weights_, &host_graph_weights_}) {
+      const bool alike = std::all_of(weights->begin(), weights->end(), [](float w) { return w == 1; });
+      if (alike) weights->clear();  // kernels look no weights up then
+    }
     weights_ = DeviceArray<float>::from(host_weights_, kWhat, stream);
+    graph_weights_ = DeviceArray<float>::from(host_graph_weights_, kWhat, stream);
     stream.sync();  // before the vectors go
-    host_values_ = host_weights_ = {};
+    host_values_ = host_weights_ = host_graph_weights_ = {};
     host_labels_ = {};
   }
   static std::vector<std::uint32_t> everyone(std::size_t count) {
@@ -80,10 +89,10 @@ class DeviceTargets {
   }
 
   DeviceArray<std::uint32_t> labels_;
-  DeviceArray<float> values_, weights_;
+  DeviceArray<float> values_, weights_, graph_weights_;
   std::size_t columns_ = 0, count_ = 0, classes_ = 0;
-  std::vector<std::uint32_t> host_labels_;  // these three while it is made
-  std::vector<float> host_values_, host_weights_;
+  std::vector<std::uint32_t> host_labels_;  // these four while it is made
+  std::vector<float> host_values_, host_weights_, host_graph_weights_;
 };
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS
