@@ -44,7 +44,7 @@ OTHER = {
     "cache": ("", dict(model="gcn2")), "threads": (1, {}), "validation_fraction": (0.5, {}),
     "early_stopping": (True, dict(validation_fraction=0.5)), "select_by": ("loss", dict(validation_fraction=0.5)),
     "patience": (2, dict(early_stopping=True, validation_fraction=0.5)),
-    "progress": (False, {}),
+    "progress": (False, {}), "recipe": ("own", {}), "no_standardise": (True, dict(recipe="own")),
 }
 TINY = dict(width=4, layers=1, epochs=1, seed=4, device="cpu", batch=6)
 
