@@ -297,7 +297,7 @@ TEST(Unseen, EveryGraphHasAnAnswer) {
       const auto said = predict(*engine, read_checkpoint(out / "fold-0" / "last.safetensors"), dataset.set, {});
       ASSERT_EQ(said.size(), 24u);
       EXPECT_TRUE(std::isfinite(said[3].probability));
-      EXPECT_LT(*accuracy(said, dataset.set), 1) << "no answer is 77";
+      EXPECT_NE(said[5].label, 77) << "a label that training did not see is never the answer";
     }
   }
 }
