@@ -158,7 +158,7 @@ class Flips:
         for data, files in formats.items():
             self.write_files(files)
             shutil.rmtree(run, ignore_errors=True)
-            begin = ["train", "--data", self.path(data), "--out", run, "--folds", "2", "--threads", "1"] + SMALL
+            begin = ["train", "--data", self.path(data), "--out", run, "--folds", "2", "--schedule", "constant", "--threads", "1"] + SMALL
             self.must(begin + ["--epochs", "2"])
             begun = self.path("begun-" + data.replace("/", "-"))
             os.rename(run, begun)

@@ -171,7 +171,8 @@ def test_weights_that_make_no_sense_are_refused(weights, words):
 def test_a_run_with_weights_goes_on_only_where_they_are_given(exp, program, tmp_path):
     exp.write(tmp_path / "exp.txt")
     graphs = tyche.datasets.read(tmp_path / "exp.txt")
-    tyche.train(graphs, folds=2, folder=tmp_path / "run", sample_weight=np.linspace(0.5, 1, len(graphs)), **SMALL)
+    tyche.train(graphs, folds=2, folder=tmp_path / "run", sample_weight=np.linspace(0.5, 1, len(graphs)),
+                schedule="constant", **SMALL)
     done = subprocess.run([os.environ["TYCHE_PROGRAM"], "train", "--resume", "--epochs", "5", "--out", tmp_path / "run"],
                           capture_output=True, text=True)
     assert done.returncode == 2 and "a weight for each graph" in done.stderr
@@ -247,8 +248,8 @@ def test_folds_of_scikit_learn_are_a_split(exp, program, tmp_path):
         tests[test] = number
     exp.write(tmp_path / "exp.txt")
     graphs = tyche.datasets.read(tmp_path / "exp.txt")
-    run = tyche.train(graphs, split=folds, folder=tmp_path / "run", **SMALL)
-    again = tyche.train(graphs, split=tests, **SMALL)
+    run = tyche.train(graphs, split=folds, folder=tmp_path / "run", schedule="constant", **SMALL)
+    again = tyche.train(graphs, split=tests, schedule="constant", **SMALL)
     assert len(run.folds) == 3 and np.array_equal(run.curve("test_accuracy"), again.curve("test_accuracy"))
     # The folder has the split, so the program goes on with it.
     program("train", "--resume", "--out", tmp_path / "run", "--epochs", 5, "--data", tmp_path / "exp.txt")
