@@ -66,7 +66,8 @@ class ModelObject : public Object {
       if (own == nullptr && train::data_hash(asked, config) == config.data.hash) {
         own = std::make_shared<train::OwnGraphs>(train::own_graphs(asked, config));
       }
-    } catch (const InputError&) {  // its split is gone
+    } catch (const InputError&) {  // its split is another one now
+    } catch (const IoError&) {     // its split is gone
     }
     if (own != nullptr) return train::parts_of(*own, asked, config, checkpoint_.fold);
     return std::vector<train::Part>(asked.set.graphs.size(), train::Part::fresh);

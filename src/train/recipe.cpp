@@ -73,7 +73,8 @@ void choose_own(RunConfig& config, const datasets::Dataset& dataset) {
   std::vector<std::string> why;
   Chooser choose(config);
 
-  const bool passes_messages = config.model.body() == nn::Body::nodes || config.model.body() == nn::Body::gin;
+  const nn::Body body = config.model.body();
+  const bool passes_messages = body == nn::Body::nodes || body == nn::Body::gin || body == nn::Body::steps;
   if (bare && !choose.given("model.aggregation")) {
     choose.set("model.aggregation", config.model.aggregation, nn::Aggregation::sum, "sum over neighbours");
     why.emplace_back("nodes have no features, and sums see their degrees");

@@ -24,7 +24,7 @@ bare_root() {
   if [ ! -e "$bare_kept/root.tar" ]; then
     mirror="$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)"
     rm -rf "$bare_kept/made"
-    debootstrap --variant=minbase bookworm "$bare_kept/made" "${mirror:-http://deb.debian.org/debian}" >"$bare_kept/log" 2>&1 ||
+    debootstrap --variant=minbase bookworm "$bare_kept/made" ${mirror:+"$mirror"} >"$bare_kept/log" 2>&1 ||
       { tail -n 20 "$bare_kept/log" >&2; return 1; }
     tar -C "$bare_kept/made" -cf "$bare_kept/root.tar.new" .
     mv "$bare_kept/root.tar.new" "$bare_kept/root.tar"

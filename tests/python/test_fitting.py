@@ -178,6 +178,13 @@ def test_a_run_with_weights_goes_on_only_where_they_are_given(exp, program, tmp_
     assert done.returncode == 2 and "a weight for each graph" in done.stderr
 
 
+def test_a_model_answers_where_its_split_was_in_memory_alone(exp, tmp_path):
+    half = len(exp) // 2
+    run = tyche.train(exp, split={"train": range(half), "test": range(half, len(exp))}, **SMALL)
+    run.models[0].save(tmp_path / "model.safetensors")
+    assert len(tyche.Model.load(tmp_path / "model.safetensors").predict(exp).labels) == len(exp)
+
+
 # ---- a part to choose by
 
 def test_early_stopping_keeps_the_best_epoch_of_a_part_set_aside(exp):
