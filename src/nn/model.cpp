@@ -69,7 +69,7 @@ std::string_view name(TwoSets value) { return name_in(kTwoSets, value); }
 TwoSets parse_two_sets(std::string_view text) { return parse_in(kTwoSets, "choice of two-sets", text); }
 
 std::uint32_t ModelConfig::random_dims() const {
-  // A share given as 0.07 of width 100 is 7 columns, although 100 * 0.07 falls just below 7 in binary.
+  // A share given as 0.29 of width 100 is 29 columns, although 100 * 0.29 falls just below 29 in binary.
   return static_cast<std::uint32_t>(std::floor(width * rni + 1e-9));
 }
 

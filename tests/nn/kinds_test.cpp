@@ -38,6 +38,29 @@ TEST(Kinds, TakeTheirDefaults) {
 }
 
 // Every field of every kind, set to something else: used, or refused with the reason; never ignored.
+TEST(Kinds, TrainByTheRateOfTheirShareOfRandomFeatures) {
+  ModelConfig config = of_kind("gcn");
+  const auto rate = [&](double rni) {
+    config.rni = rni;
+    return kind_of(config).learning_rate(config);
+  };
+  EXPECT_EQ(rate(0), 1e-4);
+  for (const double share : {0.125, 0.5, 0.875}) EXPECT_EQ(rate(share), 2e-4) << share;
+  EXPECT_EQ(rate(1), 5e-4);
+}
+
+TEST(RandomFeatures, AreAsManyColumnsAsTheirShareSaysInDecimal) {
+  ModelConfig config = of_kind("gcn");
+  config.width = 100;
+  for (const std::uint32_t percent : {7u, 29u, 57u, 58u, 100u}) {  // 100 * 0.29 is 28.999999999999996
+    config.rni = percent / 100.0;
+    EXPECT_EQ(config.random_dims(), percent);
+  }
+  config.width = 64;
+  config.rni = 0.3;
+  EXPECT_EQ(config.random_dims(), 19u) << "a part of a column is none";
+}
+
 TEST(Kinds, RefuseWhatTheyHaveNoUseFor) {
   struct Change {
     const char* field;

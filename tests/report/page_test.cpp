@@ -6,6 +6,7 @@
 
 #include "experiments/fixture.hpp"
 #include "report/viewer.hpp"
+#include "support/damage.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
@@ -93,6 +94,17 @@ TEST_F(ResultsFolder, ATornLastLineAndAMissingFoldAreReadAsFarAsTheyGo) {
   EXPECT_EQ(missing.folds_done, 1u);
   EXPECT_EQ(missing.epochs_done, 0u);
   EXPECT_FALSE(missing.curves.contains("all"));
+}
+
+TEST_F(ResultsFolder, AByteThatChangedIsRefusedByTheNameOfItsFile) {
+  const std::string record = read_file(out + "/experiments/small.json");
+  const std::string key = nlohmann::json::parse(record)["rows"][0]["trials"][0];
+  damage(std::filesystem::path(out) / "trials" / key / "summary.json", "\"parameters\": ", "\"parameters\": 1");
+  EXPECT_THAT([&] { (void)load_results(out); },
+              testing::ThrowsMessage<InputError>(HasSubstr("summary.json: is damaged")));
+  damage(std::filesystem::path(out) / "experiments/small.json", "\"profile\"", "\"qrofile\"");
+  EXPECT_THAT([&] { (void)load_results(out); },
+              testing::ThrowsMessage<InputError>(HasSubstr("small.json: is damaged")));
 }
 
 TEST_F(ResultsFolder, ThePairsHoldBothDrawingsAndTheRoundsOfColourRefinement) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "report/training_tables.hpp"
+#include "support/damage.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"
 
@@ -89,6 +90,11 @@ TEST_F(TrainingRun, AFoldThatStoppedEarlyCountsAsCompleteWhereTheRunSaysSo) {
   const std::string text = read_file(records(2));
   write_file(records(2), text.substr(0, text.rfind('\n', text.size() - 2) + 1));
   EXPECT_FALSE(load_training(run).complete);
+  const std::string sealed = read_file(run / "summary.json");
+  damage(run / "summary.json", "\"parameters\": ", "\"parameters\": 1");
+  EXPECT_THAT([&] { (void)load_training(run); },
+              testing::ThrowsMessage<InputError>(HasSubstr("summary.json: is damaged")));
+  write_file(run / "summary.json", sealed);
   auto summary = nlohmann::ordered_json::parse(read_file(run / "summary.json"));
   summary["folds"][2]["epochs"] = 3;
   summary.erase("check");

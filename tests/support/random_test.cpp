@@ -44,6 +44,10 @@ TEST(Stream, UniformLiesInTheHalfOpenUnitInterval) {
     sum += u;
   }
   EXPECT_NEAR(sum / 100000, 0.5, 0.01);
+  // Multiples of 2^-53: all of the lowest 26 bits are drawn, too.
+  std::uint64_t seen = 0;
+  for (int i = 0; i < 100; ++i) seen |= static_cast<std::uint64_t>(stream.uniform() * 0x1p53);
+  EXPECT_EQ(seen, (std::uint64_t{1} << 53) - 1);
 }
 
 TEST(Shuffle, IsAPermutationThatTheKeyDecides) {
