@@ -29,9 +29,8 @@ HWY_INLINE void MultiplyWide(Word a, Word factor, Word& high, Word& low) {
   high = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
 }
 
-struct Counters {
-  Word c[4];
-};
+// No struct: g++ would make its constructor outside of the instruction set that this is compiled for (NEON).
+using Counters = Word[4];
 
 // Philox4x32-10 of kRowsAtOnce vectors of counters.
 HWY_INLINE void Philox(Key key, Counters (&x)[kRowsAtOnce]) {
@@ -41,12 +40,12 @@ HWY_INLINE void Philox(Key key, Counters (&x)[kRowsAtOnce]) {
     const Word k0 = hn::Set(d, key.lo), k1 = hn::Set(d, key.hi);
     for (Counters& row : x) {
       Word high0, low0, high1, low1;
-      MultiplyWide(row.c[0], m0, high0, low0);
-      MultiplyWide(row.c[2], m1, high1, low1);
-      row.c[0] = hn::Xor(hn::Xor(high1, row.c[1]), k0);
-      row.c[2] = hn::Xor(hn::Xor(high0, row.c[3]), k1);
-      row.c[1] = low1;
-      row.c[3] = low0;
+      MultiplyWide(row[0], m0, high0, low0);
+      MultiplyWide(row[2], m1, high1, low1);
+      row[0] = hn::Xor(hn::Xor(high1, row[1]), k0);
+      row[2] = hn::Xor(hn::Xor(high0, row[3]), k1);
+      row[1] = low1;
+      row[3] = low0;
     }
     key.lo += 0x9E3779B9u;
     key.hi += 0xBB67AE85u;
@@ -143,19 +142,19 @@ void Features(const FeatureRows& f) {
     for (std::size_t column = 0; column < f.columns; column += kGroup) {
       Counters x[kRowsAtOnce];
       for (std::size_t i = 0; i < kRowsAtOnce; ++i) {
-        x[i].c[0] = hn::Add(iota, hn::Set(dw, static_cast<std::uint32_t>(column / 4)));
-        x[i].c[1] = hn::Set(dw, static_cast<std::uint32_t>(nodes[i]));
-        x[i].c[2] = hn::Set(dw, f.graph);
-        x[i].c[3] = hn::Zero(dw);
+        x[i][0] = hn::Add(iota, hn::Set(dw, static_cast<std::uint32_t>(column / 4)));
+        x[i][1] = hn::Set(dw, static_cast<std::uint32_t>(nodes[i]));
+        x[i][2] = hn::Set(dw, f.graph);
+        x[i][3] = hn::Zero(dw);
       }
       Philox(f.key, x);
       for (std::size_t i = 0; i < kRowsAtOnce; ++i) {
         Float values[4];
         if (f.normal) {
-          NormalPairOf(x[i].c[0], x[i].c[1], scale, values[0], values[1]);
-          NormalPairOf(x[i].c[2], x[i].c[3], scale, values[2], values[3]);
+          NormalPairOf(x[i][0], x[i][1], scale, values[0], values[1]);
+          NormalPairOf(x[i][2], x[i][3], scale, values[2], values[3]);
         } else {
-          for (std::size_t w = 0; w < 4; ++w) values[w] = UniformOf(x[i].c[w], scale);
+          for (std::size_t w = 0; w < 4; ++w) values[w] = UniformOf(x[i][w], scale);
         }
         float* out = f.out + (nodes[i] - f.first) * f.stride + column;
         if (f.columns - column >= kGroup) {
