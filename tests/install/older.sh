@@ -18,14 +18,14 @@ if [ ! -e "$root/complete" ]; then
 fi
 inside() { chroot "$root" env HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 for file in "$@"; do
-  rm -rf "$root/root/work"
-  mkdir -p "$root/root/work"
-  cp "$file" "$root/root/work/"
+  rm -rf "$root/root/tried"
+  mkdir -p "$root/root/tried"
+  cp "$file" "$root/root/tried/"
   name="$(basename "$file")"
   case "$name" in
     *.whl)
       inside sh -euc '
-        cd /root/work
+        cd /root/tried
         python3 -m venv --system-site-packages venv
         venv/bin/pip install --quiet --no-index --no-deps ./*.whl
         venv/bin/python -c "
@@ -40,7 +40,7 @@ else: raise AssertionError(\"a bad graph6 string was taken\")"
       ;;
     tyche)
       inside sh -euc '
-        cd /root/work
+        cd /root/tried
         ./tyche --version >/dev/null
         ./tyche generate exp --pairs 20 --seed 1 --out exp >/dev/null
         ./tyche train --data exp --rni 0.5 --folds 2 --epochs 2 --width 16 --layers 2 --out run --quiet >/dev/null
@@ -48,7 +48,7 @@ else: raise AssertionError(\"a bad graph6 string was taken\")"
         ! ./tyche train --data nowhere --out other 2>/dev/null
       '
       ;;
-    *) inside "/root/work/$name" >/dev/null ;;
+    *) inside "/root/tried/$name" >/dev/null ;;
   esac
   echo "older: $name works with glibc $(inside ldd --version | sed -n '1s/.* //p')"
 done
