@@ -13,7 +13,7 @@ if [ ! -e "$root/complete" ]; then
   mkdir -p "$root"
   mirror="$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -n 1)"
   debootstrap --variant=minbase --include=python3-minimal,python3-numpy,python3-venv,python3-pip bullseye "$root" \
-    "${mirror:-http://deb.debian.org/debian}" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
+    ${mirror:+"$mirror"} >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; exit 1; }
   : >"$root/complete"
 fi
 inside() { chroot "$root" env HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
