@@ -186,6 +186,9 @@ TYCHE_API tyche_status tyche_wl_groups(tyche_handle set, const char* options, ty
 /* Colours of all nodes, refined jointly. `options`: rounds (none: until stable). Says {"classes", "rounds", "stable"};
  * array colours: uint32, nodes. */
 TYCHE_API tyche_status tyche_colours(tyche_handle set, const char* options, tyche_handle* out);
+/* How often small graphs are in these, as `tyche count`. `options`: patterns (names and files, with commas between), of
+ * (graphs, nodes, edges). Says {"patterns": [names]}; array counts: uint64, a row per graph, node or edge. */
+TYCHE_API tyche_status tyche_count(tyche_handle set, const char* options, tyche_handle* out);
 /* Random paths of individualisation and refinement, `draws` of each graph. `options`: depth (a number or "leaf"),
  * draws, seed, cell. Arrays ranks: uint32, draws x nodes; steps and classes: uint32, draws x graphs. */
 TYCHE_API tyche_status tyche_individualise(tyche_handle set, const char* options, tyche_handle* out);

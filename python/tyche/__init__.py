@@ -23,7 +23,7 @@ from ._graphs import Graph, GraphSet
 from ._library import version as _version
 from ._options import about
 from ._results import Distinguished, distinguish, report
-from ._tests import (Certificate, Comparison, Inspection, certify, colours, individualise, inspect, random_columns,
+from ._tests import (Certificate, Comparison, Inspection, certify, colours, count, individualise, inspect, random_columns,
                      wl)
 from ._training import Model, Predictions, TrainResult, train
 
@@ -33,7 +33,7 @@ __all__ = [
     "Certificate", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
     "InputError", "Inspection", "InternalError", "IoError", "Model", "NotFittedError", "Pair", "Predictions", "TrainResult",
     "UnknownOptionError", "about", "as_graph",
-    "as_set", "certify", "colours", "datasets", "distinguish", "from_edges", "from_graph6", "from_networkx", "from_pyg",
+    "as_set", "certify", "colours", "count", "datasets", "distinguish", "from_edges", "from_graph6", "from_networkx", "from_pyg",
     "from_scipy", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
     "to_scipy", "train", "wl",
 ]

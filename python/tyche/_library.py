@@ -88,6 +88,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_wl_pairs": [_H, _S, _OUT],
     "tyche_wl_groups": [_H, _S, _OUT],
     "tyche_colours": [_H, _S, _OUT],
+    "tyche_count": [_H, _S, _OUT],
     "tyche_individualise": [_H, _S, _OUT],
     "tyche_random_columns": [_H, _S, ctypes.c_void_p, ctypes.c_uint64, _OUT],
     "tyche_train": [_H, _S, _S, EPOCH, ctypes.c_void_p, _OUT],

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -81,6 +81,27 @@ def colours(graphs: Any, rounds: Optional[int] = None, threads: int = 0) -> NDAr
     own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
     how = _library.options(rounds=rounds, threads=threads)
     return _library.handle("tyche_colours", own._handle, how, stoppable=own.num_nodes > AT_ONCE).array("colours")
+
+
+def count(graphs: Any, patterns: Optional[Union[str, Sequence[str]]] = None, of: str = "graphs", *,
+          threads: int = 0) -> NDArray[np.uint64]:
+    """How often small graphs are in these, as subgraphs: a row per graph (or ``of`` nodes, edges), a column per pattern.
+
+    ``patterns``: cycle3 to cycle6, path2 to path6, clique3 to clique6, star3 to star6, chordal4, chordal5, or files of
+    graphs of at most 6 nodes; cycles and chordal cycles unless said. A node's (an edge's) count is the number of copies
+    that it is in; edges are in the order of ``Graph.edges``.
+
+    >>> import tyche
+    >>> square = tyche.from_edges(4, [(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)])
+    >>> tyche.count(square, ["cycle3", "cycle4"]).tolist()
+    [[2, 1]]
+    >>> tyche.count(square, "cycle3", of="nodes").ravel().tolist()
+    [2, 1, 2, 1]
+    """
+    own = as_set([graphs]) if isinstance(graphs, Graph) else as_set(graphs)
+    names = patterns if patterns is None or isinstance(patterns, str) else ",".join(patterns)
+    how = _library.options(patterns=names, of=of, threads=threads)
+    return _library.handle("tyche_count", own._handle, how, stoppable=True).array("counts")
 
 
 def individualise(graphs: Any, depth: Union[int, str] = "leaf", draws: int = 1, seed: int = 1, *,

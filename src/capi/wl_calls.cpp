@@ -1,4 +1,4 @@
-// Calls of the Weisfeiler-Leman tests, of paths, and of the columns that networks see.
+// Calls of the Weisfeiler-Leman tests, of counts, of paths, and of the columns that networks see.
 #include <fmt/format.h>
 
 #include <limits>
@@ -8,6 +8,7 @@
 #include "capi/sets.hpp"
 #include "engine/core/drawn_numbers.hpp"
 #include "engine/core/randomness.hpp"
+#include "graph/patterns.hpp"
 #include "nn/random_inputs.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -164,6 +165,21 @@ std::shared_ptr<Object> colours(const SetObject& set, const char* json) {
   return out;
 }
 
+std::shared_ptr<Object> counts(const SetObject& set, const char* json) {
+  const Options options(json, {"patterns", "of", "threads"});
+  const std::vector<Pattern> patterns = parse_patterns(options.text("patterns").value_or(kUsualPatterns));
+  const CountsOf of = parse_counts_of(options.text("of").value_or("graphs"));
+  auto names = Json::array();
+  for (const Pattern& pattern : patterns) names.push_back(pattern.name);
+  std::vector<std::uint64_t> rows;
+  for (const std::vector<PatternCounts>& graph : count_patterns(set.set().graphs, patterns, options.threads())) {
+    append_rows(rows, graph, of);
+  }
+  const auto out = std::make_shared<Answer>(Json{{"patterns", names}});
+  out->add("counts", {std::move(rows), patterns.size()});
+  return out;
+}
+
 /// Numbers that would not fit into memory are refused before they are made.
 void check_cells(std::uint64_t rows, std::uint64_t columns, const char* what) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
@@ -269,6 +285,10 @@ tyche_status tyche_wl_groups(tyche_handle set, const char* options, tyche_handle
 
 tyche_status tyche_colours(tyche_handle set, const char* options, tyche_handle* out) {
   return answer(out, [&] { return colours(*set_of(set), options); });
+}
+
+tyche_status tyche_count(tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return counts(*set_of(set), options); });
 }
 
 tyche_status tyche_individualise(tyche_handle set, const char* options, tyche_handle* out) {

@@ -8,6 +8,7 @@ void add_generate(CLI::App& root);
 void add_certify(CLI::App& root);
 void add_wl(CLI::App& root);
 void add_inspect(CLI::App& root);
+void add_count(CLI::App& root);
 void add_network(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   add_certify(app);
   add_wl(app);
   add_inspect(app);
+  add_count(app);
   add_network(app);
   add_train(app);
   add_predict(app);

@@ -3,9 +3,9 @@
 # as root:
 #
 #   begin_apart "$@"      # first of all: begins the script again where what it mounts is seen by nobody else and goes with it
+#   work_apart            # "$work", a folder that goes with the script, mounts and all
 #   bare_root FOLDER      # a fresh root in FOLDER, with the system's own folders mounted
 #   inside COMMAND...     # in it, with an empty environment but for the ways to the network
-#   leave_bare            # unmounts; FOLDER can be removed
 #
 # build-check/bare keeps the root as debootstrap made it and the packages that apt has fetched, for the next time; TYCHE_BARE names
 # another folder.
@@ -16,6 +16,12 @@ begin_apart() {
   [ "$(id -u)" = 0 ] || { echo "$0: a root of its own needs root" >&2; exit 2; }
   command -v debootstrap >/dev/null || { echo "$0: debootstrap is missing (apt-get install debootstrap)" >&2; exit 2; }
   [ -n "${TYCHE_APART:-}" ] || TYCHE_APART=yes exec unshare --mount --propagation private "$0" "$@"
+}
+
+work_apart() {
+  work="$(mktemp -d)"
+  trap 'for at in $bare_mounted; do umount "$at" || true; done; rm -rf --one-file-system "$work"' EXIT
+  trap 'exit 130' INT TERM
 }
 
 bare_root() {
@@ -62,9 +68,4 @@ inside() {
   set -- "HOME=$HOME" LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"
   while read -r name; do eval "set -- \"\$name=\${$name}\" \"\$@\""; done <"$bare_kept/names"
   chroot "$bare" env -i "$@"
-}
-
-leave_bare() {
-  for at in $bare_mounted; do umount "$at" || true; done
-  bare_mounted=""
 }

@@ -7,13 +7,7 @@ set -eu
 begin_apart "$@"
 folder="$(realpath "${1:?usage: in_bare.sh FOLDER COMMAND}")"
 command="${2:?usage: in_bare.sh FOLDER COMMAND}"
-work="$(mktemp -d)"
-clean() {
-  leave_bare
-  rm -rf --one-file-system "$work"
-}
-trap clean EXIT
-trap 'exit 130' INT TERM
+work_apart
 bare_root "$work"
 mkdir "$work/here"
 cp -a "$folder/." "$work/here/"

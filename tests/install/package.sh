@@ -6,14 +6,8 @@ set -eu
 . "$(dirname "$0")/bare.sh"
 begin_apart "$@"
 deb="$(realpath "${1:?usage: package.sh DEB}")"
-work="$(mktemp -d)"
+work_apart
 root="$work/root"
-clean() {
-  leave_bare
-  rm -rf --one-file-system "$work"
-}
-trap clean EXIT
-trap 'exit 130' INT TERM
 bare_root "$root"
 inside apt-get update -qq
 # For the check alone: to read a page, and so that apt does not miss its helper.

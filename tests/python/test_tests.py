@@ -32,6 +32,22 @@ def test_wl_of_a_set_says_what_the_program_says(program, exp, tmp_path):
     assert [s["distinct"] for s in survey] == [t["distinct"] for t in theirs]
 
 
+def test_counts_of_small_graphs_by_graph_node_and_edge(exp):
+    for graph, counts in zip(exp[:6], tyche.count(exp[:6], ["cycle3", "path3"])):
+        adjacency = np.zeros((graph.num_nodes, graph.num_nodes), dtype=np.int64)
+        for u, v in graph.edges:
+            adjacency[u, v] = adjacency[v, u] = 1
+        degrees = adjacency.sum(0)
+        assert counts.tolist() == [np.trace(np.linalg.matrix_power(adjacency, 3)) // 6, (degrees * (degrees - 1) // 2).sum()]
+    nodes = tyche.count(exp[:6], "cycle4", of="nodes")
+    edges = tyche.count(exp[:6], "cycle4", of="edges")
+    assert nodes.shape == (exp[:6].num_nodes, 1) and nodes.sum() == edges.sum() == 4 * tyche.count(exp[:6], "cycle4").sum()
+    with pytest.raises(tyche.InputError, match="unknown pattern 'cycle9'"):
+        tyche.count(exp, "cycle9")
+    with pytest.raises(tyche.InputError, match="expected graphs, nodes or edges"):
+        tyche.count(exp, of="pairs")
+
+
 def test_colours_do_not_depend_on_the_numbering(exp):
     networkx = pytest.importorskip("networkx")
     g = exp[0]
