@@ -245,8 +245,8 @@ TYCHE_API tyche_status tyche_theory_approximate(const char* options, tyche_handl
 
 /* ---- results */
 
-/* A folder of results, of `tyche reproduce`, of a training run or of `tyche distinguish`, as html, md, csv or tex:
- * {"text"}. `options`: format ("html"), pairs. */
+/* A folder of results, of `tyche reproduce`, of a training run or of `tyche distinguish`, as html, md, csv, tex or
+ * json: {"text"}. `options`: format ("html"), pairs, beside (more folders, to be compared with it). */
 TYCHE_API tyche_status tyche_report(const char* folder, const char* options, tyche_handle* out);
 
 #ifdef __cplusplus

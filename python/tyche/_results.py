@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Optional, Sequence, Union
 
 from . import _library
 from ._convert import as_set
@@ -33,15 +33,17 @@ def distinguish(pairs: Any, **options: Any) -> Distinguished:
                                          stoppable=True).info())
 
 
-def report(folder: Path, format: str = "md", *, out: Optional[Path] = None, pairs: Optional[int] = None,
-           threads: int = 0) -> str:
-    """The results in a folder, as md, csv, tex or html; also written to ``out`` where given.
+def report(folder: Union[Path, Sequence[Path]], format: str = "md", *, out: Optional[Path] = None,
+           pairs: Optional[int] = None, threads: int = 0) -> str:
+    """The results in a folder, as md, csv, tex, json or html; also written to ``out`` where given.
 
-    A folder of ``tyche reproduce``, of training (``tyche.train(…, folder=…)``) or of ``tyche distinguish``. ``pairs``: so
-    many pairs of graphs to look at in a page.
+    A folder of ``tyche reproduce``, of training (``tyche.train(…, folder=…)``) or of ``tyche distinguish``. A list of
+    them, or a folder of such folders: one line each, to be compared. ``pairs``: so many pairs of graphs to look at in a
+    page.
     """
-    how = _library.options(format=format, pairs=pairs, threads=threads)
-    text = str(_library.handle("tyche_report", _library.path_bytes(folder), how, stoppable=True).info()["text"])
+    first, *beside = [folder] if isinstance(folder, (str, os.PathLike)) else list(folder)
+    how = _library.options(format=format, pairs=pairs, threads=threads, beside=[os.fspath(other) for other in beside])
+    text = str(_library.handle("tyche_report", _library.path_bytes(first), how, stoppable=True).info()["text"])
     if out is not None:
         pathlib.Path(out).write_text(text, encoding="utf-8")
     return text

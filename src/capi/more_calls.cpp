@@ -204,14 +204,18 @@ std::shared_ptr<Object> approximate(const char* json) {
 // ---- report
 
 std::shared_ptr<Object> report_on(const std::string& folder, const char* json) {
-  const Options options(json, {"format", "pairs", "threads"});
+  const Options options(json, {"format", "pairs", "threads", "beside"});
   const std::string format = options.text("format").value_or("html");
   report::FolderOptions how;
   how.format = format;
   how.pairs = options.whole("pairs");
   how.threads = options.threads();
-  how.command = fmt::format("tyche report {} --out report.html", shell_word(folder));
-  std::string text = report::folder_text(folder, how);
+  std::vector<std::filesystem::path> folders = {folder};
+  for (const std::string& other : options.texts("beside")) folders.emplace_back(other);
+  how.command = "tyche report";
+  for (const std::filesystem::path& each : folders) how.command += " " + shell_word(each.string());
+  how.command += " --out report.html";
+  std::string text = report::folder_text(folders, how);
   return std::make_shared<Answer>(Json{{"format", format}, {"text", std::move(text)}});
 }
 

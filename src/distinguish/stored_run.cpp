@@ -38,11 +38,6 @@ Settings settings_from(const nlohmann::json& asked, const std::string& place) {
   }
 }
 
-/// As an option's value is typed.
-std::string typed(const nlohmann::json& value) {
-  return shell_word(value.is_string() ? value.get<std::string>() : value.dump());
-}
-
 }  // namespace
 
 StoredRun load_run(const std::filesystem::path& folder) {
@@ -72,13 +67,9 @@ std::string command(const StoredRun& run) {
   std::string text = fmt::format("tyche distinguish {}", shell_word(run.origin.path));
   if (!run.origin.only.empty()) text += fmt::format(" --only {}", fmt::join(run.origin.only, ","));
   if (config.model.kind != "gcn") text += fmt::format(" --model {}", config.model.kind);
-  for (const train::Field& field : train::fields()) {
-    if (field.option.empty() || field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) continue;
-    const nlohmann::json value = field.value(config);
-    if (value == field.value(field.leads ? train::RunConfig{} : start)) continue;
-    text += fmt::format(" {}", field.option);
-    if (field.form != train::Field::Form::flag) text += fmt::format(" {}", typed(value));
-  }
+  text += train::typed_options(config, start, [](const train::Field& field) {
+    return !field.key.starts_with("folds.") && !field.key.starts_with("training.eval_");
+  });
   if (settings.together) text += " --together";
   if (settings.scoring != Scoring::exact) text += fmt::format(" --scoring {}", name(settings.scoring));
   if (settings.seeds != 1) text += fmt::format(" --seeds {}", settings.seeds);

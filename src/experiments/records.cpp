@@ -77,16 +77,9 @@ std::string train_command(const train::RunConfig& config, bool generated) {
   std::string command = fmt::format("tyche train --data {}", shell_word(config.data.path));
   if (config.recipe == "paper" && !generated) command += " --recipe paper";
   if (config.model.kind != "gcn") command += fmt::format(" --model {}", config.model.kind);
-  for (const train::Field& field : train::fields()) {
-    if (field.option.empty() || train::at_default(field, config)) continue;
-    const nlohmann::json value = field.value(config);
-    const bool flag = field.form == train::Field::Form::flag;
-    if (flag && value == field.value(train::RunConfig{})) continue;
-    command += fmt::format(" {}", field.option);
-    if (flag) continue;
-    command += fmt::format(" {}", shell_word(value.is_string() ? value.get<std::string>() : value.dump()));
-  }
-  return command;
+  train::RunConfig start = train::default_config(config.model.kind, config.model.random);
+  start.data.standardise = config.recipe == "own";
+  return command + train::typed_options(config, start);
 }
 
 nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experiment, const std::string& profile,

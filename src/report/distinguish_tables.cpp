@@ -91,22 +91,16 @@ std::string to_csv(const DistinguishResults& results) {
 }
 
 std::string to_latex(const DistinguishResults& results) {
-  const auto cell = [](std::string value) {
-    for (std::size_t at = value.find("–"); at != std::string::npos; at = value.find("–", at + 2)) {
-      value.replace(at, std::string_view("–").size(), "--");
-    }
-    return value;
-  };
   std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n", distinguish::command(results.run));
   if (const std::string far = how_far(results); !far.empty()) text += fmt::format("% {}\n", far);
   std::vector<std::vector<std::string>> rows;
   for (const CategoryRow& row : results.rows) {
-    rows.push_back({latex_text(row.name), fmt::format("{}", row.pairs), cell(over_seeds(row.told)),
-                    cell(over_seeds(row.controls)), fmt::format("{}", row.one), fmt::format("{}", row.two)});
+    rows.push_back({latex_text(row.name), fmt::format("{}", row.pairs), latex_text(over_seeds(row.told)),
+                    latex_text(over_seeds(row.controls)), fmt::format("{}", row.one), fmt::format("{}", row.two)});
   }
   text += latex_table("lrrrrr", {"Pairs", "Number", "Told apart", "Controls", "1-WL", "2-WL"}, rows);
   if (!results.brec) return text;
-  rows = {{"this run", cell(over_seeds(results.all().told))}};
+  rows = {{"this run", latex_text(over_seeds(results.all().told))}};
   for (const PublishedTotal& total : results.published) {
     rows.push_back({latex_text(total.model), fmt::format("{}", total.total)});
   }

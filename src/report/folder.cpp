@@ -1,20 +1,17 @@
 #include "report/folder.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "distinguish/records.hpp"
 #include "report/distinguish_page.hpp"
 #include "report/distinguish_tables.hpp"
 #include "report/page.hpp"
 #include "report/results.hpp"
+#include "report/runs.hpp"
 #include "report/tables.hpp"
 #include "report/training_page.hpp"
 #include "report/training_tables.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "train/run.hpp"
 
 namespace tyche::report {
@@ -28,33 +25,23 @@ std::string table(const Results& results, const std::string& format) {
   return to_latex(results);
 }
 
-/// A folder whose folders are runs is no run: say which are.
-void refuse_folder_of_runs(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored) || std::filesystem::exists(folder / "experiments", ignored))
-    return;
-  std::vector<std::string> runs;
-  for (const std::string& name : list_folder(folder)) {
-    if (train::holds_run(folder / name) || distinguish::holds_run(folder / name))
-      runs.push_back((folder / name).string());
-  }
-  if (runs.empty()) return;
-  constexpr std::size_t kNamed = 5;
-  const std::size_t more = runs.size() - std::min(kNamed, runs.size());
-  runs.resize(runs.size() - more);
-  throw InputError::at(folder.string(), "",
-                       fmt::format("holds runs, and a report is of one: name {}{}", fmt::join(runs, ", or "),
-                                   more > 0 ? fmt::format(", or one of {} more", more) : ""));
-}
-
 }  // namespace
 
-std::string folder_text(const std::filesystem::path& folder, const FolderOptions& options) {
+std::string folder_text(const std::vector<std::filesystem::path>& folders, const FolderOptions& options) {
   const std::string& format = options.format;
-  if (format != "html" && format != "md" && format != "csv" && format != "tex") {
-    throw InputError(fmt::format("format: expected html, md, csv or tex, found '{}'", format));
+  if (format != "html" && format != "md" && format != "csv" && format != "tex" && format != "json") {
+    throw InputError(fmt::format("format: expected html, md, csv, tex or json, found '{}'", format));
   }
+  if (folders.empty()) throw InputError("expected a folder of results, found none");
   const bool page = format == "html";
+  const std::filesystem::path& folder = folders.front();
+  if (folders.size() > 1 || format == "json" || holds_runs(folder)) {
+    const std::vector<RunLine> lines = run_lines(folders);
+    if (format == "json") {
+      return to_json(lines).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    }
+    return page ? fill_page(page_template(), runs_page_data(lines, options.command)) : table(lines, format);
+  }
   if (distinguish::holds_run(folder)) {
     const DistinguishResults results = load_distinguish(folder);
     if (!page) return table(results, format);
@@ -66,7 +53,6 @@ std::string folder_text(const std::filesystem::path& folder, const FolderOptions
     if (!page) return table(results, format);
     return fill_page(page_template(), training_page_data(results, options.command));
   }
-  refuse_folder_of_runs(folder);
   const Results results = load_results(folder);
   if (!page) return table(results, format);
   PageOptions how;

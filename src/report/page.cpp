@@ -13,6 +13,7 @@
 #include "support/share.hpp"
 #include "support/version.hpp"
 #include "train/fields.hpp"
+#include "train/score_text.hpp"
 
 namespace tyche::report {
 
@@ -35,7 +36,7 @@ Json curve_json(const Curve& curve) {
   return json;
 }
 
-Json row_json(const Row& row) {
+Json row_json(const Row& row, const std::vector<std::string>& scores) {
   const auto& c = row.config;
   Json json = {{"name", row.name},
                {"kind", c.model.kind},
@@ -78,6 +79,20 @@ Json row_json(const Row& row) {
     if (beside.paper) early["mean"] = beside.paper->mean;
     if (beside.paper && beside.paper->deviation) early["deviation"] = *beside.paper->deviation;
   }
+  for (const std::string& score : scores) {
+    const MetricCurves* metric = row.find(reported_metric(c, score));
+    if (score == "accuracy" || metric == nullptr) continue;
+    json["scores"].push_back(
+        {{"title", train::score_title(metric->name)}, {"text", train::score_text(metric->name, metric->over_folds)}});
+    Curve curve;
+    for (std::size_t i = 0; i < metric->epochs.size(); ++i) {
+      if (!metric->mean[i]) continue;
+      curve.epoch.push_back(metric->epochs[i]);
+      curve.mean.push_back(*metric->mean[i]);
+      curve.deviation.push_back(*metric->deviation[i]);
+    }
+    json["scores"].back()["curve"] = {{"epoch", curve.epoch}, {"mean", curve.mean}, {"deviation", curve.deviation}};
+  }
   for (const auto& [subset, curve] : row.curves) json["curves"][subset] = curve_json(curve);
   for (const auto& [subset, curve] : row.paper_curves) json["paper_curves"][subset] = curve_json(curve);
   return json;
@@ -95,7 +110,7 @@ nlohmann::ordered_json page_data(const Results& results, const PageOptions& opti
                   {"profile", e.profile}, {"version", e.version}, {"show", e.show}};
     entry["data"] = {{"name", e.data.name}, {"hash", e.data.hash}, {"graphs", e.data.graphs}};
     entry["rows"] = Json::array();
-    for (const Row& row : e.rows) entry["rows"].push_back(row_json(row));
+    for (const Row& row : e.rows) entry["rows"].push_back(row_json(row, e.scores()));
     json["experiments"].push_back(std::move(entry));
     if (options.pairs == 0 || !seen.insert(e.data.hash).second) continue;
     try {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "experiments/experiment.hpp"
 #include "support/error.hpp"
@@ -12,111 +11,70 @@
 #include "support/json_number.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
-#include "support/statistics.hpp"
-#include "train/metrics.hpp"
+#include "train/objective.hpp"
 #include "train/run.hpp"
 
 namespace tyche::report {
 
 namespace {
 
-using train::EpochRecord;
-
 /// A subset and the metric that is its accuracy.
 constexpr std::pair<const char*, const char*> kSubsets[] = {
     {"all", "accuracy"}, {"EXP", "accuracy_exp"}, {"CORRUPT", "accuracy_corrupt"}};
 
-/// Of the test part; one fold of all graphs has scores of training graphs alone.
-std::string metric_of(const Row& row, const std::string& name) {
-  return (row.config.folds.all_graphs() ? "train_" : "test_") + name;
+/// Accuracies of a metric, in percent; curves as far as every fold has come.
+void add_accuracy(Row& row, const std::string& subset, const MetricCurves& metric) {
+  std::vector<double> percents;
+  for (const auto& share : metric.reported) {
+    if (share) percents.push_back(100 * *share);
+  }
+  if (!percents.empty()) row.accuracy[subset] = spread_of(percents);
+  if (subset == "all") row.fold_accuracy = percents;
+  Curve curve;
+  for (std::size_t e = 0; e < metric.epochs.size() && metric.epochs[e] <= row.epochs_done; ++e) {
+    curve.epoch.push_back(metric.epochs[e]);
+    curve.mean.push_back(100 * metric.mean[e].value_or(0));
+    curve.deviation.push_back(100 * metric.deviation[e].value_or(0));
+  }
+  if (!curve.epoch.empty()) row.curves[subset] = std::move(curve);
 }
 
-/// The mean over folds, epoch by epoch, as far as every fold has come.
-void add_curves(Row& row, const std::vector<std::vector<EpochRecord>>& folds) {
-  for (const auto& [subset, name] : kSubsets) {
-    const std::string metric = metric_of(row, name);
-    Curve curve;
-    for (std::uint32_t e = 0; e < row.epochs_done; ++e) {
-      std::vector<double> values;
-      for (const auto& records : folds) {
-        if (const auto share = records[e].metrics.find(metric)) values.push_back(100 * *share);
-      }
-      if (values.empty()) continue;
-      const Spread point = spread_of(values);
-      curve.epoch.push_back(e + 1);
-      curve.mean.push_back(point.mean);
-      curve.deviation.push_back(point.deviation);
-    }
-    if (!curve.epoch.empty()) row.curves[subset] = std::move(curve);
-  }
-  if (const auto all = row.curves.find("all"); all != row.curves.end()) {
-    constexpr double kReached = 95;
-    const auto at =
-        std::find_if(all->second.mean.begin(), all->second.mean.end(), [](double m) { return m >= kReached; });
-    if (at != all->second.mean.end()) {
-      row.reached =
-          static_cast<std::uint32_t>(all->second.epoch[static_cast<std::size_t>(at - all->second.mean.begin())]);
-    }
-  }
-}
-
-/// The mean of every `count` values in a row; what is left over is no whole fold.
-std::vector<double> means_of(const std::vector<double>& values, std::size_t count) {
-  std::vector<double> means;
-  for (std::size_t i = 0; i + count <= values.size(); i += count) {
-    means.push_back(std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(i),
-                                    values.begin() + static_cast<std::ptrdiff_t>(i + count), 0.0) /
-                    static_cast<double>(count));
-  }
-  return means;
+void add_reached(Row& row) {
+  constexpr double kReached = 95;
+  const auto all = row.curves.find("all");
+  if (all == row.curves.end()) return;
+  const auto& [epoch, mean, deviation] = all->second;
+  const auto at = std::find_if(mean.begin(), mean.end(), [](double m) { return m >= kReached; });
+  if (at != mean.end()) row.reached = static_cast<std::uint32_t>(epoch[static_cast<std::size_t>(at - mean.begin())]);
 }
 
 /// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
 void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys, std::size_t repeats) {
-  std::vector<std::vector<EpochRecord>> folds;
-  std::map<std::string, std::vector<double>> values;  // of what was reported, by metric
-  std::size_t complete = 0;
+  std::vector<TrialPlace> places;
   for (std::size_t trial = 0; trial < keys.size(); ++trial) {
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
     // What nested selection chose differs from the row's configuration, and is tested.
     const train::RunConfig config = train::holds_run(run) ? train::read_config(run / "config.toml") : row.config;
-    train::StoredFold stored =
-        train::read_fold(run, static_cast<std::uint32_t>(trial / repeats), config, config.training.epochs);
-    if (const std::filesystem::path path = run / "summary.json"; std::filesystem::exists(path)) {
-      const std::string text = read_file(path);
-      check_seal(text, path.string());
-      const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
-      if (summary.is_object()) {
-        row.parameters = summary.value("parameters", row.parameters);
-        row.engine = summary.value("engine", row.engine);
-      }
+    places.push_back({run, static_cast<std::uint32_t>(trial / repeats), config, config.training.epochs});
+    if (const nlohmann::json summary = read_summary(run); summary.is_object()) {
+      row.parameters = summary.value("parameters", row.parameters);
+      row.engine = summary.value("engine", row.engine);
     }
-    complete += stored.summary.done ? 1 : 0;
-    row.seconds += stored.summary.seconds;
-    if (const auto& reported = stored.summary.reported) {
-      for (const auto& metric : reported->metrics) values[metric.first].push_back(metric.second);
-    }
-    folds.push_back(std::move(stored.records));
   }
-  row.folds_done = complete / repeats;
-  for (auto& [metric, own] : values) own = means_of(own, repeats);
-  row.epochs_done = row.config.training.epochs;
-  for (const auto& records : folds) {
-    row.epochs_done = std::min(row.epochs_done, static_cast<std::uint32_t>(records.size()));
+  static_cast<Measured&>(row) = measure(places, repeats);
+  row.epochs_done = row.folds.size() < keys.size() ? 0 : row.config.training.epochs;
+  for (const TrainedFold& fold : row.folds) {
+    row.folds_done += fold.done ? 1 : 0;
+    row.epochs_done = std::min(row.epochs_done, fold.epochs);
   }
+  row.folds_done /= repeats;
   for (const auto& [subset, name] : kSubsets) {
-    const auto own = values.find(metric_of(row, name));
-    if (own == values.end() || own->second.empty()) continue;
-    std::vector<double> percents;
-    for (const double share : own->second) percents.push_back(100 * share);
-    row.accuracy[subset] = spread_of(percents);
-    if (std::string_view(subset) == "all") row.fold_accuracy = percents;
+    if (const MetricCurves* metric = row.find(reported_metric(row.config, name))) add_accuracy(row, subset, *metric);
   }
-  if (!folds.empty()) add_curves(row, folds);
+  add_reached(row);
   const auto mean = [&](const std::string& name) -> std::optional<double> {
-    const auto own = values.find(metric_of(row, name));
-    if (own == values.end() || own->second.empty()) return std::nullopt;
-    return spread_of(own->second).mean;
+    const MetricCurves* own = row.find(reported_metric(row.config, name));
+    return own == nullptr || own->over_folds.count == 0 ? std::nullopt : std::optional(own->over_folds.mean);
   };
   row.spread = mean("spread");
   row.agreement = mean("agreement");
@@ -182,6 +140,12 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
 }
 
 }  // namespace
+
+std::vector<std::string> Experiment::scores() const {
+  const bool numbers =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return train::learns_numbers(row.config); });
+  return numbers ? std::vector<std::string>{"mae", "r2"} : std::vector<std::string>{"accuracy"};
+}
 
 Results load_results(const std::filesystem::path& folder) {
   Results results;

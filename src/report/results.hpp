@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "support/statistics.hpp"
-#include "train/config.hpp"
+#include "report/measured.hpp"
 
 namespace tyche::report {
 
@@ -35,7 +34,7 @@ struct Curve {
 };
 
 /// Subsets are "all", "EXP" and "CORRUPT".
-struct Row {
+struct Row : Measured {
   std::string name;
   train::RunConfig config;
   /// Train this row alone, less --out: one, or, where nested selection chose differently, one per fold. None while a
@@ -44,14 +43,14 @@ struct Row {
   std::uint32_t folds_run = 0;    ///< asked for
   std::size_t folds_done = 0;     ///< have all their epochs
   std::uint32_t epochs_done = 0;  ///< that every fold has
-  double seconds = 0;             ///< of work, all folds
   std::uint64_t parameters = 0;
   std::string engine;
-  std::vector<double> fold_accuracy;  ///< percent, of the epoch that stands for a fold
+  /// Of labels, by subset; `fold_accuracy` of all graphs.
+  std::vector<double> fold_accuracy;
   std::map<std::string, Accuracy> accuracy;
   std::optional<std::uint32_t> reached;     ///< the first epoch whose mean over folds is at least 95 %
   std::optional<double> spread, agreement;  ///< likewise, where tests have several draws
-  std::map<std::string, Curve> curves;
+  std::map<std::string, Curve> curves;      ///< of the accuracy, as far as every fold has come
   std::map<std::string, Printed> paper;
   std::map<std::string, Curve> paper_curves;  ///< also "deviation"
 
@@ -77,6 +76,9 @@ struct Experiment {
   std::vector<std::string> show;
   DataSource data;
   std::vector<Row> rows;
+
+  /// What its table shows: "accuracy", or of real targets "mae" and "r2".
+  [[nodiscard]] std::vector<std::string> scores() const;
 };
 
 struct Results {

@@ -1,7 +1,6 @@
 #include "report/tables.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -29,6 +28,15 @@ std::string same_graphs(const Row& row) {
   return row.config.folds.all_graphs() ? fmt::format(", {}", train::kSameGraphs) : "";
 }
 
+/// A score of a row; accuracies by subset.
+std::string cell(const Row& row, const std::string& score, const std::string& subset) {
+  if (score == "accuracy") return percent(find(row.accuracy, subset));
+  const MetricCurves* metric = row.find(reported_metric(row.config, score));
+  return metric == nullptr ? "–" : train::score_text(metric->name, metric->over_folds);
+}
+
+}  // namespace
+
 std::string how_far(const Row& row) {
   const std::string text =
       row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
@@ -36,8 +44,6 @@ std::string how_far(const Row& row) {
                                    row.epochs_done, row.config.training.epochs);
   return text + same_graphs(row);
 }
-
-}  // namespace
 
 std::string percent(const Accuracy* accuracy) {
   if (accuracy == nullptr) return "–";
@@ -77,23 +83,18 @@ std::string to_markdown(const Results& results) {
     text += fmt::format("Profile `{}`, data `{}` ({}), version {}.\n\n", e.profile, e.data.name,
                         counted(e.data.graphs, "graph"), e.version);
     const auto shows = [&](const char* view) { return std::find(e.show.begin(), e.show.end(), view) != e.show.end(); };
-    const auto line = [&](const std::vector<std::string>& cells) {
-      text += fmt::format("| {} |\n", fmt::join(cells, " | "));
-    };
-    std::vector<std::string> heads = {"model", "test accuracy, %"};
+    std::vector<std::string> heads = {"model"};
+    for (const std::string& score : e.scores()) heads.push_back(train::score_title("test_" + score));
     const bool compares = std::any_of(e.rows.begin(), e.rows.end(), [](const Row& row) { return !row.paper.empty(); });
     if (compares) heads.insert(heads.end(), {"the paper", "difference", "within range"});
     if (shows("reach")) heads.emplace_back("epochs to 95 %");
     if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
     heads.insert(heads.end(), {"folds × epochs", "time"});
-    line(heads);
-    text += "|";
-    for (std::size_t i = 0; i < heads.size(); ++i) text += "---|";
-    text += "\n";
+    text += markdown_head(heads);
     for (const std::string& subset : subsets_of(e)) {
       for (const Row& row : e.rows) {
-        const Accuracy* ours = find(row.accuracy, subset);
-        std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset), percent(ours)};
+        std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset)};
+        for (const std::string& score : e.scores()) cells.push_back(cell(row, score, subset));
         if (compares) {
           const Beside beside = beside_paper(row, subset);
           std::string difference = "–", within = "–";
@@ -109,7 +110,7 @@ std::string to_markdown(const Results& results) {
           cells.push_back(row.agreement ? fmt::format("{:.2f}", 100 * *row.agreement) : "–");
         }
         cells.insert(cells.end(), {how_far(row), format_duration(row.seconds)});
-        line(cells);
+        text += markdown_row(cells);
       }
     }
     text += "\nA row alone:\n\n```\n";
@@ -132,15 +133,15 @@ std::string to_markdown(const Results& results) {
 std::string to_csv(const Results& results) {
   std::string text =
       "experiment,model,subset,mean,deviation,folds,folds_asked,epochs,epochs_asked,paper_mean,paper_deviation,"
-      "difference,within,seconds,seed,epochs_to_95,spread,agreement,paper_epoch\n";
+      "difference,within,seconds,seed,epochs_to_95,spread,agreement,paper_epoch,metric\n";
   for (const Experiment& e : results.experiments) {
     for (const Row& row : e.rows) {
+      const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
         const Accuracy* ours = find(row.accuracy, subset);
         if (ours == nullptr && (!row.paper.contains(subset) || subset != "all")) continue;
         const Beside beside = beside_paper(row, subset);
         const std::optional<Printed>& paper = beside.paper;
-        const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
         text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
                             ours ? number(ours->mean) : "", ours ? number(ours->deviation) : "", ours ? ours->count : 0,
                             row.folds_run, row.epochs_done, row.config.training.epochs,
@@ -150,9 +151,18 @@ std::string to_csv(const Results& results) {
         } else {
           text += ",,";
         }
-        text += fmt::format("{},{},{},{},{},{}\n", row.seconds, row.config.seed,
+        text += fmt::format("{},{},{},{},{},{},{}\n", row.seconds, row.config.seed,
                             row.reached ? std::to_string(*row.reached) : "", number(row.spread), number(row.agreement),
-                            paper && paper->epochs > 0 ? std::to_string(paper->epochs) : "");
+                            paper && paper->epochs > 0 ? std::to_string(paper->epochs) : "",
+                            reported_metric(row.config, "accuracy"));
+      }
+      for (const std::string& score : e.scores()) {
+        const MetricCurves* metric = row.find(reported_metric(row.config, score));
+        if (score == "accuracy" || metric == nullptr) continue;
+        text += fmt::format("{},{},all,{},{},{},{},{},{},,,,,{},{},,{},{},,{}\n", csv_text(e.name), csv_text(row.name),
+                            metric->over_folds.mean, metric->over_folds.deviation, metric->over_folds.count,
+                            row.folds_run, row.epochs_done, row.config.training.epochs, row.seconds, row.config.seed,
+                            number(row.spread), number(row.agreement), metric->name);
       }
     }
   }
@@ -162,22 +172,23 @@ std::string to_csv(const Results& results) {
 std::string to_latex(const Results& results) {
   std::string text = "% needs \\usepackage{booktabs}\n";
   for (const Experiment& e : results.experiments) {
-    text += fmt::format(
-        "% {} (profile {})\n\\begin{{tabular}}{{lrr}}\n\\toprule\nModel & Ours (\\%) & Paper (\\%) \\\\\n"
-        "\\midrule\n",
-        latex_text(e.title), e.profile);
-    const auto cell = [](std::string value) {
-      const std::size_t at = value.find("±");
-      if (at != std::string::npos) value.replace(at, std::string_view("±").size(), "$\\pm$");
-      return value == "–" ? std::string("--") : value;
-    };
+    text += fmt::format("% {} (profile {})\n", latex_text(e.title), e.profile);
+    const std::vector<std::string> scores = e.scores();
+    const bool accuracies = scores.front() == "accuracy";
+    std::vector<std::string> heads = {"Model"};
+    for (const std::string& score : scores) {
+      heads.push_back(accuracies ? "Ours (\\%)" : latex_text(train::score_title("test_" + score)));
+    }
+    if (accuracies) heads.emplace_back("Paper (\\%)");
+    std::vector<std::vector<std::string>> rows;
     for (const std::string& subset : subsets_of(e)) {
       for (const Row& row : e.rows) {
-        text += fmt::format("{}{} & {} & {} \\\\\n", latex_text(row.name) + same_graphs(row), subset_label(subset),
-                            cell(percent(find(row.accuracy, subset))), cell(papers_side(row, subset)));
+        auto& cells = rows.emplace_back(std::vector{latex_text(row.name) + same_graphs(row) + subset_label(subset)});
+        for (const std::string& score : scores) cells.push_back(latex_text(cell(row, score, subset)));
+        if (accuracies) cells.push_back(latex_text(papers_side(row, subset)));
       }
     }
-    text += "\\bottomrule\n\\end{tabular}\n\n";
+    text += latex_table("l" + std::string(heads.size() - 1, 'r'), heads, rows) + "\n";
   }
   return text;
 }

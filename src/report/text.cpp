@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string_view>
+#include <utility>
+
 namespace tyche::report {
 
 std::string markdown_text(const std::string& text) {
@@ -42,6 +45,13 @@ std::string latex_text(const std::string& text) {
         [[fallthrough]];
       default:
         out += c == '\n' ? ' ' : c;
+    }
+  }
+  constexpr std::pair<std::string_view, std::string_view> kBeyond[] = {
+      {"±", "$\\pm$"}, {"²", "$^2$"}, {"–", "--"}, {"×", "$\\times$"}};
+  for (const auto& [from, to] : kBeyond) {
+    for (std::size_t at = out.find(from); at != std::string::npos; at = out.find(from, at + to.size())) {
+      out.replace(at, from.size(), to);
     }
   }
   return out;

@@ -17,12 +17,12 @@ std::string to_markdown(const TrainingResults& results) {
                   results.parameters, results.config.seed, format_duration(results.seconds), results.how_far());
   for (const std::string& note : results.notes) text += markdown_text(note) + "\n\n";
   const bool several = results.folds.size() > 1, chosen = results.config.selection.on();
-  const std::string part = results.config.folds.all_graphs() ? "train_" : "test_";
-  for (const MetricCurves& metric : results.metrics) {
-    if (metric.name != part + "accuracy" && metric.name != part + "mae") continue;
-    text += fmt::format("**{} {}**{}, of {}.\n\n", train::score_title(metric.name, false),
-                        train::score_in_words(metric.name, metric.over_folds),
-                        several ? fmt::format(" over {} folds", metric.over_folds.count) : "", results.of_epoch);
+  for (const char* score : {"accuracy", "mae"}) {
+    const MetricCurves* metric = results.find(reported_metric(results.config, score));
+    if (metric == nullptr) continue;
+    text += fmt::format("**{} {}**{}, of {}.\n\n", train::score_title(metric->name, false),
+                        train::score_in_words(metric->name, metric->over_folds),
+                        several ? fmt::format(" over {} folds", metric->over_folds.count) : "", results.of_epoch);
   }
   text += markdown_head({fmt::format("metric, of {}", results.of_epoch), several ? "mean ± deviation" : "value"});
   for (const MetricCurves& metric : results.metrics) {
@@ -83,15 +83,8 @@ std::string to_latex(const TrainingResults& results) {
   for (const std::string& note : results.notes) text += fmt::format("% {}\n", note);
   std::vector<std::vector<std::string>> rows;
   for (const MetricCurves& metric : results.metrics) {
-    std::string value = train::score_text(metric.name, metric.over_folds);
-    if (const std::size_t at = value.find("±"); at != std::string::npos) {
-      value.replace(at, std::string_view("±").size(), "$\\pm$");
-    }
-    std::string name = latex_text(train::score_title(metric.name));
-    if (const std::size_t at = name.find("²"); at != std::string::npos) {
-      name.replace(at, std::string_view("²").size(), "$^2$");
-    }
-    rows.push_back({std::move(name), value == "–" ? "--" : value});
+    rows.push_back(
+        {latex_text(train::score_title(metric.name)), latex_text(train::score_text(metric.name, metric.over_folds))});
   }
   return text + latex_table("lr", {"Metric", results.folds.size() > 1 ? "Mean over folds" : "Value"}, rows);
 }

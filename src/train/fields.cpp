@@ -9,6 +9,7 @@
 
 #include "datasets/folds.hpp"
 #include "nn/kinds.hpp"
+#include "support/shell.hpp"
 #include "train/field_values.hpp"
 #include "train/objective.hpp"
 #include "train/selection.hpp"
@@ -545,6 +546,20 @@ bool at_default(const Field& field, const RunConfig& config) {
   RunConfig start = field.leads ? RunConfig{} : default_config(config.model.kind, config.model.random);
   start.data.standardise = config.recipe == "own";
   return field.value(config) == field.value(start);
+}
+
+std::string typed_options(const RunConfig& config, const RunConfig& start,
+                          const std::function<bool(const Field&)>& wanted) {
+  std::string text;
+  for (const Field& field : fields()) {
+    if (field.option.empty() || (wanted && !wanted(field))) continue;
+    const nlohmann::json value = field.value(config), plain = field.value(RunConfig{});
+    const bool flag = field.form == Field::Form::flag;
+    if (value == (field.leads ? plain : field.value(start)) || (flag && value == plain)) continue;
+    text += fmt::format(" {}", field.option);
+    if (!flag) text += fmt::format(" {}", shell_word(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  return text;
 }
 
 std::string identity(const RunConfig& config, const std::vector<std::string_view>& without,

@@ -70,6 +70,11 @@ struct Field {
 /// Whether a field has the value that its kind of model, with its kind of random inputs, begins with (default_config).
 [[nodiscard]] bool at_default(const Field& field, const RunConfig& config);
 
+/// Options as they are typed, a space before each, for the fields whose values are not those of `start`; a field that
+/// leads is compared with what it is in any run. What no option can say is left out.
+[[nodiscard]] std::string typed_options(const RunConfig& config, const RunConfig& start,
+                                        const std::function<bool(const Field&)>& wanted = {});
+
 /// What speaks against a field's value, to be read behind its name: "must be at least 1; came 0", or "is 3, but gcn
 /// has no such MLPs". Empty: nothing. A field that is not used may stand at its default alone.
 [[nodiscard]] std::string refusal(const Field& field, const RunConfig& config);

@@ -92,13 +92,9 @@ std::vector<Column> columns_of(const Summary& summary) {
   return columns;
 }
 
-/// What stands below the table: of labels the accuracy first, then whatever else is defined.
-constexpr std::string_view kShown[] = {
-    "accuracy", "balanced_accuracy", "f1", "roc_auc", "average_precision", "mae", "rmse", "r2"};
-
 std::string metric_lines(const Summary& summary) {
   std::string text;
-  for (const std::string_view name : kShown) {
+  for (const std::string_view name : kShownScores) {
     const MetricSummary* metric = summary.find(fmt::format("{}{}", part_of(summary.same_graphs), name));
     if (metric == nullptr) continue;
     text += fmt::format("{} {}", score_title(metric->name, false), score_in_words(metric->name, metric->over));

@@ -53,6 +53,11 @@ struct Summary {
   [[nodiscard]] const MetricSummary* find(std::string_view metric) const;
 };
 
+/// What tables of results show, without the part of the data: of labels the accuracy first, then whatever else is
+/// defined.
+inline constexpr std::string_view kShownScores[] = {
+    "accuracy", "balanced_accuracy", "f1", "roc_auc", "average_precision", "mae", "rmse", "r2"};
+
 /// What is said wherever such results are shown.
 inline constexpr const char* kSameGraphs = "trained and tested on the same graphs";
 

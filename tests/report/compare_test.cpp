@@ -122,9 +122,9 @@ TEST(Csv, SaysWhichEpochOfThePaperIsCompared) {
   Results results;
   results.experiments = {e};
   const std::string text = to_csv(results);
-  EXPECT_THAT(text, HasSubstr(",paper_epoch\n"));
+  EXPECT_THAT(text, HasSubstr(",paper_epoch,metric\n"));
   EXPECT_THAT(text, HasSubstr(",170,170,95.42,,2.0"));
-  EXPECT_THAT(text, HasSubstr(",,,170\n"));
+  EXPECT_THAT(text, HasSubstr(",,,170,test_accuracy\n"));
   EXPECT_THAT(text, HasSubstr(",171,171,,,,,0,"));  // nothing beside it
 }
 

@@ -144,13 +144,5 @@ TEST_F(TrainingRun, TheTablesComeInThreeFormats) {
   EXPECT_THAT(text("tex"), AllOf(HasSubstr("test accuracy, \\% & "), HasSubstr("$\\pm$"), Not(HasSubstr("±"))));
 }
 
-TEST_F(TrainingRun, AFolderOfRunsIsRefusedByTheNamesOfTheRuns) {
-  std::filesystem::create_directories(folder / "runs");
-  std::filesystem::rename(run, folder / "runs/mine");
-  const RunResult r = run_program({"report", (folder / "runs").string(), "--format", "md"});
-  EXPECT_EQ(r.exit_code, 2);
-  EXPECT_THAT(r.err, AllOf(HasSubstr("holds runs, and a report is of one: name "), HasSubstr("runs/mine")));
-}
-
 }  // namespace
 }  // namespace tyche::report

@@ -59,6 +59,8 @@ export interface Row {
   agreement?: number;
   accuracy?: Partial<Record<Subset, Accuracy>>;
   paper?: Partial<Record<Subset, Printed>>;
+  /** Of real targets, in place of accuracies. */
+  scores?: { title: string; text: string; curve: Curve }[];
   curves?: Partial<Record<Subset, Curve>>;
   paper_curves?: Partial<Record<Subset | "deviation", Curve>>;
 }
@@ -176,7 +178,15 @@ export interface ConfusedReport extends Made {
   too_large: number;
 }
 
-export type Page = Report | DistinguishReport | TrainingReport | ConfusedReport;
+/** Runs of any kind, to be compared. */
+export interface RunsReport extends Made {
+  shows: "runs";
+  runs: { name: string; complete: boolean }[];
+  /** Head and rows. */
+  table: string[][];
+}
+
+export type Page = Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport;
 
 export function readPage(): Page | null {
   const parsed: unknown = JSON.parse(document.getElementById("tyche-data")!.textContent!);

@@ -5,6 +5,7 @@ import { readPage, type Experiment, type Page, type Report, type Subset } from "
 import { distinguishPage } from "./distinguish";
 import { duration, h, themeButton } from "./dom";
 import { pairPage } from "./pair";
+import { runsPage } from "./runs";
 import { resultTable, runDetails } from "./tables";
 import { trainingPage } from "./training";
 import { viewer } from "./viewer";
@@ -44,11 +45,22 @@ function deviationChart(experiment: Experiment): HTMLElement {
   return chart(data.filter((s) => s.ours || s.paper), { title: "Standard deviation of the test accuracy over folds", yLabel: "deviation, points", band: false, percent: false });
 }
 
+/** Of real targets: a figure for each score. */
+function scoreCharts(experiment: Experiment): HTMLElement[] {
+  const titles = [...new Set(experiment.rows.flatMap((row) => (row.scores ?? []).map((s) => s.title)))];
+  return titles.map((title) => {
+    const data: Series[] = experiment.rows.map((row) => ({ name: row.name, ours: row.scores?.find((s) => s.title === title)?.curve }));
+    const shown = data.filter((s) => s.ours && s.ours.epoch.length > 0);
+    return shown.length === 0 ? null : chart(shown, { title: title.charAt(0).toUpperCase() + title.slice(1), yLabel: title, band: true, percent: false, fit: true });
+  }).filter((c): c is HTMLElement => c !== null);
+}
+
 function section(experiment: Experiment): HTMLElement {
   const show = new Set(experiment.show);
   const parts: HTMLElement[] = [];
   if (show.has("table")) parts.push(resultTable(experiment));
   if (show.has("curves") && series(experiment, "all").length > 0) parts.push(curves(experiment));
+  if (show.has("curves")) parts.push(...scoreCharts(experiment));
   if (show.has("split")) parts.push(h("div", { class: "two" }, (["EXP", "CORRUPT"] as const).filter((s) => series(experiment, s).length > 0).map((s) => accuracyChart(experiment, s))));
   if (show.has("deviation")) parts.push(deviationChart(experiment));
   return h("section", { id: `e-${experiment.name}`, class: "experiment" },
@@ -106,6 +118,7 @@ function single(page: Page): { top: HTMLElement[]; main: HTMLElement[] } | null 
     case "distinguish": return distinguishPage(page);
     case "train": return trainingPage(page);
     case "confused": return confusedPage(page);
+    case "runs": return runsPage(page);
     case undefined: return null;
   }
 }

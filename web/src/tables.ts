@@ -58,12 +58,15 @@ const beside: Column[] = [
 
 function columns(experiment: Experiment): Column[] {
   const show = new Set(experiment.show);
+  const scores = [...new Set(experiment.rows.flatMap((row) => (row.scores ?? []).map((s) => s.title)))];
   return [
     { head: "model", cell: (row) => h("th", { scope: "row" }, h("span", { class: "swatch", style: `--c:${modelColour(row.name)}` }), row.name) },
-    { head: "ours, %", number: true, cell: (row, subset) => {
+    ...(scores.length > 0 ? scores.map((title): Column => ({ head: title, number: true, cell: (row) =>
+      number(row.scores?.find((s) => s.title === title)?.text ?? "–", " strong") })) :
+    [{ head: "ours, %", number: true, cell: (row: Row, subset: Subset) => {
       const ours = row.accuracy?.[subset];
       return number(ours ? percent(ours.mean, ours.folds > 1 ? ours.deviation : undefined) : "–", " strong");
-    } },
+    } }]),
     ...(experiment.rows.some((row) => row.paper) ? beside : []),
     ...(show.has("reach") ? [{ head: "epochs to 95 %", number: true, cell: (row: Row) => number(row.reached === undefined ? "never" : String(row.reached)) }] : []),
     ...(show.has("draws") ? [

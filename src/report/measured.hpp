@@ -1,0 +1,71 @@
+#pragma once
+/// What trials have measured, read from their run folders: every metric of every fold, epoch by epoch, whatever the
+/// metrics are called. A run of `train` and a row of `reproduce` are read by it alike, and while they are under way.
+///
+///   const Measured run = measure({{"runs/mine", 0, config}, {"runs/mine", 1, config}});
+///   run.find("test_mae")->over_folds.mean
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/statistics.hpp"
+#include "train/config.hpp"
+
+namespace tyche::report {
+
+/// One metric. Values that are no numbers (training diverged) are left out.
+struct MetricCurves {
+  std::string name;
+  std::vector<std::uint32_t> epochs;                      ///< in which some trial has a value
+  std::vector<std::vector<std::optional<double>>> folds;  ///< by trial and place in `epochs`
+  /// Over the trials that have it, in epochs that all trials that have begun have come to; nothing in others.
+  std::vector<std::optional<double>> mean, deviation;
+  std::vector<std::optional<double>> reported;  ///< by fold: of the epoch that stands for it (train::reported_record)
+  Spread over_folds;                            ///< of those that there are
+};
+
+struct TrainedFold {
+  std::uint32_t fold = 0;
+  std::uint32_t epochs = 0;
+  bool done = false;                      ///< has all its epochs, or was stopped early
+  std::optional<std::uint32_t> reported;  ///< the epoch whose values stand for the fold
+  double seconds = 0;
+};
+
+struct Measured {
+  std::vector<TrainedFold> folds;  ///< trials that have begun
+  std::vector<MetricCurves> metrics;
+  double seconds = 0;  ///< of work, all trials
+
+  /// Null where it was not measured.
+  [[nodiscard]] const MetricCurves* find(std::string_view metric) const;
+};
+
+/// A trial: a fold of a run folder, with what it was to be.
+struct TrialPlace {
+  std::filesystem::path run;
+  std::uint32_t fold = 0;
+  train::RunConfig config;
+  std::size_t most = std::numeric_limits<std::size_t>::max();  ///< epochs to look at
+};
+
+/// `repeats`: so many trials in a row are of one fold, whose value is their mean, once all are there. Throws InputError
+/// where a record is damaged.
+[[nodiscard]] Measured measure(const std::vector<TrialPlace>& trials, std::size_t repeats = 1);
+
+/// What a run calls a score that it reports: "test_accuracy"; one fold of all graphs has scores of training graphs
+/// alone, "train_accuracy".
+[[nodiscard]] std::string reported_metric(const train::RunConfig& config, std::string_view score);
+
+/// Of which epoch the values are that stand for a fold: "the last epoch", "the epoch with the best validation loss".
+[[nodiscard]] std::string of_epoch(const train::RunConfig& config);
+
+/// What summary.json says in a run folder; null where there is none yet. Throws InputError on a damaged one.
+[[nodiscard]] nlohmann::json read_summary(const std::filesystem::path& run);
+
+}  // namespace tyche::report

@@ -1,0 +1,220 @@
+#include "report/runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "distinguish/records.hpp"
+#include "report/distinguish_results.hpp"
+#include "report/results.hpp"
+#include "report/tables.hpp"
+#include "report/text.hpp"
+#include "report/training_results.hpp"
+#include "support/counted.hpp"
+#include "support/file.hpp"
+#include "support/machine.hpp"
+#include "support/progress.hpp"
+#include "support/version.hpp"
+#include "train/run.hpp"
+#include "train/score_text.hpp"
+
+namespace tyche::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool holds_results(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return distinguish::holds_run(folder) || train::holds_run(folder) ||
+         std::filesystem::is_directory(folder / "experiments", ignored);
+}
+
+RunLine line_of(std::string name, const char* kind, const train::RunConfig& config) {
+  RunLine line;
+  line.name = std::move(name);
+  line.kind = kind;
+  line.data = config.data.path;
+  line.model = config.model.kind;
+  line.seed = config.seed;
+  line.of_epoch = of_epoch(config);
+  return line;
+}
+
+void add_scores(RunLine& line, const Measured& measured, const train::RunConfig& config) {
+  line.seconds = measured.seconds;
+  const std::string part = reported_metric(config, "");
+  for (const MetricCurves& metric : measured.metrics) {
+    const bool shown = metric.name.starts_with(part) || metric.name.starts_with("validation_");
+    if (!shown || metric.name == "train_loss" || metric.over_folds.count == 0) continue;
+    RunScore& score = line.scores.emplace_back(RunScore{metric.name, metric.over_folds, {}});
+    for (const auto& value : metric.reported) {
+      if (value) score.values.push_back(*value);
+    }
+  }
+}
+
+void add_lines(std::vector<RunLine>& lines, const std::filesystem::path& folder) {
+  if (distinguish::holds_run(folder)) {
+    const DistinguishResults results = load_distinguish(folder);
+    RunLine& line = lines.emplace_back(line_of(folder.string(), "distinguish", results.run.settings.config));
+    line.parameters = nn::layout(results.run.settings.config.model).size;
+    line.complete = results.done() == results.asked();
+    line.how_far = fmt::format("{}, {}{}", counted(results.pairs(), "pair"), counted(results.seeds.size(), "seed"),
+                               line.complete ? "" : fmt::format("; under way: {} results", results.done()));
+    line.of_epoch = "the last epoch";
+    line.seconds = results.seconds;
+    for (const auto& [name, counts] :
+         {std::pair{"told_apart", &results.all().told}, std::pair{"controls_told_apart", &results.all().controls}}) {
+      const std::vector<double> values(counts->begin(), counts->end());
+      line.scores.push_back({name, spread_of(values), values});
+    }
+  } else if (train::holds_run(folder)) {
+    const TrainingResults results = load_training(folder);
+    RunLine& line = lines.emplace_back(line_of(folder.string(), "train", results.config));
+    line.parameters = results.parameters;
+    line.complete = results.complete;
+    line.how_far = results.how_far();
+    add_scores(line, results, results.config);
+  } else {
+    const Results results = load_results(folder);
+    for (const Experiment& e : results.experiments) {
+      for (const Row& row : e.rows) {
+        RunLine& line = lines.emplace_back(
+            line_of(fmt::format("{}: {}, {}", folder.string(), e.name, row.name), "reproduce", row.config));
+        line.data = e.data.name;
+        line.parameters = row.parameters;
+        line.complete = row.complete();
+        line.how_far = how_far(row);
+        add_scores(line, row, row.config);
+      }
+    }
+  }
+}
+
+/// The metrics that a table has room for and some line has.
+std::vector<std::string> columns_of(const std::vector<RunLine>& lines) {
+  std::vector<std::string> wanted = {"validation_loss"};  // by which runs may be chosen, unlike by the others
+  for (const char* part : {"test_", "train_"}) {
+    for (const std::string_view score : train::kShownScores) wanted.push_back(part + std::string(score));
+  }
+  wanted.insert(wanted.end(), {"told_apart", "controls_told_apart"});
+  std::erase_if(wanted, [&](const std::string& metric) {
+    return std::none_of(lines.begin(), lines.end(), [&](const RunLine& line) {
+      return std::any_of(line.scores.begin(), line.scores.end(), [&](const RunScore& s) { return s.metric == metric; });
+    });
+  });
+  return wanted;
+}
+
+std::string cell(const RunLine& line, const std::string& metric) {
+  for (const RunScore& score : line.scores) {
+    if (score.metric == metric) return train::score_text(metric, score.over);
+  }
+  return "–";
+}
+
+/// Head and rows of the table, in words.
+std::vector<std::vector<std::string>> table_of(const std::vector<RunLine>& lines) {
+  const std::vector<std::string> columns = columns_of(lines);
+  std::vector<std::vector<std::string>> table = {{"run", "data", "model"}};
+  for (const std::string& metric : columns) table[0].push_back(train::score_title(metric));
+  table[0].insert(table[0].end(), {"values of", "run for", "time"});
+  for (const RunLine& line : lines) {
+    auto& row =
+        table.emplace_back(std::vector{line.name, std::filesystem::path(line.data).filename().string(), line.model});
+    for (const std::string& metric : columns) row.push_back(cell(line, metric));
+    row.insert(row.end(), {line.of_epoch, line.how_far, format_duration(line.seconds)});
+  }
+  return table;
+}
+
+}  // namespace
+
+bool holds_runs(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (holds_results(folder) || !std::filesystem::is_directory(folder, ignored)) return false;
+  const std::vector<std::string> names = list_folder(folder);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return holds_results(folder / name); });
+}
+
+std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders) {
+  std::vector<RunLine> lines;
+  for (const std::filesystem::path& folder : folders) {
+    if (!holds_runs(folder)) {
+      add_lines(lines, folder);
+      continue;
+    }
+    for (const std::string& name : list_folder(folder)) {
+      if (holds_results(folder / name)) add_lines(lines, folder / name);
+    }
+  }
+  return lines;
+}
+
+std::string to_markdown(const std::vector<RunLine>& lines) {
+  std::string text;
+  for (const auto& row : table_of(lines)) {
+    std::vector<std::string> cells;
+    for (const std::string& word : row) cells.push_back(markdown_text(word));
+    text += text.empty() ? markdown_head(cells) : markdown_row(cells);
+  }
+  return text + "\nMeans ± population standard deviations over folds, or seeds of distinguish.\n";
+}
+
+std::string to_latex(const std::vector<RunLine>& lines) {
+  std::vector<std::vector<std::string>> table = table_of(lines);
+  for (auto& row : table) {
+    for (std::string& word : row) word = latex_text(word);
+  }
+  const std::vector<std::string> head = table.front();
+  table.erase(table.begin());
+  return "% needs \\usepackage{booktabs}\n" +
+         latex_table("lll" + std::string(head.size() - 6, 'r') + "llr", head, table);
+}
+
+std::string to_csv(const std::vector<RunLine>& lines) {
+  std::string text = "run,kind,data,model,seed,parameters,complete,of_epoch,seconds,metric,mean,deviation,count\n";
+  for (const RunLine& line : lines) {
+    for (const RunScore& score : line.scores) {
+      text +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(line.name), line.kind, csv_text(line.data),
+                      line.model, line.seed, line.parameters, line.complete ? "yes" : "no", line.of_epoch, line.seconds,
+                      score.metric, score.over.mean, score.over.deviation, score.over.count);
+    }
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<RunLine>& lines) {
+  Json json = {{"version", kVersion}, {"runs", Json::array()}};
+  for (const RunLine& line : lines) {
+    Json& run = json["runs"].emplace_back(Json{{"name", line.name},
+                                               {"kind", line.kind},
+                                               {"data", line.data},
+                                               {"model", line.model},
+                                               {"seed", line.seed},
+                                               {"parameters", line.parameters},
+                                               {"complete", line.complete},
+                                               {"how_far", line.how_far},
+                                               {"of_epoch", line.of_epoch},
+                                               {"seconds", line.seconds},
+                                               {"scores", Json::object()}});
+    for (const RunScore& score : line.scores) {
+      run["scores"][score.metric] = {
+          {"mean", score.over.mean}, {"deviation", score.over.deviation}, {"values", score.values}};
+    }
+  }
+  return json;
+}
+
+nlohmann::ordered_json runs_page_data(const std::vector<RunLine>& lines, const std::string& command) {
+  Json json = to_json(lines);
+  json["made"] = utc_now();
+  json["command"] = command;
+  json["shows"] = "runs";
+  json["table"] = table_of(lines);
+  return json;
+}
+
+}  // namespace tyche::report
