@@ -5,11 +5,8 @@
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
 #include "datasets/folds.hpp"
+#include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
-#include "distinguish/runner.hpp"
-#include "distinguish/summary.hpp"
-#include "distinguish/together.hpp"
-#include "engine/choice.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/folder.hpp"
@@ -28,76 +25,32 @@ using Json = nlohmann::ordered_json;
 
 // ---- distinguish
 
-bool of_distinguish(const train::Field& field) {
-  if (field.key.starts_with("folds.") || field.key.starts_with("training.eval_")) return false;
-  if (field.key == "recipe" || field.key == "data.standardise") return false;
-  // Epochs are of another meaning there.
-  return field.key != "training.epochs" && field.key != "data.format" && field.key != "data.clean";
-}
-
-/// Networks are judged in full precision: graphs of gcn on the CPU; others where they were trained.
-std::unique_ptr<engine::Engine> judge_for(const train::RunConfig& config, bool released) {
-  const engine::EngineChoice choice(config.engine.name);
-  if (!choice.on_gpu()) return engine::make_engine(choice, 1);
-  return engine::make_engine(released || config.model.body() == nn::Body::nodes ? "cpu" : "cuda-fp32", 1);
-}
-
 std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
-  const Stopwatch watch;
-  std::vector<std::string> names = field_names(of_distinguish);
+  std::vector<std::string> names = field_names();
   for (const std::string& name : device_names()) names.push_back(name);
-  for (const char* more : {"seeds", "scoring", "draws", "epochs", "train_draws", "together", "threads"})
-    names.emplace_back(more);
+  for (const char* more : {"seeds", "scoring", "draws", "train_draws", "together", "threads"}) names.emplace_back(more);
   const Options options(json, names);
   const auto small = [&](const char* name) -> std::optional<std::uint32_t> {
     const auto number = options.whole(name, 1, 0xffffffffu);
     return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
   };
-  distinguish::Settings settings;
-  settings.scoring = distinguish::parse_scoring(options.text("scoring").value_or("exact"));
-  const bool released = settings.scoring == distinguish::Scoring::released;
-  if (released && (small("draws") || small("train_draws"))) {
-    throw InputError("draws and train_draws are for exact scoring: the released one has 32 copies of each graph");
-  }
-  settings.together = options.flag("together");
-  settings.config =
-      distinguish::default_config(model_of(options), random_of(options), settings.scoring, settings.together);
-  if (const auto epochs = small("epochs")) settings.config.training.epochs = *epochs;
-  apply_fields(options, of_distinguish, settings.config);
-  settings.config.engine.name = engine_name(options, settings.config.engine.name);
-  settings.seeds = small("seeds").value_or(settings.seeds);
-  settings.draws = small("draws").value_or(settings.draws);
-  settings.per_epoch = small("train_draws");
-
+  distinguish::Request request;
+  request.fields = edits_of(options, distinguish::why_not);
+  request.engine = engine_of(options);
+  request.scoring = options.text("scoring").value_or(request.scoring);
+  request.together = options.flag("together");
+  request.seeds = small("seeds").value_or(request.seeds);
+  request.draws = small("draws");
+  request.train_draws = small("train_draws");
+  request.threads = options.threads();
   distinguish::PairSet pairs = distinguish::pairs_of(set.set(), set.source());
   if (set.pairs && set.pairs->names.size() == pairs.size()) {
     pairs.names = set.pairs->names;
     pairs.categories = set.pairs->categories;
     pairs.groups = set.pairs->groups;
   }
-  distinguish::resolve(settings, pairs, set.source());
-  const engine::EngineChoice choice(settings.config.engine.name);
-  const auto engine = engine::make_engine(choice, options.threads());
-  if (released && choice.device == engine::EngineChoice::Device::cuda) {
-    throw InputError("released scoring runs on the CPU: leave out the device cuda");
-  }
-  const auto judge = judge_for(settings.config, released);
-  // On a GPU that judges, one call at a time.
-  const bool one_judge = !released && choice.on_gpu() && settings.config.model.body() != nn::Body::nodes;
-  const unsigned judges = one_judge ? 1 : options.threads();
-  distinguish::Runner runner(settings, pairs, *engine, *judge, judges);
-  distinguish::Summary summary{&pairs, &settings, {}, distinguish::refine(pairs, options.threads()), 0};
-  distinguish::Records records;
-  for (std::uint64_t seed = settings.config.seed; seed < settings.config.seed + settings.seeds; ++seed) {
-    if (settings.together) {
-      const distinguish::TogetherTask task{settings, pairs, *engine, *judge, judges, {}, {}};
-      records.add(distinguish::run_together(task, seed, nullptr), pairs);
-      continue;
-    }
-    for (const distinguish::Chunk& chunk : runner.chunks()) records.add(runner.run(chunk, seed, nullptr), pairs);
-  }
-  summary.results = records.results();
-  summary.seconds = watch.seconds();
+  const distinguish::Summary summary =
+      distinguish::distinguish(request, distinguish::settings_of(request), pairs, set.source(), {});
   Json answer = distinguish::to_json(summary);
   answer["results"] = Json::array();
   for (const distinguish::PairResult& result : summary.results) {

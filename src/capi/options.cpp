@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "engine/choice.hpp"
-#include "nn/random_inputs.hpp"
 #include "support/error.hpp"
 #include "support/nearest.hpp"
 
@@ -107,62 +105,33 @@ std::vector<std::string> Options::texts(std::string_view name) const {
 
 std::vector<std::string> device_names() { return {"device", "engine_path", "precision"}; }
 
-std::string engine_name(const Options& options, const std::string& otherwise) {
-  using engine::EngineChoice;
-  const auto one_of = [&](const char* name, std::initializer_list<std::string_view> names) {
-    const std::optional<std::string> own = options.text(name);
-    if (own && std::find(names.begin(), names.end(), *own) == names.end()) {
-      std::string list;
-      for (const std::string_view known : names) list.append(list.empty() ? "" : ", ").append(known);
-      throw InputError(fmt::format("{}: expected one of {}, found '{}'", name, list, *own));
-    }
-    return own;
-  };
-  const auto device = one_of("device", {"cpu", "cuda", "auto"});
-  const std::string path = one_of("engine_path", {"auto", "fused", "layerwise"}).value_or("auto");
-  const std::string precision = one_of("precision", {"mixed", "fp32"}).value_or("mixed");
-  const bool for_gpu = path != "auto" || precision != "mixed";
-  if (!device && !for_gpu) return otherwise;
-  if (device.value_or("cuda") != "cuda") {
-    if (for_gpu) throw InputError("engine_path and precision are for the device cuda");
-    return *device;
-  }
-  EngineChoice choice;
-  choice.device = EngineChoice::Device::cuda;
-  if (path == "fused") choice.path = EngineChoice::Path::fused;
-  if (path == "layerwise") choice.path = EngineChoice::Path::layerwise;
-  if (precision == "fp32") choice.precision = EngineChoice::Precision::fp32;
-  return choice.name();
+engine::AskedEngine engine_of(const Options& options) {
+  return {options.text("device"), options.text("engine_path"), options.text("precision")};
 }
 
-std::vector<std::string> field_names(const std::function<bool(const train::Field&)>& wanted) {
+std::vector<std::string> field_names() {
   std::vector<std::string> names;
   for (const train::Field& field : train::fields()) {
-    if (!field.option.empty() && wanted(field)) names.push_back(name_of(field));
+    if (!field.option.empty()) names.push_back(name_of(field));
   }
   return names;
 }
 
-void apply_fields(const Options& options, const std::function<bool(const train::Field&)>& wanted,
-                  train::RunConfig& config) {
-  std::vector<const train::Field*> given;
+train::Edits edits_of(const Options& options, const train::WhyNot& why_not) {
+  train::Edits edits;
   for (const train::Field& field : train::fields()) {
-    if (field.option.empty() || !wanted(field)) continue;
+    if (field.option.empty()) continue;
     const std::string name = name_of(field);
     const nlohmann::json& value = options.value(name);
-    if (value.is_null()) continue;
-    if (field.form == train::Field::Form::flag) {
-      // Named for what is not the default, as on a command line.
-      if (options.flag(name)) field.assign(config, !field.value(train::RunConfig{}).get<bool>(), name);
-    } else {
-      field.assign(config, value, name);
-    }
-    given.push_back(&field);
+    const bool flag = field.form == train::Field::Form::flag;
+    // A flag is named for what is not the default, as on a command line.
+    if (value.is_null() || (flag && !options.flag(name))) continue;
+    const bool of_reading = field.key == "data.format" || field.key == "data.clean";
+    const std::string why = of_reading ? "the graphs are read already" : why_not ? why_not(field) : "";
+    if (!why.empty()) throw InputError(fmt::format("{}: {}", name, why));
+    edits.add(field, flag ? nlohmann::json(!field.value(train::RunConfig{}).get<bool>()) : value, name);
   }
-  for (const train::Field* field : given) {
-    const std::string why = train::refusal(*field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", name_of(*field), why));
-  }
+  return edits;
 }
 
 nlohmann::ordered_json options_of(const train::RunConfig& config) {
@@ -179,8 +148,5 @@ nlohmann::ordered_json options_of(const train::RunConfig& config) {
   }
   return options;
 }
-
-std::string model_of(const Options& options) { return options.text("model").value_or("gcn"); }
-nn::Random random_of(const Options& options) { return nn::parse_random(options.text("random").value_or("features")); }
 
 }  // namespace tyche::capi

@@ -4,7 +4,6 @@
 ///   Options options(json, {"dim", "threads"});                // throws InputError on other names
 ///   const auto dim = options.whole("dim", 1, 3).value_or(1);
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "train/fields.hpp"
+#include "engine/choice.hpp"
+#include "train/edits.hpp"
 
 namespace tyche::capi {
 
@@ -42,19 +42,13 @@ class Options {
 
 /// device, engine-path and precision, as in every call that runs models.
 [[nodiscard]] std::vector<std::string> device_names();
-/// The engine they ask for; `otherwise` where they say nothing.
-[[nodiscard]] std::string engine_name(const Options& options, const std::string& otherwise);
+[[nodiscard]] engine::AskedEngine engine_of(const Options& options);
 
-/// The names of the configuration's fields that have an option and that `wanted` says yes to.
-[[nodiscard]] std::vector<std::string> field_names(const std::function<bool(const train::Field&)>& wanted);
-/// Lays the fields that the options name over `config`. Throws InputError on a value that its field cannot have, or
-/// that the model would not look at.
-void apply_fields(const Options& options, const std::function<bool(const train::Field&)>& wanted,
-                  train::RunConfig& config);
+/// The names of the configuration's fields that have an option.
+[[nodiscard]] std::vector<std::string> field_names();
+/// What the options say of them. Throws InputError on one that the call does not take.
+[[nodiscard]] train::Edits edits_of(const Options& options, const train::WhyNot& why_not = {});
 /// The options that would ask for a configuration: those of its fields that somebody chooses and that it uses.
 [[nodiscard]] nlohmann::ordered_json options_of(const train::RunConfig& config);
-/// What a call's configuration starts from: model and random, which other defaults follow from.
-[[nodiscard]] std::string model_of(const Options& options);
-[[nodiscard]] nn::Random random_of(const Options& options);
 
 }  // namespace tyche::capi

@@ -93,10 +93,8 @@ class TrainedObject : public Object {
   std::string info_;
 };
 
-bool of_training(const train::Field& field) { return field.key != "data.format" && field.key != "data.clean"; }
-
 std::vector<std::string> train_names() {
-  std::vector<std::string> names = field_names(of_training);
+  std::vector<std::string> names = field_names();
   for (const std::string& name : device_names()) names.push_back(name);
   names.emplace_back("threads");
   names.emplace_back("cache");
@@ -142,9 +140,10 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   if (folder == nullptr) temporary.emplace();
   const std::string split = split_of(options, set.set().graphs.size(), temporary);
   const std::vector<float> weights = weights_of(options);
-  train::RunConfig config = train::call_config(model_of(options), random_of(options));
-  apply_fields(options, of_training, config);
-  config.engine.name = engine_name(options, config.engine.name);
+  const train::Edits edits = edits_of(options);
+  train::RunConfig config = train::call_config(edits.model(), edits.random());
+  edits.apply(config);
+  config.engine.name = engine_of(options).name(config.engine.name);
   const auto engine = engine::make_engine(config.engine.name, options.threads());
   train::resolve(config, set.dataset(), set.source());
   if (!set.from_file()) config.data.path = set.source();  // a name, not a place
@@ -234,7 +233,7 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   how.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 0xffffffffu).value_or(1));
   how.seed = options.whole("seed");
   const auto engine =
-      engine::make_engine(engine_name(options, options.text("engine").value_or("auto")), options.threads());
+      engine::make_engine(engine_of(options).name(options.text("engine").value_or("auto")), options.threads());
   std::optional<GraphSet> copy;
   const train::RunConfig& config = model.checkpoint().config;
   const bool numbers = train::learns_numbers(config);

@@ -1,8 +1,8 @@
 // tyche bench: how fast training is, beside what the machine could do at best.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
+#include "cli/field_options.hpp"
 #include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "measure/paths.hpp"
@@ -22,7 +23,6 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
-#include "train/fields.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
@@ -30,51 +30,37 @@ namespace tyche::cli {
 namespace bench_command {
 
 struct BenchCall {
+  FieldOptions fields;
   std::string data;
-  std::string engine = "auto";
-  std::string activation = "elu";
-  std::optional<double> rni;
-  std::string random = "features";
-  std::string depth;
-  std::optional<std::uint32_t> width;
-  std::uint32_t layers = 8;
   std::uint32_t side_by_side = 1;
   std::uint32_t epochs = 9;
   std::uint64_t largest = 1000000;
   std::string kind = "gcn";
-  std::string two_sets = "edges";
   std::string cache = wl::default_cache_folder().string();
-  bool no_compress = false;
   bool against = false;
   DeviceOptions device;
   Common common;
 
-  [[nodiscard]] std::string engine_name() const { return device.engine_name(engine); }
-
-  [[nodiscard]] nn::ModelConfig model() const {
-    train::RunConfig run = train::default_config(kind, nn::parse_random(random));
-    nn::ModelConfig& config = run.model;
-    if (!depth.empty()) train::find_field("model.depth")->assign(run, depth, "--depth");
-    config.two_sets = nn::parse_two_sets(two_sets);
-    config.rni = rni.value_or(kind == "gcn" && config.random == nn::Random::features ? 1 : 0);
-    config.width = width.value_or(config.width);
-    config.layers = layers;
-    config.activation = nn::parse_activation(activation);
-    run.engine.compress = !no_compress;
-    for (const train::Field& field : train::fields()) {
-      const std::string why = field.unused ? train::refusal(field, run) : "";
-      if (!why.empty()) throw InputError(fmt::format("{} {}", field.option, why));
-    }
+  /// What is measured: train's defaults, but that all features of gcn are random.
+  [[nodiscard]] train::RunConfig config() const {
+    const train::Edits& said = fields.said();
+    train::RunConfig config = train::default_config(said.text("model.kind", kind), said.random());
+    if (config.model.kind == "gcn" && config.model.random == nn::Random::features) config.model.rni = 1;
+    said.apply(config);
+    config.engine.name = device.engine_name(config.engine.name);
     return config;
   }
 };
 
-void add_shared(CLI::App& app, BenchCall& call) {
-  app.add_option("--engine", call.engine, "auto, cpu, cpu-portable, reference, …")->capture_default_str();
-  app.add_option("--rni", call.rni, "Share of the width that is random, 0 to 1")
-      ->default_str("gcn with random features 1; others 0");
-  app.add_option("--width", call.width, "Width of a layer")->default_str("64; ppgn 400");
-  app.add_option("--layers", call.layers, "Graph convolutions; ppgn: blocks")->capture_default_str();
+/// After options of the subcommand's own.
+void add_shared(CLI::App& app, BenchCall& call, const std::map<std::string, std::string>& refused = {}) {
+  call.fields.add(app, [&](const train::Field& field) -> std::string {
+    if (const auto at = refused.find(field.key); at != refused.end()) return at->second;
+    return field.key.starts_with("model.") || field.key.starts_with("engine.")
+               ? ""
+               : "an epoch is measured as train makes it by default; the model and the engine can be chosen";
+  });
+  app.get_option("--rni")->default_str("gcn with random features 1; others 0");
   call.device.add(app);
   call.common.add_threads(app);
   call.common.add_json(app);
@@ -87,9 +73,9 @@ struct Outcome {
   double uncompressed_seconds = 0;  ///< --against-uncompressed: an epoch with a row per set
 };
 
-nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) {
+nlohmann::ordered_json sets_json(const train::RunConfig& config, const Outcome& outcome) {
   const measure::BenchReport& r = outcome.report;
-  nlohmann::ordered_json json = {{"model", call.kind},
+  nlohmann::ordered_json json = {{"model", config.model.kind},
                                  {"engine", r.engine},
                                  {"threads", r.threads},
                                  {"epochs", r.epochs},
@@ -97,7 +83,7 @@ nlohmann::ordered_json sets_json(const BenchCall& call, const Outcome& outcome) 
                                  {"nodes", r.nodes},
                                  {"edges", r.edges},
                                  {"parameters", r.parameters},
-                                 {"compress", !call.no_compress},
+                                 {"compress", config.engine.compress},
                                  {"prepare_seconds", outcome.prepare_seconds},
                                  {"seconds_per_epoch", r.seconds_per_epoch},
                                  {"seconds_per_epoch_min", r.seconds_per_epoch_min},
@@ -125,7 +111,7 @@ std::string gpu_text(const measure::BenchReport& r) {
       r.side_by_side == 1 ? "trial" : "trials", r.seconds_per_epoch);
 }
 
-std::string sets_text(const BenchCall& call, const Outcome& outcome) {
+std::string sets_text(const train::RunConfig& config, const Outcome& outcome) {
   const measure::BenchReport& r = outcome.report;
   std::string text = fmt::format(
       "model             {}\n"
@@ -134,8 +120,8 @@ std::string sets_text(const BenchCall& call, const Outcome& outcome) {
       "seconds per epoch {:.3f} (best {:.3f})\n"
       "evaluation        {:.3f} s\n"
       "memory            {:.0f} MB\n",
-      call.kind, r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.seconds_per_epoch, r.seconds_per_epoch_min,
-      r.eval_seconds, r.peak_memory_mb);
+      config.model.kind, r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.seconds_per_epoch,
+      r.seconds_per_epoch_min, r.eval_seconds, r.peak_memory_mb);
   if (r.rows_uncompressed > 0) {
     text += fmt::format("rows              {} of {} ({:.1f} times fewer), prepared in {:.1f} s\n", r.rows,
                         r.rows_uncompressed, static_cast<double>(r.rows_uncompressed) / static_cast<double>(r.rows),
@@ -190,7 +176,6 @@ std::string to_text(const measure::BenchReport& r) {
 Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& trial,
                   const measure::BenchOptions& options) {
   Outcome outcome;
-  job.compress = !call.no_compress;
   if (job.model.on_sets()) {
     const auto start = std::chrono::steady_clock::now();
     job.sets = prepare_sets_of(job.model, job.compress, job.data, call.cache, call.common);
@@ -208,10 +193,8 @@ Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& t
 }
 
 // Fold 0 of the paper's protocol: 972 graphs to train on and 120 to test on for EXP.
-Outcome bench_data(const BenchCall& call, const measure::BenchOptions& options) {
+Outcome bench_data(const BenchCall& call, train::RunConfig config, const measure::BenchOptions& options) {
   const datasets::Dataset dataset = datasets::load_dataset(call.data);
-  train::RunConfig config = train::default_config(call.kind);
-  config.model = call.model();
   train::resolve(config, dataset, call.data);
   const train::TrainingData data = train::prepare(dataset, config);
   engine::Trial trial;
@@ -221,12 +204,13 @@ Outcome bench_data(const BenchCall& call, const measure::BenchOptions& options) 
   return bench_job(call, data.job(config), trial, options);
 }
 
-Outcome bench_synthetic(const BenchCall& call, const measure::BenchOptions& options) {
+Outcome bench_synthetic(const BenchCall& call, const train::RunConfig& config, const measure::BenchOptions& options) {
   const measure::Sample set = measure::synthetic_exp(1092, 1);
   engine::Job job;
   job.data = set.data();
-  job.model = call.model();
-  job.batch = train::default_config(call.kind).training.batch;
+  job.model = config.model;
+  job.batch = config.training.batch;
+  job.compress = config.engine.compress;
   nn::set_types_from(set.graphs, job.model, call.common.threads);
   engine::Trial trial;
   trial.train.resize(972);
@@ -237,27 +221,30 @@ Outcome bench_synthetic(const BenchCall& call, const measure::BenchOptions& opti
 }
 
 void run_train_bench(const BenchCall& call) {
+  const train::RunConfig config = call.config();
   measure::BenchOptions options;
-  options.engine = call.engine_name();
+  options.engine = config.engine.name;
   options.threads = resolve_threads(call.common.threads);
   options.side_by_side = call.side_by_side;
   options.epochs = call.epochs;
-  const Outcome outcome = call.data.empty() ? bench_synthetic(call, options) : bench_data(call, options);
-  const bool gcn = call.kind == "gcn";
+  const Outcome outcome =
+      call.data.empty() ? bench_synthetic(call, config, options) : bench_data(call, config, options);
+  const bool gcn = config.model.kind == "gcn";
   if (call.common.json) {
-    nlohmann::ordered_json json = gcn ? to_json(outcome.report) : sets_json(call, outcome);
+    nlohmann::ordered_json json = gcn ? to_json(outcome.report) : sets_json(config, outcome);
     if (outcome.report.wall_seconds > 0) json["wall_seconds"] = outcome.report.wall_seconds;
     print(json.dump(2) + "\n");
   } else if (outcome.report.wall_seconds > 0) {
     print(gpu_text(outcome.report));
   } else {
-    print(gcn ? to_text(outcome.report) : sets_text(call, outcome));
+    print(gcn ? to_text(outcome.report) : sets_text(config, outcome));
   }
 }
 
 void run_scaling_bench(const BenchCall& call) {
+  const train::RunConfig config = call.config();
   const auto rows =
-      measure::bench_scaling(call.model(), call.engine_name(), resolve_threads(call.common.threads), call.largest);
+      measure::bench_scaling(config.model, config.engine.name, resolve_threads(call.common.threads), call.largest);
   if (call.common.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (const measure::ScalingRow& r : rows) {
@@ -280,10 +267,11 @@ void run_scaling_bench(const BenchCall& call) {
 }
 
 void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t most_uncompressed, bool random) {
+  const train::RunConfig config = call.config();
   measure::SetCostOptions options;
-  options.model = call.model();
+  options.model = config.model;
   options.largest = largest;
-  options.engine = call.engine_name();
+  options.engine = config.engine.name;
   options.threads = resolve_threads(call.common.threads);
   options.most_uncompressed = most_uncompressed;
   options.random = random;
@@ -377,18 +365,6 @@ void add_bench(CLI::App& root) {
   const auto call = std::make_shared<BenchCall>();
   CLI::App* train = app->add_subcommand("train", "Seconds per training epoch, beside the arithmetic floor");
   train->add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
-  add_shared(*train, *call);
-  train->add_option("--activation", call->activation, "elu, tanh or relu")->capture_default_str();
-  train->add_option("--random", call->random, "gcn: features, marks, colours, uniform-marks or class-marks")
-      ->capture_default_str();
-  train->add_option("--depth", call->depth, "Of marks and colours: a number or leaf")
-      ->default_str("colours leaf, marks 1");
-  train->add_option("--model", call->kind, fmt::format("{}", fmt::join(nn::model_kinds(), ", ")))
-      ->capture_default_str();
-  train->add_option("--two-sets", call->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
-      ->capture_default_str();
-  train->add_flag("--no-compress", call->no_compress,
-                  "gcn2, gcn3, gcn123: one row per set, not one per colour class; ppgn on a GPU: one per pair");
   train->add_flag("--against-uncompressed", call->against,
                   "gcn2, gcn3, gcn123: measure an epoch with one row per set too, in the same run");
   train->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
@@ -400,6 +376,7 @@ void add_bench(CLI::App& root) {
   train->add_option("--epochs", call->epochs, "Epochs to measure, after one that is not")
       ->capture_default_str()
       ->check(CLI::Range(1u, 100000u));
+  add_shared(*train, *call);
   train->footer(
       "The floor is the time the executed products would take at the peak of the cores, measured between the epochs.\n"
       "Example: tyche bench train --data exp --threads 2 --side-by-side 2 --json\n"
@@ -407,28 +384,28 @@ void add_bench(CLI::App& root) {
   train->callback([call] { run_train_bench(*call); });
 
   CLI::App* scaling = app->add_subcommand("scaling", "Seconds and memory as graphs grow, up to one of a million nodes");
-  add_shared(*scaling, *call);
-  scaling->add_option("--largest", call->largest, "Nodes of the largest graph")
+  const auto growing = std::make_shared<BenchCall>();
+  scaling->add_option("--largest", growing->largest, "Nodes of the largest graph")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100000000}));
+  add_shared(*scaling, *growing,
+             {{"model.kind", "large graphs are for gcn"}, {"engine.compress", "gcn has no sets to compress"}});
   scaling->footer("Example: tyche bench scaling --threads 1 --largest 1000000");
-  scaling->callback([call] { run_scaling_bench(*call); });
+  scaling->callback([growing] { run_scaling_bench(*growing); });
 
   CLI::App* sets = app->add_subcommand("sets", "What models on sets cost as graphs grow, compressed and not");
   const auto on_sets = std::make_shared<BenchCall>();
   const auto limits = std::make_shared<std::pair<std::uint32_t, std::uint64_t>>(200, 600000);
   const auto random = std::make_shared<bool>(false);
   on_sets->kind = "gcn3";
-  add_shared(*sets, *on_sets);
   sets->add_option("--model", on_sets->kind, "gcn2, gcn3 or gcn123")
       ->capture_default_str()
       ->check(CLI::IsMember({"gcn2", "gcn3", "gcn123"}));
-  sets->add_option("--two-sets", on_sets->two_sets, "gcn123: pairs of nodes it looks at, edges or all")
-      ->capture_default_str();
   sets->add_option("--largest", limits->first, "Nodes of the largest graphs")->capture_default_str();
   sets->add_option("--most-uncompressed", limits->second, "Graphs with more sets are only timed compressed")
       ->capture_default_str();
   sets->add_flag("--random", *random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
+  add_shared(*sets, *on_sets, {{"engine.compress", "both ways are measured"}});
   sets->footer(
       "Pairs like EXP's with larger cores. Entries: embedding numbers of a graph in one layer. Rows: over all layers, "
       "a "

@@ -41,8 +41,8 @@ nn::GraphSize take_data(const NetworkCall& call, train::RunConfig& config) {
 }
 
 void run_network(const NetworkCall& call) {
-  train::RunConfig config = train::default_config(call.fields.text("model.kind", "gcn"), call.fields.random());
-  call.fields.apply(config);
+  train::RunConfig config = train::default_config(call.fields.said().model(), call.fields.said().random());
+  call.fields.said().apply(config);
   nn::GraphSize size{20, 30};
   if (!call.data.empty()) {
     size = take_data(call, config);
@@ -70,7 +70,9 @@ void add_network(CLI::App& root) {
   app->add_option("--data", call->data,
                   "Data set that says columns, classes and types of sets; without it 2 types, 2 classes")
       ->type_name("PATH");
-  call->fields.add(*app, [](const train::Field& field) { return field.key.starts_with("model."); });
+  call->fields.add(*app, [](const train::Field& field) {
+    return field.key.starts_with("model.") ? "" : "is no part of a network, but of how it is trained";
+  });
   const CLI::Range sizes(std::uint64_t{0}, std::uint64_t{1000000000});
   app->add_option("--nodes", call->nodes, "Reckon costs for a graph of this many nodes")
       ->check(sizes)

@@ -13,6 +13,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/device.hpp"
+#include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
@@ -30,6 +31,7 @@ namespace tyche::cli {
 namespace predict_command {
 
 struct PredictCall {
+  FieldOptions fields;  // none but those with options below
   std::string run;
   std::string checkpoint;
   std::optional<std::uint32_t> fold;
@@ -223,6 +225,7 @@ Predictions ask(const PredictCall& call) {
 void run_predict(const PredictCall& call) {
   const std::optional<train::Part> part =
       call.part.empty() ? std::nullopt : std::optional(train::parse_part(call.part));
+  (void)call.fields.said();
   Predictions p = ask(call);
   const bool numbers = train::learns_numbers(p.config);
   if (numbers && call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
@@ -264,6 +267,7 @@ void add_predict(CLI::App& root) {
                       "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
   command->add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
   command->add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
+  call->fields.add(*command, [](const train::Field&) { return "a model is asked as it was trained"; });
   call->device.add(*command);
   call->common.add_threads(*command);
   call->common.add_json(*command);

@@ -149,9 +149,9 @@ std::string command_line(const Arguments& a) {
   text += fmt::format(" --profile {} --out {}", a.profile, a.out);
   for (const std::string& model : a.without) text += " --without " + model;
   if (a.engine != "auto") text += " --engine " + a.engine;
-  if (a.device.device) text += " --device " + *a.device.device;
-  if (a.device.path) text += " --engine-path " + *a.device.path;
-  if (a.device.precision) text += " --precision " + *a.device.precision;
+  if (a.device.asked.device) text += " --device " + *a.device.asked.device;
+  if (a.device.asked.path) text += " --engine-path " + *a.device.asked.path;
+  if (a.device.asked.precision) text += " --precision " + *a.device.asked.precision;
   if (a.common.threads != 0) text += fmt::format(" --threads {}", a.common.threads);
   return text;
 }

@@ -60,13 +60,14 @@ void report(const TrainCall& call, const train::Summary& summary, const RunConfi
 }
 
 void run_train(const TrainCall& call) {
+  const train::Edits& said = call.fields.said();
   const bool resumes = call.resume && train::holds_run(call.out);
   RunConfig stored;
   train::Notes notes;
   if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
   for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
-  RunConfig config = resumes ? stored : train::call_config(call.fields.text("model.kind", "gcn"), call.fields.random());
-  call.fields.apply(config);
+  RunConfig config = resumes ? stored : train::call_config(said.model(), said.random());
+  said.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
   if (path.empty()) {
@@ -142,7 +143,7 @@ void add_train(CLI::App& root) {
   command->add_option("--out", call->out, "Run folder to make; never overwritten")->required()->type_name("FOLDER");
   command->add_flag("--resume", call->resume,
                     "Go on with the run in --out (options not given are the run's own); begin it where there is none");
-  call->fields.add(*command, [](const train::Field&) { return true; });
+  call->fields.add(*command, [](const train::Field&) { return ""; });
   command->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");

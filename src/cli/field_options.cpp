@@ -6,58 +6,41 @@
 
 namespace tyche::cli {
 
-using train::RunConfig;
-
-template <class T>
-void FieldOptions::add_option(CLI::App& app, const train::Field& field) {
-  app.add_option_function<T>(
-         field.option,
-         [this, &field](const T& value) {
-           edits_.push_back({&field, value});
-         },
-         field.help)
-      ->default_str(field.shown);
+void FieldOptions::take(const train::Field& field, nlohmann::json value, const std::string& why) {
+  if (!why.empty() && refused_.empty()) refused_ = fmt::format("{}: {}", field.option, why);
+  said_.add(field, std::move(value), field.option);
 }
 
-void FieldOptions::add(CLI::App& app, const std::function<bool(const train::Field&)>& wanted) {
+template <class T>
+void FieldOptions::add_option(CLI::App& app, const train::Field& field, const std::string& why) {
+  CLI::Option* option = app.add_option_function<T>(
+      field.option, [this, &field, why](const T& value) { take(field, value, why); }, field.help);
+  option->default_str(field.shown);
+  if (!why.empty()) option->group("");
+}
+
+void FieldOptions::add(CLI::App& app, const train::WhyNot& why_not) {
   for (const train::Field& field : train::fields()) {
-    if (field.option.empty() || !wanted(field)) continue;
-    switch (field.form) {
-      case train::Field::Form::flag:
-        app.add_flag_callback(
-            field.option,
-            [this, &field] {
-              edits_.push_back({&field, !field.value(RunConfig{}).get<bool>()});
-            },
-            field.help);
-        break;
-      case train::Field::Form::whole:
-        add_option<std::uint64_t>(app, field);
-        break;
-      case train::Field::Form::number:
-        add_option<double>(app, field);
-        break;
-      case train::Field::Form::text:
-      case train::Field::Form::list:
-        add_option<std::string>(app, field);
-        break;
+    if (field.option.empty() || app.get_option_no_throw(field.option) != nullptr) continue;
+    const std::string why = why_not(field);
+    if (field.form == train::Field::Form::flag) {
+      CLI::Option* option = app.add_flag_callback(
+          field.option, [this, &field, why] { take(field, !field.value(train::RunConfig{}).get<bool>(), why); },
+          field.help);
+      if (!why.empty()) option->group("");
+    } else if (why.empty() && field.form == train::Field::Form::whole) {
+      add_option<std::uint64_t>(app, field, why);
+    } else if (why.empty() && field.form == train::Field::Form::number) {
+      add_option<double>(app, field, why);
+    } else {
+      add_option<std::string>(app, field, why);
     }
   }
 }
 
-std::string FieldOptions::text(std::string_view key, const std::string& otherwise) const {
-  for (const Edit& edit : edits_) {
-    if (edit.field->key == key) return edit.value.get<std::string>();
-  }
-  return otherwise;
-}
-
-void FieldOptions::apply(RunConfig& config) const {
-  for (const Edit& edit : edits_) edit.field->assign(config, edit.value, edit.field->option);
-  for (const Edit& edit : edits_) {
-    const std::string why = train::refusal(*edit.field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", edit.field->option, why));
-  }
+const train::Edits& FieldOptions::said() const {
+  if (!refused_.empty()) throw InputError(refused_);
+  return said_;
 }
 
 }  // namespace tyche::cli

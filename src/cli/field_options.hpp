@@ -2,41 +2,31 @@
 /// The options of a configuration's fields (train/fields.hpp), the same in every command that trains.
 ///
 ///   FieldOptions fields;
-///   fields.add(app, [](const train::Field& field) { return field.key != "seed"; });
-///   RunConfig config = train::default_config(fields.text("model.kind", "gcn"), …);
-///   fields.apply(config);
+///   fields.add(app, [](const train::Field& field) { return field.key == "seed" ? "there is no chance here" : ""; });
+///   RunConfig config = train::default_config(fields.said().model(), fields.said().random());
+///   fields.said().apply(config);
 #include <CLI/CLI.hpp>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "train/fields.hpp"
+#include "train/edits.hpp"
 
 namespace tyche::cli {
 
-/// What a call asks for: edits to a configuration, laid over the defaults or, where a run is taken up again, over the
-/// stored one. So an option that is not given never contradicts a run.
 class FieldOptions {
  public:
-  /// Adds the option of every field that has one and that `wanted` says yes to.
-  void add(CLI::App& app, const std::function<bool(const train::Field&)>& wanted);
-  /// The value of a field that the call names, as text.
-  [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const;
-  [[nodiscard]] nn::Random random() const { return nn::parse_random(text("model.random", "features")); }
-  /// Throws InputError on a value that its field cannot have, or that the model would not look at.
-  void apply(train::RunConfig& config) const;
+  /// Adds the option of every field that has one, but for those that the command has declared itself. One that the
+  /// command does not take stands in no help, and is refused with the reason.
+  void add(CLI::App& app, const train::WhyNot& why_not);
+  /// What the call says. Throws InputError where it says what the command does not take.
+  [[nodiscard]] const train::Edits& said() const;
 
  private:
-  struct Edit {
-    const train::Field* field;
-    nlohmann::json value;
-  };
   template <class T>
-  void add_option(CLI::App& app, const train::Field& field);
+  void add_option(CLI::App& app, const train::Field& field, const std::string& why);
+  void take(const train::Field& field, nlohmann::json value, const std::string& why);
 
-  std::vector<Edit> edits_;
+  train::Edits said_;
+  std::string refused_;
 };
 
 }  // namespace tyche::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
 #include "support/error.hpp"
 #include "support/json_log.hpp"
@@ -67,9 +68,7 @@ std::string command(const StoredRun& run) {
   std::string text = fmt::format("tyche distinguish {}", shell_word(run.origin.path));
   if (!run.origin.only.empty()) text += fmt::format(" --only {}", fmt::join(run.origin.only, ","));
   if (config.model.kind != "gcn") text += fmt::format(" --model {}", config.model.kind);
-  text += train::typed_options(config, start, [](const train::Field& field) {
-    return !field.key.starts_with("folds.") && !field.key.starts_with("training.eval_");
-  });
+  text += train::typed_options(config, start, [](const train::Field& field) { return why_not(field).empty(); });
   if (settings.together) text += " --together";
   if (settings.scoring != Scoring::exact) text += fmt::format(" --scoring {}", name(settings.scoring));
   if (settings.seeds != 1) text += fmt::format(" --seeds {}", settings.seeds);

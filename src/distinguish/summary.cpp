@@ -27,9 +27,9 @@ std::vector<std::string> categories_of(const PairSet& pairs) {
 /// One number per seed: the results of these pairs that `counts` says yes to.
 std::vector<std::uint64_t> per_seed(const Summary& summary, const Which& which,
                                     const std::function<bool(const PairResult&)>& counts) {
-  std::vector<std::uint64_t> out(summary.settings->seeds, 0);
+  std::vector<std::uint64_t> out(summary.settings.seeds, 0);
   for (const PairResult& result : summary.results) {
-    const std::uint64_t seed = result.seed - summary.settings->config.seed;
+    const std::uint64_t seed = result.seed - summary.settings.config.seed;
     if (seed < out.size() && which(result.pair) && counts(result)) ++out[seed];
   }
   return out;
@@ -44,12 +44,12 @@ std::vector<std::uint64_t> controls(const Summary& summary, const Which& which) 
 /// By seed: the share of fresh draws that the one network for all pairs called by their right name.
 std::vector<std::pair<std::uint64_t, double>> accuracies(const Summary& summary) {
   std::vector<std::pair<std::uint64_t, double>> out;
-  for (std::uint32_t i = 0; i < summary.settings->seeds; ++i) {
-    const std::uint64_t seed = summary.settings->config.seed + i;
+  for (std::uint32_t i = 0; i < summary.settings.seeds; ++i) {
+    const std::uint64_t seed = summary.settings.config.seed + i;
     std::vector<PairResult> own;
     std::copy_if(summary.results.begin(), summary.results.end(), std::back_inserter(own),
                  [&](const PairResult& result) { return result.seed == seed; });
-    out.emplace_back(seed, accuracy(own, *summary.settings));
+    out.emplace_back(seed, accuracy(own, summary.settings));
   }
   return out;
 }
@@ -109,7 +109,7 @@ bool all_told_apart(const Summary& summary) {
 
 std::string to_table(const Summary& summary) {
   const PairSet& pairs = *summary.pairs;
-  const Settings& settings = *summary.settings;
+  const Settings& settings = summary.settings;
   std::string text = fmt::format("{:<28}  {:>5}  {:>10}  {:>8}  {:>5}  {:>5}  {:>6}\n", "", "pairs", "told apart",
                                  "controls", "1-WL", "2-WL", "leaves");
   const std::vector<std::string> names = categories_of(pairs);
@@ -160,10 +160,9 @@ nlohmann::ordered_json to_json(const Summary& summary) {
     json["categories"][name] = told(summary, [&](std::uint32_t pair) { return pairs.categories[pair] == name; });
   }
   json["seeds"] = nlohmann::json::array();
-  for (std::uint32_t i = 0; i < summary.settings->seeds; ++i)
-    json["seeds"].push_back(summary.settings->config.seed + i);
+  for (std::uint32_t i = 0; i < summary.settings.seeds; ++i) json["seeds"].push_back(summary.settings.config.seed + i);
   json["seconds"] = summary.seconds;
-  if (summary.settings->together) {
+  if (summary.settings.together) {
     json["accuracy"] = nlohmann::json::array();
     for (const auto& [seed, share] : accuracies(summary)) json["accuracy"].push_back(share);
   }
@@ -179,7 +178,7 @@ nlohmann::ordered_json to_json(const Summary& summary) {
   const RefinedCounts counts = refined_counts(summary, all);
   json["refinement"] = {
       {"wl1", counts.one}, {"wl2", counts.two}, {"leaves", counts.leaf}, {"isomorphic", counts.isomorphic}};
-  json["scoring"] = name(summary.settings->scoring);
+  json["scoring"] = name(summary.settings.scoring);
   return json;
 }
 

@@ -11,7 +11,7 @@ namespace tyche::distinguish {
 
 struct Summary {
   const PairSet* pairs = nullptr;
-  const Settings* settings = nullptr;
+  Settings settings;
   std::vector<PairResult> results;
   std::vector<Refined> refined;
   double seconds = 0;

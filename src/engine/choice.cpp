@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "engine/engine.hpp"
 #include "support/error.hpp"
 
@@ -62,6 +64,29 @@ std::string EngineChoice::name() const {
   if (path == Path::layerwise) text += "-layerwise";
   if (precision == Precision::fp32) text += "-fp32";
   return text;
+}
+
+std::string AskedEngine::name(const std::string& otherwise) const {
+  const auto check = [](const char* what, const std::optional<std::string>& said,
+                        const std::vector<std::string>& known) {
+    if (!said || std::find(known.begin(), known.end(), *said) != known.end()) return;
+    throw InputError(fmt::format("{}: expected one of {}, found '{}'", what, fmt::join(known, ", "), *said));
+  };
+  check("device", device, kDevices);
+  check("engine path", path, kPaths);
+  check("precision", precision, kPrecisions);
+  const bool for_gpu = path.value_or("auto") != "auto" || precision.value_or("mixed") != "mixed";
+  if (!device && !for_gpu) return otherwise;
+  if (device.value_or("cuda") != "cuda") {
+    if (for_gpu) throw InputError(fmt::format("engine path and precision are for the device cuda, not {}", *device));
+    return *device;
+  }
+  EngineChoice choice;
+  choice.device = EngineChoice::Device::cuda;
+  if (path == "fused") choice.path = EngineChoice::Path::fused;
+  if (path == "layerwise") choice.path = EngineChoice::Path::layerwise;
+  if (precision == "fp32") choice.precision = EngineChoice::Precision::fp32;
+  return choice.name();
 }
 
 bool EngineChoice::on_gpu() const {

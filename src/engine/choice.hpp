@@ -6,8 +6,10 @@
 ///   choice.path = EngineChoice::Path::layerwise;
 ///   choice.name()                                       // "cuda-layerwise-fp32"
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/core/job.hpp"
 
@@ -31,6 +33,19 @@ struct EngineChoice {
   /// Whether it runs on a GPU, here and now: trials of a group train in lockstep then, and cutting groups up makes them
   /// slower.
   [[nodiscard]] bool on_gpu() const;
+};
+
+/// What a call says of the engine in words: --device and its kin.
+struct AskedEngine {
+  std::optional<std::string> device, path, precision;  ///< of these lists; nothing: not said
+
+  inline static const std::vector<std::string> kDevices = {"cpu", "cuda", "auto"};
+  inline static const std::vector<std::string> kPaths = {"auto", "fused", "layerwise"};
+  inline static const std::vector<std::string> kPrecisions = {"mixed", "fp32"};
+
+  /// The name of the engine that is asked for: `otherwise` where nothing is said. Throws InputError on other words, and
+  /// where they contradict each other.
+  [[nodiscard]] std::string name(const std::string& otherwise) const;
 };
 
 /// As make_engine() of a name.

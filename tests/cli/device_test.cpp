@@ -42,7 +42,7 @@ TEST_F(DeviceCommand, WithoutAGpuCudaIsAnErrorAndAutoIsTheCpu) {
 TEST_F(DeviceCommand, OptionsOfTheGpuContradictTheCpu) {
   const RunResult fp32 = train("a", {"--device", "cpu", "--precision", "fp32"});
   EXPECT_EQ(fp32.exit_code, 2);
-  EXPECT_THAT(fp32.err, HasSubstr("--engine-path and --precision are for --device cuda"));
+  EXPECT_THAT(fp32.err, HasSubstr("engine path and precision are for the device cuda"));
   EXPECT_EQ(train("b", {"--device", "gpu"}).exit_code, 2);
 }
 

@@ -153,7 +153,7 @@ TEST_F(Distinguish, CallsThatMakeNoSenseAreRefused) {
       {empty, {}, "pair 0: a graph of it has no nodes"},
       {nothing, {}, "holds 0 graphs"},
       {dots, {"--model", "gcn2"}, "gcn2 works on sets of 2 nodes, and no graph of these pairs has more than 1"},
-      {good, {"--resume"}, "give that too"},
+      {good, {"--resume"}, "--resume requires --out"},
       {good, {"--only", "str"}, "is no folder of BREC's files"},
   };
   for (const auto& [pairs, more, complaint] : calls) {

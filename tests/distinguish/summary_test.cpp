@@ -28,7 +28,7 @@ struct Told {
     settings.config.seed = 7;
     settings.seeds = 2;
     summary.pairs = &pairs;
-    summary.settings = &settings;
+    summary.settings = settings;
     for (std::uint32_t pair = 0; pair < 3; ++pair) {
       for (const std::uint64_t seed : {7u, 8u}) {
         PairResult result{seed, pair, 5, {}, {}};

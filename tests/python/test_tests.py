@@ -120,6 +120,9 @@ def test_pairs_are_told_apart_by_learning():
     assert len(told["results"]) == 1
     with pytest.raises(tyche.InputError, match="even number"):
         tyche.distinguish([HEXAGON, TRIANGLES, HEXAGON])
+    for option, value in dict(weight_decay=0.1, schedule="cosine", loss="squared", repeat=1, test="end", folds=3).items():
+        with pytest.raises(tyche.InputError, match=f"^{option}: "):
+            tyche.distinguish([HEXAGON, TRIANGLES], **{option: value})
 
 
 def test_a_run_is_reported_as_the_program_reports_it(exp, program, tmp_path):
@@ -127,8 +130,10 @@ def test_a_run_is_reported_as_the_program_reports_it(exp, program, tmp_path):
     for format in ("md", "csv", "tex"):
         said = tyche.report(tmp_path / "run", format, out=tmp_path / "table")
         assert said == program("report", tmp_path / "run", "--format", format) == (tmp_path / "table").read_text()
-    with pytest.raises(tyche.InputError, match="expected html, md, csv or tex"):
+    with pytest.raises(tyche.InputError, match="expected html, md, csv, tex or json"):
         tyche.report(tmp_path / "run", "pdf")
+    both = tyche.report([tmp_path / "run", tmp_path / "run"])
+    assert both == program("report", tmp_path / "run", tmp_path / "run", "--format", "md")
 
 
 def test_reports_say_what_is_missing(tmp_path):

@@ -1,0 +1,27 @@
+#include "train/edits.hpp"
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+
+namespace tyche::train {
+
+std::string Edits::text(std::string_view key, const std::string& otherwise) const {
+  for (const Edit& edit : edits_) {
+    if (edit.field->key != key) continue;
+    if (edit.value.is_string()) return edit.value.get<std::string>();
+    throw InputError(fmt::format("{}: expected text, found {}", edit.said,
+                                 edit.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
+  return otherwise;
+}
+
+void Edits::apply(RunConfig& config) const {
+  for (const Edit& edit : edits_) edit.field->assign(config, edit.value, edit.said);
+  for (const Edit& edit : edits_) {
+    const std::string why = refusal(*edit.field, config);
+    if (!why.empty()) throw InputError(fmt::format("{} {}", edit.said, why));
+  }
+}
+
+}  // namespace tyche::train
