@@ -27,8 +27,8 @@ class AutoEngine final : public Engine {
   [[nodiscard]] std::string description() const override { return fast_->description(); }
   [[nodiscard]] std::string description(const Job& job) const override { return of(job).description(job); }
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
-    const std::string why = unsupported(job);
-    if (!why.empty() && !trials.empty()) observer.on_note(0, why);
+    const std::string why = cpu::unsupported(job);
+    if (!why.empty() && !trials.empty()) observer.on_note(0, why + ": reference runs the network");
     of(job).train(job, trials, observer);
   }
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
@@ -41,7 +41,7 @@ class AutoEngine final : public Engine {
   }
 
  private:
-  [[nodiscard]] Engine& of(const Job& job) const { return unsupported(job).empty() ? *fast_ : *plain_; }
+  [[nodiscard]] Engine& of(const Job& job) const { return cpu::unsupported(job).empty() ? *fast_ : *plain_; }
 
   std::unique_ptr<Engine> fast_, plain_;
 };

@@ -8,6 +8,7 @@
 #include "engine/cases.hpp"
 #include "engine/core/outcome.hpp"
 #include "engine/core/randomness.hpp"
+#include "engine/near.hpp"
 #include "engine/sets/pair_rows.hpp"
 #include "engine/sets/set_data.hpp"
 #include "nn/levels.hpp"
@@ -98,9 +99,9 @@ TEST_P(NodeRandomness, PinnedFeaturesTakeThePlaceOfDrawnOnes) {
     for (const std::uint32_t batch : {20u, 2u}) {
       Job asked = job();
       asked.batch = batch;
-      EXPECT_EQ(make_engine(engine, 1)->predict(asked, parameters_, toy_.all(), pinned).values,
-                make_engine(engine, 1)->predict(asked, parameters_, toy_.all(), draw).values)
-          << engine;
+      // Vectors of random numbers agree with plain ones, which were pinned, to rounding.
+      expect_near(make_engine(engine, 1)->predict(asked, parameters_, toy_.all(), pinned).values,
+                  make_engine(engine, 1)->predict(asked, parameters_, toy_.all(), draw).values, 1e-6, engine);
     }
   }
   pinned.pinned = std::span(features).first(features.size() - 1);

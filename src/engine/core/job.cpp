@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/core/outcome.hpp"
@@ -157,6 +158,13 @@ std::string unsupported(const Job& job) {
     }
   }
   return fmt::format("{} as a whole runs on the engine reference alone", job.model.kind);
+}
+
+std::string first_unsupported(const nn::Program& network, std::string_view engine, bool (*supported)(const nn::Step&)) {
+  const auto found = std::find_if_not(network.steps.begin(), network.steps.end(), supported);
+  if (found == network.steps.end()) return "";
+  return fmt::format("the engine {} does not run the step {} ({}, over {})", engine, found->name, nn::describe(*found),
+                     nn::name(found->space));
 }
 
 void validate(const Job& job) {

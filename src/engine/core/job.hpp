@@ -185,6 +185,10 @@ enum class GpuPath { by_job, fused, layerwise };
 /// The first step of a job's network that is not supported so, as a sentence; empty: there is none.
 [[nodiscard]] std::string unsupported(const Job& job);
 
+/// The first step of a network that a backend does not support, as a sentence; empty: there is none.
+[[nodiscard]] std::string first_unsupported(const nn::Program& network, std::string_view engine,
+                                            bool (*supports)(const nn::Step&));
+
 /// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
 /// out of range, rows of targets of the wrong size or with an infinite value, a graph's weight that is negative or no
 /// number, a block of node or edge features of the wrong size or with a value that is not finite, batch or eval_draws

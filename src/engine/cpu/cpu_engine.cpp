@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core/outcome.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/slices.hpp"
 #include "engine/cpu/trainer.hpp"
+#include "nn/networks.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 
@@ -47,6 +50,19 @@ void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t 
   }
 }
 
+// The recognisers: networks that are run as wholes.
+bool same(const nn::Program& a, const nn::Program& b) {
+  return a.steps == b.steps && std::equal(a.parameters.tensors.begin(), a.parameters.tensors.end(),
+                                          b.parameters.tensors.begin(), b.parameters.tensors.end(),
+                                          [](const nn::Tensor& x, const nn::Tensor& y) { return x.shape == y.shape; });
+}
+bool is_gcn(const nn::Program& network, const nn::ModelConfig& model) { return same(network, nn::gcn_network(model)); }
+bool is_on_levels(const nn::Program& network, const nn::ModelConfig& model) {
+  return std::any_of(network.steps.begin(), network.steps.end(),
+                     [](const nn::Step& s) { return set_size(s.space) > 0; }) &&
+         model.on_sets() && same(network, nn::sets_network(model));
+}
+
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const Kernels& kernels, unsigned threads) : kernels_(kernels), threads_(resolve_threads(threads)) {}
@@ -59,7 +75,7 @@ class CpuEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (job.model.body() != nn::Body::nodes)
+    if (!is_gcn(nn::program(job.model), job.model))
       return train_batches(job, trials, observer, model_maker(job, std::uint64_t{job.epochs} * trials.size()),
                            threads_);
     PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);
@@ -70,7 +86,7 @@ class CpuEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
-    if (job.model.body() != nn::Body::nodes)
+    if (!is_gcn(nn::program(job.model), job.model))
       return predict_batches(job, parameters, which, draw, model_maker(job, 1), threads_);
     PreparedJob prepared(job, kernels_, 1, threads_);
     const FixedParameters fixed(prepared.model(), parameters);
@@ -91,7 +107,7 @@ class CpuEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
-    if (job.model.body() != nn::Body::nodes) {
+    if (!is_gcn(nn::program(job.model), job.model)) {
       return gradient_batches(job, parameters, which, draw, model_maker(job, 1), threads_, gradient_out, logits_out);
     }
     PreparedJob prepared(job, kernels_, 1, 1);
@@ -116,9 +132,11 @@ class CpuEngine final : public Engine {
 
  private:
   [[nodiscard]] MakeModel model_maker(const Job& job, std::uint64_t passes) const {
-    if (const std::string why = unsupported(job); !why.empty()) throw InputError(why);
-    if (job.model.body() == nn::Body::gin) return gin_maker(job, kernels_, passes, threads_);
-    if (job.model.body() == nn::Body::pairs) return [this, &job] { return make_ppgn_model(job, kernels_); };
+    if (const std::string why = cpu::unsupported(job); !why.empty()) throw InputError(why);
+    nn::Program network = nn::program(job.model);
+    if (!is_on_levels(network, job.model)) {
+      return program_maker(job, std::move(network), kernels_, passes, threads_);
+    }
     return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };
   }
 
@@ -127,6 +145,13 @@ class CpuEngine final : public Engine {
 };
 
 }  // namespace
+
+bool supports(const nn::Step& step) { return nn::set_size(step.space) == 0; }
+
+std::string unsupported(const Job& job) {
+  const nn::Program network = nn::program(job.model);
+  return is_on_levels(network, job.model) ? "" : first_unsupported(network, "cpu", supports);
+}
 
 std::unique_ptr<Engine> make_cpu_engine(const Kernels& kernels, unsigned threads) {
   return std::make_unique<CpuEngine>(kernels, threads);

@@ -92,24 +92,30 @@ struct GatherRows {
   std::size_t out_stride = 0;
 };
 
-/// Messages that are ReLUs of a row and an edge (gin): out_v = Σ_e relu(matrix_{column_e} + edges_{edge_e}) for every
-/// row v of `sparse`, over `columns` columns (whole vectors). Entries of `sparse` have no weights.
+/// Messages of a row and an edge: out_v = scale_v · Σ_e activation(matrix_{column_e} + edges_{edge_e}) for every row v
+/// of `sparse`, over `columns` columns (whole vectors). Entries of `sparse` have no weights.
 struct EdgeGather {
   const SparseRows* sparse = nullptr;
   const std::uint32_t* edge = nullptr;  ///< a row of `edges` per entry
+  nn::Activation activation = nn::Activation::relu;
   const float* matrix = nullptr;
+  std::size_t stride = 0;
   const float* edges = nullptr;
-  std::size_t stride = 0;  ///< of all matrices
+  std::size_t edges_stride = 0;
   std::size_t columns = 0;
   float* out = nullptr;
+  std::size_t out_stride = 0;
 };
 
 /// Its transpose, where `sparse` and `edge` are symmetric: for every row v and its entries e, with
-/// d_e = d_{column_e} where matrix_v + edges_{edge_e} > 0, else 0: out_v = Σ_e d_e, and d_edges_{edge_e} += d_e.
+/// d_e = scale_{column_e} · d_{column_e} · activation'(matrix_v + edges_{edge_e}): out_v = Σ_e d_e, and
+/// d_edges_{edge_e} += d_e.
 struct EdgeScatter {
   EdgeGather forward;  ///< whose `out` becomes the rows' gradient
   const float* d = nullptr;
+  std::size_t d_stride = 0;
   float* d_edges = nullptr;
+  std::size_t d_edges_stride = 0;
 };
 
 /// out(x, y) = Σ_z left(x, z) · right(z, y), channel by channel, for x, y, z in [0, n); entry (x, z) of left lies at

@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kChunk = 96;
 }
 
-void LinearRows::forward(std::size_t rows, View in, View out, Finish finish) const {
+void LinearRows::forward(std::size_t rows, View in, View out, Finish finish, nn::Activation activation) const {
   for (std::size_t first = 0; first < rows; first += kChunk) {
     RowsProduct product;
     product.rows = std::min(kChunk, rows - first);
@@ -25,7 +25,8 @@ void LinearRows::forward(std::size_t rows, View in, View out, Finish finish) con
   }
 }
 
-void LinearRows::backward(std::size_t rows, View in, View d_out, View d_in, Finish finish, float* gradient) const {
+void LinearRows::backward(std::size_t rows, View in, View d_out, View d_in, Finish finish, nn::Activation activation,
+                          float* gradient) const {
   const std::size_t columns = layer.end - layer.bias;  // padded
   for (std::size_t first = 0; first < rows; first += kChunk) {
     const std::size_t count = std::min(kChunk, rows - first);

@@ -1,7 +1,7 @@
 #pragma once
 /// The models beside the GCN on the fast kernels. The job must outlive them.
 ///
-///   const auto model = make_ppgn_model(job, kernels);
+///   const MakeModel make = program_maker(job, nn::program(job.model), kernels, passes, threads);
 #include <memory>
 
 #include "engine/core/batch_model.hpp"
@@ -14,11 +14,10 @@ namespace tyche::engine::cpu {
 [[nodiscard]] std::unique_ptr<BatchModel> make_set_model(const Job& job, const Kernels& kernels,
                                                          std::shared_ptr<const SetData> sets);
 
-/// The network is nn::ppgn_network(); graphs are spread over threads.
-[[nodiscard]] std::unique_ptr<BatchModel> make_ppgn_model(const Job& job, const Kernels& kernels);
-
-/// The network is nn::gin_network(); graphs are spread over threads. `passes`: about how often each
-/// graph will be drawn (DrawTables). Models made share what is the same for all trials.
-[[nodiscard]] MakeModel gin_maker(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads);
+/// Any network (nn/program.hpp) whose steps the engine supports(): graphs of a batch are cut into slices, which are
+/// spread over threads. `passes`: about how often each graph will be drawn (DrawTables). Models made share what is the
+/// same for all trials.
+[[nodiscard]] MakeModel program_maker(const Job& job, nn::Program network, const Kernels& kernels, std::uint64_t passes,
+                                      unsigned threads);
 
 }  // namespace tyche::engine::cpu

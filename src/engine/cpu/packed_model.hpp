@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "engine/cpu/kernels.hpp"
-#include "nn/model.hpp"
+#include "nn/levels.hpp"
+#include "nn/program.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -31,14 +32,20 @@ struct PanelPlace {
   [[nodiscard]] Panels in(const float* vector) const { return {vector + offset, count, panel_stride, row_stride}; }
 };
 
+/// Columns of a layer's input, and their weights in the flat vector: [out, columns].
+struct PackedPart {
+  std::size_t flat = 0;
+  std::size_t columns = 0;
+};
+
 struct PackedLayer {
   std::size_t in = 0;
   std::size_t out = 0;
   std::size_t terms = 1;
-  std::size_t flat_weight[2] = {0, 0};  ///< where W_t begins in the flat vector, [out, in]
-  std::size_t flat_bias = 0;
-  std::size_t edge = 0;       ///< columns of edge sums beside the input; 0: none
-  std::size_t flat_edge = 0;  ///< where their weights begin, [out, edge]
+  std::size_t edge = 0;           ///< columns of edge sums beside the input; 0: none
+  std::vector<PackedPart> parts;  ///< of all terms · in + edge columns, in their order
+  std::size_t flat_bias = 0;      ///< kNoBias: zeros
+  static constexpr std::size_t kNoBias = nn::kNone;
 
   bool by_rows = false;
   PanelPlace forward;      ///< terms·in + edge rows, `out` columns; in the packed vector, or derived where by_rows
@@ -56,24 +63,21 @@ struct PackedLayer {
   [[nodiscard]] std::size_t row_of(std::size_t output) const { return rows + output * row_size; }
 };
 
-class PackedModel {
+/// Layers one behind the other in a packed vector, and single numbers.
+class PackedLayers {
  public:
-  PackedModel(const nn::ModelConfig& config, const Kernels& kernels);
+  explicit PackedLayers(const Kernels& kernels) : kernels_(&kernels) {}
 
-  [[nodiscard]] const nn::ModelConfig& config() const { return config_; }
+  /// A layer of which `in`, `out`, `terms`, `edge`, `parts`, `flat_bias`, `needed` and `by_rows` are set; returns its
+  /// place in layers().
+  std::size_t add(PackedLayer layer);
+  /// A number of the flat vector; returns its place in the packed one.
+  std::size_t add_number(std::size_t flat);
+
   [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
-  /// gcn: pre (none or two), convolutions, head (three), in this order. Models on sets: the convolutions of all levels;
-  /// their head stays flat. All others: every linear layer, in layout order.
   [[nodiscard]] std::span<const PackedLayer> layers() const { return layers_; }
-  [[nodiscard]] std::span<const PackedLayer> pre() const { return std::span(layers_).first(pre_count_); }
-  [[nodiscard]] std::span<const PackedLayer> convs() const {
-    return std::span(layers_).subspan(pre_count_, config_.layers);
-  }
-  [[nodiscard]] std::span<const PackedLayer> head() const { return std::span(layers_).last(3); }
-
   [[nodiscard]] std::size_t packed_size() const { return packed_size_; }
   [[nodiscard]] std::size_t derived_size() const { return derived_size_; }
-  [[nodiscard]] std::size_t flat_size() const { return flat_size_; }
 
   /// Columns a matrix of `width` columns occupies, and the stride between its rows: padded, and never a multiple of 32
   /// floats, so that the rows of a column spread over the sets of a cache.
@@ -83,23 +87,39 @@ class PackedModel {
   /// Requires `packed` of packed_size() zeros (or an earlier result).
   void pack(std::span<const float> flat, float* packed) const;
   void unpack(const float* packed, std::span<float> flat) const;
+  /// flat += what unpack() gives; a tensor of several layers gets the sum over them.
+  void add_unpacked(const float* packed, std::span<float> flat) const;
   /// The derived copies of one layer.
   void make_copies(const PackedLayer& layer, const float* packed, float* derived) const;
 
  private:
-  void add_layer(std::size_t in, std::size_t out, std::size_t needed, bool by_rows,
-                 std::span<const std::size_t> weights, std::size_t bias, std::size_t edge = 0,
-                 std::size_t flat_edge = 0);
   template <class Move>
-  void for_each_weight(const PackedLayer& layer, const Move& move) const;
+  void for_each(const Move& move) const;
 
-  nn::ModelConfig config_;
   const Kernels* kernels_;
   std::vector<PackedLayer> layers_;
-  std::size_t pre_count_ = 0;
+  struct Number {
+    std::size_t flat, packed;
+  };
+  std::vector<Number> numbers_;
   std::size_t packed_size_ = 0;
   std::size_t derived_size_ = 0;
-  std::size_t flat_size_ = 0;
+};
+
+/// The layers of a gcn: pre (none or two), convolutions, head (three), in this order. Where there are levels, those of
+/// a model on sets: the convolutions of all of them; their head stays flat.
+class PackedModel : public PackedLayers {
+ public:
+  PackedModel(const nn::ModelConfig& config, const Kernels& kernels, std::span<const nn::Level> levels = {});
+
+  [[nodiscard]] const nn::ModelConfig& config() const { return config_; }
+  [[nodiscard]] std::span<const PackedLayer> pre() const { return layers().first(pre_count_); }
+  [[nodiscard]] std::span<const PackedLayer> convs() const { return layers().subspan(pre_count_, config_.layers); }
+  [[nodiscard]] std::span<const PackedLayer> head() const { return layers().last(3); }
+
+ private:
+  nn::ModelConfig config_;
+  std::size_t pre_count_ = 0;
 };
 
 }  // namespace tyche::engine::cpu

@@ -21,7 +21,7 @@ class SetModel final : public BatchModel {
         config_(job.model),
         sets_(std::move(sets)),
         planner_(job, *sets_),
-        model_(job.model, kernels),
+        model_(job.model, kernels, sets_->levels()),
         layout_(nn::layout(job.model)),
         head_(layout_),
         columns_(model_.padded(config_.width)),

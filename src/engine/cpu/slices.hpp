@@ -9,10 +9,13 @@
 
 namespace tyche::engine::cpu {
 
+/// Which graphs, of so many rows each, stand in which slice: nearly equal slices (largest graph first to the lightest
+/// slice) of about 256 rows: activations of 8 layers of width 64 then fill half a megabyte, and a batch of 20 EXP
+/// graphs makes four slices.
+[[nodiscard]] std::vector<std::vector<std::size_t>> cut(std::span<const std::size_t> rows);
+
 class Slices {
  public:
-  /// Nearly equal slices (largest graph first to the lightest slice) of about 256 rows: activations of 8 layers of
-  /// width 64 then fill half a megabyte, and a batch of 20 EXP graphs makes four slices.
   explicit Slices(std::span<const Member> members);
 
   [[nodiscard]] std::size_t size() const { return begin_.size() - 1; }
@@ -20,10 +23,6 @@ class Slices {
     return std::span(members_).subspan(begin_[s], begin_[s + 1] - begin_[s]);
   }
   [[nodiscard]] std::size_t graphs() const { return members_.size(); }
-
-  static constexpr std::size_t kRows = 256;
-  /// At most so many: each wants a gradient of its own when a batch is spread over threads.
-  static constexpr std::size_t kMost = 64;
 
  private:
   std::vector<Member> members_;

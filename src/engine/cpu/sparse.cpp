@@ -89,43 +89,73 @@ void Gather(const GatherRows& g) {
   }
 }
 
-void GatherEdges(const EdgeGather& g) {
+struct Relu {
+  static HWY_INLINE Float Apply(Float z) { return hn::ZeroIfNegative(z); }
+  static HWY_INLINE Float Derive(Float d, Float z) { return hn::IfThenElseZero(hn::Gt(z, hn::Zero(Floats())), d); }
+};
+struct EluOf {
+  static HWY_INLINE Float Apply(Float z) { return Elu(z); }
+  static HWY_INLINE Float Derive(Float d, Float z) { return hn::Mul(d, EluDerivative(Elu(z))); }
+};
+struct TanhOf {
+  static HWY_INLINE Float Apply(Float z) { return Tanh(z); }
+  static HWY_INLINE Float Derive(Float d, Float z) {
+    const Float h = Tanh(z);
+    return hn::NegMulAdd(hn::Mul(d, h), h, d);
+  }
+};
+
+template <class Function>
+void GatherEdgesBy(const EdgeGather& g) {
   const Floats d;
   const SparseRows& sparse = *g.sparse;
   for (std::size_t v = 0; v < sparse.rows(); ++v) {
-    for (std::size_t c = 0; c < g.columns; c += 2 * kLanes) {  // columns are padded to panels of two vectors
-      Float first = hn::Zero(d), second = hn::Zero(d);
+    const Float scale = hn::Set(d, sparse.scales.empty() ? 1.0f : sparse.scales[v]);
+    for (std::size_t c = 0; c < g.columns; c += kLanes) {
+      Float sum = hn::Zero(d);
       for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
-        const float* from = g.matrix + sparse.columns[e] * g.stride + c;
-        const float* edge = g.edges + g.edge[e] * g.stride + c;
-        first = hn::Add(first, hn::ZeroIfNegative(hn::Add(hn::Load(d, from), hn::Load(d, edge))));
-        second = hn::Add(second, hn::ZeroIfNegative(hn::Add(hn::Load(d, from + kLanes), hn::Load(d, edge + kLanes))));
+        const Float from = hn::Load(d, g.matrix + sparse.columns[e] * g.stride + c);
+        const Float edge = hn::Load(d, g.edges + g.edge[e] * g.edges_stride + c);
+        sum = hn::Add(sum, Function::Apply(hn::Add(from, edge)));
       }
-      hn::Store(first, d, g.out + v * g.stride + c);
-      hn::Store(second, d, g.out + v * g.stride + c + kLanes);
+      hn::Store(hn::Mul(sum, scale), d, g.out + v * g.out_stride + c);
     }
   }
 }
 
-void ScatterEdges(const EdgeScatter& s) {
+template <class Function>
+void ScatterEdgesBy(const EdgeScatter& s) {
   const Floats d;
   const EdgeGather& g = s.forward;
   const SparseRows& sparse = *g.sparse;
-  const Float zero = hn::Zero(d);
+  const bool scaled = !sparse.scales.empty();
   for (std::size_t v = 0; v < sparse.rows(); ++v) {
     for (std::size_t c = 0; c < g.columns; c += kLanes) {
       const Float own = hn::Load(d, g.matrix + v * g.stride + c);
-      Float sum = zero;
+      Float sum = hn::Zero(d);
       for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
-        const std::size_t edge = g.edge[e] * g.stride + c;
-        const auto passes = hn::Gt(hn::Add(own, hn::Load(d, g.edges + edge)), zero);
-        const Float gradient = hn::IfThenElseZero(passes, hn::Load(d, s.d + sparse.columns[e] * g.stride + c));
+        const std::uint32_t to = sparse.columns[e];
+        Float gradient = hn::Load(d, s.d + to * s.d_stride + c);
+        if (scaled) gradient = hn::Mul(gradient, hn::Set(d, sparse.scales[to]));
+        const Float edge = hn::Load(d, g.edges + g.edge[e] * g.edges_stride + c);
+        gradient = Function::Derive(gradient, hn::Add(own, edge));
         sum = hn::Add(sum, gradient);
-        hn::Store(hn::Add(hn::Load(d, s.d_edges + edge), gradient), d, s.d_edges + edge);
+        float* d_edge = s.d_edges + g.edge[e] * s.d_edges_stride + c;
+        hn::Store(hn::Add(hn::Load(d, d_edge), gradient), d, d_edge);
       }
-      hn::Store(sum, d, g.out + v * g.stride + c);
+      hn::Store(sum, d, g.out + v * g.out_stride + c);
     }
   }
+}
+
+void GatherEdges(const EdgeGather& g) {
+  if (g.activation == nn::Activation::relu) return GatherEdgesBy<Relu>(g);
+  g.activation == nn::Activation::elu ? GatherEdgesBy<EluOf>(g) : GatherEdgesBy<TanhOf>(g);
+}
+
+void ScatterEdges(const EdgeScatter& s) {
+  if (s.forward.activation == nn::Activation::relu) return ScatterEdgesBy<Relu>(s);
+  s.forward.activation == nn::Activation::elu ? ScatterEdgesBy<EluOf>(s) : ScatterEdgesBy<TanhOf>(s);
 }
 
 void AddScaled(float a, const float* x, float* y, std::size_t columns) {

@@ -254,7 +254,7 @@ class Interpreter {
     const nn::Step& step = program_.steps[s];
     for (const nn::Term& term : step.terms) {
       pass.read[s].push_back(term.link == nn::Link::own ? M()
-                                                        : multiply(link(scene, s, term), pass.values[term.value]));
+                                                        : reduced(term, link(scene, s, term), pass.values[term.value]));
     }
     const std::vector<Reading> terms = readings(s, scene, pass);
     // A column of all terms is one number of the sum: sums[k] is Σ over terms of weight · column k.
@@ -312,8 +312,9 @@ class Interpreter {
           continue;
         }
         const SparseRows& rows = *links[i];
+        const Real sum = divides(step.terms[i], rows) ? total(rows, r) : Real(1);
         for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
-          const Real weight = rows.value(r, e);
+          const Real weight = rows.value(r, e) / sum;
           for (std::size_t k = 0; k < d_in.columns; ++k) d_in(rows.columns[e], k) += weight * d_read[i][k];
         }
       }
@@ -322,13 +323,24 @@ class Interpreter {
 
   // ---- aggregate
 
-  /// What a mean divides by: the sum of the weights, where the link does not hold the mean itself.
+  /// Whether a mean divides by the sum of the weights: where the link does not hold the mean itself.
+  [[nodiscard]] static bool divides(const nn::Term& term, const SparseRows& rows) {
+    return term.reduce == nn::Reduce::mean && rows.scales.empty();
+  }
   [[nodiscard]] static Real total(const SparseRows& rows, std::size_t r) {
     Real sum = 0;
     for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
       sum += rows.weights.empty() ? Real(1) : Real(rows.weights[e]);
     }
     return sum;
+  }
+  [[nodiscard]] static M reduced(const nn::Term& term, const SparseRows& rows, const M& h) {
+    M out = multiply(rows, h);
+    for (std::size_t r = 0; r < out.rows && divides(term, rows); ++r) {
+      const Real sum = total(rows, r);
+      for (std::size_t c = 0; c < out.columns && sum > 0; ++c) out(r, c) /= sum;
+    }
+    return out;
   }
 
   void aggregate(std::size_t s, std::span<const Real> parameters, const Scene& scene, Pass<Real>& pass, M& out) const {
@@ -340,17 +352,14 @@ class Interpreter {
     if (step.onto != nn::kNone || step.arcs != nn::kNone) {
       if (step.onto != nn::kNone) out = pass.values[step.onto];
       for (std::size_t r = 0; r < out.rows; ++r) {
+        const Real sum = divides(term, rows) ? total(rows, r) : Real(1);
         for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
           for (std::size_t c = 0; c < out.columns; ++c)
-            out(r, c) += Real(rows.value(r, e)) * message(step, pass, h, rows, e, c);
+            out(r, c) += Real(rows.value(r, e)) / sum * message(step, pass, h, rows, e, c);
         }
       }
     } else {
-      out = multiply(rows, h);
-      for (std::size_t r = 0; r < out.rows && term.reduce == nn::Reduce::mean && rows.scales.empty(); ++r) {
-        const Real sum = total(rows, r);
-        for (std::size_t c = 0; c < out.columns && sum > 0; ++c) out(r, c) /= sum;
-      }
+      out = reduced(term, rows, h);
     }
     if (step.epsilon == nn::kNone) return;
     for (std::size_t k = 0; k < out.values.size(); ++k)
@@ -386,7 +395,7 @@ class Interpreter {
     const SparseRows& rows = link(scene, s, term);
     const M& d_out = d[s];
     M& d_h = d[term.value];
-    const bool divides = term.reduce == nn::Reduce::mean && rows.scales.empty();
+    const bool divided = divides(term, rows);
     for (std::size_t r = 0; r < d_out.rows; ++r) {
       const std::uint64_t first = rows.offsets[r], last = rows.offsets[r + 1];
       for (std::size_t c = 0; c < d_out.columns && step.onto != nn::kNone; ++c) d[step.onto](r, c) += d_out(r, c);
@@ -400,11 +409,11 @@ class Interpreter {
         }
         continue;
       }
-      const Real sum = divides ? total(rows, r) : Real(1);
+      const Real sum = divided ? total(rows, r) : Real(1);
       for (std::uint64_t e = first; e < last; ++e) {
         for (std::size_t c = 0; c < d_out.columns; ++c) {
           Real one = d_out(r, c);
-          if (divides && rows.weights.empty()) {
+          if (divided && rows.weights.empty()) {
             one /= sum;
           } else {
             one = 1 / sum * Real(rows.value(r, e)) * one;

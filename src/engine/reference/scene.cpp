@@ -22,12 +22,13 @@ SparseRows one_row(std::size_t count, const Wanted& wanted) {
   return rows;
 }
 
-std::vector<float> dropout_rows(const Job& job, const nn::Step& step, const Inputs& inputs,
-                                std::span<const std::uint32_t> graphs) {
+std::vector<float> dropout_rows(const nn::Step& step, const Inputs& inputs, std::span<const std::uint32_t> graphs) {
   if (!inputs.dropout) return {};
+  const auto& [seed, fold, epoch] = *inputs.dropout;
   std::vector<float> factors(graphs.size() * step.columns);
   for (std::size_t g = 0; g < graphs.size(); ++g) {
-    dropout_columns(job.model, inputs, graphs[g], std::span(factors).subspan(g * step.columns, step.columns));
+    dropout_factors(step.share, seed, fold, epoch, graphs[g],
+                    std::span(factors).subspan(g * step.columns, step.columns));
   }
   return factors;
 }
@@ -123,7 +124,7 @@ std::vector<float> GraphScene::input(const nn::Step& step) const {
 }
 
 std::vector<float> GraphScene::dropout(const nn::Step& step) const {
-  return dropout_rows(job_, step, inputs_, std::span(&number_, 1));
+  return dropout_rows(step, inputs_, std::span(&number_, 1));
 }
 
 SetScene::SetScene(const Job& job, const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs)
@@ -166,8 +167,6 @@ std::vector<float> SetScene::input(const nn::Step& step) const {
   return out;
 }
 
-std::vector<float> SetScene::dropout(const nn::Step& step) const {
-  return dropout_rows(job_, step, inputs_, plan_.graphs);
-}
+std::vector<float> SetScene::dropout(const nn::Step& step) const { return dropout_rows(step, inputs_, plan_.graphs); }
 
 }  // namespace tyche::engine::reference

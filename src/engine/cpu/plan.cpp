@@ -1,0 +1,215 @@
+#include "engine/cpu/plan.hpp"
+
+#include <algorithm>
+
+namespace tyche::engine::cpu {
+
+namespace {
+
+// Whether the last step depends on each.
+std::vector<bool> live_steps(const nn::Program& program) {
+  std::vector<bool> live(program.steps.size(), false);
+  live.back() = true;
+  for (std::size_t s = live.size(); s-- > 0;) {
+    if (!live[s]) continue;
+    for (const nn::Term& term : program.steps[s].terms) live[term.value] = true;
+    for (const std::size_t other : {program.steps[s].arcs, program.steps[s].onto}) {
+      if (other != nn::kNone) live[other] = true;
+    }
+  }
+  return live;
+}
+
+}  // namespace
+
+Plan::Plan(const nn::Program& program, const Kernels& kernels) : packed_(kernels) {
+  const std::vector<bool> live = live_steps(program);
+  std::vector<std::size_t> at(program.steps.size(), nn::kNone);  // where each step's value is made
+  for (std::size_t s = 0; s < at.size(); ++s) {
+    const nn::Step& step = program.steps[s];
+    if (!live[s]) continue;
+    if (step.operation == nn::Operation::linear) {
+      at[s] = add_linear(program, step, at);
+    } else if (step.operation == nn::Operation::aggregate) {
+      const std::size_t own = at[s] = add_aggregate(step, step.terms.front(), at[step.terms.front().value]);
+      PlanStep& made = steps_[own];
+      made.arcs = step.arcs != nn::kNone;
+      made.onto = step.onto != nn::kNone;
+      if (made.arcs) made.from.push_back({at[step.arcs]});
+      if (made.onto) made.from.push_back({at[step.onto]});
+      if (step.epsilon != nn::kNone) {
+        made.epsilon = packed_.add_number(program.parameters.tensors[step.epsilon].offset);
+      }
+    } else {
+      PlanStep made{&step, step.operation, step.space, step.columns};
+      for (const nn::Term& term : step.terms) made.from.push_back({at[term.value]});
+      at[s] = add(std::move(made));
+    }
+  }
+  for (PlanStep& step : steps_) {
+    step.learned = step.operation == nn::Operation::linear || step.epsilon != nn::kNone;
+    for (Reading& reading : step.from) {
+      reading.wanted = steps_[reading.value].learned;
+      step.learned = step.learned || reading.wanted;
+    }
+  }
+  find_readers();
+  place();
+  fuse();
+  place_gradients();
+}
+
+bool Plan::uses(nn::Space space) const {
+  return std::any_of(steps_.begin(), steps_.end(), [space](const PlanStep& step) { return step.space == space; });
+}
+
+std::size_t Plan::add(PlanStep step) {
+  steps_.push_back(std::move(step));
+  return steps_.size() - 1;
+}
+
+std::size_t Plan::add_aggregate(const nn::Step& step, const nn::Term& term, std::size_t value) {
+  PlanStep made{&step, nn::Operation::aggregate, step.space, steps_[value].columns, {{value}}, term.link, term.reduce};
+  if (term.link == nn::Link::neighbours || term.link == nn::Link::arcs) {
+    // A maximum reads the rows that a sum reads.
+    const std::pair key(term.link, term.reduce == nn::Reduce::max ? nn::Reduce::sum : term.reduce);
+    const auto found = std::find(links_.begin(), links_.end(), key);
+    made.rows = static_cast<std::size_t>(found - links_.begin());
+    if (found == links_.end()) links_.push_back(key);
+  }
+  return add(std::move(made));
+}
+
+std::size_t Plan::add_linear(const nn::Program& program, const nn::Step& step, const std::vector<std::size_t>& at) {
+  const auto& tensors = program.parameters.tensors;
+  std::vector<std::pair<std::size_t, std::size_t>> parts;  // values and weights
+  for (const nn::Term& term : step.terms) {
+    const std::size_t value = at[term.value];
+    parts.emplace_back(term.link == nn::Link::own ? value : add_aggregate(step, term, value), term.weight);
+  }
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  PackedLayer layer;
+  PlanStep joined{&step, nn::Operation::concat, step.space};
+  for (const auto& [value, weight] : parts) {
+    joined.from.push_back({value});
+    joined.columns += steps_[value].columns;
+    layer.parts.push_back({tensors[weight].offset, steps_[value].columns});
+  }
+  layer.in = layer.needed = joined.columns;
+  layer.out = step.columns;
+  layer.flat_bias = step.bias == nn::kNone ? PackedLayer::kNoBias : tensors[step.bias].offset;
+  PlanStep made{&step, nn::Operation::linear, step.space, step.columns};
+  made.layer = packed_.add(std::move(layer));
+  made.from = {{parts.size() == 1 ? parts.front().first : add(std::move(joined))}};
+  return add(std::move(made));
+}
+
+void Plan::find_readers() {
+  readers_.assign(steps_.size(), 0);
+  last_reader_.assign(steps_.size(), nn::kNone);
+  for (std::size_t s = 0; s < steps_.size(); ++s) {
+    for (const Reading& reading : steps_[s].from) {
+      ++readers_[reading.value];
+      last_reader_[reading.value] = s;
+    }
+  }
+}
+
+void Plan::place() {
+  for (std::size_t s = steps_.size(); s-- > 0;) {
+    PlanStep& step = steps_[s];
+    if (step.matrix == nn::kNone) {
+      step.matrix = matrices_.size();
+      matrices_.push_back({step.space});
+    }
+    if (step.operation == nn::Operation::concat) place_parts(s);
+    if (step.operation == nn::Operation::activate) {
+      PlanStep& before = steps_[step.from[0].value];
+      // An activation's value is looked at again backward, and so may be what stands side by side.
+      const bool kept = before.operation == nn::Operation::activate || before.operation == nn::Operation::concat;
+      if (readers_[step.from[0].value] == 1 && !kept) {
+        before.matrix = step.matrix;
+        before.first = step.first;
+        step.from[0].shared = true;
+      }
+    }
+    MatrixShape& matrix = matrices_[step.matrix];
+    matrix.stride = std::max(matrix.stride, step.first + packed_.padded(step.columns));
+  }
+}
+
+// Kernels write whole panels: what a part writes behind its columns must be made later.
+void Plan::place_parts(std::size_t concat) {
+  const PlanStep& whole = steps_[concat];
+  std::vector<std::size_t> begins = {whole.first};
+  for (const Reading& reading : whole.from) begins.push_back(begins.back() + steps_[reading.value].columns);
+  for (std::size_t i = 0; i < whole.from.size(); ++i) {
+    Reading& reading = steps_[concat].from[i];
+    PlanStep& part = steps_[reading.value];
+    bool fits = part.matrix == nn::kNone && last_reader_[reading.value] == concat && begins[i] % kAlign == 0;
+    for (std::size_t j = i + 1; j < whole.from.size() && begins[j] < begins[i] + packed_.padded(part.columns); ++j) {
+      fits = fits && whole.from[j].value > reading.value;
+    }
+    if (!fits) continue;
+    part.matrix = whole.matrix;
+    part.first = begins[i];
+    reading.shared = true;
+  }
+}
+
+void Plan::fuse() {
+  for (PlanStep& step : steps_) {
+    if (step.from.empty()) continue;
+    PlanStep& before = steps_[step.from[0].value];
+    if (step.operation == nn::Operation::activate && step.from[0].shared && before.operation == nn::Operation::linear) {
+      before.activates = step.done = true;
+    }
+    if (step.operation == nn::Operation::linear && before.operation == nn::Operation::activate &&
+        readers_[step.from[0].value] == 1) {
+      step.derives = before.derived = true;
+    }
+  }
+  // The product has the activation of the step that follows.
+  for (const PlanStep& step : steps_) {
+    if (step.done) steps_[step.from[0].value].of = step.of;
+  }
+}
+
+void Plan::place_gradients() {
+  // From the last step to the first: where a matrix of gradients begins, and behind which step it is free again.
+  std::vector<bool> begun(steps_.size(), false);
+  std::vector<std::size_t> ends(matrices_.size(), steps_.size());
+  for (std::size_t s = steps_.size(); s-- > 0;) {
+    if (steps_[s].learned) ends[steps_[s].matrix] = s;
+  }
+  std::vector<std::size_t> free;
+  const auto begin = [&](MatrixShape& matrix) {
+    if (matrix.gradient != nn::kNone) return;
+    const auto found = std::find_if(free.begin(), free.end(), [&](std::size_t g) {
+      return gradients_[g].space == matrix.space && gradients_[g].stride == matrix.stride;
+    });
+    if (found == free.end()) {
+      matrix.gradient = gradients_.size();
+      gradients_.push_back(matrix);
+    } else {
+      matrix.gradient = *found;
+      free.erase(found);
+    }
+  };
+  begin(matrices_[steps_.back().matrix]);
+  for (std::size_t s = steps_.size(); s-- > 0;) {
+    // What is shared is there before the step passes anything on.
+    for (const bool shared : {true, false}) {
+      for (Reading& reading : steps_[s].from) {
+        if (!reading.wanted || reading.shared != shared) continue;
+        reading.adds = begun[reading.value];
+        begun[reading.value] = true;
+        begin(matrices_[steps_[reading.value].matrix]);
+      }
+    }
+    const std::size_t own = steps_[s].matrix;
+    if (ends[own] == s) free.push_back(matrices_[own].gradient);
+  }
+}
+
+}  // namespace tyche::engine::cpu
