@@ -148,8 +148,8 @@ TYCHE_API tyche_status tyche_set_write(tyche_handle set, const char* path, const
 /* Pairs to tell apart: a file whose graphs 2i and 2i + 1 are pair i, or BREC's folder. `options`: "only" (a list of
  * BREC's parts), format, clean. Says "names" and "categories" of the pairs. */
 TYCHE_API tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out);
-/* exp, cexp, sparse-exp, sparse-cexp, tseitin or csl. `options`: seed; pairs, planar_nodes; core_min, core_max;
- * base_nodes, unseen; copies; planar_source; certify (true). `folder`: also written there (graphs.txt, manifest.json;
+/* exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting. `options`: seed; pairs, planar_nodes; core_min, core_max;
+ * base_nodes, unseen; copies; graphs; planar_source; certify (true). `folder`: also written there (graphs.txt, manifest.json;
  * "force": a data set that is there may be replaced), or NULL. Says the "certificate". */
 TYCHE_API tyche_status tyche_generate(const char* kind, const char* options, const char* folder, tyche_handle* out);
 /* The graphs of these numbers, in this order; a number may come several times. */

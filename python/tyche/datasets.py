@@ -67,6 +67,17 @@ def csl(copies: int = 15, seed: int = 1, *, certify: bool = True, folder: Option
     return _generate("csl", folder, copies=copies, seed=seed, certify=certify, force=force, threads=threads)
 
 
+def counting(graphs: int = 5000, seed: int = 1, *, certify: bool = True, folder: Optional[Path] = None,
+             force: bool = False, threads: int = 0) -> GraphSet:
+    """Random graphs of 10 to 30 nodes; targets: their cycles of 3, 4, 5 and 6 nodes, chordal cycles of 4 and 5.
+
+    >>> import tyche
+    >>> tyche.datasets.counting(graphs=3).targets.shape
+    (3, 6)
+    """
+    return _generate("counting", folder, graphs=graphs, seed=seed, certify=certify, force=force, threads=threads)
+
+
 def read(path: Path, format: Optional[str] = None, *, clean: bool = False) -> GraphSet:
     """Graphs of a file or folder in any format of docs/formats.md (gin, graph6, sparse6, tu, jsonl, graphml, …).
 

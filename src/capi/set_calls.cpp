@@ -100,6 +100,7 @@ std::shared_ptr<Object> generate(const std::string& kind, const char* json, cons
   auto object = std::make_shared<SetObject>(std::move(made.dataset), folder == nullptr ? "" : folder);
   if (made.result.certificate) object->certificate = datasets::to_json(*made.result.certificate);
   if (made.result.csl) object->certificate = datasets::to_json(*made.result.csl);
+  if (made.result.counting) object->certificate = datasets::to_json(*made.result.counting);
   return object;
 }
 
@@ -128,15 +129,19 @@ std::shared_ptr<Object> select(const SetObject& from, std::span<const std::uint6
   return std::make_shared<SetObject>(std::move(out));
 }
 
-std::shared_ptr<Object> certify(const std::string& path, const char* json) {
+datasets::CertifyOptions certify_options(const char* json) {
   const Options options(json, {"published", "higher", "format", "threads"});
   datasets::CertifyOptions how;
   how.threads = options.threads();
   how.published = options.flag("published");
   how.higher = options.whole("higher");
   how.format = format_of(options);
+  return how;
+}
+
+std::shared_ptr<Object> certify(const std::string& path, const char* json) {
   return std::visit([](const auto& found) { return std::make_shared<Answer>(Json(datasets::to_json(found))); },
-                    datasets::certify_any(path, how));
+                    datasets::certify_any(path, certify_options(json)));
 }
 
 std::shared_ptr<Object> about() {
@@ -294,6 +299,10 @@ tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
 tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* out) {
   return answer(out, [&] {
     const auto object = set_of(set);
+    if (object->set().labels.empty() && object->set().target_dim > 0) {
+      const auto found = datasets::certify_counting(object->set(), certify_options(options));
+      return std::static_pointer_cast<Object>(std::make_shared<Answer>(Json(datasets::to_json(found))));
+    }
     const TemporaryFolder folder;
     const std::string path = (folder.path() / "graphs.txt").string();
     write_graphs(path, object->set(), Format::gin);

@@ -94,7 +94,13 @@ std::string describe(const datasets::CslCertificate& c, bool) {
   for (const auto& [label, own] : c.classes) {
     text += fmt::format("    label {:<3} skip {:<3} {} copies\n", label, own.skip, own.copies);
   }
-  return text + describe_failures(c.failures, "graph", [](const datasets::CslFailure& f) { return f.graph; });
+  return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
+}
+
+std::string describe(const datasets::CountingCertificate& c, bool) {
+  std::string text = fmt::format("{} graphs whose subgraphs are counted\n", c.graphs);
+  text += line("targets right (copies found; homomorphisms summed)", c.right, c.graphs);
+  return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
 }
 
 void run(const Arguments& a) {
@@ -124,7 +130,8 @@ void add_certify(CLI::App& root) {
   auto a = std::make_shared<Arguments>();
   CLI::App& app =
       *root.add_subcommand("certify", "Check that the graphs of a data set have the properties they must have");
-  app.add_option("path", a->path, "A data set's folder, or a file of graphs 2i (satisfiable) and 2i + 1, or of CSL")
+  app.add_option("path", a->path,
+                 "A data set's folder, or a file of graphs 2i (satisfiable) and 2i + 1, or of CSL; or counts")
       ->required();
   app.add_flag(
       "--published", a->published,

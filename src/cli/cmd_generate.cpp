@@ -52,6 +52,10 @@ std::string describe(const datasets::CslCertificate& c) {
       c.classes.size());
 }
 
+std::string describe(const datasets::CountingCertificate& c) {
+  return fmt::format("certified: all counts of {} graphs by two ways that share nothing\n", c.graphs);
+}
+
 void run(const Arguments& a) {
   datasets::GenerateOptions options;
   options.recipe = datasets::recipe_of(a.kind);
@@ -81,6 +85,7 @@ void run(const Arguments& a) {
     if (pairs > 0) json["pairs"] = pairs;
     if (result.certificate) json["certificate"] = datasets::to_json(*result.certificate);
     if (result.csl) json["certificate"] = datasets::to_json(*result.csl);
+    if (result.counting) json["certificate"] = datasets::to_json(*result.counting);
     print_json(json);
     return;
   }
@@ -91,6 +96,7 @@ void run(const Arguments& a) {
                   static_cast<double>(result.edges) / static_cast<double>(graphs), a.common.seed, seconds);
   if (result.certificate) text += describe(*result.certificate);
   if (result.csl) text += describe(*result.csl);
+  if (result.counting) text += describe(*result.counting);
   if (!options.certify) text += fmt::format("not certified; 'tyche certify {}' does it\n", a.out);
   print(text);
 }
@@ -100,9 +106,10 @@ void run(const Arguments& a) {
 void add_generate(CLI::App& root) {
   using namespace generate_command;
   auto a = std::make_shared<Arguments>();
-  CLI::App& app = *root.add_subcommand("generate", "Make EXP, CEXP, the ladder (tseitin) or CSL, with certificates");
-  app.add_option("kind", a->kind, "exp, cexp, sparse-exp, sparse-cexp, tseitin or csl")->required();
-  app.add_option("--out", a->out, "Folder for graphs.txt and manifest.json")->required();
+  CLI::App& app = *root.add_subcommand(
+      "generate", "Make EXP, CEXP, the ladder (tseitin), CSL or counting tasks, with certificates");
+  app.add_option("kind", a->kind, "exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting")->required();
+  app.add_option("--out", a->out, "Folder for graphs.txt (counting: graphs.jsonl) and manifest.json")->required();
   const auto parameter = [&](const char* option, const char* key, const char* about) {
     app.add_option_function<std::string>(
         option, [a, key](const std::string& value) { a->parameters[key] = value; }, about);
@@ -118,6 +125,7 @@ void add_generate(CLI::App& root) {
             "tseitin: nodes of the cubic base graphs, even numbers 4,6,8 or a range 4:10 (default: 12)");
   parameter("--unseen", "unseen", "tseitin: the number of contiguous folds that share no base graph up to isomorphism");
   parameter("--copies", "copies", "csl: relabelled copies of each of the ten classes (default: 15)");
+  parameter("--graphs", "graphs", "counting: how many graphs (default: 5000)");
   app.add_option("--format", a->formats,
                  "Also write tu, graph6, sparse6, jsonl or dimacs (one file per graph); may be repeated")
       ->delimiter(',');

@@ -24,7 +24,7 @@ std::vector<Entry> make_table() {
   };
   const std::vector<std::string> profiles(std::begin(experiments::kProfiles), std::end(experiments::kProfiles));
   return {
-      names("tyche generate", "kind", {"exp", "cexp", "sparse-exp", "sparse-cexp", "tseitin", "csl"}),
+      names("tyche generate", "kind", {"exp", "cexp", "sparse-exp", "sparse-cexp", "tseitin", "csl", "counting"}),
       names("tyche generate", "--format", {"tu", "graph6", "sparse6", "jsonl", "dimacs"}),
       paths("tyche generate", "--out", Takes::folder, "FOLDER"),
       paths("tyche generate", "--planar-source", Takes::file, "FILE"),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <span>
 
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
@@ -162,8 +163,28 @@ CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptio
   return certificate;
 }
 
-std::variant<Certificate, CslCertificate> certify_any(const std::filesystem::path& path,
-                                                      const CertifyOptions& options) {
+CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options) {
+  if (set.target_dim == 0) throw InputError::at(set.name, "", "expected targets to compare counts with");
+  std::vector<std::string> details(set.graphs.size());
+  Progress progress("certify", details.size(), options.progress);
+  parallel_for(details.size(), options.threads, [&](std::size_t g) {
+    if (interrupted()) throw Interrupted("stopped before all graphs were counted");
+    details[g] = examine_counting(set.graphs[g], std::span(set.targets).subspan(g * set.target_dim, set.target_dim));
+    progress.add(1);
+  });
+  CountingCertificate certificate;
+  for (const std::string& detail : details) certificate.add(detail);
+  return certificate;
+}
+
+std::variant<Certificate, CslCertificate, CountingCertificate> certify_any(const std::filesystem::path& path,
+                                                                           const CertifyOptions& options) {
+  const std::filesystem::path manifest = path / "manifest.json";
+  if (std::filesystem::exists(manifest)) {
+    const Manifest read = read_manifest(manifest);
+    if (!read.graphs.empty() && read.graphs[0].subset == Subset::counting)
+      return certify_counting(load_dataset(path, options.format).set, options);
+  }
   bool csl = false;
   {
     LabelledGraphs graphs(path, options.format);

@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "datasets/certificate.hpp"
+#include "datasets/counting.hpp"
 #include "datasets/csl.hpp"
 #include "graph/io.hpp"
 
@@ -38,9 +39,12 @@ struct CertifyOptions {
 /// Certifies graphs of circular skip links, one after another.
 [[nodiscard]] CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptions& options);
 
-/// Whichever of the two it is: CSL where the manifest says so or, without one, the first graph is connected, 4-regular
-/// and of one node type.
-[[nodiscard]] std::variant<Certificate, CslCertificate> certify_any(const std::filesystem::path& path,
-                                                                    const CertifyOptions& options);
+/// Counts the subgraphs of graphs whose targets these are.
+[[nodiscard]] CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options);
+
+/// Whichever of them it is: counts where the manifest says so; CSL where it says so or, without one, the first graph is
+/// connected, 4-regular and of one node type; else pairs.
+[[nodiscard]] std::variant<Certificate, CslCertificate, CountingCertificate> certify_any(
+    const std::filesystem::path& path, const CertifyOptions& options);
 
 }  // namespace tyche::datasets

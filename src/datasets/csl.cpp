@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "graph/graph6.hpp"
@@ -112,12 +111,8 @@ nlohmann::json to_json(const CslCertificate& c) {
   for (const auto& [label, own] : c.classes) {
     classes.push_back({{"label", label}, {"skip", own.skip}, {"copies", own.copies}});
   }
-  nlohmann::json failures = nlohmann::json::array();
-  for (const CslFailure& f : c.failures) {
-    failures.push_back({{"graph", f.graph}, {"property", f.property}, {"detail", f.detail}});
-  }
   return {{"graphs", c.graphs},       {"regular", c.regular}, {"wl1_equal", c.wl1_equal},
-          {"copies_ok", c.copies_ok}, {"classes", classes},   {"failures", failures}};
+          {"copies_ok", c.copies_ok}, {"classes", classes},   {"failures", to_json(c.failures)}};
 }
 
 }  // namespace tyche::datasets

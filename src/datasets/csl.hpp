@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "datasets/graph_failure.hpp"
 #include "graph/gin.hpp"
 #include "graph/graph.hpp"
 
@@ -50,12 +50,6 @@ struct CslFacts {
 };
 [[nodiscard]] CslFacts examine_csl(const LabelledGraph& graph, const Graph& compared_with);
 
-struct CslFailure {
-  std::uint64_t graph = 0;
-  std::string property;  ///< regular, 1-wl, copy, skip, class
-  std::string detail;
-};
-
 struct CslCertificate {
   struct Class {
     std::string form;
@@ -65,9 +59,9 @@ struct CslCertificate {
   std::uint64_t graphs = 0;
   std::uint64_t regular = 0;
   std::uint64_t wl1_equal = 0;
-  std::uint64_t copies_ok = 0;   ///< isomorphic to the first graph with their label
-  std::map<int, Class> classes;  ///< by label
-  std::vector<CslFailure> failures;
+  std::uint64_t copies_ok = 0;         ///< isomorphic to the first graph with their label
+  std::map<int, Class> classes;        ///< by label
+  std::vector<GraphFailure> failures;  ///< of regular, 1-wl, copy, skip, class
 
   /// Counts the next graph. `skip`: what the manifest says, if it does.
   void add(const CslFacts& facts, std::optional<Node> skip);

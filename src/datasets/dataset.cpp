@@ -15,6 +15,7 @@ std::string manifest_entry(const GraphInfo& info) {
   if (info.subset == Subset::csl) {
     return fmt::format(R"({{"subset": "{}", "skip": {}, "label": {}}})", subset, info.skip, info.label);
   }
+  if (info.subset == Subset::counting) return fmt::format(R"({{"subset": "{}"}})", subset);
   std::string more;
   if (info.subset == Subset::tseitin) more = fmt::format(R"("class": {}, )", nlohmann::json(info.base_class).dump());
   return fmt::format(R"({{"pair": {}, "subset": "{}", "core": {}, {}"label": {}}})", info.pair, subset, info.core, more,
@@ -33,14 +34,15 @@ GraphInfo read_entry(const nlohmann::json& entry, const Fail& fail) {
     return entry[key].template get<std::uint32_t>();
   };
   GraphInfo info;
-  info.label = static_cast<int>(number("label"));
   bool known = false;
-  for (const Subset subset : {Subset::exp, Subset::corrupt, Subset::tseitin, Subset::csl}) {
-    if (!entry.contains("subset") || entry["subset"] != subset_name(subset)) continue;
+  for (const Subset subset : {Subset::exp, Subset::corrupt, Subset::tseitin, Subset::csl, Subset::counting}) {
+    if (!entry.is_object() || !entry.contains("subset") || entry["subset"] != subset_name(subset)) continue;
     info.subset = subset;
     known = true;
   }
-  if (!known) fail("expected \"EXP\", \"CORRUPT\", \"TSEITIN\" or \"CSL\" under 'subset'");
+  if (!known) fail("expected \"EXP\", \"CORRUPT\", \"TSEITIN\", \"CSL\" or \"COUNTING\" under 'subset'");
+  if (info.subset == Subset::counting) return info;
+  info.label = static_cast<int>(number("label"));
   if (info.subset == Subset::csl) {
     info.skip = number("skip");
     return info;
@@ -83,8 +85,9 @@ Manifest read_manifest(const std::filesystem::path& path) {
       throw InputError::at(path.string(), fmt::format("graphs[{}]", out.graphs.size()), what);
     };
     out.graphs.push_back(read_entry(entry, fail));
-    if ((out.graphs.back().subset == Subset::csl) != (out.graphs.front().subset == Subset::csl)) {
-      fail("expected graphs of pairs alone or CSL graphs alone, found both");
+    const Subset own = out.graphs.back().subset, first = out.graphs.front().subset;
+    if (in_pairs(own) ? !in_pairs(first) : own != first) {
+      fail("expected graphs of pairs alone, CSL graphs alone or COUNTING graphs alone, found several");
     }
   }
   return out;
@@ -109,6 +112,15 @@ std::uint64_t hash_of(const GraphSet& set, const Hashed& what) {
   return hash;
 }
 
+namespace {
+
+/// A file that a manifest's hash is of.
+bool is_own_file(const std::filesystem::path& path) {
+  return path.filename() == "graphs.txt" || path.filename() == "graphs.jsonl";
+}
+
+}  // namespace
+
 Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format, Cleaning* cleaning) {
   Dataset data;
   data.set = read_graphs(path, format, cleaning);
@@ -119,7 +131,7 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;
   const Manifest read = read_manifest(manifest);
   const std::vector<GraphInfo>& infos = read.graphs;
-  if (const auto graphs = path / "graphs.txt"; !read.content.empty() && std::filesystem::exists(graphs, ignored)) {
+  if (const auto graphs = locate_graphs(path, format).path; !read.content.empty() && is_own_file(graphs)) {
     if (read.content != fmt::format("{:016x}", hash_bytes(read_file(graphs)))) {
       throw InputError::at(graphs.string(), "",
                            fmt::format("is not what {} was written for: it was damaged or changed (who changed it on "
@@ -136,8 +148,9 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
       throw InputError::at(manifest.string(), fmt::format("graphs[{}]", g),
                            fmt::format("label {} here, {} in the data", infos[g].label, data.set.labels[g]));
     }
+    if (infos[g].subset == Subset::counting) continue;  // plain graphs with targets
     data.subset.push_back(infos[g].subset);
-    if (infos[g].subset != Subset::csl) data.pair.push_back(infos[g].pair);
+    if (in_pairs(infos[g].subset)) data.pair.push_back(infos[g].pair);
   }
   return data;
 }

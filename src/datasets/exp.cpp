@@ -12,7 +12,7 @@
 namespace tyche::datasets {
 
 std::string_view subset_name(Subset subset) {
-  constexpr std::string_view kNames[] = {"EXP", "CORRUPT", "TSEITIN", "CSL"};
+  constexpr std::string_view kNames[] = {"EXP", "CORRUPT", "TSEITIN", "CSL", "COUNTING"};
   return kNames[static_cast<std::size_t>(subset)];
 }
 

@@ -11,10 +11,12 @@
 
 namespace tyche::datasets {
 
-/// What a graph of a data set is: of an EXP-like pair, of a CORRUPT one, of a pair of the ladder (tseitin.hpp), or a
-/// circular skip link graph (csl.hpp).
-enum class Subset : std::uint8_t { exp, corrupt, tseitin, csl };
-[[nodiscard]] std::string_view subset_name(Subset subset);  ///< "EXP", "CORRUPT", "TSEITIN", "CSL"
+/// What a graph of a data set is: of an EXP-like pair, of a CORRUPT one, of a pair of the ladder (tseitin.hpp), a
+/// circular skip link graph (csl.hpp), or one whose subgraphs are counted (counting.hpp).
+enum class Subset : std::uint8_t { exp, corrupt, tseitin, csl, counting };
+/// Whether graphs of it come in pairs.
+[[nodiscard]] constexpr bool in_pairs(Subset subset) { return subset < Subset::csl; }
+[[nodiscard]] std::string_view subset_name(Subset subset);  ///< "EXP", "CORRUPT", "TSEITIN", "CSL", "COUNTING"
 
 /// Values key the random streams: append, never renumber.
 enum class Kind : std::uint8_t { exp = 0, cexp = 1, sparse_exp = 2, sparse_cexp = 3 };

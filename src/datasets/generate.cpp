@@ -10,6 +10,8 @@
 #include "datasets/dataset.hpp"
 #include "graph/encoding.hpp"
 #include "graph/gin.hpp"
+#include "graph/jsonl.hpp"
+#include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/parallel.hpp"
@@ -22,12 +24,14 @@ namespace tyche::datasets {
 
 namespace {
 
-/// What is made at once: a pair, or a graph of CSL.
+/// What is made at once: a pair, or a graph alone.
 struct Piece {
   std::vector<LabelledGraph> graphs;
   std::vector<GraphInfo> infos;
   std::optional<PairCertificate> pair;
   std::optional<CslFacts> csl;
+  std::vector<float> targets;          ///< of a graph of COUNTING
+  std::optional<std::string> counted;  ///< what examine_counting() said of it
   // What is left of the graphs when they are written:
   std::string text;
   std::string entries;
@@ -131,6 +135,24 @@ Work work_of(const CslParameters& p, const GenerateOptions& options) {
   return work;
 }
 
+Work work_of(const CountingParameters& p, const GenerateOptions& options) {
+  Work work{.pieces = p.graphs, .parameters = {{"patterns", kUsualPatterns}}, .make = {}};
+  work.make = [&p, certify = options.certify](std::uint64_t index) {
+    Piece out;
+    CountedGraph made = make_counting(p, index);
+    out.targets = std::move(made.targets);
+    out.graphs.push_back({std::move(made.graph), 0});
+    out.infos.emplace_back();
+    out.infos[0].subset = Subset::counting;
+    if (certify) out.counted = examine_counting(out.graphs[0].graph, out.targets);
+    return out;
+  };
+  return work;
+}
+
+/// Whether graphs are written as JSON lines: those with targets.
+bool in_lines(const Recipe& recipe) { return std::holds_alternative<CountingParameters>(recipe); }
+
 /// The manifest up to its list of graphs, which follows entry by entry.
 std::string manifest_head(const Recipe& recipe, const Work& work) {
   nlohmann::ordered_json head;
@@ -146,10 +168,18 @@ std::string manifest_head(const Recipe& recipe, const Work& work) {
   return text + "  \"graphs\": [\n";
 }
 
+std::string line_of(const Graph& graph, const std::vector<float>& targets) {
+  GraphSet one;
+  one.graphs = {graph};
+  one.targets = targets;
+  one.target_dim = targets.size();
+  return jsonl_line(one, 0);
+}
+
 void write_down(Piece& piece) {
   for (std::size_t i = 0; i < piece.graphs.size(); ++i) {
     const LabelledGraph& g = piece.graphs[i];
-    piece.text += gin_text(g.graph, g.label);
+    piece.text += piece.targets.empty() ? gin_text(g.graph, g.label) : line_of(g.graph, piece.targets);
     piece.nodes += g.graph.num_nodes();
     piece.edges += g.graph.num_edges();
     piece.entries += fmt::format("{}    {}", i == 0 ? "" : ",\n", manifest_entry(piece.infos[i]));
@@ -174,16 +204,26 @@ void count(Piece& piece, GenerateResult& result) {
   if (piece.csl) {
     if (!result.csl) result.csl.emplace();
     result.csl->add(*piece.csl, piece.infos[0].skip);
-    for (const CslFailure& f : result.csl->failures) refuse("graph", f.graph, f.property, f.detail);
+    for (const GraphFailure& f : result.csl->failures) refuse("graph", f.graph, f.property, f.detail);
+  }
+  if (piece.counted) {
+    if (!result.counting) result.counting.emplace();
+    result.counting->add(*piece.counted);
+    for (const GraphFailure& f : result.counting->failures) refuse("graph", f.graph, f.property, f.detail);
   }
 }
 
 void append(Piece piece, Dataset& out) {
   for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
-    out.set.labels.push_back(piece.graphs[g].label);
     out.set.graphs.push_back(std::move(piece.graphs[g].graph));
+    if (!piece.targets.empty()) {
+      out.set.target_dim = piece.targets.size();
+      out.set.targets.insert(out.set.targets.end(), piece.targets.begin(), piece.targets.end());
+      continue;
+    }
+    out.set.labels.push_back(piece.graphs[g].label);
     out.subset.push_back(piece.infos[g].subset);
-    if (piece.infos[g].subset != Subset::csl) out.pair.push_back(piece.infos[g].pair);
+    if (in_pairs(piece.infos[g].subset)) out.pair.push_back(piece.infos[g].pair);
   }
 }
 
@@ -195,12 +235,14 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   make_folder(folder);
   const FolderLock lock(folder);
   remove_temporaries(folder);
-  if (!options.replace && std::filesystem::exists(folder / "graphs.txt")) {
+  const std::filesystem::path place = folder / (in_lines(options.recipe) ? "graphs.jsonl" : "graphs.txt");
+  const std::filesystem::path other = folder / (in_lines(options.recipe) ? "graphs.txt" : "graphs.jsonl");
+  if (!options.replace && (std::filesystem::exists(place) || std::filesystem::exists(other))) {
     throw Remedied(InputError::at(folder.string(), "", "holds a data set already"), Remedy::replace_data);
   }
-  HashedFile graphs(folder / "graphs.txt");
+  HashedFile graphs(place);
   HashedFile manifest(folder / "manifest.json");
-  graphs.write(gin_header(graphs_of(options.recipe)));
+  if (!in_lines(options.recipe)) graphs.write(gin_header(graphs_of(options.recipe)));
   manifest.write(manifest_head(options.recipe, work));
 
   GenerateResult result;
@@ -227,9 +269,11 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   // never the graphs of one set beside the manifest of another.
   graphs.file.settle();
   manifest.file.settle();
-  std::error_code error;
-  std::filesystem::remove(folder / "graphs.txt", error);
-  if (error) throw IoError::from_errno((folder / "graphs.txt").string(), "replace", error.value());
+  for (const std::filesystem::path& old : {place, other}) {
+    std::error_code error;
+    std::filesystem::remove(old, error);
+    if (error) throw IoError::from_errno(old.string(), "replace", error.value());
+  }
   manifest.file.commit();
   graphs.file.commit();
   return result;

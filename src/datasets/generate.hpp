@@ -28,12 +28,13 @@ struct GenerateOptions {
 struct GenerateResult {
   std::optional<Certificate> certificate;  ///< of pairs
   std::optional<CslCertificate> csl;       ///< of CSL
+  std::optional<CountingCertificate> counting;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
 };
 
-/// Writes FOLDER/graphs.txt and FOLDER/manifest.json; both appear only when all graphs are made. The bytes depend on
-/// the recipe alone.
+/// Writes FOLDER/graphs.txt (graphs.jsonl where graphs have targets) and FOLDER/manifest.json; both appear only when
+/// all graphs are made. The bytes depend on the recipe alone.
 [[nodiscard]] GenerateResult generate(const GenerateOptions& options, const std::filesystem::path& folder);
 
 /// The same in memory, as load_dataset() would have it; the options' `replace` and `planar_source_name` are not looked

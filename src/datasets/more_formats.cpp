@@ -18,8 +18,11 @@ std::vector<Format> parse_written_formats(const std::vector<std::string>& names,
       throw InputError(
           fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name));
     }
-    if (out.back() == Format::dimacs && std::holds_alternative<CslParameters>(recipe)) {
-      throw InputError("dimacs holds formulas, and the graphs of csl encode none");
+    if (out.back() == Format::dimacs && pairs_of(recipe) == 0) {
+      throw InputError(fmt::format("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe)));
+    }
+    if (out.back() == Format::gin && std::holds_alternative<CountingParameters>(recipe)) {
+      throw InputError("gin holds no targets: the graphs of counting are in graphs.jsonl");
     }
   }
   return out;

@@ -14,6 +14,7 @@ namespace tyche::datasets {
 Recipe recipe_of(std::string_view name) {
   if (name == "tseitin") return TseitinParameters{};
   if (name == "csl") return CslParameters{};
+  if (name == "counting") return CountingParameters{};
   for (const Kind kind : {Kind::exp, Kind::cexp, Kind::sparse_exp, Kind::sparse_cexp}) {
     if (kind_name(kind) != name) continue;
     ExpParameters exp;
@@ -21,13 +22,14 @@ Recipe recipe_of(std::string_view name) {
     exp.pairs = paper_pairs(kind);
     return exp;
   }
-  throw InputError(
-      fmt::format("unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin or csl", name));
+  throw InputError(fmt::format(
+      "unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting", name));
 }
 
 std::string_view recipe_name(const Recipe& recipe) {
   if (const auto* exp = std::get_if<ExpParameters>(&recipe)) return kind_name(exp->kind);
-  return std::holds_alternative<TseitinParameters>(recipe) ? "tseitin" : "csl";
+  if (std::holds_alternative<TseitinParameters>(recipe)) return "tseitin";
+  return std::holds_alternative<CslParameters>(recipe) ? "csl" : "counting";
 }
 
 std::uint64_t seed_of(const Recipe& recipe) {
@@ -42,6 +44,7 @@ std::uint64_t pairs_of(const Recipe& recipe) {
 
 std::uint64_t graphs_of(const Recipe& recipe) {
   if (const auto* csl = std::get_if<CslParameters>(&recipe)) return csl->graphs();
+  if (const auto* counting = std::get_if<CountingParameters>(&recipe)) return counting->graphs;
   return 2 * pairs_of(recipe);
 }
 
@@ -99,12 +102,19 @@ bool set_own(CslParameters& p, std::string_view key, const std::string& value) {
   return true;
 }
 
+bool set_own(CountingParameters& p, std::string_view key, const std::string& value) {
+  if (key != "graphs") return false;
+  p.graphs = whole(key, value, kMost32);
+  return true;
+}
+
 std::vector<std::string> keys_of(const Recipe& recipe) {
   if (std::holds_alternative<ExpParameters>(recipe)) return {"pairs", "seed", "core_min", "core_max", "planar_nodes"};
   if (std::holds_alternative<TseitinParameters>(recipe)) {
     return {"pairs", "seed", "base_nodes", "planar_nodes", "unseen"};
   }
-  return {"seed", "copies"};
+  if (std::holds_alternative<CslParameters>(recipe)) return {"seed", "copies"};
+  return {"seed", "graphs"};
 }
 
 /// What is not as standard, for the name of a folder.
@@ -127,11 +137,12 @@ std::string changes(const TseitinParameters& p) {
 }
 
 std::string changes(const CslParameters&) { return ""; }
+std::string changes(const CountingParameters&) { return ""; }
 
 }  // namespace
 
 std::vector<std::string> parameter_keys() {
-  return {"pairs", "seed", "core_min", "core_max", "planar_nodes", "base_nodes", "unseen", "copies"};
+  return {"pairs", "seed", "core_min", "core_max", "planar_nodes", "base_nodes", "unseen", "copies", "graphs"};
 }
 
 void set_parameter(Recipe& recipe, std::string_view key, const std::string& value) {

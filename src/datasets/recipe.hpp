@@ -9,29 +9,31 @@
 #include <string_view>
 #include <variant>
 
+#include "datasets/counting.hpp"
 #include "datasets/csl.hpp"
 #include "datasets/exp.hpp"
 #include "datasets/tseitin.hpp"
 
 namespace tyche::datasets {
 
-using Recipe = std::variant<ExpParameters, TseitinParameters, CslParameters>;
+using Recipe = std::variant<ExpParameters, TseitinParameters, CslParameters, CountingParameters>;
 
-/// exp, cexp, sparse-exp, sparse-cexp, tseitin or csl, with their standard parameters. Throws InputError on any other
-/// name.
+/// exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting, with their standard parameters. Throws InputError on
+/// any other name.
 [[nodiscard]] Recipe recipe_of(std::string_view name);
 [[nodiscard]] std::string_view recipe_name(const Recipe& recipe);
 
 [[nodiscard]] std::uint64_t seed_of(const Recipe& recipe);
-/// How many pairs; 0 where the data set is not one of pairs (csl).
+/// How many pairs; 0 where the data set is not one of pairs (csl, counting).
 [[nodiscard]] std::uint64_t pairs_of(const Recipe& recipe);
 [[nodiscard]] std::uint64_t graphs_of(const Recipe& recipe);
 
 /// Sets a parameter from text: seed; pairs, planar_nodes (exp and its kin, tseitin); core_min, core_max (exp and its
-/// kin); base_nodes, unseen (tseitin); copies (csl). Throws InputError where the data set has no such parameter (the
-/// message lists those it has) or the text does not say a value.
+/// kin); base_nodes, unseen (tseitin); copies (csl); graphs (counting). Throws InputError where the data set has no
+/// such parameter (the message lists those it has) or the text does not say a value.
 void set_parameter(Recipe& recipe, std::string_view key, const std::string& value);
-/// Planar graphs come from a file (planar_draw.hpp). Throws InputError as read_planar_source does, and for csl.
+/// Planar graphs come from a file (planar_draw.hpp). Throws InputError as read_planar_source does, and for csl and
+/// counting.
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path);
 /// All keys of set_parameter, whichever data set they are for.
 [[nodiscard]] std::vector<std::string> parameter_keys();

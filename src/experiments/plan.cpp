@@ -25,7 +25,8 @@ std::size_t plan_data(Plan& plan, const DataSpec& spec, const PlanOptions& optio
   if (spec.generated) {
     data.path = plan.out / "data" / spec.name();
     const bool whole = std::filesystem::exists(data.path / "manifest.json") &&
-                       std::filesystem::exists(data.path / "graphs.txt");  // 0.1.0 wrote that one first
+                       (std::filesystem::exists(data.path / "graphs.txt") ||  // 0.1.0 wrote that one first
+                        std::filesystem::exists(data.path / "graphs.jsonl"));
     if (options.make_data && !whole) {
       make_folder(data.path);
       datasets::GenerateOptions generate;

@@ -90,12 +90,15 @@ GraphSource locate_in_folder(const std::filesystem::path& folder, std::optional<
   const std::vector<std::string> names = list_folder(folder);
   const auto any = [&names](auto fits) { return std::any_of(names.begin(), names.end(), fits); };
   if (any([](const std::string& name) { return name == "graphs.txt"; })) return {gin, Format::gin};
+  if (any([](const std::string& name) { return name == "graphs.jsonl"; }))
+    return {folder / "graphs.jsonl", Format::jsonl};
   if (any([](const std::string& name) { return name.ends_with("_A.txt"); })) return {folder, Format::tu};
   if (any([](const std::string& name) { return has_dimacs_extension(name); })) return {folder, Format::dimacs};
   if (any([](const std::string& name) { return has_graphml_extension(name); })) return {folder, Format::graphml};
-  throw InputError::at(folder.string(), "",
-                       "a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like), .cnf or .graphml "
-                       "files; this one holds none of them");
+  throw InputError::at(
+      folder.string(), "",
+      "a folder of graphs holds graphs.txt or graphs.jsonl, a TUDataset (DS_A.txt and its like), .cnf or .graphml "
+      "files; this one holds none of them");
 }
 
 GraphSet parse_as(Format format, std::string_view bytes, std::string_view name, Cleaning* cleaning) {

@@ -29,6 +29,7 @@ enum class Purpose : std::uint32_t {
   tseitin_pair = 11,   ///< (pair): one pair of the ladder; (draw, 1): its census of base graphs
   csl = 12,            ///< (graph): the numbering of a circular skip link graph
   distinguish = 13,    ///< (network, 1): numberings that judge it; (pair, 2 to 4): of controls and released copies
+  counting = 14,       ///< (graph): a random graph whose subgraphs are counted
 };
 
 /// A Philox key: 64 bits.

@@ -104,7 +104,7 @@ TEST(CslCertificate, SeesWhatIsWrong) {
   const std::vector<Edge> triangle = {{0, 1}, {1, 2}, {0, 2}};
   c.add(examine_csl({Graph::from_edges(3, triangle), 5}, reference), std::nullopt);
   std::vector<std::pair<std::uint64_t, std::string>> found;
-  for (const CslFailure& f : c.failures) found.emplace_back(f.graph, f.property);
+  for (const GraphFailure& f : c.failures) found.emplace_back(f.graph, f.property);
   EXPECT_THAT(found,
               testing::ElementsAre(testing::Pair(1, "copy"), testing::Pair(2, "class"), testing::Pair(3, "skip"),
                                    testing::Pair(4, "1-wl"), testing::Pair(5, "1-wl"), testing::Pair(5, "regular")));

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 if not os.environ.get("TYCHE_TEST_INSTALLED"):
     sys.path.insert(0, str(ROOT / "python"))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background is deaf to Ctrl-C
 
 
 @pytest.fixture(scope="session")
