@@ -311,6 +311,24 @@ TEST_F(Fused, FiftyStepsFollowTheCpu) {
   EXPECT_LE(std::sqrt(distance / squares), 0.1);  // of the way gone
 }
 
+TEST_F(Fused, OfEqualOutputsTheFirstClassIsTheAnswer) {
+  const nn::ModelConfig model = small_model(32, 1, 0.5);
+  Random stream(derive_key(19, Purpose::test));
+  Toy toy = random_toy(model, 12, 10, stream);
+  for (std::size_t g = 0; g < 12; ++g) toy.labels[g] = g % 3 == 0 ? 0 : 1;
+  Job job = toy.job(model);
+  job.batch = 12;
+  job.epochs = 1;
+  std::vector<Trial> trials = {trial_of(job, 1, 0, 3)};
+  std::fill(trials[0].state.parameters.begin(), trials[0].state.parameters.end(), 0.0f);
+  std::size_t first = 0;
+  for (const std::uint32_t g : trials[0].train) first += g % 3 == 0 ? 1 : 0;
+  Listener heard(1);
+  EXPECT_TRUE(gpu::make_fused_path()->train(job, trials, heard).empty());
+  EXPECT_DOUBLE_EQ(train_accuracy(heard.results[0][0]),
+                   static_cast<double>(first) / static_cast<double>(trials[0].train.size()));
+}
+
 // Trials of several seeds, folds, rates, lists and starts.
 std::vector<Trial> mixed_trials(const Job& job) {
   std::vector<Trial> trials = {trial_of(job, 1, 0, 2), trial_of(job, 2, 1, 5), trial_of(job, 3, 2, 1)};

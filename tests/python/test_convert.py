@@ -224,6 +224,13 @@ def test_scipy_weights_are_kept_or_left_out_by_name():
     assert tyche.from_scipy(matrix != 0).num_edges == 2
 
 
+def test_scipy_entries_that_are_zero_are_no_edges():
+    sparse = pytest.importorskip("scipy.sparse")
+    rows, columns = np.array([0, 1, 1, 2, 0, 2]), np.array([1, 0, 2, 1, 2, 0])
+    graph = tyche.from_scipy(sparse.coo_matrix((np.array([1, 1, 1, 1, 0, 0]), (rows, columns)), shape=(3, 3)))
+    assert graph.num_nodes == 3 and graph.edges.tolist() == [[0, 1], [1, 2]]
+
+
 def test_everything_comes_back_from_pyg(rich):
     pytest.importorskip("torch_geometric")
     back = tyche.from_pyg(rich.to_pyg())
