@@ -161,4 +161,10 @@ std::size_t DrawTables::untabulated_nodes(std::span<const std::uint32_t> graphs)
   return nodes;
 }
 
+void DrawTables::fill(Key key, std::uint32_t graph, float* out, std::size_t stride) const {
+  std::vector<std::uint32_t> scratch;
+  const std::uint32_t* drawn = numbers(key, graph, scratch);
+  for (std::size_t v = 0; v < graphs_[graph].num_nodes(); ++v) std::copy_n(code(drawn[v]), columns_, out + v * stride);
+}
+
 }  // namespace tyche::engine

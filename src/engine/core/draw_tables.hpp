@@ -53,6 +53,8 @@ class DrawTables {
   void draw(Key key, std::uint32_t graph, std::span<std::uint32_t> out) const;
   /// The draw's numbers: in the table, or drawn into `scratch`.
   [[nodiscard]] const std::uint32_t* numbers(Key key, std::uint32_t graph, std::vector<std::uint32_t>& scratch) const;
+  /// Their codes: row v at out + v * stride.
+  void fill(Key key, std::uint32_t graph, float* out, std::size_t stride) const;
 
  private:
   struct Entry {

@@ -29,6 +29,22 @@ class Carver {
 
 }  // namespace
 
+void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const Inputs& inputs, std::uint32_t graph,
+                 std::size_t nodes, std::size_t before, float* out, std::size_t stride) {
+  if (!inputs.pinned.empty()) return random_columns(config, inputs, graph, nodes, before, out, stride);
+  FeatureRows rows;
+  rows.normal =
+      config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
+  rows.scale = feature_scale(config);
+  rows.key = inputs.key;
+  rows.graph = graph;
+  rows.last = nodes;
+  rows.columns = config.random_dims();
+  rows.out = out;
+  rows.stride = stride;
+  kernels.features(rows);
+}
+
 Pass::Pass(const PackedModel& model, const DrawTables& drawn)
     : model_(model), kernels_(model.kernels()), drawn_(drawn), layers_(model) {}
 
@@ -72,17 +88,14 @@ void Pass::reserve(std::size_t rows, std::size_t graphs) {
 
 // Node features and, behind them, drawn columns.
 void Pass::fill_features(const Slice& slice) {
-  const std::size_t columns = model_.config().input_features, drawn = drawn_.columns();
+  const std::size_t columns = model_.config().input_features;
   for (std::size_t g = 0; g < members_.size(); ++g) {
     const std::size_t nodes = pieces_[g].nodes();
     for (std::size_t v = 0; v < nodes; ++v) {
       std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].first + v));
     }
-    if (drawn == 0) continue;
-    const std::uint32_t* numbers = drawn_.numbers(slice.inputs.key, members_[g].graph, numbers_);
-    for (std::size_t v = 0; v < nodes; ++v) {
-      std::copy_n(drawn_.code(numbers[v]), drawn, features_.row(pieces_[g].first + v) + columns);
-    }
+    if (drawn_.columns() == 0) continue;
+    drawn_.fill(slice.inputs.key, members_[g].graph, features_.row(pieces_[g].first) + columns, features_.stride);
   }
 }
 
@@ -105,24 +118,9 @@ void Pass::fill_inputs(const Slice& slice, const Parameters& parameters) {
     layers_.conv_forward(model_.pre()[1], parameters, pieces_, pre_hidden_, convs_[0], edges_);
   }
   // After the deterministic columns, whose layer has written zeros into its padding.
-  FeatureRows rows;
-  rows.normal =
-      config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
-  rows.scale = feature_scale(config);
-  rows.key = slice.inputs.key;
-  rows.columns = random;
-  rows.stride = convs_[0].stride;
   for (std::size_t g = 0; g < members_.size() && random > 0; ++g) {
-    const std::size_t nodes = pieces_[g].nodes();
-    float* to = convs_[0].row(pieces_[g].first) + fixed;
-    if (!slice.inputs.pinned.empty()) {
-      random_columns(config, slice.inputs, members_[g].graph, nodes, members_[g].before, to, convs_[0].stride);
-    } else {
-      rows.graph = members_[g].graph;
-      rows.last = nodes;
-      rows.out = to;
-      kernels_.features(rows);
-    }
+    random_rows(kernels_, config, slice.inputs, members_[g].graph, pieces_[g].nodes(), members_[g].before,
+                convs_[0].row(pieces_[g].first) + fixed, convs_[0].stride);
   }
 }
 

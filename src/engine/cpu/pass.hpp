@@ -35,6 +35,10 @@ struct Slice {
   Inputs inputs;
 };
 
+/// random_columns() of engine/core/inputs.hpp, drawn by vectors: the same numbers to rounding.
+void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const Inputs& inputs, std::uint32_t graph,
+                 std::size_t nodes, std::size_t before, float* out, std::size_t stride);
+
 class Pass {
  public:
   /// Both must outlive it.
@@ -63,7 +67,6 @@ class Pass {
   const PackedModel& model_;
   const Kernels& kernels_;
   const DrawTables& drawn_;
-  std::vector<std::uint32_t> numbers_;  ///< scratch: drawn for a graph that has no table
   LayerRunner layers_;
   std::span<const Member> members_;
   std::vector<Piece> pieces_;

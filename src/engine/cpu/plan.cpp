@@ -69,14 +69,12 @@ std::size_t Plan::add(PlanStep step) {
 }
 
 std::size_t Plan::add_aggregate(const nn::Step& step, const nn::Term& term, std::size_t value) {
-  PlanStep made{&step, nn::Operation::aggregate, step.space, steps_[value].columns, {{value}}, term.link, term.reduce};
-  if (term.link == nn::Link::neighbours || term.link == nn::Link::arcs) {
-    // A maximum reads the rows that a sum reads.
-    const std::pair key(term.link, term.reduce == nn::Reduce::max ? nn::Reduce::sum : term.reduce);
-    const auto found = std::find(links_.begin(), links_.end(), key);
-    made.rows = static_cast<std::size_t>(found - links_.begin());
-    if (found == links_.end()) links_.push_back(key);
-  }
+  PlanStep made{&step, nn::Operation::aggregate, step.space, steps_[value].columns, {{value}}};
+  made.of_max = term.reduce == nn::Reduce::max;  // it reads the rows that a sum reads
+  const LinkShape shape{term.link, steps_[value].space, made.of_max ? nn::Reduce::sum : term.reduce};
+  const auto found = std::find(links_.begin(), links_.end(), shape);
+  made.link = static_cast<std::size_t>(found - links_.begin());
+  if (found == links_.end()) links_.push_back(shape);
   return add(std::move(made));
 }
 

@@ -12,7 +12,6 @@
 /// 3. Gradients of values have the same places in matrices of their own, which are used again as soon as a gradient has
 ///    been passed on.
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "engine/cpu/packed_model.hpp"
@@ -34,9 +33,8 @@ struct PlanStep {
   nn::Space space{};
   std::size_t columns = 0;
   std::vector<Reading> from{};      ///< aggregate: what the link reads, then arcs, then what the sum begins with
-  nn::Link link{};                  ///< aggregate
-  nn::Reduce reduce{};              ///< aggregate
-  std::size_t rows = nn::kNone;     ///< aggregate over neighbours or arcs: which of links()
+  std::size_t link = nn::kNone;     ///< aggregate: which of links()
+  bool of_max = false;              ///< aggregate
   bool arcs = false, onto = false;  ///< aggregate: whether it has them
   std::size_t epsilon = nn::kNone;  ///< aggregate: place in the packed vector
   std::size_t layer = nn::kNone;    ///< linear: which of layers()
@@ -64,7 +62,13 @@ class Plan {
   [[nodiscard]] const std::vector<MatrixShape>& matrices() const { return matrices_; }
   [[nodiscard]] const std::vector<MatrixShape>& gradients() const { return gradients_; }
   /// Sparse rows that steps read.
-  [[nodiscard]] const std::vector<std::pair<nn::Link, nn::Reduce>>& links() const { return links_; }
+  struct LinkShape {
+    nn::Link link{};
+    nn::Space from{};
+    nn::Reduce reduce{};  ///< sum or mean
+    friend bool operator==(const LinkShape&, const LinkShape&) = default;
+  };
+  [[nodiscard]] const std::vector<LinkShape>& links() const { return links_; }
   [[nodiscard]] bool uses(nn::Space space) const;
 
  private:
@@ -81,7 +85,7 @@ class Plan {
   std::vector<PlanStep> steps_;
   std::vector<std::size_t> readers_, last_reader_;
   std::vector<MatrixShape> matrices_, gradients_;
-  std::vector<std::pair<nn::Link, nn::Reduce>> links_;
+  std::vector<LinkShape> links_;
 };
 
 }  // namespace tyche::engine::cpu

@@ -286,7 +286,7 @@ class SetModel final : public BatchModel {
   Planner planner_;
   PackedModel model_;
   nn::Layout layout_;
-  Head<float> head_;
+  Head head_;
   std::size_t columns_;  ///< a row of width, padded
   AlignedFloats packed_, derived_, gradient_;
   std::vector<LevelState> levels_;
@@ -294,7 +294,7 @@ class SetModel final : public BatchModel {
   Rows d_nodes_;
   // Of the last forward pass.
   const Plan* plan_ = nullptr;
-  std::vector<Head<float>::Pass> passes_;
+  std::vector<Head::Pass> passes_;
 };
 
 }  // namespace

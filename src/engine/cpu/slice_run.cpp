@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "engine/cpu/trainer.hpp"
 #include "support/parallel.hpp"
@@ -17,8 +18,6 @@ struct Scratch {
   std::vector<Rows> gradients;
   std::vector<View> views;
   Rows added[2];
-  AlignedFloats best;
-  AlignedBuffer<std::uint32_t> row;
 };
 Scratch& scratch() {
   thread_local Scratch own;
@@ -40,18 +39,24 @@ void add_rows(const Kernels& kernels, float factor, View from, View to, std::siz
 
 View moved(View view, std::size_t rows) { return {view.row(rows), view.stride}; }
 
-// body(first row, count, distance) for the rows of a graph that a link to the graph reads: pieces of rows that stand
-// equally far apart, so short that their sums lose little.
-template <class Body>
-void for_pieces(nn::Link link, std::size_t rows, std::size_t nodes, const Body& body) {
-  constexpr std::size_t kMost = 256;
-  if (link == nn::Link::whole) {
-    for (std::size_t first = 0; first < rows; first += kMost) body(first, std::min(kMost, rows - first), 1);
-  } else if (link == nn::Link::diagonal) {
-    if (nodes > 0) body(std::size_t{0}, nodes, nodes + 1);
-  } else {
-    for (std::size_t v = 0; v + 1 < nodes; ++v) body(v * (nodes + 1) + 1, nodes, 1);  // between two of the diagonal
+// A graph's rows of a link that follows from its size, or (of arcs) from how many each row stands for.
+SparseRows rows_of_graph(nn::Link link, std::size_t nodes, std::size_t count, const std::vector<float>& stands_for) {
+  SparseRows rows;
+  if (link == nn::Link::on_diagonal) {
+    for (std::size_t pair = 0; pair < nodes * nodes; ++pair) {
+      if (pair % (nodes + 1) == 0) rows.columns.push_back(static_cast<std::uint32_t>(pair / (nodes + 1)));
+      rows.offsets.push_back(rows.columns.size());
+    }
+    return rows;
   }
+  for (std::size_t r = 0; r < count; ++r) {
+    const bool diagonal = r % (nodes + 1) == 0;
+    if (link != nn::Link::whole && diagonal != (link == nn::Link::diagonal)) continue;
+    rows.columns.push_back(static_cast<std::uint32_t>(r));
+  }
+  rows.offsets.push_back(rows.columns.size());
+  rows.weights = stands_for;
+  return rows;
 }
 
 float dot(View a, View b, std::size_t rows, std::size_t columns) {
@@ -83,17 +88,40 @@ Ground::Ground(const Job& job, const Plan& plan, std::uint64_t passes, unsigned 
       for (const std::uint32_t row : arcs_[g].row_of) ++arc_counts_[g][row];
     });
   }
-  for (const auto& [link, reduce] : plan.links()) {
-    std::vector<MessageGraph>& own = links_.emplace_back(graphs);
-    const auto aggregation = reduce == nn::Reduce::mean ? nn::Aggregation::mean : nn::Aggregation::sum;
-    parallel_for(graphs, threads, [&, link = link](std::size_t g) {
-      own[g] = node_messages(job.data.graphs[g], aggregation);
-      if (link != nn::Link::arcs) return;
-      own[g].gather.columns = arcs_[g].row_of;
-      own[g].rows_in = arc_counts_[g].size();
-      own[g].scatter = transpose(own[g].gather, own[g].rows_in);
-    });
+  for (const Plan::LinkShape& wanted : plan.links()) {
+    auto& own = links_.emplace_back(graphs);
+    if (wanted.link == nn::Link::neighbours || wanted.from == nn::Space::arc) {
+      parallel_for(graphs, threads, [&](std::size_t g) { own[g] = made(wanted, static_cast<std::uint32_t>(g)); });
+      continue;
+    }
+    std::map<std::size_t, std::shared_ptr<const MessageGraph>> of_size;
+    for (std::uint32_t g = 0; g < graphs; ++g) {
+      auto& one = of_size[job.data.graphs[g].num_nodes()];
+      own[g] = one = one ? one : made(wanted, g);
+    }
   }
+}
+
+std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, std::uint32_t graph) const {
+  const Graph& own = job_.data.graphs[graph];
+  const bool mean = wanted.reduce == nn::Reduce::mean;
+  if (wanted.link == nn::Link::neighbours || wanted.link == nn::Link::arcs) {
+    auto out = std::make_shared<MessageGraph>(node_messages(own, mean ? nn::Aggregation::mean : nn::Aggregation::sum));
+    if (wanted.link == nn::Link::neighbours) return out;
+    out->gather.columns = arcs_[graph].row_of;
+    out->scatter = transpose(out->gather, arc_counts_[graph].size());
+    return out;
+  }
+  const bool of_arcs = wanted.from == nn::Space::arc;
+  auto out = std::make_shared<MessageGraph>();
+  out->gather = rows_of_graph(wanted.link, own.num_nodes(), rows(wanted.from, graph),
+                              of_arcs ? arc_counts_[graph] : std::vector<float>());
+  if (mean && wanted.link != nn::Link::on_diagonal) {
+    const std::size_t total = of_arcs ? arcs_[graph].row_of.size() : out->gather.columns.size();
+    out->gather.scales = {total == 0 ? 0.0f : 1 / static_cast<float>(total)};
+  }
+  out->scatter = transpose(out->gather, rows(wanted.from, graph));
+  return out;
 }
 
 std::size_t Ground::rows(nn::Space space, std::uint32_t graph) const {
@@ -309,32 +337,12 @@ void SliceRun::input(const PlanStep& step, View out, const Inputs& inputs) const
       case nn::Source::features:
         fixed_columns(job, graph, to.data, to.stride);
         break;
-      case nn::Source::drawn: {
-        std::vector<std::uint32_t> memory;
-        const std::uint32_t* numbers = ground_->drawn().numbers(inputs.key, graph, memory);
-        for (std::size_t v = 0; v < nodes; ++v) {
-          std::copy_n(ground_->drawn().code(numbers[v]), step.columns, to.row(v));
-        }
+      case nn::Source::drawn:
+        ground_->drawn().fill(inputs.key, graph, to.data, to.stride);
         break;
-      }
-      case nn::Source::random: {
-        if (!inputs.pinned.empty()) {
-          random_columns(job.model, inputs, graph, nodes, members_[g].before, to.data, to.stride);
-          break;
-        }
-        const nn::Distribution distribution = job.model.distribution;
-        FeatureRows rows;
-        rows.normal = distribution == nn::Distribution::normal || distribution == nn::Distribution::xavier_normal;
-        rows.scale = feature_scale(job.model);
-        rows.key = inputs.key;
-        rows.graph = graph;
-        rows.last = nodes;
-        rows.columns = step.columns;
-        rows.out = to.data;
-        rows.stride = to.stride;
-        kernels_->features(rows);
+      case nn::Source::random:
+        random_rows(*kernels_, job.model, inputs, graph, nodes, members_[g].before, to.data, to.stride);
         break;
-      }
       case nn::Source::edges:
         for (std::size_t r = 0; r < count(step.space, g); ++r) {
           std::copy_n(ground_->arcs(graph).rows.data() + r * step.columns, step.columns, to.row(r));
@@ -390,17 +398,8 @@ void SliceRun::aggregate(std::size_t s, const Parameters& weights, View out) {
   const View in = value(step.from[0].value);
   if (step.arcs) {
     for (std::size_t g = 0; g < members_.size(); ++g) kernels_->gather_edges(messages(step, g, out));
-  } else if (step.rows != nn::kNone) {
-    step.reduce == nn::Reduce::max ? maxima(s, in, out) : gather(step, false, in, out);
-  } else if (step.link == nn::Link::on_diagonal) {
-    clear_rows(out, rows(step.space), step.columns);
-    for (std::size_t g = 0; g < members_.size(); ++g) {
-      const std::size_t nodes = count(nn::Space::node, g);
-      const View to = moved(out, row(step.space, g));
-      copy_rows(moved(in, row(nn::Space::node, g)), {to.data, (nodes + 1) * to.stride}, nodes, step.columns);
-    }
   } else {
-    pool(s, in, out);
+    step.of_max ? maxima(s, in, out) : gather(step, false, in, out);
   }
   if (step.epsilon != nn::kNone) {
     add_rows(*kernels_, 1 + weights.packed[step.epsilon], in, out, rows(step.space), step.columns);
@@ -411,7 +410,6 @@ void SliceRun::aggregate(std::size_t s, const Parameters& weights, View out) {
 void SliceRun::aggregate_back(std::size_t s, const Parameters& weights, View d) {
   const PlanStep& step = plan_->steps()[s];
   const Reading& reading = step.from[0];
-  const PlanStep& read = plan_->steps()[reading.value];
   if (step.epsilon != nn::kNone) {
     gradient_.data()[step.epsilon] += dot(d, value(reading.value), rows(step.space), step.columns);
   }
@@ -430,18 +428,8 @@ void SliceRun::aggregate_back(std::size_t s, const Parameters& weights, View d) 
         kernels_->scatter_edges(scatter);
       }
       take(step.from[1], to_arcs);
-    } else if (step.rows != nn::kNone && step.reduce != nn::Reduce::max) {
-      gather(step, true, d, to);
-    } else if (step.link == nn::Link::on_diagonal) {
-      for (std::size_t g = 0; g < members_.size(); ++g) {
-        const std::size_t nodes = count(nn::Space::node, g);
-        const View from = moved(d, row(step.space, g));
-        copy_rows({from.data, (nodes + 1) * from.stride}, moved(to, row(nn::Space::node, g)), nodes, step.columns);
-      }
     } else {
-      const bool max = step.reduce == nn::Reduce::max;
-      if (max || step.link != nn::Link::whole) clear_rows(to, rows(read.space), plan_->packed().padded(step.columns));
-      max ? maxima_back(s, d, to) : pool_back(s, d, to);
+      step.of_max ? maxima_back(s, d, to) : gather(step, true, d, to);
     }
     if (step.epsilon != nn::kNone) {
       add_rows(*kernels_, 1 + weights.packed[step.epsilon], d, to, rows(step.space), step.columns);
@@ -454,7 +442,7 @@ void SliceRun::aggregate_back(std::size_t s, const Parameters& weights, View d) 
 void SliceRun::gather(const PlanStep& step, bool back, View in, View out) const {
   const nn::Space from = plan_->steps()[step.from[0].value].space;
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const MessageGraph& messages = ground_->link(step.rows, members_[g].graph);
+    const MessageGraph& messages = ground_->link(step.link, members_[g].graph);
     GatherRows rows;
     rows.sparse = back ? &messages.scatter : &messages.gather;
     rows.last = rows.sparse->rows();
@@ -470,7 +458,7 @@ void SliceRun::gather(const PlanStep& step, bool back, View in, View out) const 
 EdgeGather SliceRun::messages(const PlanStep& step, std::size_t g, View out) const {
   const View in = value(step.from[0].value), arcs = value(step.from[1].value);
   EdgeGather gather;
-  gather.sparse = &ground_->link(step.rows, members_[g].graph).gather;
+  gather.sparse = &ground_->link(step.link, members_[g].graph).gather;
   gather.edge = ground_->arcs(members_[g].graph).row_of.data();
   gather.activation = step.of->activation;
   gather.matrix = in.row(row(step.space, g));
@@ -490,13 +478,13 @@ std::uint32_t* SliceRun::winners(std::size_t s) {
   return winners_[s].data();
 }
 
-// Of what neighbours or arcs bring to a row: the first of the largest. Of nothing it is 0.
+// The first of the largest that a row reads. Of nothing it is 0.
 void SliceRun::maxima(std::size_t s, View in, View out) {
   const PlanStep& step = plan_->steps()[s];
   const std::size_t columns = step.columns, stride = plan_->packed().padded(columns);
   std::uint32_t* winner = winners(s);
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const SparseRows& sparse = ground_->link(step.rows, members_[g].graph).gather;
+    const SparseRows& sparse = ground_->link(step.link, members_[g].graph).gather;
     const std::size_t from = row(plan_->steps()[step.from[0].value].space, g);
     for (std::size_t v = 0; v < sparse.rows(); ++v, winner += stride) {
       float* best = out.row(row(step.space, g) + v);
@@ -520,81 +508,12 @@ void SliceRun::maxima(std::size_t s, View in, View out) {
 void SliceRun::maxima_back(std::size_t s, View d, View to) {
   const PlanStep& step = plan_->steps()[s];
   const std::size_t stride = plan_->packed().padded(step.columns);
+  clear_rows(to, rows(plan_->steps()[step.from[0].value].space), stride);
   for (std::size_t r = 0; r < rows(step.space); ++r) {
     const std::uint32_t* winner = winners(s) + r * stride;
     for (std::size_t c = 0; c < step.columns; ++c) {
       if (winner[c] != kNobody) to.row(winner[c])[c] += d.row(r)[c];
     }
-  }
-}
-
-// What a row counts for in the sum or mean over a graph's rows.
-float SliceRun::share(const PlanStep& step, std::size_t g) const {
-  if (step.reduce != nn::Reduce::mean) return 1;
-  const std::size_t nodes = count(nn::Space::node, g);
-  std::size_t total = count(plan_->steps()[step.from[0].value].space, g);
-  if (plan_->steps()[step.from[0].value].space == nn::Space::arc) {
-    total = ground_->arcs(members_[g].graph).row_of.size();
-  }
-  if (step.link == nn::Link::diagonal) total = nodes;
-  if (step.link == nn::Link::rest) total = nodes * nodes - nodes;
-  return total == 0 ? 0.0f : 1 / static_cast<float>(total);
-}
-
-void SliceRun::pool(std::size_t s, View in, View out) {
-  const PlanStep& step = plan_->steps()[s];
-  const nn::Space from = plan_->steps()[step.from[0].value].space;
-  const std::size_t columns = step.columns, stride = plan_->packed().padded(columns);
-  Scratch& own = scratch();
-  if (own.best.size() < stride) {
-    own.best = AlignedFloats(stride);
-    own.row = AlignedBuffer<std::uint32_t>(stride);
-  }
-  const bool max = step.reduce == nn::Reduce::max;
-  for (std::size_t g = 0; g < members_.size(); ++g) {
-    float* sum = out.row(g);
-    std::uint32_t* winner = max ? winners(s) + g * stride : nullptr;
-    if (max) std::fill_n(winner, columns, kNobody);
-    const float* weights = from == nn::Space::arc ? ground_->arc_counts(members_[g].graph).data() : nullptr;
-    const std::size_t begin = row(from, g);
-    bool begun = false;
-    for_pieces(step.link, count(from, g), count(nn::Space::node, g),
-               [&](std::size_t first, std::size_t rows, std::size_t distance) {
-                 const float* values = in.row(begin + first);
-                 if (!max) {
-                   kernels_->column_sums(values, distance * in.stride, rows, columns,
-                                         weights == nullptr ? nullptr : weights + first, begun, sum);
-                   begun = true;
-                   return;
-                 }
-                 kernels_->column_max(values, distance * in.stride, rows, columns, own.best.data(), own.row.data());
-                 for (std::size_t c = 0; c < columns; ++c) {
-                   if (begun && !(own.best.data()[c] > sum[c])) continue;
-                   sum[c] = own.best.data()[c];
-                   winner[c] = static_cast<std::uint32_t>(begin + first + own.row.data()[c] * distance);
-                 }
-                 begun = true;
-               });
-    if (!begun) std::fill_n(sum, columns, 0.0f);
-    const float own_share = share(step, g);
-    for (std::size_t c = 0; c < columns && step.reduce == nn::Reduce::mean; ++c) sum[c] *= own_share;
-  }
-}
-
-void SliceRun::pool_back(std::size_t s, View d, View to) const {
-  const PlanStep& step = plan_->steps()[s];
-  const nn::Space from = plan_->steps()[step.from[0].value].space;
-  for (std::size_t g = 0; g < members_.size(); ++g) {
-    const float* weights = from == nn::Space::arc ? ground_->arc_counts(members_[g].graph).data() : nullptr;
-    const float own = share(step, g);
-    for_pieces(step.link, count(from, g), count(nn::Space::node, g),
-               [&](std::size_t first, std::size_t rows, std::size_t distance) {
-                 for (std::size_t r = first; r < first + rows * distance; r += distance) {
-                   const float factor = weights == nullptr ? own : own * weights[r];
-                   float* row_to = to.row(row(from, g) + r);
-                   for (std::size_t c = 0; c < step.columns; ++c) row_to[c] = factor * d.row(g)[c];
-                 }
-               });
   }
 }
 

@@ -8,6 +8,7 @@
 ///
 /// Steps are asked for in ranges: one that needs to know the whole batch can stand between two of them.
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -31,19 +32,18 @@ class Ground {
   /// The most rows of any space.
   [[nodiscard]] std::size_t most_rows(std::uint32_t graph) const;
   /// Plan::links().
-  [[nodiscard]] const MessageGraph& link(std::size_t which, std::uint32_t graph) const { return links_[which][graph]; }
+  [[nodiscard]] const MessageGraph& link(std::size_t which, std::uint32_t graph) const { return *links_[which][graph]; }
   /// The space of arcs has a row for all arcs of a graph whose edges have the same features.
   [[nodiscard]] const EdgeRows& arcs(std::uint32_t graph) const { return arcs_[graph]; }
-  /// How many arcs each of these rows stands for.
-  [[nodiscard]] const std::vector<float>& arc_counts(std::uint32_t graph) const { return arc_counts_[graph]; }
   [[nodiscard]] const DrawTables& drawn() const { return drawn_; }
 
  private:
   const Job& job_;
   const Plan& plan_;
-  std::vector<std::vector<MessageGraph>> links_;
+  [[nodiscard]] std::shared_ptr<const MessageGraph> made(const Plan::LinkShape& wanted, std::uint32_t graph) const;
+  std::vector<std::vector<std::shared_ptr<const MessageGraph>>> links_;  ///< graphs of a size share what they can
   std::vector<EdgeRows> arcs_;
-  std::vector<std::vector<float>> arc_counts_;
+  std::vector<std::vector<float>> arc_counts_;  ///< how many arcs each row stands for
   DrawTables drawn_;
 };
 
@@ -85,9 +85,6 @@ class SliceRun {
   void maxima(std::size_t s, View in, View out);
   void maxima_back(std::size_t s, View d, View to);
   [[nodiscard]] std::uint32_t* winners(std::size_t s);
-  [[nodiscard]] float share(const PlanStep& step, std::size_t g) const;
-  void pool(std::size_t s, View in, View out);
-  void pool_back(std::size_t s, View d, View to) const;
 
   void run(std::size_t s, const Parameters& weights, const Inputs& inputs);
   void run_back(std::size_t s, const Parameters& weights);
