@@ -74,6 +74,8 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   // Mean and sum of squared deviations, updated draw by draw (Welford): equal draws have a spread of exactly 0.
   const std::size_t classes = model.classes;
   std::vector<double> mean(asked.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
+  const bool random = model.random_dims() + model.drawn_columns() > 0;
+  engine::Logits answer;
   for (std::uint32_t r = 0; r < options.draws; ++r) {
     if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));
     engine::Draw draw;
@@ -82,7 +84,8 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     draw.epoch = checkpoint.state.epoch;
     draw.index = r;
     if (options.pinned) draw.pinned = options.pinned->values;
-    const engine::Logits answer = engine.predict(job, checkpoint.state.parameters, asked, draw);
+    // Where nothing is drawn, one answer is that of all draws.
+    if (r == 0 || random) answer = engine.predict(job, checkpoint.state.parameters, asked, draw);
     for (std::size_t g = 0; g < asked.size(); ++g) {
       const auto outputs = std::span(answer.values).subspan(g * classes, classes);
       std::vector<double> probabilities(classes, 0.0);  // of real targets, their numbers

@@ -101,6 +101,38 @@ TEST_F(PredictTest, HasNoSpreadWithoutRandomFeatures) {
               ThrowsMessage<InputError>(HasSubstr("this model has none")));
 }
 
+/// Counts what it is asked.
+class CountingEngine final : public engine::Engine {
+ public:
+  [[nodiscard]] std::string description() const override { return "counting"; }
+  void train(const engine::Job&, std::span<engine::Trial>, engine::Observer&) override {}
+  [[nodiscard]] engine::Logits predict(const engine::Job& job, std::span<const float> parameters,
+                                       std::span<const std::uint32_t> which, const engine::Draw& draw) override {
+    ++asked;
+    return own_->predict(job, parameters, which, draw);
+  }
+  double gradient(const engine::Job&, std::span<const float>, std::span<const std::uint32_t>, const engine::Draw&,
+                  std::vector<float>&, engine::Logits&) override {
+    return 0;
+  }
+  std::size_t asked = 0;
+
+ private:
+  std::unique_ptr<engine::Engine> own_ = engine::make_engine("cpu", 1);
+};
+
+TEST_F(PredictTest, AsksOnceWhereNothingIsDrawnAndOnceADrawElsewhere) {
+  PredictOptions options;
+  options.draws = 16;
+  CountingEngine engine;
+  (void)predict(engine, checkpoint_, set_, options);
+  EXPECT_EQ(engine.asked, 16u);
+  const TensorFile plain = read_golden("gcn_deterministic_elu");
+  CountingEngine once;
+  EXPECT_EQ(predict(once, golden_checkpoint(plain), golden_graphs(plain), options)[0].spread, 0);
+  EXPECT_EQ(once.asked, 1u);
+}
+
 TEST_F(PredictTest, RefusesPinnedFeaturesThatDoNotFit) {
   const NpyMatrix good = golden_features(golden_);
   const auto with = [&](auto change) {
