@@ -89,13 +89,12 @@ std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads
         fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
   }
   if (choice.device == Device::reference) return reference::make_reference_engine(threads);
-  std::unique_ptr<Engine> fast;
 #ifdef TYCHE_HAVE_CUDA
   if (choice.on_gpu()) {
-    fast = cuda::make_cuda_engine({choice.precision, choice.path, threads, choice.device == Device::automatic});
+    return cuda::make_cuda_engine({choice.precision, choice.path, threads, choice.device == Device::automatic});
   }
 #endif
-  if (!fast) fast = cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);
+  auto fast = cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);
   return choice.device == Device::automatic ? std::make_unique<AutoEngine>(std::move(fast), threads) : std::move(fast);
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 using blocks::GraphBlock;
 using blocks::kNowhere;
+constexpr blocks::Wanted kMeans{.mean = true};
 
 template <class T>
 T at(const GraphBlock& block, blocks::Place place, std::size_t index) {
@@ -41,7 +42,7 @@ Entries backwards(const GraphBlock& block, const blocks::LinkPlaces& link, std::
   for (std::uint32_t r = 0; r < rows_in; ++r) {
     for (auto e = at<std::uint32_t>(block, link.back_offsets, r);
          e < at<std::uint32_t>(block, link.back_offsets, r + 1); ++e) {
-      entries[{at<std::uint32_t>(block, link.back_columns, e), r}] = at<float>(block, link.back_values, e);
+      entries[{at<std::uint32_t>(block, link.back_columns, e), r}] = at<float>(block, link.back_means, e);
     }
   }
   return entries;
@@ -54,7 +55,7 @@ TEST(GraphBlocks, HoldTheEdgesOfAGraphBothWays) {
   Toy toy;
   toy.add(Graph::from_edges(4, std::vector<Edge>{{0, 1}, {1, 2}}), model, stream);
   const Job job = toy.job(model);
-  const GraphBlock block = blocks::BlockBuilder(job, nullptr).build(0);
+  const GraphBlock block = blocks::BlockBuilder(job, nullptr, {nullptr, kMeans}).build(0);
   const Entries expected = {{{0, 1}, 1.0f}, {{1, 0}, 0.5f}, {{1, 2}, 0.5f}, {{2, 1}, 1.0f}};
   EXPECT_EQ(block.rows, (std::vector<std::uint32_t>{4}));
   EXPECT_EQ(forwards(block, block.links[0], 4), expected);
@@ -75,7 +76,7 @@ TEST(GraphBlocks, AreThePlansOfSingleGraphs) {
     SetOptions options;
     options.compress = compress;
     const auto sets = prepare_sets(model, job.data, options);
-    const blocks::BlockBuilder builder(job, sets);
+    const blocks::BlockBuilder builder(job, sets, {sets.get(), kMeans});
     Planner planner(job, *sets);
     const Crew crew = [](std::size_t count, const std::function<void(std::size_t)>& body) {
       for (std::size_t i = 0; i < count; ++i) body(i);

@@ -5,7 +5,6 @@
 #include "engine/cases.hpp"
 #include "engine/near.hpp"
 #include "engine/reference_cases.hpp"
-#include "nn/levels.hpp"
 
 namespace tyche::engine {
 namespace {
@@ -92,17 +91,6 @@ TEST(Sage, IsRunByAFastEngineWhereNobodyAskedForOne) {
   const nn::ModelConfig model = small_sage(0);
   EXPECT_THAT(make_engine("auto", 1)->description(random_toy(model, 5, 9, stream).job(model)),
               testing::Not(testing::StartsWith("reference")));
-}
-
-TEST(Supports, EveryStepOfTheNetworksThatFastEnginesKnow) {
-  for (const std::string& kind : nn::model_kinds()) {
-    nn::ModelConfig model;
-    model.kind = kind;
-    nn::set_types_from(std::vector<Graph>{Graph::from_edges(3, std::vector<Edge>{{0, 1}, {1, 2}})}, model, 1);
-    bool all = true;
-    for (const nn::Step& step : nn::program(model).steps) all = all && supports(step);
-    EXPECT_EQ(all, model.body() != nn::Body::steps) << kind;
-  }
 }
 
 }  // namespace

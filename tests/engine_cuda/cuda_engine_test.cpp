@@ -63,7 +63,8 @@ TEST_F(CudaEngine, PpgnHasAPathOfItsOwn) {
     (void)gpu::make_cuda_engine(options)->description(toy.job(ppgn));
     FAIL() << "ppgn layer by layer";
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the layer-wise path cannot run this: it runs models on nodes and sets"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("the layer-wise path cannot run this: the engine layerwise does not run the step adjacency"));
   }
 }
 

@@ -143,23 +143,6 @@ State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_
   return state;
 }
 
-bool supports(const nn::Step& step) {
-  // gcn reads neighbours inside a linear step, gin adds the row itself.
-  return step.operation != nn::Operation::aggregate || step.terms.front().link != nn::Link::neighbours ||
-         step.epsilon != nn::kNone;
-}
-
-std::string unsupported(const Job& job) {
-  if (job.model.body() != nn::Body::steps) return "";
-  for (const nn::Step& step : nn::program(job.model).steps) {
-    if (!supports(step)) {
-      return fmt::format("the step {} of {} ({}) runs on the engine reference alone", step.name, job.model.kind,
-                         nn::describe(step));
-    }
-  }
-  return fmt::format("{} as a whole runs on the engine reference alone", job.model.kind);
-}
-
 std::string first_unsupported(const nn::Program& network, std::string_view engine, bool (*supported)(const nn::Step&)) {
   const auto found = std::find_if_not(network.steps.begin(), network.steps.end(), supported);
   if (found == network.steps.end()) return "";

@@ -179,12 +179,6 @@ enum class Precision { mixed, fp32 };
 /// Which of a GPU engine's ways: the job decides, whole graphs in a multiprocessor, or a kernel per layer.
 enum class GpuPath { by_job, fused, layerwise };
 
-/// Whether engines that know whole networks (nn::Body) can have met this step: all that gcn, gcn2, gcn3, gcn123, ppgn
-/// and gin are made of. The reference engine runs every step.
-[[nodiscard]] bool supports(const nn::Step& step);
-/// The first step of a job's network that is not supported so, as a sentence; empty: there is none.
-[[nodiscard]] std::string unsupported(const Job& job);
-
 /// The first step of a network that a backend does not support, as a sentence; empty: there is none.
 [[nodiscard]] std::string first_unsupported(const nn::Program& network, std::string_view engine,
                                             bool (*supports)(const nn::Step&));

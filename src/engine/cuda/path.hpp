@@ -33,7 +33,7 @@ class Path {
 [[nodiscard]] std::string fused_refuses(const Job& job);
 /// `threads` prepare data and draws on the host; 0: all cores.
 [[nodiscard]] std::unique_ptr<Path> make_fused_path(unsigned threads = 0);
-/// gcn, gin, gcn2, gcn3, gcn123. `threads` as above.
+/// Any network over nodes, arcs, sets and graphs. `threads` as above.
 [[nodiscard]] std::string layerwise_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
 /// ppgn. `threads` as above.

@@ -16,10 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-float mean_scale(nn::Aggregation aggregation, std::uint64_t degree) {
-  if (aggregation == nn::Aggregation::sum) return 1;
-  return degree == 0 ? 0.0f : 1 / static_cast<float>(degree);
-}
+float mean_scale(std::uint64_t degree) { return degree == 0 ? 0.0f : 1 / static_cast<float>(degree); }
 
 std::uint32_t checked(std::uint64_t count, const char* what) {
   if (count >= kNone) {
@@ -81,19 +78,25 @@ class BlockBuilder::Writer {
   }
 
   // The backward half of a link whose forward half is there.
-  void turn_round(LinkPlaces& link, std::uint32_t rows_in, std::uint32_t rows_out, std::vector<std::uint32_t>& where) {
+  void turn_round(LinkPlaces& link, std::uint32_t rows_in, std::uint32_t rows_out, bool sums,
+                  std::vector<std::uint32_t>& where) {
     transpose(rows_out, rows_in, link.offsets, 0, link.columns, link.back_offsets, link.back_columns, &where);
-    link.back_values = make<float>(where.size());
-    const std::uint32_t* first = at<std::uint32_t>(link.offsets);
-    const std::uint16_t* counts = link.counts == kNowhere ? nullptr : at<std::uint16_t>(link.counts);
-    const float* scales = link.scales == kNowhere ? nullptr : at<float>(link.scales);
-    float* values = at<float>(link.back_values);
-    for (std::uint32_t r = 0; r < rows_out; ++r) {
-      const float scale = scales == nullptr ? 1.0f : scales[r];
-      for (std::uint32_t e = first[r]; e < first[r + 1]; ++e) {
-        values[where[e]] = counts == nullptr ? scale : static_cast<float>(counts[e]) * scale;
+    const auto values_of = [&](Place scale_place) {
+      const Place place = make<float>(where.size());
+      const std::uint32_t* first = at<std::uint32_t>(link.offsets);
+      const std::uint16_t* counts = link.counts == kNowhere ? nullptr : at<std::uint16_t>(link.counts);
+      const float* scales = scale_place == kNowhere ? nullptr : at<float>(scale_place);
+      float* values = at<float>(place);
+      for (std::uint32_t r = 0; r < rows_out; ++r) {
+        const float scale = scales == nullptr ? 1.0f : scales[r];
+        for (std::uint32_t e = first[r]; e < first[r + 1]; ++e) {
+          values[where[e]] = counts == nullptr ? scale : static_cast<float>(counts[e]) * scale;
+        }
       }
-    }
+      return place;
+    };
+    if (link.scales != kNowhere) link.back_means = values_of(link.scales);
+    if (sums && link.counts != kNowhere) link.back_sums = values_of(kNowhere);
     if (link.roots == kNowhere) return;
     transpose(rows_out, rows_in, kNowhere, 1, link.roots, link.child_offsets, link.children, nullptr);
   }
@@ -130,28 +133,31 @@ struct BlockBuilder::Scratch {
   }
 };
 
-BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets) : job_(job), sets_(std::move(sets)) {
-  if (!sets_) {
-    LevelShape level;
-    level.depth = job.model.layers;
-    shape_.levels.push_back(level);
-    shape_.spaces = shape_.links = 1;
-    if (job.model.body() == nn::Body::gin && job.model.edge_features > 0) shape_.spaces = 2;
-    return;
+Shape::Shape(const SetData* sets, const Wanted& wants) : wanted(wants) {
+  if (sets == nullptr) {
+    levels.emplace_back();
+    spaces = links = 1;
   }
-  for (std::size_t i = 0; i < sets_->levels().size(); ++i) {
-    const nn::Level& spec = sets_->levels()[i];
+  for (std::size_t i = 0; sets != nullptr && i < sets->levels().size(); ++i) {
+    const nn::Level& spec = sets->levels()[i];
     LevelShape level;
     level.depth = spec.convs.size();
-    level.rounds = sets_->compressed();
-    level.first_space = shape_.spaces;
-    level.first_link = shape_.links;
+    level.rounds = sets->compressed();
+    level.first_space = spaces;
+    level.first_link = links;
     level.below = spec.on_nodes ? spec.sets.k : 0;
-    shape_.spaces += level.rounds ? level.depth + 1 : 1;
-    shape_.links += level.rounds ? level.depth : 1;
-    shape_.levels.push_back(level);
+    spaces += level.rounds ? level.depth + 1 : 1;
+    links += level.rounds ? level.depth : 1;
+    levels.push_back(level);
+  }
+  if (wanted.arcs) ++spaces;
+}
+
+BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, Shape shape)
+    : job_(job), sets_(std::move(sets)), shape_(std::move(shape)) {
+  for (std::size_t i = 0; sets_ && i < sets_->levels().size(); ++i) {
     auto& columns = columns_.emplace_back();
-    if (spec.features || !sets_->compressed()) continue;
+    if (sets_->levels()[i].features || !sets_->compressed()) continue;
     for (const wl::SetType type : sets_->quotients()[i].types) columns.push_back(column_of(i, type));
   }
 }
@@ -203,27 +209,23 @@ void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
     out.at<std::uint32_t>(link.offsets)[v] = static_cast<std::uint32_t>(from.offsets()[v]);
   }
   link.columns = out.copy(from.adjacency());
-  link.scales = out.make<float>(rows);
-  const bool gin = job_.model.body() == nn::Body::gin;
-  for (std::uint32_t v = 0; v < rows; ++v) {
-    out.at<float>(link.scales)[v] = gin ? 1.0f : mean_scale(job_.model.aggregation, from.degree(v));
-  }
   // Edges go both ways and neighbours ascend: the transpose has the same rows.
   link.back_offsets = link.offsets;
   link.back_columns = link.columns;
-  link.back_values = out.make<float>(entries);
-  for (std::uint32_t e = 0; e < entries; ++e) {
-    out.at<float>(link.back_values)[e] = out.at<float>(link.scales)[from.adjacency()[e]];
+  if (shape_.wanted.mean) {
+    link.scales = out.make<float>(rows);
+    for (std::uint32_t v = 0; v < rows; ++v) out.at<float>(link.scales)[v] = mean_scale(from.degree(v));
+    link.back_means = out.make<float>(entries);
+    for (std::uint32_t e = 0; e < entries; ++e) {
+      out.at<float>(link.back_means)[e] = out.at<float>(link.scales)[from.adjacency()[e]];
+    }
   }
   LevelPlaces& level = out.block.levels[0];
-  if (job_.model.deterministic_dims() > 0) level.features = out.copy(std::span<const float>(job_.data.features[graph]));
+  if (shape_.wanted.features) level.features = out.copy(std::span<const float>(job_.data.features[graph]));
   level.total = static_cast<float>(rows);
   out.block.rows[0] = rows;
-  if (job_.model.edge_features == 0) return;
-  if (!gin) {
-    level.edge_features = out.copy(std::span<const float>(edge_sums(job_, graph)));
-    return;
-  }
+  if (shape_.wanted.edge_sums) level.edge_sums = out.copy(std::span<const float>(edge_sums(job_, graph)));
+  if (!shape_.wanted.arcs) return;
   level.edge_features = out.copy(std::span<const float>(job_.data.edge_features[graph]));
   link.edges = out.make<std::uint32_t>(entries);
   const std::vector<std::uint64_t> edge_of = from.edges_of_arcs();
@@ -236,7 +238,7 @@ void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
     out.at<std::uint32_t>(level.edge_ends)[2 * e] = edges[e].first;
     out.at<std::uint32_t>(level.edge_ends)[2 * e + 1] = edges[e].second;
   }
-  out.block.rows[1] = static_cast<std::uint32_t>(edges.size());
+  out.block.rows.back() = static_cast<std::uint32_t>(edges.size());
 }
 
 void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) const {
@@ -250,12 +252,12 @@ void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) 
     out.at<std::uint32_t>(link.offsets)[s] = static_cast<std::uint32_t>(sets.offsets[s]);
   }
   link.columns = out.copy(std::span<const std::uint32_t>(sets.adjacency));
-  link.scales = out.make<float>(rows);
-  for (std::uint32_t s = 0; s < rows; ++s) {
-    out.at<float>(link.scales)[s] = mean_scale(job_.model.aggregation, sets.neighbours(s).size());
+  if (shape_.wanted.mean) link.scales = out.make<float>(rows);
+  for (std::uint32_t s = 0; s < rows && shape_.wanted.mean; ++s) {
+    out.at<float>(link.scales)[s] = mean_scale(sets.neighbours(s).size());
   }
   std::vector<std::uint32_t> where;
-  out.turn_round(link, rows, rows, where);
+  out.turn_round(link, rows, rows, shape_.wanted.sum, where);
 
   LevelPlaces& level = out.block.levels[i];
   if (spec.features) {
@@ -341,11 +343,11 @@ void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t 
     link.offsets = out.make<std::uint32_t>(std::size_t{rows} + 1);
     link.columns = out.make<std::uint32_t>(entries);
     link.counts = out.make<std::uint16_t>(entries);
-    link.scales = out.make<float>(rows);
+    if (shape_.wanted.mean) link.scales = out.make<float>(rows);
     std::uint32_t* offsets = out.at<std::uint32_t>(link.offsets);
     std::uint32_t* columns = out.at<std::uint32_t>(link.columns);
     std::uint16_t* counts = out.at<std::uint16_t>(link.counts);
-    float* scales = out.at<float>(link.scales);
+    float* scales = shape_.wanted.mean ? out.at<float>(link.scales) : nullptr;
     std::uint32_t next = 0;
     for (std::uint32_t r = 0; r < rows; ++r) {
       std::uint64_t degree = 0;
@@ -355,9 +357,9 @@ void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t 
         degree += step.counts[e];
       }
       offsets[r + 1] = next;
-      scales[r] = mean_scale(job_.model.aggregation, degree);
+      if (scales != nullptr) scales[r] = mean_scale(degree);
     }
-    out.turn_round(link, static_cast<std::uint32_t>(classes[l].size()), rows, scratch.where);
+    out.turn_round(link, static_cast<std::uint32_t>(classes[l].size()), rows, shape_.wanted.sum, scratch.where);
     out.block.rows[shape.space(l + 1)] = rows;
     out.block.worked += rows;
   }

@@ -3,14 +3,16 @@
 /// messages of every layer, forwards and backwards, with row numbers of the graph's own. A batch is then a list of
 /// graphs; nothing has to be built for it.
 ///
-///   BlockBuilder builder(job, sets);               // sets: null for gcn
+///   const Shape shape(sets, wanted);                   // sets: null for networks on nodes
+///   const BlockBuilder builder(job, sets, shape);
 ///   const GraphBlock block = builder.build(graph);     // may be called by several threads at once
 ///
 /// Rows come in *spaces*: the nodes of a graph, its sets, or its colour classes of one round. Every layer makes the
 /// rows of one space from those of another by way of a *link*. Where all layers of a level work on the same rows there
 /// is one space and one link; on quotients there is a space per round and a link per layer. A graph's classes of the
 /// last round stand in the order the quotient lists them, so that the first of several equal maxima is the CPU
-/// engine's. A gin with edge features has a second space: the edges of the graph.
+/// engine's. The arcs of a graph are a space of its edges: the two arcs of an edge have the same features, and nothing
+/// that a network makes of an arc tells them apart.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,12 +33,13 @@ struct LinkPlaces {
   Place offsets = kNowhere;        ///< rows out + 1
   Place columns = kNowhere;        ///< one per entry
   Place counts = kNowhere;         ///< uint16_t, one per entry; nowhere: all 1
-  Place scales = kNowhere;         ///< float, one per row out; nowhere: all 1
+  Place scales = kNowhere;         ///< float, one per row out: of a mean
   Place roots = kNowhere;          ///< one per row out; nowhere: row v itself
-  Place edges = kNowhere;          ///< gin with edge features: the edge, one per entry
+  Place edges = kNowhere;          ///< where arcs are wanted: the edge, one per entry
   Place back_offsets = kNowhere;   ///< rows in + 1
   Place back_columns = kNowhere;   ///< rows out, ascending for each row in
-  Place back_values = kNowhere;    ///< float: count · scale
+  Place back_means = kNowhere;     ///< float: count · scale
+  Place back_sums = kNowhere;      ///< float: count; nowhere: all 1
   Place child_offsets = kNowhere;  ///< rows in + 1: rows out whose root a row in is; nowhere: where `roots` is
   Place children = kNowhere;
 };
@@ -49,8 +52,9 @@ struct LevelPlaces {
   Place up_offsets = kNowhere;     ///< the transpose of `nodes`: rows of the last round of level 0, + 1
   Place up_rows = kNowhere;        ///< rows of round 0, ascending
   Place multiplicity = kNowhere;   ///< float, one per row of the last round; nowhere: all 1
-  Place edge_features = kNowhere;  ///< float: gcn: edge_sums(), a row per node; gin: a row per edge
-  Place edge_ends = kNowhere;      ///< gin with edge features: the two nodes of every edge
+  Place edge_sums = kNowhere;      ///< float: edge_sums(), a row per node
+  Place edge_features = kNowhere;  ///< float, a row per edge
+  Place edge_ends = kNowhere;      ///< the two nodes of every edge
   float total = 0;                 ///< sum of the multiplicities
 };
 
@@ -61,6 +65,15 @@ struct GraphBlock {
   std::vector<std::uint32_t> rows;  ///< one per space
   std::uint64_t worked = 0;         ///< rows over all layers
   std::uint64_t full = 0;           ///< as many as one row per set would be
+};
+
+/// What a network asks of the graphs beside the levels of its sets.
+struct Wanted {
+  bool features = false;   ///< of nodes; levels say so themselves
+  bool sum = false;        ///< over neighbours
+  bool mean = false;       ///< likewise
+  bool arcs = false;       ///< rows for arcs, and their features
+  bool edge_sums = false;  ///< core/edge_features.hpp
 };
 
 /// Which spaces and links the layers of a level use.
@@ -76,15 +89,20 @@ struct LevelShape {
 };
 
 struct Shape {
+  Shape() = default;
+  /// `sets`: null for networks on nodes, whose one level they are.
+  Shape(const SetData* sets, const Wanted& wanted);
+
   std::vector<LevelShape> levels;
-  std::size_t spaces = 0;
+  std::size_t spaces = 0;  ///< those of the levels, then that of arcs
   std::size_t links = 0;
+  Wanted wanted;
 };
 
 class BlockBuilder {
  public:
-  /// The job must outlive it. `sets` is null for gcn, whose one level is its nodes.
-  BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets);
+  /// The job must outlive it; the shape is that of these sets.
+  BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, Shape shape);
   ~BlockBuilder();
 
   [[nodiscard]] const Shape& shape() const { return shape_; }

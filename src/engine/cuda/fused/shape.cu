@@ -2,7 +2,8 @@
 
 #include "engine/core/randomness.hpp"
 #include "engine/cuda/fused/shape.hpp"
-#include "nn/model.hpp"
+#include "nn/networks.hpp"
+#include "nn/program.hpp"
 #include "support/error.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -218,7 +219,7 @@ std::vector<Unit> units_of(const Job& job, const Shape& shape, std::span<const s
 
 std::string refusal(const Job& job) {
   const nn::ModelConfig& config = job.model;
-  if (config.body() != nn::Body::nodes) return "it runs gcn alone, not " + config.kind;
+  if (nn::program(config).steps != nn::gcn_network(config).steps) return "it runs gcn alone, not " + config.kind;
   if (config.edge_features > 0) return "it has no memory for the features of edges";
   if (widest(config) > 128) {
     return "a layer is " + std::to_string(widest(config)) + " wide, and it takes at most 128";

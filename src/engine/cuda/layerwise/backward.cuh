@@ -1,7 +1,7 @@
 #pragma once
-/// A GraphConv backwards, as kernels: gradients are gathered, never scattered, so that nothing depends on timing. Every
-/// block of threads adds up its share of the weights' gradient in registers and leaves it in a slot of its own; Adam
-/// (layerwise_ends.hpp) adds up the slots. Without links it is a linear layer.
+/// An operand of a linear step backwards, as kernels: gradients are gathered, never scattered, so that nothing depends
+/// on timing. Every block of threads adds up its share of the weights' gradient in registers and leaves it in a slot of
+/// its own; Adam (ends.cuh) adds up the slots.
 #include "engine/cuda/layerwise/forward.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -10,15 +10,16 @@ template <class P>
 struct BackwardArguments {
   BatchRows in_rows;
   const uint32_t* out_base;
-  const Link* links;                      ///< null: a linear layer
+  const Link* links;  ///< null: the row itself alone
+  bool mean;
   Rows<const typename P::Element> in;     ///< the layer's input
   uint32_t in_columns;                    ///< a multiple of 16
   Rows<const typename P::Element> d_out;  ///< gradient of the layer's output before its activation
   uint32_t out_columns;                   ///< a multiple of 16
   Rows<typename P::Element> d_in;         ///< of its input, before that one's activation
   uint32_t d_in_columns;                  ///< zeros are written from this column on
-  nn::Activation activation;
-  bool activated_input;  ///< whether the activation made the input
+  bool accumulate;                        ///< adds to d_in
+  Slope slope;                            ///< of the input
   const typename P::Element* weights;
   float* slots;  ///< slices × blocks of weights × kSlot
   uint32_t slices;
@@ -41,7 +42,8 @@ __device__ __forceinline__ BackwardRow<P> backward_row(const BackwardArguments<P
   const uint32_t begin = load_read_only(link.back_offsets + v), end = load_read_only(link.back_offsets + v + 1);
   BackwardRow<P> my;
   my.from = a.d_out.data + size_t{a.out_base[b]} * a.d_out.stride;
-  my.entries = {link.back_columns + begin, link.back_values + begin, end - begin};
+  const float* weights = a.mean ? link.back_means : link.back_sums;
+  my.entries = {link.back_columns + begin, weights == nullptr ? nullptr : weights + begin, end - begin};
   my.children = {nullptr, nullptr, 0};
   my.own = v;
   if (link.children != nullptr) {
@@ -190,13 +192,14 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
           const unsigned r = m0 + m * 16 + half * 8 + g;
           if (r >= rows) continue;
           float d[2];
+          Element* to = a.d_in.data + size_t{row0 + r} * a.d_in.stride + i * kTile + column;
 #pragma unroll
           for (unsigned c = 0; c < 2; ++c) {
             const bool wanted = i * kTile + column + c < a.d_in_columns;
             const float h = P::value(inputs[P::place(r, column + c)]);
-            d[c] = wanted ? d_in[m][n][half * 2 + c] * (a.activated_input ? derivative(a.activation, h) : 1.0f) : 0.0f;
+            d[c] = wanted ? d_in[m][n][half * 2 + c] * slope_at(a.slope, h) : 0.0f;
+            if (a.accumulate) d[c] += P::value(to[c]);
           }
-          Element* to = a.d_in.data + size_t{row0 + r} * a.d_in.stride + i * kTile + column;
           if constexpr (sizeof(Element) == 2) {
             *reinterpret_cast<unsigned*>(to) = pack2(d[0], d[1]);
           } else {
@@ -209,15 +212,12 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
   gradient.leave(a.slots + (size_t{slice} * units + unit) * kSlot, own_width, in_width);
 }
 
-// ---- a level's first layer backwards, where nobody wants the gradient of its input
+// ---- where nobody wants the gradient of the input, as in a first layer
 
 template <class P>
 struct FirstBackwardArguments {
   BatchRows out_rows;
-  const uint32_t* in_base;
-  const Link* links;  ///< null: a linear layer
-  Rows<const typename P::Element> in;
-  uint32_t in_columns;                    ///< a multiple of 16
+  LinearOperand<P> from;
   Rows<const typename P::Element> d_out;  ///< gradient of the layer's output before its activation
   uint32_t out_columns;                   ///< a multiple of 16
   float* slots;
@@ -237,10 +237,10 @@ __global__ void __launch_bounds__(kThreads, 2) first_backward_kernel(FirstBackwa
   Element* sums = roots + kBlock;
   Element* gradients = sums + kBlock;
   ForwardRow<P>* info = reinterpret_cast<ForwardRow<P>*>(gradients + kBlock);
-  const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
+  const uint32_t in_blocks = (a.from.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
   const uint32_t units = in_blocks * out_blocks, unit = blockIdx.x % units, slice = blockIdx.x / units;
   const uint32_t i = unit / out_blocks, own = unit % out_blocks;
-  const uint32_t in_width = block_width(a.in_columns, i), own_width = block_width(a.out_columns, own);
+  const uint32_t in_width = block_width(a.from.in_columns, i), own_width = block_width(a.out_columns, own);
   WeightGradient gradient;
   const uint32_t tiles = (a.out_rows.rows + a.tile_rows - 1) / a.tile_rows;
   for (uint32_t tile = slice; tile < tiles; tile += a.slices) {
@@ -248,12 +248,10 @@ __global__ void __launch_bounds__(kThreads, 2) first_backward_kernel(FirstBackwa
     const uint32_t rows = a.out_rows.rows - row0 < a.tile_rows ? a.out_rows.rows - row0 : a.tile_rows;
     const uint32_t padded = (rows + 15) & ~15u;
     __syncthreads();
-    if (threadIdx.x < rows) {
-      info[threadIdx.x] = forward_row<P>(a.out_rows, a.in_base, a.links, a.in, row0 + threadIdx.x);
-    }
+    if (threadIdx.x < rows) info[threadIdx.x] = forward_row<P>(a.out_rows, a.from, row0 + threadIdx.x);
     copy_rows<P>(a.d_out, row0, rows, padded, own * kTile, own_width, gradients);
     __syncthreads();
-    gather_inputs<P>(info, rows, padded, i * kTile, in_width, a.in.stride, roots, sums);
+    gather_inputs<P>(info, rows, padded, i * kTile, in_width, a.from.in.stride, roots, sums);
     __syncthreads();
     gradient.add(gradients, own_width, threadIdx.x < kThreads / 2 ? roots : sums, in_width, padded);
     if (i == 0) gradient.add_bias<P>(gradients, own_width, padded);

@@ -21,11 +21,10 @@ void point(const T*& to, const std::byte* block, blocks::Place place) {
 
 }  // namespace
 
-DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, std::span<const uint32_t> used,
-                           unsigned threads, Stream& stream)
-    : count_(used.size()), used_(used.begin(), used.end()) {
-  const blocks::BlockBuilder builder(job, std::move(sets));
-  shape_ = builder.shape();
+DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, const blocks::Shape& shape,
+                           std::span<const uint32_t> used, unsigned threads, Stream& stream)
+    : shape_(shape), count_(used.size()), used_(used.begin(), used.end()) {
+  const blocks::BlockBuilder builder(job, std::move(sets), shape);
   std::vector<Link> links(shape_.links * count_);
   std::vector<LevelEnds> ends(shape_.levels.size() * count_);
   std::vector<std::byte> bytes;
@@ -53,7 +52,8 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
         point(link.edges, base, from.edges);
         point(link.back_offsets, base, from.back_offsets);
         point(link.back_columns, base, from.back_columns);
-        point(link.back_values, base, from.back_values);
+        point(link.back_means, base, from.back_means);
+        point(link.back_sums, base, from.back_sums);
         point(link.child_offsets, base, from.child_offsets);
         point(link.children, base, from.children);
       }
@@ -66,6 +66,7 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
         point(level.up_offsets, base, from.up_offsets);
         point(level.up_rows, base, from.up_rows);
         point(level.multiplicity, base, from.multiplicity);
+        point(level.edge_sums, base, from.edge_sums);
         point(level.edge_features, base, from.edge_features);
         point(level.edge_ends, base, from.edge_ends);
         level.total = from.total;
@@ -88,11 +89,6 @@ uint32_t DeviceGraphs::id(uint32_t graph) const {
   return static_cast<uint32_t>(std::lower_bound(used_.begin(), used_.end(), graph) - used_.begin());
 }
 
-uint32_t DeviceGraphs::parts(uint32_t id, std::size_t level) const {
-  const blocks::LevelShape& shape = shape_.levels[level];
-  return (rows(id, shape.space(shape.depth)) + kPart - 1) / kPart;
-}
-
 Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count) const {
   Capacity most;
   count = std::min(count, ids.size());
@@ -111,14 +107,12 @@ Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count
   };
   for (std::size_t s = 0; s < shape_.spaces; ++s) {
     most.rows.push_back(largest([&](uint32_t i) { return rows(i, s); }));
-  }
-  for (std::size_t l = 0; l < shape_.levels.size(); ++l) {
-    most.parts.push_back(largest([&](uint32_t i) { return parts(i, l); }));
+    most.parts.push_back(largest([&](uint32_t i) { return parts(i, s); }));
   }
   return most;
 }
 
-Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t convs, std::vector<uint32_t>& words) const {
+Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t counters, std::vector<uint32_t>& words) const {
   Plan plan;
   plan.at = words.size();
   plan.graphs = static_cast<uint32_t>(ids.size());
@@ -132,22 +126,20 @@ Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t convs, std::v
   for (std::size_t s = 0; s < shape_.spaces; ++s) {
     plan.rows.push_back(bases([&](uint32_t i) { return rows(i, s); }));
   }
-  for (std::size_t l = 0; l < shape_.levels.size(); ++l) {
-    plan.parts.push_back(bases([&](uint32_t i) { return parts(i, l); }));
+  for (std::size_t s = 0; s < shape_.spaces; ++s) {
+    plan.parts.push_back(bases([&](uint32_t i) { return parts(i, s); }));
   }
-  words.resize(words.size() + convs);
+  words.resize(words.size() + counters);
   return plan;
 }
 
 std::size_t DeviceGraphs::fitting(std::span<const uint32_t> ids, const Capacity& capacity) const {
-  std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.levels.size(), 0);
+  std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.spaces, 0);
   for (std::size_t n = 0; n < ids.size(); ++n) {
     bool fits = n < capacity.graphs;
     for (std::size_t s = 0; s < rows_sum.size(); ++s) {
       fits = fits && (rows_sum[s] += rows(ids[n], s)) <= capacity.rows[s];
-    }
-    for (std::size_t l = 0; l < parts_sum.size(); ++l) {
-      fits = fits && (parts_sum[l] += parts(ids[n], l)) <= capacity.parts[l];
+      fits = fits && (parts_sum[s] += parts(ids[n], s)) <= capacity.parts[s];
     }
     if (!fits) return std::max<std::size_t>(1, n);
   }

@@ -2,7 +2,7 @@
 /// The graphs of a job on the device: rows and messages of every graph that is used (graph_blocks.hpp), copied once and
 /// kept. A batch then is a list of numbers.
 ///
-///   DeviceGraphs graphs(job, sets, used, threads, stream);
+///   DeviceGraphs graphs(job, sets, network.shape, used, threads, stream);
 ///   graphs.id(g)                        // what kernels call graph g of the data set
 ///   Plan plan = graphs.plan(batch, words);
 #include <cstdint>
@@ -10,22 +10,22 @@
 #include <span>
 #include <vector>
 
-#include "engine/cuda/layerwise/ends.cuh"
+#include "engine/cuda/layerwise/rows.cuh"
 #include "engine/cuda/runtime/targets.hpp"
 #include "engine/sets/graph_blocks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 /// Where the words of one pass over some graphs lie in an array that goes to the device: ids, then the bases of every
-/// space and of every level's parts, then `slices` words for the convolutions.
+/// space and of its parts (kPart rows of a graph together), then a word per counter of the network.
 struct Plan {
   std::size_t at = 0;
   uint32_t graphs = 0;
   std::vector<uint32_t> rows;   ///< one per space
-  std::vector<uint32_t> parts;  ///< one per level
+  std::vector<uint32_t> parts;  ///< one per space
 
   [[nodiscard]] std::size_t base(std::size_t space) const { return at + graphs + space * (graphs + 1); }
-  [[nodiscard]] std::size_t part_base(std::size_t level) const { return base(rows.size() + level); }
+  [[nodiscard]] std::size_t part_base(std::size_t space) const { return base(rows.size() + space); }
   [[nodiscard]] std::size_t slices() const { return base(rows.size() + parts.size()); }
 };
 
@@ -33,16 +33,15 @@ struct Plan {
 struct Capacity {
   uint32_t graphs = 0;
   std::vector<uint32_t> rows;   ///< one per space
-  std::vector<uint32_t> parts;  ///< one per level
+  std::vector<uint32_t> parts;  ///< one per space
 };
 
 class DeviceGraphs {
  public:
   /// `used`: graphs of the data set, ascending and each once. Throws like BlockBuilder and DeviceArray.
-  DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, std::span<const uint32_t> used, unsigned threads,
-               Stream& stream);
+  DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, const blocks::Shape& shape,
+               std::span<const uint32_t> used, unsigned threads, Stream& stream);
 
-  [[nodiscard]] const blocks::Shape& shape() const { return shape_; }
   /// Requires that the graph is used.
   [[nodiscard]] uint32_t id(uint32_t graph) const;
   [[nodiscard]] uint32_t rows(uint32_t id, std::size_t space) const { return rows_[id * shape_.spaces + space]; }
@@ -51,8 +50,8 @@ class DeviceGraphs {
 
   /// What any `count` graphs fit into. Throws InputError where 32 bits cannot number their rows.
   [[nodiscard]] Capacity capacity(std::span<const uint32_t> ids, std::size_t count) const;
-  /// Appends the words of a pass over these graphs, with `convs` words left for slices.
-  [[nodiscard]] Plan plan(std::span<const uint32_t> ids, std::size_t convs, std::vector<uint32_t>& words) const;
+  /// Appends the words of a pass over these graphs, with `counters` words left for slices.
+  [[nodiscard]] Plan plan(std::span<const uint32_t> ids, std::size_t counters, std::vector<uint32_t>& words) const;
   /// How many of the graphs fit together, from the first on; at least 1.
   [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity) const;
 
@@ -64,7 +63,7 @@ class DeviceGraphs {
   [[nodiscard]] std::span<const uint32_t> used() const { return used_; }
 
  private:
-  [[nodiscard]] uint32_t parts(uint32_t id, std::size_t level) const;
+  [[nodiscard]] uint32_t parts(uint32_t id, std::size_t space) const { return (rows(id, space) + kPart - 1) / kPart; }
 
   blocks::Shape shape_;
   std::size_t count_ = 0;

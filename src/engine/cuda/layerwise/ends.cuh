@@ -1,54 +1,57 @@
 #pragma once
-/// The kernels around the layers: readout, MLP head with loss and its gradient, the gradient's way back onto rows, and
-/// Adam. Like the layers', they give the same bits every time.
+/// The kernels around the layers: readout, the steps over graphs with the loss and its gradient, and Adam. Like the
+/// layers', they give the same bits every time.
 #include "engine/core/loss.hpp"
 #include "engine/cuda/layerwise/backward.cuh"
-#include "engine/cuda/layerwise/gin.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 // ---- readout
 
-/// Rows a readout's first stage takes together.
-inline constexpr unsigned kPart = 256;
-
 struct ReadoutArguments {
-  BatchRows rows;             ///< of the level's last round
+  BatchRows rows;
   const uint32_t* part_base;  ///< graphs + 1: parts of kPart rows, graph after graph
-  const LevelEnds* ends;
-  const float* values;
-  uint32_t stride, width;
-  nn::Readout readout;
+  const LevelEnds* ends;      ///< or null: every row counts once
+  uint32_t width;
+  bool max;
   float* out_values;   ///< parts × width
   uint32_t* out_rows;  ///< parts × width: for max, the first row of the graph that has it
   int* bad;            ///< counts values that are not finite
 };
 
-/// Maxima or sums over a part of a graph's rows. 4 × 64 threads: every fourth row of 64 columns.
 template <class P>
-__global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a) {
+__device__ __forceinline__ float any_value(float value) {
+  return value;
+}
+template <class P>
+__device__ __forceinline__ float any_value(Half value) {
+  return to_float(value);
+}
+
+/// Maxima or sums over a part of a graph's rows. 4 × 64 threads: every fourth row of 64 columns.
+template <class P, class T>
+__global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, Rows<const T> from_rows) {
   __shared__ float values[kThreads];
   __shared__ uint32_t places[kThreads];
   const uint32_t b = graph_of(a.part_base, a.rows.graphs, blockIdx.x);
   const uint32_t first = (blockIdx.x - a.part_base[b]) * kPart;
   const uint32_t all = a.rows.base[b + 1] - a.rows.base[b];
   const uint32_t last = all - first < kPart ? all : first + kPart;
-  const float* weights = a.ends[a.rows.ids[b]].multiplicity;
+  const float* weights = a.ends == nullptr ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
   const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
   for (uint32_t column0 = 0; column0 < a.width; column0 += kTile) {
     const uint32_t column = column0 + lane;
-    const bool max = a.readout == nn::Readout::max;
-    float best = max ? -INFINITY : 0.0f;
+    float best = a.max ? -INFINITY : 0.0f;
     uint32_t place = first + group;
     bool finite_all = true;
     if (column < a.width) {
-      const float* from = a.values + size_t{a.rows.base[b]} * a.stride + column;
+      const T* from = from_rows.data + size_t{a.rows.base[b]} * from_rows.stride + column;
 #pragma unroll 8
       for (uint32_t r = first + group; r < last; r += 4) {
-        const float value = from[size_t{r} * a.stride];
+        const float value = any_value<P>(from[size_t{r} * from_rows.stride]);
         finite_all = finite_all && finite(value);
-        if (!max) {
+        if (!a.max) {
           best += (weights == nullptr ? 1.0f : weights[r]) * value;
         } else if (value > best) {
           best = value;
@@ -63,7 +66,7 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a) {
     __syncthreads();
     if (group == 0 && column < a.width) {
       for (unsigned other = lane + kTile; other < kThreads; other += kTile) {
-        if (!max) {
+        if (!a.max) {
           best += values[other];
         } else if (values[other] > best || (values[other] == best && places[other] < place)) {
           best = values[other];
@@ -76,282 +79,216 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a) {
   }
 }
 
-// ---- head
+// ---- steps over graphs
 
-inline constexpr unsigned kMostLevels = 3;
+enum class GraphKind : uint32_t { pool, copy, linear, activate, dropout };
 
-struct LinearPlaces {
-  uint32_t in, out;
-  uint32_t weight, bias;  ///< into the parameters
+/// Makes some numbers of a graph out of others, which stand in one array: `out` and `in` are places in it.
+struct GraphStep {
+  GraphKind kind;
+  uint32_t in, in_columns, out, columns;
+  bool add;                   ///< to what is there: copy, linear
+  uint32_t weight, bias;      ///< linear: into the parameters; kNoBias: none
+  nn::Activation activation;  ///< activate
+  uint64_t threshold;         ///< dropout
+  float keep;
+  nn::Reduce reduce;        ///< pool
+  uint32_t pooled, source;  ///< pool: the first of its columns among all that are pooled; which of the readouts
 };
+inline constexpr uint32_t kNoBias = ~0u;
 
-/// What the head keeps of a graph for its parameters' gradients: inputs and gradients of its three layers.
-struct FactorPlaces {
-  uint32_t in[3], d[3];
-  uint32_t size;
+/// Where a readout's parts are.
+struct PoolSource {
+  const LevelEnds* ends;  ///< or null: every row counts `copies` times
+  const uint32_t *base, *part_base;
+  const float* values;
+  const uint32_t* rows;
+  float copies;
 };
+inline constexpr uint32_t kMostReadouts = 16;
 
 struct HeadArguments {
   const uint32_t* ids;
   const uint32_t* graph_numbers;
   Targets targets;
   Loss loss;
-  uint32_t levels, width;
-  const LevelEnds* ends[kMostLevels];
-  const uint32_t* part_base[kMostLevels];
-  const float* part_values[kMostLevels];
-  const uint32_t* part_rows[kMostLevels];
-  nn::Readout readout;
-  nn::Activation activation;  ///< of the convolutions
+  PoolSource sources[kMostReadouts];
   const float* parameters;
-  LinearPlaces fc[3];
-  FactorPlaces factors;
-  float* factor_values;  ///< graphs × factors.size
+  const GraphStep* steps;
+  uint32_t count, size;  ///< of steps; of the numbers of a graph
+  uint32_t logits_at, classes, pooled_size;
   bool dropping;
   uint2 dropout_key;
-  uint64_t threshold;
-  float keep;
-  float* logits;    ///< graphs × classes
-  float* losses;    ///< one per graph, or none: forward only
-  uint32_t* right;  ///< 1 where the class was right
-  float scale;      ///< of the loss' gradient
-  float* d_pooled;  ///< graphs × levels × width: for max, before the activation; for mean and sum, of a row of weight 1
-  uint32_t* winners;  ///< graphs × levels × width: the row of the graph that was the maximum
+  float* kept;        ///< graphs × 2 size: the numbers and their gradients, for the parameters' gradients
+  float* logits;      ///< graphs × classes
+  float* losses;      ///< one per graph, or none: forward only
+  uint32_t* right;    ///< 1 where the class was right
+  float scale;        ///< of the loss' gradient
+  float* d_pooled;    ///< graphs × pooled_size: for mean and sum, of a row of weight 1
+  uint32_t* winners;  ///< graphs × pooled_size: for max, the row of the graph that it was
 };
 
-__device__ __forceinline__ void linear(const float* parameters, const LinearPlaces& at, const float* in, float* out) {
+__device__ __forceinline__ void graph_linear(const float* parameters, const GraphStep& step, const float* in,
+                                             float* out) {
   const unsigned lane = threadIdx.x & 31;
-  for (uint32_t j = threadIdx.x >> 5; j < at.out; j += blockDim.x / 32) {
+  for (uint32_t j = threadIdx.x >> 5; j < step.columns; j += blockDim.x / 32) {
     float sum = 0;
-    for (uint32_t k = lane; k < at.in; k += 32) sum += parameters[at.weight + size_t{j} * at.in + k] * in[k];
+    const float* weight = parameters + step.weight + size_t{j} * step.in_columns;
+    for (uint32_t k = lane; k < step.in_columns; k += 32) sum += weight[k] * in[k];
     sum = warp_sum(sum);
-    if (lane == 0) out[j] = sum + parameters[at.bias + j];
+    if (lane != 0) continue;
+    if (step.bias != kNoBias) sum += parameters[step.bias + j];
+    out[j] = step.add ? out[j] + sum : sum;
   }
 }
-__device__ __forceinline__ float linear_back(const float* parameters, const LinearPlaces& at, const float* d,
-                                             uint32_t k) {
+__device__ __forceinline__ float graph_linear_back(const float* parameters, const GraphStep& step, const float* d,
+                                                   uint32_t k) {
   float sum = 0;
 #pragma unroll 16
-  for (uint32_t j = 0; j < at.out; ++j) sum += parameters[at.weight + size_t{j} * at.in + k] * d[j];
+  for (uint32_t j = 0; j < step.columns; ++j) {
+    sum += parameters[step.weight + size_t{j} * step.in_columns + k] * d[j];
+  }
   return sum;
 }
 
-/// Floats of shared memory the head needs.
-inline size_t head_shared(const LinearPlaces (&fc)[3]) {
-  return 2 * size_t{fc[0].in} + 3 * size_t{fc[0].out} + 2 * size_t{fc[1].out} + 2 * size_t{fc[2].out};
+/// What the sum of a graph's rows is multiplied with.
+__device__ __forceinline__ float pool_share(const GraphStep& step, const PoolSource& from, uint32_t graph,
+                                            uint32_t id) {
+  if (step.reduce == nn::Reduce::max) return 1;
+  if (step.reduce == nn::Reduce::sum) return from.copies;
+  return 1 / (from.ends == nullptr ? static_cast<float>(from.base[graph + 1] - from.base[graph]) : from.ends[id].total);
 }
 
-/// A head's values of one graph, in shared memory.
-struct HeadValues {
-  uint32_t pooled_size, hidden1_size, hidden2_size, classes;
-  float* pooled;
-  float* shares;  ///< what d_pooled is multiplied with
-  float* hidden1;
-  float* drops;
-  float* d_hidden1;  ///< on the way forward the second layer's input
-  float* hidden2;
-  float* d_hidden2;
-  float* logits;
-  float* d_logits;
-
-  __device__ __forceinline__ HeadValues(const LinearPlaces (&fc)[3], float* memory)
-      : pooled_size(fc[0].in), hidden1_size(fc[0].out), hidden2_size(fc[1].out), classes(fc[2].out), pooled(memory) {
-    shares = pooled + pooled_size;
-    hidden1 = shares + pooled_size;
-    drops = hidden1 + hidden1_size;
-    d_hidden1 = drops + hidden1_size;
-    hidden2 = d_hidden1 + hidden1_size;
-    d_hidden2 = hidden2 + hidden2_size;
-    logits = d_hidden2 + hidden2_size;
-    d_logits = logits + classes;
-  }
-};
-
 /// The parts of a readout put together.
-__device__ __forceinline__ void pool_parts(const HeadArguments& a, const HeadValues& v, uint32_t graph, uint32_t id) {
-  for (uint32_t c = threadIdx.x; c < v.pooled_size; c += kThreads) {
-    const uint32_t level = c / a.width, column = c % a.width;
-    const uint32_t begin = a.part_base[level][graph], end = a.part_base[level][graph + 1];
-    float value = 0, share = 0;
+__device__ __forceinline__ void pool(const HeadArguments& a, const GraphStep& step, uint32_t graph, uint32_t id,
+                                     float* out) {
+  const PoolSource& from = a.sources[step.source];
+  const uint32_t begin = from.part_base[graph], end = from.part_base[graph + 1];
+  for (uint32_t c = threadIdx.x; c < step.columns; c += kThreads) {
+    float value = 0;
     uint32_t winner = ~0u;
     if (begin < end) {
-      const float* values = a.part_values[level] + column;
-      value = values[size_t{begin} * a.width];
+      const float* values = from.values + c;
+      value = values[size_t{begin} * step.columns];
       uint32_t best = begin;
       for (uint32_t part = begin + 1; part < end; ++part) {
-        const float other = values[size_t{part} * a.width];
-        if (a.readout != nn::Readout::max) {
+        const float other = values[size_t{part} * step.columns];
+        if (step.reduce != nn::Reduce::max) {
           value += other;
         } else if (other > value) {
           value = other;
           best = part;
         }
       }
-      share = a.readout == nn::Readout::mean ? 1 / a.ends[level][id].total : 1.0f;
-      if (a.readout == nn::Readout::mean) value *= share;
-      if (a.readout == nn::Readout::max) {
-        winner = a.part_rows[level][size_t{best} * a.width + column];
-        share = derivative(a.activation, value);
-      }
+      if (step.reduce == nn::Reduce::max) winner = from.rows[size_t{best} * step.columns + c];
+      value *= pool_share(step, from, graph, id);
     }
-    v.pooled[c] = value;
-    v.shares[c] = share;
-    if (a.winners != nullptr) a.winners[size_t{graph} * v.pooled_size + c] = winner;
+    out[c] = value;
+    if (a.winners != nullptr) a.winners[size_t{graph} * a.pooled_size + step.pooled + c] = winner;
   }
 }
 
-/// From the pooled values to the logits.
-__device__ __forceinline__ void head_forward(const HeadArguments& a, const HeadValues& v, uint32_t id) {
-  linear(a.parameters, a.fc[0], v.pooled, v.hidden1);
-  __syncthreads();
-  for (uint32_t j = threadIdx.x; j < v.hidden1_size; j += kThreads) {
-    v.hidden1[j] = activated<false>(nn::Activation::elu, v.hidden1[j]);
-    v.drops[j] = a.dropping ? dropout_factor(a.dropout_key, j, a.graph_numbers[id], a.threshold, a.keep) : 1.0f;
-    v.d_hidden1[j] = v.hidden1[j] * v.drops[j];
-  }
-  __syncthreads();
-  linear(a.parameters, a.fc[1], v.d_hidden1, v.hidden2);
-  __syncthreads();
-  for (uint32_t j = threadIdx.x; j < v.hidden2_size; j += kThreads) {
-    v.hidden2[j] = activated<false>(nn::Activation::elu, v.hidden2[j]);
-  }
-  __syncthreads();
-  linear(a.parameters, a.fc[2], v.hidden2, v.logits);
+/// Bytes of shared memory that a graph takes.
+inline size_t head_shared(size_t steps, size_t numbers) {
+  return steps * sizeof(GraphStep) + 2 * numbers * sizeof(float);
 }
 
-/// From the logits' gradient to that of the pooled values; keeps what the parameters' gradients need.
-__device__ __forceinline__ void head_backward(const HeadArguments& a, const HeadValues& v, uint32_t graph) {
-  float* kept = a.factor_values + size_t{graph} * a.factors.size;
-  for (uint32_t c = threadIdx.x; c < v.classes; c += kThreads) kept[a.factors.d[2] + c] = v.d_logits[c];
-  for (uint32_t k = threadIdx.x; k < v.hidden2_size; k += kThreads) {
-    v.d_hidden2[k] = linear_back(a.parameters, a.fc[2], v.d_logits, k) * derivative(nn::Activation::elu, v.hidden2[k]);
-    kept[a.factors.in[2] + k] = v.hidden2[k];
-    kept[a.factors.d[1] + k] = v.d_hidden2[k];
-  }
-  __syncthreads();
-  for (uint32_t k = threadIdx.x; k < v.hidden1_size; k += kThreads) {
-    kept[a.factors.in[1] + k] = v.d_hidden1[k];
-    v.d_hidden1[k] =
-        linear_back(a.parameters, a.fc[1], v.d_hidden2, k) * v.drops[k] * derivative(nn::Activation::elu, v.hidden1[k]);
-    kept[a.factors.d[0] + k] = v.d_hidden1[k];
-  }
-  __syncthreads();
-  for (uint32_t k = threadIdx.x; k < v.pooled_size; k += kThreads) {
-    a.d_pooled[size_t{graph} * v.pooled_size + k] = linear_back(a.parameters, a.fc[0], v.d_hidden1, k) * v.shares[k];
-    kept[a.factors.in[0] + k] = v.pooled[k];
-  }
-}
-
-/// The rest of a readout, the MLP, the loss, and back to the pooled values: one block of threads per graph.
+/// The rest of every readout, all steps over graphs, the loss, and back to what was pooled: one block of threads per
+/// graph, its numbers and their gradients in shared memory.
 template <class P>
 __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   const uint32_t graph = blockIdx.x, id = a.ids[graph];
-  const HeadValues v(a.fc, reinterpret_cast<float*>(dynamic_shared()));
-  pool_parts(a, v, graph, id);
+  GraphStep* steps = reinterpret_cast<GraphStep*>(dynamic_shared());
+  float* values = reinterpret_cast<float*>(steps + a.count);
+  float* d = values + a.size;
+  for (uint32_t i = threadIdx.x; i < a.count * (sizeof(GraphStep) / 4); i += kThreads) {
+    reinterpret_cast<uint32_t*>(steps)[i] = reinterpret_cast<const uint32_t*>(a.steps)[i];
+  }
   __syncthreads();
-  head_forward(a, v, id);
-  __syncthreads();
-  for (uint32_t c = threadIdx.x; c < v.classes; c += kThreads) a.logits[size_t{graph} * v.classes + c] = v.logits[c];
+  for (uint32_t s = 0; s < a.count; ++s) {
+    const GraphStep& step = steps[s];
+    const float* in = values + step.in;
+    float* out = values + step.out;
+    if (step.kind == GraphKind::pool) {
+      pool(a, step, graph, id, out);
+    } else if (step.kind == GraphKind::linear) {
+      graph_linear(a.parameters, step, in, out);
+    } else {
+      for (uint32_t c = threadIdx.x; c < step.columns; c += kThreads) {
+        if (step.kind == GraphKind::copy) out[c] = step.add ? out[c] + in[c] : in[c];
+        if (step.kind == GraphKind::activate) out[c] = activated<false>(step.activation, in[c]);
+        if (step.kind == GraphKind::dropout) {
+          out[c] =
+              in[c] *
+              (a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f);
+        }
+      }
+    }
+    __syncthreads();
+  }
+  for (uint32_t c = threadIdx.x; c < a.classes; c += kThreads) {
+    a.logits[size_t{graph} * a.classes + c] = values[a.logits_at + c];
+  }
   if (a.losses == nullptr) return;
+  for (uint32_t c = threadIdx.x; c < a.size; c += kThreads) d[c] = 0;
+  __syncthreads();
   if (threadIdx.x == 0) {
-    const SerialOutputs<float> outputs(v.logits, v.classes, v.d_logits);
+    const SerialOutputs<float> outputs(values + a.logits_at, a.classes, d + a.logits_at);
     const LossValue<float> seen = loss_of(a.loss, outputs, a.targets[id], a.scale);
     a.losses[graph] = seen.value;
     a.right[graph] = seen.right ? 1 : 0;
   }
   __syncthreads();
-  head_backward(a, v, graph);
-}
-
-// ---- back onto rows
-
-/// A level whose sets start from this one's outputs: the gradient of its inputs comes back here.
-template <class P>
-struct Above {
-  const LevelEnds* ends;  ///< null: none
-  const uint32_t* base;   ///< of its round 0
-  Rows<const typename P::Element> d_in;
-  float share;  ///< 1 / nodes of a set
-};
-
-template <class P>
-struct SpreadArguments {
-  BatchRows rows;
-  const LevelEnds* ends;
-  const float* values;
-  uint32_t stride, width;
-  nn::Readout readout;
-  nn::Activation activation;
-  const float* d_pooled;  ///< of this level; graphs × pooled_size
-  const uint32_t* winners;
-  uint32_t pooled_size;
-  Above<P> above[2];
-};
-
-/// The gradient of a level's outputs before their activation, padding included. A block takes kTile rows, a thread two
-/// columns at a time.
-template <class P>
-__global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
-  __shared__ uint32_t graph[kTile], local_of[kTile];
-  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
-  if (threadIdx.x < rows) {
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
-    graph[threadIdx.x] = b;
-    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
-  }
-  __syncthreads();
-  const uint32_t pairs = (a.width + 15) / 16 * 8;
-  for (uint32_t q = threadIdx.x; q < rows * pairs; q += kThreads) {
-    const uint32_t r = q / pairs, row = row0 + r, b = graph[r], local = local_of[r];
-    float d[2] = {0, 0};
-#pragma unroll
-    for (uint32_t i = 0; i < 2; ++i) {
-      const uint32_t column = q % pairs * 2 + i;
-      if (column >= a.width) continue;
-      const size_t at = size_t{b} * a.pooled_size + column;
-      if (a.readout != nn::Readout::max || a.above[0].ends != nullptr) {
-        float sum = 0;
-        for (const Above<P>& above : a.above) {
-          if (above.ends == nullptr) continue;
-          const LevelEnds& its = above.ends[a.rows.ids[b]];
-          float part = 0;
-          for (uint32_t e = its.up_offsets[local]; e < its.up_offsets[local + 1]; ++e) {
-            part += P::value(above.d_in.data[size_t{above.base[b] + its.up_rows[e]} * above.d_in.stride + column]);
-          }
-          sum += part * above.share;
-        }
-        if (a.readout != nn::Readout::max) {
-          const float* multiplicity = a.ends[a.rows.ids[b]].multiplicity;
-          sum += (multiplicity == nullptr ? 1.0f : multiplicity[local]) * a.d_pooled[at];
-        }
-        d[i] = sum * derivative(a.activation, a.values[size_t{row} * a.stride + column]);
+  for (uint32_t s = a.count; s-- > 0;) {
+    const GraphStep& step = steps[s];
+    const float* d_out = d + step.out;
+    float* d_in = d + step.in;
+    const uint32_t columns = step.kind == GraphKind::linear ? step.in_columns : step.columns;
+    for (uint32_t c = threadIdx.x; c < columns; c += kThreads) {
+      if (step.kind == GraphKind::pool) {
+        const PoolSource& from = a.sources[step.source];
+        const bool rows = from.part_base[graph] < from.part_base[graph + 1];
+        a.d_pooled[size_t{graph} * a.pooled_size + step.pooled + c] =
+            rows ? d_out[c] * pool_share(step, from, graph, id) : 0.0f;
+      } else if (step.kind == GraphKind::linear) {
+        d_in[c] += graph_linear_back(a.parameters, step, d_out, c);
+      } else if (step.kind == GraphKind::copy) {
+        d_in[c] += d_out[c];
+      } else if (step.kind == GraphKind::activate) {
+        d_in[c] += d_out[c] * derivative(step.activation, values[step.out + c]);
+      } else {
+        d_in[c] +=
+            d_out[c] *
+            (a.dropping ? dropout_factor(a.dropout_key, c, a.graph_numbers[id], step.threshold, step.keep) : 1.0f);
       }
-      // The maximum's gradient has its slope already.
-      if (a.readout == nn::Readout::max && a.winners[at] == local) d[i] += a.d_pooled[at];
     }
-    typename P::Element* to = out.data + size_t{row} * out.stride + q % pairs * 2;
-    to[0] = P::element(d[0]);
-    to[1] = P::element(d[1]);
+    __syncthreads();
   }
+  float* kept = a.kept + size_t{graph} * 2 * a.size;
+  for (uint32_t c = threadIdx.x; c < 2 * a.size; c += kThreads) kept[c] = values[c];
 }
 
 // ---- Adam
 
-/// scalar: gin's ε, whose parts of the gradient stand one behind the other.
-enum class SegmentKind : uint32_t { conv_weight, conv_bias, linear_weight, linear_bias, scalar };
+/// weight, bias: of an operand of a linear step over rows; graph_weight, graph_bias: of one over graphs; scalar: an ε,
+/// whose parts of the gradient stand one behind the other; unused: the gradient is 0.
+enum class SegmentKind : uint32_t { weight, bias, graph_weight, graph_bias, scalar, unused };
 
-/// A tensor of the parameters, and where its gradient comes from.
+/// A tensor of the parameters, or some columns of a weight, and where its gradient comes from.
 struct Segment {
   SegmentKind kind;
   uint32_t offset, size;  ///< in the parameters
   uint32_t in;            ///< columns of a weight
+  uint32_t stride;        ///< and of the tensor
   uint32_t matrix;        ///< 0: roots', 1: neighbours'
-  uint32_t conv;          ///< which; of a scalar, which of the slices' words
+  uint32_t counter;       ///< which word of a plan says how many slices there are
   uint32_t out_blocks, units;
-  uint64_t slots;    ///< where the conv's begin
+  uint64_t slots;    ///< where the operand's begin
   uint64_t weights;  ///< where its blocks begin in both copies
   uint32_t factor_in, factor_d;
+  uint32_t next;  ///< one more segment that uses the same parameters; kNoSegment: none
 };
+inline constexpr uint32_t kNoSegment = ~0u;
 
 struct AdamBlock {
   uint32_t segment, first;
@@ -372,7 +309,7 @@ struct AdamArguments {
   float *parameters, *m, *v, *gradient;
   typename P::Element *forward, *backward;  ///< copies of the weights in the kernels' order
   const float* slots;
-  const uint32_t* slices;  ///< of each conv in this batch
+  const uint32_t* slices;  ///< of each counter in this batch
   const float* factors;
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
@@ -382,6 +319,33 @@ struct AdamArguments {
   int* bad;
 };
 
+/// What a segment has of the gradient of one of its parameters: every fourth part of it, from `group` on.
+template <class P>
+__device__ __forceinline__ float gradient_part(const AdamArguments<P>& a, const Segment& segment, uint32_t j,
+                                               uint32_t k, unsigned group) {
+  float sum = 0;
+  if (segment.kind == SegmentKind::weight || segment.kind == SegmentKind::bias) {
+    const uint32_t unit = k / kTile * segment.out_blocks + j / kTile;
+    const uint32_t in_slot = segment.kind == SegmentKind::weight
+                                 ? segment.matrix * kBlock + j % kTile * kTile + k % kTile
+                                 : 2 * kBlock + j % kTile;
+    const float* from = a.slots + segment.slots + size_t{unit} * kSlot + in_slot;
+    const uint32_t slices = a.slices[segment.counter];
+#pragma unroll 8
+    for (uint32_t s = group; s < slices; s += 4) sum += from[size_t{s} * segment.units * kSlot];
+  } else if (segment.kind == SegmentKind::scalar) {
+    for (uint32_t s = group; s < a.slices[segment.counter]; s += 4) sum += a.slots[segment.slots + s];
+  } else if (segment.kind != SegmentKind::unused) {
+    const bool weight = segment.kind == SegmentKind::graph_weight;
+#pragma unroll 4
+    for (uint32_t g = group; g < a.graphs; g += 4) {
+      const float* factors = a.factors + size_t{g} * a.factor_size;
+      sum += factors[segment.factor_d + j] * (weight ? factors[segment.factor_in + k] : 1.0f);
+    }
+  }
+  return sum;
+}
+
 /// 64 parameters per block; four threads each add up every fourth part of the gradient.
 template <class P>
 __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
@@ -390,33 +354,19 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const Segment segment = a.segments[block.segment];
   const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
   const uint32_t index = block.first + lane;
-  const bool valid = index < segment.size;
-  const bool conv = segment.kind == SegmentKind::conv_weight;
-  const bool linear = segment.kind == SegmentKind::linear_weight;
-  const uint32_t j = conv || linear ? index / segment.in : index, k = conv || linear ? index % segment.in : 0;
+  const bool valid = index<segment.size, matrix = segment.in> 0;
+  const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
   float sum = 0;
   if (valid && (a.update == Update::step || a.update == Update::gradient)) {
-    if (segment.kind == SegmentKind::conv_weight || segment.kind == SegmentKind::conv_bias) {
-      const uint32_t unit = k / kTile * segment.out_blocks + j / kTile;
-      const uint32_t in_slot = conv ? segment.matrix * kBlock + j % kTile * kTile + k % kTile : 2 * kBlock + j % kTile;
-      const float* from = a.slots + segment.slots + size_t{unit} * kSlot + in_slot;
-      const uint32_t slices = a.slices[segment.conv];
-#pragma unroll 8
-      for (uint32_t s = group; s < slices; s += 4) sum += from[size_t{s} * segment.units * kSlot];
-    } else if (segment.kind == SegmentKind::scalar) {
-      for (uint32_t s = group; s < a.slices[segment.conv]; s += 4) sum += a.slots[segment.slots + s];
-    } else {
-#pragma unroll 4
-      for (uint32_t g = group; g < a.graphs; g += 4) {
-        const float* factors = a.factors + size_t{g} * a.factor_size;
-        sum += factors[segment.factor_d + j] * (linear ? factors[segment.factor_in + k] : 1.0f);
-      }
+    sum = gradient_part(a, segment, j, k, group);
+    for (uint32_t s = segment.next; s != kNoSegment; s = a.segments[s].next) {
+      sum += gradient_part(a, a.segments[s], j, k, group);
     }
   }
   parts[threadIdx.x] = sum;
   __syncthreads();
   if (group != 0 || !valid) return;
-  const uint32_t at = segment.offset + index;
+  const uint32_t at = segment.offset + (matrix ? j * segment.stride + k : index);
   if (a.update != Update::copies) {
     const float g =
         a.update == Update::clipped
@@ -436,12 +386,14 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
     if (a.keep != 1.0f) p *= a.keep;  // apart: the compiler may round a sum of two products either way
     a.parameters[at] = p - a.step_size * (m / (sqrtf(v) / a.correction + a.eps));
   }
-  if (!conv) return;
-  const float value = a.parameters[at];
-  const size_t from =
-      segment.weights + size_t{(k / kTile * segment.out_blocks + j / kTile) * 2 + segment.matrix} * kBlock;
-  a.forward[from + P::weight_index(k % kTile, j % kTile)] = P::element(value);
-  a.backward[from + P::weight_index(j % kTile, k % kTile)] = P::element(value);
+  for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {
+    const Segment& own = a.segments[s];
+    if (own.kind != SegmentKind::weight) continue;
+    const float value = a.parameters[at];
+    const size_t from = own.weights + size_t{(k / kTile * own.out_blocks + j / kTile) * 2 + own.matrix} * kBlock;
+    a.forward[from + P::weight_index(k % kTile, j % kTile)] = P::element(value);
+    a.backward[from + P::weight_index(j % kTile, k % kTile)] = P::element(value);
+  }
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,27 +1,34 @@
 #pragma once
-/// A GraphConv forwards, as a kernel. Without links it is a linear layer, whose rows see themselves alone; with edge
-/// features (kEdges) it has one more operand, their sums (core/edge_features.hpp).
+/// A linear step forwards, as a kernel: what a GraphConv is, with one operand of two matrices; a linear layer, whose
+/// rows see themselves alone; or anything with more operands (kMore).
 #include "engine/cuda/layerwise/rows.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
+/// A value as a linear step reads it: its row, and over a link the sum or mean of others.
 template <class P>
-struct ForwardArguments {
-  BatchRows out_rows;
+struct LinearOperand {
   const uint32_t* in_base;
-  const Link* links;  ///< null: a linear layer
+  const Link* links;  ///< null: the row itself alone
+  bool mean;
   Rows<const typename P::Element> in;
   uint32_t in_columns;  ///< a multiple of 16
+  const typename P::Element* weights;
+};
+
+inline constexpr uint32_t kMostOperands = 8;
+
+template <class P, bool kMore>
+struct ForwardArguments {
+  BatchRows out_rows;
+  uint32_t count;  ///< of operands
   uint32_t out_columns;
   uint32_t out_blocks;  ///< of 64 columns
-  const typename P::Element* weights;
-  const float* bias;
+  const float* bias;    ///< or null
   nn::Activation activation;
-  bool activates;                         ///< false: the output is as it is
-  uint32_t tile_rows;                     ///< 16, 32 or 64
-  Rows<const typename P::Element> edges;  ///< kEdges: a row per row of the output
-  uint32_t edge_columns;                  ///< a multiple of 16
-  const typename P::Element* edge_weights;
+  bool activates;      ///< false: the output is as it is
+  uint32_t tile_rows;  ///< 16, 32 or 64
+  LinearOperand<P> operands[kMore ? kMostOperands : 1];
 };
 
 /// What a row of the output is made of.
@@ -34,22 +41,22 @@ struct ForwardRow {
 
 /// The row's own and its neighbours' places in the layer's input.
 template <class P>
-__device__ __forceinline__ ForwardRow<P> forward_row(const BatchRows& out_rows, const uint32_t* in_base,
-                                                     const Link* links, const Rows<const typename P::Element>& in,
+__device__ __forceinline__ ForwardRow<P> forward_row(const BatchRows& out_rows, const LinearOperand<P>& from,
                                                      uint32_t row) {
-  if (links == nullptr) {
+  const Rows<const typename P::Element>& in = from.in;
+  if (from.links == nullptr) {
     const typename P::Element* own = in.data + size_t{row} * in.stride;
     return {own, own, {nullptr, nullptr, 0}, 0.0f};
   }
   const uint32_t b = graph_of(out_rows.base, out_rows.graphs, row), v = row - out_rows.base[b];
-  const Link& link = links[out_rows.ids[b]];
+  const Link& link = from.links[out_rows.ids[b]];
   const uint32_t begin = load_read_only(link.offsets + v), end = load_read_only(link.offsets + v + 1);
   const uint32_t own = link.roots == nullptr ? v : load_read_only(link.roots + v);
   ForwardRow<P> my;
-  my.from = in.data + size_t{in_base[b]} * in.stride;
+  my.from = in.data + size_t{from.in_base[b]} * in.stride;
   my.root = my.from + size_t{own} * in.stride;
   my.entries = {link.columns + begin, link.counts == nullptr ? nullptr : link.counts + begin, end - begin};
-  my.scale = load_read_only(link.scales + v);
+  my.scale = from.mean ? load_read_only(link.scales + v) : 1.0f;
   return my;
 }
 
@@ -80,10 +87,9 @@ __device__ __forceinline__ void gather_inputs(const ForwardRow<P>* info, uint32_
 template <class P>
 inline constexpr size_t kForwardShared = 2 * kBlock * sizeof(typename P::Element) + kTile * sizeof(ForwardRow<P>);
 
-/// out = f([h_root | Σ h_neighbour] · W + b): one block of threads per tile of rows and 64 columns. Out is float for
-/// the last layer of a level, whose maxima must not be blurred.
-template <class P, class Out, bool kEdges>
-__global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P> a, Rows<Out> out) {
+/// out = f(Σ over operands of [h_root | Σ h_neighbour] · W + b): one block of threads per tile of rows and 64 columns.
+template <class P, class Out, bool kMore>
+__global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P, kMore> a, Rows<Out> out) {
   using Element = typename P::Element;
   Element* roots = reinterpret_cast<Element*>(dynamic_shared());
   Element* sums = roots + kBlock;
@@ -92,36 +98,24 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
   const uint32_t row0 = tile * a.tile_rows;
   const uint32_t rows = a.out_rows.rows - row0 < a.tile_rows ? a.out_rows.rows - row0 : a.tile_rows;
   const uint32_t padded = (rows + 15) & ~15u;
-  if (threadIdx.x < rows) {
-    info[threadIdx.x] = forward_row<P>(a.out_rows, a.in_base, a.links, a.in, row0 + threadIdx.x);
-  }
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const unsigned m0 = (warp & 1) * 32, n0 = (warp >> 1) * 16;
   const uint32_t columns = block_width(a.out_columns, out_block);
   float acc[2][2][4] = {};
-  const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile;
-  for (uint32_t k = 0; k < in_blocks; ++k) {
-    const uint32_t width = block_width(a.in_columns, k);
-    __syncthreads();
-    gather_inputs<P>(info, rows, padded, k * kTile, width, a.in.stride, roots, sums);
-    __syncthreads();
-    if (m0 < rows && n0 < columns) {
-      const Element* block = a.weights + size_t{k * a.out_blocks + out_block} * 2 * kBlock;
-      const bool second = m0 + 16 < rows;
-      multiply_rows(acc, roots, m0, second, block, n0 / 8, width / P::kStep);
-      if (a.links != nullptr) multiply_rows(acc, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
-    }
-  }
-  if constexpr (kEdges) {
-    const uint32_t edge_blocks = (a.edge_columns + kTile - 1) / kTile;
-    for (uint32_t k = 0; k < edge_blocks; ++k) {
-      const uint32_t width = block_width(a.edge_columns, k);
+  for (uint32_t o = 0; o < (kMore ? a.count : 1); ++o) {
+    const LinearOperand<P>& from = a.operands[o];
+    if (threadIdx.x < rows) info[threadIdx.x] = forward_row<P>(a.out_rows, from, row0 + threadIdx.x);
+    const uint32_t in_blocks = (from.in_columns + kTile - 1) / kTile;
+    for (uint32_t k = 0; k < in_blocks; ++k) {
+      const uint32_t width = block_width(from.in_columns, k);
       __syncthreads();
-      copy_rows<P>(a.edges, row0, rows, padded, k * kTile, width, roots);
+      gather_inputs<P>(info, rows, padded, k * kTile, width, from.in.stride, roots, sums);
       __syncthreads();
       if (m0 < rows && n0 < columns) {
-        const Element* block = a.edge_weights + size_t{k * a.out_blocks + out_block} * 2 * kBlock;
-        multiply_rows(acc, roots, m0, m0 + 16 < rows, block, n0 / 8, width / P::kStep);
+        const Element* block = from.weights + size_t{k * a.out_blocks + out_block} * 2 * kBlock;
+        const bool second = m0 + 16 < rows;
+        multiply_rows(acc, roots, m0, second, block, n0 / 8, width / P::kStep);
+        if (from.links != nullptr) multiply_rows(acc, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
       }
     }
   }
@@ -133,7 +127,8 @@ __global__ void __launch_bounds__(kThreads, 3) forward_kernel(ForwardArguments<P
       const uint32_t column = out_block * kTile + n0 + n * 8 + 2 * t;
       if (column >= a.out_columns) continue;
       const bool both = column + 1 < a.out_columns;
-      const float bias0 = a.bias[column], bias1 = both ? a.bias[column + 1] : 0.0f;
+      const float bias0 = a.bias == nullptr ? 0.0f : a.bias[column];
+      const float bias1 = a.bias == nullptr || !both ? 0.0f : a.bias[column + 1];
 #pragma unroll
       for (unsigned half = 0; half < 2; ++half) {
         const uint32_t r = m0 + m * 16 + half * 8 + g;

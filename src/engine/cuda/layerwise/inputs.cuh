@@ -1,93 +1,114 @@
 #pragma once
-/// What a level starts from, as kernels: features, types, nodes' outputs, random columns.
+/// Values made number by number, as kernels: inputs, values side by side or added, an activation, the mean over a set's
+/// nodes, random columns; and how their gradients come back.
 #include "engine/cuda/layerwise/rows.cuh"
 #include "engine/cuda/runtime/drawn.cuh"
 #include "engine/cuda/runtime/philox.cuh"
+#include "nn/program.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-struct InputArguments {
-  BatchRows rows;
-  const LevelEnds* ends;
-  uint32_t features;       ///< columns copied from the data
-  DrawnColumns drawn;      ///< columns behind them
-  const uint32_t* places;  ///< of a graph's drawn row; one per graph of the batch
-  uint32_t below;          ///< nodes of a set, whose outputs' mean comes first; 0: none
-  const float* node_outputs;
-  uint32_t node_stride;
-  const uint32_t* node_base;
-  uint32_t width;  ///< of those outputs
+enum class PartKind : uint32_t { copy, features, drawn, types, edge_features, edge_sums, members };
+
+/// Some columns of a value, and where they come from.
+struct RowsPart {
+  PartKind kind;
+  uint32_t first, columns;
+  AnyRows from;               ///< copy, members: the value
+  const uint32_t* from_base;  ///< members: of its rows
+  uint32_t nodes;             ///< members: of a set
+  nn::Reduce reduce;          ///< members
 };
 
-/// What a level starts from: features, or the mean of nodes' outputs and the one-hot type. A block takes kTile rows.
+inline constexpr uint32_t kMostParts = 8;
+
+struct RowsArguments {
+  BatchRows rows;
+  const LevelEnds* ends;
+  DrawnColumns drawn;
+  const uint32_t* places;  ///< of a graph's drawn row; one per graph of the batch
+  bool add;                ///< parts are added; false: they stand side by side
+  bool keep;               ///< adds to what is there
+  bool activates;
+  nn::Activation activation;
+  uint32_t parts;
+  RowsPart part[kMostParts];
+};
+
+/// Where a row is.
+struct RowPlace {
+  const LevelEnds* ends;
+  uint32_t graph, row, local;
+};
+
 template <class P>
-__global__ void __launch_bounds__(kThreads) input_kernel(InputArguments a, Rows<typename P::Element> out) {
-  __shared__ const LevelEnds* ends_of[kTile];
-  __shared__ uint32_t local_of[kTile], node_of[kTile];  // node_of: first of the nodes below, or the drawn row
-  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
-  if (threadIdx.x < rows) {
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
-    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
-    ends_of[threadIdx.x] = a.ends + a.rows.ids[b];
-    node_of[threadIdx.x] = a.below > 0 ? a.node_base[b] : a.drawn.columns > 0 ? a.places[b] : 0;
+__device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPart& part, const RowPlace& at,
+                                            uint32_t column) {
+  switch (part.kind) {
+    case PartKind::copy:
+      return read<P>(part.from, at.row, column);
+    case PartKind::features:
+      return at.ends->features[size_t{at.local} * part.columns + column];
+    case PartKind::drawn:
+      return drawn_value(a.drawn, a.places[at.graph], at.local, column);
+    case PartKind::types:
+      return at.ends->types[at.local] == column ? 1.0f : 0.0f;
+    case PartKind::edge_features:
+      return at.ends->edge_features[size_t{at.local} * part.columns + column];
+    case PartKind::edge_sums:
+      return at.ends->edge_sums[size_t{at.local} * part.columns + column];
+    case PartKind::members:
+      break;
   }
-  __syncthreads();
-  for (uint32_t q = threadIdx.x; q < rows * out.stride; q += kThreads) {
-    const uint32_t r = q / out.stride, column = q % out.stride, local = local_of[r];
-    const LevelEnds& ends = *ends_of[r];
-    float value = 0;
-    if (ends.features != nullptr) {
-      if (column < a.features) {
-        value = ends.features[size_t{local} * a.features + column];
-      } else if (column < a.features + a.drawn.columns) {
-        value = drawn_value(a.drawn, node_of[r], local, column - a.features);
-      }
-    } else if (a.below > 0 && column < a.width) {
-      for (uint32_t j = 0; j < a.below; ++j) {
-        const size_t node = node_of[r] + ends.nodes[size_t{local} * a.below + j];
-        value += a.node_outputs[node * a.node_stride + column];
-      }
-      value *= 1 / static_cast<float>(a.below);
-    } else {
-      value = ends.types[local] + (a.below > 0 ? a.width : 0) == column ? 1.0f : 0.0f;
+  float value = 0;
+  for (uint32_t j = 0; j < part.nodes; ++j) {
+    const size_t node = part.from_base[at.graph] + at.ends->nodes[size_t{at.local} * part.nodes + j];
+    const float own = read<P>(part.from, node, column);
+    if (part.reduce != nn::Reduce::max) {
+      value += own;
+    } else if (j == 0 || own > value) {
+      value = own;
     }
-    out.data[size_t{row0 + r} * out.stride + column] = P::element(value);
   }
+  return part.reduce == nn::Reduce::mean ? value * (1 / static_cast<float>(part.nodes)) : value;
 }
 
-/// The features of edges, or their sums: a block takes kTile rows.
-struct EdgeInputArguments {
-  BatchRows rows;
-  const LevelEnds* ends;
-  uint32_t columns;
-};
+/// A block takes kTile rows.
 template <class P>
-__global__ void __launch_bounds__(kThreads) edge_input_kernel(EdgeInputArguments a, Rows<typename P::Element> out) {
-  __shared__ const float* from[kTile];
+__global__ void __launch_bounds__(kThreads) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
+  __shared__ RowPlace places[kTile];
   const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
   if (threadIdx.x < rows) {
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
-    const uint32_t local = row0 + threadIdx.x - a.rows.base[b];
-    from[threadIdx.x] = a.ends[a.rows.ids[b]].edge_features + size_t{local} * a.columns;
+    const uint32_t row = row0 + threadIdx.x, b = graph_of(a.rows.base, a.rows.graphs, row);
+    places[threadIdx.x] = {a.ends + a.rows.ids[b], b, row, row - a.rows.base[b]};
   }
   __syncthreads();
-  for (uint32_t q = threadIdx.x; q < rows * a.columns; q += kThreads) {
-    const uint32_t r = q / a.columns, column = q % a.columns;
-    out.data[size_t{row0 + r} * out.stride + column] = P::element(from[r][column]);
+  for (uint32_t p = 0; p < (a.add ? 1 : a.parts); ++p) {
+    const RowsPart& part = a.part[p];
+    for (uint32_t q = threadIdx.x; q < rows * part.columns; q += kThreads) {
+      const uint32_t r = q / part.columns, column = q % part.columns;
+      typename P::Element* to = out.data + size_t{row0 + r} * out.stride + part.first + column;
+      float value = part_value<P>(a, part, places[r], column);
+      for (uint32_t other = 1; a.add && other < a.parts; ++other) {
+        value += part_value<P>(a, a.part[other], places[r], column);
+      }
+      if (a.keep) value += P::value(*to);
+      *to = P::element(a.activates ? activated<P::kFast>(a.activation, value) : value);
+    }
   }
 }
 
 struct RandomArguments {
   BatchRows rows;
   const uint32_t* graph_numbers;  ///< of the data set, by id
-  uint32_t first, count;          ///< columns
+  uint32_t count;                 ///< columns
   uint2 key;
   bool normal;
   float scale;
   const float* pinned;  ///< rows × count, or none
 };
 
-/// Random columns first … first + count - 1. A block takes kTile rows, a thread four columns at a time.
+/// Random columns. A block takes kTile rows, a thread four columns at a time.
 template <class P>
 __global__ void __launch_bounds__(kThreads) random_kernel(RandomArguments a, Rows<typename P::Element> out) {
   __shared__ uint32_t number_of[kTile], local_of[kTile];
@@ -109,10 +130,95 @@ __global__ void __launch_bounds__(kThreads) random_kernel(RandomArguments a, Row
       const float4 drawn = feature_block<P::kFast>(a.key, column / 4, local_of[r], number_of[r], a.normal, a.scale);
       v[0] = drawn.x, v[1] = drawn.y, v[2] = drawn.z, v[3] = drawn.w;
     }
-    typename P::Element* to = out.data + size_t{row0 + r} * out.stride + a.first + column;
+    typename P::Element* to = out.data + size_t{row0 + r} * out.stride + column;
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
       if (i < columns) to[i] = P::element(v[i]);
+    }
+  }
+}
+
+// ---- back onto rows
+
+enum class From : uint32_t { copy, members, whole };
+
+template <class P>
+struct SpreadArguments {
+  BatchRows rows;         ///< of the value
+  const LevelEnds* ends;  ///< members: of the sets; whole: of the value's level, or null: every row counts once
+  AnyRows values;
+  uint32_t columns;
+  Slope slope;
+  bool accumulate;
+  // copy, members
+  Rows<const typename P::Element> d;
+  const uint32_t* out_base;  ///< members
+  uint32_t nodes;            ///< members: of a set
+  // members, whole
+  nn::Reduce reduce;
+  const float* d_pooled;    ///< whole: graphs × pooled_size
+  const uint32_t* winners;  ///< whole, max
+  uint32_t pooled_size;
+};
+
+/// What comes back to one number of a value.
+template <class P, From kFrom>
+__device__ __forceinline__ float spread_value(const SpreadArguments<P>& a, uint32_t b, uint32_t row, uint32_t local,
+                                              uint32_t column) {
+  if constexpr (kFrom == From::copy) return P::value(a.d.data[size_t{row} * a.d.stride + column]);
+  if constexpr (kFrom == From::whole) {
+    const size_t at = size_t{b} * a.pooled_size + column;
+    if (a.reduce == nn::Reduce::max) return a.winners[at] == local ? a.d_pooled[at] : 0.0f;
+    const float* multiplicity = a.ends == nullptr ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
+    return (multiplicity == nullptr ? 1.0f : multiplicity[local]) * a.d_pooled[at];
+  }
+  const LevelEnds& its = a.ends[a.rows.ids[b]];
+  float sum = 0;
+  for (uint32_t e = its.up_offsets[local]; e < its.up_offsets[local + 1]; ++e) {
+    const uint32_t set = its.up_rows[e];
+    if (a.reduce == nn::Reduce::max) {  // the first of its nodes that has the maximum
+      const uint32_t* nodes = its.nodes + size_t{set} * a.nodes;
+      uint32_t best = 0;
+      for (uint32_t j = 1; j < a.nodes; ++j) {
+        const size_t first = a.rows.base[b];
+        if (read<P>(a.values, first + nodes[j], column) > read<P>(a.values, first + nodes[best], column)) best = j;
+      }
+      // A class may be in a set more than once: it is heard of once for each time.
+      bool mine = nodes[best] == local;
+      if (mine && e > its.up_offsets[local] && its.up_rows[e - 1] == set) mine = false;
+      if (!mine) continue;
+    }
+    sum += P::value(a.d.data[size_t{a.out_base[b] + set} * a.d.stride + column]);
+  }
+  return a.reduce == nn::Reduce::mean ? sum * (1 / static_cast<float>(a.nodes)) : sum;
+}
+
+/// The gradient of a value before its activation, padding included. A block takes kTile rows, a thread two columns at a
+/// time.
+template <class P, From kFrom>
+__global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
+  __shared__ uint32_t graph[kTile], local_of[kTile];
+  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
+  if (threadIdx.x < rows) {
+    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
+    graph[threadIdx.x] = b;
+    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
+  }
+  __syncthreads();
+  const uint32_t pairs = (a.columns + 15) / 16 * 8;
+  for (uint32_t q = threadIdx.x; q < rows * pairs; q += kThreads) {
+    const uint32_t r = q / pairs, row = row0 + r;
+    typename P::Element* to = out.data + size_t{row} * out.stride + q % pairs * 2;
+#pragma unroll
+    for (uint32_t i = 0; i < 2; ++i) {
+      const uint32_t column = q % pairs * 2 + i;
+      float d = column < a.columns ? spread_value<P, kFrom>(a, graph[r], row, local_of[r], column) : 0.0f;
+      if (a.slope.activated && d != 0) d *= derivative(a.slope.activation, read<P>(a.values, row, column));
+      if (!a.accumulate) {
+        to[i] = P::element(d);
+      } else if (column < a.columns) {
+        to[i] = P::element(P::value(to[i]) + d);
+      }
     }
   }
 }

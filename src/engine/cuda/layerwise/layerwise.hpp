@@ -23,6 +23,8 @@ struct LayerwiseOptions {
   /// For tests: where gradient() leaves the rows whose values were the maxima (graphs × pooled columns; of the graph's
   /// own numbers). Rows that are equal to half precision may win in another order than in single precision.
   std::vector<std::uint32_t>* winners = nullptr;
+  /// For tests: instead of the network of the job's model.
+  const nn::Program* program = nullptr;
 };
 
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options);

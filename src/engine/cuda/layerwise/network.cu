@@ -1,249 +1,793 @@
 #include <algorithm>
+#include <cmath>
 
 #include "engine/cuda/layerwise/network.hpp"
+#include "support/error.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
+using nn::kNone;
+using nn::Operation;
+
 constexpr uint32_t blocks_of(uint32_t columns) { return (columns + kTile - 1) / kTile; }
 
 uint32_t narrow(std::size_t value) { return static_cast<uint32_t>(value); }
 
+// Makes a network of a program. Names with an s are steps', with a v values'.
+class Maker {
+ public:
+  Maker(Network& out, const nn::Program& program, const nn::ModelConfig& model, const SetData* sets,
+        int multiprocessors)
+      : out_(out),
+        program_(program),
+        steps_(program.steps),
+        model_(model),
+        sets_(sets),
+        // Two blocks of threads per multiprocessor; a number of the device, so that the sums' order is one too.
+        most_slices_(static_cast<uint32_t>(2 * multiprocessors)),
+        uses_(steps_.size()),
+        round_(steps_.size(), 0),
+        done_(steps_.size(), false),
+        maker_(steps_.size(), kNone),
+        made_(steps_.size(), kNone),
+        beside_(steps_.size(), kNone),
+        opened_(steps_.size(), false),
+        home_(steps_.size()),
+        value_(steps_.size(), kNone),
+        place_(steps_.size(), kNoBias),
+        segment_of_(program.parameters.tensors.size(), kNone) {}
+
+  void run() {
+    look();
+    fuse();
+    place();
+    out_.shape = blocks::Shape(sets_, wanted());
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (live(s) && !done_[s]) lower(s);
+    }
+    const nn::Step& last = steps_.back();
+    out_.logits = place_[steps_.size() - 1];
+    out_.classes = narrow(last.columns);
+    assign_gradients();
+    finish_segments();
+  }
+
+ private:
+  struct Home {
+    std::size_t concat = kNone;
+    uint32_t first = 0;
+  };
+
+  [[noreturn]] void refuse(const nn::Step& step, const std::string& why) const {
+    throw InputError("the step " + step.name + " (" + nn::describe(step) + ") " + why);
+  }
+  [[nodiscard]] bool live(std::size_t s) const { return s + 1 == steps_.size() || !uses_[s].empty(); }
+  [[nodiscard]] bool over_graphs(std::size_t s) const { return steps_[s].space == nn::Space::graph; }
+  [[nodiscard]] bool is(std::size_t s, Operation operation) const { return steps_[s].operation == operation; }
+  [[nodiscard]] bool is_members(std::size_t s) const {
+    return is(s, Operation::aggregate) && steps_[s].terms[0].link == nn::Link::members && steps_[s].onto == kNone;
+  }
+  template <class Body>
+  static void for_inputs(const nn::Step& step, const Body& body) {
+    for (const nn::Term& term : step.terms) body(term.value);
+    for (const std::size_t other : {step.arcs, step.onto}) {
+      if (other != kNone) body(other);
+    }
+  }
+
+  // ---- 1. who reads what
+
+  void look() {
+    for (std::size_t s = steps_.size(); s-- > 0;) {
+      if (live(s)) for_inputs(steps_[s], [&](std::size_t read) { uses_[read].push_back(s); });
+    }
+    tensor_uses_.assign(program_.parameters.tensors.size(), 0);
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!supports(steps_[s])) refuse(steps_[s], "has no kernel");
+      for (const nn::Term& term : steps_[s].terms) {
+        if (steps_[term.value].space == steps_[s].space) {
+          round_[s] = std::max(round_[s], round_[term.value] + (term.link == nn::Link::neighbours ? 1 : 0));
+        }
+        if (term.weight != kNone) ++tensor_uses_[term.weight];
+      }
+    }
+  }
+
+  // ---- 2. steps that become one operation
+
+  void fuse() {
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (live(s) && !over_graphs(s) && is(s, Operation::concat)) open(s);
+    }
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!live(s) || over_graphs(s) || !is(s, Operation::linear) || done_[s]) continue;
+      std::size_t end = s;
+      if (const std::size_t sum = edges_beside(end); sum != kNone) {
+        beside_[s] = steps_[sum].terms[0].value;
+        done_[beside_[s]] = done_[sum] = true;
+        end = sum;
+      }
+      if (uses_[end].size() == 1 && is(uses_[end][0], Operation::activate)) {
+        end = uses_[end][0];
+        done_[end] = true;
+      }
+      made_[s] = end;
+      maker_[end] = s;
+    }
+    for (std::size_t s = 0; s < steps_.size(); ++s) {  // features of edges that are read as sums alone
+      if (is(s, Operation::input) && steps_[s].source == nn::Source::edges) {
+        done_[s] = std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) { return done_[use]; });
+      }
+    }
+  }
+
+  // Rows beside a sum or mean of neighbours' rows (GraphSAGE): a linear step on both reads the neighbours itself.
+  void open(std::size_t concat) {
+    for (const std::size_t use : uses_[concat]) {
+      if (!is(use, Operation::linear)) return;
+      for (const nn::Term& term : steps_[use].terms) {
+        if (term.value == concat && (term.link != nn::Link::own || tensor_uses_[term.weight] > 1)) return;
+      }
+    }
+    std::vector<std::size_t> sums;
+    for (const nn::Term& part : steps_[concat].terms) {
+      const nn::Step& step = steps_[part.value];
+      const bool sum = step.operation == Operation::aggregate && step.terms[0].link == nn::Link::neighbours &&
+                       step.terms[0].reduce != nn::Reduce::max && step.epsilon == kNone && step.arcs == kNone &&
+                       step.onto == kNone && uses_[part.value].size() == 1;
+      if (sum) sums.push_back(part.value);
+    }
+    if (sums.empty() || steps_[concat].terms.size() > kMostOperands) return;
+    opened_[concat] = done_[concat] = true;
+    for (const std::size_t sum : sums) opened_[sum] = done_[sum] = true;
+  }
+
+  // gcn's edge features: the sum over arcs of a linear map of them, added to a linear step, is that map of their sums,
+  // which never change. Returns the aggregate.
+  [[nodiscard]] std::size_t edges_beside(std::size_t s) const {
+    if (uses_[s].size() != 1) return kNone;
+    const std::size_t sum = uses_[s][0];
+    const nn::Step& step = steps_[sum];
+    if (step.operation != Operation::aggregate || step.onto != s || step.terms[0].link != nn::Link::arcs) return kNone;
+    const nn::Reduce reduce = model_.aggregation == nn::Aggregation::mean ? nn::Reduce::mean : nn::Reduce::sum;
+    const std::size_t map = step.terms[0].value;
+    const nn::Step& linear = steps_[map];
+    if (step.terms[0].reduce != reduce || linear.operation != Operation::linear || uses_[map].size() != 1) return kNone;
+    const nn::Step& read = steps_[linear.terms[0].value];
+    const bool edges = read.operation == Operation::input && read.source == nn::Source::edges;
+    return edges && linear.terms.size() == 1 && linear.bias == kNone ? sum : kNone;
+  }
+
+  // ---- 3. values that are made where a concat wants them
+
+  void place() {
+    for (std::size_t concat = 0; concat < steps_.size(); ++concat) {
+      if (!live(concat) || done_[concat] || over_graphs(concat) || !is(concat, Operation::concat)) continue;
+      uint32_t first = 0;
+      for (const nn::Term& part : steps_[concat].terms) {
+        const std::size_t s = part.value;
+        const nn::Step& step = steps_[s];
+        const bool last = first + step.columns == steps_[concat].columns;
+        const bool random = is(s, Operation::input) && step.source == nn::Source::random;
+        const bool gathered = is(s, Operation::aggregate) && step.onto == kNone && !is_members(s);
+        bool fits = random && uses_[s].size() == 1;
+        if (first % 16 == 0) fits = fits || maker_[s] != kNone || (gathered && (last || step.columns % 16 == 0));
+        if (fits && home_[s].concat == kNone) home_[s] = {concat, first};
+        first += narrow(step.columns);
+      }
+    }
+  }
+
+  [[nodiscard]] blocks::Wanted wanted() const {
+    blocks::Wanted wanted;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!live(s)) continue;
+      const nn::Step& step = steps_[s];
+      if (step.operation == Operation::input && step.source == nn::Source::features) wanted.features = true;
+      if (step.space == nn::Space::arc && !done_[s]) wanted.arcs = true;
+      if (beside_[s] != kNone) wanted.edge_sums = true;
+      for (const nn::Term& term : step.terms) {
+        if (term.link != nn::Link::neighbours && term.link != nn::Link::arcs) continue;
+        (term.reduce == nn::Reduce::mean ? wanted.mean : wanted.sum) = true;
+      }
+    }
+    if (wanted.arcs && sets_ != nullptr) throw InputError("arcs beside sets of nodes have no rows");
+    return wanted;
+  }
+
+  // ---- 4. operations
+
+  [[nodiscard]] std::size_t level_of(const nn::Step& step) const {
+    if (sets_ == nullptr) return 0;
+    const std::size_t k = std::max<std::size_t>(1, nn::set_size(step.space));
+    for (std::size_t i = 0; i < sets_->levels().size(); ++i) {
+      if (sets_->levels()[i].sets.k == k) return i;
+    }
+    refuse(step, "is over rows that this model does not have");
+  }
+  [[nodiscard]] std::size_t space_of(const nn::Step& step, std::size_t round) const {
+    if (step.space == nn::Space::arc) return out_.shape.spaces - 1;
+    const blocks::LevelShape& level = out_.shape.levels[level_of(step)];
+    if (level.rounds && round > level.depth) refuse(step, "is a layer more than there are rounds of classes");
+    return level.space(round);
+  }
+  [[nodiscard]] std::size_t link_of(const nn::Step& step, std::size_t round) const {
+    return out_.shape.levels[level_of(step)].link(round);
+  }
+
+  std::size_t new_value(const nn::Step& step, std::size_t round, const Home& home, bool floats) {
+    ValueSpec value;
+    value.space = space_of(step, round);
+    value.round = round;
+    value.columns = value.gradient_columns = narrow(step.columns);
+    if (home.concat != kNone) {
+      if (value_[home.concat] == kNone) value_of(home.concat);
+      value.buffer = out_.values[value_[home.concat]].buffer;
+      value.first = home.first;
+    } else {
+      value.buffer = out_.buffers.size();
+      out_.buffers.push_back({value.space, value.columns, floats});
+    }
+    out_.values.push_back(value);
+    return out_.values.size() - 1;
+  }
+  // The value of a step, made where there is none.
+  std::size_t value_of(std::size_t s) {
+    if (value_[s] != kNone) return value_[s];
+    // What is but read out is kept as floats: maxima must not be blurred.
+    const bool floats = maker_[s] != kNone && std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) {
+                          return over_graphs(use) || is_members(use);
+                        });
+    const std::size_t v = new_value(steps_[s], round_[s], home_[s], floats);
+    value_[s] = v;
+    return v;
+  }
+  [[nodiscard]] bool learned(const Reading& reading) const {
+    return reading.value != kNone && out_.values[reading.value].learned;
+  }
+
+  void lower(std::size_t s) {
+    const nn::Step& step = steps_[s];
+    if (over_graphs(s)) return graph_step(s);
+    switch (step.operation) {
+      case Operation::input:
+        if (step.source == nn::Source::random) {
+          out_.ops.emplace_back(RandomOp{value_of(s)});
+          return;
+        }
+        [[fallthrough]];
+      case Operation::concat:
+      case Operation::add:
+      case Operation::activate:
+        return rows(s);
+      case Operation::linear:
+        return linear(s);
+      case Operation::aggregate:
+        return aggregate(s);
+      case Operation::product:
+      case Operation::dropout:
+        return;  // look() has refused them
+    }
+  }
+
+  // Inputs and means over sets that but one concat or sum wants are parts of it.
+  [[nodiscard]] bool inlined(std::size_t s) const {
+    const bool input = is(s, Operation::input) && steps_[s].source != nn::Source::random;
+    if ((!input && !is_members(s)) || uses_[s].size() != 1 || over_graphs(uses_[s][0])) return false;
+    const std::size_t use = uses_[s][0];
+    return !done_[use] && (is(use, Operation::concat) || is(use, Operation::add));
+  }
+  RowsOp::Part part_of(std::size_t s, const nn::Step& reader, std::size_t round) {
+    const nn::Step& step = steps_[s];
+    RowsOp::Part part;
+    part.columns = narrow(step.columns);
+    if (is_members(s) && value_[s] == kNone) return members(step, round);
+    if (is(s, Operation::input) && value_[s] == kNone) {
+      constexpr PartKind kOf[] = {PartKind::features,      PartKind::drawn, PartKind::copy,
+                                  PartKind::edge_features, PartKind::types, PartKind::copy};
+      part.kind = kOf[static_cast<std::size_t>(step.source)];
+      return part;
+    }
+    part.kind = PartKind::copy;
+    part.in.value = value_of(s);
+    if (out_.values[part.in.value].space != space_of(reader, round)) {
+      refuse(reader, "joins rows of before and after a layer: it runs on every set, not on classes of them");
+    }
+    return part;
+  }
+
+  RowsOp::Part members(const nn::Step& step, std::size_t round) {
+    const nn::Term& term = step.terms[0];
+    const blocks::LevelShape& nodes = out_.shape.levels[level_of(steps_[term.value])];
+    if (nodes.rounds && (round_[term.value] != nodes.depth || round != 0)) {
+      refuse(step, "reads classes of nodes that are not those of the last round");
+    }
+    RowsOp::Part part{PartKind::members, {value_of(term.value)}, 0, narrow(step.columns)};
+    part.nodes = narrow(nn::set_size(step.space));
+    part.reduce = term.reduce;
+    return part;
+  }
+
+  void rows(std::size_t s) {
+    const nn::Step& step = steps_[s];
+    if (inlined(s)) return;
+    RowsOp op;
+    op.level = step.space == nn::Space::arc ? 0 : level_of(step);
+    op.add = step.operation == Operation::add;
+    if (step.operation == Operation::input) op.parts.push_back(part_of(s, step, round_[s]));
+    uint32_t first = 0;
+    for (const nn::Term& term : step.terms) {
+      RowsOp::Part part = part_of(term.value, step, round_[s]);
+      part.first = op.add ? 0 : first;
+      part.there = home_[term.value].concat == s && home_[term.value].first == part.first;
+      first += part.columns;
+      op.parts.push_back(part);
+    }
+    op.out = value_of(s);
+    op.activates = step.operation == Operation::activate;
+    if (op.activates) out_.values[op.out].slope = {true, step.activation};
+    finish_rows(std::move(op));
+  }
+  // The gradient of the one part that has any, or of parts without an activation, need not be copied.
+  void finish_rows(RowsOp op) {
+    ValueSpec& value = out_.values[op.out];
+    std::size_t count = 0;
+    if (!op.add) value.gradient_columns = 0;
+    for (const RowsOp::Part& part : op.parts) {
+      if (!learned(part.in)) continue;
+      ++count;
+      value.gradient_columns = std::max(value.gradient_columns, part.first + part.columns);
+    }
+    value.learned = count > 0;
+    for (RowsOp::Part& part : op.parts) {
+      if (!part.there || !learned(part.in) || part.first % 16 != 0 || readers(part.in.value) != 1) continue;
+      ValueSpec& from = out_.values[part.in.value];
+      if (count > 1 && from.slope.activated) continue;
+      if (count == 1) value.slope = from.slope;
+      from.within = op.out;
+      from.gradient_first = part.first;
+      part.passed = true;
+    }
+    out_.ops.emplace_back(std::move(op));
+  }
+  [[nodiscard]] std::size_t readers(std::size_t v) const {
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (value_[s] == v) return uses_[s].size();
+    }
+    return 1;
+  }
+  // Values without a step of their own.
+  std::size_t sum_of(const nn::Step& like, std::size_t round, std::vector<std::size_t> values, std::size_t to) {
+    RowsOp op;
+    op.level = like.space == nn::Space::arc ? 0 : level_of(like);
+    op.add = true;
+    for (const std::size_t v : values) {
+      if (out_.values[v].space != space_of(like, round)) refuse(like, "joins rows of before and after a layer");
+      op.parts.push_back({PartKind::copy, {v}, 0, narrow(like.columns)});
+    }
+    op.out = to;
+    finish_rows(std::move(op));
+    return to;
+  }
+
+  // ---- linear
+
+  struct Read {
+    std::size_t value;
+    bool neighbours, mean;
+    std::size_t tensor;
+    uint32_t first;  ///< column of the tensor
+  };
+
+  void linear(std::size_t s) {
+    const nn::Step& step = steps_[s];
+    std::vector<Read> reads;
+    const auto add = [&](const nn::Term& term, std::size_t tensor, uint32_t first) {
+      const bool mean = term.reduce == nn::Reduce::mean;
+      if (term.link == nn::Link::own || term.link == nn::Link::neighbours) {
+        reads.push_back({value_of(term.value), term.link == nn::Link::neighbours, mean, tensor, first});
+        return;
+      }
+      nn::Step read = step;  // arcs, members: an operation of its own makes what is read
+      read.columns = steps_[term.value].columns;
+      read.terms = {{term.value, term.link, term.reduce}};
+      reads.push_back({linked(read, 0), false, false, tensor, first});
+    };
+    for (const nn::Term& term : step.terms) {
+      if (!opened_[term.value]) {
+        add(term, term.weight, 0);
+        continue;
+      }
+      uint32_t first = 0;
+      for (const nn::Term& part : steps_[term.value].terms) {
+        add(opened_[part.value] ? steps_[part.value].terms[0] : part, term.weight, first);
+        first += narrow(steps_[part.value].columns);
+      }
+    }
+    if (beside_[s] != kNone) {
+      const nn::Step& map = steps_[beside_[s]];
+      reads.push_back({edge_sums(steps_[map.terms[0].value]), false, false, map.terms[0].weight, 0});
+    }
+    LinearOp op;
+    op.out = value_of(made_[s]);
+    if (made_[s] != s && is(made_[s], Operation::activate)) {
+      out_.values[op.out].slope = {true, steps_[made_[s]].activation};
+    }
+    out_.values[op.out].learned = true;
+    op.out_blocks = blocks_of(narrow(step.columns));
+    // The row itself and its neighbours are one operand.
+    struct Matrices {
+      const Read* of[2] = {nullptr, nullptr};
+    };
+    std::vector<Matrices> matrices;
+    for (const Read& read : reads) {
+      std::size_t at = 0;
+      while (at < op.operands.size() && (op.operands[at].in.value != read.value || matrices[at].of[read.neighbours])) {
+        ++at;
+      }
+      if (at == op.operands.size()) {
+        op.operands.push_back(new_operand(read.value, op.out_blocks));
+        matrices.emplace_back();
+      }
+      matrices[at].of[read.neighbours] = &read;
+      const ValueSpec& from = out_.values[read.value];
+      const std::size_t rounds = round_[s] - from.round;
+      LinearOp::Operand& operand = op.operands[at];
+      if (!read.neighbours && from.space == out_.values[op.out].space) continue;
+      if (rounds != 1 && out_.shape.levels[level_of(step)].rounds) refuse(step, "reads rows of several layers before");
+      operand.link = link_of(step, from.round);
+      if (read.neighbours) operand.mean = read.mean;
+    }
+    if (op.operands.size() > kMostOperands) {
+      refuse(step, "reads " + std::to_string(op.operands.size()) + " values, and the layer-wise path takes at most " +
+                       std::to_string(kMostOperands));
+    }
+    for (std::size_t o = 0; o < op.operands.size(); ++o) {
+      for (const Read* read : matrices[o].of) {
+        if (read == nullptr) continue;
+        Segment segment = segment_for(SegmentKind::weight, op.operands[o], op.out_blocks);
+        segment.matrix = read->neighbours ? 1 : 0;
+        segment.in = out_.values[read->value].columns;
+        add_segment(read->tensor, segment, read->first);
+      }
+    }
+    if (step.bias != kNone) {
+      op.bias = narrow(program_.parameters.tensors[step.bias].offset);
+      add_segment(step.bias, segment_for(SegmentKind::bias, op.operands[0], op.out_blocks), 0);
+    }
+    out_.ops.emplace_back(std::move(op));
+  }
+
+  LinearOp::Operand new_operand(std::size_t value, uint32_t out_blocks) {
+    LinearOp::Operand operand;
+    operand.in.value = value;
+    operand.in_columns = padded16(out_.values[value].columns);
+    operand.in_blocks = blocks_of(operand.in_columns);
+    operand.units = operand.in_blocks * out_blocks;
+    operand.most_slices = std::max(1u, most_slices_ / operand.units);
+    operand.weights = out_.weights;
+    operand.slots = out_.slots;
+    operand.counter = narrow(out_.counters++);
+    out_.weights += uint64_t{operand.units} * 2 * kBlock;
+    out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;
+    return operand;
+  }
+
+  std::size_t edge_sums(const nn::Step& edges) {
+    if (edge_sums_ != kNone) return edge_sums_;
+    nn::Step like = edges;
+    like.space = nn::Space::node;
+    edge_sums_ = new_value(like, 0, {}, false);
+    RowsOp op;
+    op.out = edge_sums_;
+    op.parts.push_back({PartKind::edge_sums, {}, 0, narrow(edges.columns)});
+    finish_rows(std::move(op));
+    return edge_sums_;
+  }
+
+  // ---- aggregate
+
+  void aggregate(std::size_t s) {
+    const nn::Step& step = steps_[s];
+    if (is_members(s) && inlined(s)) return;
+    if (step.onto == kNone) {
+      (void)linked(step, round_[s], value_of(s));
+      return;
+    }
+    const std::size_t read = linked(step, round_[s]);
+    sum_of(step, round_[s], {value_of(step.onto), read}, value_of(s));
+  }
+  // What a step reads over its one term's link, with its ε and arcs.
+  std::size_t linked(const nn::Step& step, std::size_t round, std::size_t to = kNone) {
+    const nn::Term& term = step.terms[0];
+    if (to == kNone) to = new_value(step, round, {}, false);
+    if (term.link == nn::Link::members) {
+      RowsOp op;
+      op.level = level_of(step);
+      op.out = to;
+      op.parts.push_back(members(step, round));
+      finish_rows(std::move(op));
+      return to;
+    }
+    GatherOp op;
+    op.out = to;
+    (term.link == nn::Link::arcs ? op.arcs : op.in).value = value_of(term.value);
+    if (step.arcs != kNone) op.arcs.value = value_of(step.arcs);
+    op.link = link_of(step, term.link == nn::Link::arcs ? 0 : round_[term.value]);
+    op.counted = out_.shape.levels[level_of(step)].rounds;
+    op.reduce = term.reduce;
+    op.activation = step.activation;
+    op.most_slices = most_slices_;
+    op.counter = narrow(out_.counters++);
+    out_.values[to].learned = learned(op.in) || learned(op.arcs) || step.epsilon != kNone;
+    if (op.in.value != kNone) check_rounds(step, out_.values[op.in.value], out_.values[to]);
+    if (step.epsilon != kNone) {
+      op.eps = program_.parameters.tensors[step.epsilon].offset;
+      op.slots = out_.slots;
+      out_.slots += most_slices_;
+      Segment segment{};
+      segment.kind = SegmentKind::scalar;
+      segment.slots = op.slots;
+      segment.counter = op.counter;
+      add_segment(step.epsilon, segment, 0);
+    }
+    if (term.reduce == nn::Reduce::max) {
+      op.winners = out_.winners.size();
+      out_.winners.push_back(to);
+    }
+    out_.ops.emplace_back(op);
+    return to;
+  }
+  void check_rounds(const nn::Step& step, const ValueSpec& from, const ValueSpec& to) const {
+    if (!out_.shape.levels[level_of(step)].rounds) return;
+    if (step.epsilon != kNone || from.round + 1 != to.round) {
+      refuse(step, "joins rows of before and after a layer: it runs on every set, not on classes of them");
+    }
+  }
+
+  // ---- over graphs
+
+  uint32_t numbers(std::size_t count) {
+    const uint32_t at = out_.graph_numbers;
+    out_.graph_numbers += narrow(count);
+    return at;
+  }
+  void pool(const nn::Step& step, const nn::Term& term, uint32_t to) {
+    const std::size_t v = value_of(term.value);
+    const nn::Step& from = steps_[term.value];
+    ReadoutOp op;
+    op.in.value = v;
+    op.level = from.space == nn::Space::arc ? kNone : level_of(from);
+    if (op.level != kNone) {
+      const blocks::LevelShape& level = out_.shape.levels[op.level];
+      if (level.rounds && round_[term.value] != level.depth) {
+        refuse(step, "reads classes that are not those of the last round");
+      }
+    }
+    op.reduce = term.reduce;
+    op.pooled = out_.pooled;
+    GraphStep graph{};
+    graph.kind = GraphKind::pool;
+    graph.out = to;
+    graph.columns = narrow(from.columns);
+    graph.reduce = term.reduce;
+    graph.pooled = out_.pooled;
+    graph.source = narrow(out_.readouts.size());
+    if (graph.source == kMostReadouts) {
+      refuse(step, "is a readout more than the layer-wise path takes: " + std::to_string(kMostReadouts));
+    }
+    out_.steps.push_back(graph);
+    out_.pooled += graph.columns;
+    out_.mean_readout = out_.mean_readout || term.reduce == nn::Reduce::mean;
+    out_.readouts.push_back(out_.ops.size());
+    out_.ops.emplace_back(op);
+  }
+  void graph_step(std::size_t s) {
+    const nn::Step& step = steps_[s];
+    const uint32_t to = place_[s] = numbers(step.columns);
+    GraphStep graph{};
+    graph.out = to;
+    graph.columns = narrow(step.columns);
+    graph.bias = kNoBias;
+    const auto from = [&](std::size_t read) {
+      graph.in = place_[read];
+      graph.in_columns = narrow(steps_[read].columns);
+    };
+    switch (step.operation) {
+      case Operation::aggregate:
+        pool(step, step.terms[0], to);
+        if (step.onto == kNone) return;
+        graph.kind = GraphKind::copy;
+        graph.add = true;
+        from(step.onto);
+        out_.steps.push_back(graph);
+        return;
+      case Operation::linear:
+        for (const nn::Term& term : step.terms) graph_linear(step, term, graph);
+        return;
+      case Operation::concat:
+      case Operation::add:
+        graph.kind = GraphKind::copy;
+        for (const nn::Term& term : step.terms) {
+          from(term.value);
+          graph.columns = graph.in_columns;
+          out_.steps.push_back(graph);
+          graph.add = step.operation == Operation::add;
+          if (!graph.add) graph.out += graph.columns;
+        }
+        return;
+      default:
+        break;
+    }
+    graph.kind = step.operation == Operation::dropout ? GraphKind::dropout : GraphKind::activate;
+    graph.activation = step.activation;
+    graph.threshold = static_cast<uint64_t>(std::ceil(step.share * 0x1p32));
+    graph.keep = static_cast<float>(1 / (1 - step.share));
+    from(step.terms[0].value);
+    out_.steps.push_back(graph);
+  }
+  void graph_linear(const nn::Step& step, const nn::Term& term, GraphStep& graph) {
+    graph.kind = GraphKind::linear;
+    graph.in_columns = narrow(steps_[term.value].columns);
+    if (term.link == nn::Link::own) {
+      graph.in = place_[term.value];
+    } else {
+      graph.in = numbers(graph.in_columns);
+      pool(step, term, graph.in);
+    }
+    const auto& tensors = program_.parameters.tensors;
+    graph.weight = narrow(tensors[term.weight].offset);
+    Segment segment{};
+    segment.kind = SegmentKind::graph_weight;
+    segment.in = graph.in_columns;
+    segment.factor_in = graph.in;
+    segment.factor_d = graph.out;  // among the gradients: see finish_segments()
+    add_segment(term.weight, segment, 0);
+    if (!graph.add && step.bias != kNone) {
+      graph.bias = narrow(tensors[step.bias].offset);
+      segment.kind = SegmentKind::graph_bias;
+      segment.in = 0;
+      add_segment(step.bias, segment, 0);
+    }
+    out_.steps.push_back(graph);
+    graph.add = true;
+    graph.bias = kNoBias;
+  }
+
+  // ---- parameters
+
+  static Segment segment_for(SegmentKind kind, const LinearOp::Operand& operand, uint32_t out_blocks) {
+    Segment segment{};
+    segment.kind = kind;
+    segment.counter = operand.counter;
+    segment.out_blocks = out_blocks;
+    segment.units = operand.units;
+    segment.slots = operand.slots;
+    segment.weights = operand.weights;
+    return segment;
+  }
+  // The columns of a weight from `first` on, as many as the segment has, or a tensor as a whole.
+  void add_segment(std::size_t tensor, Segment segment, uint32_t first) {
+    const nn::Tensor& of = program_.parameters.tensors[tensor];
+    segment.offset = narrow(of.offset) + first;
+    segment.stride = of.shape.size() == 2 ? narrow(of.shape[1]) : 0;
+    segment.size = segment.in > 0 ? narrow(of.shape[0]) * segment.in : narrow(of.size);
+    segment.next = kNoSegment;
+    const std::size_t index = out_.segments.size();
+    const bool whole = segment.in == segment.stride;
+    if (whole && segment_of_[tensor] != kNone) {
+      // Another step has these parameters too: their gradients are summed.
+      segment.next = out_.segments[segment_of_[tensor]].next;
+      out_.segments[segment_of_[tensor]].next = narrow(index);
+    } else {
+      segment_of_[tensor] = index;
+      for (uint32_t at = 0; at < segment.size; at += kTile) out_.blocks.push_back({narrow(index), at});
+    }
+    out_.segments.push_back(segment);
+  }
+  void finish_segments() {
+    for (Segment& segment : out_.segments) {
+      const bool graph = segment.kind == SegmentKind::graph_weight || segment.kind == SegmentKind::graph_bias;
+      if (graph) segment.factor_d += out_.graph_numbers;
+    }
+    for (std::size_t t = 0; t < segment_of_.size(); ++t) {
+      if (segment_of_[t] != kNone) continue;
+      Segment segment{};
+      segment.kind = SegmentKind::unused;  // of steps that nobody reads
+      add_segment(t, segment, 0);
+    }
+    out_.parameters = program_.parameters.size;
+  }
+
+  // ---- 5. gradients
+
+  // What an operation reads, in the order in which its gradients are written.
+  static std::vector<Reading*> readings(Op& op) {
+    std::vector<Reading*> out;
+    if (auto* rows = std::get_if<RowsOp>(&op)) {
+      for (RowsOp::Part& part : rows->parts) {
+        if (!part.passed) out.push_back(&part.in);
+      }
+    } else if (auto* linear = std::get_if<LinearOp>(&op)) {
+      for (LinearOp::Operand& operand : linear->operands) out.push_back(&operand.in);
+    } else if (auto* gather = std::get_if<GatherOp>(&op)) {
+      out = {&gather->in, &gather->arcs};
+    } else if (auto* readout = std::get_if<ReadoutOp>(&op)) {
+      out = {&readout->in};
+    }
+    return out;
+  }
+  static std::size_t out_of(const Op& op) {
+    return std::visit(
+        [](const auto& own) {
+          if constexpr (requires { own.out; }) return own.out;
+          return kNone;
+        },
+        op);
+  }
+  // Backwards through the operations: a slot is taken when a gradient is first written, and free when the first
+  // operation that its value (or a part of it) comes from has read it.
+  void assign_gradients() {
+    const auto root = [&](std::size_t v) { return out_.values[v].within == kNone ? v : out_.values[v].within; };
+    std::vector<std::size_t> first(out_.values.size(), kNone), free;
+    for (std::size_t i = out_.ops.size(); i-- > 0;) {
+      if (const std::size_t v = out_of(out_.ops[i]); v != kNone) first[root(v)] = i;
+    }
+    for (std::size_t i = out_.ops.size(); i-- > 0;) {
+      for (Reading* reading : readings(out_.ops[i])) {
+        if (!learned(*reading)) continue;
+        ValueSpec& value = out_.values[root(reading->value)];
+        reading->accumulate = value.slot != kNone;
+        if (reading->accumulate) continue;
+        if (free.empty()) {
+          free.push_back(out_.gradients.size());
+          out_.gradients.emplace_back();
+        }
+        value.slot = free.back();
+        free.pop_back();
+        out_.gradients[value.slot].users.push_back({value.space, value.columns});
+      }
+      const std::size_t v = out_of(out_.ops[i]);
+      if (v != kNone && first[root(v)] == i && out_.values[root(v)].slot != kNone) {
+        free.push_back(out_.values[root(v)].slot);
+      }
+    }
+  }
+
+  Network& out_;
+  const nn::Program& program_;
+  const std::vector<nn::Step>& steps_;
+  const nn::ModelConfig& model_;
+  const SetData* sets_;
+  uint32_t most_slices_;
+  std::vector<std::vector<std::size_t>> uses_;  ///< who reads a step; of steps that lead to the logits
+  std::vector<std::size_t> round_;
+  std::vector<bool> done_;           ///< another operation does it
+  std::vector<std::size_t> maker_;   ///< of a value: the linear step that makes it
+  std::vector<std::size_t> made_;    ///< of a linear step: the step whose value it makes
+  std::vector<std::size_t> beside_;  ///< of a linear step: the one of edge features that is added to it
+  std::vector<bool> opened_;         ///< a concat whose parts linear steps read, and sums that they do
+  std::vector<Home> home_;
+  std::vector<std::size_t> value_;
+  std::vector<uint32_t> place_;
+  std::vector<std::size_t> tensor_uses_, segment_of_;
+  std::size_t edge_sums_ = kNone;
+};
+
 }  // namespace
 
-Network::Network(const nn::ModelConfig& model, const SetData* sets, const blocks::Shape& shape, int multiprocessors)
-    : activation(model.activation), readout(model.readout) {
-  const nn::Layout layout = nn::layout(model);
-  parameters = layout.size;
-  // Two blocks of threads per multiprocessor; a number of the device, so that the sums' order is one too.
-  const auto most_slices = static_cast<uint32_t>(2 * multiprocessors);
-
-  if (model.body() == nn::Body::gin) add_gin(model, layout, most_slices);
-  for (std::size_t i = 0; i < shape.levels.size() && model.body() != nn::Body::gin; ++i) {
-    const blocks::LevelShape& level = shape.levels[i];
-    std::vector<std::string> names;
-    uint32_t inputs = model.width;
-    if (sets == nullptr) {
-      random_count = model.random_dims();
-      random_first = model.deterministic_dims();
-      if (random_first > 0) {
-        names = {"pre.0", "pre.1"};
-        inputs = model.pre_inputs();
-        random_matrix = 2;
-      }
-      for (uint32_t l = 0; l < model.layers; ++l) names.push_back("convs." + std::to_string(l));
-    } else {
-      names = sets->levels()[i].convs;
-      inputs = narrow(sets->levels()[i].inputs);
-      if (sets->levels()[i].random > 0) {
-        random_count = narrow(sets->levels()[i].random);
-        random_first = inputs - random_count;
-      }
-    }
-    std::vector<std::size_t> spaces, links;
-    for (std::size_t l = 0; l <= names.size(); ++l) spaces.push_back(level.space(l));
-    for (std::size_t l = 0; l < names.size(); ++l) links.push_back(level.link(l));
-    add_level(layout, names, spaces, links, inputs, level.below, most_slices);
-    if (model.edge_features > 0) add_edge_layers(model, layout, names, most_slices);
-  }
-  const bool gcn = sets == nullptr && model.body() != nn::Body::gin;
-  if (gcn && random_first > 0 && random_count > 0) {
-    // The matrix that pre.1 fills in part.
-    matrices[2].columns = model.width;
-    matrices[2].stride = padded16(model.width);
-  }
-  // The gradient of the random columns is nobody's.
-  if (gcn && random_first > 0) convs[2].gradient_columns = random_first;
-
-  for (std::size_t l = 0; l < 3; ++l) {
-    const std::string name = "head.fc" + std::to_string(l + 1);
-    const nn::Tensor& weight = layout.at(name + ".weight");
-    fc[l] = {narrow(weight.shape[1]), narrow(weight.shape[0]), narrow(weight.offset),
-             narrow(layout.at(name + ".bias").offset)};
-    factors.in[l] = factors.size;
-    factors.d[l] = factors.size + fc[l].in;
-    factors.size += fc[l].in + fc[l].out;
-    Segment segment{};
-    segment.kind = SegmentKind::linear_weight;
-    segment.offset = fc[l].weight;
-    segment.size = fc[l].in * fc[l].out;
-    segment.in = fc[l].in;
-    segment.factor_in = factors.in[l];
-    segment.factor_d = factors.d[l];
-    segments.push_back(segment);
-    segment.kind = SegmentKind::linear_bias;
-    segment.offset = fc[l].bias;
-    segment.size = fc[l].out;
-    segments.push_back(segment);
-  }
-  for (std::size_t s = 0; s < segments.size(); ++s) {
-    for (uint32_t first = 0; first < segments[s].size; first += kTile) blocks.push_back({narrow(s), first});
-  }
+Network::Network(const nn::Program& program, const nn::ModelConfig& model, const SetData* sets, int multiprocessors) {
+  Maker(*this, program, model, sets, multiprocessors).run();
 }
 
-void Network::add_level(const nn::Layout& layout, const std::vector<std::string>& names,
-                        const std::vector<std::size_t>& spaces, const std::vector<std::size_t>& links, uint32_t inputs,
-                        uint32_t below, uint32_t most_slices) {
-  LevelSpec level;
-  level.first_matrix = matrices.size();
-  level.first_conv = convs.size();
-  level.convs = names.size();
-  level.below = below;
-  matrices.push_back({spaces[0], inputs, padded16(inputs), false});
-  level.gradient_stride = padded16(inputs);
-  for (std::size_t l = 0; l < names.size(); ++l) {
-    const nn::Tensor& rel = layout.at(names[l] + ".lin_rel.weight");
-    const nn::Tensor& root = layout.at(names[l] + ".lin_root.weight");
-    const nn::Tensor& bias = layout.at(names[l] + ".lin_rel.bias");
-    const auto in = narrow(rel.shape[1]), out = narrow(rel.shape[0]);
-    ConvSpec conv;
-    conv.in = matrices.size() - 1;
-    conv.out = matrices.size();
-    conv.link = links[l];
-    conv.bias = narrow(bias.offset);
-    place_conv(conv, in, out, most_slices);
-    conv.wants_input_gradient = l > 0 || below > 0;
-    conv.gradient_columns = l > 0 ? in : narrow(layout.at("head.fc1.weight").shape[0]);
-    conv.activated_input = l > 0;
-    matrices.push_back({spaces[l + 1], out, padded16(out), l + 1 == names.size()});
-    level.gradient_stride = std::max(level.gradient_stride, padded16(out));
-
-    segments.push_back(segment_of(conv, convs.size(), root));
-    segments.push_back(segment_of(conv, convs.size(), rel));
-    segments.back().matrix = 1;
-    segments.push_back(segment_of(conv, convs.size(), bias));
-    convs.push_back(conv);
-  }
-  level.last_matrix = matrices.size() - 1;
-  levels.push_back(level);
-}
-
-// Sizes, and room for the weights and their gradient.
-void Network::place_conv(ConvSpec& conv, uint32_t in, uint32_t out, uint32_t most_slices) {
-  conv.in_columns = padded16(in);
-  conv.out_columns = out;
-  conv.in_blocks = blocks_of(conv.in_columns);
-  conv.out_blocks = blocks_of(out);
-  conv.most_slices = std::max(1u, most_slices / conv.units());
-  conv.weights = weights;
-  conv.slots = slots;
-  weights += uint64_t{conv.units()} * 2 * kBlock;
-  slots += uint64_t{conv.units()} * conv.most_slices * kSlot;
-}
-
-// The segment of a weight (in the roots' matrix) or of a bias.
-Segment Network::segment_of(const ConvSpec& conv, std::size_t index, const nn::Tensor& tensor) const {
-  Segment segment{};
-  segment.kind = tensor.shape.size() == 2 ? SegmentKind::conv_weight : SegmentKind::conv_bias;
-  segment.in = tensor.shape.size() == 2 ? narrow(tensor.shape[1]) : 0;
-  segment.conv = narrow(index);
-  segment.out_blocks = conv.out_blocks;
-  segment.units = conv.units();
-  segment.slots = conv.slots;
-  segment.weights = conv.weights;
-  segment.offset = narrow(tensor.offset);
-  segment.size = narrow(tensor.size);
-  return segment;
-}
-
-// A linear layer from matrix to matrix; returns its number.
-std::size_t Network::add_linear(const nn::Layout& layout, const std::string& name, std::size_t in, std::size_t out,
-                                uint32_t most_slices) {
-  const nn::Tensor& weight = layout.at(name + ".weight");
-  const nn::Tensor& bias = layout.at(name + ".bias");
-  ConvSpec conv;
-  conv.in = in;
-  conv.out = out;
-  conv.linear = true;
-  conv.bias = narrow(bias.offset);
-  place_conv(conv, narrow(weight.shape[1]), narrow(weight.shape[0]), most_slices);
-  conv.gradient_columns = narrow(weight.shape[1]);
-  segments.push_back(segment_of(conv, convs.size(), weight));
-  segments.push_back(segment_of(conv, convs.size(), bias));
-  convs.push_back(conv);
-  return convs.size() - 1;
-}
-
-// gcn: a linear layer of the edges' sums beside every convolution; they have no bias of their own.
-void Network::add_edge_layers(const nn::ModelConfig& model, const nn::Layout& layout,
-                              const std::vector<std::string>& names, uint32_t most_slices) {
-  const uint32_t columns = model.edge_features;
-  edge_matrix = matrices.size();
-  matrices.push_back({0, columns, padded16(columns), false});
-  for (std::size_t l = 0; l < names.size(); ++l) {
-    const nn::Tensor& weight = layout.at(names[l] + ".lin_edge.weight");
-    ConvSpec conv;
-    conv.in = *edge_matrix;
-    conv.out = convs[l].out;
-    conv.linear = true;
-    place_conv(conv, columns, narrow(weight.shape[0]), most_slices);
-    segments.push_back(segment_of(conv, convs.size(), weight));
-    convs[l].edges = convs.size();
-    convs.push_back(conv);
-  }
-}
-
-void Network::add_gin(const nn::ModelConfig& model, const nn::Layout& layout, uint32_t most_slices) {
-  const uint32_t fixed = model.deterministic_dims(), width = model.width;
-  const auto matrix = [&](std::size_t space, uint32_t columns) {
-    matrices.push_back({space, columns, padded16(columns), false});
-    return matrices.size() - 1;
-  };
-  random_count = model.random_dims();
-  random_first = fixed;
-  LevelSpec level;
-  level.gradient_stride = padded16(width);
-  std::size_t h = 0;
-  if (fixed > 0) {
-    matrix(0, model.pre_inputs());
-    h = random_matrix = matrix(0, width);
-    convs[add_linear(layout, "pre", 0, h, most_slices)].activates = false;
-  } else {
-    matrix(0, width);
-  }
-  const auto name = [](uint32_t l, const char* part) { return "convs." + std::to_string(l) + part; };
-  for (uint32_t l = 0; l < model.layers; ++l) {
-    SumSpec sum;
-    sum.in = h;
-    sum.out = matrix(0, width);
-    const std::size_t hidden = matrix(0, width);
-    h = matrix(0, width);
-    sum.eps = narrow(layout.at(name(l, ".eps")).offset);
-    sum.slots = slots;
-    sum.most_slices = most_slices;
-    slots += most_slices;
-    sum.wants_input_gradient = l > 0 || fixed > 0;
-    sum.gradient_columns = l > 0 ? width : fixed;
-    sum.activated_input = l > 0;
-    const std::size_t first = add_linear(layout, name(l, ".nn.0"), sum.out, hidden, most_slices);
-    convs[first].sum = sums.size();
-    convs[first].wants_input_gradient = true;
-    const std::size_t second = add_linear(layout, name(l, ".nn.2"), hidden, h, most_slices);
-    convs[second].wants_input_gradient = convs[second].activated_input = true;
-    sums.push_back(sum);
-  }
-  matrices[h].last = true;
-  level.convs = convs.size();
-  level.last_matrix = h;
-  levels.push_back(level);
-  if (model.edge_features > 0) {
-    edge_matrix = matrix(1, model.edge_features);
-    for (uint32_t l = 0; l < model.layers; ++l) {
-      sums[l].lin = add_linear(layout, name(l, ".lin"), *edge_matrix, matrix(1, width), most_slices);
-      convs[*sums[l].lin].activates = false;
-    }
-  }
-  // Slices of sums are counted behind those of all convolutions.
-  for (uint32_t l = 0; l < model.layers; ++l) {
-    Segment segment{};
-    segment.kind = SegmentKind::scalar;
-    segment.offset = sums[l].eps;
-    segment.size = 1;
-    segment.slots = sums[l].slots;
-    segment.conv = narrow(convs.size() + l);
-    segments.push_back(segment);
-  }
+bool supports(const nn::Step& step) {
+  if (step.space == nn::Space::pair || step.operation == Operation::product) return false;
+  if (step.operation == Operation::dropout && step.space != nn::Space::graph) return false;
+  return std::none_of(step.terms.begin(), step.terms.end(), [](const nn::Term& term) {
+    return term.link == nn::Link::diagonal || term.link == nn::Link::rest || term.link == nn::Link::on_diagonal;
+  });
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

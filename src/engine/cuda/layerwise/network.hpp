@@ -1,110 +1,148 @@
 #pragma once
-/// A model as the layer-wise path runs it: matrices, convolutions from one to another, the head, and which parameter
-/// gets its gradient from where. Nothing of it depends on the device.
+/// A network as the layer-wise path runs it: values in device memory, the operations that make them, the steps over
+/// graphs, and which parameter gets its gradient from where. Made of any nn::Program but those over pairs; neighbours
+/// are fused on the way: a linear step with its activation, a sum or mean over neighbours with the linear step that
+/// reads it, inputs and values side by side with the concat that wants them there. Nothing of it depends on the device.
 ///
-///   const Network network(job.model, sets, graphs.shape(), multiprocessors());
+///   const Network network(nn::program(job.model), job.model, sets, multiprocessors());
+///
+/// A new operation over rows is a struct here, a line of Op, a case of Maker::lower() that makes it, and forward() and
+/// backward() in runner.cu.
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "engine/cuda/layerwise/device_graphs.hpp"
-#include "engine/sets/set_data.hpp"
-#include "nn/model.hpp"
+#include "engine/cuda/layerwise/ends.cuh"
+#include "engine/sets/graph_blocks.hpp"
+#include "nn/program.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// The values of a space's rows after some layer.
-struct MatrixSpec {
+/// Rows of a space, columns of a buffer.
+struct ValueSpec {
+  std::size_t space = 0, round = 0;
+  uint32_t columns = 0;
+  std::size_t buffer = 0;
+  uint32_t first = 0;    ///< column of the buffer
+  bool learned = false;  ///< has a gradient, which is kept before the activation:
+  Slope slope{};
+  // Where the gradient is: a slot, or some columns of another value's gradient.
+  std::size_t slot = nn::kNone, within = nn::kNone;
+  uint32_t gradient_first = 0;
+  uint32_t gradient_columns = 0;  ///< from the first on; those behind are zero
+};
+
+struct BufferSpec {
   std::size_t space = 0;
   uint32_t columns = 0;
-  uint32_t stride = 0;  ///< columns, padded to 16
-  bool last = false;    ///< of its level: kept as floats, for the readout
+  bool floats = false;  ///< for a readout, whatever the precision
 };
 
-/// A GraphConv, or a linear layer.
-struct ConvSpec {
-  std::size_t in = 0, out = 0;  ///< matrices
-  std::size_t link = 0;
-  uint32_t in_columns = 0;  ///< padded
-  uint32_t out_columns = 0;
-  uint32_t in_blocks = 0, out_blocks = 0;
-  uint32_t bias = 0;     ///< into the parameters
-  uint64_t weights = 0;  ///< into the copies of the weights
-  uint64_t slots = 0;    ///< into the gradients' slots
-  uint32_t most_slices = 0;
-  bool wants_input_gradient = false;
-  uint32_t gradient_columns = 0;  ///< of the input, from the first
-  bool activated_input = false;   ///< whether an activation made the input
-  bool linear = false;            ///< rows see themselves alone: there is no link
-  bool activates = true;
-  /// GraphConvs where edges have features: the linear layer of these, which is run with this one.
-  std::optional<std::size_t> edges{};
-  /// gin: what is run before this one and makes its input.
-  std::optional<std::size_t> sum{};
-
-  [[nodiscard]] uint32_t units() const { return in_blocks * out_blocks; }
+/// Memory of gradients that are not there at the same time.
+struct SlotSpec {
+  struct User {
+    std::size_t space;
+    uint32_t columns;
+  };
+  std::vector<User> users;
 };
 
-/// gin: (1 + ε) h_v + Σ messages, from matrix to matrix.
-struct SumSpec {
-  std::size_t in = 0, out = 0;
-  uint32_t eps = 0;    ///< into the parameters
-  uint64_t slots = 0;  ///< into the gradients' slots
-  uint32_t most_slices = 0;
-  bool wants_input_gradient = false;
-  uint32_t gradient_columns = 0;
-  bool activated_input = false;
-  std::optional<std::size_t> lin{};  ///< where edges have features: the linear layer that makes messages of them
+/// A value that an operation reads, and whether its gradient adds to what is there.
+struct Reading {
+  std::size_t value = nn::kNone;
+  bool accumulate = false;
 };
 
-struct LevelSpec {
-  std::size_t first_matrix = 0;
-  std::size_t last_matrix = 0;
-  std::size_t first_conv = 0, convs = 0;
-  uint32_t below = 0;            ///< nodes of a set, where the level starts from level 0's outputs
-  uint32_t gradient_stride = 0;  ///< enough for the gradient of any of its matrices
+/// Inputs, values side by side or added, an activation.
+struct RowsOp {
+  struct Part {
+    PartKind kind{};
+    Reading in{};
+    uint32_t first = 0, columns = 0;
+    uint32_t nodes = 0;  ///< members: of a set
+    nn::Reduce reduce{};
+    bool there = false;   ///< a kernel before has written it in place
+    bool passed = false;  ///< its gradient is columns of this value's
+  };
+  std::size_t out = 0, level = 0;
+  bool add = false, activates = false;
+  std::vector<Part> parts;
 };
+
+struct RandomOp {
+  std::size_t out = 0;
+};
+
+struct LinearOp {
+  struct Operand {
+    Reading in{};
+    std::size_t link = nn::kNone;  ///< none: the row itself alone
+    bool mean = false;
+    uint32_t in_columns = 0;  ///< padded
+    uint32_t in_blocks = 0, units = 0;
+    uint64_t weights = 0;  ///< into the copies of the weights
+    uint64_t slots = 0;    ///< into the gradients' slots
+    uint32_t most_slices = 0, counter = 0;
+  };
+  std::size_t out = 0;
+  uint32_t out_blocks = 0;
+  uint32_t bias = kNoBias;
+  std::vector<Operand> operands;
+};
+
+/// An aggregate over neighbours or arcs.
+struct GatherOp {
+  std::size_t out = 0, link = 0;
+  Reading in{}, arcs{};  ///< either may be none
+  bool counted = false;  ///< rows are classes, and come several times
+  nn::Reduce reduce{};
+  nn::Activation activation{};
+  std::size_t eps = nn::kNone;  ///< into the parameters
+  uint64_t slots = 0;
+  uint32_t most_slices = 0, counter = 0;
+  std::size_t winners = nn::kNone;  ///< max: which of the buffers of winners
+};
+
+/// An aggregate over the whole graph; what is left of it is a step over graphs.
+struct ReadoutOp {
+  Reading in{};
+  std::size_t level = nn::kNone;  ///< none: arcs
+  nn::Reduce reduce{};
+  uint32_t pooled = 0;  ///< its first column among all that are pooled
+};
+
+using Op = std::variant<RowsOp, RandomOp, LinearOp, GatherOp, ReadoutOp>;
 
 struct Network {
-  /// `sets`: null for gcn and gin.
-  Network(const nn::ModelConfig& model, const SetData* sets, const blocks::Shape& shape, int multiprocessors);
+  /// `sets`: null for networks on nodes. Throws InputError that names a step which does not run here.
+  Network(const nn::Program& program, const nn::ModelConfig& model, const SetData* sets, int multiprocessors);
 
-  std::vector<MatrixSpec> matrices;
-  std::vector<ConvSpec> convs;  ///< those of the levels, then those of edge features
-  std::vector<SumSpec> sums;
-  std::vector<LevelSpec> levels;
+  blocks::Shape shape;
+  std::vector<ValueSpec> values;
+  std::vector<BufferSpec> buffers;
+  std::vector<SlotSpec> gradients;
+  std::vector<std::size_t> winners;   ///< of maxima over neighbours: the values
+  std::vector<Op> ops;                ///< over rows, in order
+  std::vector<std::size_t> readouts;  ///< which of the ops
+  std::vector<GraphStep> steps;       ///< over graphs
+  uint32_t graph_numbers = 0;         ///< that those steps make
+  uint32_t logits = 0, classes = 0, pooled = 0;
+  bool mean_readout = false;
   std::size_t parameters = 0;
-  uint64_t weights = 0;  ///< elements of a copy of the weights
-  uint64_t slots = 0;    ///< floats
-  LinearPlaces fc[3] = {};
-  FactorPlaces factors{};
+  uint64_t weights = 0;      ///< elements of a copy of the weights
+  uint64_t slots = 0;        ///< floats
+  std::size_t counters = 0;  ///< words that a plan leaves for slices
   std::vector<Segment> segments;
   std::vector<AdamBlock> blocks;
-  // Random columns of the nodes' input (gcn123), or of what follows the pre-convolutions (gcn): matrix, first column,
-  // how many.
-  std::size_t random_matrix = 0;
-  uint32_t random_first = 0, random_count = 0;
-  nn::Activation activation = nn::Activation::elu;
-  nn::Readout readout = nn::Readout::max;
-  /// Where edges have features: their matrix, a row per node (gcn: sums) or per edge (gin).
-  std::optional<std::size_t> edge_matrix{};
 
-  /// Words that a plan leaves for slices: one per convolution, then one per sum.
-  [[nodiscard]] std::size_t counters() const { return convs.size() + sums.size(); }
-
- private:
-  void add_gin(const nn::ModelConfig& model, const nn::Layout& layout, uint32_t most_slices);
-  void add_edge_layers(const nn::ModelConfig& model, const nn::Layout& layout, const std::vector<std::string>& names,
-                       uint32_t most_slices);
-  void place_conv(ConvSpec& conv, uint32_t in, uint32_t out, uint32_t most_slices);
-  [[nodiscard]] Segment segment_of(const ConvSpec& conv, std::size_t index, const nn::Tensor& tensor) const;
-  std::size_t add_linear(const nn::Layout& layout, const std::string& name, std::size_t in, std::size_t out,
-                         uint32_t most_slices);
-  void add_level(const nn::Layout& layout, const std::vector<std::string>& names,
-                 const std::vector<std::size_t>& spaces, const std::vector<std::size_t>& links, uint32_t inputs,
-                 uint32_t below, uint32_t most_slices);
+  [[nodiscard]] const ValueSpec& gradient_of(std::size_t value) const {
+    return values[values[value].within == nn::kNone ? value : values[value].within];
+  }
 };
+
+/// Whether the layer-wise path has kernels for a step.
+[[nodiscard]] bool supports(const nn::Step& step);
 
 [[nodiscard]] constexpr uint32_t padded16(uint64_t columns) { return static_cast<uint32_t>((columns + 15) / 16 * 16); }
 

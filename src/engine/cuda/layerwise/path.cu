@@ -36,17 +36,18 @@ class LayerwisePath : public Path {
  private:
   // A job on the device.
   struct Prepared {
-    Prepared(const Job& job, std::span<const uint32_t> used, std::uint64_t passes, unsigned threads)
-        : sets(job.model.on_sets() ? sets_of(job, threads) : nullptr),
-          graphs(job, sets, used, threads, stream),
-          draws(job, passes, threads, stream),
-          network(job.model, sets.get(), graphs.shape(), multiprocessors()) {}
+    Prepared(const Job& job, const LayerwiseOptions& options, std::span<const uint32_t> used, std::uint64_t passes)
+        : sets(job.model.on_sets() ? sets_of(job, options.threads) : nullptr),
+          network(options.program != nullptr ? *options.program : nn::program(job.model), job.model, sets.get(),
+                  multiprocessors()),
+          graphs(job, sets, network.shape, used, options.threads, stream),
+          draws(job, passes, options.threads, stream) {}
 
     Stream stream;
     std::shared_ptr<const SetData> sets;
+    Network network;
     DeviceGraphs graphs;
     DeviceDraws draws;
-    Network network;
   };
 
   LayerwiseOptions options_;
@@ -62,7 +63,7 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   }
   used = distinct(std::move(used));
   if (used.empty()) return {};
-  const Prepared prepared(job, used, std::uint64_t{job.epochs} * trials.size(), options_.threads);
+  const Prepared prepared(job, options_, used, std::uint64_t{job.epochs} * trials.size());
   std::vector<uint32_t> ids(used.size());
   for (uint32_t i = 0; i < ids.size(); ++i) ids[i] = i;
   const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
@@ -81,7 +82,7 @@ Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> paramete
                                  const Draw& draw) {
   Logits out;
   if (which.empty()) return out;
-  Prepared prepared(job, distinct({which.begin(), which.end()}), 1, options_.threads);
+  Prepared prepared(job, options_, distinct({which.begin(), which.end()}), 1);
   const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
   std::vector<uint32_t> ids;
   for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
@@ -96,7 +97,7 @@ Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> paramete
   for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {
     const auto rest = std::span<const uint32_t>(ids).subspan(first);
     plans.push_back(
-        prepared.graphs.plan(rest.first(prepared.graphs.fitting(rest, capacity)), prepared.network.counters(), words));
+        prepared.graphs.plan(rest.first(prepared.graphs.fitting(rest, capacity)), prepared.network.counters, words));
   }
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
   PassInputs inputs;
@@ -123,7 +124,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
   if (which.empty()) return 0;
-  Prepared prepared(job, distinct({which.begin(), which.end()}), 1, options_.threads);
+  Prepared prepared(job, options_, distinct({which.begin(), which.end()}), 1);
   const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
   std::vector<uint32_t> ids;
   for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
@@ -136,7 +137,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
       gradient(parameters.size(), "the gradient");
   DeviceArray<uint32_t> right(ids.size(), "losses");
   std::vector<uint32_t> words;
-  const Plan plan = prepared.graphs.plan(ids, prepared.network.counters(), words);
+  const Plan plan = prepared.graphs.plan(ids, prepared.network.counters, words);
   runner.complete(plan, words);
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
   PassInputs inputs;
@@ -158,7 +159,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   logits.download(logits_out.values, stream);
   losses.download(loss, stream);
   if (options_.winners != nullptr) {
-    options_.winners->resize(ids.size() * prepared.network.fc[0].in);
+    options_.winners->resize(ids.size() * prepared.network.pooled);
     runner.winners().download(*options_.winners, stream);
   }
   stream.sync();
@@ -175,8 +176,12 @@ std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
 }
 
 std::string layerwise_refuses(const Job& job) {
-  if (job.model.body() == nn::Body::pairs) return "it runs models on nodes and sets, not " + job.model.kind;
-  return unsupported(job);
+  const nn::Program program = nn::program(job.model);
+  if (const std::string why = first_unsupported(program, "layerwise", supports); !why.empty()) return why;
+  std::size_t numbers = 0;
+  for (const nn::Step& step : program.steps) numbers += step.space == nn::Space::graph ? step.columns : 0;
+  if (head_shared(program.steps.size(), numbers) <= shared_limit()) return "";
+  return "the steps over graphs make " + std::to_string(numbers) + " numbers of each, more than a multiprocessor holds";
 }
 
 std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads) {

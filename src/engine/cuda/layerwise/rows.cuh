@@ -18,7 +18,7 @@ struct Link {
   const uint16_t* counts;
   const float* scales;
   const uint32_t *roots, *back_offsets, *back_columns;
-  const float* back_values;
+  const float *back_means, *back_sums;
   const uint32_t *child_offsets, *children;
   const uint32_t* edges;
 };
@@ -27,11 +27,13 @@ struct Link {
 struct LevelEnds {
   const float* features;
   const uint32_t *types, *nodes, *up_offsets, *up_rows;
-  const float* multiplicity;
-  const float* edge_features;
+  const float *multiplicity, *edge_sums, *edge_features;
   const uint32_t* edge_ends;
   float total;
 };
+
+/// Rows of a graph that a readout's first stage takes together.
+inline constexpr unsigned kPart = 256;
 
 /// The rows of a batch in one space.
 struct BatchRows {
@@ -48,6 +50,25 @@ struct Rows {
   uint32_t stride;
 };
 
+/// The same of a value that may be kept as floats: one that is but read out, whose maxima must not be blurred.
+struct AnyRows {
+  const void* data;
+  uint32_t stride;
+  bool floats;
+};
+template <class P>
+__device__ __forceinline__ float read(const AnyRows& from, size_t row, uint32_t column) {
+  const size_t at = row * from.stride + column;
+  if (from.floats) return static_cast<const float*>(from.data)[at];
+  return P::value(static_cast<const typename P::Element*>(from.data)[at]);
+}
+
+/// What the gradient of a value is multiplied with, for it is kept before the activation that made the value.
+struct Slope {
+  bool activated;
+  nn::Activation activation;
+};
+
 template <bool Fast>
 __device__ __forceinline__ float activated(nn::Activation activation, float z) {
   if (activation == nn::Activation::elu) return z > 0 ? z : Fast ? fast_exp(z) - 1 : expm1f(z);
@@ -59,6 +80,10 @@ __device__ __forceinline__ float derivative(nn::Activation activation, float h) 
   if (activation == nn::Activation::elu) return h > 0 ? 1.0f : h + 1;
   if (activation == nn::Activation::tanh) return 1 - h * h;
   return h > 0 ? 1.0f : 0.0f;
+}
+
+__device__ __forceinline__ float slope_at(const Slope& slope, float h) {
+  return slope.activated ? derivative(slope.activation, h) : 1.0f;
 }
 
 /// The graph of a batch whose rows hold `row`.

@@ -25,19 +25,16 @@ uint32_t tile_rows_for(uint32_t rows, std::size_t most_tiles) {
   return kTile;
 }
 
-uint32_t most_rows(const Network& network, const Capacity& capacity, std::size_t level) {
-  uint32_t most = 0;
-  const LevelSpec& spec = network.levels[level];
-  for (std::size_t m = spec.first_matrix; m <= spec.last_matrix; ++m) {
-    most = std::max(most, capacity.rows[network.matrices[m].space]);
-  }
+std::size_t buffer_size(const Capacity& capacity, std::size_t space, uint32_t columns) {
+  return std::size_t{capacity.rows[space]} * padded16(columns);
+}
+std::size_t slot_size(const Capacity& capacity, const SlotSpec& slot) {
+  std::size_t most = 0;
+  for (const SlotSpec::User& user : slot.users) most = std::max(most, buffer_size(capacity, user.space, user.columns));
   return most;
 }
-
-// Elements of the gradient of what a gin's layer makes of edges.
-std::size_t edge_gradient_size(const Network& network, const Capacity& capacity) {
-  if (network.sums.empty() || !network.edge_matrix) return 0;
-  return std::size_t{capacity.rows[network.matrices[*network.edge_matrix].space]} * network.levels[0].gradient_stride;
+std::size_t winners_size(const Network& network, const Capacity& capacity, std::size_t v) {
+  return buffer_size(capacity, network.values[v].space, network.values[v].columns);
 }
 
 // How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
@@ -48,12 +45,44 @@ std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
 
 // Half precision has few small numbers: a mean over many rows leaves each a small gradient, so the scale grows with
 // them. A constant of the data set, so that a trial's bits do not depend on others.
-float loss_scale_of(const Job& job) {
-  if (job.model.readout != nn::Readout::mean || job.data.graphs.empty()) return kLossScale;
+float loss_scale_of(const Job& job, const Network& network) {
+  if (!network.mean_readout || job.data.graphs.empty()) return kLossScale;
   double nodes = 0;
   for (const tyche::Graph& graph : job.data.graphs) nodes += graph.num_nodes();
   const double mean = std::max(1.0, nodes / static_cast<double>(job.data.graphs.size()));
   return kLossScale * static_cast<float>(std::exp2(std::min(6.0, std::floor(std::log2(mean)))));
+}
+
+// Calls body with the kind of messages as a constant.
+template <class Body>
+void with_gathered(const GatherOp& op, const Body& body) {
+  const bool both = op.in.value != nn::kNone && op.arcs.value != nn::kNone;
+  if (op.reduce == nn::Reduce::max) return body(std::integral_constant<Gathered, Gathered::max>());
+  if (op.counted) return body(std::integral_constant<Gathered, Gathered::counted>());
+  if (!both) return body(std::integral_constant<Gathered, Gathered::sum>());
+  if (op.activation == nn::Activation::relu) return body(std::integral_constant<Gathered, Gathered::relu>());
+  body(std::integral_constant<Gathered, Gathered::both>());
+}
+
+// The columns of some rows from `first` on.
+template <class T>
+Rows<T> columns_from(T* data, uint32_t columns, uint32_t first) {
+  return {data == nullptr ? nullptr : data + first, padded16(columns)};
+}
+
+// Squares of a gradient, block by block.
+__global__ void __launch_bounds__(kClipThreads) squares_kernel(const float* gradient, size_t count, float* parts) {
+  __shared__ float sums[kClipThreads / 32];
+  float sum = 0;
+  const size_t all = size_t{gridDim.x} * kClipThreads;
+  for (size_t i = size_t{blockIdx.x} * kClipThreads + threadIdx.x; i < count; i += all)
+    sum += gradient[i] * gradient[i];
+  sum = block_sum(sum, sums);
+  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
+}
+__global__ void __launch_bounds__(kClipThreads)
+    clip_kernel(const float* parts, size_t count, float clip, float* factor) {
+  clip_of_parts(parts, count, clip, factor);
 }
 
 }  // namespace
@@ -61,16 +90,13 @@ float loss_scale_of(const Job& job) {
 template <class P>
 std::size_t runner_bytes(const Network& network, const Capacity& capacity) {
   std::size_t bytes = 3 * network.parameters * sizeof(float) + 2 * network.weights * sizeof(typename P::Element) +
-                      network.slots * sizeof(float) +
-                      edge_gradient_size(network, capacity) * sizeof(typename P::Element);
-  for (const MatrixSpec& matrix : network.matrices) {
-    bytes += std::size_t{capacity.rows[matrix.space]} * matrix.stride *
-             (matrix.last ? sizeof(float) : sizeof(typename P::Element));
+                      network.slots * sizeof(float);
+  for (const BufferSpec& buffer : network.buffers) {
+    bytes += buffer_size(capacity, buffer.space, buffer.columns) *
+             (buffer.floats ? sizeof(float) : sizeof(typename P::Element));
   }
-  for (std::size_t l = 0; l < network.levels.size(); ++l) {
-    bytes += 2 * std::size_t{most_rows(network, capacity, l)} * network.levels[l].gradient_stride *
-             sizeof(typename P::Element);
-  }
+  for (const SlotSpec& slot : network.gradients) bytes += slot_size(capacity, slot) * sizeof(typename P::Element);
+  for (const std::size_t v : network.winners) bytes += winners_size(network, capacity, v) * sizeof(uint32_t);
   return bytes;
 }
 
@@ -81,34 +107,38 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
       graphs_(graphs),
       network_(network),
       stream_(stream),
-      loss_scale_(P::kFast ? loss_scale_of(job) : 1.0f),
+      loss_scale_(P::kFast ? loss_scale_of(job, network) : 1.0f),
       parameters_(network.parameters, "the parameters"),
       m_(network.parameters, "Adam's moments"),
       v_(network.parameters, "Adam's moments"),
       forward_weights_(network.weights, "the weights"),
       backward_weights_(network.weights, "the weights"),
-      edge_gradient_(edge_gradient_size(network, capacity), "the gradients of a batch"),
-      at_(network.levels.size(), 0),
-      factors_(std::size_t{capacity.graphs} * network.factors.size, "the head's gradients"),
-      d_pooled_(std::size_t{capacity.graphs} * network.fc[0].in, "the head's gradients"),
+      steps_(DeviceArray<GraphStep>::from(network.steps, "the steps over graphs", stream)),
+      kept_(std::size_t{capacity.graphs} * 2 * network.graph_numbers, "the head's gradients"),
+      d_pooled_(std::size_t{capacity.graphs} * network.pooled, "the head's gradients"),
       slots_(network.slots, "the gradients"),
-      winners_(std::size_t{capacity.graphs} * network.fc[0].in, "the readout"),
+      winners_(std::size_t{capacity.graphs} * network.pooled, "the readout"),
       segments_(DeviceArray<Segment>::from(network.segments, "the parameters' table", stream)),
       blocks_(DeviceArray<AdamBlock>::from(network.blocks, "the parameters' table", stream)),
       bad_(1, "a counter") {
-  for (const MatrixSpec& spec : network.matrices) {
-    const std::size_t size = std::size_t{capacity.rows[spec.space]} * spec.stride;
+  for (const BufferSpec& spec : network.buffers) {
+    const std::size_t size = buffer_size(capacity, spec.space, spec.columns);
     constexpr const char* kWhat = "the embeddings of a batch";
-    // Their padding is never written again.
-    matrices_.emplace_back(spec.last ? 0 : size, kWhat).zero(stream);
-    if (spec.last) lasts_.emplace_back(size, kWhat).zero(stream);
+    // What is padding is never written again.
+    buffers_.emplace_back(spec.floats ? 0 : size, kWhat).zero(stream);
+    floats_.emplace_back(spec.floats ? size : 0, kWhat).zero(stream);
   }
-  const uint32_t width = job.model.width;
-  for (std::size_t l = 0; l < network.levels.size(); ++l) {
-    const std::size_t size = std::size_t{most_rows(network, capacity, l)} * network.levels[l].gradient_stride;
-    for (auto& side : gradients_) side.emplace_back(size, "the gradients of a batch");
-    part_values_.emplace_back(std::size_t{capacity.parts[l]} * width, "the readout");
-    part_rows_.emplace_back(std::size_t{capacity.parts[l]} * width, "the readout");
+  for (const SlotSpec& slot : network.gradients) {
+    gradients_.emplace_back(slot_size(capacity, slot), "the gradients of a batch");
+  }
+  for (const std::size_t v : network.winners) {
+    maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
+  }
+  for (const std::size_t at : network.readouts) {
+    const ValueSpec& from = value(std::get<ReadoutOp>(network.ops[at]).in.value);
+    const std::size_t size = std::size_t{capacity.parts[from.space]} * from.columns;
+    part_values_.emplace_back(size, "the readout");
+    part_rows_.emplace_back(size, "the readout");
   }
   forward_weights_.zero(stream);
   backward_weights_.zero(stream);
@@ -136,210 +166,231 @@ void Runner<P>::save(std::span<float> parameters, std::span<float> m, std::span<
 }
 
 template <class P>
-BatchRows Runner<P>::rows(const uint32_t* words, const Plan& plan, std::size_t space) const {
-  return {words + plan.at, words + plan.base(space), plan.graphs, plan.rows[space]};
+Rows<typename P::Element> Runner<P>::at(std::size_t v) {
+  const ValueSpec& spec = value(v);
+  return columns_from(buffers_[spec.buffer].data(), network_.buffers[spec.buffer].columns, spec.first);
 }
 
 template <class P>
-Rows<typename P::Element> Runner<P>::matrix(std::size_t m) {
-  return {matrices_[m].data(), network_.matrices[m].stride};
+Rows<const typename P::Element> Runner<P>::read(std::size_t v) {
+  const Rows<Element> rows = at(v);
+  return {rows.data, rows.stride};
 }
 
 template <class P>
-std::size_t Runner<P>::last_matrix(std::size_t level) const {
-  return network_.levels[level].last_matrix;
+AnyRows Runner<P>::any(std::size_t v) {
+  const Rows<Element> rows = at(v);
+  const bool floats = network_.buffers[value(v).buffer].floats;
+  return {floats ? static_cast<const void*>(floats_[value(v).buffer].data()) : rows.data, rows.stride, floats};
 }
 
 template <class P>
-uint32_t Runner<P>::slices(const Plan& plan, const ConvSpec& conv) const {
-  const uint32_t rows = plan.rows[network_.matrices[conv.wants_input_gradient ? conv.in : conv.out].space];
+Rows<typename P::Element> Runner<P>::gradient_at(std::size_t v) {
+  const ValueSpec& from = network_.gradient_of(v);
+  return columns_from(gradients_[from.slot].data(), from.columns, value(v).gradient_first);
+}
+
+template <class P>
+Rows<const typename P::Element> Runner<P>::gradient_of(std::size_t v) {
+  const Rows<Element> rows = gradient_at(v);
+  return {rows.data, rows.stride};
+}
+
+template <class P>
+uint32_t Runner<P>::slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const {
+  const uint32_t rows = plan.rows[value(wanted(operand.in) ? operand.in.value : op.out).space];
   return static_cast<uint32_t>(
-      std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, conv.most_slices)), conv.most_slices));
+      std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, operand.most_slices)), operand.most_slices));
 }
 
 template <class P>
-uint32_t Runner<P>::slices(const Plan& plan, const SumSpec& sum) const {
-  const MatrixSpec& in = network_.matrices[sum.in];
+uint32_t Runner<P>::slices(const Plan& plan, const GatherOp& op) const {
+  const ValueSpec& in = value(op.in.value == nn::kNone ? op.out : op.in.value);
   return static_cast<uint32_t>(
-      std::min<std::size_t>(vector_blocks<P>(plan.rows[in.space], in.stride), sum.most_slices));
+      std::min<std::size_t>(vector_blocks<P>(plan.rows[in.space], padded16(in.columns)), op.most_slices));
 }
 
 template <class P>
 void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
-  const std::size_t convs = network_.convs.size();
-  for (std::size_t c = 0; c < convs; ++c) words[plan.slices() + c] = slices(plan, network_.convs[c]);
-  for (std::size_t s = 0; s < network_.sums.size(); ++s) {
-    words[plan.slices() + convs + s] = slices(plan, network_.sums[s]);
+  for (const Op& op : network_.ops) {
+    if (const auto* linear = std::get_if<LinearOp>(&op)) {
+      for (const LinearOp::Operand& o : linear->operands) words[plan.slices() + o.counter] = slices(plan, *linear, o);
+    } else if (const auto* gather = std::get_if<GatherOp>(&op)) {
+      words[plan.slices() + gather->counter] = slices(plan, *gather);
+    }
   }
 }
 
 // ---- forwards
 
 template <class P>
-void Runner<P>::fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level) {
-  const LevelSpec& spec = network_.levels[level];
-  const MatrixSpec& first = network_.matrices[spec.first_matrix];
-  const bool random = level == 0 && network_.random_count > 0 && network_.random_matrix == 0;
-  // A gcn without deterministic columns starts from random ones alone.
-  if (random && network_.random_first == 0) return fill_random(words, plan, inputs);
-  InputArguments a{};
-  a.rows = rows(words, plan, first.space);
-  a.ends = graphs_.ends(level);
-  a.features = job_.model.input_features;
-  a.drawn = inputs.drawn;
-  a.places = inputs.places;
-  a.below = spec.below;
-  if (spec.below > 0) {
-    const MatrixSpec& nodes = network_.matrices[last_matrix(0)];
-    a.node_outputs = lasts_[0].data();
-    a.node_stride = nodes.stride;
-    a.node_base = words + plan.base(nodes.space);
-    a.width = nodes.columns;
-  }
-  launch(input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(spec.first_matrix));
-  if (random) fill_random(words, plan, inputs);
+void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs) {
+  const Batch batch{words, plan};
+  for (const Op& op : network_.ops) std::visit([&](const auto& own) { forward(batch, inputs, own); }, op);
+  head(batch, inputs);
 }
 
 template <class P>
-void Runner<P>::fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs) {
+void Runner<P>::forward(const Batch& batch, const PassInputs& inputs, const RowsOp& op) {
+  RowsArguments a{};
+  a.rows = batch.rows(value(op.out).space);
+  a.ends = graphs_.ends(op.level);
+  a.drawn = inputs.drawn;
+  a.places = inputs.places;
+  a.add = op.add;
+  a.activates = op.activates;
+  a.activation = value(op.out).slope.activation;
+  const auto run = [&] {
+    if (a.parts > 0) launch(rows_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, at(op.out));
+    a.keep = op.add;
+    a.parts = 0;
+  };
+  for (const RowsOp::Part& part : op.parts) {
+    if (part.there) continue;
+    RowsPart& own = a.part[a.parts++] = {part.kind, part.first, part.columns, {}, nullptr, part.nodes, part.reduce};
+    if (part.in.value != nn::kNone) {
+      own.from = any(part.in.value);
+      own.from_base = batch.base(value(part.in.value).space);
+    }
+    if (a.parts == kMostParts) run();
+  }
+  run();
+}
+
+template <class P>
+void Runner<P>::forward(const Batch& batch, const PassInputs& inputs, const RandomOp& op) {
   RandomArguments a{};
-  a.rows = rows(words, plan, network_.matrices[network_.random_matrix].space);
+  a.rows = batch.rows(value(op.out).space);
   a.graph_numbers = graphs_.numbers();
-  a.first = network_.random_first;
-  a.count = network_.random_count;
+  a.count = value(op.out).columns;
   a.key = words_of(inputs.features);
   a.normal =
       job_.model.distribution == nn::Distribution::normal || job_.model.distribution == nn::Distribution::xavier_normal;
   a.scale = feature_scale(job_.model);
   a.pinned = inputs.pinned;
-  launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(network_.random_matrix));
+  launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, at(op.out));
 }
 
 template <class P>
-void Runner<P>::fill_edges(const uint32_t* words, const Plan& plan) {
-  EdgeInputArguments a{};
-  a.rows = rows(words, plan, network_.matrices[*network_.edge_matrix].space);
-  a.ends = graphs_.ends(0);
-  a.columns = job_.model.edge_features;
-  launch(edge_input_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, matrix(*network_.edge_matrix));
+LinearOperand<P> Runner<P>::operand(const Batch& batch, const LinearOp::Operand& from) {
+  LinearOperand<P> out{};
+  out.in_base = batch.base(value(from.in.value).space);
+  out.links = from.link == nn::kNone ? nullptr : graphs_.links(from.link);
+  out.mean = from.mean;
+  out.in = read(from.in.value);
+  out.in_columns = from.in_columns;
+  out.weights = forward_weights_.data() + from.weights;
+  return out;
 }
 
 template <class P>
-SumArguments<P> Runner<P>::sum_arguments(const uint32_t* words, const Plan& plan, const SumSpec& sum) {
-  const MatrixSpec& in = network_.matrices[sum.in];
-  SumArguments<P> a{};
-  a.rows = rows(words, plan, in.space);
-  a.links = graphs_.links(0);
-  a.in = {matrices_[sum.in].data(), in.stride};
-  a.columns = in.stride;
-  a.eps = parameters_.data() + sum.eps;
-  if (!sum.lin) return a;
-  const std::size_t edges = network_.convs[*sum.lin].out;
-  a.edges = {matrices_[edges].data(), network_.matrices[edges].stride};
-  a.edge_base = words + plan.base(network_.matrices[edges].space);
+void Runner<P>::forward(const Batch& batch, const PassInputs&, const LinearOp& op) {
+  const ValueSpec& out = value(op.out);
+  const auto run = [&](auto a) {
+    constexpr bool kMore = std::size(decltype(a.operands){}) > 1;
+    a.out_rows = batch.rows(out.space);
+    a.count = static_cast<uint32_t>(op.operands.size());
+    for (std::size_t o = 0; o < op.operands.size(); ++o) a.operands[o] = operand(batch, op.operands[o]);
+    a.out_columns = out.columns;
+    a.out_blocks = op.out_blocks;
+    a.bias = op.bias == kNoBias ? nullptr : parameters_.data() + op.bias;
+    a.activation = out.slope.activation;
+    a.activates = out.slope.activated;
+    a.tile_rows = tile_rows_for(a.out_rows.rows, op.operands[0].most_slices);
+    const std::size_t count = tiles_of(a.out_rows.rows, a.tile_rows) * op.out_blocks;
+    if (network_.buffers[out.buffer].floats) {
+      launch(forward_kernel<P, float, kMore>, count, kThreads, kForwardShared<P>, stream_, a,
+             columns_from(floats_[out.buffer].data(), out.columns, 0));
+    } else {
+      launch(forward_kernel<P, Element, kMore>, count, kThreads, kForwardShared<P>, stream_, a, at(op.out));
+    }
+  };
+  if (op.operands.size() == 1) return run(ForwardArguments<P, false>{});
+  run(ForwardArguments<P, true>{});
+}
+
+template <class P>
+GatherArguments<P> Runner<P>::gather(const Batch& batch, const GatherOp& op) {
+  GatherArguments<P> a{};
+  a.rows = batch.rows(value(op.out).space);
+  a.links = graphs_.links(op.link);
+  a.of_arcs = op.in.value == nn::kNone;
+  const std::size_t in = a.of_arcs ? op.arcs.value : op.in.value;
+  a.in = read(in);
+  a.in_base = batch.base(value(in).space);
+  if (!a.of_arcs && op.arcs.value != nn::kNone) {
+    a.arcs = read(op.arcs.value);
+    a.arc_base = batch.base(value(op.arcs.value).space);
+  }
+  a.columns = padded16(value(op.out).columns);
+  a.reduce = op.reduce;
+  a.activation = op.activation;
+  a.eps = op.eps == nn::kNone ? nullptr : parameters_.data() + op.eps;
+  a.winners = op.winners == nn::kNone ? nullptr : maxima_[op.winners].data();
   return a;
 }
 
 template <class P>
-void Runner<P>::sum_up(const uint32_t* words, const Plan& plan, const SumSpec& sum) {
-  if (sum.lin) convolve(words, plan, network_.convs[*sum.lin]);
-  const SumArguments<P> a = sum_arguments(words, plan, sum);
-  launch(sum_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, matrix(sum.out));
+void Runner<P>::forward(const Batch& batch, const PassInputs&, const GatherOp& op) {
+  const GatherArguments<P> a = gather(batch, op);
+  with_gathered(op, [&](auto kind) {
+    launch(gather_kernel<P, kind()>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, at(op.out));
+  });
 }
 
 template <class P>
-void Runner<P>::convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv) {
-  const MatrixSpec& in = network_.matrices[conv.in];
-  const MatrixSpec& out = network_.matrices[conv.out];
-  ForwardArguments<P> a{};
-  a.out_rows = rows(words, plan, out.space);
-  a.in_base = words + plan.base(in.space);
-  a.links = conv.linear ? nullptr : graphs_.links(conv.link);
-  a.in = {matrices_[conv.in].data(), in.stride};
-  a.in_columns = conv.in_columns;
-  a.out_columns = conv.out_columns;
-  a.out_blocks = conv.out_blocks;
-  a.weights = forward_weights_.data() + conv.weights;
-  a.bias = parameters_.data() + conv.bias;
-  a.activation = network_.activation;
-  a.activates = conv.activates;
-  a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
-  if (conv.edges) {
-    const ConvSpec& edges = network_.convs[*conv.edges];
-    a.edges = {matrices_[edges.in].data(), network_.matrices[edges.in].stride};
-    a.edge_columns = edges.in_columns;
-    a.edge_weights = forward_weights_.data() + edges.weights;
-  }
-  const std::size_t count = tiles_of(a.out_rows.rows, a.tile_rows) * conv.out_blocks;
-  if (out.last) {
-    std::size_t level = 0;
-    while (last_matrix(level) != conv.out) ++level;
-    launch(conv.edges ? forward_kernel<P, float, true> : forward_kernel<P, float, false>, count, kThreads,
-           kForwardShared<P>, stream_, a, Rows<float>{lasts_[level].data(), out.stride});
+void Runner<P>::forward(const Batch& batch, const PassInputs&, const ReadoutOp& op) {
+  const ValueSpec& from = value(op.in.value);
+  const AnyRows rows = any(op.in.value);
+  std::size_t source = 0;
+  while (std::get_if<ReadoutOp>(&network_.ops[network_.readouts[source]]) != &op) ++source;
+  ReadoutArguments a{};
+  a.rows = batch.rows(from.space);
+  a.part_base = batch.words + batch.plan.part_base(from.space);
+  a.ends = op.level == nn::kNone ? nullptr : graphs_.ends(op.level);
+  a.width = from.columns;
+  a.max = op.reduce == nn::Reduce::max;
+  a.out_values = part_values_[source].data();
+  a.out_rows = part_rows_[source].data();
+  a.bad = bad_.data();
+  const std::size_t parts = batch.plan.parts[from.space];
+  if (rows.floats) {
+    launch(readout_kernel<P, float>, parts, kThreads, 0, stream_, a,
+           Rows<const float>{static_cast<const float*>(rows.data), rows.stride});
   } else {
-    launch(conv.edges ? forward_kernel<P, Element, true> : forward_kernel<P, Element, false>, count, kThreads,
-           kForwardShared<P>, stream_, a, matrix(conv.out));
+    launch(readout_kernel<P, Element>, parts, kThreads, 0, stream_, a, read(op.in.value));
   }
 }
 
 template <class P>
-void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs) {
-  for (std::size_t l = 0; l < network_.levels.size(); ++l) {
-    const LevelSpec& level = network_.levels[l];
-    fill_inputs(words, plan, inputs, l);
-    if (l == 0 && network_.edge_matrix) fill_edges(words, plan);
-    for (std::size_t c = 0; c < level.convs; ++c) {
-      const ConvSpec& conv = network_.convs[level.first_conv + c];
-      const std::size_t from = conv.sum ? network_.sums[*conv.sum].in : conv.in;
-      if (network_.random_count > 0 && network_.random_matrix > 0 && from == network_.random_matrix) {
-        fill_random(words, plan, inputs);
-      }
-      if (conv.sum) sum_up(words, plan, network_.sums[*conv.sum]);
-      convolve(words, plan, conv);
-    }
-    const MatrixSpec& last = network_.matrices[last_matrix(l)];
-    ReadoutArguments a{};
-    a.rows = rows(words, plan, last.space);
-    a.part_base = words + plan.part_base(l);
-    a.ends = graphs_.ends(l);
-    a.values = lasts_[l].data();
-    a.stride = last.stride;
-    a.width = last.columns;
-    a.readout = network_.readout;
-    a.out_values = part_values_[l].data();
-    a.out_rows = part_rows_[l].data();
-    a.bad = bad_.data();
-    launch(readout_kernel<P>, plan.parts[l], kThreads, 0, stream_, a);
-  }
-  head(words, plan, inputs);
-}
-
-template <class P>
-void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& inputs) {
+void Runner<P>::head(const Batch& batch, const PassInputs& inputs) {
   HeadArguments a{};
-  a.ids = words + plan.at;
+  a.ids = batch.words + batch.plan.at;
   a.graph_numbers = graphs_.numbers();
   a.targets = inputs.targets;
   a.loss = job_.loss;
-  a.levels = static_cast<uint32_t>(network_.levels.size());
-  a.width = job_.model.width;
-  for (std::size_t l = 0; l < network_.levels.size(); ++l) {
-    a.ends[l] = graphs_.ends(l);
-    a.part_base[l] = words + plan.part_base(l);
-    a.part_values[l] = part_values_[l].data();
-    a.part_rows[l] = part_rows_[l].data();
+  for (std::size_t i = 0; i < network_.readouts.size(); ++i) {
+    const auto& op = std::get<ReadoutOp>(network_.ops[network_.readouts[i]]);
+    const std::size_t space = value(op.in.value).space;
+    // An edge stands for its two arcs.
+    const bool arcs = op.level == nn::kNone;
+    a.sources[i] = {arcs ? nullptr : graphs_.ends(op.level),
+                    batch.base(space),
+                    batch.words + batch.plan.part_base(space),
+                    part_values_[i].data(),
+                    part_rows_[i].data(),
+                    arcs ? 2.0f : 1.0f};
   }
-  a.readout = network_.readout;
-  a.activation = network_.activation;
   a.parameters = parameters_.data();
-  for (std::size_t l = 0; l < 3; ++l) a.fc[l] = network_.fc[l];
-  a.factors = network_.factors;
-  a.factor_values = factors_.data();
-  const double rate = job_.model.dropout;
-  a.dropping = inputs.dropout && rate > 0;
+  a.steps = steps_.data();
+  a.count = static_cast<uint32_t>(network_.steps.size());
+  a.size = network_.graph_numbers;
+  a.logits_at = network_.logits;
+  a.classes = network_.classes;
+  a.pooled_size = network_.pooled;
+  a.dropping = inputs.dropout;
   a.dropout_key = words_of(inputs.dropout_key);
-  a.threshold = static_cast<uint64_t>(std::ceil(rate * 0x1p32));
-  a.keep = static_cast<float>(1 / (1 - rate));
+  a.kept = kept_.data();
   a.logits = inputs.logits;
   if (inputs.training) {
     a.losses = inputs.losses;
@@ -348,150 +399,136 @@ void Runner<P>::head(const uint32_t* words, const Plan& plan, const PassInputs& 
     a.d_pooled = d_pooled_.data();
     a.winners = winners_.data();
   }
-  launch(head_kernel<P>, plan.graphs, kThreads, head_shared(network_.fc) * sizeof(float), stream_, a);
+  launch(head_kernel<P>, batch.plan.graphs, kThreads, head_shared(network_.steps.size(), network_.graph_numbers),
+         stream_, a);
 }
 
 // ---- backwards
 
 template <class P>
-void Runner<P>::spread(const uint32_t* words, const Plan& plan, std::size_t level) {
-  const MatrixSpec& last = network_.matrices[last_matrix(level)];
-  SpreadArguments<P> a{};
-  a.rows = rows(words, plan, last.space);
-  a.ends = graphs_.ends(level);
-  a.values = lasts_[level].data();
-  a.stride = last.stride;
-  a.width = last.columns;
-  a.readout = network_.readout;
-  a.activation = network_.activation;
-  a.pooled_size = network_.fc[0].in;
-  a.d_pooled = d_pooled_.data() + level * last.columns;
-  a.winners = winners_.data() + level * last.columns;
-  std::size_t found = 0;
-  for (std::size_t l = level + 1; l < network_.levels.size(); ++l) {
-    const LevelSpec& above = network_.levels[l];
-    if (level > 0 || above.below == 0) continue;
-    a.above[found++] = {graphs_.ends(l),
-                        words + plan.base(network_.matrices[above.first_matrix].space),
-                        {gradients_[at_[l]][l].data(), above.gradient_stride},
-                        1 / static_cast<float>(above.below)};
-  }
-  launch(spread_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a,
-         Rows<Element>{gradients_[0][level].data(), network_.levels[level].gradient_stride});
-  at_[level] = 0;
-}
-
-template <class P>
 void Runner<P>::backward(const uint32_t* words, const Plan& plan) {
-  // Levels above nodes first: their inputs' gradients belong to the nodes' outputs.
-  for (std::size_t l = network_.levels.size(); l-- > 0;) {
-    const LevelSpec& level = network_.levels[l];
-    spread(words, plan, l);
-    for (std::size_t c = level.convs; c-- > 0;) {
-      const ConvSpec& conv = network_.convs[level.first_conv + c];
-      const Rows<const Element> d_out{gradients_[at_[l]][l].data(), level.gradient_stride};
-      if (conv.edges) weights_back(words, plan, network_.convs[*conv.edges], d_out);
-      convolve_back(words, plan, conv, l);
-      if (conv.sum) sum_back(words, plan, network_.sums[*conv.sum], l);
+  const Batch batch{words, plan};
+  for (std::size_t i = network_.ops.size(); i-- > 0;) {
+    std::visit([&](const auto& own) { backward(batch, own); }, network_.ops[i]);
+  }
+}
+
+// What an operation gives back to a value, but for where from.
+template <class P>
+SpreadArguments<P> Runner<P>::spread(const Batch& batch, const Reading& reading) {
+  const ValueSpec& to = value(reading.value);
+  SpreadArguments<P> a{};
+  a.rows = batch.rows(to.space);
+  a.values = any(reading.value);
+  a.columns = to.columns;
+  a.slope = to.slope;
+  a.accumulate = reading.accumulate;
+  return a;
+}
+
+template <class P>
+void Runner<P>::backward(const Batch& batch, const ReadoutOp& op) {
+  if (!wanted(op.in)) return;
+  SpreadArguments<P> a = spread(batch, op.in);
+  a.ends = op.level == nn::kNone ? nullptr : graphs_.ends(op.level);
+  a.reduce = op.reduce;
+  a.d_pooled = d_pooled_.data() + op.pooled;
+  a.winners = winners_.data() + op.pooled;
+  a.pooled_size = network_.pooled;
+  launch(spread_kernel<P, From::whole>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(op.in.value));
+}
+
+template <class P>
+void Runner<P>::backward(const Batch& batch, const RowsOp& op) {
+  if (!value(op.out).learned) return;
+  for (const RowsOp::Part& part : op.parts) {
+    if (part.passed || !wanted(part.in)) continue;
+    SpreadArguments<P> a = spread(batch, part.in);
+    a.ends = graphs_.ends(op.level);
+    a.d = gradient_of(op.out);
+    a.d.data += part.first;
+    a.out_base = batch.base(value(op.out).space);
+    a.nodes = part.nodes;
+    a.reduce = part.reduce;
+    const auto kernel = part.kind == PartKind::members ? spread_kernel<P, From::members> : spread_kernel<P, From::copy>;
+    launch(kernel, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(part.in.value));
+  }
+}
+
+template <class P>
+void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
+  const ValueSpec& out = value(op.out);
+  for (const LinearOp::Operand& from : op.operands) {
+    const uint32_t count = slices(batch.plan, op, from);
+    const std::size_t blocks = std::size_t{count} * from.units;
+    if (!wanted(from.in)) {
+      FirstBackwardArguments<P> a{};
+      a.out_rows = batch.rows(out.space);
+      a.from = operand(batch, from);
+      a.d_out = gradient_of(op.out);
+      a.out_columns = padded16(out.columns);
+      a.slots = slots_.data() + from.slots;
+      a.slices = count;
+      a.tile_rows = tile_rows_for(a.out_rows.rows, from.most_slices);
+      launch(first_backward_kernel<P>, blocks, kThreads, kFirstBackwardShared<P>, stream_, a);
+      continue;
     }
+    const ValueSpec& in = value(from.in.value);
+    BackwardArguments<P> a{};
+    a.in_rows = batch.rows(in.space);
+    a.out_base = batch.base(out.space);
+    a.links = from.link == nn::kNone ? nullptr : graphs_.links(from.link);
+    a.mean = from.mean;
+    a.in = read(from.in.value);
+    a.in_columns = from.in_columns;
+    a.d_out = gradient_of(op.out);
+    a.out_columns = padded16(out.columns);
+    a.d_in = gradient_at(from.in.value);
+    a.d_in_columns = in.gradient_columns;
+    a.accumulate = from.in.accumulate;
+    a.slope = in.slope;
+    a.weights = backward_weights_.data() + from.weights;
+    a.slots = slots_.data() + from.slots;
+    a.slices = count;
+    a.tile_rows = tile_rows_for(a.in_rows.rows, from.most_slices);
+    launch(backward_kernel<P>, blocks, kThreads, kBackwardShared<P>, stream_, a);
   }
 }
 
 template <class P>
-void Runner<P>::convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level) {
-  const MatrixSpec& in = network_.matrices[conv.in];
-  const MatrixSpec& out = network_.matrices[conv.out];
-  const uint32_t stride = network_.levels[level].gradient_stride, count = slices(plan, conv);
-  if (!conv.wants_input_gradient) {
-    return weights_back(words, plan, conv, {gradients_[at_[level]][level].data(), stride});
+void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
+  if (!value(op.out).learned) return;
+  if (op.in.value != nn::kNone && (wanted(op.in) || op.eps != nn::kNone)) {
+    const ValueSpec& in = value(op.in.value);
+    GatherBackArguments<P> a{};
+    a.forward = gather(batch, op);
+    a.in_rows = batch.rows(in.space);
+    a.d = gradient_of(op.out);
+    a.wanted = wanted(op.in);
+    a.d_in_columns = in.gradient_columns;
+    a.slope = in.slope;
+    a.accumulate = op.in.accumulate;
+    a.slots = slots_.data() + op.slots;
+    a.slices = slices(batch.plan, op);
+    with_gathered(op, [&](auto kind) {
+      launch(gather_back_kernel<P, kind()>, a.slices, kThreads, 0, stream_, a,
+             a.wanted ? gradient_at(op.in.value) : Rows<Element>{nullptr, 0});
+    });
   }
-  BackwardArguments<P> a{};
-  a.in_rows = rows(words, plan, in.space);
-  a.out_base = words + plan.base(out.space);
-  a.links = conv.linear ? nullptr : graphs_.links(conv.link);
-  a.in = {matrices_[conv.in].data(), in.stride};
-  a.in_columns = conv.in_columns;
-  a.d_out = {gradients_[at_[level]][level].data(), stride};
-  a.out_columns = padded16(conv.out_columns);
-  a.d_in = {gradients_[1 - at_[level]][level].data(), stride};
-  a.d_in_columns = conv.gradient_columns;
-  a.activation = network_.activation;
-  a.activated_input = conv.activated_input;
-  a.weights = backward_weights_.data() + conv.weights;
-  a.slots = slots_.data() + conv.slots;
-  a.slices = count;
-  a.tile_rows = tile_rows_for(a.in_rows.rows, conv.most_slices);
-  launch(backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kBackwardShared<P>, stream_, a);
-  at_[level] = 1 - at_[level];
-}
-
-namespace {
-
-// Squares of a gradient, block by block.
-__global__ void __launch_bounds__(kClipThreads) squares_kernel(const float* gradient, size_t count, float* parts) {
-  __shared__ float sums[kClipThreads / 32];
-  float sum = 0;
-  const size_t all = size_t{gridDim.x} * kClipThreads;
-  for (size_t i = size_t{blockIdx.x} * kClipThreads + threadIdx.x; i < count; i += all)
-    sum += gradient[i] * gradient[i];
-  sum = block_sum(sum, sums);
-  if (threadIdx.x == 0) parts[blockIdx.x] = sum;
-}
-__global__ void __launch_bounds__(kClipThreads)
-    clip_kernel(const float* parts, size_t count, float clip, float* factor) {
-  clip_of_parts(parts, count, clip, factor);
-}
-
-}  // namespace
-
-template <class P>
-void Runner<P>::weights_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, Rows<const Element> d_out) {
-  const MatrixSpec& in = network_.matrices[conv.in];
-  const uint32_t count = slices(plan, conv);
-  FirstBackwardArguments<P> a{};
-  a.out_rows = rows(words, plan, network_.matrices[conv.out].space);
-  a.in_base = words + plan.base(in.space);
-  a.links = conv.linear ? nullptr : graphs_.links(conv.link);
-  a.in = {matrices_[conv.in].data(), in.stride};
-  a.in_columns = conv.in_columns;
-  a.d_out = d_out;
-  a.out_columns = padded16(conv.out_columns);
-  a.slots = slots_.data() + conv.slots;
-  a.slices = count;
-  a.tile_rows = tile_rows_for(a.out_rows.rows, conv.most_slices);
-  launch(first_backward_kernel<P>, std::size_t{count} * conv.units(), kThreads, kFirstBackwardShared<P>, stream_, a);
-}
-
-// From the gradient of the sums to that of their input, of ε, and of what was made of edges.
-template <class P>
-void Runner<P>::sum_back(const uint32_t* words, const Plan& plan, const SumSpec& sum, std::size_t level) {
-  const uint32_t stride = network_.levels[level].gradient_stride;
-  SumBackArguments<P> a{};
-  a.forward = sum_arguments(words, plan, sum);
-  a.d = {gradients_[at_[level]][level].data(), stride};
-  a.wanted = sum.wants_input_gradient;
-  a.d_in_columns = sum.gradient_columns;
-  a.activation = network_.activation;
-  a.activated_input = sum.activated_input;
-  a.slots = slots_.data() + sum.slots;
-  a.slices = slices(plan, sum);
-  launch(sum_back_kernel<P>, a.slices, kThreads, 0, stream_, a,
-         Rows<Element>{gradients_[1 - at_[level]][level].data(), stride});
-  if (sum.lin) {
-    const ConvSpec& lin = network_.convs[*sum.lin];
-    EdgeBackArguments<P> e{};
-    e.rows = rows(words, plan, network_.matrices[lin.out].space);
-    e.ends = graphs_.ends(level);
-    e.node_base = words + plan.base(network_.matrices[sum.in].space);
-    e.in = a.forward.in;
-    e.edges = a.forward.edges;
-    e.d = a.d;
-    e.columns = a.forward.columns;
-    launch(edge_back_kernel<P>, vector_blocks<P>(e.rows.rows, e.columns), kThreads, 0, stream_, e,
-           Rows<Element>{edge_gradient_.data(), stride});
-    weights_back(words, plan, lin, {edge_gradient_.data(), stride});
-  }
-  at_[level] = 1 - at_[level];
+  if (!wanted(op.arcs)) return;
+  const ValueSpec& arcs = value(op.arcs.value);
+  ArcBackArguments<P> a{};
+  a.forward = gather(batch, op);
+  a.rows = batch.rows(arcs.space);
+  a.ends = graphs_.ends(0);
+  a.d = gradient_of(op.out);
+  a.columns = arcs.gradient_columns;
+  a.slope = arcs.slope;
+  a.accumulate = op.arcs.accumulate;
+  with_gathered(op, [&](auto kind) {
+    launch(arc_back_kernel<P, kind()>, vector_blocks<P>(a.rows.rows, a.forward.columns), kThreads, 0, stream_, a,
+           gradient_at(op.arcs.value));
+  });
 }
 
 template <class P>
@@ -506,8 +543,8 @@ AdamArguments<P> Runner<P>::adam(Update update) {
   a.forward = forward_weights_.data();
   a.backward = backward_weights_.data();
   a.slots = slots_.data();
-  a.factors = factors_.data();
-  a.factor_size = network_.factors.size;
+  a.factors = kept_.data();
+  a.factor_size = 2 * network_.graph_numbers;
   a.unscale = 1 / loss_scale_;
   a.bad = bad_.data();
   return a;

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "engine/core/adam.hpp"
+#include "engine/cuda/layerwise/device_graphs.hpp"
+#include "engine/cuda/layerwise/gather.cuh"
 #include "engine/cuda/layerwise/network.hpp"
 #include "support/random.hpp"
 
@@ -46,7 +48,7 @@ class Runner {
   void load(std::span<const float> parameters);
   void save(std::span<float> parameters, std::span<float> m, std::span<float> v);
 
-  /// Writes how many slices each convolution's gradient is summed in, for which a plan leaves room in `words`.
+  /// Writes how many slices each gradient is summed in, for which a plan leaves room in `words`.
   void complete(const Plan& plan, std::vector<uint32_t>& words) const;
 
   void forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
@@ -61,23 +63,45 @@ class Runner {
   [[nodiscard]] const DeviceArray<uint32_t>& winners() const { return winners_; }
 
  private:
-  [[nodiscard]] BatchRows rows(const uint32_t* words, const Plan& plan, std::size_t space) const;
-  [[nodiscard]] Rows<Element> matrix(std::size_t m);
-  [[nodiscard]] std::size_t last_matrix(std::size_t level) const;
-  void fill_inputs(const uint32_t* words, const Plan& plan, const PassInputs& inputs, std::size_t level);
-  void fill_random(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
-  void fill_edges(const uint32_t* words, const Plan& plan);
-  [[nodiscard]] SumArguments<P> sum_arguments(const uint32_t* words, const Plan& plan, const SumSpec& sum);
-  void sum_up(const uint32_t* words, const Plan& plan, const SumSpec& sum);
-  void sum_back(const uint32_t* words, const Plan& plan, const SumSpec& sum, std::size_t level);
-  void convolve(const uint32_t* words, const Plan& plan, const ConvSpec& conv);
-  void convolve_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, std::size_t level);
-  /// The weights' gradient alone, from that of the output.
-  void weights_back(const uint32_t* words, const Plan& plan, const ConvSpec& conv, Rows<const Element> d_out);
-  void head(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
-  void spread(const uint32_t* words, const Plan& plan, std::size_t level);
-  [[nodiscard]] uint32_t slices(const Plan& plan, const ConvSpec& conv) const;
-  [[nodiscard]] uint32_t slices(const Plan& plan, const SumSpec& sum) const;
+  /// A batch: where its numbers are on the device.
+  struct Batch {
+    const uint32_t* words;
+    const Plan& plan;
+    [[nodiscard]] BatchRows rows(std::size_t space) const {
+      return {words + plan.at, words + plan.base(space), plan.graphs, plan.rows[space]};
+    }
+    [[nodiscard]] const uint32_t* base(std::size_t space) const { return words + plan.base(space); }
+  };
+
+  [[nodiscard]] const ValueSpec& value(std::size_t v) const { return network_.values[v]; }
+  /// The numbers of a value, and their gradients.
+  [[nodiscard]] Rows<Element> at(std::size_t v);
+  [[nodiscard]] Rows<const Element> read(std::size_t v);
+  [[nodiscard]] AnyRows any(std::size_t v);
+  [[nodiscard]] Rows<Element> gradient_at(std::size_t v);
+  [[nodiscard]] Rows<const Element> gradient_of(std::size_t v);
+  [[nodiscard]] bool wanted(const Reading& reading) const {
+    return reading.value != nn::kNone && value(reading.value).learned;
+  }
+  [[nodiscard]] LinearOperand<P> operand(const Batch& batch, const LinearOp::Operand& from);
+  [[nodiscard]] GatherArguments<P> gather(const Batch& batch, const GatherOp& op);
+  [[nodiscard]] SpreadArguments<P> spread(const Batch& batch, const Reading& reading);
+
+  // An operation over rows, one way and the other.
+  void forward(const Batch& batch, const PassInputs& inputs, const RowsOp& op);
+  void forward(const Batch& batch, const PassInputs& inputs, const RandomOp& op);
+  void forward(const Batch& batch, const PassInputs& inputs, const LinearOp& op);
+  void forward(const Batch& batch, const PassInputs& inputs, const GatherOp& op);
+  void forward(const Batch& batch, const PassInputs& inputs, const ReadoutOp& op);
+  void backward(const Batch& batch, const RowsOp& op);
+  void backward(const Batch&, const RandomOp&) {}
+  void backward(const Batch& batch, const LinearOp& op);
+  void backward(const Batch& batch, const GatherOp& op);
+  void backward(const Batch& batch, const ReadoutOp& op);
+  void head(const Batch& batch, const PassInputs& inputs);
+
+  [[nodiscard]] uint32_t slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const;
+  [[nodiscard]] uint32_t slices(const Plan& plan, const GatherOp& op) const;
   AdamArguments<P> adam(Update update);
   void clip(const uint32_t* words, const Plan& plan);
 
@@ -88,14 +112,14 @@ class Runner {
   float loss_scale_;
   DeviceArray<float> parameters_, m_, v_;
   DeviceArray<Element> forward_weights_, backward_weights_;
-  std::vector<DeviceArray<Element>> matrices_;      ///< none for last ones
-  std::vector<DeviceArray<float>> lasts_;           ///< one per level
-  std::vector<DeviceArray<Element>> gradients_[2];  ///< one per level
-  DeviceArray<Element> edge_gradient_;              ///< gin with edge features: of its messages' part, a row per edge
-  std::vector<std::size_t> at_;                     ///< level: which of the two holds the gradient of its inputs
-  std::vector<DeviceArray<float>> part_values_;     ///< one per level
+  std::vector<DeviceArray<Element>> buffers_;  ///< none where there are floats
+  std::vector<DeviceArray<float>> floats_;     ///< none where there are not
+  std::vector<DeviceArray<Element>> gradients_;
+  std::vector<DeviceArray<uint32_t>> maxima_;    ///< of aggregates over neighbours
+  std::vector<DeviceArray<float>> part_values_;  ///< one per readout
   std::vector<DeviceArray<uint32_t>> part_rows_;
-  DeviceArray<float> factors_, d_pooled_, slots_;
+  DeviceArray<GraphStep> steps_;
+  DeviceArray<float> kept_, d_pooled_, slots_;
   DeviceArray<uint32_t> winners_;
   DeviceArray<Segment> segments_;
   DeviceArray<AdamBlock> blocks_;

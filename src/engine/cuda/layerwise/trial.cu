@@ -37,7 +37,7 @@ TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs
   for (std::size_t first = 0; first < test.size();) {
     const auto rest = std::span(test).subspan(first);
     const std::size_t count = graphs.fitting(rest, capacity);
-    test_plans_.push_back(graphs.plan(rest.first(count), network.counters(), test_words_));
+    test_plans_.push_back(graphs.plan(rest.first(count), network.counters, test_words_));
     first += count;
   }
   device_test_words_ = DeviceArray<uint32_t>::from(test_words_, "batches", stream_);
@@ -76,7 +76,7 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
       const std::size_t count = std::min<std::size_t>(job_.batch, train - first);
       const auto batch = std::span(order).subspan(first, count);
       divisors_.push_back(mean_divisor(weighted, std::span(graphs).subspan(first, count)));
-      plans_.push_back(graphs_.plan(batch, network_.counters(), words_));
+      plans_.push_back(graphs_.plan(batch, network_.counters, words_));
       runner_.complete(plans_.back(), words_);
     }
     if (evaluation_due(job_, epoch)) {

@@ -14,6 +14,7 @@
 #include "engine/core/schedule.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.hpp"
+#include "nn/networks.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -289,7 +290,8 @@ class PpgnPath final : public Path {
 }  // namespace
 
 std::string ppgn_refuses(const Job& job) {
-  return job.model.body() == nn::Body::pairs ? "" : "it runs ppgn alone, not " + job.model.kind;
+  const bool ppgn = nn::program(job.model).steps == nn::ppgn_network(job.model).steps;
+  return ppgn ? "" : "it runs ppgn alone, not " + job.model.kind;
 }
 
 std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads) {
