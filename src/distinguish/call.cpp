@@ -17,7 +17,7 @@ namespace tyche::distinguish {
 
 namespace {
 
-/// Networks are judged in full precision: graphs of gcn on the CPU, whose cores draw paths side by side; others where
+/// Networks are judged in full precision: those on nodes on the CPU, whose cores draw paths side by side; others where
 /// they were trained, on a GPU one network at a time.
 struct Judge {
   std::unique_ptr<engine::Engine> engine;
@@ -26,7 +26,7 @@ struct Judge {
 
 Judge judge_for(const Settings& settings, const engine::EngineChoice& choice, unsigned threads) {
   if (!choice.on_gpu()) return {engine::make_engine(choice, 1)};
-  if (settings.scoring == Scoring::released || settings.config.model.body() == nn::Body::nodes) {
+  if (settings.scoring == Scoring::released || settings.config.model.on_nodes()) {
     return {engine::make_engine("cpu", 1)};
   }
   return {engine::make_engine("cuda-fp32", threads), true};

@@ -203,7 +203,7 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
   }
   // Networks on sets and pairs of nodes have one way to run, whatever the sizes.
   const auto groups = by_size(data);
-  if (groups.size() == 1 || job.model.body() != nn::Body::nodes) {
+  if (groups.size() == 1 || !job.model.on_nodes()) {
     std::vector<std::size_t> pairs(chunk.count);
     std::iota(pairs.begin(), pairs.end(), std::size_t{0});
     train(chunk, job, pairs, all, progress);

@@ -31,7 +31,7 @@ train::RunConfig default_config(const std::string& kind, nn::Random random, Scor
   config.training.batch = released ? kReleasedBatch : 32;
   if (released) config.training.learning_rate = kReleasedRate;
   if (together) {
-    if (config.model.body() == nn::Body::nodes) {
+    if (config.model.kind == "gcn") {
       config.model.layers = 2;
       config.model.width = 128;
     }

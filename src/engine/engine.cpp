@@ -16,38 +16,6 @@
 
 namespace tyche::engine {
 
-namespace {
-
-/// "auto": a fast engine, and the plain one for networks that it does not know.
-class AutoEngine final : public Engine {
- public:
-  AutoEngine(std::unique_ptr<Engine> fast, unsigned threads)
-      : fast_(std::move(fast)), plain_(reference::make_reference_engine(threads)) {}
-
-  [[nodiscard]] std::string description() const override { return fast_->description(); }
-  [[nodiscard]] std::string description(const Job& job) const override { return of(job).description(job); }
-  void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
-    const std::string why = cpu::unsupported(job);
-    if (!why.empty() && !trials.empty()) observer.on_note(0, why + ": reference runs the network");
-    of(job).train(job, trials, observer);
-  }
-  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                               const Draw& draw) override {
-    return of(job).predict(job, parameters, which, draw);
-  }
-  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
-    return of(job).gradient(job, parameters, which, draw, gradient_out, logits_out);
-  }
-
- private:
-  [[nodiscard]] Engine& of(const Job& job) const { return cpu::unsupported(job).empty() ? *fast_ : *plain_; }
-
-  std::unique_ptr<Engine> fast_, plain_;
-};
-
-}  // namespace
-
 std::vector<std::string> cpu_engine_names() {
   std::vector<std::string> names = {"reference", "cpu"};
   for (const std::string& kernels : cpu::kernel_names()) {
@@ -94,8 +62,7 @@ std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads
     return cuda::make_cuda_engine({choice.precision, choice.path, threads, choice.device == Device::automatic});
   }
 #endif
-  auto fast = cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);
-  return choice.device == Device::automatic ? std::make_unique<AutoEngine>(std::move(fast), threads) : std::move(fast);
+  return cpu::make_cpu_engine(cpu::kernels_for(choice.kernels.empty() ? "auto" : choice.kernels), threads);
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, unsigned threads) {

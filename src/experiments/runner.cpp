@@ -55,7 +55,7 @@ std::vector<Piece> cut(const Plan& plan, unsigned threads, bool whole_groups) {
 /// Timing every model on a GPU would take as long as training some: there costs are weights, not seconds, which is all
 /// that order and time left need.
 double weight(const train::RunConfig& config) {
-  const bool pairs_or_sets = config.model.body() != nn::Body::nodes;
+  const bool pairs_or_sets = !config.model.on_nodes();
   return static_cast<double>(config.data.graphs) * static_cast<double>(nn::layout(config.model).size) *
          (pairs_or_sets ? 50 : 1);
 }

@@ -8,6 +8,7 @@
 
 #include "engine/choice.hpp"
 #include "engine/cpu/kernels.hpp"
+#include "nn/networks.hpp"
 #include "support/error.hpp"
 
 namespace tyche::measure {
@@ -135,7 +136,7 @@ double measure_peak() {
 ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs) {
   const auto rows = static_cast<double>(nodes), count = static_cast<double>(graphs);
   ProductCount out;
-  if (model.body() != nn::Body::nodes) return out;
+  if (nn::program(model).steps != nn::gcn_network(model).steps) return out;
   const auto conv = [&](double in, double outputs, double needed, bool sparse) {
     const double forward = 2 * 2 * in * outputs, inputs = 2 * 2 * needed * outputs;
     out.nominal += rows * 3 * forward;

@@ -105,4 +105,38 @@ std::vector<std::string> model_kinds() {
 
 Body ModelConfig::body() const { return kind_of(*this).body; }
 
+namespace {
+
+// Whether any step of a model's network is so; types of sets, which are the data's, are made up where there are none.
+template <class Is>
+bool any_step(ModelConfig config, const Is& is) {
+  if (config.pair_types.empty()) config.pair_types = {0};
+  if (config.triple_types.empty()) config.triple_types = {0};
+  const Program network = kind_of(config).program(config);
+  return std::any_of(network.steps.begin(), network.steps.end(), is);
+}
+
+// The same network with the sizes of any.
+ModelConfig outline(const ModelConfig& config) {
+  ModelConfig plain;
+  plain.kind = config.kind;
+  return plain;
+}
+
+}  // namespace
+
+bool ModelConfig::on_sets() const {
+  return any_step(outline(*this), [](const Step& step) { return set_size(step.space) > 0; });
+}
+
+bool ModelConfig::on_nodes() const {
+  return !any_step(outline(*this),
+                   [](const Step& step) { return set_size(step.space) > 0 || step.space == Space::pair; });
+}
+
+bool ModelConfig::uses_features() const {
+  return any_step(
+      *this, [](const Step& step) { return step.operation == Operation::input && step.source == Source::features; });
+}
+
 }  // namespace tyche::nn

@@ -80,10 +80,7 @@ struct ModelConfig {
   /// gcn123 and ppgn: what a node starts from, its features and then random_dims() random ones.
   [[nodiscard]] std::uint32_t node_inputs() const { return input_features + random_dims(); }
   /// Whether the node features are looked at: always, but for a gcn, gin or sage whose inputs are all random.
-  [[nodiscard]] bool uses_features() const {
-    const Body own = body();
-    return own == Body::sets || own == Body::pairs || deterministic_dims() > 0;
-  }
+  [[nodiscard]] bool uses_features() const;
 
   /// Columns drawn for every node in every pass, behind its features: marks or the code of its colour.
   [[nodiscard]] std::uint32_t drawn_columns() const { return nn::drawn_columns(random, depth); }
@@ -92,8 +89,10 @@ struct ModelConfig {
 
   /// Throws InputError where there is no such kind.
   [[nodiscard]] Body body() const;
-  /// Whether this is a model on sets of nodes: gcn2, gcn3, gcn123.
-  [[nodiscard]] bool on_sets() const { return body() == Body::sets; }
+  /// Where its network has rows (nn/program.hpp): whether on sets of nodes (gcn2, gcn3, gcn123), and whether on nodes
+  /// and their arcs alone, so that it passes messages along edges. Asked before the data and its sizes are known.
+  [[nodiscard]] bool on_sets() const;
+  [[nodiscard]] bool on_nodes() const;
 
   friend bool operator==(const ModelConfig&, const ModelConfig&) = default;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/core/batch_model.hpp"
+#include "engine/cpu/cpu_engine.hpp"
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/random_program.hpp"
@@ -71,6 +72,20 @@ TEST(Programs, OfAnyStepsAgreeWithPlainLoopsOnAnyNumberOfThreads) {
       ASSERT_EQ(other, gradient);
     }
   }
+}
+
+TEST(Programs, OnSetsAreKnownAsWholesAndAStepOfAnotherIsNamed) {
+  nn::ModelConfig model;
+  for (const char* kind : {"gcn", "gin", "sage", "ppgn"}) {
+    model.kind = kind;
+    EXPECT_EQ(first_unsupported(nn::program(model), "cpu", cpu::supports), "") << kind;
+    EXPECT_FALSE(model.on_sets()) << kind;
+  }
+  model.kind = "gcn3";
+  EXPECT_TRUE(model.on_sets());
+  model.triple_types = {1, 2};
+  EXPECT_THAT(first_unsupported(nn::program(model), "cpu", cpu::supports),
+              testing::StartsWith("the engine cpu does not run the step types.set3"));
 }
 
 }  // namespace programs

@@ -50,17 +50,13 @@ void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t 
   }
 }
 
-// The recognisers: networks that are run as wholes.
-bool same(const nn::Program& a, const nn::Program& b) {
-  return a.steps == b.steps && std::equal(a.parameters.tensors.begin(), a.parameters.tensors.end(),
-                                          b.parameters.tensors.begin(), b.parameters.tensors.end(),
-                                          [](const nn::Tensor& x, const nn::Tensor& y) { return x.shape == y.shape; });
+// The recognisers: networks that are run as wholes. Steps name their tensors by place, so that equal steps have equal
+// layouts.
+bool is_gcn(const nn::Program& network, const nn::ModelConfig& model) {
+  return network.steps == nn::gcn_network(model).steps;
 }
-bool is_gcn(const nn::Program& network, const nn::ModelConfig& model) { return same(network, nn::gcn_network(model)); }
 bool is_on_levels(const nn::Program& network, const nn::ModelConfig& model) {
-  return std::any_of(network.steps.begin(), network.steps.end(),
-                     [](const nn::Step& s) { return set_size(s.space) > 0; }) &&
-         model.on_sets() && same(network, nn::sets_network(model));
+  return model.on_sets() && network.steps == nn::sets_network(model).steps;
 }
 
 class CpuEngine final : public Engine {
@@ -132,9 +128,10 @@ class CpuEngine final : public Engine {
 
  private:
   [[nodiscard]] MakeModel model_maker(const Job& job, std::uint64_t passes) const {
-    if (const std::string why = cpu::unsupported(job); !why.empty()) throw InputError(why);
     nn::Program network = nn::program(job.model);
     if (!is_on_levels(network, job.model)) {
+      const std::string why = first_unsupported(network, "cpu", supports);
+      if (!why.empty()) throw InputError(why);
       return program_maker(job, std::move(network), kernels_, passes, threads_);
     }
     return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };
@@ -147,11 +144,6 @@ class CpuEngine final : public Engine {
 }  // namespace
 
 bool supports(const nn::Step& step) { return nn::set_size(step.space) == 0; }
-
-std::string unsupported(const Job& job) {
-  const nn::Program network = nn::program(job.model);
-  return is_on_levels(network, job.model) ? "" : first_unsupported(network, "cpu", supports);
-}
 
 std::unique_ptr<Engine> make_cpu_engine(const Kernels& kernels, unsigned threads) {
   return std::make_unique<CpuEngine>(kernels, threads);
