@@ -34,15 +34,8 @@ ColourRefiner::ColourRefiner(std::span<const Graph* const> graphs, unsigned thre
   class_.resize(nodes);
   size_.resize(nodes);
   if (graphs.size() == 2) in_first_.resize(nodes);
-  touched_in_class_.assign(nodes, 0);
   settled_.assign(nodes, 0);
-  count_.assign(nodes, 0);
   hash_.resize(nodes);
-  if (labels_.empty()) {
-    lists_ = std::make_unique_for_overwrite<Plain[]>(adjacency_.size());
-  } else {
-    labelled_lists_ = std::make_unique_for_overwrite<Labelled[]>(adjacency_.size());
-  }
   unsettled_volume_ = adjacency_.size();
   gains_.resize(1);
   colour_by_type(graphs);
@@ -61,12 +54,7 @@ void ColourRefiner::join(std::span<const Graph* const> graphs) {
     throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
                                  first_.back(), kNoNode));
   }
-  if (graphs.size() == 1) {
-    offsets_ = graphs[0]->offsets();
-    adjacency_ = graphs[0]->adjacency();
-    labels_ = graphs[0]->edge_labels();
-    return;
-  }
+  if (graphs.size() == 1) return look_at(graphs[0]->offsets(), graphs[0]->adjacency(), graphs[0]->edge_labels());
   own_offsets_.reserve(first_.back() + 1);
   own_offsets_.push_back(0);
   own_adjacency_.reserve(entries);
@@ -79,9 +67,7 @@ void ColourRefiner::join(std::span<const Graph* const> graphs) {
     own_labels_.insert(own_labels_.end(), graphs[g]->edge_labels().begin(), graphs[g]->edge_labels().end());
     own_labels_.resize(own_adjacency_.size(), 0);
   }
-  offsets_ = own_offsets_;
-  adjacency_ = own_adjacency_;
-  labels_ = own_labels_;
+  look_at(own_offsets_, own_adjacency_, own_labels_);
 }
 
 void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
@@ -116,11 +102,9 @@ void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
 }
 
 std::vector<std::uint32_t> ColourRefiner::colours() const {
-  std::vector<std::uint32_t> out(order_.size());
-  std::uint32_t next = 0;
-  for (std::size_t begin = 0; begin < order_.size(); begin += size_[begin], ++next) {
-    for (std::size_t p = begin; p < begin + size_[begin]; ++p) out[order_[p]] = next;
-  }
+  std::vector<std::uint32_t> out;
+  number_classes(
+      order_, [&](std::size_t begin) { return size_[begin]; }, out);
   return out;
 }
 
@@ -128,7 +112,7 @@ bool ColourRefiner::step() {
   if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of colour refinement", round_));
   gather();
   active_.clear();
-  move_touched_to_the_back();
+  for (const Node v : touched_) touch(order_, position_, v, class_[v], class_[v] + size_[class_[v]]);
   const std::uint32_t before = classes_;
   // Classes are split on their own stretches of the arrays, so any thread may take any of them; what they give is a sum
   // and a set of active fragments whose order does not matter (signatures are multisets).
@@ -224,20 +208,6 @@ void ColourRefiner::pull() {
   for (const auto& part : touched) touched_.insert(touched_.end(), part.begin(), part.end());
   for (const Node fragment : active_) {
     for (Node p = fragment; p < fragment + size_[fragment]; ++p) mark_[order_[p]] = kNoNode;
-  }
-}
-
-void ColourRefiner::move_touched_to_the_back() {
-  for (const Node v : touched_) {
-    const Node cls = class_[v];
-    if (touched_in_class_[cls]++ == 0) touched_classes_.push_back(cls);
-    const Node to = cls + size_[cls] - touched_in_class_[cls];
-    const Node from = position_[v];
-    const Node other = order_[to];
-    order_[from] = other;
-    position_[other] = from;
-    order_[to] = v;
-    position_[v] = to;
   }
 }
 

@@ -17,16 +17,16 @@
 ///
 /// Where edges have labels, neighbours are counted for each label by itself; all of the above holds label by label.
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "graph/graph.hpp"
 #include "wl/buckets.hpp"
+#include "wl/refining.hpp"
 
 namespace tyche::wl {
 
-class ColourRefiner {
+class ColourRefiner : NodeSignatures {
  public:
   /// Round 0 of the graphs, which must outlive the refiner. `hash_mask` is for tests: fewer bits, more false
   /// candidates to sort out, the same partitions.
@@ -59,23 +59,6 @@ class ColourRefiner {
   [[nodiscard]] std::span<const Node> neighbours(Node v) const {
     return adjacency_.subspan(offsets_[v], offsets_[v + 1] - offsets_[v]);
   }
-  /// What a signature lists: an active fragment, or where edges have labels, the label (above) and the fragment.
-  using Plain = std::uint32_t;
-  using Labelled = std::uint64_t;
-  template <class Entry>
-  [[nodiscard]] Entry* lists() const {
-    if constexpr (sizeof(Entry) == sizeof(Plain)) return lists_.get();
-    if constexpr (sizeof(Entry) == sizeof(Labelled)) return labelled_lists_.get();
-  }
-  template <class Entry>
-  [[nodiscard]] std::span<Entry> list(Node v) const {
-    return {lists<Entry>() + offsets_[v], count_[v]};
-  }
-  template <class Entry>
-  [[nodiscard]] Entry entry(Node fragment, std::uint64_t arc) const {
-    if constexpr (sizeof(Entry) == sizeof(Plain)) return fragment;
-    if constexpr (sizeof(Entry) == sizeof(Labelled)) return Labelled{labels_[arc]} << 32 | fragment;
-  }
   void join(std::span<const Graph* const> graphs);
   void colour_by_type(std::span<const Graph* const> graphs);
   void gather();
@@ -83,7 +66,6 @@ class ColourRefiner {
   void push();
   template <class Entry>
   void pull();
-  void move_touched_to_the_back();
   void split(Node cls, Gain& gain);
   template <class Entry>
   void split_run(std::span<Keyed> run, Node at, std::vector<Node>& starts);
@@ -94,28 +76,19 @@ class ColourRefiner {
   std::vector<std::uint64_t> own_offsets_;  // of all graphs side by side, where there are several
   std::vector<Node> own_adjacency_;
   std::vector<EdgeLabel> own_labels_;
-  std::span<const std::uint64_t> offsets_;
-  std::span<const Node> adjacency_;
-  std::span<const EdgeLabel> labels_;  // one per arc; empty where no graph has any
   unsigned threads_;
   std::uint64_t hash_mask_;
 
-  std::vector<Node> order_;             // nodes by class
-  std::vector<Node> position_;          // its inverse
-  std::vector<Node> class_;             // node -> where its class begins in order_
-  std::vector<Node> size_;              // class -> nodes
-  std::vector<Node> in_first_;          // class -> nodes of graph 0; two graphs only
-  std::vector<Node> touched_in_class_;  // class -> touched nodes, this round
-  std::vector<std::uint8_t> settled_;   // node -> its class is a singleton
-  std::vector<Node> active_;            // fragments to count neighbours in, next round
+  std::vector<Node> order_;            // nodes by class
+  std::vector<Node> position_;         // its inverse
+  std::vector<Node> class_;            // node -> where its class begins in order_
+  std::vector<Node> size_;             // class -> nodes
+  std::vector<Node> in_first_;         // class -> nodes of graph 0; two graphs only
+  std::vector<std::uint8_t> settled_;  // node -> its class is a singleton
+  std::vector<Node> active_;           // fragments to count neighbours in, next round
 
-  // A touched node has a neighbour in an active fragment. Its signature is the multiset of the active fragments its
-  // neighbours are in: a list kept where the graph keeps the node's neighbours, and a sum of mixed names as its hash.
-  std::vector<Node> touched_;
-  std::vector<Node> touched_classes_;
-  std::unique_ptr<Plain[]> lists_;
-  std::unique_ptr<Labelled[]> labelled_lists_;
-  std::vector<Node> count_;
+  // A signature is the multiset of the active fragments that a node's neighbours are in: a list, and a sum of mixed
+  // names as its hash.
   std::vector<std::uint64_t> hash_;
   std::vector<Node> mark_;  // for pull(): node -> its fragment where that is active
   std::vector<Gain> gains_;

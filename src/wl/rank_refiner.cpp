@@ -8,7 +8,7 @@
 
 namespace tyche::wl {
 
-RankRefiner::RankRefiner(const Graph& graph) : graph_(&graph) {
+RankRefiner::RankRefiner(const Graph& graph) {
   const std::size_t nodes = graph.num_nodes();
   now_.order.resize(nodes);
   now_.position.resize(nodes);
@@ -16,17 +16,10 @@ RankRefiner::RankRefiner(const Graph& graph) : graph_(&graph) {
   now_.start.resize(nodes);
   now_.size.resize(nodes);
   pivot_.resize(nodes);
-  touched_in_class_.assign(nodes, 0);
-  count_.assign(nodes, 0);
   watched_.assign(nodes, 0);
-  colour_by_type();
-  if (graph.has_edge_labels()) {
-    labelled_lists_ = std::make_unique_for_overwrite<Labelled[]>(graph.adjacency().size());
-    first_round<Labelled>();
-  } else {
-    lists_ = std::make_unique_for_overwrite<Plain[]>(graph.adjacency().size());
-    first_round<Plain>();
-  }
+  colour_by_type(graph.types());
+  look_at(graph.offsets(), graph.adjacency(), graph.edge_labels());
+  labels_.empty() ? first_round<Plain>() : first_round<Labelled>();
   refine();
 }
 
@@ -37,16 +30,11 @@ void RankRefiner::restore(const State& state) {
 }
 
 void RankRefiner::ranks(std::vector<std::uint32_t>& out) const {
-  out.resize(now_.order.size());
-  std::uint32_t rank = 0;
-  for (std::size_t p = 0; p < now_.order.size(); ++rank) {
-    const std::size_t end = p + now_.size[now_.cls[now_.order[p]]];
-    for (; p < end; ++p) out[now_.order[p]] = rank;
-  }
+  number_classes(
+      now_.order, [&](std::size_t p) { return now_.size[now_.cls[now_.order[p]]]; }, out);
 }
 
-void RankRefiner::colour_by_type() {
-  const auto types = graph_->types();
+void RankRefiner::colour_by_type(std::span<const NodeType> types) {
   std::iota(now_.order.begin(), now_.order.end(), 0u);
   std::sort(now_.order.begin(), now_.order.end(), [&](Node a, Node b) { return types[a] < types[b]; });
   for (Node p = 0; p < now_.order.size(); ++p) {
@@ -66,9 +54,9 @@ template <class Entry>
 void RankRefiner::first_round() {
   for (Node c = 0; c < now_.classes; ++c) changed_.push_back(c);
   for (const Node u : now_.order) {
-    for (std::uint64_t arc = graph_->offsets()[u]; arc < graph_->offsets()[u + 1]; ++arc) {
-      const Node v = graph_->adjacency()[arc];
-      lists<Entry>()[graph_->offsets()[v] + count_[v]++] = entry<Entry>(now_.start[now_.cls[u]], arc);
+    for (std::uint64_t arc = offsets_[u]; arc < offsets_[u + 1]; ++arc) {
+      const Node v = adjacency_[arc];
+      lists<Entry>()[offsets_[v] + count_[v]++] = entry<Entry>(now_.start[now_.cls[u]], arc);
     }
   }
   if constexpr (sizeof(Entry) == sizeof(Labelled)) {
@@ -85,12 +73,7 @@ void RankRefiner::first_round() {
 void RankRefiner::individualise(Node v) {
   const Node cls = now_.cls[v];
   const Node start = now_.start[cls];
-  const Node other = now_.order[start];
-  const Node from = now_.position[v];
-  now_.order[from] = other;
-  now_.position[other] = from;
-  now_.order[start] = v;
-  now_.position[v] = start;
+  change_places(now_.order, now_.position, v, start);
   now_.start[cls] = start + 1;
   --now_.size[cls];
   const Node own = now_.classes++;
@@ -105,7 +88,7 @@ void RankRefiner::individualise(Node v) {
 void RankRefiner::refine() {
   for (std::uint32_t round = 0; !active_.empty() && !discrete(); ++round) {
     if (round % 1024 == 1023 && interrupted()) throw Interrupted("stopped during colour refinement");
-    if (graph_->has_edge_labels()) {
+    if (!labels_.empty()) {
       gather<Labelled>();
       for (const Node cls : touched_classes_) split<Labelled>(cls);
     } else {
@@ -121,8 +104,8 @@ template <class Entry>
 void RankRefiner::gather() {
   // Ascending, so that lists are (but for labels).
   std::sort(active_.begin(), active_.end(), [](const Fragment& a, const Fragment& b) { return a.start < b.start; });
-  const std::uint64_t* offsets = graph_->offsets().data();
-  const Node* adjacency = graph_->adjacency().data();
+  const std::uint64_t* offsets = offsets_.data();
+  const Node* adjacency = adjacency_.data();
   Entry* const lists = this->lists<Entry>();
   for (const Fragment& fragment : active_) {
     pivot_[fragment.start] = fragment.pivot;
@@ -140,14 +123,7 @@ void RankRefiner::gather() {
   for (const Node v : touched_) {  // to the back of their classes
     if constexpr (sizeof(Entry) == sizeof(Labelled)) std::sort(list<Entry>(v).begin(), list<Entry>(v).end());
     const Node cls = now_.cls[v];
-    if (touched_in_class_[cls]++ == 0) touched_classes_.push_back(cls);
-    const Node to = now_.start[cls] + now_.size[cls] - touched_in_class_[cls];
-    const Node from = now_.position[v];
-    const Node other = now_.order[to];
-    now_.order[from] = other;
-    now_.position[other] = from;
-    now_.order[to] = v;
-    now_.position[v] = to;
+    touch(now_.order, now_.position, v, cls, now_.start[cls] + now_.size[cls]);
   }
   touched_.clear();
 }
@@ -182,7 +158,7 @@ bool RankRefiner::precedes(Node a, Node b) const {
 
 template <class Entry>
 bool RankRefiner::comes_before_the_untouched(Node v) const {
-  const Node fragment = static_cast<Node>(lists<Entry>()[graph_->offsets()[v]]);
+  const Node fragment = static_cast<Node>(lists<Entry>()[offsets_[v]]);
   return fragment < pivot_[fragment];
 }
 

@@ -23,16 +23,16 @@
 /// Where edges have labels, a node's tuple holds (label of the edge, colour of the neighbour), sorted so; what is said
 /// above of a former class and its fragments then holds of the neighbours along edges of one label.
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "wl/refining.hpp"
 
 namespace tyche::wl {
 
-class RankRefiner {
+class RankRefiner : NodeSignatures {
  public:
   /// Refines the graph, which must outlive the refiner, from its node types.
   explicit RankRefiner(const Graph& graph);
@@ -75,24 +75,7 @@ class RankRefiner {
     Node pivot;  // where the largest fragment of its former class starts
   };
 
-  /// What lists hold: where a fragment starts; where edges have labels, below the label.
-  using Plain = std::uint32_t;
-  using Labelled = std::uint64_t;
-  template <class Entry>
-  [[nodiscard]] Entry* lists() const {
-    if constexpr (sizeof(Entry) == sizeof(Plain)) return lists_.get();
-    if constexpr (sizeof(Entry) == sizeof(Labelled)) return labelled_lists_.get();
-  }
-  template <class Entry>
-  [[nodiscard]] std::span<Entry> list(Node v) const {
-    return {lists<Entry>() + graph_->offsets()[v], count_[v]};
-  }
-  template <class Entry>
-  [[nodiscard]] Entry entry(Node start, std::uint64_t arc) const {
-    if constexpr (sizeof(Entry) == sizeof(Plain)) return start;
-    if constexpr (sizeof(Entry) == sizeof(Labelled)) return Labelled{graph_->edge_labels()[arc]} << 32 | start;
-  }
-  void colour_by_type();
+  void colour_by_type(std::span<const NodeType> types);
   template <class Entry>
   void first_round();
   void refine();
@@ -107,19 +90,11 @@ class RankRefiner {
   template <class Entry>
   [[nodiscard]] bool comes_before_the_untouched(Node v) const;
 
-  const Graph* graph_;
   State now_;
   std::vector<Fragment> active_;  // to count neighbours in, next round
   std::vector<Node> pivot_;       // Fragment::pivot by start, of the round being made
 
-  // A touched node has a neighbour in an active fragment; its list names, ascending, where the fragments of these
-  // neighbours start, and is kept where the graph keeps the node's neighbours.
-  std::vector<Node> touched_;
-  std::vector<Node> touched_classes_;
-  std::vector<Node> touched_in_class_;
-  std::vector<Node> count_;
-  std::unique_ptr<Plain[]> lists_;
-  std::unique_ptr<Labelled[]> labelled_lists_;
+  // Lists name, ascending, where the fragments of a touched node's neighbours start.
   std::vector<Node> run_;   // the touched nodes of a class, sorted
   std::vector<Node> cuts_;  // where in run_ fragments begin
   bool first_ = true;       // compare tuples in full

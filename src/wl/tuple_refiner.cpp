@@ -9,6 +9,7 @@
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "wl/atomic_types.hpp"
+#include "wl/refining.hpp"
 #include "wl/signature.hpp"
 
 namespace tyche::wl {
@@ -71,11 +72,9 @@ bool TupleRefiner<K>::unbalanced(Run run) const {
 
 template <unsigned K>
 std::vector<std::uint32_t> TupleRefiner<K>::colours() const {
-  std::vector<std::uint32_t> out(order_.size());
-  std::uint32_t next = 0;
-  for (std::size_t begin = 0; begin < order_.size(); begin += size_[begin], ++next) {
-    for (std::size_t p = begin; p < begin + size_[begin]; ++p) out[order_[p]] = next;
-  }
+  std::vector<std::uint32_t> out;
+  number_classes(
+      order_, [&](std::size_t begin) { return size_[begin]; }, out);
   return out;
 }
 
