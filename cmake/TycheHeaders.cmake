@@ -15,7 +15,7 @@ set(TYCHE_PUBLIC_HEADERS
   train/config.hpp train/data.hpp train/run.hpp train/summary.hpp train/checkpoint.hpp train/predict.hpp train/parts.hpp
   # the universality theorem
   theory/formula.hpp theory/syntax.hpp theory/coloured_graph.hpp theory/model_check.hpp theory/compile.hpp
-  theory/acr.hpp theory/acr_io.hpp theory/individualize.hpp theory/separate.hpp theory/graph_functions.hpp
+  theory/acr.hpp theory/acr_io.hpp theory/individualise.hpp theory/separate.hpp theory/graph_functions.hpp
   theory/universal.hpp
   # errors, random numbers, threads' progress
   support/error.hpp support/random.hpp support/progress.hpp support/statistics.hpp)

@@ -159,8 +159,7 @@ std::shared_ptr<Object> approximate(const char* json) {
 std::shared_ptr<Object> report_on(const std::string& folder, const char* json) {
   const Options options(json, {"format", "pairs", "threads", "beside"});
   const std::string format = options.text("format").value_or("html");
-  report::FolderOptions how;
-  how.format = format;
+  report::PageOptions how;
   how.pairs = options.whole("pairs");
   how.threads = options.threads();
   std::vector<std::filesystem::path> folders = {folder};
@@ -168,7 +167,7 @@ std::shared_ptr<Object> report_on(const std::string& folder, const char* json) {
   how.command = "tyche report";
   for (const std::filesystem::path& each : folders) how.command += " " + shell_word(each.string());
   how.command += " --out report.html";
-  std::string text = report::folder_text(folders, how);
+  std::string text = report::folder_text(folders, format, how);
   return std::make_shared<Answer>(Json{{"format", format}, {"text", std::move(text)}});
 }
 

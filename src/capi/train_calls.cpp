@@ -62,12 +62,11 @@ class ModelObject : public Object {
   [[nodiscard]] std::vector<train::Part> parts_of(const datasets::Dataset& asked) const {
     const train::RunConfig& config = checkpoint_.config;
     std::shared_ptr<const train::OwnGraphs> own = own_;
-    try {
-      if (own == nullptr && train::data_hash(asked, config) == config.data.hash) {
-        own = std::make_shared<train::OwnGraphs>(train::own_graphs(asked, config));
+    std::string why;
+    if (own == nullptr) {
+      if (auto found = train::known_graphs(asked, config, why)) {
+        own = std::make_shared<train::OwnGraphs>(*std::move(found));
       }
-    } catch (const InputError&) {  // its split is another one now
-    } catch (const IoError&) {     // its split is gone
     }
     if (own != nullptr) return train::parts_of(*own, asked, config, checkpoint_.fold);
     return std::vector<train::Part>(asked.set.graphs.size(), train::Part::fresh);

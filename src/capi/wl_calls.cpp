@@ -12,6 +12,7 @@
 #include "nn/random_inputs.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "wl/answers.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/leaf_compare.hpp"
 #include "wl/set_compare.hpp"
@@ -78,31 +79,6 @@ struct Test {
     }
   }
 };
-
-Json to_json(const wl::Comparison& answer) {
-  return {{"distinguished", answer.distinguished},
-          {"round", answer.round ? Json(*answer.round) : Json()},
-          {"stable_after", answer.stable_after ? Json(*answer.stable_after) : Json()},
-          {"classes", answer.classes}};
-}
-
-Json to_json(const wl::LeafComparison& answer) {
-  return {{"distinguished", answer.verdict == wl::LeafVerdict::different},
-          {"verdict", wl::name(answer.verdict)},
-          {"places", answer.places},
-          {"draws", answer.draws}};
-}
-
-Json to_json(const wl::Survey& survey, Node nodes) {
-  Json json = {{"nodes", nodes},
-               {"draws", survey.draws},
-               {"distinct", survey.distinct},
-               {"discrete", survey.discrete},
-               {"depth", {{"least", survey.least_depth}, {"mean", survey.mean_depth}, {"most", survey.most_depth}}},
-               {"tree", nullptr}};
-  if (survey.tree) json["tree"] = {{"leaves", survey.tree->leaves}, {"distinct", survey.tree->distinct}};
-  return json;
-}
 
 Json compared(const Graph& a, const Graph& b, const Test& test, std::uint32_t i, std::uint32_t j, unsigned threads) {
   if (test.paths) return to_json(wl::compare_leaves(a, b, *test.paths, i, j));

@@ -13,7 +13,7 @@ namespace tyche::cli {
 
 namespace certify_command {
 
-struct Arguments {
+struct CertifyCall {
   Common common;
   std::string path;
   std::string format;
@@ -103,7 +103,7 @@ std::string describe(const datasets::CountingCertificate& c, bool) {
   return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
 }
 
-void run(const Arguments& a) {
+void run(const CertifyCall& a) {
   datasets::CertifyOptions options;
   options.threads = a.common.threads;
   options.published = a.published;
@@ -127,7 +127,7 @@ void run(const Arguments& a) {
 
 void add_certify(CLI::App& root) {
   using namespace certify_command;
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<CertifyCall>();
   CLI::App& app =
       *root.add_subcommand("certify", "Check that the graphs of a data set have the properties they must have");
   app.add_option("path", a->path,

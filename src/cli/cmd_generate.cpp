@@ -14,7 +14,7 @@ namespace tyche::cli {
 
 namespace generate_command {
 
-struct Arguments {
+struct GenerateCall {
   Common common;
   std::string kind;
   /// Given on the command line, by the name set_parameter() knows.
@@ -56,7 +56,7 @@ std::string describe(const datasets::CountingCertificate& c) {
   return fmt::format("certified: all counts of {} graphs by two ways that share nothing\n", c.graphs);
 }
 
-void run(const Arguments& a) {
+void run(const GenerateCall& a) {
   datasets::GenerateOptions options;
   options.recipe = datasets::recipe_of(a.kind);
   datasets::set_parameter(options.recipe, "seed", std::to_string(a.common.seed));
@@ -105,7 +105,7 @@ void run(const Arguments& a) {
 
 void add_generate(CLI::App& root) {
   using namespace generate_command;
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<GenerateCall>();
   CLI::App& app = *root.add_subcommand(
       "generate", "Make EXP, CEXP, the ladder (tseitin), CSL or counting tasks, with certificates");
   app.add_option("kind", a->kind, "exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting")->required();

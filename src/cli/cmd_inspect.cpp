@@ -22,7 +22,7 @@ namespace tyche::cli {
 
 namespace inspect_command {
 
-struct Arguments {
+struct InspectCall {
   Common common;
   std::string data;
   std::string format;
@@ -37,7 +37,7 @@ struct Arguments {
 };
 
 /// Folds as `tyche train` makes or reads them. Where their number was not asked for, a set that is too small has none.
-std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset& dataset,
+std::vector<datasets::Fold> folds_of(const InspectCall& a, const datasets::Dataset& dataset,
                                      std::vector<std::string>& notes) {
   if (!a.split.empty()) return datasets::read_split(a.split, dataset.set.graphs.size());
   datasets::FoldOptions options{.folds = a.folds.value_or(datasets::FoldOptions{}.folds),
@@ -59,7 +59,7 @@ std::vector<datasets::Fold> folds_of(const Arguments& a, const datasets::Dataset
   }
 }
 
-void run(const Arguments& a) {
+void run(const InspectCall& a) {
   const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
   const datasets::Dataset dataset = read_cleanly(
       a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
@@ -90,7 +90,7 @@ void run(const Arguments& a) {
 
 void add_inspect(CLI::App& root) {
   using namespace inspect_command;
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<InspectCall>();
   CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
   app.add_option("--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");

@@ -15,12 +15,12 @@ namespace tyche::cli {
 
 namespace manual_command {
 
-struct Arguments {
+struct ManualCall {
   std::vector<std::string> words;
   std::string out;
 };
 
-void run(const Arguments& a, CLI::App& root) {
+void run(const ManualCall& a, CLI::App& root) {
   const CommandPage tyche = describe(root);
   if (!a.out.empty()) {
     if (!a.words.empty()) throw InputError("--out takes all pages: name no command");
@@ -45,7 +45,7 @@ void run(const Arguments& a, CLI::App& root) {
 
 void add_manual(CLI::App& root) {
   using namespace manual_command;
-  const auto a = std::make_shared<Arguments>();
+  const auto a = std::make_shared<ManualCall>();
   CLI::App& app = *root.add_subcommand("manual", "Print the manual page of a command, or write them all");
   app.add_option("command", a->words, "A command, as \"train\" or \"theory check\"; none: the program's own page");
   app.add_option("--out", a->out, "Write all pages into this folder")->type_name("FOLDER");

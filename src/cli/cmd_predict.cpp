@@ -163,11 +163,11 @@ std::optional<train::OwnGraphs> own_graphs_of(const train::RunConfig& config, co
   std::string why;
   const bool same = train::data_hash(asked, config) == config.data.hash;
   try {
-    if (same && (here || !std::filesystem::exists(config.data.path))) return train::own_graphs(asked, config);
-    train::OwnGraphs own =
-        train::own_graphs(read_data(config.data.path, config.data.format, config.data.clean), config);
-    if (own.hash == config.data.hash) return own;
-    why = fmt::format("{} has changed", config.data.path);
+    const bool in_hand = same && (here || !std::filesystem::exists(config.data.path));
+    const auto own =
+        in_hand ? train::known_graphs(asked, config, why)
+                : train::known_graphs(read_data(config.data.path, config.data.format, config.data.clean), config, why);
+    if (own) return own;
   } catch (const Error& error) {
     why = error.what();
   }

@@ -15,7 +15,7 @@ namespace tyche::cli {
 
 namespace report_command {
 
-struct Arguments {
+struct ReportCall {
   Common common;
   std::vector<std::string> folders;
   std::string out;
@@ -23,7 +23,7 @@ struct Arguments {
   std::optional<std::size_t> pairs;
 };
 
-std::string command_line(const Arguments& a) {
+std::string command_line(const ReportCall& a) {
   std::string text = "tyche report";
   for (const std::string& folder : a.folders) text += " " + shell_word(folder);
   text += " --out " + shell_word(a.out);
@@ -31,13 +31,13 @@ std::string command_line(const Arguments& a) {
   return text;
 }
 
-void run(const Arguments& a) {
+void run(const ReportCall& a) {
   if (a.format == "html" && a.out.empty()) {
     throw InputError("--out is required for a page: tyche report DIR --out report.html");
   }
-  const std::string text = report::folder_text(
-      {a.folders.begin(), a.folders.end()},
-      {.format = a.format, .pairs = a.pairs, .threads = a.common.threads, .command = command_line(a)});
+  const std::string text =
+      report::folder_text({a.folders.begin(), a.folders.end()}, a.format,
+                          {.pairs = a.pairs, .threads = a.common.threads, .command = command_line(a)});
   if (a.out.empty()) return print(text);
   write_file(a.out, text);
   if (!a.common.quiet) print(fmt::format("{} ({:.1f} kB)\n", a.out, static_cast<double>(text.size()) / 1000));
@@ -47,7 +47,7 @@ void run(const Arguments& a) {
 
 void add_report(CLI::App& root) {
   using namespace report_command;
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ReportCall>();
   CLI::App& app =
       *root.add_subcommand("report", "Show what a folder of results holds, or compare several: a page, or tables");
   app.add_option("folder", a->folders,

@@ -33,7 +33,7 @@ namespace reproduce_command {
 
 using experiments::Experiment;
 
-struct Arguments {
+struct ReproduceCall {
   Common common;
   std::vector<std::string> names;
   std::vector<std::string> without;
@@ -46,9 +46,9 @@ struct Arguments {
   bool show = false;
 };
 
-std::string engine_of(const Arguments& a) { return experiments::engine_of_device(a.device.engine_name(a.engine)); }
+std::string engine_of(const ReproduceCall& a) { return experiments::engine_of_device(a.device.engine_name(a.engine)); }
 
-std::vector<Experiment> load(const Arguments& a) {
+std::vector<Experiment> load(const ReproduceCall& a) {
   std::vector<Experiment> out;
   for (const std::string& name : a.names.empty() ? experiments::paper_experiments() : a.names) {
     std::size_t rows = 0;
@@ -63,7 +63,7 @@ std::vector<Experiment> load(const Arguments& a) {
   for (const std::string& model : a.without) {
     std::size_t found = 0;
     for (Experiment& e : out)
-      found += std::erase_if(e.rows, [&](const experiments::Row& row) { return row.name == model; });
+      found += std::erase_if(e.rows, [&](const experiments::ExperimentRow& row) { return row.name == model; });
     if (found == 0)
       throw InputError(fmt::format("--without {}: none of these experiments has a model of that name", model));
   }
@@ -73,7 +73,7 @@ std::vector<Experiment> load(const Arguments& a) {
 
 /// What each experiment costs here alone, and those that `reproduce` would run together, with trials that several of
 /// them share counted once. Without names these are the paper's; the others are listed below.
-void list(const Arguments& a) {
+void list(const ReproduceCall& a) {
   const unsigned threads = resolve_threads(a.common.threads);
   experiments::CostModel cost(engine_of(a), threads);
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -89,7 +89,7 @@ void list(const Arguments& a) {
       auto [trials, seconds] = cost.winners(e);
       alone += trials;  // shared by none
       together += seconds;
-      for (const experiments::Row& row : e.rows) {
+      for (const experiments::ExperimentRow& row : e.rows) {
         const double fold_seconds = cost.fold_seconds(e.data, row.config);
         const std::uint32_t folds = cost.folds(e, row);
         seconds += fold_seconds * folds;
@@ -138,12 +138,12 @@ void list(const Arguments& a) {
 }
 
 /// The files themselves: what comes with the program is inside it, and a file of one's own is best begun from one.
-void show(const Arguments& a) {
+void show(const ReproduceCall& a) {
   if (a.names.empty()) throw InputError("--show prints the experiments that are named: name one (see --list)");
   for (const std::string& name : a.names) print(experiments::find_experiment(name).text);
 }
 
-std::string command_line(const Arguments& a) {
+std::string command_line(const ReproduceCall& a) {
   std::string text = "tyche reproduce";
   for (const std::string& name : a.names) text += " " + name;
   text += fmt::format(" --profile {} --out {}", a.profile, a.out);
@@ -156,7 +156,7 @@ std::string command_line(const Arguments& a) {
   return text;
 }
 
-void run(Arguments a) {
+void run(ReproduceCall a) {
   if (a.list) return list(a);
   if (a.show) return show(a);
   if (a.out.empty()) throw InputError("--out is required: the folder for data, trials and records");
@@ -232,7 +232,7 @@ void run(Arguments a) {
 
 void add_reproduce(CLI::App& root) {
   using namespace reproduce_command;
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ReproduceCall>();
   CLI::App& app = *root.add_subcommand("reproduce", "Run the paper's tables and figures, or experiments of your own");
   app.add_option("names", a->names, "Experiments (see --list), or TOML files of your own; none: all of the paper");
   app.add_option("--profile", a->profile, "quick (two minutes), standard (an evening) or paper (all as printed)")

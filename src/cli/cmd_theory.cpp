@@ -1,4 +1,4 @@
-// tyche theory: check, compile, individualize, approximate, separate.
+// tyche theory: check, compile, individualise, approximate, separate.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -94,16 +94,16 @@ void add_compile(CLI::App& root) {
   app.callback([a] { run_compile(*a); });
 }
 
-// ---- individualize
+// ---- individualise
 
-struct IndividualizeArguments {
+struct IndividualiseArguments {
   Common common;
   theory::IndividualiseOptions options;
   std::string graph;
   std::optional<std::uint32_t> rounds;
 };
 
-void run_individualize(IndividualizeArguments a) {
+void run_individualise(IndividualiseArguments a) {
   theory::IndividualiseOptions& options = a.options;
   if (!a.graph.empty()) {
     options.graph = read_named_graph(a.graph);
@@ -115,9 +115,10 @@ void run_individualize(IndividualizeArguments a) {
   show(a.common, theory::individualise_answer(options, theory::measure_individualisation(options)));
 }
 
-void add_individualize(CLI::App& root) {
-  auto a = std::make_shared<IndividualizeArguments>();
-  CLI::App& app = *root.add_subcommand("individualize", "How often random numbers fail to tell all nodes apart");
+void add_individualise(CLI::App& root) {
+  auto a = std::make_shared<IndividualiseArguments>();
+  CLI::App& app = *root.add_subcommand("individualise", "How often random numbers fail to tell all nodes apart");
+  app.alias("individualize");  // as 0.2.0 had it
   app.add_option("--n", a->options.nodes, "Nodes")->capture_default_str();
   app.add_option("--delta", a->options.delta, "The failure probability the construction is made for")
       ->capture_default_str();
@@ -131,9 +132,9 @@ void add_individualize(CLI::App& root) {
   a->common.add_threads(app);
   a->common.add_json(app);
   app.footer(
-      "Example: tyche theory individualize --n 10 --delta 0.1 --trials 100000\nExit code 1 where more than delta "
+      "Example: tyche theory individualise --n 10 --delta 0.1 --trials 100000\nExit code 1 where more than delta "
       "fail.");
-  app.callback([a] { run_individualize(*a); });
+  app.callback([a] { run_individualise(*a); });
 }
 
 // ---- approximate
@@ -245,7 +246,7 @@ void add_theory(CLI::App& root) {
   app.footer("Example: tyche theory approximate --function planar --n 4 --delta 0.1 --trials 1000");
   add_check(app);
   add_compile(app);
-  add_individualize(app);
+  add_individualise(app);
   add_approximate(app);
   add_separate(app);
 }

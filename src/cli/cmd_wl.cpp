@@ -19,6 +19,7 @@
 #include "support/file.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "wl/answers.hpp"
 #include "wl/set_compare.hpp"
 #include "wl/wl.hpp"
 
@@ -26,7 +27,7 @@ namespace tyche::cli {
 
 namespace wl_command {
 
-struct Arguments {
+struct WlCall {
   Common common;
   std::vector<std::string> files;
   std::vector<std::size_t> index;
@@ -41,7 +42,7 @@ struct Arguments {
 };
 
 /// "2-WL", or with --sets what is refined.
-std::string test_name(const Arguments& a) {
+std::string test_name(const WlCall& a) {
   if (a.sets.empty()) return fmt::format("{}-WL", a.dim);
   if (a.sets == "1-2-3") {
     return fmt::format("refinement of nodes, {}, connected 3-sets", a.two_sets == "all" ? "2-sets" : "edges");
@@ -50,13 +51,13 @@ std::string test_name(const Arguments& a) {
 }
 
 /// What classes are classes of.
-std::string unit_name(const Arguments& a) {
+std::string unit_name(const WlCall& a) {
   if (!a.sets.empty()) return "sets";
   return a.dim == 1 ? "nodes" : fmt::format("{}-tuples", a.dim);
 }
 
 /// The test of --sets.
-wl::Comparison compare_sets(const Arguments& a, const Graph& first, const Graph& second, unsigned threads) {
+wl::Comparison compare_sets(const WlCall& a, const Graph& first, const Graph& second, unsigned threads) {
   if (a.sets == "1-2-3") {
     const auto pairs = a.two_sets == "all" ? wl::SetChoice::all : wl::SetChoice::connected;
     return wl::compare_sets(first, second, wl::hierarchy(pairs), threads).answer;
@@ -65,12 +66,12 @@ wl::Comparison compare_sets(const Arguments& a, const Graph& first, const Graph&
 }
 
 /// This call, for the page to say how it was made.
-std::string call(const Arguments& a) {
+std::string call(const WlCall& a) {
   const std::string index = a.index.empty() ? "" : fmt::format(" --index {},{}", a.index[0], a.index[1]);
   return fmt::format("tyche wl {}{} --page {}", fmt::join(a.files, " "), index, a.page);
 }
 
-GraphSet read(const Arguments& a, const std::string& path) {
+GraphSet read(const WlCall& a, const std::string& path) {
   const auto format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
   return read_cleanly(a.clean, path,
                       [&](Cleaning* cleaning) { return read_graphs_of(parse_graph_name(path), format, cleaning); });
@@ -86,12 +87,8 @@ Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
 nlohmann::json to_json(const std::vector<wl::Comparison>& answers) {
   auto json = nlohmann::json::array();
   for (std::size_t pair = 0; pair < answers.size(); ++pair) {
-    const wl::Comparison& answer = answers[pair];
-    json.push_back({{"pair", pair},
-                    {"distinguished", answer.distinguished},
-                    {"round", answer.round ? nlohmann::json(*answer.round) : nlohmann::json()},
-                    {"stable_after", *answer.stable_after},
-                    {"classes", answer.classes}});
+    json.emplace_back(wl::to_json(answers[pair]));
+    json.back()["pair"] = pair;
   }
   return json;
 }
@@ -100,7 +97,7 @@ std::string counted(std::uint64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : (std::string_view(noun) == "class" ? "es" : "s"));
 }
 
-std::string in_words(const wl::Comparison& answer, const Arguments& a) {
+std::string in_words(const wl::Comparison& answer, const WlCall& a) {
   const std::string verdict = answer.distinguished
                                   ? fmt::format("told apart by {}, first at round {}", test_name(a), *answer.round)
                                   : fmt::format("not told apart by {}", test_name(a));
@@ -108,8 +105,7 @@ std::string in_words(const wl::Comparison& answer, const Arguments& a) {
                                counted(answer.classes, "class"), unit_name(a));
 }
 
-std::string to_table(const std::vector<wl::Comparison>& answers, const distinguish::PairSet& pairs,
-                     const Arguments& a) {
+std::string to_table(const std::vector<wl::Comparison>& answers, const distinguish::PairSet& pairs, const WlCall& a) {
   std::string text =
       fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round", "stable after", "classes");
   std::size_t apart = 0;
@@ -141,7 +137,7 @@ std::string in_words(const wl::Grouping& grouping, unsigned dim) {
   return text;
 }
 
-void compare_two(const Arguments& a, const wl::Options& options) {
+void compare_two(const WlCall& a, const wl::Options& options) {
   const std::string& first = a.files.front();
   const std::string& second = a.files.back();
   const GraphName left_name = parse_graph_name(first), right_name = parse_graph_name(second);
@@ -184,7 +180,7 @@ void compare_two(const Arguments& a, const wl::Options& options) {
 }
 
 /// Graphs 2i and 2i + 1 of a file, or BREC's.
-distinguish::PairSet read_pairs(const Arguments& a) {
+distinguish::PairSet read_pairs(const WlCall& a) {
   const std::string& path = a.files.front();
   if (a.format.empty() && distinguish::is_brec(path)) {
     return read_cleanly(a.clean, path,
@@ -200,7 +196,7 @@ distinguish::PairSet read_pairs(const Arguments& a) {
   return pairs;
 }
 
-void compare_pairs(const Arguments& a, const wl::Options& options) {
+void compare_pairs(const WlCall& a, const wl::Options& options) {
   const distinguish::PairSet pairs = read_pairs(a);
   const GraphSet& set = pairs.set;
   if (a.individualise.asked()) return compare_leaves_of_pairs(pairs, a.individualise, a.common);
@@ -228,7 +224,7 @@ void compare_pairs(const Arguments& a, const wl::Options& options) {
   set_exit_code(all ? kGood : kNo);
 }
 
-void group_all(const Arguments& a, const wl::Options& options) {
+void group_all(const WlCall& a, const wl::Options& options) {
   if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   const GraphSet set = read(a, a.files.front());
   if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
@@ -245,7 +241,7 @@ void group_all(const Arguments& a, const wl::Options& options) {
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 
-void run(const Arguments& a) {
+void run(const WlCall& a) {
   const wl::Options options{.dim = a.dim, .threads = a.common.threads};
   if (!a.page.empty() && (a.pairs || (a.files.size() == 1 && a.index.empty()))) {
     throw InputError("--page shows two graphs: name both, as in tyche wl exp:0 exp:1 --page out.html");
@@ -266,7 +262,7 @@ void run(const Arguments& a) {
 
 void add_wl(CLI::App& root) {
   using namespace wl_command;
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<WlCall>();
   CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
   app.add_option("graphs", a->files,
                  "Two graphs, each g6:CODE, FILE:I (graph I, from 0) or FILE (its first graph, or --index); or one "

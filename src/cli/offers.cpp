@@ -7,20 +7,20 @@ namespace tyche::cli {
 
 namespace {
 
-struct Entry {
+struct OfferedAt {
   std::string_view command;  ///< empty: any
   std::string_view argument;
   Offer offer;
 };
 
 // The first entry that fits counts.
-std::vector<Entry> make_table() {
+std::vector<OfferedAt> make_table() {
   using Takes = Argument::Takes;
   const auto names = [](std::string_view command, std::string_view argument, std::vector<std::string> list) {
-    return Entry{command, argument, {std::move(list), Takes::name, "NAME"}};
+    return OfferedAt{command, argument, {std::move(list), Takes::name, "NAME"}};
   };
   const auto paths = [](std::string_view command, std::string_view argument, Takes takes, std::string placeholder) {
-    return Entry{command, argument, {{}, takes, std::move(placeholder)}};
+    return OfferedAt{command, argument, {{}, takes, std::move(placeholder)}};
   };
   const std::vector<std::string> profiles(std::begin(experiments::kProfiles), std::end(experiments::kProfiles));
   return {
@@ -73,8 +73,8 @@ std::vector<Entry> make_table() {
 }  // namespace
 
 Offer offer_of(std::string_view command, std::string_view argument) {
-  static const std::vector<Entry> table = make_table();
-  for (const Entry& entry : table) {
+  static const std::vector<OfferedAt> table = make_table();
+  for (const OfferedAt& entry : table) {
     if (entry.argument == argument && (entry.command.empty() || entry.command == command)) return entry.offer;
   }
   return {};

@@ -9,7 +9,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "wl/leaf_compare.hpp"
+#include "wl/answers.hpp"
 
 namespace tyche::cli {
 
@@ -27,16 +27,11 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-nlohmann::json to_json(const Survey& survey, std::size_t index, Node nodes) {
-  nlohmann::json json = {
-      {"graph", index},
-      {"nodes", nodes},
-      {"draws", survey.draws},
-      {"distinct", survey.distinct},
-      {"discrete", survey.discrete},
-      {"depth", {{"least", survey.least_depth}, {"mean", survey.mean_depth}, {"most", survey.most_depth}}},
-      {"tree", nullptr}};
-  if (survey.tree) json["tree"] = {{"leaves", survey.tree->leaves}, {"distinct", survey.tree->distinct}};
+/// With which graph or pair it is of.
+template <class Answer>
+nlohmann::json numbered(const char* what, std::size_t index, const Answer& answer) {
+  nlohmann::json json(answer);
+  json[what] = index;
   return json;
 }
 
@@ -63,10 +58,6 @@ std::string to_table(std::span<const Graph> graphs, const std::vector<Survey>& s
                      counted(graphs.size(), "graph", "graphs"), counted(options.draws, "draw", "draws"),
                      end_of_paths(options), wl::name(options.cell), depth / count, distinct / count,
                      counted(whole, "tree", "trees"));
-}
-
-nlohmann::json to_json(const LeafComparison& answer, std::size_t pair) {
-  return {{"pair", pair}, {"verdict", wl::name(answer.verdict)}, {"places", answer.places}, {"draws", answer.draws}};
 }
 
 std::string in_words(const LeafComparison& answer, const wl::PathOptions& options) {
@@ -132,7 +123,9 @@ void survey_graphs(std::span<const Graph> graphs, const IndividualiseOptions& op
   progress.finish();
   if (!common.json) return print(to_table(graphs, surveys, paths));
   auto json = nlohmann::json::array();
-  for (std::size_t g = 0; g < graphs.size(); ++g) json.push_back(to_json(surveys[g], g, graphs[g].num_nodes()));
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
+    json.push_back(numbered("graph", g, wl::to_json(surveys[g], graphs[g].num_nodes())));
+  }
   print_json(json);
 }
 
@@ -141,7 +134,7 @@ void compare_leaves_of(const Graph& a, const Graph& b, const std::string& names,
   const wl::PathOptions paths = options.paths(common);
   const LeafComparison answer = wl::compare_leaves(a, b, paths);
   if (common.json) {
-    print_json(nlohmann::json::array({to_json(answer, 0)}));
+    print_json(nlohmann::json::array({numbered("pair", 0, wl::to_json(answer))}));
   } else {
     print(fmt::format("{}: {}\n", names, in_words(answer, paths)));
   }
@@ -176,7 +169,7 @@ void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const Individual
     ++counts[static_cast<std::size_t>(answers[i].verdict)];
     different.push_back(answers[i].verdict == LeafVerdict::different);
     if (common.json) {
-      json.push_back(to_json(answers[i], i));
+      json.push_back(numbered("pair", i, wl::to_json(answers[i])));
       if (!pairs.categories.empty()) json.back()["name"] = pairs.names[i];
     } else {
       text += fmt::format("{:>6}  {}\n", pairs.names[i], in_words(answers[i], paths));

@@ -49,7 +49,7 @@ std::string settled_option(const CLI::App& app, const std::string& name) {
 /// The subcommand of this name, or null.
 const CLI::App* command_of(const CLI::App& app, const std::string& name) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->get_name() == name) return command;
+    if (command->check_name(name)) return command;
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "datasets/examination.hpp"
 #include "datasets/planar_part.hpp"
 #include "datasets/tseitin_certificate.hpp"
 #include "graph/encoding.hpp"
@@ -45,16 +46,8 @@ Graph without_edge(const Graph& graph, const Edge& edge) {
   return Graph::from_edges(graph.num_nodes(), edges, {graph.types().begin(), graph.types().end()});
 }
 
-/// One pair under examination: the checks fill `out` one after another.
-struct Examination {
-  std::uint64_t pair;
-  const Graph& sat;
-  const Graph& unsat;
-  const Expectation& expectation;
-  PairCertificate out;
-  std::vector<Edge> added;  ///< of a CORRUPT pair
-
-  void fail(const char* property, std::string detail) { out.failures.push_back({pair, property, std::move(detail)}); }
+struct ExpExamination : Examination {
+  std::vector<Edge> added{};  ///< of a CORRUPT pair
 
   void find_subset() {
     auto edges = added_edges(unsat, sat);
@@ -156,8 +149,8 @@ struct Examination {
 PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, const LabelledGraph& second,
                              const Expectation& expectation) {
   const bool swapped = first.label == 0 && second.label == 1;
-  Examination examination{
-      pair, swapped ? second.graph : first.graph, swapped ? first.graph : second.graph, expectation, {}, {}};
+  ExpExamination examination{
+      {pair, swapped ? second.graph : first.graph, swapped ? first.graph : second.graph, expectation}};
   if (!swapped && (first.label != 1 || second.label != 0)) {
     examination.fail(
         "label", fmt::format("labels {} and {}; expected one 1 (satisfiable) and one 0", first.label, second.label));

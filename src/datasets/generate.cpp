@@ -25,7 +25,7 @@ namespace tyche::datasets {
 namespace {
 
 /// What is made at once: a pair, or a graph alone.
-struct Piece {
+struct Portion {
   std::vector<LabelledGraph> graphs;
   std::vector<GraphInfo> infos;
   std::optional<PairCertificate> pair;
@@ -54,12 +54,12 @@ struct HashedFile {
 /// A recipe in steps. Refers to the parameters it was made from.
 struct Work {
   std::uint64_t pieces = 0;
-  nlohmann::ordered_json parameters;         ///< for the manifest
-  std::function<Piece(std::uint64_t)> make;  ///< from any thread
+  nlohmann::ordered_json parameters;           ///< for the manifest
+  std::function<Portion(std::uint64_t)> make;  ///< from any thread
 };
 
-Piece pair_piece(const Formula& sat, const Formula& unsat, const GraphInfo& info) {
-  Piece out;
+Portion pair_piece(const Formula& sat, const Formula& unsat, const GraphInfo& info) {
+  Portion out;
   for (const int label : {1, 0}) {
     out.graphs.push_back({encode(label == 1 ? sat : unsat), label});
     out.infos.push_back(info);
@@ -86,7 +86,7 @@ Work work_of(const ExpParameters& p, const GenerateOptions& options) {
     info.pair = static_cast<std::uint32_t>(index);
     info.subset = pair.subset;
     info.core = pair.core;
-    Piece out = pair_piece(pair.sat, pair.unsat, info);
+    Portion out = pair_piece(pair.sat, pair.unsat, info);
     if (certify) {
       out.pair = certify_pair(index, out.graphs[0], out.graphs[1],
                               {.subset = pair.subset, .core = pair.core, .published = false});
@@ -107,7 +107,7 @@ Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
     info.subset = Subset::tseitin;
     info.core = pair.base_nodes;
     info.base_class = pair.base_class;
-    Piece out = pair_piece(pair.sat, pair.unsat, info);
+    Portion out = pair_piece(pair.sat, pair.unsat, info);
     if (certify) {
       Expectation expectation{.subset = info.subset, .core = info.core, .published = false};
       expectation.base_class = info.base_class;
@@ -122,7 +122,7 @@ Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
 Work work_of(const CslParameters& p, const GenerateOptions& options) {
   Work work{.pieces = p.graphs(), .parameters = {{"nodes", kCslNodes}, {"copies", p.copies}}, .make = {}};
   work.make = [&p, certify = options.certify](std::uint64_t index) {
-    Piece out;
+    Portion out;
     out.graphs.push_back(make_csl(p, index));
     GraphInfo info;
     info.subset = Subset::csl;
@@ -138,7 +138,7 @@ Work work_of(const CslParameters& p, const GenerateOptions& options) {
 Work work_of(const CountingParameters& p, const GenerateOptions& options) {
   Work work{.pieces = p.graphs, .parameters = {{"patterns", kUsualPatterns}}, .make = {}};
   work.make = [&p, certify = options.certify](std::uint64_t index) {
-    Piece out;
+    Portion out;
     CountedGraph made = make_counting(p, index);
     out.targets = std::move(made.targets);
     out.graphs.push_back({std::move(made.graph), 0});
@@ -176,7 +176,7 @@ std::string line_of(const Graph& graph, const std::vector<float>& targets) {
   return jsonl_line(one, 0);
 }
 
-void write_down(Piece& piece) {
+void write_down(Portion& piece) {
   for (std::size_t i = 0; i < piece.graphs.size(); ++i) {
     const LabelledGraph& g = piece.graphs[i];
     piece.text += piece.targets.empty() ? gin_text(g.graph, g.label) : line_of(g.graph, piece.targets);
@@ -188,7 +188,7 @@ void write_down(Piece& piece) {
 }
 
 /// Counts a piece; throws where it fails.
-void count(Piece& piece, GenerateResult& result) {
+void count(Portion& piece, GenerateResult& result) {
   result.nodes += piece.nodes;
   result.edges += piece.edges;
   const auto refuse = [](const char* what, std::uint64_t number, const std::string& property,
@@ -213,7 +213,7 @@ void count(Piece& piece, GenerateResult& result) {
   }
 }
 
-void append(Piece piece, Dataset& out) {
+void append(Portion piece, Dataset& out) {
   for (std::size_t g = 0; g < piece.graphs.size(); ++g) {
     out.set.graphs.push_back(std::move(piece.graphs[g].graph));
     if (!piece.targets.empty()) {
@@ -251,7 +251,7 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   for (std::uint64_t first = 0; first < work.pieces; first += kChunk) {
     if (interrupted())
       throw Interrupted("stopped; nothing was written (the same command gives the same data set from the start)");
-    std::vector<Piece> made(std::min(kChunk, work.pieces - first));
+    std::vector<Portion> made(std::min(kChunk, work.pieces - first));
     parallel_for(made.size(), options.threads, [&](std::size_t i) {
       made[i] = work.make(first + i);
       write_down(made[i]);
@@ -284,14 +284,14 @@ Made make(const GenerateOptions& options) {
   const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
   Made out;
   out.dataset.name = out.dataset.set.name = recipe_name(options.recipe);
-  std::vector<Piece> pieces(work.pieces);
+  std::vector<Portion> pieces(work.pieces);
   Progress progress("generate", work.pieces, options.progress);
   parallel_for(pieces.size(), options.threads, [&](std::size_t i) {
     if (interrupted()) throw Interrupted("stopped before all graphs were made");
     pieces[i] = work.make(i);
     progress.add(1);
   });
-  for (Piece& piece : pieces) {
+  for (Portion& piece : pieces) {
     for (const LabelledGraph& g : piece.graphs) {
       piece.nodes += g.graph.num_nodes();
       piece.edges += g.graph.num_edges();

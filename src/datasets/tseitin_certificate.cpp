@@ -5,6 +5,7 @@
 #include <array>
 
 #include "datasets/base_classes.hpp"
+#include "datasets/examination.hpp"
 #include "datasets/tseitin_formula.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
@@ -44,15 +45,8 @@ std::optional<Parts> take_apart(const Graph& graph) {
   return std::nullopt;
 }
 
-struct Examination {
-  std::uint64_t pair;
-  const Graph& sat;
-  const Graph& unsat;
-  const Expectation& expectation;
-  PairCertificate out;
+struct TseitinExamination : Examination {
   bool small = false;  ///< few enough base nodes for searches
-
-  void fail(const char* property, std::string detail) { out.failures.push_back({pair, property, std::move(detail)}); }
 
   bool check_cores(const Parts& even, const Parts& odd) {
     TseitinFindings& found = *out.tseitin;
@@ -130,7 +124,7 @@ bool has_tseitin_core(const Graph& graph) {
 
 PairCertificate certify_tseitin(std::uint64_t pair, const Graph& sat, const Graph& unsat,
                                 const Expectation& expectation) {
-  Examination examination{pair, sat, unsat, expectation, {}, false};
+  TseitinExamination examination{{pair, sat, unsat, expectation}};
   examination.out.subset = Subset::tseitin;
   examination.out.tseitin.emplace();
   examination.out.wl2_distinct = true;  // until it is seen that they are not

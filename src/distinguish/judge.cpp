@@ -38,11 +38,11 @@ Range range_of(std::span<const float> outputs, std::size_t columns, std::size_t 
 
 }  // namespace
 
-Sample renumbered(const Sample& sample, Stream& stream) {
+FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream) {
   std::vector<Node> to(sample.graph.num_nodes());
   std::iota(to.begin(), to.end(), 0u);
   shuffle(to, stream);
-  Sample out{sample.graph.relabelled(to), std::vector<float>(sample.features.size())};
+  FeaturedGraph out{sample.graph.relabelled(to), std::vector<float>(sample.features.size())};
   const std::size_t columns = to.empty() ? 0 : sample.features.size() / to.size();
   for (std::size_t v = 0; v < to.size(); ++v) {
     std::copy_n(sample.features.begin() + static_cast<std::ptrdiff_t>(v * columns), columns,
@@ -82,16 +82,16 @@ Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
   return verdict;  // the covariance is rounding: no T²
 }
 
-Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters, const Sample& a,
-              const Sample& b, const engine::Draw& draw, std::uint32_t draws, double level) {
+Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters, const FeaturedGraph& a,
+              const FeaturedGraph& b, const engine::Draw& draw, std::uint32_t draws, double level) {
   const bool random = job.model.random_dims() + job.model.drawn_columns() > 0;
   const std::uint32_t copies = random ? draws : fixed_copies(job.model);
   std::vector<Graph> graphs;
   std::vector<std::vector<float>> features;
   Stream stream(derive_key(draw.seed, Purpose::distinguish, draw.fold, 1));
-  for (const Sample* sample : {&a, &b}) {
+  for (const FeaturedGraph* sample : {&a, &b}) {
     for (std::uint32_t i = 0; i < copies; ++i) {
-      Sample copy = renumbered(*sample, stream);
+      FeaturedGraph copy = renumbered(*sample, stream);
       graphs.push_back(std::move(copy.graph));
       features.push_back(std::move(copy.features));
     }

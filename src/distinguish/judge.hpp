@@ -16,12 +16,12 @@
 namespace tyche::distinguish {
 
 /// A graph with its features.
-struct Sample {
+struct FeaturedGraph {
   Graph graph;
   std::vector<float> features;
 };
 /// In another numbering of its nodes, drawn from the stream.
-[[nodiscard]] Sample renumbered(const Sample& sample, Stream& stream);
+[[nodiscard]] FeaturedGraph renumbered(const FeaturedGraph& sample, Stream& stream);
 
 /// What was seen of a pair.
 struct Verdict {
@@ -50,8 +50,8 @@ inline constexpr std::uint32_t kSetCopies = 4;
 /// Of a network whose first output stands for `a`. `job` has the model; its data is not looked at. `draw` says under
 /// which seed, fold and epoch to draw; its index must be one that training did not use.
 [[nodiscard]] Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters,
-                            const Sample& a, const Sample& b, const engine::Draw& draw, std::uint32_t draws,
-                            double level);
+                            const FeaturedGraph& a, const FeaturedGraph& b, const engine::Draw& draw,
+                            std::uint32_t draws, double level);
 
 /// The part of judge() that looks at outputs, row-major (first those of a, then as many of b; `outputs` per row).
 [[nodiscard]] Verdict judge_random(std::span<const float> outputs, std::size_t columns, double level);

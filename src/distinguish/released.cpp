@@ -19,12 +19,12 @@ struct Copies {
   std::vector<std::vector<float>> features;
   std::vector<std::uint32_t> labels;
 };
-Copies copies_of(const Sample& a, const Sample& b, Key key) {
+Copies copies_of(const FeaturedGraph& a, const FeaturedGraph& b, Key key) {
   Copies copies;
   Stream stream(key);
   for (std::uint32_t i = 0; i < kReleasedCopies; ++i) {
-    for (const Sample* sample : {&a, &b}) {
-      Sample copy = renumbered(*sample, stream);
+    for (const FeaturedGraph* sample : {&a, &b}) {
+      FeaturedGraph copy = renumbered(*sample, stream);
       copies.graphs.push_back(std::move(copy.graph));
       copies.features.push_back(std::move(copy.features));
       copies.labels.push_back(0);
@@ -175,8 +175,8 @@ Verdict judge_outputs(std::span<const float> outputs, std::size_t columns) {
   return verdict;
 }
 
-PairResult judge_released(engine::Engine& engine, const Settings& settings, const Sample& a, const Sample& b,
-                          std::uint64_t seed, std::uint32_t pair) {
+PairResult judge_released(engine::Engine& engine, const Settings& settings, const FeaturedGraph& a,
+                          const FeaturedGraph& b, std::uint64_t seed, std::uint32_t pair) {
   const auto key = [&](std::uint32_t use) { return derive_key(seed, Purpose::distinguish, pair, use); };
   const Copies both = copies_of(a, b, key(3)), alone = copies_of(a, a, key(4));
   engine::State state = engine::fresh_state(settings.config.model, seed, pair);

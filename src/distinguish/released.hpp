@@ -41,7 +41,7 @@ double cosine_loss(std::span<const float> outputs, std::size_t columns, std::spa
 [[nodiscard]] Verdict judge_outputs(std::span<const float> outputs, std::size_t columns);
 
 /// Trains and judges one pair. `engine` must be one of the CPU's.
-[[nodiscard]] PairResult judge_released(engine::Engine& engine, const Settings& settings, const Sample& a,
-                                        const Sample& b, std::uint64_t seed, std::uint32_t pair);
+[[nodiscard]] PairResult judge_released(engine::Engine& engine, const Settings& settings, const FeaturedGraph& a,
+                                        const FeaturedGraph& b, std::uint64_t seed, std::uint32_t pair);
 
 }  // namespace tyche::distinguish

@@ -25,13 +25,15 @@ constexpr std::size_t kWindow = 4;  // epochs whose losses are averaged
 /// The graphs of a chunk, `copies` of each: an epoch draws once for each copy. Side s of pair i has the copies from
 /// (kSides * i + s) * copies on.
 struct ChunkData {
-  std::vector<Sample> samples;  ///< kSides per pair
+  std::vector<FeaturedGraph> samples;  ///< kSides per pair
   std::vector<Graph> graphs;
   std::vector<std::vector<float>> features;
   std::vector<std::uint32_t> labels;
   std::uint32_t copies;
 
-  [[nodiscard]] const Sample& sample(std::size_t pair, std::size_t side) const { return samples[kSides * pair + side]; }
+  [[nodiscard]] const FeaturedGraph& sample(std::size_t pair, std::size_t side) const {
+    return samples[kSides * pair + side];
+  }
   /// What the network of a pair (or of its control) trains on.
   [[nodiscard]] std::vector<std::uint32_t> members(std::size_t pair, bool control) const {
     std::vector<std::uint32_t> out;
@@ -50,12 +52,12 @@ ChunkData data_of(const PairSet& pairs, const std::vector<std::vector<float>>& f
   data.copies = copies;
   for (std::uint32_t pair = chunk.first; pair < chunk.first + chunk.count; ++pair) {
     Stream stream(derive_key(seed, Purpose::distinguish, pair, 2));
-    const Sample a{pairs.set.graphs[2 * pair], features[2 * pair]};
+    const FeaturedGraph a{pairs.set.graphs[2 * pair], features[2 * pair]};
     data.samples.push_back(a);
     data.samples.push_back({pairs.set.graphs[2 * pair + 1], features[2 * pair + 1]});
     data.samples.push_back(renumbered(a, stream));
     for (std::size_t side = 0; side < kSides; ++side) {
-      const Sample& sample = data.samples[data.samples.size() - kSides + side];
+      const FeaturedGraph& sample = data.samples[data.samples.size() - kSides + side];
       data.graphs.insert(data.graphs.end(), copies, sample.graph);
       data.features.insert(data.features.end(), copies, sample.features);
       data.labels.insert(data.labels.end(), copies, side == 0 ? 0 : 1);
@@ -86,7 +88,7 @@ ChunkData only(const ChunkData& data, const std::vector<std::size_t>& group) {
   ChunkData out;
   out.copies = data.copies;
   out.labels = data.labels;
-  const Sample& other = data.sample(group[0], 0);
+  const FeaturedGraph& other = data.sample(group[0], 0);
   out.graphs.assign(data.graphs.size(), other.graph);
   out.features.assign(data.features.size(), other.features);
   const std::size_t per_pair = kSides * data.copies;
@@ -176,8 +178,8 @@ std::vector<PairResult> Runner::run_released(const Chunk& chunk, std::uint64_t s
   std::vector<PairResult> results(chunk.count);
   parallel_for(chunk.count, threads_, [&](std::size_t i) {
     const std::uint32_t pair = chunk.first + static_cast<std::uint32_t>(i);
-    const Sample a{pairs_.set.graphs[2 * pair], features_[2 * pair]};
-    const Sample b{pairs_.set.graphs[2 * pair + 1], features_[2 * pair + 1]};
+    const FeaturedGraph a{pairs_.set.graphs[2 * pair], features_[2 * pair]};
+    const FeaturedGraph b{pairs_.set.graphs[2 * pair + 1], features_[2 * pair + 1]};
     results[i] = judge_released(judge_, settings_, a, b, seed, pair);
     if (progress != nullptr) progress->add(std::uint64_t{2} * settings_.config.training.epochs);
   });

@@ -133,10 +133,10 @@ std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t see
   parallel_for(verdicts.size(), task.threads, [&](std::size_t i) {
     stop_if_asked();
     const std::size_t pair = i / 2;
-    const Sample a{task.pairs.set.graphs[2 * pair], features[2 * pair]};
+    const FeaturedGraph a{task.pairs.set.graphs[2 * pair], features[2 * pair]};
     Stream stream(derive_key(seed, Purpose::distinguish, static_cast<std::uint32_t>(pair), 2));
-    const Sample b =
-        i % 2 == 1 ? renumbered(a, stream) : Sample{task.pairs.set.graphs[2 * pair + 1], features[2 * pair + 1]};
+    const FeaturedGraph b =
+        i % 2 == 1 ? renumbered(a, stream) : FeaturedGraph{task.pairs.set.graphs[2 * pair + 1], features[2 * pair + 1]};
     const engine::Draw draw{
         .seed = seed, .index = 0, .fold = static_cast<std::uint32_t>(i), .epoch = state.epoch, .pinned = {}};
     verdicts[i] = judge(task.judge, job, state.parameters, a, b, draw, settings.draws, level);

@@ -72,7 +72,7 @@ CostModel::CostModel(const std::string& engine, unsigned threads)
       threads_(resolve_threads(threads)),
       engine_(engine::make_engine(engine, lockstep_ ? threads : 1)) {}
 
-double CostModel::graph_seconds(const Sample& from, const train::RunConfig& config) {
+double CostModel::graph_seconds(const TimedData& from, const train::RunConfig& config) {
   const train::TrainingData data = train::prepare(from.dataset, config);
   const auto all = static_cast<std::uint32_t>(std::min<std::size_t>(20, from.dataset.set.graphs.size()));
   if (lockstep_) {
@@ -97,9 +97,9 @@ double CostModel::graph_seconds(const Sample& from, const train::RunConfig& conf
   return watch.least / all / threads_;
 }
 
-const CostModel::Sample& CostModel::sample(const DataSpec& data) {
+const CostModel::TimedData& CostModel::sample(const DataSpec& data) {
   const auto [at, fresh] = samples_.try_emplace(data.name());
-  Sample& out = at->second;
+  TimedData& out = at->second;
   if (!fresh) return out;
   if (!data.generated) {
     std::optional<Format> format;
@@ -115,7 +115,7 @@ const CostModel::Sample& CostModel::sample(const DataSpec& data) {
 }
 
 double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& asked) {
-  const Sample& from = sample(spec);
+  const TimedData& from = sample(spec);
   train::RunConfig config = asked;
   const bool whole = !spec.generated;
   if (whole) config.folds.split = spec.split;  // of data made here there is a sample alone
@@ -162,7 +162,7 @@ const std::vector<datasets::Fold>& CostModel::split_of(const DataSpec& spec) {
   return at->second;
 }
 
-std::uint32_t CostModel::folds(const Experiment& experiment, const Row& row) {
+std::uint32_t CostModel::folds(const Experiment& experiment, const ExperimentRow& row) {
   if (experiment.data.split.empty()) return row.folds_run;
   return static_cast<std::uint32_t>(split_of(experiment.data).size());
 }
@@ -171,7 +171,7 @@ CostModel::Cost CostModel::winners(const Experiment& experiment) {
   Cost cost;
   if (!experiment.nested) return cost;
   std::map<std::string, double> dearest;  // a model's, over its folds
-  for (const Row& row : experiment.rows) {
+  for (const ExperimentRow& row : experiment.rows) {
     const auto [at, fresh] = dearest.try_emplace(row.model, 0);
     if (fresh) cost.trials += std::size_t{experiment.repeats} * folds(experiment, row);
     at->second = std::max(at->second, folds(experiment, row) * fold_seconds(experiment.data, row.config));

@@ -31,7 +31,7 @@ class CostModel {
   }
 
   /// How many folds of a row are trained: as many as its data's split has, where there is one.
-  [[nodiscard]] std::uint32_t folds(const Experiment& experiment, const Row& row);
+  [[nodiscard]] std::uint32_t folds(const Experiment& experiment, const ExperimentRow& row);
 
   struct Cost {
     std::size_t trials = 0;
@@ -41,7 +41,7 @@ class CostModel {
   [[nodiscard]] Cost winners(const Experiment& experiment);
 
  private:
-  struct Sample {
+  struct TimedData {
     datasets::Dataset dataset;
     std::uint64_t graphs = 0;  ///< of the whole data set
   };
@@ -49,15 +49,15 @@ class CostModel {
   struct Parts {
     double train = 0, validation = 0, test = 0;
   };
-  const Sample& sample(const DataSpec& data);
+  const TimedData& sample(const DataSpec& data);
   const std::vector<datasets::Fold>& split_of(const DataSpec& data);
   Parts parts_of(const DataSpec& data, const train::RunConfig& config);
-  double graph_seconds(const Sample& from, const train::RunConfig& config);
+  double graph_seconds(const TimedData& from, const train::RunConfig& config);
 
   bool lockstep_;
   unsigned threads_;
   std::unique_ptr<engine::Engine> engine_;
-  std::map<std::string, Sample> samples_;
+  std::map<std::string, TimedData> samples_;
   std::map<std::string, std::vector<datasets::Fold>> splits_;
   std::map<std::string, double> per_graph_;
 };

@@ -48,7 +48,7 @@ struct Settings {
                          fmt::format("unknown key '{}'{}", s.key, did_you_mean(s.key, keys)));
   }
 
-  void apply(const Setting& s, Row& row) const {
+  void apply(const Setting& s, ExperimentRow& row) const {
     check_key(s);
     if (s.key == kFoldsRun) {
       if (!s.value.is_number_integer() || s.value.get<std::int64_t>() < 1) {
@@ -63,12 +63,12 @@ struct Settings {
     if (!wrong.empty()) document->fail(s, fmt::format("{}; came {}", wrong, s.value.dump()));
   }
 
-  void apply(const std::vector<Setting>& settings, Row& row) const {
+  void apply(const std::vector<Setting>& settings, ExperimentRow& row) const {
     for (const Setting& s : settings) apply(s, row);
   }
 
   /// All settings of a row, a later list beating an earlier one, over the defaults of the row's kind of model.
-  void apply_over_defaults(std::initializer_list<const std::vector<Setting>*> lists, Row& row) const {
+  void apply_over_defaults(std::initializer_list<const std::vector<Setting>*> lists, ExperimentRow& row) const {
     const auto last = [&](std::string_view key) {
       const Setting* found = nullptr;
       for (const auto* list : lists) {
@@ -160,8 +160,9 @@ DataSpec read_data(const Document& document, std::vector<Setting> settings, cons
 // ---- rows
 
 /// The product of the grid's lists with a row: each combination a row of its own, named by what changes.
-std::vector<Row> spread(const Settings& settings, const std::vector<Setting>& grid, const Row& row) {
-  std::vector<Row> rows = {row};
+std::vector<ExperimentRow> spread(const Settings& settings, const std::vector<Setting>& grid,
+                                  const ExperimentRow& row) {
+  std::vector<ExperimentRow> rows = {row};
   for (const Setting& axis : grid) {
     if (axis.key == "model.kind") {
       settings.document->fail(axis, "kinds differ in their defaults; give each a [[models]] of its own");
@@ -169,10 +170,10 @@ std::vector<Row> spread(const Settings& settings, const std::vector<Setting>& gr
     if (!axis.value.is_array() || axis.value.empty()) {
       settings.document->fail(axis, fmt::format("expected a list of values, found {}", axis.value.dump()));
     }
-    std::vector<Row> next;
-    for (const Row& from : rows) {
+    std::vector<ExperimentRow> next;
+    for (const ExperimentRow& from : rows) {
       for (const nlohmann::json& value : axis.value) {
-        Row& made = next.emplace_back(from);
+        ExperimentRow& made = next.emplace_back(from);
         settings.apply(Setting{axis.key, value, axis.line}, made);
         const std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
         made.name += fmt::format(", {} {}", axis.key.substr(axis.key.find('.') + 1), shown);
@@ -195,7 +196,7 @@ bool take_left_out(Document& document, std::string_view key) {
   return true;
 }
 
-void finish(const Document& document, Row& row) {
+void finish(const Document& document, ExperimentRow& row) {
   auto& folds = row.config.folds;
   if (row.folds_run == 0) row.folds_run = folds.count;
   if (row.folds_run > folds.count) {
@@ -251,7 +252,7 @@ ProfileChanges take_profile(Document& document, std::string_view profile, const 
       chosen = std::move(changes);
     } else {
       // A mistake in a profile that is not asked for is a mistake all the same.
-      Row scratch;
+      ExperimentRow scratch;
       settings.apply(changes.defaults, scratch);
       DataSpec unused;
       for (const Setting& s : changes.data) apply_data(document, s, unused, folder);
@@ -287,14 +288,14 @@ std::vector<DataPart> take_data(Document& document) {
 }
 
 /// The rows of one data set; models that name others in `on` are left out.
-std::vector<Row> read_rows(const Document& document, const DataPart& part, const ProfileChanges& changes,
-                           std::string_view profile, const std::vector<Setting>& defaults,
-                           const std::vector<Setting>& grid, std::vector<Document> models,
-                           const std::vector<DataPart>& parts, bool split) {
+std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& part, const ProfileChanges& changes,
+                                     std::string_view profile, const std::vector<Setting>& defaults,
+                                     const std::vector<Setting>& grid, std::vector<Document> models,
+                                     const std::vector<DataPart>& parts, bool split) {
   const Settings settings{&document};
-  std::vector<Row> rows;
+  std::vector<ExperimentRow> rows;
   for (Document& model : models) {
-    Row row;
+    ExperimentRow row;
     row.name = model.take_text("name", "");
     row.paper = model.take_text("paper", row.name);
     row.curve = model.take_text("curve", row.paper);
@@ -319,14 +320,15 @@ std::vector<Row> read_rows(const Document& document, const DataPart& part, const
     if (row.name.empty()) row.name = row.config.model.kind;
     if (!model.items.empty()) model.expect_empty(config_keys());
     if (out) continue;
-    for (Row& made : spread(settings, grid, row)) {
+    for (ExperimentRow& made : spread(settings, grid, row)) {
       made.model = row.name;
       if (split) {
         made.folds_run = 0;
       } else {
         finish(document, made);
       }
-      const bool taken = std::any_of(rows.begin(), rows.end(), [&](const Row& r) { return r.name == made.name; });
+      const bool taken =
+          std::any_of(rows.begin(), rows.end(), [&](const ExperimentRow& r) { return r.name == made.name; });
       if (taken) throw InputError::at(document.file, "models", fmt::format("two rows are called '{}'", made.name));
       rows.push_back(std::move(made));
     }

@@ -46,7 +46,7 @@ struct DataSpec {
 };
 
 /// A model of an experiment: a row of its table, a curve of its figure.
-struct Row {
+struct ExperimentRow {
   std::string name;
   std::string paper;        ///< what the paper's tables call it; the name unless given
   std::string curve;        ///< what the paper's figures call it; `paper` unless given
@@ -68,7 +68,7 @@ struct Experiment {
   bool nested = false;
   std::uint32_t repeats = 3;
   DataSpec data;
-  std::vector<Row> rows;  ///< none where the profile leaves the experiment out
+  std::vector<ExperimentRow> rows;  ///< none where the profile leaves the experiment out
 };
 
 /// What an experiment is read from.

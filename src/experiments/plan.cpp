@@ -93,7 +93,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
     if (experiment.rows.empty()) continue;
     const std::size_t data = plan_data(plan, experiment.data, options);
     for (std::size_t r = 0; r < experiment.rows.size(); ++r) {
-      Row& row = experiment.rows[r];
+      ExperimentRow& row = experiment.rows[r];
       PlannedRow& planned = plan.rows.emplace_back(PlannedRow{e, r, {}});
       train::RunConfig config = row.config;
       config.engine.name = options.engine;

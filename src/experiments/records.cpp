@@ -27,7 +27,8 @@ nlohmann::ordered_json curve_json(const PrintedCurve& curve) {
 }
 
 /// What the paper printed of a row. Where a figure alone has it, the curve's last point stands for the accuracy.
-void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const Row& row, const Paper& paper) {
+void add_paper(nlohmann::ordered_json& json, const Experiment& experiment, const ExperimentRow& row,
+               const Paper& paper) {
   if (experiment.paper_data.empty()) return;
   for (const char* subset : {"all", "EXP", "CORRUPT"}) {
     const PrintedCurve* curve = paper.curve(experiment.paper_data, subset, row.curve);
@@ -90,7 +91,7 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
   json["rows"] = nlohmann::ordered_json::array();
   for (const PlannedRow& planned : plan.rows) {
     if (planned.experiment != experiment) continue;
-    const Row& row = e.rows[planned.row];
+    const ExperimentRow& row = e.rows[planned.row];
     // The candidates of a model are one row, the first of them stands for it; its trials come once they are chosen.
     if (e.nested && !json["rows"].empty() && json["rows"].back()["name"] == row.model) continue;
     const PlannedTrial& first = plan.trials[planned.trials.front()];

@@ -19,13 +19,13 @@ std::uint64_t little_endian(std::string_view bytes) {
 }
 
 /// The type of an entry: how many characters of how many bytes.
-struct Entry {
+struct NpyText {
   std::uint64_t length = 0;
   std::size_t char_bytes = 1;
   bool big_endian = false;
 };
 
-Entry entry_type(const std::string& descr, const Where& where) {
+NpyText entry_type(const std::string& descr, const Where& where) {
   const char kind = descr.size() < 2 ? '\0' : descr[1];
   if (kind == 'O') {
     where.fail(fmt::format("type {} is pickled Python objects, which are not read; save the array with .astype('S')",
@@ -38,13 +38,13 @@ Entry entry_type(const std::string& descr, const Where& where) {
     where.fail(
         fmt::format("expected an array of strings (type '|S<n>', '<U<n>' or '>U<n>'), found type {}", shown(descr)));
   }
-  Entry entry{Row(digits, where).natural("a length"), kind == 'U' ? 4u : 1u, descr[0] == '>'};
+  NpyText entry{Row(digits, where).natural("a length"), kind == 'U' ? 4u : 1u, descr[0] == '>'};
   if (entry.length == 0) where.fail("the strings of the array have length 0: no graph fits in them");
   return entry;
 }
 
 /// The characters of an entry, without the NULs that pad it and a line end before them.
-std::string entry_text(std::string_view bytes, const Entry& entry, const Where& where) {
+std::string entry_text(std::string_view bytes, const NpyText& entry, const Where& where) {
   std::string text;
   text.reserve(entry.length);
   for (std::size_t i = 0; i < bytes.size(); i += entry.char_bytes) {
@@ -67,7 +67,7 @@ std::string entry_text(std::string_view bytes, const Entry& entry, const Where& 
 GraphSet parse_npy(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   const auto at = [name](std::uint64_t byte) { return Where{name, "byte", byte}; };
   const NpyHeader header = parse_npy_header(bytes, name);
-  const Entry entry = entry_type(header.descr, at(header.offset));
+  const NpyText entry = entry_type(header.descr, at(header.offset));
   if (header.shape.empty() || header.shape.size() > 2) {
     at(header.offset).fail(fmt::format("expected an array of one or two dimensions, found {}", header.shape.size()));
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr double kLeastRange = 1;  // points
 
 /// What a curve says of an epoch: nothing between its points.
-std::optional<double> value_at(const Row& row, const std::string& curve, std::uint32_t epoch) {
+std::optional<double> value_at(const ResultRow& row, const std::string& curve, std::uint32_t epoch) {
   const auto found = row.paper_curves.find(curve);
   if (found == row.paper_curves.end()) return std::nullopt;
   const auto& epochs = found->second.epoch;
@@ -24,7 +24,7 @@ std::optional<double> value_at(const Row& row, const std::string& curve, std::ui
 }
 
 /// The standard error of the mean over folds, in points; `paper` is the accuracy that is asked about, in percent.
-double standard_error(const Row& row, const std::string& subset, const Accuracy& ours, double paper) {
+double standard_error(const ResultRow& row, const std::string& subset, const Accuracy& ours, double paper) {
   const double between = ours.count > 1 ? ours.deviation / std::sqrt(static_cast<double>(ours.count - 1)) : 0;
   const auto& config = row.config;
   double tested = static_cast<double>(config.data.graphs) * static_cast<double>(ours.count) /
@@ -40,7 +40,7 @@ Comparison compare(const Accuracy& ours, const Printed& paper) {
   return {ours.mean - paper.mean, std::max(kLeastRange, paper.deviation.value_or(0))};
 }
 
-Beside beside_paper(const Row& row, const std::string& subset) {
+Beside beside_paper(const ResultRow& row, const std::string& subset) {
   Beside beside;
   const auto printed = row.paper.find(subset);
   if (printed == row.paper.end()) return beside;
@@ -76,7 +76,7 @@ std::string verdict(const Beside& beside) {
   return beside.epoch == 0 ? "no" : c.difference > 0 ? "ahead" : "behind";
 }
 
-std::string papers_side(const Row& row, const std::string& subset) {
+std::string papers_side(const ResultRow& row, const std::string& subset) {
   const auto end = row.paper.find(subset);
   if (end == row.paper.end()) return percent(static_cast<const Printed*>(nullptr));
   const Beside beside = beside_paper(row, subset);

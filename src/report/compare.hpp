@@ -36,13 +36,13 @@ struct Beside {
 /// Short of the end the paper prints means alone (but for one deviation), and a row has few folds. The range is then
 /// twice the standard error of our mean, or the paper's deviation at that epoch, and one point at least. The standard
 /// error is that of the folds' deviation or that of so many test graphs with the paper's accuracy, whichever is more.
-[[nodiscard]] Beside beside_paper(const Row& row, const std::string& subset);
+[[nodiscard]] Beside beside_paper(const ResultRow& row, const std::string& subset);
 
 /// "yes" within the range, else "no"; short of the paper's end "ahead" or "behind". "–" where nothing is compared.
 [[nodiscard]] std::string verdict(const Beside& beside);
 
 /// The paper's side: "98.00 ± 1.85", "95.42 ± 2.37 at epoch 170", "none at epoch 170 (50.00 after 500)", or "–" where
 /// the paper has no such row.
-[[nodiscard]] std::string papers_side(const Row& row, const std::string& subset);
+[[nodiscard]] std::string papers_side(const ResultRow& row, const std::string& subset);
 
 }  // namespace tyche::report

@@ -1,9 +1,7 @@
-#include "report/distinguish_page.hpp"
-
 #include <fmt/format.h>
 
 #include "report/packed.hpp"
-#include "report/settings_list.hpp"
+#include "report/page.hpp"
 #include "support/error.hpp"
 #include "support/machine.hpp"
 #include "support/version.hpp"
@@ -67,7 +65,7 @@ void add_graphs(Json& list, const DistinguishResults& results, const std::vector
 
 }  // namespace
 
-nlohmann::ordered_json distinguish_page_data(const DistinguishResults& results, const DistinguishPageOptions& options) {
+nlohmann::ordered_json page_data(const DistinguishResults& results, const PageOptions& options) {
   const distinguish::Settings& settings = results.run.settings;
   Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", options.command}, {"shows", "distinguish"}};
   Json run = {{"folder", results.folder.string()},

@@ -1,11 +1,10 @@
-#include "report/distinguish_tables.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "report/tables.hpp"
 #include "report/text.hpp"
 #include "support/progress.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -36,7 +37,7 @@ Json curve_json(const Curve& curve) {
   return json;
 }
 
-Json row_json(const Row& row, const std::vector<std::string>& scores) {
+Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
   const auto& c = row.config;
   Json json = {{"name", row.name},
                {"kind", c.model.kind},
@@ -105,19 +106,31 @@ nlohmann::ordered_json page_data(const Results& results, const PageOptions& opti
   json["experiments"] = Json::array();
   json["data"] = Json::array();
   std::set<std::string> seen;
+  const std::size_t pairs = options.pairs.value_or(12);
   for (const Experiment& e : results.experiments) {
     Json entry = {{"name", e.name},       {"title", e.title},     {"about", e.about}, {"paper", e.paper},
                   {"profile", e.profile}, {"version", e.version}, {"show", e.show}};
     entry["data"] = {{"name", e.data.name}, {"hash", e.data.hash}, {"graphs", e.data.graphs}};
     entry["rows"] = Json::array();
-    for (const Row& row : e.rows) entry["rows"].push_back(row_json(row, e.scores()));
+    for (const ResultRow& row : e.rows) entry["rows"].push_back(row_json(row, e.scores()));
     json["experiments"].push_back(std::move(entry));
-    if (options.pairs == 0 || !seen.insert(e.data.hash).second) continue;
+    if (pairs == 0 || !seen.insert(e.data.hash).second) continue;
     try {
-      json["data"].push_back(view_data(e.data, options.pairs, options.threads));
+      json["data"].push_back(view_data(e.data, pairs, options.threads));
     } catch (const Error& error) {
       json["data"].push_back({{"name", e.data.name}, {"pairs", Json::array()}, {"missing", error.what()}});
     }
+  }
+  return json;
+}
+
+nlohmann::ordered_json settings_list(const train::RunConfig& config, const std::vector<std::string_view>& without) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const train::Field& field : train::fields()) {
+    const bool left_out = std::any_of(without.begin(), without.end(),
+                                      [&](std::string_view prefix) { return field.key.starts_with(prefix); });
+    if (left_out || (field.unused && !field.unused(config).empty())) continue;
+    json.push_back({field.key, field.value(config), field.comment});
   }
   return json;
 }

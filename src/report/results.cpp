@@ -23,7 +23,7 @@ constexpr std::pair<const char*, const char*> kSubsets[] = {
     {"all", "accuracy"}, {"EXP", "accuracy_exp"}, {"CORRUPT", "accuracy_corrupt"}};
 
 /// Accuracies of a metric, in percent; curves as far as every fold has come.
-void add_accuracy(Row& row, const std::string& subset, const MetricCurves& metric) {
+void add_accuracy(ResultRow& row, const std::string& subset, const MetricCurves& metric) {
   std::vector<double> percents;
   for (const auto& share : metric.reported) {
     if (share) percents.push_back(100 * *share);
@@ -39,7 +39,7 @@ void add_accuracy(Row& row, const std::string& subset, const MetricCurves& metri
   if (!curve.epoch.empty()) row.curves[subset] = std::move(curve);
 }
 
-void add_reached(Row& row) {
+void add_reached(ResultRow& row) {
   constexpr double kReached = 95;
   const auto all = row.curves.find("all");
   if (all == row.curves.end()) return;
@@ -49,7 +49,8 @@ void add_reached(Row& row) {
 }
 
 /// `repeats`: so many trials in a row are of one fold, whose accuracy is their mean.
-void add_measurements(Row& row, const std::filesystem::path& trials, const nlohmann::json& keys, std::size_t repeats) {
+void add_measurements(ResultRow& row, const std::filesystem::path& trials, const nlohmann::json& keys,
+                      std::size_t repeats) {
   std::vector<TrialPlace> places;
   for (std::size_t trial = 0; trial < keys.size(); ++trial) {
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
@@ -80,8 +81,8 @@ void add_measurements(Row& row, const std::filesystem::path& trials, const nlohm
   row.agreement = mean("agreement");
 }
 
-Row read_row(const nlohmann::json& json, const std::filesystem::path& folder, const std::string& file) {
-  Row row;
+ResultRow read_row(const nlohmann::json& json, const std::filesystem::path& folder, const std::string& file) {
+  ResultRow row;
   row.name = json.at("name").get<std::string>();
   row.config = train::config_from_json(json.at("config"), file);
   if (json.contains("commands")) {
@@ -143,7 +144,7 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
 
 std::vector<std::string> Experiment::scores() const {
   const bool numbers =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return train::learns_numbers(row.config); });
+      std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return train::learns_numbers(row.config); });
   return numbers ? std::vector<std::string>{"mae", "r2"} : std::vector<std::string>{"accuracy"};
 }
 

@@ -34,7 +34,7 @@ struct Curve {
 };
 
 /// Subsets are "all", "EXP" and "CORRUPT".
-struct Row : Measured {
+struct ResultRow : Measured {
   std::string name;
   train::RunConfig config;
   /// Train this row alone, less --out: one, or, where nested selection chose differently, one per fold. None while a
@@ -75,7 +75,7 @@ struct Experiment {
   std::string version;
   std::vector<std::string> show;
   DataSource data;
-  std::vector<Row> rows;
+  std::vector<ResultRow> rows;
 
   /// What its table shows: "accuracy", or of real targets "mae" and "r2".
   [[nodiscard]] std::vector<std::string> scores() const;

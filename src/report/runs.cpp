@@ -79,7 +79,7 @@ void add_lines(std::vector<RunLine>& lines, const std::filesystem::path& folder)
   } else {
     const Results results = load_results(folder);
     for (const Experiment& e : results.experiments) {
-      for (const Row& row : e.rows) {
+      for (const ResultRow& row : e.rows) {
         RunLine& line = lines.emplace_back(
             line_of(fmt::format("{}: {}, {}", folder.string(), e.name, row.name), "reproduce", row.config));
         line.data = e.data.name;
@@ -208,10 +208,10 @@ nlohmann::ordered_json to_json(const std::vector<RunLine>& lines) {
   return json;
 }
 
-nlohmann::ordered_json runs_page_data(const std::vector<RunLine>& lines, const std::string& command) {
+nlohmann::ordered_json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
   Json json = to_json(lines);
   json["made"] = utc_now();
-  json["command"] = command;
+  json["command"] = options.command;
   json["shows"] = "runs";
   json["table"] = table_of(lines);
   return json;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "report/page.hpp"
 #include "support/statistics.hpp"
 
 namespace tyche::report {
@@ -47,6 +48,6 @@ struct RunLine {
 /// {version, runs: [{name, kind, data, …, scores: {test_mae: {mean, deviation, values}}}]}
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<RunLine>& lines);
 /// What the page shows (web/src/runs.ts): the same, with the columns and cells of the table.
-[[nodiscard]] nlohmann::ordered_json runs_page_data(const std::vector<RunLine>& lines, const std::string& command);
+[[nodiscard]] nlohmann::ordered_json page_data(const std::vector<RunLine>& lines, const PageOptions& options);
 
 }  // namespace tyche::report

@@ -24,12 +24,12 @@ const typename Map::mapped_type* find(const Map& map, const std::string& key) {
 std::string subset_label(const std::string& subset) { return subset == "all" ? "" : ", " + subset; }
 
 /// Said wherever a row's accuracies are shown, empty for all but runs of one fold.
-std::string same_graphs(const Row& row) {
+std::string same_graphs(const ResultRow& row) {
   return row.config.folds.all_graphs() ? fmt::format(", {}", train::kSameGraphs) : "";
 }
 
 /// A score of a row; accuracies by subset.
-std::string cell(const Row& row, const std::string& score, const std::string& subset) {
+std::string cell(const ResultRow& row, const std::string& score, const std::string& subset) {
   if (score == "accuracy") return percent(find(row.accuracy, subset));
   const MetricCurves* metric = row.find(reported_metric(row.config, score));
   return metric == nullptr ? "–" : train::score_text(metric->name, metric->over_folds);
@@ -37,7 +37,7 @@ std::string cell(const Row& row, const std::string& score, const std::string& su
 
 }  // namespace
 
-std::string how_far(const Row& row) {
+std::string how_far(const ResultRow& row) {
   const std::string text =
       row.complete() ? fmt::format("{} × {}", row.folds_run, row.config.training.epochs)
                      : fmt::format("{} of {} × {} of {} epochs", row.folds_done, counted(row.folds_run, "fold"),
@@ -57,7 +57,7 @@ std::string percent(const Printed* printed) {
   return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
 }
 
-std::string alone(const Row& row) {
+std::string alone(const ResultRow& row) {
   std::string text;
   for (std::size_t i = 0; i < row.commands.size(); ++i) {
     text += row.commands[i] + (row.commands.size() == 1 ? " --out RUN\n" : fmt::format(" --out RUN-{}\n", i));
@@ -85,14 +85,15 @@ std::string to_markdown(const Results& results) {
     const auto shows = [&](const char* view) { return std::find(e.show.begin(), e.show.end(), view) != e.show.end(); };
     std::vector<std::string> heads = {"model"};
     for (const std::string& score : e.scores()) heads.push_back(train::score_title("test_" + score));
-    const bool compares = std::any_of(e.rows.begin(), e.rows.end(), [](const Row& row) { return !row.paper.empty(); });
+    const bool compares =
+        std::any_of(e.rows.begin(), e.rows.end(), [](const ResultRow& row) { return !row.paper.empty(); });
     if (compares) heads.insert(heads.end(), {"the paper", "difference", "within range"});
     if (shows("reach")) heads.emplace_back("epochs to 95 %");
     if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
     heads.insert(heads.end(), {"folds × epochs", "time"});
     text += markdown_head(heads);
     for (const std::string& subset : subsets_of(e)) {
-      for (const Row& row : e.rows) {
+      for (const ResultRow& row : e.rows) {
         std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset)};
         for (const std::string& score : e.scores()) cells.push_back(cell(row, score, subset));
         if (compares) {
@@ -114,7 +115,7 @@ std::string to_markdown(const Results& results) {
       }
     }
     text += "\nA row alone:\n\n```\n";
-    for (const Row& row : e.rows) text += alone(row);
+    for (const ResultRow& row : e.rows) text += alone(row);
     text += "```\n\n";
   }
   if (!results.log.empty()) {
@@ -135,7 +136,7 @@ std::string to_csv(const Results& results) {
       "experiment,model,subset,mean,deviation,folds,folds_asked,epochs,epochs_asked,paper_mean,paper_deviation,"
       "difference,within,seconds,seed,epochs_to_95,spread,agreement,paper_epoch,metric\n";
   for (const Experiment& e : results.experiments) {
-    for (const Row& row : e.rows) {
+    for (const ResultRow& row : e.rows) {
       const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
         const Accuracy* ours = find(row.accuracy, subset);
@@ -182,7 +183,7 @@ std::string to_latex(const Results& results) {
     if (accuracies) heads.emplace_back("Paper (\\%)");
     std::vector<std::vector<std::string>> rows;
     for (const std::string& subset : subsets_of(e)) {
-      for (const Row& row : e.rows) {
+      for (const ResultRow& row : e.rows) {
         auto& cells = rows.emplace_back(std::vector{latex_text(row.name) + same_graphs(row) + subset_label(subset)});
         for (const std::string& score : scores) cells.push_back(latex_text(cell(row, score, subset)));
         if (accuracies) cells.push_back(latex_text(papers_side(row, subset)));

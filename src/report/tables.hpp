@@ -1,8 +1,11 @@
 #pragma once
 /// The tables of results as text: Markdown for people, CSV for programs, LaTeX for papers.
 #include <string>
+#include <vector>
 
+#include "report/distinguish_results.hpp"
 #include "report/results.hpp"
+#include "report/training_results.hpp"
 
 namespace tyche::report {
 
@@ -15,15 +18,33 @@ namespace tyche::report {
 /// One tabular (booktabs) per experiment. Names are escaped.
 [[nodiscard]] std::string to_latex(const Results& results);
 
+/// Of a run of train: mean and deviation of every metric, the folds, the command.
+[[nodiscard]] std::string to_markdown(const TrainingResults& results);
+/// One line for every fold and epoch, one column for every metric; numbers unrounded.
+[[nodiscard]] std::string to_csv(const TrainingResults& results);
+/// One tabular (booktabs), a row per metric.
+[[nodiscard]] std::string to_latex(const TrainingResults& results);
+
+/// Of a run of distinguish: the table per category, the pairs that failed, published totals where the pairs are BREC's,
+/// and the command.
+[[nodiscard]] std::string to_markdown(const DistinguishResults& results);
+/// One line for every pair and seed; numbers unrounded.
+[[nodiscard]] std::string to_csv(const DistinguishResults& results);
+/// One tabular (booktabs) with a row per category, and one of totals where the pairs are BREC's.
+[[nodiscard]] std::string to_latex(const DistinguishResults& results);
+
+/// "400", or over several seeds "398–400 (mean 399.3)".
+[[nodiscard]] std::string over_seeds(const std::vector<std::size_t>& counts);
+
 /// "98.0 ± 1.9", "98.0", or "–" where there is nothing.
 [[nodiscard]] std::string percent(const Accuracy* accuracy);
 [[nodiscard]] std::string percent(const Printed* printed);
 
 /// "10 × 500", folds and epochs, or how far the row is.
-[[nodiscard]] std::string how_far(const Row& row);
+[[nodiscard]] std::string how_far(const ResultRow& row);
 
 /// The commands that train a row alone, a line each, with a folder of its own each.
-[[nodiscard]] std::string alone(const Row& row);
+[[nodiscard]] std::string alone(const ResultRow& row);
 
 /// The subsets an experiment's table shows: "all", and where it shows the split also "EXP" and "CORRUPT".
 [[nodiscard]] std::vector<std::string> subsets_of(const Experiment& experiment);

@@ -1,8 +1,6 @@
-#include "report/training_page.hpp"
-
 #include <fmt/format.h>
 
-#include "report/settings_list.hpp"
+#include "report/page.hpp"
 #include "support/machine.hpp"
 #include "support/version.hpp"
 #include "train/score_text.hpp"
@@ -50,8 +48,8 @@ Json metric_json(const MetricCurves& metric) {
 
 }  // namespace
 
-nlohmann::ordered_json training_page_data(const TrainingResults& results, const std::string& command) {
-  Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", command}, {"shows", "train"}};
+nlohmann::ordered_json page_data(const TrainingResults& results, const PageOptions& options) {
+  Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", options.command}, {"shows", "train"}};
   const train::RunConfig& config = results.config;
   Json run = {{"folder", results.folder.string()},
               {"data", config.data.path},

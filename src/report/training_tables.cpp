@@ -1,9 +1,8 @@
-#include "report/training_tables.hpp"
-
 #include <fmt/format.h>
 
 #include <map>
 
+#include "report/tables.hpp"
 #include "report/text.hpp"
 #include "support/progress.hpp"
 #include "train/score_text.hpp"

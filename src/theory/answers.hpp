@@ -8,7 +8,7 @@
 #include <string>
 
 #include "theory/compile.hpp"
-#include "theory/individualize.hpp"
+#include "theory/individualise.hpp"
 #include "theory/separate.hpp"
 #include "theory/universal.hpp"
 

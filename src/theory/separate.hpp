@@ -6,7 +6,7 @@
 ///   const auto report = measure_separation(s, two_triangles, hexagon, {.trials = 10000});
 ///
 /// Random numbers make leaders: L1 is the node with the largest number, L2 the one with the next, definable in C² from
-/// the colours of individualize.hpp: L1(x) := ⋁_j (R_j(x) ∧ ¬∃^{≥2} y R_j(y)). A graph with one or a few marked nodes
+/// the colours of individualise.hpp: L1(x) := ⋁_j (R_j(x) ∧ ¬∃^{≥2} y R_j(y)). A graph with one or a few marked nodes
 /// can be told from another by C² although the graphs themselves cannot, and all it takes is that the number of choices
 /// of leaders that make a sentence true differs. Sentences are looked for in this order, for 0, 1, 2, … leaders:
 ///   1. "the leader lies on a closed walk of k steps", k odd (the shortest that helps);
@@ -22,7 +22,7 @@
 #include "support/statistics.hpp"
 #include "theory/acr.hpp"
 #include "theory/formula.hpp"
-#include "theory/individualize.hpp"
+#include "theory/individualise.hpp"
 
 namespace tyche::theory {
 

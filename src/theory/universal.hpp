@@ -5,7 +5,7 @@
 ///   const Universal u = build_universal(named_function("planar"), 4, 0.1, Construction::order);
 ///   const auto report = measure_universal(u, {.trials = 1000});
 ///
-/// First a layer turns random numbers into colours (individualize.hpp). Then, for every value y ≠ 0 of the function, a
+/// First a layer turns random numbers into colours (individualise.hpp). Then, for every value y ≠ 0 of the function, a
 /// C² sentence says "the value is y" of an individualised graph; all are compiled into one network (compile.hpp), whose
 /// head is Σ y · [sentence y]. The sentences are made in one of two ways:
 ///
@@ -27,7 +27,7 @@
 #include "theory/acr.hpp"
 #include "theory/formula.hpp"
 #include "theory/graph_functions.hpp"
-#include "theory/individualize.hpp"
+#include "theory/individualise.hpp"
 
 namespace tyche::theory {
 

@@ -104,6 +104,19 @@ OwnGraphs own_graphs(const datasets::Dataset& dataset, const RunConfig& config) 
   return {data_hash(dataset, config), folds_of(dataset, config), looks_of(dataset.set, config.data.features.edges)};
 }
 
+std::optional<OwnGraphs> known_graphs(const datasets::Dataset& dataset, const RunConfig& config, std::string& why) {
+  if (data_hash(dataset, config) != config.data.hash) {
+    why = fmt::format("{} has changed", config.data.path);
+    return std::nullopt;
+  }
+  try {
+    return own_graphs(dataset, config);
+  } catch (const Error& error) {
+    why = error.what();
+    return std::nullopt;
+  }
+}
+
 std::vector<Part> parts_of(const OwnGraphs& own, const datasets::Dataset& asked, const RunConfig& config,
                            std::uint32_t fold) {
   const std::vector<Part> places = by_place(own.folds[fold], own.looks.size());

@@ -8,6 +8,7 @@
 ///   scores.front()                                        // the headline: of graphs that training did not see
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,10 @@ struct OwnGraphs {
 
 /// Requires the data set that the configuration was resolved with. Throws as folds_of().
 [[nodiscard]] OwnGraphs own_graphs(const datasets::Dataset& dataset, const RunConfig& config);
+
+/// The same of a data set that may be another, or whose split may be gone: then nothing, and `why` says it.
+[[nodiscard]] std::optional<OwnGraphs> known_graphs(const datasets::Dataset& dataset, const RunConfig& config,
+                                                    std::string& why);
 
 /// The part of a fold that each graph was in: by its place where `asked` is the run's own data, else by what it looks
 /// like. A copy of several graphs of the run counts as that of the part that training saw most of.

@@ -30,15 +30,15 @@ class CellQueue {
   [[nodiscard]] Node top(const RankRefiner::State& state);
 
  private:
-  struct Entry {
+  struct QueuedCell {
     std::uint64_t key;
     Node cls;
-    friend bool operator>(const Entry& a, const Entry& b) { return a.key > b.key; }
+    friend bool operator>(const QueuedCell& a, const QueuedCell& b) { return a.key > b.key; }
   };
   [[nodiscard]] std::uint64_t key(const RankRefiner::State& state, Node cls) const;
 
   Cell rule_;
-  std::vector<Entry> heap_;
+  std::vector<QueuedCell> heap_;
 };
 
 /// The i-th node of a class by number. Large classes are sorted once and then kept as a tree of counts, from which the

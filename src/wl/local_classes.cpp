@@ -21,7 +21,7 @@ class Numbering {
     const std::uint64_t hash = hash_list(head, list);
     std::size_t slot = hash & (slots_.size() - 1);
     for (; slots_[slot] != kFreeSlot; slot = (slot + 1) & (slots_.size() - 1)) {
-      const Entry& entry = entries_[slots_[slot]];
+      const SeenClass& entry = entries_[slots_[slot]];
       if (entry.hash == hash && entry.head == head && entry.size == list.size() &&
           std::equal(list.begin(), list.end(), pool_.begin() + static_cast<std::ptrdiff_t>(entry.begin))) {
         fresh = false;
@@ -37,14 +37,14 @@ class Numbering {
   }
 
  private:
-  struct Entry {
+  struct SeenClass {
     std::uint64_t hash;
     std::uint64_t head;
     std::size_t begin;
     std::size_t size;
   };
   std::vector<std::uint32_t> slots_;
-  std::vector<Entry> entries_;
+  std::vector<SeenClass> entries_;
   std::vector<std::uint32_t> pool_;
 };
 

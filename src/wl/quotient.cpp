@@ -54,7 +54,7 @@ class IdTable {
 };
 
 // A sorted list of classes as (class, count) pairs.
-struct Row {
+struct ClassRow {
   std::uint32_t root = 0;
   std::vector<std::uint32_t> columns;
   std::vector<std::uint16_t> counts;
@@ -142,7 +142,7 @@ class Merger {
     global_.swap(next_);
   }
 
-  std::uint32_t find(std::size_t l, const Row& row) {
+  std::uint32_t find(std::size_t l, const ClassRow& row) {
     QuotientStep& step = out_.steps[l - 1];
     const auto equal = [&](std::uint32_t id) {
       const std::uint64_t begin = step.offsets[id], size = step.offsets[id + 1] - begin;
@@ -165,7 +165,7 @@ class Merger {
   std::vector<std::uint32_t> global_;  // the graph's classes of the round at hand -> classes of the data set
   std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> list_;
-  std::vector<Row> rows_;
+  std::vector<ClassRow> rows_;
 };
 
 std::span<const std::uint32_t> colours_of(const QuotientOptions& options, const Graph& graph, std::size_t g) {

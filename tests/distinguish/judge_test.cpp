@@ -55,11 +55,11 @@ TEST(Judge, FixedOutputsMustDifferByMoreThanTheirCopiesDo) {
 
 TEST(Judge, RenumberedGraphsTakeTheirFeaturesAlong) {
   const std::vector<Edge> edges = {{0, 1}, {1, 2}};
-  const Sample path{Graph::from_edges(3, edges, {5, 6, 7}), {50, 51, 60, 61, 70, 71}};
+  const FeaturedGraph path{Graph::from_edges(3, edges, {5, 6, 7}), {50, 51, 60, 61, 70, 71}};
   Stream stream(derive_key(1, Purpose::test));
   bool moved = false;
   for (int i = 0; i < 10; ++i) {
-    const Sample copy = renumbered(path, stream);
+    const FeaturedGraph copy = renumbered(path, stream);
     for (Node v = 0; v < 3; ++v) {
       EXPECT_EQ(copy.features[2 * v], 10 * static_cast<float>(copy.graph.type(v)));
       EXPECT_EQ(copy.features[2 * v + 1], 10 * static_cast<float>(copy.graph.type(v)) + 1);

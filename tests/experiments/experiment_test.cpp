@@ -180,7 +180,7 @@ TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
       EXPECT_EQ(e.name, name);
       if (std::string(profile) == "paper") {
         EXPECT_FALSE(e.rows.empty());
-        for (const Row& row : e.rows) EXPECT_EQ(row.folds_run, 10u);
+        for (const ExperimentRow& row : e.rows) EXPECT_EQ(row.folds_run, 10u);
       }
     }
   }
@@ -224,7 +224,7 @@ TEST(Experiment, RunsOverSeveralDataSetsWithDefaultsAndModelsOfTheirOwn) {
 TEST(Catalogue, ThePapersProfileIsThePapersProtocol) {
   const Experiment table = load_experiment(find_experiment("table1"), "paper");
   EXPECT_EQ(table.data.name(), "exp-600-seed1");
-  for (const Row& row : table.rows) {
+  for (const ExperimentRow& row : table.rows) {
     if (row.name == "GCN-RNI(N)") {
       EXPECT_EQ(row.config.training.epochs, 500u);
       EXPECT_EQ(row.config.training.learning_rate, 5e-4);
@@ -268,7 +268,7 @@ TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
   const Paper paper = load_paper();
   for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
     const Experiment e = load_experiment(find_experiment(name), "paper");
-    for (const Row& row : e.rows) {
+    for (const ExperimentRow& row : e.rows) {
       const Printed* printed = paper.accuracy(e.paper_data, "all", row.paper);
       ASSERT_NE(printed, nullptr) << row.name;
       EXPECT_EQ(row.config.training.epochs, printed->epochs) << row.name;  // as printed, so compared at the end
@@ -280,7 +280,7 @@ TEST(Paper, EveryRandomRowOfTheStoryEndsWhereThePapersCurveHasAPoint) {
   const Paper paper = load_paper();
   const Experiment story = load_experiment(find_experiment("story"), "quick");
   std::size_t compared = 0;
-  for (const Row& row : story.rows) {
+  for (const ExperimentRow& row : story.rows) {
     const PrintedCurve* curve = paper.curve(story.paper_data, "all", row.curve);
     if (curve == nullptr) continue;  // the plain GCN, and what is not in the paper
     ++compared;
@@ -295,8 +295,8 @@ TEST(Paper, TheStorysTrialsAreThoseOfTheLearningCurves) {
   const Experiment curves = load_experiment(find_experiment("exp-curves"), "quick");
   EXPECT_EQ(story.data.name(), curves.data.name());
   std::size_t shared = 0;
-  for (const Row& row : story.rows) {
-    for (const Row& other : curves.rows) {
+  for (const ExperimentRow& row : story.rows) {
+    for (const ExperimentRow& other : curves.rows) {
       if (row.name != other.name) continue;
       ++shared;
       EXPECT_EQ(trial_key(row.config), trial_key(other.config)) << row.name;

@@ -247,7 +247,7 @@ TEST_F(Nested, TheListKnowsTheSplit) {
   const auto listed = nlohmann::json::parse(run_program({"reproduce", path("small.toml"), "--list", "--json"}).out);
   EXPECT_EQ(listed[0]["trials"], 8 * 3 + 2 * 3 * 3);
   DataSpec data = load_experiments(folder / "small.toml", "standard").front().data;
-  const Row row = load_experiments(folder / "small.toml", "standard").front().rows.front();
+  const ExperimentRow row = load_experiments(folder / "small.toml", "standard").front().rows.front();
   CostModel cost("reference", 1);
   const double split = cost.epoch_seconds(data, row.config);
   data.split.clear();

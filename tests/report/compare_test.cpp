@@ -12,8 +12,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Two of ten folds of 600 graphs, 120 tested, for `epochs` epochs; the paper has 500, and a curve with three points.
-Row row_of(std::uint32_t epochs, double ours, double deviation) {
-  Row row;
+ResultRow row_of(std::uint32_t epochs, double ours, double deviation) {
+  ResultRow row;
   row.name = "GCN-50%RNI";
   row.folds_run = 2;
   row.folds_done = 2;
@@ -27,7 +27,7 @@ Row row_of(std::uint32_t epochs, double ours, double deviation) {
   return row;
 }
 
-std::string markdown(const Row& row) {
+std::string markdown(const ResultRow& row) {
   Experiment e;
   e.title = "Mine";
   e.rows = {row};
@@ -67,16 +67,16 @@ TEST(BesidePaper, FoldsThatDifferMuchWidenTheRange) {
 }
 
 TEST(BesidePaper, ADeviationThatThePaperPrintsThereCountsToo) {
-  Row row = row_of(170, 90, 0);
+  ResultRow row = row_of(170, 90, 0);
   row.paper_curves["deviation"] = {{170}, {7.5}, {}};
   EXPECT_NEAR(beside_paper(row, "all").comparison->range, 7.5, 1e-9);
   EXPECT_THAT(papers_side(row, "all"), HasSubstr("95.42 ± 7.50 at epoch 170"));
 }
 
 TEST(BesidePaper, WhereThePaperHasNoNumberNothingIsCompared) {
-  Row between = row_of(171, 97.5, 0.5), without = row_of(170, 97.5, 0.5);
+  ResultRow between = row_of(171, 97.5, 0.5), without = row_of(170, 97.5, 0.5);
   without.paper_curves.clear();
-  for (const Row& row : {between, without}) {
+  for (const ResultRow& row : {between, without}) {
     EXPECT_FALSE(beside_paper(row, "all").paper);
     EXPECT_FALSE(beside_paper(row, "all").comparison);
     EXPECT_EQ(verdict(beside_paper(row, "all")), "–");
@@ -97,7 +97,7 @@ TEST(BesidePaper, ARunAsLongAsThePapersIsComparedWithItsTable) {
 }
 
 TEST(BesidePaper, WithoutAWordOnThePapersEpochsItsNumberIsItsEnd) {
-  Row row = row_of(170, 99, 0);  // a record made before they were written down
+  ResultRow row = row_of(170, 99, 0);  // a record made before they were written down
   row.paper["all"].epochs = 0;
   EXPECT_EQ(beside_paper(row, "all").epoch, 0u);
   EXPECT_EQ(verdict(beside_paper(row, "all")), "yes");
@@ -107,7 +107,7 @@ TEST(BesidePaper, WithoutAWordOnThePapersEpochsItsNumberIsItsEnd) {
 }
 
 TEST(BesidePaper, ARunUnderWayIsComparedAtTheEpochThatEveryFoldHas) {
-  Row row = row_of(170, 97.5, 0.5);
+  ResultRow row = row_of(170, 97.5, 0.5);
   row.config.training.epochs = 500;
   row.folds_done = 0;
   row.accuracy["all"].mean = 99;  // one fold is further

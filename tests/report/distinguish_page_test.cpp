@@ -1,12 +1,11 @@
 // The page and the tables of a run of distinguish, from a folder that the program made.
-#include "report/distinguish_page.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "distinguish/samples.hpp"
 #include "graph/graph6.hpp"
-#include "report/distinguish_tables.hpp"
+#include "report/page.hpp"
+#include "report/tables.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"
 
@@ -60,7 +59,7 @@ TEST_F(DistinguishRun, CountsPerSeedAndPutsFailuresFirst) {
 }
 
 TEST_F(DistinguishRun, ThePageHoldsResultsAndGraphsThatCanBeReadBack) {
-  const auto page = distinguish_page_data(load_distinguish(run), {.pairs = {}, .command = "c"});
+  const auto page = page_data(load_distinguish(run), {.pairs = {}, .command = "c"});
   EXPECT_EQ(page["shows"], "distinguish");
   const auto& shown = page["run"];
   EXPECT_FALSE(shown.contains("missing"));
@@ -80,7 +79,7 @@ TEST_F(DistinguishRun, ThePageHoldsResultsAndGraphsThatCanBeReadBack) {
 }
 
 TEST_F(DistinguishRun, OnlySoManyPairsHaveGraphsWhereSoManyAreAskedFor) {
-  const auto page = distinguish_page_data(load_distinguish(run), {.pairs = 1, .command = "c"});
+  const auto page = page_data(load_distinguish(run), {.pairs = 1, .command = "c"});
   EXPECT_TRUE(page["run"]["pairs"][0].contains("graphs"));
   EXPECT_FALSE(page["run"]["pairs"][1].contains("graphs"));
 }
@@ -95,10 +94,10 @@ TEST_F(DistinguishRun, TheCommandMakesTheSameRunAgain) {
 
 TEST_F(DistinguishRun, DataThatIsGoneOrHasChangedIsSaidSoAndTheRestStands) {
   write_pairs({wl::cycle(6), wl::cycle(6), wl::cycle(7), wl::cycle(7), wl::cycle(9), wl::cycle(9)});
-  auto page = distinguish_page_data(load_distinguish(run), {.pairs = {}, .command = "c"});
+  auto page = page_data(load_distinguish(run), {.pairs = {}, .command = "c"});
   EXPECT_THAT(page["run"]["missing"].get<std::string>(), HasSubstr("has changed since the run was made"));
   std::filesystem::remove(data);
-  page = distinguish_page_data(load_distinguish(run), {.pairs = {}, .command = "c"});
+  page = page_data(load_distinguish(run), {.pairs = {}, .command = "c"});
   EXPECT_THAT(page["run"]["missing"].get<std::string>(), HasSubstr("my pairs.txt"));
   EXPECT_EQ(page["run"]["pairs"].size(), 3u);
   EXPECT_FALSE(page["run"]["pairs"][0].contains("graphs"));
@@ -111,7 +110,7 @@ TEST_F(DistinguishRun, ARunUnderWaySaysHowFarItIs) {
   const DistinguishResults results = load_distinguish(run);
   EXPECT_EQ(results.done(), 2u);
   EXPECT_THAT(to_markdown(results), HasSubstr("Under way: 2 of 6 results are there."));
-  const auto page = distinguish_page_data(results, {.pairs = 0, .command = "c"});
+  const auto page = page_data(results, {.pairs = 0, .command = "c"});
   EXPECT_EQ(page["run"]["done"], 2);
   EXPECT_TRUE(page["run"]["pairs"][0]["results"][1].is_null());
 }

@@ -63,7 +63,7 @@ TEST_F(ResultsFolder, RowsHoldMeansOverFoldsAndCurves) {
   ASSERT_EQ(results.experiments.size(), 1u);
   const Experiment& e = results.experiments[0];
   ASSERT_EQ(e.rows.size(), 4u);
-  for (const Row& row : e.rows) {
+  for (const ResultRow& row : e.rows) {
     EXPECT_TRUE(row.complete());
     EXPECT_EQ(row.fold_accuracy.size(), 2u);
     EXPECT_NEAR(row.accuracy.at("all").mean, (row.fold_accuracy[0] + row.fold_accuracy[1]) / 2, 1e-9);
@@ -86,11 +86,11 @@ TEST_F(ResultsFolder, ATornLastLineAndAMissingFoldAreReadAsFarAsTheyGo) {
   write_file(trial(0, 0), text.substr(0, text.size() - 5));
   std::filesystem::remove(trial(3, 1));
   const Results results = load_results(out);
-  const Row& torn = results.experiments[0].rows[0];
+  const ResultRow& torn = results.experiments[0].rows[0];
   EXPECT_EQ(torn.folds_done, 1u);
   EXPECT_EQ(torn.epochs_done, 2u);
   EXPECT_EQ(torn.curves.at("all").epoch.size(), 2u);
-  const Row& missing = results.experiments[0].rows[3];
+  const ResultRow& missing = results.experiments[0].rows[3];
   EXPECT_EQ(missing.folds_done, 1u);
   EXPECT_EQ(missing.epochs_done, 0u);
   EXPECT_FALSE(missing.curves.contains("all"));

@@ -106,7 +106,7 @@ TEST_F(Side, AFolderOfRunsIsComparedAndKindsMayDiffer) {
   EXPECT_EQ(json["runs"][1]["kind"], "distinguish");
   EXPECT_EQ(json["runs"][1]["scores"]["told_apart"]["values"].size(), 2u);
   EXPECT_FALSE(json["runs"][1]["scores"].contains("test_accuracy"));
-  const auto page = runs_page_data(run_lines({folder / "runs"}), "c");
+  const auto page = page_data(run_lines({folder / "runs"}), {.pairs = {}, .command = "c"});
   EXPECT_EQ(page["shows"], "runs");
   EXPECT_EQ(page["table"].size(), 3u);
   EXPECT_THAT(report({"runs"}, "md"), AllOf(HasSubstr("| told apart | controls told apart |"), HasSubstr("2 seeds")));

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 Results sample() {
-  Row row;
+  ResultRow row;
   row.name = "GCN-50%RNI_x|y<b>";
   row.folds_run = 2;
   row.folds_done = 2;
@@ -19,7 +19,7 @@ Results sample() {
   row.commands = {"tyche train --data d"};
   row.accuracy["all"] = {98.0, 1.0, 2};
   row.paper["all"] = {99.5, 2.0, "Table 1"};
-  Row bare;
+  ResultRow bare;
   bare.name = "a, \"b\"";
   bare.folds_run = 2;
   Experiment e;
@@ -46,7 +46,7 @@ TEST(Markdown, PutsOursBesideThePapers) {
 TEST(Tables, ARowOfOneFoldSaysThatItWasTestedOnItsTrainingGraphs) {
   Results results = sample();
   EXPECT_THAT(to_markdown(results) + to_latex(results), Not(HasSubstr("same graphs")));
-  Row& row = results.experiments[0].rows[0];
+  ResultRow& row = results.experiments[0].rows[0];
   row.config.folds.count = 1;
   row.folds_run = 1;
   row.folds_done = 1;

@@ -1,10 +1,9 @@
 // The page and the tables of a run of train, whatever it measured.
-#include "report/training_page.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/training_tables.hpp"
+#include "report/page.hpp"
+#include "report/tables.hpp"
 #include "support/damage.hpp"
 #include "support/error.hpp"
 #include "support/run_program.hpp"
@@ -77,7 +76,7 @@ TEST_F(TrainingRun, MetricsOfAnyNameAreShownAsTheyAre) {
   EXPECT_NEAR(error.over_folds.deviation, std::sqrt(200.0 / 3), 1e-12);
   EXPECT_THROW((void)metric(results, "test_r2"), InputError);  // no number in it
   EXPECT_DOUBLE_EQ(results.seconds, 12);
-  const auto page = training_page_data(results, "c");
+  const auto page = page_data(results, {.pairs = {}, .command = "c"});
   EXPECT_EQ(page["run"]["metrics"][1]["name"], "validation_mae");
   EXPECT_EQ(page["run"]["metrics"][1]["folds"][2], nlohmann::ordered_json({22.0, 23.0, 24.0}));
   EXPECT_EQ(page["run"]["metrics"][1]["over_folds"], "14 ± 8.165");
@@ -129,7 +128,7 @@ TEST_F(TrainingRun, LongCurvesAreThinnedAndKeepTheirLastEpoch) {
             "\n";
   }
   for (int fold = 0; fold < 3; ++fold) write_file(records(fold), text);
-  const auto page = training_page_data(load_training(run), "c");
+  const auto page = page_data(load_training(run), {.pairs = {}, .command = "c"});
   const auto& epochs = page["run"]["metrics"][0]["epochs"];
   EXPECT_LE(epochs.size(), kMostPoints + 1);
   EXPECT_EQ(epochs[0], 1);

@@ -85,8 +85,9 @@ TEST_F(Command, ApproximateTakesFunctionsFromFiles) {
   }
 }
 
-TEST_F(Command, IndividualizeAndSeparateAnswerInJson) {
-  const json out = answer("individualize --n 5 --delta 0.1 --trials 5000");
+TEST_F(Command, IndividualiseAndSeparateAnswerInJson) {
+  const json out = answer("individualise --n 5 --delta 0.1 --trials 5000");
+  EXPECT_EQ(answer("individualize --n 5 --delta 0.1 --trials 5000"), out);  // as 0.2.0 spelled it
   EXPECT_EQ(out.at("colours"), 500);
   EXPECT_LE(out.at("failure_rate"), 0.1);
   const json apart = answer("separate g6:EwCW g6:EhEG --trials 500");
@@ -96,7 +97,7 @@ TEST_F(Command, IndividualizeAndSeparateAnswerInJson) {
 }
 
 TEST_F(Command, TheSeedDecidesAndThreadsDoNot) {
-  const std::string line = "individualize --n 4 --delta 0.3 --trials 2000 --one-in 2 --seed ";
+  const std::string line = "individualise --n 4 --delta 0.3 --trials 2000 --one-in 2 --seed ";
   EXPECT_EQ(run(line + "5 --threads 1").text, run(line + "5 --threads 3").text);
   EXPECT_NE(run(line + "5").text, run(line + "6").text);
 }
@@ -113,9 +114,9 @@ TEST_F(Command, BadInputIsRefusedWithAReason) {
   expect_refused("compile 'E(x,y)'", "both free");
   expect_refused("compile 'R2(x)' --graph g6:Bw", "speaks of R2");
   expect_refused("compile 'true' --out absent/n.safetensors", "absent/n.safetensors");
-  expect_refused("individualize --n 0", "at least 1");
-  expect_refused("individualize --n 1000000", "fit in memory");
-  expect_refused("individualize --delta 2", "between 0 and 1");
+  expect_refused("individualise --n 0", "at least 1");
+  expect_refused("individualise --n 1000000", "fit in memory");
+  expect_refused("individualise --delta 2", "between 0 and 1");
   expect_refused("approximate --function connected --n 9", "too large for the order construction");
   expect_refused("approximate --function connected --n 4 --construction paper", "too large for the paper construction");
   expect_refused("approximate --function primes", "connected, triangle");
@@ -126,7 +127,7 @@ TEST_F(Command, BadInputIsRefusedWithAReason) {
 }
 
 TEST_F(Command, EveryCommandHasAnExample) {
-  for (const char* name : {"check", "compile", "individualize", "approximate", "separate"}) {
+  for (const char* name : {"check", "compile", "individualise", "approximate", "separate"}) {
     const test::Ended help = run(std::string(name) + " --help");
     EXPECT_EQ(help.code, 0);
     EXPECT_THAT(help.text, HasSubstr("Example: tyche theory " + std::string(name)));

@@ -3,7 +3,7 @@
 
 #include <ctime>
 
-#include "theory/individualize.hpp"
+#include "theory/individualise.hpp"
 #include "theory/universal.hpp"
 
 namespace tyche::theory {

@@ -1,4 +1,4 @@
-#include "theory/individualize.hpp"
+#include "theory/individualise.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
