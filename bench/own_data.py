@@ -1,6 +1,6 @@
 """Data sets of known difficulty, as people bring them: JSON lines, made from a seed with Python's own library.
 
-  python3 bench/own_data.py OUT [SEED] [NAME ...]
+  python3 bench/own_data.py OUT [SEED] [NAME ...] [--graphs N]
 
 Six have one difficulty each (docs/lab/own-data.md):
 
@@ -11,12 +11,14 @@ Six have one difficulty each (docs/lab/own-data.md):
   grows       a real target that is a sum over the nodes, in thousands
   rare        three classes of 80, 15 and 5 %, and a node type that few graphs have
 
-and five more look like benchmarks: `proteins`, `enzymes`, `imdb`, `nci1`, and `mean` (a target that does not grow).
+others look like benchmarks: `proteins`, `enzymes`, `imdb`, `nci1`; `web` (scale-free, no features), `screen`
+(molecules, one in 25 is active), `count` (at least two of some bonds, as in docs/yours.md), and real targets: `mean`
+(does not grow), `tally` (a count that correlates 0.37 with the size), `cycles` (triangles, no features).
 """
+import argparse
 import json
-import math
+import os
 import random
-import sys
 
 
 def tree(r, n, reach=None):
@@ -225,20 +227,94 @@ def nci1(r, count=1000):
     return sorted(graphs, key=lambda g: g["label"])
 
 
+def web(r, count=600):
+    """Scale-free graphs without features; in class 1 every third newcomer also joins a neighbour of its friend."""
+    graphs = []
+    for i in range(count):
+        label = i % 2
+        n = r.randint(20, 60)
+        edges, ends = {(0, 1), (1, 2)}, [0, 1, 1, 2]
+        near = {0: [1], 1: [0, 2], 2: [1]}
+        for v in range(3, n):
+            near[v] = []
+            first = r.choice(ends)
+            friends = {first}
+            while len(friends) < 2:
+                friends.add(r.choice(near[first]) if label and r.random() < 0.33 else r.choice(ends))
+            for u in sorted(friends):
+                edges.add((u, v))
+                ends += [u, v]
+                near[u].append(v)
+                near[v].append(u)
+        graphs.append({"nodes": n, "edges": sorted(edges), "label": wrong(r, label, 0.05)})
+    r.shuffle(graphs)
+    return graphs
+
+
+def molecule(r, least, most):
+    """Types of atoms, and bonds of order 1, 2 or 4: a tree of small reach and some rings."""
+    n = r.randint(least, most)
+    edges = sorted(add_edges(r, tree(r, n, 3), n, r.randint(0, 3)))
+    return r.choices([6, 7, 8, 9, 16, 17], [70, 12, 12, 2, 2, 2], k=n), [[u, v, r.choice([1, 1, 1, 2, 4])] for u, v in edges]
+
+
+def screen(r, count=3000):
+    """One molecule in 25 is active: those that score highest by what is bound to what. A score of ROC AUC."""
+    graphs = []
+    for _ in range(count):
+        atoms, bonds = molecule(r, 10, 40)
+        score = sum((order == 2) * ({atoms[u], atoms[v]} == {6, 8}) - 0.7 * (order == 4) * (7 in (atoms[u], atoms[v]))
+                    + 0.8 * ({atoms[u], atoms[v]} == {6, 16}) for u, v, order in bonds)
+        graphs.append({"nodes": atoms, "edges": bonds, "label": score + r.gauss(0, 0.5)})
+    bar = sorted((g["label"] for g in graphs), reverse=True)[count // 25]
+    return [{**g, "label": int(g["label"] > bar)} for g in graphs]
+
+
+def bonded(r):
+    """docs/yours.md's graphs, and how many double bonds touch an oxygen."""
+    atoms = [r.choice([6, 6, 6, 7, 8]) for _ in range(r.randint(8, 18))]
+    bonds = [[r.randrange(i), i, r.choice([1, 1, 2])] for i in range(1, len(atoms))]
+    return {"nodes": atoms, "edges": bonds}, sum(o == 2 and 8 in (atoms[a], atoms[b]) for a, b, o in bonds)
+
+
+def count_label(r, count=400):
+    return [{**graph, "label": int(value >= 2)} for graph, value in (bonded(r) for _ in range(count))]
+
+
+def tally(r, count=400):
+    return [{**graph, "target": value} for graph, value in (bonded(r) for _ in range(count))]
+
+
+def cycles(r, count=500):
+    graphs = []
+    for _ in range(count):
+        n = r.randint(12, 30)
+        edges = add_edges(r, tree(r, n), n, r.randint(n // 2, n))
+        near = [set() for _ in range(n)]
+        for u, v in edges:
+            near[u].add(v)
+            near[v].add(u)
+        graphs.append({"nodes": n, "edges": sorted(edges), "target": sum(len(near[u] & near[v]) for u, v in edges) // 3})
+    return graphs
+
+
 SETS = {"sorted": sorted_labels, "bare": bare, "scales": scales, "bonds": bonds, "grows": grows, "rare": rare,
-        "proteins": proteins, "enzymes": enzymes, "imdb": imdb, "nci1": nci1,
-        "mean": mean_target}
+        "proteins": proteins, "enzymes": enzymes, "imdb": imdb, "nci1": nci1, "web": web, "screen": screen,
+        "count": count_label, "mean": mean_target, "tally": tally, "cycles": cycles}
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
-        sys.exit(__doc__)
-    out, seed, names = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1, sys.argv[3:] or list(SETS)
-    import os
-    os.makedirs(out, exist_ok=True)
-    for name in names:
-        graphs = SETS[name](random.Random(f"{name} {seed}"))
-        with open(os.path.join(out, name + ".jsonl"), "w", encoding="utf-8") as file:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out")
+    parser.add_argument("seed", nargs="?", type=int, default=1)
+    parser.add_argument("names", nargs="*", choices=[[], *SETS])
+    parser.add_argument("--graphs", type=int, help="in each set (default: 400 to 3000)")
+    call = parser.parse_args()
+    os.makedirs(call.out, exist_ok=True)
+    for name in call.names or SETS:
+        more = {"count": call.graphs} if call.graphs else {}
+        graphs = SETS[name](random.Random(f"{name} {call.seed}"), **more)
+        with open(os.path.join(call.out, name + ".jsonl"), "w", encoding="utf-8") as file:
             for graph in graphs:
                 file.write(json.dumps(graph, separators=(",", ":")) + "\n")
         print(f"{name}: {len(graphs)} graphs")

@@ -7,6 +7,7 @@
 #include "datasets/folds.hpp"
 #include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
+#include "inspect/folds.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/folder.hpp"
@@ -70,25 +71,18 @@ std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
     }
     how.task = *target == "labels" ? inspect::Task::classes : inspect::Task::targets;
   }
-  datasets::FoldOptions folds;
-  const auto count = options.whole("folds", 1, 1000000);
-  folds.folds = static_cast<std::uint32_t>(count.value_or(folds.folds));
-  folds.scheme = datasets::parse_fold_scheme(options.text("fold_scheme").value_or("contiguous"));
-  folds.validation = options.number("validation").value_or(folds.validation);
-  folds.seed = options.whole("seed").value_or(1);
-  std::vector<int> labels = set.set().labels;
-  labels.resize(set.set().graphs.size(), 0);
-  std::string note;
-  try {
-    if (folds.folds > 1) how.folds = datasets::make_folds(labels, set.dataset().pair, folds);
-  } catch (const InputError& error) {
-    if (count) throw;  // nobody asked for these folds
-    note = fmt::format("Leaks were not counted: {}", error.what());
-  }
+  inspect::LeakFolds wanted;
+  wanted.task = how.task;
+  if (const auto count = options.whole("folds", 1, 1000000)) wanted.folds = static_cast<std::uint32_t>(*count);
+  if (const auto scheme = options.text("fold_scheme")) wanted.scheme = datasets::parse_fold_scheme(*scheme);
+  wanted.validation = options.number("validation").value_or(wanted.validation);
+  wanted.seed = options.whole("seed").value_or(1);
+  std::vector<std::string> notes;
+  how.folds = inspect::leak_folds(set.dataset(), wanted, notes);
   how.threads = options.threads();
   if (options.flag("all")) how.limits = inspect::Limits::none();
   inspect::Inspection found = inspect::examine(set.dataset(), how);
-  if (!note.empty()) found.notes.push_back(note);
+  found.notes.insert(found.notes.end(), notes.begin(), notes.end());
   return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
 }
 

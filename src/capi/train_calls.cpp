@@ -254,7 +254,7 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   const Json scores = train::to_json(train::part_scores(answered, known));
   const std::size_t classes = model.checkpoint().config.model.classes;
   // Not of labels: whoever asks for answers need not have labels of this question.
-  const std::vector<std::string> warnings = train::unseen(known, config.data.features, {});
+  const std::vector<std::string> warnings = train::unseen(known, config.data.features, {}, config.model);
   if (numbers) return numbers_of(answered, classes, scores, warnings);
   std::vector<std::int32_t> labels;
   std::vector<double> probabilities, deviations;

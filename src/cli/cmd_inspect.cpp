@@ -9,8 +9,8 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
-#include "datasets/folds.hpp"
 #include "datasets/split.hpp"
+#include "inspect/folds.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/page.hpp"
 #include "inspect/report.hpp"
@@ -28,7 +28,7 @@ struct InspectCall {
   std::string format;
   std::string target;
   std::optional<std::uint32_t> folds;
-  std::string scheme = "contiguous";
+  std::string scheme;  ///< empty: as training would
   double validation = 0.1;
   std::string split;
   bool all = false;
@@ -36,27 +36,19 @@ struct InspectCall {
   bool clean = false;
 };
 
-/// Folds as `tyche train` makes or reads them. Where their number was not asked for, a set that is too small has none.
+std::optional<inspect::Task> task_of(const InspectCall& a) {
+  if (a.target.empty()) return std::nullopt;
+  return a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+}
+
+/// Folds as `tyche train` makes or reads them.
 std::vector<datasets::Fold> folds_of(const InspectCall& a, const datasets::Dataset& dataset,
                                      std::vector<std::string>& notes) {
   if (!a.split.empty()) return datasets::read_split(a.split, dataset.set.graphs.size());
-  datasets::FoldOptions options{.folds = a.folds.value_or(datasets::FoldOptions{}.folds),
-                                .scheme = datasets::parse_fold_scheme(a.scheme),
-                                .validation = a.validation,
-                                .seed = a.common.seed};
-  if (options.folds == 1) {
-    notes.push_back("Leaks were not counted: one fold trains and tests on all graphs.");
-    return {};
-  }
-  std::vector<int> labels(dataset.set.graphs.size(), 0);  // targets are of one kind
-  if (a.target != "attributes" && !dataset.set.labels.empty()) labels = dataset.set.labels;
-  try {
-    return datasets::make_folds(labels, dataset.pair, options);
-  } catch (const InputError& error) {
-    if (a.folds) throw;
-    notes.push_back(fmt::format("Leaks were not counted: {}", error.what()));
-    return {};
-  }
+  inspect::LeakFolds wanted{
+      .task = task_of(a), .folds = a.folds, .scheme = {}, .validation = a.validation, .seed = a.common.seed};
+  if (!a.scheme.empty()) wanted.scheme = datasets::parse_fold_scheme(a.scheme);
+  return inspect::leak_folds(dataset, wanted, notes);
 }
 
 void run(const InspectCall& a) {
@@ -64,7 +56,7 @@ void run(const InspectCall& a) {
   const datasets::Dataset dataset = read_cleanly(
       a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
   inspect::Options options;
-  if (!a.target.empty()) options.task = a.target == "labels" ? inspect::Task::classes : inspect::Task::targets;
+  options.task = task_of(a);
   if (!a.page.empty()) (void)report::page_template();  // throws where there is none, before the work
   std::vector<std::string> notes;
   options.folds = folds_of(a, dataset, notes);
@@ -101,8 +93,8 @@ void add_inspect(CLI::App& root) {
       ->check(CLI::IsMember({"labels", "attributes"}));
   app.add_option("--folds", a->folds, "Folds that copies may leak between (default: 10)")
       ->check(CLI::Range(1u, 1000000u));
-  app.add_option("--fold-scheme", a->scheme, "contiguous or stratified")
-      ->capture_default_str()
+  app.add_option("--fold-scheme", a->scheme,
+                 "contiguous or stratified (default: as 'tyche train', stratified unless tyche made the set)")
       ->check(CLI::IsMember({"contiguous", "stratified"}));
   app.add_option("--validation", a->validation, "Share of a fold's other graphs that is set aside")
       ->capture_default_str()
@@ -121,7 +113,7 @@ void add_inspect(CLI::App& root) {
   app.footer(
       "Examples: tyche inspect --data exp\n"
       "          tyche inspect --data exp --page out.html\n"
-      "          tyche inspect --data NCI1 --folds 10 --fold-scheme stratified --json\n"
+      "          tyche inspect --data NCI1 --folds 5 --json\n"
       "Ceilings hold for every network that the test bounds, whatever its size and weights; they are exact, for the\n"
       "graphs at hand. Findings say what the make-up of the data means for training. See docs/inspect.md");
   app.callback([a] { run(*a); });

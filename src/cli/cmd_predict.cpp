@@ -187,7 +187,8 @@ Predictions ask(const PredictCall& call) {
   out.dataset = read_data(call.data.empty() ? first.config.data.path : call.data,
                           own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean);
   const GraphSet& set = out.dataset.set;
-  for (const std::string& line : train::unseen(set, first.config.data.features, first.config.data.labels)) {
+  for (const std::string& line :
+       train::unseen(set, first.config.data.features, first.config.data.labels, first.config.model)) {
     fmt::print(stderr, "tyche: warning: {}\n", line);
   }
   const bool here =

@@ -121,6 +121,10 @@ bool is_own_file(const std::filesystem::path& path) {
 
 }  // namespace
 
+FoldScheme usual_scheme(const Dataset& dataset) {
+  return dataset.subset.empty() && dataset.pair.empty() ? FoldScheme::stratified : FoldScheme::contiguous;
+}
+
 Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format, Cleaning* cleaning) {
   Dataset data;
   data.set = read_graphs(path, format, cleaning);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets/exp.hpp"
+#include "datasets/folds.hpp"
 #include "graph/io.hpp"
 
 namespace tyche::datasets {
@@ -41,6 +42,10 @@ struct Dataset {
   std::vector<std::uint32_t> pair;  ///< one per graph; empty where there is no manifest, or it has no pairs (CSL)
   std::uint64_t hash = 0;           ///< of graphs, types, labels, attributes and targets, in order
 };
+
+/// The scheme of its folds where nobody says one: the paper's for sets that tyche made and where there are pairs, else
+/// stratified.
+[[nodiscard]] FoldScheme usual_scheme(const Dataset& dataset);
 
 /// The hash of a data set's content, less what nobody looks at: 0.1.0 read neither edge labels and attributes nor
 /// targets, and its runs know data by the hash of the rest.

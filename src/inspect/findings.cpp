@@ -63,7 +63,8 @@ void look_at_attributes(const std::vector<std::vector<float>>& blocks, std::size
   if (widest == dim) return;
   const double most = columns[widest].deviation(), least = columns[narrowest].deviation();
   const char* help =
-      "standardise them (mean 0, deviation 1), or the large ones drown the others and the learning rate fits none";
+      "training standardises them (mean 0, deviation 1); with --no-standardise or --recipe paper the large ones drown "
+      "the others and the learning rate fits none";
   if (most / least > kFarApart) {
     out.push_back(
         {"scales", fmt::format("{} attributes differ in scale: attribute {} varies by {:.2g}, attribute {} by "
@@ -78,15 +79,28 @@ void look_at_attributes(const std::vector<std::vector<float>>& blocks, std::size
 /// Whether all nodes of all graphs look the same before a message is passed.
 void look_at_inputs(const GraphSet& set, std::vector<Finding>& out) {
   std::set<NodeType> types;
-  for (const Graph& graph : set.graphs) types.insert(graph.types().begin(), graph.types().end());
-  bool attributes = false;
-  for (const Column& column : columns_of(set.attributes, set.attribute_dim)) attributes |= column.deviation() > 0;
-  if (types.size() > 1 || attributes) return;
-  out.push_back(
-      {"alike",
-       "All nodes look alike: no types, no attributes. A network that takes the mean over neighbours then gives "
-       "all nodes the same answer; one that sums (gin, or the aggregation sum) sees degrees, and random inputs "
-       "tell nodes apart."});
+  std::set<EdgeLabel> labels;
+  for (const Graph& graph : set.graphs) {
+    types.insert(graph.types().begin(), graph.types().end());
+    if (!graph.has_edge_labels() && graph.num_edges() > 0) labels.insert(0);
+    labels.insert(graph.edge_labels().begin(), graph.edge_labels().end());
+  }
+  const auto vary = [](const std::vector<std::vector<float>>& blocks, std::size_t dim) {
+    const std::vector<Column> columns = columns_of(blocks, dim);
+    return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.deviation() > 0; });
+  };
+  if (types.size() > 1 || vary(set.attributes, set.attribute_dim)) return;
+  std::string text = "All nodes look alike: no types, no attributes that differ. ";
+  if (labels.size() > 1 || vary(set.edge_attributes, set.edge_attribute_dim)) {
+    text +=
+        "A network tells them apart by their edges alone; one that sums over neighbours (gin, or the aggregation "
+        "sum) sees degrees too, and random inputs tell nodes apart.";
+  } else {
+    text +=
+        "A network that takes the mean over neighbours then gives all nodes the same answer; one that sums (gin, "
+        "or the aggregation sum) sees degrees, and random inputs tell nodes apart.";
+  }
+  out.push_back({"alike", std::move(text)});
 }
 
 void look_at_labels(const datasets::Dataset& dataset, std::vector<Finding>& out) {
@@ -100,9 +114,11 @@ void look_at_labels(const datasets::Dataset& dataset, std::vector<Finding>& out)
   if (counts.size() < 2) return;
   // Every label in one piece, or nearly so: shuffled labels change at about every other graph.
   if (blocks < labels.size() && (blocks == counts.size() || blocks * 20 < labels.size()) && dataset.pair.empty()) {
-    out.push_back({"sorted",
-                   "Graphs are sorted by label: contiguous folds test on labels that they hardly train on, and their "
-                   "scores mean nothing. Stratified folds spread labels evenly."});
+    out.push_back(
+        {"sorted",
+         fmt::format("Graphs {}: contiguous folds test on labels that they hardly train on, and their scores mean "
+                     "nothing. Stratified folds, the default here, spread labels evenly.",
+                     blocks == counts.size() ? "are sorted by label" : "of one label stand together in the file")});
   }
   const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
   const auto rarest = std::min_element(counts.begin(), counts.end(), fewer);
@@ -112,12 +128,13 @@ void look_at_labels(const datasets::Dataset& dataset, std::vector<Finding>& out)
     out.push_back(
         {"imbalance",
          fmt::format("Labels are imbalanced: {} graphs have label {}, {} label {}. Always answering {} is right "
-                     "in {:.2f} %, so judge by balanced accuracy or ROC AUC, and weigh classes (balanced).",
+                     "in {:.2f} %, so judge by balanced accuracy or ROC AUC; --class-weights balanced makes rare "
+                     "classes count more.",
                      commonest->second, commonest->first, rarest->second, rarest->first, commonest->first,
                      100 * share)});
   }
   if (rarest->second < kFew) {
-    out.push_back({"rare labels", fmt::format("Label {} has {} graph{}: too few for ten folds to train and test on.",
+    out.push_back({"rare labels", fmt::format("Label {} has {} graph{}: of ten folds, some have none of it to test.",
                                               rarest->first, rarest->second, rarest->second == 1 ? "" : "s")});
   }
 }
@@ -165,7 +182,7 @@ void look_at_target(const GraphSet& set, std::size_t column, std::vector<Finding
   if (targets.size() >= kFew && std::max(up, down) > 0 && std::min(up, down) * 20 < std::max(up, down)) {
     out.push_back(
         {"sorted", fmt::format("{} sorts the graphs: contiguous folds test on values that they never train on. "
-                               "Shuffled folds (stratified) do not.",
+                               "Shuffled folds (stratified), the default here, do not.",
                                name)});
   }
   if (of_targets.deviation() == 0 || of_sizes.deviation() == 0) return;

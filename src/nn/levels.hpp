@@ -29,6 +29,9 @@ struct Level {
 /// Requires config.on_sets(). Throws InputError where the types of a level are missing.
 [[nodiscard]] std::vector<Level> levels(const ModelConfig& config);
 
+/// Behind all types of a level that has it: the column of sets whose type has none of its own. No set has this type.
+inline constexpr wl::SetType kOtherType = ~wl::SetType{0};
+
 /// Fills pair_types and triple_types with what occurs in the graphs, where the model wants them.
 void set_types_from(std::span<const Graph> graphs, ModelConfig& config, unsigned threads = 0);
 

@@ -12,6 +12,7 @@
 #include "datasets/split.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
+#include "nn/program.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/remedy.hpp"
@@ -106,6 +107,9 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   std::vector<Graph> copies;
   nn::set_types_from(seen_graphs(set, config.data.features, copies), config.model);
+  for (auto* types : {&config.model.pair_types, &config.model.triple_types}) {
+    if (config.data.features.other && !types->empty()) types->push_back(nn::kOtherType);
+  }
   double nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
@@ -128,6 +132,14 @@ std::vector<bool> used_columns(const std::vector<std::vector<float>>& blocks, st
     for (std::size_t at = 0; count > 0 && at < blocks[g].size(); at += columns) {
       for (std::size_t c = 0; c < count; ++c) used[c] = used[c] || blocks[g][at + c] != 0;
     }
+  }
+  return used;
+}
+
+std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types, std::span<const std::uint32_t> graphs) {
+  std::vector<std::set<std::uint64_t>> used(types.size());
+  for (std::size_t level = 0; level < types.size(); ++level) {
+    for (const std::uint32_t g : graphs) used[level].insert(types[level][g].begin(), types[level][g].end());
   }
   return used;
 }
@@ -249,7 +261,8 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   data.dataset = &dataset;
   data.features = make_features(dataset.set, config.data.features);
   data.edge_features = make_edge_features(dataset.set, config.data.features);
-  (void)seen_graphs(dataset.set, config.data.features, data.unlabelled);
+  const std::span<const Graph> seen = seen_graphs(dataset.set, config.data.features, data.unlabelled);
+  if (config.data.features.other) data.set_types = set_types_of(seen, config.model);
   const bool numbers = learns_numbers(config);
   if (!numbers) data.classes = classes_of(dataset.set, config.data.labels);
   data.folds = folds_of(dataset, config);
@@ -297,6 +310,7 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
   const FeatureSpec& spec = config.data.features;
   std::set<NodeType> types;
   std::set<EdgeLabel> labels;
+  std::set<std::uint64_t> sets;
   std::size_t graphs = 0;
   const auto look = [](const std::vector<std::vector<float>>& blocks, std::uint32_t g, std::size_t columns,
                        const auto& values, const std::vector<bool>& used, auto& strange) {
@@ -315,10 +329,19 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
     const std::vector<std::uint32_t>& train = data.folds[f].train;
     const auto nodes = used_columns(data.features, train, spec.columns(), spec.types.size());
     const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), spec.edge_labels.size());
+    const std::vector<std::set<std::uint64_t>> known = used_set_types(data.set_types, train);
     for (const std::uint32_t g : data.folds[f].test) {
       const bool node = look(data.features, g, spec.columns(), spec.types, nodes, types);
       const bool edge = look(data.edge_features, g, spec.edge_columns(), spec.edge_labels, edges, labels);
-      graphs += node || edge ? 1 : 0;
+      bool any = node || edge;
+      for (std::size_t level = 0; level < data.set_types.size(); ++level) {
+        for (const std::uint64_t type : data.set_types[level][g]) {
+          if (known[level].contains(type)) continue;
+          sets.insert(type);
+          any = true;
+        }
+      }
+      graphs += any ? 1 : 0;
     }
   }
   if (graphs == 0) return;
@@ -328,16 +351,38 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
   if (!labels.empty()) {
     what.push_back(fmt::format("edge label{} {}", labels.size() == 1 ? "" : "s", fmt::join(labels, ", ")));
   }
+  if (!sets.empty()) what.push_back(fmt::format("{} type{} of sets", sets.size(), sets.size() == 1 ? "" : "s"));
   warnings.push_back(fmt::format("{} graph{} tested with what {} fold's training part did not see: {}", graphs,
                                  graphs == 1 ? " is" : "s are", graphs == 1 ? "its" : "their", fmt::join(what, "; ")));
 }
 
-/// Whether every node of every graph (with neighbours) is the same to the network, so that graphs are too.
+/// Whether every node of every graph (with neighbours) is the same to the network, so that graphs are too: step by
+/// step, whether a value is the same in all rows of all graphs.
 bool sees_nothing(const RunConfig& config) {
-  const nn::ModelConfig& model = config.model;
-  return config.data.features.type_columns() + config.data.features.attributes == 0 && model.edge_features == 0 &&
-         model.body() == nn::Body::nodes && model.aggregation == nn::Aggregation::mean &&
-         model.readout != nn::Readout::sum && model.random_dims() + model.drawn_columns() == 0;
+  const FeatureSpec& spec = config.data.features;
+  const nn::Program network = nn::program(config.model);
+  std::vector<bool> same;
+  for (const nn::Step& step : network.steps) {
+    const auto alike = [&](const nn::Term& term) {
+      return same[term.value] && (term.link == nn::Link::own || term.reduce != nn::Reduce::sum);
+    };
+    const bool all = std::all_of(step.terms.begin(), step.terms.end(), alike);
+    switch (step.operation) {
+      case nn::Operation::input:
+        same.push_back(step.source == nn::Source::features && spec.type_columns() + spec.attributes == 0);
+        break;
+      case nn::Operation::aggregate:
+        same.push_back(all && step.epsilon == nn::kNone && (step.arcs == nn::kNone || same[step.arcs]) &&
+                       (step.onto == nn::kNone || same[step.onto]));
+        break;
+      case nn::Operation::product:
+        same.push_back(false);
+        break;
+      default:
+        same.push_back(all);
+    }
+  }
+  return same.back();
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ struct TrainingData {
   std::vector<InputScale> scales;  ///< of attributes; empty ones where they are not standardised
   /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
   std::shared_ptr<const engine::SetData> sets{};
+  SetTypes set_types;    ///< recipe own
   bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
   /// Whether every fold sees inputs of its own.
@@ -74,6 +76,10 @@ struct TrainingData {
                                              std::span<const std::uint32_t> graphs, std::size_t columns,
                                              std::size_t count);
 
+/// By level, the types of sets that these graphs have.
+[[nodiscard]] std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types,
+                                                                  std::span<const std::uint32_t> graphs);
+
 /// Requires a resolved configuration of this data set. `weights`: those of config.data.weights, one per graph. Throws
 /// InputError on others, and where contiguous folds (of data without pairs) part the classes: a training part lacks one
 /// that others have, or a test part has one alone.
@@ -82,7 +88,7 @@ struct TrainingData {
 
 /// What is odd about the folds that are to be trained, a sentence each: classes that have no graphs to train on, or
 /// none to test on; real targets that do not vary, or are missing; node types and edge labels that are tested and were
-/// not trained on; a network to which all nodes are alike.
+/// not trained on, types of sets likewise; a network to which all nodes are alike.
 [[nodiscard]] std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config);
 
 /// "exp: 1200 graphs, 33 to 73 nodes (mean 48.7), 2 classes (600, 600), 2 node types"

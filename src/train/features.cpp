@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
+#include "nn/levels.hpp"
 #include "support/error.hpp"
+#include "support/parallel.hpp"
 
 namespace tyche::train {
 
@@ -210,12 +212,57 @@ struct Strangers {
 
 }  // namespace
 
-std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, const std::vector<int>& labels) {
+SetTypes set_types_of(std::span<const Graph> graphs, const nn::ModelConfig& model) {
+  SetTypes out;
+  if (!model.on_sets()) return out;
+  for (const nn::Level& level : nn::levels(model)) {
+    if (level.features) continue;
+    auto& own = out.emplace_back(graphs.size());
+    parallel_for(graphs.size(), 0, [&](std::size_t g) { own[g] = wl::set_types(graphs.subspan(g, 1), level.sets); });
+  }
+  return out;
+}
+
+namespace {
+
+/// "2 of 500 graphs have sets of nodes of types that training did not see (3 of 3 nodes): they count as 'other'"; empty
+/// where there are none, and for models that refuse such graphs.
+std::string unseen_sets(const GraphSet& set, const FeatureSpec& spec, const nn::ModelConfig& model) {
+  if (!model.on_sets() || !spec.other) return "";
+  std::vector<Graph> copies;
+  const SetTypes types = set_types_of(seen_graphs(set, spec, copies), model);
+  std::vector<bool> strange(set.graphs.size(), false);
+  std::vector<std::string> counts;
+  std::size_t above = 0;
+  for (const nn::Level& level : nn::levels(model)) {
+    if (level.features) continue;
+    std::set<std::uint64_t> found;
+    for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+      for (const std::uint64_t type : types[above][g]) {
+        if (std::binary_search(level.types.begin(), level.types.end(), type)) continue;
+        found.insert(type);
+        strange[g] = true;
+      }
+    }
+    ++above;
+    if (!found.empty()) counts.push_back(fmt::format("{} of {} nodes", found.size(), level.sets.k));
+  }
+  if (counts.empty()) return "";
+  const auto graphs = std::count(strange.begin(), strange.end(), true);
+  return fmt::format("{} of {} graphs {} sets of nodes of types that training did not see ({}): they count as 'other'",
+                     graphs, set.graphs.size(), graphs == 1 ? "has" : "have", fmt::join(counts, ", "));
+}
+
+}  // namespace
+
+std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, const std::vector<int>& labels,
+                                const nn::ModelConfig& model) {
   std::vector<std::string> lines;
+  const bool sees_nodes = !model.on_sets() || nn::levels(model).front().features;
   const std::string as = spec.other ? "they count as 'other'" : "all their columns are 0";
   Strangers types, edges;
   for (const Graph& graph : set.graphs) {
-    if (!spec.types.empty()) types.count(graph.types(), spec.types);
+    if (sees_nodes && !spec.types.empty()) types.count(graph.types(), spec.types);
     if (spec.edge_labels.empty()) continue;
     const std::vector<EdgeLabel> own = graph.labels_of_edges();
     edges.count(own.empty() ? std::vector<EdgeLabel>(graph.num_edges(), 0) : own, spec.edge_labels);
@@ -231,6 +278,7 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
     lines.emplace_back(
         "edges have several labels, but all that the model was trained on had one: it does not see them");
   }
+  if (std::string sets = unseen_sets(set, spec, model); !sets.empty()) lines.push_back(std::move(sets));
   std::set<int> strange;
   std::size_t graphs = 0;
   for (const int label : set.labels) {

@@ -67,10 +67,15 @@ struct InputScale {
 [[nodiscard]] std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec,
                                                                  const InputScale& scale = {});
 
+/// Models on sets: the isomorphism types of each graph's sets, ascending, for each level above nodes; else nothing.
+using SetTypes = std::vector<std::vector<std::vector<std::uint64_t>>>;
+[[nodiscard]] SetTypes set_types_of(std::span<const Graph> graphs, const nn::ModelConfig& model);
+
 /// What of these graphs a model of this spec and these classes (none: real targets) was not made for, a sentence each
-/// for node types, edge labels and labels: how many graphs have such, which they are, and what becomes of them.
+/// for node types, edge labels, types of sets and labels: how many graphs have such, which they are, and what becomes
+/// of them.
 [[nodiscard]] std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec,
-                                              const std::vector<int>& labels);
+                                              const std::vector<int>& labels, const nn::ModelConfig& model = {});
 
 /// The graphs a model sees: the set's own, or where edges are not looked at and have labels, copies without them (made
 /// in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.

@@ -308,19 +308,18 @@ std::vector<Field> table() {
           .unused(of_features("distribution")),
       Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
       Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
-          .option("--activation", "elu, tanh or relu", "elu")
+          .option("--activation", "elu, tanh or relu", "elu; own: relu where nodes have types and no attributes")
           .also({"act", "nonlinearity"})
           .unused(by_kind("activation")),
       Entry("model.aggregation", model(&Model::aggregation), "", nn::parse_aggregation)
-          .option("--aggregation", "Of neighbours: mean or sum", "mean; own: sum where nodes have no features")
+          .option("--aggregation", "Of neighbours: mean or sum", "mean; own: sum")
           .also({"aggr", "aggregator"})
           .unused(by_kind("aggregation")),
       Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
-          .option("--readout", "Of a graph's nodes: max, mean or sum",
-                  "max; own: mean, or max where nodes have no features, or sum where the target grows")
+          .option("--readout", "Of a graph's nodes: max, mean or sum", "max; own: sum")
           .also({"pool", "pooling", "graph-pooling"}),
       Entry("model.dropout", model(&Model::dropout))
-          .option("--dropout", "After the first layer of the head, in training", "0.5; own, real targets: 0")
+          .option("--dropout", "After the first layer of the head, in training", "0.5; own: 0")
           .also({"drop-rate", "drop-ratio", "dropout-rate"})
           .unused(by_kind("dropout")),
       Entry("model.node_layers", model(&Model::node_layers), "of gcn123")
@@ -371,7 +370,7 @@ std::vector<Field> table() {
           .option("--repeat", "Train with other random numbers on the same folds; 0: those of the seed", "0")
           .since("0.2.0"),
       Entry("training.clip_norm", training(&Training::optimiser, &Optimiser::clip_norm), "0: gradients are not clipped")
-          .option("--clip-norm", "Shorten a step's gradient to this norm where it is longer; 0: never", "0")
+          .option("--clip-norm", "Shorten a step's gradient to this norm where it is longer; 0: never", "0; own: 1")
           .also({"clip", "clip-grad", "clip-grad-norm", "grad-clip", "gradient-clip", "max-grad-norm"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.clip_norm); }),
@@ -399,7 +398,7 @@ std::vector<Field> table() {
           .also({"scheduler", "lr-schedule", "lr-scheduler"})
           .since("0.2.0"),
       Entry("training.warm_up", training(&Training::schedule, &Schedule::warm_up), "epochs")
-          .option("--warm-up", "Epochs in which the learning rate grows to its whole, linearly", "0")
+          .option("--warm-up", "Epochs in which the learning rate grows to its whole, linearly", "0; own: 10")
           .also({"warmup", "warmup-epochs", "warm-up-epochs"})
           .since("0.2.0")
           .wrong([](const RunConfig& c) {

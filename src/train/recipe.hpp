@@ -5,7 +5,8 @@
 ///
 ///   RunConfig config = call_config("gcn", nn::Random::features);    // recipe auto
 ///   resolve(config, dataset, path);                                 // applies it
-///   config.chosen                                                   // "gcn, 4 layers, … because …"
+///   config.chosen                                                   // "sum over neighbours (means see …), 4 layers,
+///   …"
 #include "datasets/dataset.hpp"
 #include "train/config.hpp"
 
@@ -14,9 +15,5 @@ namespace tyche::train {
 /// Requires that data.features, data.target and folds.split are resolved. Fields of config.given stay as they are;
 /// config.chosen says what was chosen for others, and why.
 void apply_recipe(RunConfig& config, const datasets::Dataset& dataset);
-
-/// How much a real target grows with its graph: the largest absolute correlation of a column with the number of nodes,
-/// over the graphs that count.
-[[nodiscard]] double growth(const GraphSet& set, const std::vector<bool>& counted);
 
 }  // namespace tyche::train

@@ -156,7 +156,18 @@ Run Run::begin(const std::filesystem::path& folder, const RunConfig& config, con
   remove_temporaries(folder);
   for (FoldProgress& fold : run.folds_) fold.state = start_of(data, config, fold.fold);
   write_config(folder / kConfig, config);
+  run.begun_ = true;
   return run;
+}
+
+void Run::forget() {
+  const auto trained = [](const FoldProgress& fold) { return !fold.records.empty(); };
+  if (!begun_ || std::any_of(folds_.begin(), folds_.end(), trained)) return;
+  std::error_code ignored;
+  for (const FoldProgress& fold : folds_) std::filesystem::remove_all(fold_folder(fold.fold), ignored);
+  std::filesystem::remove(folder_ / kConfig, ignored);
+  lock_.reset();
+  std::filesystem::remove(folder_, ignored);  // where nothing else is in it
 }
 
 Run Run::resume(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data) {
@@ -331,7 +342,12 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     end = last_of(begin);
     const TrainingData::Inputs inputs = first.data_->inputs_of(first.config_, trials[begin].fold);
     Recorder recorder(*first.data_, std::span(open).subspan(begin, end - begin), progress, first.listener_);
-    engine.train(first.data_->job(first.config_, inputs), std::span(trials).subspan(begin, end - begin), recorder);
+    try {
+      engine.train(first.data_->job(first.config_, inputs), std::span(trials).subspan(begin, end - begin), recorder);
+    } catch (const InputError&) {  // what an engine cannot run is no run
+      for (Run* run : runs) run->forget();
+      throw;
+    }
     recorder.finish();
     for (const Recorder::Note& note : recorder.notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
     if (recorder.stopped()) break;

@@ -97,6 +97,8 @@ class Run {
   void load(FoldProgress& fold) const;
   void test_at_end(FoldProgress& fold, engine::Engine& engine) const;
   void note_explosions();
+  /// Leaves nothing of a run that was begun here and of which no epoch was trained.
+  void forget();
 
   std::filesystem::path folder_;
   RunConfig config_;
@@ -104,6 +106,7 @@ class Run {
   std::unique_ptr<FolderLock> lock_;
   std::vector<FoldProgress> folds_;
   std::vector<std::string> notes_;
+  bool begun_ = false;  ///< by this object
   EpochListener listener_;
 };
 

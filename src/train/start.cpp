@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "nn/program.hpp"
 #include "train/objective.hpp"
 
 namespace tyche::train {
 
 namespace {
-
-bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// Mean degree (1 at least) and mean number of nodes of some graphs.
 struct Sizes {
@@ -27,13 +25,116 @@ Sizes sizes_of(const GraphSet& set, const std::vector<std::uint32_t>& graphs) {
   return {std::max(1.0, arcs / nodes), nodes / static_cast<double>(graphs.size())};
 }
 
-/// What weights of a tensor are divided by, since what they are multiplied with is a sum. gin's sums stay as they are:
-/// divided, they vanish over the layers, for its own node is a term like the others (docs/lab/own-data.md).
-double terms(const nn::ModelConfig& model, const std::string& tensor, const Sizes& sizes) {
-  const bool sums = model.body() == nn::Body::nodes && model.aggregation == nn::Aggregation::sum;
-  if (sums && (tensor.ends_with(".lin_rel.weight") || tensor.ends_with(".lin_edge.weight"))) return sizes.degree;
-  return model.readout == nn::Readout::sum && tensor == "head.fc1.weight" ? sizes.nodes : 1;
-}
+/// What is known of a column of a value: of how many terms it is a sum, on average, and whether it is an input that is
+/// 0 throughout the training part.
+struct InputColumn {
+  double terms = 1;
+  bool unused = false;
+};
+using InputColumns = std::vector<InputColumn>;
+
+/// Goes through a network as an engine does, and changes the weights that read sums and inputs.
+class Start {
+ public:
+  Start(const nn::Program& network, Sizes sizes, std::span<float> parameters)
+      : network_(network), sizes_(sizes), parameters_(parameters) {}
+
+  /// `nodes`, `edges`: which columns of the features of nodes and edges are used; `sets`: which types of sets, by level
+  /// (none: all).
+  void settle(const std::vector<bool>& nodes, const std::vector<bool>& edges,
+              const std::vector<std::set<std::uint64_t>>& sets) {
+    std::size_t level = 0;
+    for (const nn::Step& step : network_.steps) {
+      InputColumns own(step.columns);
+      if (step.operation == nn::Operation::input && step.source == nn::Source::types) {
+        for (std::size_t c = 0; level < sets.size() && c < own.size(); ++c) {
+          own[c].unused = !sets[level].contains(step.types[c]);
+        }
+        ++level;
+      } else if (step.operation == nn::Operation::input) {
+        const std::vector<bool>* used = step.source == nn::Source::features ? &nodes
+                                        : step.source == nn::Source::edges  ? &edges
+                                                                            : nullptr;
+        for (std::size_t c = 0; used != nullptr && c < std::min(used->size(), own.size()); ++c) {
+          own[c].unused = !(*used)[c];
+        }
+      } else if (step.operation == nn::Operation::linear) {
+        for (const nn::Term& term : step.terms) weigh(term);
+      } else if (step.operation == nn::Operation::aggregate) {
+        own = aggregated(step);
+      } else if (step.operation == nn::Operation::concat) {
+        own.clear();
+        for (const nn::Term& term : step.terms) {
+          own.insert(own.end(), values_[term.value].begin(), values_[term.value].end());
+        }
+      } else if (step.operation != nn::Operation::product) {
+        own = values_[step.terms.front().value];
+      }
+      values_.push_back(std::move(own));
+    }
+  }
+
+ private:
+  /// Rows that a term adds up.
+  [[nodiscard]] double rows(const nn::Term& term) const {
+    if (term.reduce != nn::Reduce::sum) return 1;
+    switch (term.link) {
+      case nn::Link::neighbours:
+      case nn::Link::arcs:
+        return nn::set_size(network_.steps[term.value].space) == 0 ? sizes_.degree : 1;  // of sets: not known
+      case nn::Link::whole:
+      case nn::Link::diagonal:
+        return sizes_.nodes;
+      case nn::Link::rest:
+        return std::max(1.0, sizes_.nodes * (sizes_.nodes - 1));
+      default:
+        return 1;
+    }
+  }
+
+  InputColumns aggregated(const nn::Step& step) {
+    const nn::Term& term = step.terms.front();
+    InputColumns own = values_[term.value];
+    // gin's sums stay as they are: divided, they vanish over the layers, for its own node is a term like the others
+    // (docs/lab/own-data.md).
+    const double many = step.epsilon == nn::kNone ? rows(term) : 1;
+    if (step.onto != nn::kNone) {  // messages that are added to something else: what makes them is divided
+      const nn::Step& maker = network_.steps[term.value];
+      for (const nn::Term& read : maker.terms) {
+        if (maker.operation == nn::Operation::linear)
+          divide(read.weight, InputColumns(columns_of(read.weight), InputColumn{many, false}));
+      }
+      return values_[step.onto];
+    }
+    for (InputColumn& column : own) column.terms *= many;
+    return own;
+  }
+
+  [[nodiscard]] std::size_t columns_of(std::size_t tensor) const {
+    return network_.parameters.tensors[tensor].shape[1];
+  }
+
+  void weigh(const nn::Term& term) {
+    InputColumns read = values_[term.value];
+    for (InputColumn& column : read) column.terms *= rows(term);
+    divide(term.weight, read);
+  }
+
+  void divide(std::size_t at, const InputColumns& by) {
+    const nn::Tensor& tensor = network_.parameters.tensors[at];
+    for (std::size_t i = 0; i < tensor.size; ++i) {
+      float& weight = parameters_[tensor.offset + i];
+      const InputColumn& column = by[i % by.size()];
+      if (column.terms > 1) weight = static_cast<float>(weight / column.terms);
+      if (column.unused) weight = 0;
+    }
+  }
+
+  const nn::Program& network_;
+  Sizes sizes_;
+  std::span<float> parameters_;
+  std::vector<InputColumns> values_;
+};
 
 }  // namespace
 
@@ -42,24 +143,11 @@ engine::State start_of(const TrainingData& data, const RunConfig& config, std::u
   if (config.recipe != "own") return state;
   const FeatureSpec& spec = config.data.features;
   const std::vector<std::uint32_t>& train = data.folds[fold].train;
-  const auto nodes = used_columns(data.features, train, spec.columns(), spec.type_columns());
-  const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), spec.label_columns());
-  const Sizes sizes = sizes_of(data.dataset->set, train);
-  for (const nn::Tensor& tensor : nn::layout(config.model).tensors) {
-    const std::span<float> weights = std::span(state.parameters).subspan(tensor.offset, tensor.size);
-    const double divisor = terms(config.model, tensor.name, sizes);
-    if (divisor > 1) {
-      for (float& weight : weights) weight = static_cast<float>(weight / divisor);
-    }
-    const bool of_nodes = is_one_of(tensor.name, {"pre.weight", "pre.0.lin_rel.weight", "pre.0.lin_root.weight"});
-    const bool of_edges = tensor.name.ends_with(".lin_edge.weight") || tensor.name.ends_with(".lin.weight");
-    if (!of_nodes && !of_edges) continue;
-    const std::vector<bool>& used = of_nodes ? nodes : edges;
-    for (std::size_t at = 0; at < weights.size(); ++at) {
-      const std::size_t column = at % tensor.shape[1];
-      if (column < used.size() && !used[column]) weights[at] = 0;
-    }
-  }
+  const nn::Program network = nn::program(config.model);
+  Start(network, sizes_of(data.dataset->set, train), state.parameters)
+      .settle(used_columns(data.features, train, spec.columns(), spec.type_columns()),
+              used_columns(data.edge_features, train, spec.edge_columns(), spec.label_columns()),
+              used_set_types(data.set_types, train));
   return state;
 }
 

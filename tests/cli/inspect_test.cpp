@@ -54,7 +54,9 @@ TEST(InspectCommand, CountsLeaksBetweenTheFoldsAskedFor) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     return json::parse(run.out)["leaks"];
   };
-  EXPECT_EQ(leaks({"--folds", "2"}), 10);
+  EXPECT_EQ(leaks({"--folds", "2", "--fold-scheme", "contiguous"}), 10);
+  EXPECT_EQ(leaks({"--folds", "2"}), leaks({"--folds", "2", "--fold-scheme", "stratified"})) << "as train would";
+  EXPECT_LT(leaks({"--folds", "2"}), 10);
   EXPECT_EQ(leaks({"--folds", "10"}), 10);
   EXPECT_EQ(leaks({}), 10);
   EXPECT_EQ(leaks({"--folds", "1"}), nullptr);

@@ -33,7 +33,10 @@ TEST_F(OwnData, TheChoicesAreSaidInOneLine) {
   const RunResult r = run_program({"train", "--data", data("own.txt", train::small_dataset(150).set), "--out",
                                    path("run"), "--epochs", "2", "--width", "8", "--fold", "0"});
   ASSERT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_THAT(r.err, HasSubstr("\nchosen  4 layers, mean readout, learning rate 1e-3, cosine, stratified folds, "));
+  EXPECT_THAT(r.err,
+              HasSubstr("\nchosen  sum over neighbours (means see neither degrees nor counts), sum readout (it sees "
+                        "sizes), 4 layers, no dropout, relu (nodes have 2 types and no attributes), learning rate "
+                        "1e-3, cosine, stratified folds (each has all labels), "));
   EXPECT_THAT(r.err, HasSubstr("; --recipe paper gives the paper's\n"));
   const RunResult paper = run_program({"train", "--data", path("own.txt"), "--out", path("paper"), "--epochs", "1",
                                        "--width", "8", "--fold", "0", "--recipe", "paper"});

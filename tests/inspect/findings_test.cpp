@@ -67,6 +67,7 @@ TEST(Findings, AttributesOfVeryDifferentScaleAndConstantOnes) {
   EXPECT_THAT(kinds(even), IsEmpty());
   give_attributes(far, {1e-3f, 0, 1e3f});
   EXPECT_THAT(text(far, "scales"), AllOf(HasSubstr("attribute 2 varies by"), HasSubstr("attribute 0 by")));
+  EXPECT_THAT(text(far, "scales"), AllOf(HasSubstr("training standardises them"), HasSubstr("--no-standardise")));
   EXPECT_THAT(text(far, "constant attributes"), HasSubstr("Node attribute 1 is the same everywhere"));
   give_attributes(large, {5000});
   EXPECT_THAT(text(large, "scales"), HasSubstr("goes up to 4500"));
@@ -76,6 +77,12 @@ TEST(Findings, NodesThatAllLookAlike) {
   datasets::Dataset data = paths(60);
   for (Graph& graph : data.set.graphs) graph = Graph::from_edges(graph.num_nodes(), graph.edges());
   EXPECT_THAT(text(data, "alike"), AllOf(HasSubstr("mean over neighbours"), HasSubstr("gin")));
+  // Edges that differ tell even a mean something.
+  datasets::Dataset edges = data;
+  std::vector<EdgeLabel> labels(edges.set.graphs[3].num_edges(), 0);
+  labels[0] = 4;
+  edges.set.graphs[3] = Graph::from_edges(edges.set.graphs[3].num_nodes(), edges.set.graphs[3].edges(), {}, labels);
+  EXPECT_THAT(text(edges, "alike"), AllOf(HasSubstr("by their edges alone"), Not(HasSubstr("the same answer"))));
   give_attributes(data, {1});
   EXPECT_THAT(kinds(data), Not(Contains("alike")));
 }
@@ -84,6 +91,12 @@ TEST(Findings, LabelsThatAreSortedUnlessPairsStayTogether) {
   datasets::Dataset data = paths(60);
   std::sort(data.set.labels.begin(), data.set.labels.end());
   EXPECT_THAT(text(data, "sorted"), AllOf(HasSubstr("sorted by label"), HasSubstr("Stratified")));
+  std::rotate(data.set.labels.begin(), data.set.labels.begin() + 10, data.set.labels.end());
+  EXPECT_THAT(text(data, "sorted"), "") << "three blocks of 60 are few";
+  datasets::Dataset many = paths(600);
+  std::sort(many.set.labels.begin(), many.set.labels.end());
+  std::rotate(many.set.labels.begin(), many.set.labels.begin() + 100, many.set.labels.end());
+  EXPECT_THAT(text(many, "sorted"), HasSubstr("of one label stand together in the file"));
   datasets::Dataset targets = paths(60);
   targets.set.labels.clear();
   targets.set.target_dim = 1;
@@ -99,7 +112,7 @@ TEST(Findings, ImbalanceWithTheShareThatProvesNothing) {
   for (std::size_t g = 0; g < 60; ++g) data.set.labels[g] = g % 12 == 0 ? 1 : 0;
   EXPECT_THAT(text(data, "imbalance"), AllOf(HasSubstr("55 graphs have label 0, 5 label 1"), HasSubstr("91.67 %"),
                                              HasSubstr("balanced accuracy")));
-  EXPECT_THAT(text(data, "rare labels"), HasSubstr("Label 1 has 5 graphs"));
+  EXPECT_THAT(text(data, "rare labels"), HasSubstr("Label 1 has 5 graphs: of ten folds, some have none"));
 }
 
 TEST(Findings, ARareNodeTypeAndATargetThatGrowsWithTheGraph) {

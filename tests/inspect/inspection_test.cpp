@@ -7,8 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "graph/isomorphism.hpp"
+#include "inspect/folds.hpp"
 #include "inspect/partitions.hpp"
 #include "inspect/report.hpp"
 #include "support/error.hpp"
@@ -114,6 +116,35 @@ TEST(Inspect, CountsTestGraphsWithACopyInTheTrainingPartOfTheirFold) {
   EXPECT_EQ(examine(labelled(made.graphs, made.labels), options).leaks, 8u);
   options.folds = {one};
   EXPECT_EQ(examine(labelled(made.graphs, made.labels), options).leaks, 4u);
+}
+
+// Labels in order: a contiguous fold tests one of them alone, training would not.
+TEST(Inspect, LeaksAreCountedBetweenTheFoldsThatTrainingWouldMake) {
+  datasets::Dataset dataset = labelled(std::vector<Graph>(40, wl::path(4)), std::vector<int>(40, 0));
+  for (std::size_t g = 20; g < 40; ++g) dataset.set.labels[g] = 1;
+  std::vector<std::string> notes;
+  const auto labels = [&](const LeakFolds& wanted) {
+    std::set<int> found;
+    const std::vector<datasets::Fold> folds = leak_folds(dataset, wanted, notes);
+    for (const std::uint32_t g : folds.front().test) found.insert(dataset.set.labels[g]);
+    return found.size();
+  };
+  EXPECT_EQ(labels({}), 2u);
+  LeakFolds contiguous;
+  contiguous.scheme = datasets::FoldScheme::contiguous;
+  EXPECT_EQ(labels(contiguous), 1u);
+  dataset.subset.assign(40, datasets::Subset::exp);
+  EXPECT_EQ(labels({}), 1u) << "tyche made this set";
+  EXPECT_THAT(notes, testing::IsEmpty());
+  LeakFolds one;
+  one.folds = 1;
+  EXPECT_THAT(leak_folds(dataset, one, notes), testing::IsEmpty());
+  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("one fold trains and tests on all graphs")));
+  dataset = labelled({wl::path(3), wl::path(4)}, {0, 1});
+  EXPECT_THAT(leak_folds(dataset, {}, notes), testing::IsEmpty());
+  EXPECT_EQ(notes.size(), 2u);
+  one.folds = 3;
+  EXPECT_THROW((void)leak_folds(dataset, one, notes), InputError);
 }
 
 TEST(Inspect, FindsTheCeilingsOfExp) {

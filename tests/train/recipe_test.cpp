@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/remedy.hpp"
@@ -48,17 +49,6 @@ datasets::Dataset generated(datasets::Dataset dataset) {
   for (std::uint32_t g = 0; g < dataset.set.graphs.size(); ++g) {
     dataset.subset.push_back(datasets::Subset::exp);
     dataset.pair.push_back(g / 2);
-  }
-  return dataset;
-}
-
-/// Real targets: number of nodes times `by`, and something that does not grow.
-datasets::Dataset with_targets(datasets::Dataset dataset, double by) {
-  dataset.set.labels.clear();
-  dataset.set.target_dim = 1;
-  for (std::size_t g = 0; g < dataset.set.graphs.size(); ++g) {
-    const double sway = static_cast<double>(g * 7 % 5);
-    dataset.set.targets.push_back(static_cast<float>(by * dataset.set.graphs[g].num_nodes() + sway));
   }
   return dataset;
 }
@@ -126,14 +116,35 @@ TEST(Recipe, WhatIsGivenWins) {
   EXPECT_THAT(config.chosen, AllOf(Not(HasSubstr("layers")), Not(HasSubstr("readout")), Not(HasSubstr("folds"))));
 }
 
-TEST(Recipe, NodesWithoutFeaturesAreSeenByTheirDegrees) {
-  const RunConfig config = called(bare(small_dataset()));
-  EXPECT_EQ(config.model.aggregation, nn::Aggregation::sum);
-  EXPECT_EQ(config.model.readout, nn::Readout::max);
-  EXPECT_THAT(config.chosen, AllOf(HasSubstr("sum over neighbours"), HasSubstr("nodes have no features")));
-  EXPECT_EQ(called(bare(small_dataset()), {{"model.aggregation", "mean"}}).model.aggregation, nn::Aggregation::mean);
-  EXPECT_EQ(called(bare(small_dataset()), {{"model.kind", "gin"}}, "gin").model.kind, "gin");
-  EXPECT_EQ(called(small_dataset()).model.aggregation, nn::Aggregation::mean);
+TEST(Recipe, SumsSeeDegreesCountsAndSizes) {
+  for (const datasets::Dataset& dataset : {small_dataset(), bare(small_dataset()), small_dataset(24, 2, true)}) {
+    const RunConfig config = called(dataset);
+    EXPECT_EQ(config.model.aggregation, nn::Aggregation::sum);
+    EXPECT_EQ(config.model.readout, nn::Readout::sum);
+    EXPECT_EQ(config.model.dropout, 0);
+    EXPECT_EQ(config.training.optimiser.clip_norm, 1);
+    EXPECT_EQ(config.training.schedule.warm_up, 10u);
+    EXPECT_THAT(config.chosen, AllOf(HasSubstr("sum over neighbours (means see neither"), HasSubstr("sum readout (")));
+  }
+  EXPECT_EQ(called(small_dataset(), {{"model.aggregation", "mean"}}).model.aggregation, nn::Aggregation::mean);
+  EXPECT_EQ(called(small_dataset(), {{"model.kind", "gin"}}, "gin").model.kind, "gin");
+  const RunConfig sets = called(small_dataset(), {}, "gcn2");
+  EXPECT_EQ(sets.model.aggregation, nn::Aggregation::mean) << "sets are another matter";
+  EXPECT_EQ(sets.training.optimiser.clip_norm, 0);
+}
+
+TEST(Recipe, TheActivationGoesByWhatNodesBring) {
+  EXPECT_EQ(called(small_dataset()).model.activation, nn::Activation::relu);
+  EXPECT_THAT(called(small_dataset()).chosen, HasSubstr("relu (nodes have 2 types and no attributes)"));
+  EXPECT_EQ(called(small_dataset(24, 2, true)).model.activation, nn::Activation::elu);
+  EXPECT_EQ(called(bare(small_dataset())).model.activation, nn::Activation::elu);
+  EXPECT_EQ(called(small_dataset(), {{"model.activation", "tanh"}}).model.activation, nn::Activation::tanh);
+}
+
+TEST(Recipe, FewEpochsHaveNoWarmUp) {
+  EXPECT_EQ(called(small_dataset(), {{"training.epochs", 20}}).training.schedule.warm_up, 0u);
+  EXPECT_EQ(called(small_dataset(), {{"training.epochs", 21}}).training.schedule.warm_up, 10u);
+  EXPECT_EQ(called(small_dataset(), {{"training.schedule", "constant"}}).training.schedule.warm_up, 0u);
 }
 
 TEST(Recipe, SumsBeginAtTheSizeOfMeans) {
@@ -158,13 +169,30 @@ TEST(Recipe, SumsBeginAtTheSizeOfMeans) {
   EXPECT_NEAR(ratio("head.fc1.weight"), nodes / static_cast<double>(data.folds[1].train.size()), 1e-4);
 }
 
-TEST(Recipe, ATargetThatGrowsIsSummedUp) {
-  const RunConfig grows = called(with_targets(small_dataset(60), 100));
-  EXPECT_EQ(grows.model.readout, nn::Readout::sum);
-  EXPECT_EQ(grows.model.dropout, 0);
-  EXPECT_THAT(grows.chosen, HasSubstr("correlation with the number of nodes is 1.00"));
-  EXPECT_EQ(called(with_targets(small_dataset(60), -100)).model.readout, nn::Readout::sum);
-  EXPECT_EQ(called(with_targets(small_dataset(60), 0.01)).model.readout, nn::Readout::mean);
+/// Its first weight before and after division, by tensor; `at`: another place in the tensor.
+double divided(const datasets::Dataset& dataset, RunConfig config, const std::string& tensor, std::size_t at = 0) {
+  const TrainingData data = prepare(dataset, config);
+  const std::size_t place = nn::layout(config.model).at(tensor).offset + at;
+  const engine::State own = start_of(data, config, 0);
+  config.recipe = "paper";
+  return start_of(data, config, 0).parameters[place] / own.parameters[place];
+}
+
+TEST(Recipe, SumsOfEveryNetworkAreFoundByItsSteps) {
+  const datasets::Dataset dataset = bare(small_dataset());
+  const std::vector<std::pair<std::string, nlohmann::json>> sums = {{"model.aggregation", "sum"},
+                                                                    {"model.readout", "sum"}};
+  const RunConfig gcn = called(dataset, sums), sage = called(dataset, sums, "sage");
+  const double degree = divided(dataset, gcn, "convs.0.lin_rel.weight");
+  EXPECT_GT(degree, 1.1);
+  EXPECT_NEAR(divided(dataset, sage, "convs.0.weight"), 1, 1e-6) << "the node itself";
+  EXPECT_NEAR(divided(dataset, sage, "convs.0.weight", sage.model.width), degree, 1e-4) << "its neighbours";
+  const double nodes = divided(dataset, gcn, "head.fc1.weight");
+  EXPECT_NEAR(divided(dataset, sage, "head.fc1.weight"), nodes, 1e-4);
+  const RunConfig ppgn = called(dataset, {{"model.readout", "sum"}, {"model.width", 8}, {"model.layers", 2}}, "ppgn");
+  EXPECT_NEAR(divided(dataset, ppgn, "vote.1.weight"), nodes, 1e-4) << "pairs (v, v)";
+  EXPECT_NEAR(divided(dataset, ppgn, "vote.1.weight", 8), nodes * (nodes - 1), 1e-2) << "other pairs";
+  EXPECT_NEAR(divided(dataset, called(dataset, {{"model.readout", "mean"}}, "gin"), "convs.1.nn.0.weight"), 1, 1e-6);
 }
 
 TEST(Recipe, OneFoldOfAllGraphsHasNothingToChooseBy) {
@@ -281,8 +309,9 @@ TEST(Unseen, TypesAreOthersAndCounted) {
 
 TEST(Unseen, EveryGraphHasAnAnswer) {
   const TemporaryFolder folder;
-  for (const char* recipe : {"own", "paper"}) {
-    for (const char* kind : {"gcn", "gin", "ppgn"}) {
+  for (const std::string recipe : {"own", "paper"}) {
+    for (const std::string kind : {"gcn", "gin", "ppgn", "gcn2", "gcn3", "gcn123"}) {
+      if (recipe == "paper" && kind.starts_with("gcn") && kind != "gcn") continue;  // below
       datasets::Dataset dataset = small_dataset();
       const RunConfig config = called(
           dataset,
@@ -290,7 +319,7 @@ TEST(Unseen, EveryGraphHasAnAnswer) {
           kind);
       const TrainingData data = prepare(dataset, config);
       const auto engine = engine::make_engine("cpu", 1);
-      const auto out = folder / (std::string(recipe) + kind);
+      const auto out = folder / (recipe + kind);
       (void)train::Run::begin(out, config, data).train(*engine, nullptr);
       retype(dataset, 3, 16);
       dataset.set.labels[5] = 77;
@@ -300,6 +329,49 @@ TEST(Unseen, EveryGraphHasAnAnswer) {
       EXPECT_NE(said[5].label, 77) << "a label that training did not see is never the answer";
     }
   }
+}
+
+TEST(Unseen, TypesOfSetsAreCountedAndTakeNoPart) {
+  datasets::Dataset dataset = small_dataset();
+  const RunConfig config = called(dataset, {{"folds.count", 3}}, "gcn3");
+  ASSERT_EQ(config.model.triple_types.back(), nn::kOtherType);
+  EXPECT_EQ(config_from_toml(to_toml(config), "config.toml").model.triple_types, config.model.triple_types);
+  retype(dataset, 3, 16);
+  EXPECT_THAT(
+      unseen(dataset.set, config.data.features, {3, 5}, config.model),
+      testing::ElementsAre(testing::MatchesRegex("1 of 24 graphs has sets of nodes of types that training did not "
+                                                 "see \\([0-9]+ of 3 nodes\\): they count as 'other'")));
+  // Where the set is trained on with that type, it is seen, but not by the fold that tests the graph.
+  const RunConfig own = called(dataset, {{"folds.count", 3}}, "gcn3");
+  const TrainingData data = prepare(dataset, own);
+  const nn::Tensor first = nn::layout(own.model).at("convs.0.lin_root.weight");
+  ASSERT_EQ(first.shape[1], own.model.triple_types.size());
+  for (std::uint32_t fold = 0; fold < 3; ++fold) {
+    const auto& train = data.folds[fold].train;
+    const bool seen = std::find(train.begin(), train.end(), 3u) != train.end();
+    const engine::State state = start_of(data, own, fold);
+    std::size_t zero = 0;
+    for (std::size_t c = 0; c < first.shape[1]; ++c) zero += state.parameters[first.offset + c] == 0 ? 1 : 0;
+    EXPECT_EQ(state.parameters[first.offset + first.shape[1] - 1], 0);
+    EXPECT_EQ(zero > 1, !seen);
+  }
+  EXPECT_THAT(fold_warnings(data, own), Contains(testing::ContainsRegex("node type 16; [0-9]+ types of sets")));
+}
+
+TEST(Unseen, TypesOfSetsAreRefusedByThePapersModelsAsBefore) {
+  const TemporaryFolder folder;
+  datasets::Dataset dataset = small_dataset();
+  const RunConfig config =
+      called(dataset,
+             {{"recipe", "paper"}, {"folds.count", 3}, {"training.epochs", 1}, {"model.width", 8}, {"model.layers", 1}},
+             "gcn3");
+  const TrainingData data = prepare(dataset, config);
+  const auto engine = engine::make_engine("cpu", 1);
+  (void)train::Run::begin(folder / "run", config, data).train(*engine, nullptr);
+  retype(dataset, 3, 16);
+  EXPECT_THAT(
+      [&] { (void)predict(*engine, read_checkpoint(folder / "run" / "fold-0" / "last.safetensors"), dataset.set, {}); },
+      ThrowsMessage<InputError>(HasSubstr("isomorphism type")));
 }
 
 TEST(Unseen, NothingIsSaidOfWhatTrainingNeverSaw) {
@@ -350,11 +422,19 @@ TEST(SortedLabels, AreRefusedInContiguousFolds) {
 
 TEST(Warnings, ANetworkToWhichAllNodesAreAlikeIsNamed) {
   const datasets::Dataset dataset = bare(small_dataset());
-  const auto warnings = [&](const std::vector<std::pair<std::string, nlohmann::json>>& options) {
-    const RunConfig config = called(dataset, options);
+  const auto warnings = [&](const std::vector<std::pair<std::string, nlohmann::json>>& options,
+                            const std::string& kind = "gcn") {
+    const RunConfig config = called(dataset, options, kind);
     return fold_warnings(prepare(dataset, config), config);
   };
-  EXPECT_THAT(warnings({{"model.kind", "gcn"}, {"model.aggregation", "mean"}}),
+  EXPECT_THAT(warnings({{"model.aggregation", "mean"}, {"model.readout", "mean"}}, "sage"),
+              Contains(HasSubstr("cannot tell graphs apart")));
+  EXPECT_THAT(warnings({{"model.aggregation", "mean"}, {"model.readout", "sum"}}, "sage"),
+              Each(Not(HasSubstr("cannot tell graphs apart"))));
+  for (const char* kind : {"gin", "gcn2", "ppgn"}) {
+    EXPECT_THAT(warnings({{"recipe", "paper"}}, kind), Each(Not(HasSubstr("cannot tell graphs apart")))) << kind;
+  }
+  EXPECT_THAT(warnings({{"model.aggregation", "mean"}, {"model.readout", "max"}}),
               Contains(HasSubstr("cannot tell graphs apart")));
   EXPECT_THAT(warnings({{"recipe", "paper"}}), Contains(HasSubstr("model gin, aggregation sum or random inputs")));
   EXPECT_THAT(warnings({{"recipe", "paper"}, {"model.rni", 0.5}}), Each(Not(HasSubstr("cannot tell graphs apart"))));

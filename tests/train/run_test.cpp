@@ -367,5 +367,24 @@ TEST(ResumedConfig, AllowsMoreEpochsAndDataThatMoved) {
   EXPECT_EQ(config.version, stored.version);
 }
 
+TEST(Run, WhatAnEngineRefusesLeavesNoFolder) {
+  const TemporaryFolder folder;
+  const datasets::Dataset dataset = small_dataset();
+  const RunConfig config = small_config(dataset);
+  const TrainingData data = prepare(dataset, config);
+  Watched refusing(1, [](std::uint32_t) { throw InputError("this engine has no such step"); });
+  train::Run begun = train::Run::begin(folder / "run", config, data);
+  EXPECT_THROW((void)begun.train(refusing, nullptr), InputError);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  // Another engine may begin it there; a run that was trained stays whoever refuses it.
+  const auto engine = engine::make_engine("cpu", 1);
+  (void)train::Run::begin(folder / "run", config, data).train(*engine, nullptr);
+  RunConfig longer = config;
+  longer.training.epochs = 9;
+  train::Run resumed = train::Run::resume(folder / "run", longer, data);
+  EXPECT_THROW((void)resumed.train(refusing, nullptr), InputError);
+  EXPECT_TRUE(holds_run(folder / "run"));
+}
+
 }  // namespace
 }  // namespace tyche::train

@@ -158,17 +158,11 @@ BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, 
   for (std::size_t i = 0; sets_ && i < sets_->levels().size(); ++i) {
     auto& columns = columns_.emplace_back();
     if (sets_->levels()[i].features || !sets_->compressed()) continue;
-    for (const wl::SetType type : sets_->quotients()[i].types) columns.push_back(column_of(i, type));
+    for (const wl::SetType type : sets_->quotients()[i].types) columns.push_back(type_column(sets_->levels()[i], type));
   }
 }
 
 BlockBuilder::~BlockBuilder() = default;
-
-std::uint32_t BlockBuilder::column_of(std::size_t level, wl::SetType type) const {
-  const std::vector<wl::SetType>& types = sets_->levels()[level].types;
-  check_types(sets_->levels()[level], std::span(&type, 1));
-  return static_cast<std::uint32_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin());
-}
 
 GraphBlock BlockBuilder::build(std::uint32_t graph) const {
   Writer out;
@@ -264,7 +258,8 @@ void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) 
     level.features = out.copy(std::span<const float>(job_.data.features[graph]));
   } else {
     level.types = out.make<std::uint32_t>(rows);
-    for (std::uint32_t s = 0; s < rows; ++s) out.at<std::uint32_t>(level.types)[s] = column_of(i, sets.types[s]);
+    for (std::uint32_t s = 0; s < rows; ++s)
+      out.at<std::uint32_t>(level.types)[s] = type_column(sets_->levels()[i], sets.types[s]);
   }
   if (spec.on_nodes) {
     level.nodes = out.copy(std::span<const std::uint32_t>(sets.nodes));

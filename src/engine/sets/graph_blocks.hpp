@@ -116,7 +116,6 @@ class BlockBuilder {
   void nodes(Writer& out, std::uint32_t graph) const;
   void plain_level(Writer& out, std::uint32_t graph, std::size_t level) const;
   void quotient_level(Writer& out, std::uint32_t graph, std::size_t level, Scratch& scratch) const;
-  [[nodiscard]] std::uint32_t column_of(std::size_t level, wl::SetType type) const;
 
   const Job& job_;
   std::shared_ptr<const SetData> sets_;

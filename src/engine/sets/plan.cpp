@@ -45,14 +45,8 @@ Planner::Planner(const Job& job, const SetData& sets) : job_(job), sets_(sets) {
     }
     auto& columns = columns_.emplace_back();
     if (sets.levels()[i].features) continue;
-    for (const wl::SetType type : quotient.types) columns.push_back(column_of(i, type));
+    for (const wl::SetType type : quotient.types) columns.push_back(type_column(sets_.levels()[i], type));
   }
-}
-
-std::uint32_t Planner::column_of(std::size_t level, wl::SetType type) const {
-  const std::vector<wl::SetType>& types = sets_.levels()[level].types;
-  check_types(sets_.levels()[level], std::span(&type, 1));
-  return static_cast<std::uint32_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin());
 }
 
 const Plan& Planner::plan(std::span<const std::uint32_t> graphs, const Inputs& inputs, const Crew& crew) {
@@ -174,7 +168,7 @@ void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew)
       messages.gather.scales.push_back(mean_scale(job_.model.aggregation, sets.neighbours(s).size()));
       out.readout.columns.push_back(first + static_cast<std::uint32_t>(s));
       out.readout.weights.push_back(1);
-      if (!spec.features) out.type_column.push_back(column_of(i, sets.types[s]));
+      if (!spec.features) out.type_column.push_back(type_column(sets_.levels()[i], sets.types[s]));
       if (!spec.on_nodes) continue;
       std::array<std::uint32_t, 3> nodes{};
       std::transform(sets.set(s).begin(), sets.set(s).end(), nodes.begin(), [&](Node v) { return first_node + v; });

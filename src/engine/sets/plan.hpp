@@ -53,7 +53,6 @@ class Planner {
  private:
   void quotient_level(std::size_t level, const Crew& crew);
   void plain_level(std::size_t level, const Inputs& inputs, const Crew& crew);
-  [[nodiscard]] std::uint32_t column_of(std::size_t level, wl::SetType type) const;
 
   // Rows of classes, for one round: class -> row, valid where the stamp is the present one.
   struct RowMap {

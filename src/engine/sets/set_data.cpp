@@ -28,15 +28,16 @@ Colours colours_by_features(const Data& data, std::size_t columns, std::vector<S
   return colours;
 }
 
-void check_types(const nn::Level& level, std::span<const wl::SetType> types) {
-  if (level.features) return;
-  for (const wl::SetType type : types) {
-    if (std::binary_search(level.types.begin(), level.types.end(), type)) continue;
-    throw InputError(
-        fmt::format("a set of {} nodes is of an isomorphism type ({}) that the model was not made for: no graph it was "
-                    "trained on has one",
-                    level.sets.k, wl::set_type_text(type, level.sets.k)));
+std::uint32_t type_column(const nn::Level& level, wl::SetType type) {
+  const auto at = std::lower_bound(level.types.begin(), level.types.end(), type);
+  const bool own = at != level.types.end() && *at == type;
+  if (own || (!level.types.empty() && level.types.back() == nn::kOtherType)) {
+    return static_cast<std::uint32_t>((own ? at : level.types.end() - 1) - level.types.begin());
   }
+  throw InputError(
+      fmt::format("a set of {} nodes is of an isomorphism type ({}) that the model was not made for: no graph it was "
+                  "trained on has one",
+                  level.sets.k, wl::set_type_text(type, level.sets.k)));
 }
 
 SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
@@ -65,7 +66,8 @@ std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const 
     if (level.features) colours = colours_by_features(data, model.input_features, out->samples_);
     if (level.features || level.on_nodes) wanted.node_colours = colours;
     wl::Quotient quotient = wl::cached_quotient(data.graphs, wanted, options.cache);
-    check_types(level, quotient.types);
+    for (std::size_t t = 0; !level.features && t < quotient.types.size(); ++t)
+      (void)type_column(level, quotient.types[t]);
     // Levels above start from the classes their nodes end in.
     if (level.features) colours = std::move(quotient.of_set);
     out->quotients_.push_back(std::move(quotient));

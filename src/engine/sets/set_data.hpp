@@ -52,8 +52,9 @@ class SetData {
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> colours_by_features(const Data& data, std::size_t columns,
                                                                           std::vector<SetData::Sample>& samples);
 
-/// Throws InputError where a type has no column in the level.
-void check_types(const nn::Level& level, std::span<const wl::SetType> types);
+/// The column of a type in a level above nodes: its own, or that of nn::kOtherType. Throws InputError where there is
+/// neither.
+[[nodiscard]] std::uint32_t type_column(const nn::Level& level, wl::SetType type);
 
 /// Throws InputError where a set has a type the model has no column for, and like make_quotient().
 [[nodiscard]] std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const Data& data,
