@@ -226,6 +226,9 @@ TYCHE_API tyche_status tyche_model_write_with(tyche_handle model, const char* pa
  * deviations (over draws): float64, graphs x classes; logits: float32, graphs x classes. Of a model of real targets
  * instead values and deviations: float64, graphs x targets, in the targets' unit. */
 TYCHE_API tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out);
+/* `tyche export`: the network of a run folder, or of a checkpoint's file, as plain PyTorch in a new folder. `options`: fold,
+ * checkpoint ("best" or "last"), of a run folder. */
+TYCHE_API tyche_status tyche_export(const char* run, const char* options, const char* folder);
 
 /* `tyche distinguish`: graphs 2i and 2i + 1 are pair i. `options`: those of `tyche distinguish` but for only, out,
  * resume. Says what `tyche distinguish --json` does. */

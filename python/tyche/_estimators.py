@@ -12,6 +12,7 @@ from . import _library, _options
 from ._convert import as_set
 from ._errors import Error, InputError
 from ._graphs import GraphSet, numbers
+from ._network import Network
 from ._options import weights_of
 from ._training import Model, Predictions, TrainResult, train
 
@@ -175,7 +176,8 @@ class GraphClassifier(_Estimator):
     Parameters are the options of ``tyche train`` by their names; None is the program's default (``tyche train --help``,
     or tyche.about()["train"]). What matters most: ``model`` (gcn, gin, gcn2, gcn3, gcn123, ppgn), ``random`` (features,
     marks, colours, …) with ``rni`` (the share of random features) or ``depth``, ``layers``, ``width``, ``epochs``,
-    ``lr``, ``seed``, ``device`` (cpu, cuda, auto). ``progress``: a bar (None: where somebody may look). Other common names
+    ``lr``, ``seed``, ``device`` (cpu, cuda, auto). ``network``: a tyche.Network, or a file of one, instead of a ``model``
+    and its sizes. ``progress``: a bar (None: where somebody may look). Other common names
     are taken for them (``learning_rate``, ``hidden``, ``batch_size``, ``random_state``, …).
 
     ``early_stopping`` sets ``validation_fraction`` of the graphs aside (0.1; of every class its share), ends once they
@@ -202,7 +204,7 @@ class GraphClassifier(_Estimator):
                  layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
-                 no_edge_features: Optional[bool] = None,
+                 network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
                  no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
                  lr: Optional[float] = None, class_weights: Optional[str] = None, eval_every: Optional[int] = None,
@@ -304,7 +306,7 @@ class GraphRegressor(_Estimator):
                  layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
-                 no_edge_features: Optional[bool] = None,
+                 network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
                  no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
                  lr: Optional[float] = None, loss: Optional[str] = None, eval_every: Optional[int] = None,

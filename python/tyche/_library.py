@@ -97,6 +97,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_model_write": [_H, _S],
     "tyche_model_write_with": [_H, _S, _S],
     "tyche_predict": [_H, _H, _S, _OUT],
+    "tyche_export": [_S, _S, _S],
     "tyche_distinguish": [_H, _S, _OUT],
     "tyche_theory_check": [_S, _H, ctypes.c_uint64, _OUT],
     "tyche_theory_compile": [_S, _S, _H, ctypes.c_uint64, _OUT],
@@ -280,6 +281,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if hasattr(value, "to_toml"):  # a Network
+        return value.to_toml()
     raise InputError(f"{value!r} is no value of an option: expected a number, text, True or False, or a list")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _library, _options
 from ._convert import as_set
+from ._errors import InputError
 from ._progress import Bar
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ class Model:
     def __repr__(self) -> str:
         model = self.config["model"]
         size = sum(value.size for value in self.state_dict().values())
-        return f"Model({model['kind']}, {model['layers']} layers of {model['width']}, {size} parameters, epoch {self.epoch})"
+        shape = "" if model["kind"] == "network" else f", {model['layers']} layers of {model['width']}"
+        return f"Model({model['kind']}{shape}, {size} parameters, epoch {self.epoch})"
 
     def __reduce__(self) -> Tuple[Any, ...]:
         import tempfile
@@ -218,3 +220,29 @@ def train(graphs: Any, *, folder: Optional[Path] = None, on_epoch: Optional[Call
     said = trained.info()
     models = [Model(_library.handle("tyche_trained_model", trained, i)) for i in range(len(said["folds"]))]
     return TrainResult(said, models)
+
+
+def export(run: Union[Path, Model], fold: Optional[int] = None, out: Optional[Path] = None, *,
+           checkpoint: Optional[str] = None) -> pathlib.Path:
+    """``tyche export``: a trained network as plain PyTorch in the new folder ``out``: model.py with a class
+    Network(torch.nn.Module), weights.safetensors, README.md. ``run`` is a run's folder, a checkpoint's file, or a Model.
+
+    >>> import tempfile, tyche
+    >>> result = tyche.train(tyche.datasets.exp(pairs=5), folds=1, epochs=1, width=4, layers=1, device="cpu")
+    >>> folder = tyche.export(result.models[0], out=tempfile.mkdtemp() + "/net")
+    >>> sorted(path.name for path in folder.iterdir())
+    ['README.md', 'model.py', 'weights.safetensors']
+    """
+    import tempfile
+
+    if out is None:
+        raise InputError("out: expected a new folder for the network")
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(run, Model):
+            path: Path = pathlib.Path(folder) / "model.safetensors"
+            run.save(path)
+        else:
+            path = run
+        _library.call("tyche_export", _library.path_bytes(path), _library.options(fold=fold, checkpoint=checkpoint),
+                      _library.path_bytes(out))
+    return pathlib.Path(out)

@@ -16,6 +16,7 @@
 #include "support/parallel.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
+#include "train/export.hpp"
 #include "train/objective.hpp"
 #include "train/parts.hpp"
 #include "train/predict.hpp"
@@ -319,4 +320,17 @@ tyche_status tyche_model_write_with(tyche_handle model, const char* path, const 
 
 tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out) {
   return answer(out, [&] { return predict_of(*get<ModelObject>(model, "a model"), *set_of(set), options); });
+}
+
+tyche_status tyche_export(const char* run, const char* options, const char* folder) {
+  return call([&] {
+    const Options how(options, {"fold", "checkpoint"});
+    const std::optional<std::uint64_t> fold = how.whole("fold", 0, 0xffffffffu);
+    std::filesystem::path path = text(run, "run");
+    if (std::filesystem::is_directory(path)) {
+      path = train::checkpoint_in(path, fold ? std::optional(static_cast<std::uint32_t>(*fold)) : std::nullopt,
+                                  how.text("checkpoint").value_or(""));
+    }
+    train::export_model(train::read_checkpoint(path), text(folder, "folder"));
+  });
 }

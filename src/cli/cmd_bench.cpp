@@ -19,6 +19,7 @@
 #include "measure/scaling.hpp"
 #include "measure/sets.hpp"
 #include "measure/training.hpp"
+#include "nn/description.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -44,7 +45,7 @@ struct BenchCall {
   /// What is measured: train's defaults, but that all features of gcn are random.
   [[nodiscard]] train::RunConfig config() const {
     const train::Edits& said = fields.said();
-    train::RunConfig config = train::default_config(said.text("model.kind", kind), said.random());
+    train::RunConfig config = train::default_config(said.model(kind), said.random());
     if (config.model.kind == "gcn" && config.model.random == nn::Random::features) config.model.rni = 1;
     said.apply(config);
     config.engine.name = device.engine_name(config.engine.name);
@@ -212,6 +213,12 @@ Outcome bench_synthetic(const BenchCall& call, const train::RunConfig& config, c
   job.batch = config.training.batch;
   job.compress = config.engine.compress;
   nn::set_types_from(set.graphs, job.model, call.common.threads);
+  if (!job.model.network.empty()) {
+    double nodes = 0;
+    for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
+    job.model.xavier_fan = nn::xavier_fan(job.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
+    nn::fit(job.model);
+  }
   engine::Trial trial;
   trial.train.resize(972);
   trial.test.resize(120);
@@ -389,7 +396,9 @@ void add_bench(CLI::App& root) {
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100000000}));
   add_shared(*scaling, *growing,
-             {{"model.kind", "large graphs are for gcn"}, {"engine.compress", "gcn has no sets to compress"}});
+             {{"model.kind", "large graphs are for gcn"},
+              {"model.network", "large graphs are for gcn"},
+              {"engine.compress", "gcn has no sets to compress"}});
   scaling->footer("Example: tyche bench scaling --threads 1 --largest 1000000");
   scaling->callback([growing] { run_scaling_bench(*growing); });
 
@@ -405,7 +414,9 @@ void add_bench(CLI::App& root) {
   sets->add_option("--most-uncompressed", limits->second, "Graphs with more sets are only timed compressed")
       ->capture_default_str();
   sets->add_flag("--random", *random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
-  add_shared(*sets, *on_sets, {{"engine.compress", "both ways are measured"}});
+  add_shared(
+      *sets, *on_sets,
+      {{"engine.compress", "both ways are measured"}, {"model.network", "models on sets are gcn2, gcn3 and gcn123"}});
   sets->footer(
       "Pairs like EXP's with larger cores. Entries: embedding numbers of a graph in one layer. Rows: over all layers, "
       "a "

@@ -10,8 +10,10 @@
 #include "cli/commands.hpp"
 #include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
+#include "nn/description.hpp"
 #include "nn/program_text.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "train/data.hpp"
 
 namespace tyche::cli {
@@ -23,6 +25,7 @@ struct NetworkCall {
   std::string data;
   std::optional<std::uint64_t> nodes, edges;
   bool toml = false;
+  std::string page;
   Common common;
 };
 
@@ -40,24 +43,53 @@ nn::GraphSize take_data(const NetworkCall& call, train::RunConfig& config) {
   return mean;
 }
 
+nn::Program program_of(const nn::ModelConfig& model) {
+  return model.network.empty() ? nn::program(model) : nn::open_program(model.network, model);
+}
+
+/// The same model on data of other sizes: what differs follows from the data.
+nn::Program elsewhere(nn::ModelConfig model) {
+  ++model.classes;
+  ++model.input_features;
+  const bool described = !model.network.empty();  // it says itself which of these it reads
+  if (model.edge_features > 0 || described) model.edge_features += 2;
+  for (auto* types : {&model.pair_types, &model.triple_types}) {
+    if (types->empty() && described) types->push_back(0);
+    if (!types->empty()) types->push_back(types->back() + 1);
+  }
+  model.xavier_fan += 1;
+  return program_of(model);
+}
+
 void run_network(const NetworkCall& call) {
-  train::RunConfig config = train::default_config(call.fields.said().model(), call.fields.said().random());
+  train::RunConfig config = train::call_config(call.fields.said().model(), call.fields.said().random());
   call.fields.said().apply(config);
   nn::GraphSize size{20, 30};
-  if (!call.data.empty()) {
+  nn::ModelConfig& model = config.model;
+  const bool open = call.data.empty(), described = !model.network.empty();
+  if (!open) {
     size = take_data(call, config);
-  } else if (config.model.on_sets()) {
-    throw InputError(fmt::format("--data is required for {}: the types of sets, an input column each, are the data's",
-                                 config.model.kind));
+  } else if (model.on_sets() && !described) {
+    if (!call.toml && !call.common.json) {
+      throw InputError(fmt::format("--data is required for {}: the types of sets, an input column each, are the data's",
+                                   model.kind));
+    }
+    model.pair_types = model.triple_types = {0};
   }
   if (call.nodes) size.nodes = static_cast<double>(*call.nodes);
   if (call.edges) size.edges = static_cast<double>(*call.edges);
-  if (call.data.empty()) config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), size.nodes);
-  const nn::Program program = nn::program(config.model);
+  if (open && !described) model.xavier_fan = nn::xavier_fan(model.random_dims(), size.nodes);
+  const nn::Program program = program_of(model);
+  if (!call.page.empty()) {
+    write_file(call.page, nn::program_page(program, size, fmt::format("A network: {}", model.kind)));
+    return print(fmt::format("{}\n", call.page));
+  }
+  const std::optional<nn::Program> other = open ? std::optional(elsewhere(model)) : std::nullopt;
+  const nn::Program* const differs = other ? &*other : nullptr;
   if (call.common.json) {
-    print(nn::to_json(program).dump(2) + "\n");
+    print(nn::to_json(program, differs).dump(2) + "\n");
   } else {
-    print(call.toml ? nn::to_toml(program) : nn::program_table(program, size));
+    print(call.toml ? nn::to_toml(program, differs) : nn::program_table(program, size));
   }
 }
 
@@ -71,7 +103,8 @@ void add_network(CLI::App& root) {
                   "Data set that says columns, classes and types of sets; without it 2 types, 2 classes")
       ->type_name("PATH");
   call->fields.add(*app, [](const train::Field& field) {
-    return field.key.starts_with("model.") ? "" : "is no part of a network, but of how it is trained";
+    const bool own = field.key.starts_with("model.") || field.key == "recipe";
+    return own ? "" : "is no part of a network, but of how it is trained";
   });
   const CLI::Range sizes(std::uint64_t{0}, std::uint64_t{1000000000});
   app->add_option("--nodes", call->nodes, "Reckon costs for a graph of this many nodes")
@@ -81,11 +114,16 @@ void add_network(CLI::App& root) {
   CLI::Option* toml = app->add_flag("--toml", call->toml, "Print the description in TOML");
   call->common.add_json(*app);
   app->get_option("--json")->excludes(toml);
+  app->add_option("--page", call->page, "Draw it: write a page with a box per step")
+      ->type_name("FILE.html")
+      ->excludes(toml)
+      ->excludes(app->get_option("--json"));
   app->footer(
       "A line per step: what it makes, how, over which rows (docs/networks.md), how many columns, parameters and\n"
       "multiplications. Examples:\n"
       "  tyche network --model gin --layers 4\n"
-      "  tyche network --model sage --rni 0.5 --toml");
+      "  tyche network --model sage --rni 0.5 --toml > mine.toml\n"
+      "  tyche network --network mine.toml --page mine.html");
   app->callback([call] { network_command::run_network(*call); });
 }
 

@@ -97,7 +97,8 @@ void run_train(const TrainCall& call) {
   if (!config.chosen.empty()) say(call, fmt::format("chosen  {}; --recipe paper gives the paper's", config.chosen));
   const std::uint32_t random = config.model.random_dims();
   std::string inputs;
-  if (nn::why_unused(config.model, "random").empty()) {
+  const bool shares = config.model.kind != "network" || config.model.random != nn::Random::features;
+  if (nn::why_unused(config.model, "random").empty() && shares) {
     inputs = ", " + random_inputs(config.model);
   } else if (random > 0) {
     inputs = fmt::format(", {} random features per node", random);

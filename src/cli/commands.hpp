@@ -10,6 +10,7 @@ void add_wl(CLI::App& root);
 void add_inspect(CLI::App& root);
 void add_count(CLI::App& root);
 void add_network(CLI::App& root);
+void add_export(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
 void add_distinguish(CLI::App& root);

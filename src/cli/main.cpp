@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   add_inspect(app);
   add_count(app);
   add_network(app);
+  add_export(app);
   add_train(app);
   add_predict(app);
   add_distinguish(app);

@@ -80,6 +80,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   }
   config.model.xavier_fan =
       nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(pairs.set.graphs.size()));
+  train::fit_network(config);
   if (config.training.learning_rate == 0) {
     config.training.learning_rate = default_learning_rate(settings);
   }

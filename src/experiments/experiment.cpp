@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "experiments/toml_reader.hpp"
+#include "nn/description.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nearest.hpp"
@@ -38,8 +39,27 @@ std::vector<Setting> settled(std::vector<Setting> settings) {
   return settings;
 }
 
+/// Where a path of the file leads; as it stands where the system cannot say (a name that is too long): whoever opens it
+/// will say so.
+std::filesystem::path path_from(const std::filesystem::path& folder, const std::string& text) {
+  std::error_code unknown;
+  const std::filesystem::path path = std::filesystem::weakly_canonical(folder / text, unknown);
+  return unknown ? folder / text : path;
+}
+
+constexpr std::string_view kNetwork = "model.network";
+
 struct Settings {
   const Document* document;
+  std::filesystem::path folder;  ///< where relative paths start
+
+  /// A description, or where the file of one is, seen from the experiment's.
+  [[nodiscard]] std::string network(const Setting& s) const {
+    if (!s.value.is_string()) document->fail(s, fmt::format("expected text in quotes, found {}", s.value.dump()));
+    const std::string text = s.value.get<std::string>();
+    if (text.empty() || text.find('\n') != text.npos || text.front() == '{') return text;
+    return path_from(folder, text).string();
+  }
 
   void check_key(const Setting& s) const {
     const auto& keys = config_keys();
@@ -58,7 +78,8 @@ struct Settings {
       return;
     }
     const train::Field& field = *train::find_field(s.key);
-    field.assign(row.config, s.value, fmt::format("{}: line {}: {}", document->file, s.line, s.key));
+    field.assign(row.config, s.key == kNetwork ? nlohmann::json(network(s)) : s.value,
+                 fmt::format("{}: line {}: {}", document->file, s.line, s.key));
     const std::string wrong = field.wrong ? field.wrong(row.config) : "";
     if (!wrong.empty()) document->fail(s, fmt::format("{}; came {}", wrong, s.value.dump()));
   }
@@ -78,7 +99,13 @@ struct Settings {
       }
       return found;
     };
-    const Setting *kind = last("model.kind"), *random = last("model.random");
+    const Setting *kind = last("model.kind"), *random = last("model.random"), *described = last(kNetwork);
+    if (described != nullptr) {
+      const nn::ModelConfig said = nn::described_by(network(*described));
+      row.config = train::default_config(said.kind, said.random);
+      for (const auto* list : lists) apply(*list, row);
+      return;
+    }
     nn::Random inputs = nn::Random::features;
     try {
       if (random != nullptr) inputs = nn::parse_random(random->value.get<std::string>());
@@ -95,14 +122,6 @@ struct Settings {
 };
 
 // ---- data
-
-/// Where a path of the file leads; as it stands where the system cannot say (a name that is too long): whoever opens it
-/// will say so.
-std::filesystem::path path_from(const std::filesystem::path& folder, const std::string& text) {
-  std::error_code unknown;
-  const std::filesystem::path path = std::filesystem::weakly_canonical(folder / text, unknown);
-  return unknown ? folder / text : path;
-}
 
 void apply_data(const Document& document, const Setting& s, DataSpec& data, const std::filesystem::path& folder) {
   const auto text = [&] {
@@ -164,7 +183,7 @@ std::vector<ExperimentRow> spread(const Settings& settings, const std::vector<Se
                                   const ExperimentRow& row) {
   std::vector<ExperimentRow> rows = {row};
   for (const Setting& axis : grid) {
-    if (axis.key == "model.kind") {
+    if (axis.key == "model.kind" || axis.key == kNetwork) {
       settings.document->fail(axis, "kinds differ in their defaults; give each a [[models]] of its own");
     }
     if (!axis.value.is_array() || axis.value.empty()) {
@@ -231,7 +250,7 @@ struct ProfileChanges {
 };
 
 ProfileChanges take_profile(Document& document, std::string_view profile, const std::filesystem::path& folder) {
-  const Settings settings{&document};
+  const Settings settings{&document, folder};
   ProfileChanges chosen;
   for (const char* name : kProfiles) {
     const std::string table = fmt::format("profiles.{}", name);
@@ -291,8 +310,9 @@ std::vector<DataPart> take_data(Document& document) {
 std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& part, const ProfileChanges& changes,
                                      std::string_view profile, const std::vector<Setting>& defaults,
                                      const std::vector<Setting>& grid, std::vector<Document> models,
-                                     const std::vector<DataPart>& parts, bool split) {
-  const Settings settings{&document};
+                                     const std::vector<DataPart>& parts, bool split,
+                                     const std::filesystem::path& folder) {
+  const Settings settings{&document, folder};
   std::vector<ExperimentRow> rows;
   for (Document& model : models) {
     ExperimentRow row;
@@ -395,7 +415,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
       e.title += ": " + part.title;
     }
     e.data = read_data(document, part.data, changes.data, folder);
-    e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts, !e.data.split.empty());
+    e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts, !e.data.split.empty(), folder);
   }
   return experiments;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "nn/description.hpp"
 #include "nn/networks.hpp"
 #include "support/error.hpp"
 
@@ -72,6 +73,14 @@ constexpr Unused kOfSage[] = {{"pre_hidden", kNoPre},
                               {"edge_features", "it reads its neighbours' rows alone: gcn and gin take edge features"},
                               {"compress", "sage has a row per node, and no classes of them"}};
 
+constexpr std::string_view kSaid = "its description says all that it is";
+constexpr Unused kOfNetwork[] = {
+    {"pre_hidden", kSaid},  {"head_hidden", kSaid},
+    {"activation", kSaid},  {"aggregation", kSaid},
+    {"readout", kSaid},     {"node_layers", kSaid},
+    {"pair_layers", kSaid}, {"two_sets", kSaid},
+    {"mlp_depth", kSaid},   {"compress", "it has no rows of sets, and no classes of them"}};
+
 constexpr Kind kKinds[] = {{"gcn", Body::nodes, 64, 500, 20, gcn_rate, kOfGcn, gcn_network},
                            {"gcn2", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_network},
                            {"gcn3", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_network},
@@ -79,6 +88,9 @@ constexpr Kind kKinds[] = {{"gcn", Body::nodes, 64, 500, 20, gcn_rate, kOfGcn, g
                            {"ppgn", Body::pairs, 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_network},
                            {"gin", Body::gin, 64, 500, 20, gcn_rate, kOfGin, gin_network},
                            {"sage", Body::steps, 64, 500, 20, gcn_rate, kOfSage, sage_network}};
+
+// Not one that a name alone makes.
+constexpr Kind kNetwork = {"network", Body::steps, 64, 500, 20, gcn_rate, kOfNetwork, described_network};
 
 }  // namespace
 
@@ -88,6 +100,7 @@ const Kind& kind_of(const ModelConfig& config) {
   for (const Kind& kind : kKinds) {
     if (kind.name == config.kind) return kind;
   }
+  if (config.kind == kNetwork.name) return kNetwork;
   throw InputError(fmt::format("unknown model kind '{}'; there are {}", config.kind, fmt::join(model_kinds(), ", ")));
 }
 
@@ -112,7 +125,9 @@ template <class Is>
 bool any_step(ModelConfig config, const Is& is) {
   if (config.pair_types.empty()) config.pair_types = {0};
   if (config.triple_types.empty()) config.triple_types = {0};
-  const Program network = kind_of(config).program(config);
+  if (config.kind == kNetwork.name && config.network.empty()) return false;  // not described yet
+  const Program network =
+      config.kind == kNetwork.name ? open_program(config.network, config) : kind_of(config).program(config);
   return std::any_of(network.steps.begin(), network.steps.end(), is);
 }
 
@@ -120,6 +135,7 @@ bool any_step(ModelConfig config, const Is& is) {
 ModelConfig outline(const ModelConfig& config) {
   ModelConfig plain;
   plain.kind = config.kind;
+  if (config.kind == kNetwork.name) plain.network = config.network;
   return plain;
 }
 

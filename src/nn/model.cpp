@@ -143,9 +143,8 @@ void validate(const ModelConfig& config) {
   if (!(config.dropout >= 0 && config.dropout < 1)) {
     throw InputError(fmt::format("model: dropout is {}, expected at least 0 and below 1", config.dropout));
   }
-  const bool xavier =
-      config.distribution == Distribution::xavier_normal || config.distribution == Distribution::xavier_uniform;
-  if (xavier && config.random_dims() > 0 && !(config.xavier_fan > 0 && std::isfinite(config.xavier_fan))) {
+  if (is_xavier(config.distribution) && config.random_dims() > 0 &&
+      !(config.xavier_fan > 0 && std::isfinite(config.xavier_fan))) {
     throw InputError(
         fmt::format("model: distribution {} wants a positive xavier_fan (random dims + 20 x mean nodes of "
                     "the training graphs), found {}",

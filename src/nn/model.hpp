@@ -29,6 +29,9 @@ namespace tyche::nn {
 [[nodiscard]] Aggregation parse_aggregation(std::string_view text);
 [[nodiscard]] Readout parse_readout(std::string_view text);
 [[nodiscard]] Distribution parse_distribution(std::string_view text);
+[[nodiscard]] inline bool is_xavier(Distribution value) {
+  return value == Distribution::xavier_normal || value == Distribution::xavier_uniform;
+}
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 
@@ -41,7 +44,8 @@ enum class Body { nodes, sets, pairs, gin, steps };
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
 /// gcn123: GraphConvs on nodes, on 2-sets and on connected 3-sets, whose readouts stand side by side. ppgn: `layers`
 /// blocks of matrix products per channel. gin: a linear map of the deterministic features, `layers` of GIN, readout and
-/// MLP as gcn. sage: the same with layers of GraphSAGE.
+/// MLP as gcn. sage: the same with layers of GraphSAGE. network: what `network` describes (nn/description.hpp), and is
+/// none of them.
 struct ModelConfig {
   std::string kind = "gcn";
   std::uint32_t width = 64;
@@ -72,6 +76,9 @@ struct ModelConfig {
   /// (gcn3, gcn123). They follow from the data a model is trained on: see set_types_from() in nn/levels.hpp.
   std::vector<std::uint64_t> pair_types;
   std::vector<std::uint64_t> triple_types;
+  /// A network as text. Empty for the other kinds, but for one that a description was found to be and whose sizes are
+  /// still to be held against the data (nn::fit).
+  std::string network;
 
   /// floor(width * rni)
   [[nodiscard]] std::uint32_t random_dims() const;

@@ -23,13 +23,27 @@ Space space_of(wl::SetKind sets) {
 // What the nodes of a graph bring: their features, then what is drawn for them.
 std::size_t node_inputs(ProgramBuilder& build, const ModelConfig& config) {
   std::vector<std::size_t> inputs = {build.input(Source::features, Space::node, config.input_features)};
-  if (config.drawn_columns() > 0) inputs.push_back(build.input(Source::drawn, Space::node, config.drawn_columns()));
+  if (config.drawn_columns() > 0) {
+    Step drawn{"drawn", Operation::input, Space::node, config.drawn_columns()};
+    drawn.source = Source::drawn;
+    drawn.random = config.random;
+    drawn.depth = config.depth;
+    inputs.push_back(build.step(std::move(drawn)));
+  }
   return build.concat("inputs", inputs);
+}
+
+std::size_t random_input(ProgramBuilder& build, const ModelConfig& config) {
+  Step random{"random", Operation::input, Space::node, config.random_dims()};
+  random.source = Source::random;
+  random.distribution = config.distribution;
+  if (is_xavier(config.distribution)) random.fan = config.xavier_fan;
+  return build.step(std::move(random));
 }
 
 // What the first layer starts from: what became of the node features, or nothing, and then random features.
 std::size_t with_random(ProgramBuilder& build, const ModelConfig& config, std::vector<std::size_t> values) {
-  if (config.random_dims() > 0) values.push_back(build.input(Source::random, Space::node, config.random_dims()));
+  if (config.random_dims() > 0) values.push_back(random_input(build, config));
   return build.concat("start", values);
 }
 
@@ -109,7 +123,7 @@ Program sets_network(const ModelConfig& config) {
     const Space space = space_of(level.sets);
     std::vector<std::size_t> inputs;
     if (level.features) inputs.push_back(build.input(Source::features, space, config.input_features));
-    if (level.random > 0) inputs.push_back(build.input(Source::random, space, level.random));
+    if (level.random > 0) inputs.push_back(random_input(build, config));
     const std::string name(nn::name(space));
     if (level.on_nodes) {
       inputs.push_back(build.aggregate("members." + name, space, ends.front(), Link::members, Reduce::mean));

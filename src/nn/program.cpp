@@ -50,8 +50,8 @@ bool joins(Link link, Space from, Space to) {
 // One step against those before it.
 class StepCheck {
  public:
-  StepCheck(const Program& program, std::size_t at, std::set<std::size_t>& used)
-      : program_(program), step_(program.steps[at]), at_(at), used_(used) {}
+  StepCheck(const Program& program, std::size_t at, std::set<std::size_t>& used, const Place& place)
+      : program_(program), step_(program.steps[at]), at_(at), used_(used), place_(place) {}
 
   void run() const {
     if (step_.columns == 0) refuse("has no columns");
@@ -78,6 +78,7 @@ class StepCheck {
       case Operation::dropout:
         expect("values", step_.terms.size(), 1);
         if (!(step_.share >= 0 && step_.share < 1)) refuse("drops a share of {}, expected 0 to 1", step_.share);
+        if (step_.operation == Operation::dropout) check_dropout();
         return same_columns();
       case Operation::add:
         return same_columns();
@@ -87,8 +88,8 @@ class StepCheck {
  private:
   template <class... T>
   [[noreturn]] void refuse(fmt::format_string<T...> text, T&&... values) const {
-    throw InputError(fmt::format("network, step {} ({}, {}): {}", at_, step_.name, name(step_.operation),
-                                 fmt::format(text, std::forward<T>(values)...)));
+    throw InputError(fmt::format("{}step {} ({}, {}): {}", place_ ? place_(at_) : "network, ", at_, step_.name,
+                                 name(step_.operation), fmt::format(text, std::forward<T>(values)...)));
   }
   void expect(std::string_view what, std::size_t found, std::size_t expected) const {
     if (found != expected) refuse("{}: found {}, expected {}", what, found, expected);
@@ -124,12 +125,32 @@ class StepCheck {
     }
   }
   void check_input() const {
-    constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair};
-    const Space expected = kOf[static_cast<std::size_t>(step_.source)];
+    const Space expected = space_of(step_.source);
     if (step_.source == Source::types ? !is_set(step_.space) : step_.space != expected) {
       refuse("{} are over {}, not {}", name(step_.source), name(expected), name(step_.space));
     }
     if (step_.source == Source::types) expect("types", step_.types.size(), step_.columns);
+    if (step_.source == Source::drawn) {
+      if (step_.random == Random::features) refuse("random features are an input of the source random");
+      validate_depth(step_.random, step_.depth);
+      expect("columns", step_.columns, drawn_columns(step_.random, step_.depth));
+    }
+    const bool random = step_.source == Source::random || step_.source == Source::drawn;
+    for (std::size_t i = 0; i < at_; ++i) {
+      const Step& other = program_.steps[i];
+      if (other.operation != Operation::input) continue;
+      if (other.source == step_.source && other.space == step_.space) refuse("there is such an input: {}", other.name);
+      if (random && (other.source == Source::random || other.source == Source::drawn)) {
+        refuse("beside {}: a network has random features, or marks or colours", other.name);
+      }
+    }
+  }
+  // Its numbers are drawn by graph and column.
+  void check_dropout() const {
+    if (step_.space != Space::graph) refuse("is over {}, expected the space graph", name(step_.space));
+    for (std::size_t i = 0; i < at_; ++i) {
+      if (program_.steps[i].operation == Operation::dropout) refuse("{} is the one dropout", program_.steps[i].name);
+    }
   }
   void check_aggregate() const {
     const Term& term = step_.terms.front();
@@ -153,15 +174,36 @@ class StepCheck {
   const Step& step_;
   std::size_t at_;
   std::set<std::size_t>& used_;
+  const Place& place_;
 };
 
 }  // namespace
 
-std::string_view name(Space value) { return kSpaces[static_cast<std::size_t>(value)]; }
-std::string_view name(Link value) { return kLinks[static_cast<std::size_t>(value)]; }
-std::string_view name(Reduce value) { return kReduces[static_cast<std::size_t>(value)]; }
-std::string_view name(Operation value) { return kOperations[static_cast<std::size_t>(value)]; }
-std::string_view name(Source value) { return kSources[static_cast<std::size_t>(value)]; }
+template <>
+std::span<const std::string_view> names_of<Space>() {
+  return kSpaces;
+}
+template <>
+std::span<const std::string_view> names_of<Link>() {
+  return kLinks;
+}
+template <>
+std::span<const std::string_view> names_of<Reduce>() {
+  return kReduces;
+}
+template <>
+std::span<const std::string_view> names_of<Operation>() {
+  return kOperations;
+}
+template <>
+std::span<const std::string_view> names_of<Source>() {
+  return kSources;
+}
+
+Space space_of(Source source) {
+  constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair};
+  return kOf[static_cast<std::size_t>(source)];
+}
 
 std::size_t set_size(Space space) {
   if (space == Space::set2 || space == Space::connected2) return 2;
@@ -195,19 +237,21 @@ Program program(const ModelConfig& config) {
   return kind_of(config).program(config);
 }
 
-void validate(const Program& program) {
+void validate(const Program& program, const Place& place) {
   if (program.steps.empty()) throw InputError("network: it has no steps");
   std::set<std::string_view> names;
   std::set<std::size_t> used;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    StepCheck(program, i, used).run();
     if (!names.insert(program.steps[i].name).second) {
-      throw InputError(fmt::format("network, step {}: there is a step '{}' before it", i, program.steps[i].name));
+      throw InputError(fmt::format("{}step {}: there is a step '{}' before it", place ? place(i) : "network, ", i,
+                                   program.steps[i].name));
     }
+    StepCheck(program, i, used, place).run();
   }
   if (program.steps.back().space != Space::graph) {
-    throw InputError(fmt::format("network: its last step, {}, is over {}, expected a row per graph",
-                                 program.steps.back().name, name(program.steps.back().space)));
+    throw InputError(fmt::format("{}its last step, {}, gives the logits and is over {}, expected a row per graph",
+                                 place ? place(program.steps.size() - 1) : "network: ", program.steps.back().name,
+                                 name(program.steps.back().space)));
   }
   for (std::size_t t = 0; t < program.parameters.tensors.size(); ++t) {
     if (!used.contains(t)) {

@@ -15,9 +15,12 @@
 /// need not find out that a sum over neighbours and a product belong together.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "nn/model.hpp"
@@ -51,7 +54,7 @@ enum class Operation {
   concat,     ///< columns side by side
   add,        ///< the sum of values
   activate,   ///< an activation on every number
-  dropout,    ///< in training: a share of the numbers becomes 0, the others grow
+  dropout,    ///< of a graph's row, in training: a share of the numbers becomes 0, the others grow
 };
 
 /// Where an input comes from.
@@ -86,9 +89,13 @@ struct Step {
   Source source{};            ///< input
   /// input of types: which isomorphism type (wl::SetType) has which column.
   std::vector<std::uint64_t> types{};
-  Activation activation{};   ///< activate; aggregate with arcs: of every message
-  double share = 0;          ///< dropout
-  std::size_t bias = kNone;  ///< linear: [columns]
+  Random random{};              ///< input, drawn: marks or colours
+  std::uint32_t depth = kLeaf;  ///< input, drawn
+  Distribution distribution{};  ///< input, random
+  double fan = 0;               ///< input, random: of a Xavier distribution
+  Activation activation{};      ///< activate; aggregate with arcs: of every message
+  double share = 0;             ///< dropout
+  std::size_t bias = kNone;     ///< linear: [columns]
   /// aggregate over neighbours: (1 + ε) times the row itself is added. [1]
   std::size_t epsilon = kNone;
   /// aggregate over neighbours: a message is activation(row of the neighbour + row of the arc).
@@ -111,14 +118,30 @@ struct Program {
 [[nodiscard]] Program program(const ModelConfig& config);
 
 /// Throws InputError that names the step and says what was expected: values made before they are read, links between
-/// the spaces they are for, columns and shapes that fit, every tensor used, logits in the space of graphs.
-void validate(const Program& program);
+/// the spaces they are for, columns and shapes that fit, every tensor used, one input of a source, one dropout, logits
+/// in the space of graphs. `place`: what an error about a step begins with ("FILE: line 3: "); else "network, ".
+using Place = std::function<std::string(std::size_t step)>;
+void validate(const Program& program, const Place& place = {});
 
-[[nodiscard]] std::string_view name(Space value);
-[[nodiscard]] std::string_view name(Link value);
-[[nodiscard]] std::string_view name(Reduce value);
-[[nodiscard]] std::string_view name(Operation value);
-[[nodiscard]] std::string_view name(Source value);
+/// The names of an enumeration, in its order: Space, Link, Reduce, Operation or Source.
+template <class Enum>
+[[nodiscard]] std::span<const std::string_view> names_of();
+template <>
+std::span<const std::string_view> names_of<Space>();
+template <>
+std::span<const std::string_view> names_of<Link>();
+template <>
+std::span<const std::string_view> names_of<Reduce>();
+template <>
+std::span<const std::string_view> names_of<Operation>();
+template <>
+std::span<const std::string_view> names_of<Source>();
+template <class Enum>
+requires std::is_enum_v<Enum>
+[[nodiscard]] std::string_view name(Enum value) { return names_of<Enum>()[static_cast<std::size_t>(value)]; }
+
+/// Where an input of this source stands; types of sets: 2-sets, and others of their kind.
+[[nodiscard]] Space space_of(Source source);
 /// What a step does, for people: "aggregate, mean over neighbours".
 [[nodiscard]] std::string describe(const Step& step);
 

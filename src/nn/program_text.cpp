@@ -31,17 +31,6 @@ double entries(Link link, Space from, Space to, const GraphSize& graph) {
   return 0;
 }
 
-std::size_t parameters_of(const Program& program, const Step& step) {
-  std::size_t sum = 0;
-  const auto add = [&](std::size_t tensor) {
-    if (tensor != kNone) sum += program.parameters.tensors[tensor].size;
-  };
-  for (const Term& term : step.terms) add(term.weight);
-  add(step.bias);
-  add(step.epsilon);
-  return sum;
-}
-
 // "12", "3.4 k", "5.6 M", "7.8 G"
 std::string short_count(double value) {
   const char* units[] = {"", " k", " M", " G", " T"};
@@ -78,6 +67,17 @@ std::string toml_tables(std::string_view name, const nlohmann::ordered_json& lis
 }
 
 }  // namespace
+
+std::size_t parameters_of(const Program& program, const Step& step) {
+  std::size_t sum = 0;
+  const auto add = [&](std::size_t tensor) {
+    if (tensor != kNone) sum += program.parameters.tensors[tensor].size;
+  };
+  for (const Term& term : step.terms) add(term.weight);
+  add(step.bias);
+  add(step.epsilon);
+  return sum;
+}
 
 double rows(Space space, const GraphSize& graph) {
   const double n = graph.nodes, m = graph.edges;
@@ -167,20 +167,42 @@ std::string program_table(const Program& program, const GraphSize& graph) {
                             graph.nodes, graph.edges);
 }
 
-nlohmann::ordered_json to_json(const Program& program) {
+nlohmann::ordered_json to_json(const Program& program, const Program* other) {
   using nlohmann::ordered_json;
   ordered_json json = {{"parameters", ordered_json::array()}, {"steps", ordered_json::array()}};
   const std::vector<Tensor>& tensors = program.parameters.tensors;
-  for (const Tensor& tensor : tensors) {
-    json["parameters"].push_back({{"name", tensor.name}, {"shape", tensor.shape}, {"fan_in", tensor.fan_in}});
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    const Tensor& tensor = tensors[t];
+    const Tensor& again = other == nullptr ? tensor : other->parameters.tensors[t];
+    ordered_json one = {{"name", tensor.name}};
+    if (tensor.shape == again.shape) one["shape"] = tensor.shape;
+    if (tensor.fan_in == again.fan_in) one["fan_in"] = tensor.fan_in;
+    json["parameters"].push_back(std::move(one));
   }
-  for (const Step& step : program.steps) {
+  for (std::size_t s = 0; s < program.steps.size(); ++s) {
+    const Step& step = program.steps[s];
+    const Step& again = other == nullptr ? step : other->steps[s];
+    const bool input = step.operation == Operation::input;
     ordered_json one = {{"name", step.name},
                         {"operation", name(step.operation)},
                         {"space", name(step.space)},
                         {"columns", step.columns}};
-    if (step.operation == Operation::input) one["source"] = name(step.source);
-    if (!step.types.empty()) one["types"] = step.types;
+    if (input) one["source"] = name(step.source);
+    if (step.columns != again.columns) {
+      one.erase("columns");
+      if (input) one["columns"] = name(step.source);
+      if (step.operation == Operation::linear) one["columns"] = "classes";
+    } else if (!step.types.empty()) {
+      one["types"] = step.types;
+    }
+    if (input && step.source == Source::drawn) {
+      one["random"] = name(step.random);
+      one["depth"] = step.depth == kLeaf ? ordered_json("leaf") : ordered_json(step.depth);
+    }
+    if (input && step.source == Source::random) {
+      one["distribution"] = name(step.distribution);
+      if (is_xavier(step.distribution) && step.fan == again.fan) one["fan"] = step.fan;
+    }
     for (const Term& term : step.terms) {
       ordered_json from = {{"value", program.steps[term.value].name}};
       if (term.link != Link::own) {
@@ -190,7 +212,9 @@ nlohmann::ordered_json to_json(const Program& program) {
       if (term.weight != kNone) from["weight"] = tensors[term.weight].name;
       one["from"].push_back(std::move(from));
     }
-    if (step.bias != kNone) one["bias"] = tensors[step.bias].name;
+    if (step.operation == Operation::linear) {
+      one["bias"] = step.bias == kNone ? ordered_json(false) : ordered_json(tensors[step.bias].name);
+    }
     if (step.epsilon != kNone) one["epsilon"] = tensors[step.epsilon].name;
     if (step.arcs != kNone) one["arcs"] = program.steps[step.arcs].name;
     if (step.onto != kNone) one["onto"] = program.steps[step.onto].name;
@@ -201,8 +225,8 @@ nlohmann::ordered_json to_json(const Program& program) {
   return json;
 }
 
-std::string to_toml(const Program& program) {
-  const nlohmann::ordered_json json = to_json(program);
+std::string to_toml(const Program& program, const Program* other) {
+  const nlohmann::ordered_json json = to_json(program, other);
   return "# A network: values over spaces, made step by step. The last step gives the logits.\n" +
          toml_tables("parameter", json["parameters"]) + toml_tables("step", json["steps"]);
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "datasets/split.hpp"
+#include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
 #include "nn/program.hpp"
@@ -17,6 +18,7 @@
 #include "support/file.hpp"
 #include "support/remedy.hpp"
 #include "support/version.hpp"
+#include "train/fields.hpp"
 #include "train/objective.hpp"
 #include "train/recipe.hpp"
 
@@ -88,9 +90,13 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   if (config.version.empty()) config.version = kVersion;
   config.data.path = std::filesystem::weakly_canonical(path).string();
+  config.data.features = feature_spec(set, config.data.features.edges);
+  if (config.data.features.edge_columns() > 0 && !config.model.network.empty() &&
+      nn::described(config.model.network).edge_features == 0) {
+    config.data.features = feature_spec(set, false);  // the description does not read them
+  }
   config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
-  config.data.features = feature_spec(set, config.data.features.edges);
   choose_target(config, set);
   resolve_split(config);
   apply_recipe(config, dataset);
@@ -113,6 +119,7 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   double nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
+  fit_network(config);
   if (config.training.learning_rate == 0) {
     config.training.learning_rate = default_learning_rate(config.model);
   }

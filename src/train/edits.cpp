@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "nn/description.hpp"
 #include "support/error.hpp"
 
 namespace tyche::train {
@@ -14,6 +15,16 @@ std::string Edits::text(std::string_view key, const std::string& otherwise) cons
                                  edit.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
   }
   return otherwise;
+}
+
+std::string Edits::model(const std::string& otherwise) const {
+  const std::string network = text("model.network", "");
+  return network.empty() ? text("model.kind", otherwise) : nn::described_by(network).kind;
+}
+
+nn::Random Edits::random() const {
+  const std::string network = text("model.network", "");
+  return network.empty() ? nn::parse_random(text("model.random", "features")) : nn::described_by(network).random;
 }
 
 void Edits::apply(RunConfig& config) const {

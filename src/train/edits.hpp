@@ -26,8 +26,9 @@ class Edits {
   }
   /// The value of a field that is named, as text.
   [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const;
-  [[nodiscard]] std::string model() const { return text("model.kind", "gcn"); }
-  [[nodiscard]] nn::Random random() const { return nn::parse_random(text("model.random", "features")); }
+  /// What a configuration's defaults follow from: as it is said, or as the network's description says.
+  [[nodiscard]] std::string model(const std::string& otherwise = "gcn") const;
+  [[nodiscard]] nn::Random random() const;
   /// Throws InputError on a value that its field cannot have, or that the model would not look at.
   void apply(RunConfig& config) const;
 

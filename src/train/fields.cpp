@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <type_traits>
 
 #include "datasets/folds.hpp"
+#include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "support/shell.hpp"
 #include "train/field_values.hpp"
@@ -144,6 +146,35 @@ Field depth_field() {
       expected(place, fmt::format("a whole number from 1 to {}, or leaf", kMost), value);
     }
     c.model.depth = number.get<std::uint32_t>();
+  };
+  return field;
+}
+/// A file or its text; what it says goes to the other fields of the model.
+Field network_field() {
+  Field field =
+      Entry("model.network", model(&Model::network), "the network, where it is of no other kind")
+          .option("--network",
+                  "The network that a file describes, TOML or JSON as 'tyche network' prints it (docs/networks.md): "
+                  "it says the model, its sizes and its random inputs")
+          .since("0.3.0");
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    std::string text;
+    from_value(text, value, place);
+    if (text.empty()) return;
+    const RunConfig before = c;
+    c.model = nn::described_by(text);
+    const Model& had = before.model;
+    std::tie(c.model.classes, c.model.input_features, c.model.edge_features, c.model.xavier_fan) =
+        std::tie(had.classes, had.input_features, had.edge_features, had.xavier_fan);
+    std::tie(c.model.pair_types, c.model.triple_types) = std::tie(had.pair_types, had.triple_types);
+    for (const Field& other : fields()) {
+      if (!other.key.starts_with("model.") || other.key == "model.network" || !before.given.contains(other.key))
+        continue;
+      const nlohmann::json said = other.value(c), asked = other.value(before);
+      if (said == asked) continue;
+      throw InputError(fmt::format("{} is {}, but the network's description says {}",
+                                   other.option.empty() ? other.key : other.option, asked.dump(), said.dump()));
+    }
   };
   return field;
 }
@@ -338,6 +369,7 @@ std::vector<Field> table() {
           .derived(),
       Entry("model.triple_types", model(&Model::triple_types), "isomorphism types of 3-sets, an input column each")
           .derived(),
+      network_field(),
 
       Entry("training.epochs", training(&Training::epochs))
           .option("--epochs", "Epochs; with --resume a larger number lengthens a run",
@@ -572,9 +604,25 @@ std::string identity(const RunConfig& config, const std::vector<std::string_view
   return text;
 }
 
+void fit_network(RunConfig& config) {
+  for (const Field& field : fields()) {
+    if (config.model.network.empty() || !field.key.starts_with("model.")) continue;
+    const std::string why = refusal(field, config);
+    if (!why.empty()) throw InputError(fmt::format("{} {}", field.key, why));
+  }
+  nn::fit(config.model);
+}
+
 std::string refusal(const Field& field, const RunConfig& config) {
   const std::string wrong = field.wrong ? field.wrong(config) : "";
   if (!wrong.empty()) return fmt::format("{}; came {}", wrong, field.value(config).dump());
+  if (!config.model.network.empty() && field.key.starts_with("model.") && field.origin == Field::Origin::chosen) {
+    RunConfig said = config;
+    said.model = nn::described(config.model.network);
+    if (field.value(said) == field.value(config)) return "";
+    return fmt::format("is {}, but the network's description says {}", field.value(config).dump(),
+                       field.value(said).dump());
+  }
   const std::string why = field.unused ? field.unused(config) : "";
   if (why.empty() || at_default(field, config)) return "";
   return fmt::format("is {}, but {}", field.value(config).dump(), why);

@@ -79,6 +79,10 @@ struct Field {
 /// has no such MLPs". Empty: nothing. A field that is not used may stand at its default alone.
 [[nodiscard]] std::string refusal(const Field& field, const RunConfig& config);
 
+/// Holds a network's description against the data (nn::fit), and what else the configuration says of the model against
+/// the description. Throws InputError that names the field.
+void fit_network(RunConfig& config);
+
 /// What a run is, as text that is equal where results must be: a line for every field that decides, but for the keys
 /// `without`. A field younger than 0.1.0 has one only where it is not at its default, so that what 0.1.0 could express
 /// has 0.1.0's text, and trials keep the folders that are named after it.

@@ -34,7 +34,8 @@ class Chooser {
   template <class T>
   void set(std::string_view key, T& field, const T& value, const std::string& words) {
     const Field& entry = *find_field(key);
-    if (given(key) || (entry.unused && !entry.unused(config_).empty())) return;
+    const bool described = !config_.model.network.empty() && key.starts_with("model.");
+    if (given(key) || described || (entry.unused && !entry.unused(config_).empty())) return;
     field = value;
     if (!words.empty()) words_.push_back(words);
   }

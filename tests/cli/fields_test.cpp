@@ -11,6 +11,7 @@
 
 #include "distinguish/call.hpp"
 #include "graph/io.hpp"
+#include "nn/program_text.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/run_program.hpp"
@@ -57,6 +58,7 @@ const std::map<std::string, Change>& changes() {
       {"model.pair_layers", {{"1"}, {"--model", "gcn123"}}},
       {"model.two_sets", {{"all"}, {"--model", "gcn123"}}},
       {"model.mlp_depth", {{"1"}, {"--model", "ppgn"}}},
+      {"model.network", {{"net.toml"}, {}, "labels.txt", {"--width", "8", "--layers", "2"}}},
       {"training.epochs", {{"3"}}},
       {"training.batch", {{"3"}}},
       {"training.learning_rate", {{"0.02"}}},
@@ -125,11 +127,20 @@ class EveryField : public testing::TestWithParam<std::string> {
     const auto graphs = static_cast<int>(set.graphs.size());
     nlohmann::json fold = {{"train", nlohmann::json::array()}, {"test", nlohmann::json::array()}};
     for (int g = 0; g < graphs; ++g) fold[g % 3 == 1 ? "test" : "train"].push_back(g);
+    nn::ModelConfig gin, elsewhere;
+    for (nn::ModelConfig* model : {&gin, &elsewhere}) {
+      model->kind = "gin";
+      model->layers = 1;
+    }
+    ++elsewhere.classes;
+    ++elsewhere.input_features;
+    const nn::Program here = nn::program(gin), there = nn::program(elsewhere);
+    write_file(folder_ / "net.toml", nn::to_toml(here, &there));
     write_file(folder_ / "split.json", nlohmann::json{{"folds", {fold}}}.dump());
   }
   [[nodiscard]] Words placed(Words words) const {
     for (std::string& word : words) {
-      if (word == "split.json") word = (folder_ / word).string();
+      if (word == "split.json" || word == "net.toml") word = (folder_ / word).string();
     }
     return words;
   }
@@ -223,7 +234,7 @@ TEST_P(EveryField, ChangesWhatComesOutOrIsRefusedWithTheReason) {
   } else {
     // Options that only some networks have.
     const bool of_features = field.key == "model.rni" || field.key == "model.rni_dist" || field.key == "model.kind" ||
-                             given("--model") || field.key == "model.random";
+                             given("--model") || field.key == "model.random" || field.key == "model.network";
     if (of_features) judge.resize(judge.size() - 2);
     drop_given(judge);
     expect_seen(judge, field, change, "distinguish");
@@ -249,7 +260,8 @@ TEST_P(EveryField, ChangesWhatComesOutOrIsRefusedWithTheReason) {
       return r.exit_code == 0 ? fmt::format("{} {}", json["parameters"].dump(), json["last_loss"].dump()) : "";
     };
     Words said = {field.option};
-    said.insert(said.end(), change.said.begin(), change.said.end());
+    const Words placed_words = placed(change.said);
+    said.insert(said.end(), placed_words.begin(), placed_words.end());
     EXPECT_NE(learned(said), learned(change.instead)) << "bench takes " << field.option << " and ignores it";
   }
 }

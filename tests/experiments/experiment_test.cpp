@@ -6,7 +6,10 @@
 
 #include "experiments/paper.hpp"
 #include "experiments/plan.hpp"
+#include "nn/program_text.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace tyche::experiments {
 namespace {
@@ -58,6 +61,22 @@ TEST(Experiment, TakesTheWordsOfARunsConfiguration) {
   EXPECT_EQ(e.rows[0].config.training.epochs, 50u);
   EXPECT_EQ(e.rows[1].config.training.epochs, 70u);  // a row's own word beats the default
   EXPECT_EQ(e.rows[1].folds_run, 10u);
+}
+
+TEST(Experiment, TakesANetworkFromAFileBesideIt) {
+  const TemporaryFolder folder;
+  nn::ModelConfig gin;
+  gin.kind = "gin";
+  gin.layers = 3;
+  gin.random = nn::Random::colours;
+  write_file(folder / "net.toml", nn::to_toml(nn::program(gin)));
+  const std::string text = "[data]\ngenerate = \"exp\"\n[[models]]\nname = \"a\"\nmodel.network = \"net.toml\"\n";
+  const Experiment e = parse_experiment(text, "mine.toml", "paper", folder.path());
+  ASSERT_EQ(e.rows.size(), 1u);
+  EXPECT_EQ(e.rows[0].config.model.kind, "gin");
+  EXPECT_EQ(e.rows[0].config.model.layers, 3u);
+  EXPECT_EQ(e.rows[0].config.model.random, nn::Random::colours);
+  EXPECT_THAT(error_of(text), HasSubstr("/folder/net.toml: there is no such file"));
 }
 
 TEST(Experiment, MakesTheLadderAndCircularSkipLinksToo) {

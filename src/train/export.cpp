@@ -1,0 +1,427 @@
+#include "train/export.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/core/randomness.hpp"
+#include "nn/program.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/safetensors.hpp"
+#include "support/version.hpp"
+#include "train/objective.hpp"
+
+namespace tyche::train {
+
+namespace {
+
+// What every model.py has, around the constants and the class that are the network's own.
+constexpr const char* kBefore =
+    R"py("""A trained network in plain PyTorch: python3 model.py GRAPHS.jsonl prints a JSON line per graph. README.md has more."""
+import itertools
+import json
+import pathlib
+import struct
+import sys
+import warnings
+
+import torch
+from torch.nn import functional as F
+
+warnings.filterwarnings("ignore", "scatter_reduce")  # it is no longer beta in later versions
+
+)py";
+
+constexpr const char* kAfter = R"py(
+
+def gather(rows, to, count, reduce):
+    """What each of `count` rows reads: the sum, mean or maximum of the rows that go to it, 0 where none do."""
+    out = rows.new_zeros(count, rows.shape[1])
+    if reduce == "max":
+        return out.scatter_reduce(0, to[:, None].expand_as(rows), rows, "amax", include_self=False)
+    out = out.index_add(0, to, rows)
+    if reduce == "mean":
+        out = out / torch.bincount(to, minlength=count).clamp(min=1)[:, None].to(rows.dtype)
+    return out
+
+
+def one_hot(values, known, other):
+    """A column per known value, and one more for all others where the network has it."""
+    columns = len(known) + (1 if other and known else 0)
+    rows = torch.zeros(len(values), columns)
+    for row, value in zip(rows, values):
+        if value in known:
+            row[known.index(value)] = 1
+        elif other and known:
+            row[-1] = 1
+    return rows
+
+
+def scaled(rows, count, columns, scale):
+    rows = torch.tensor(rows, dtype=torch.float32).reshape(count, columns)
+    if not scale[0]:
+        return rows
+    return ((rows.double() - torch.tensor(scale[0], dtype=torch.float64)) / torch.tensor(scale[1], dtype=torch.float64)).float()
+
+
+class Graph:
+    """What the network sees of a graph: a line of GRAPHS.jsonl, parsed."""
+
+    def __init__(self, item):
+        nodes = item["nodes"]
+        self.node_types = list(nodes) if isinstance(nodes, list) else [0] * nodes
+        self.n = n = len(self.node_types)
+        labels, places = {}, {}
+        for place, edge in enumerate(item["edges"]):
+            u, v = edge[:2]
+            labels[u, v] = labels[v, u] = edge[2] if len(edge) > 2 and EDGES else 0
+            places.setdefault((u, v), place)
+            places.setdefault((v, u), place)
+        self.labels = labels
+        self.near = [sorted(u for u in range(n) if (v, u) in labels) for v in range(n)]
+        arcs = [(v, u) for v in range(n) for u in self.near[v]]
+        self.arc_from = torch.tensor([v for v, _ in arcs], dtype=torch.long)
+        self.arc_to = torch.tensor([u for _, u in arcs], dtype=torch.long)
+        self.features = one_hot(self.node_types, TYPES, OTHER)
+        if ATTRIBUTES:
+            self.features = torch.cat([self.features, scaled(item["attributes"], n, ATTRIBUTES, NODE_SCALE)], 1)
+        if not TYPES and not ATTRIBUTES:
+            self.features = torch.ones(n, 1)
+        self.edges = one_hot([labels[arc] for arc in arcs], EDGE_LABELS, OTHER)
+        if EDGE_ATTRIBUTES:
+            rows = scaled(item["edge_attributes"], len(item["edges"]), EDGE_ATTRIBUTES, EDGE_SCALE)
+            self.edges = torch.cat([self.edges, rows[[places[arc] for arc in arcs]]], 1)
+        self.adjacency = torch.zeros(n * n, 1)
+        self.adjacency[self.arc_from * n + self.arc_to] = 1
+        self.random = None
+        if RANDOM:
+            if "random" in item:
+                self.random = torch.tensor(item["random"], dtype=torch.float32).reshape(n, RANDOM)
+            elif DISTRIBUTION is None:
+                raise SystemExit("model.py: this network has random marks or colours: every graph needs a key \"random\"")
+            elif DISTRIBUTION[0] == "normal":
+                self.random = torch.randn(n, RANDOM) * DISTRIBUTION[1]
+            else:
+                self.random = (2 * torch.rand(n, RANDOM) - 1) * DISTRIBUTION[1]
+        self.sets = {}
+
+    def set_list(self, space):
+        """The sets of a space in order, and where each stands."""
+        if space not in self.sets:
+            k, joined = int(space[-1]), lambda u, v: (u, v) in self.labels
+            every = itertools.combinations(range(self.n), k)
+            if space.startswith("connected"):
+                every = (s for s in every if sum(joined(u, v) for u, v in itertools.combinations(s, 2)) >= k - 1)
+            every = list(every)
+            self.sets[space] = every, {s: i for i, s in enumerate(every)}
+        return self.sets[space]
+
+    def set_type(self, s):
+        """The isomorphism type of a set: the least code over the orders of its nodes."""
+        code = lambda u, v: self.labels[u, v] + 1 if (u, v) in self.labels else 0
+        labelled = any(code(u, v) > 1 for u, v in itertools.combinations(s, 2))
+        least = None
+        for order in itertools.permutations(s):
+            of_type, of_edge = (20, 1) if not labelled else (12, 9) if len(s) == 3 else (20, 23)
+            own = 0
+            for v in order:
+                own = own << of_type | self.node_types[v]
+            for u, v in itertools.combinations(order, 2):
+                own = own << of_edge | (code(u, v) if labelled else min(1, code(u, v)))
+            least = own if least is None else min(least, own)
+        return least | (1 << 63 if labelled else 0)
+
+    def types(self, space, known):
+        return one_hot([self.set_type(s) for s in self.set_list(space)[0]], known, False).to(self.features.dtype)
+
+    def rows(self, space):
+        if space in ("graph", "node"):
+            return 1 if space == "graph" else self.n
+        return len(self.arc_to) if space == "arc" else self.n**2 if space == "pair" else len(self.set_list(space)[0])
+
+    def link(self, link, of, to):
+        """Which rows of `to` (first) read which of `of` (second)."""
+        n = self.n
+        if link == "neighbours" and to == "node":
+            return self.arc_from, self.arc_to
+        if link == "arcs":
+            return self.arc_from, torch.arange(len(self.arc_to))
+        if link in ("neighbours", "members"):
+            every, places = self.set_list(to)
+            if link == "members":
+                both = [(i, v) for i, s in enumerate(every) for v in s]
+            else:
+                both = [(i, places[t]) for i, s in enumerate(every) for u in s for w in self.near[u] if w not in s
+                        for t in [tuple(sorted({*s, w} - {u}))] if t in places]
+        elif link == "on-diagonal":
+            both = [(v * n + v, v) for v in range(n)]
+        elif link == "diagonal":
+            both = [(0, v * n + v) for v in range(n)]
+        elif link == "rest":
+            both = [(0, pair) for pair in range(n * n) if pair // n != pair % n]
+        else:
+            both = [(0, row) for row in range(self.rows(of))]
+        both = torch.tensor(both, dtype=torch.long).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+    def read(self, value, link, reduce, of, to):
+        at, rows = self.link(link, of, to)
+        return gather(value[rows], at, self.rows(to), reduce)
+
+    def product(self, a, b):
+        n = self.n
+        return torch.einsum("uwc,wvc->uvc", a.view(n, n, -1), b.view(n, n, -1)).reshape(n * n, -1)
+
+    def to(self, dtype):
+        for name in ("features", "edges", "adjacency", "random"):
+            if getattr(self, name) is not None:
+                setattr(self, name, getattr(self, name).to(dtype))
+        return self
+
+
+def read_safetensors(path):
+    """The tensors of a file by name; the format is 8 bytes of length, a JSON header, and the numbers."""
+    content = pathlib.Path(path).read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    out = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            part = bytearray(content[8 + size + first:8 + size + last])
+            out[name] = torch.frombuffer(part, dtype=torch.float32).reshape(entry["shape"])
+    return out
+
+
+def load(folder=pathlib.Path(__file__).parent):
+    """The trained network."""
+    network = Network()
+    network.load_state_dict(read_safetensors(pathlib.Path(folder) / "weights.safetensors"))
+    return network.eval()
+
+
+def main(path):
+    network = load().double()
+    with open(path, encoding="utf-8") as lines, torch.no_grad():
+        for line in lines:
+            if not line.strip():
+                continue
+            out = network(Graph(json.loads(line)).to(torch.float64))[0]
+            if TARGET_SCALE is not None:
+                mean, deviation = (torch.tensor(own, dtype=torch.float64) for own in TARGET_SCALE)
+                print(json.dumps({"values": (out * deviation + mean).tolist()}))
+            else:
+                print(json.dumps({"label": LABELS[int(out.argmax())], "logits": out.tolist()}))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python3 model.py GRAPHS.jsonl")
+    main(sys.argv[1])
+)py";
+
+/// The network as a class: a line per step.
+class PythonWriter {
+ public:
+  explicit PythonWriter(const nn::Program& program) : program_(program) {}
+
+  [[nodiscard]] std::string text() const {
+    std::string out =
+        "\nclass Network(torch.nn.Module):\n"
+        "    \"\"\"forward() takes a Graph and gives its row of outputs.\"\"\"\n\n"
+        "    SHAPES = {\n";
+    for (const nn::Tensor& tensor : program_.parameters.tensors) {
+      out += fmt::format("        {}: {},\n", quoted(tensor.name), nlohmann::json(tensor.shape).dump());
+    }
+    out +=
+        "    }\n\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        for name, shape in self.SHAPES.items():  # modules within modules, so that state_dict() has these "
+        "names\n"
+        "            at, *path = self, *name.split(\".\")\n"
+        "            for part in path[:-1]:\n"
+        "                if not hasattr(at, part):\n"
+        "                    at.add_module(part, torch.nn.Module())\n"
+        "                at = getattr(at, part)\n"
+        "            at.register_parameter(path[-1], torch.nn.Parameter(torch.zeros(shape)))\n\n"
+        "    def forward(self, graph):\n"
+        "        p = self.get_parameter\n";
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+      out += fmt::format("        v{} = {}  # {}\n", s, value_of(program_.steps[s]), program_.steps[s].name);
+    }
+    return out + fmt::format("        return v{}\n", program_.steps.size() - 1);
+  }
+
+ private:
+  static std::string quoted(std::string_view text) { return nlohmann::json(std::string(text)).dump(); }
+  [[nodiscard]] std::string tensor(std::size_t index) const {
+    return fmt::format("p({})", quoted(program_.parameters.tensors[index].name));
+  }
+  [[nodiscard]] std::string read(const nn::Term& term, nn::Space to) const {
+    if (term.link == nn::Link::own) return fmt::format("v{}", term.value);
+    return fmt::format("graph.read(v{}, \"{}\", \"{}\", \"{}\", \"{}\")", term.value, nn::name(term.link),
+                       nn::name(term.reduce), nn::name(program_.steps[term.value].space), nn::name(to));
+  }
+  [[nodiscard]] static std::string activation(nn::Activation activation, const std::string& of) {
+    const char* module = activation == nn::Activation::tanh ? "torch" : "F";
+    return fmt::format("{}.{}({})", module, nn::name(activation), of);
+  }
+  [[nodiscard]] static std::string values(const nn::Step& step, const char* between) {
+    std::vector<std::string> names;
+    for (const nn::Term& term : step.terms) names.push_back(fmt::format("v{}", term.value));
+    return fmt::format("{}", fmt::join(names, between));
+  }
+  [[nodiscard]] static std::string input(const nn::Step& step) {
+    if (step.source == nn::Source::types) {
+      return fmt::format("graph.types(\"{}\", {})", nn::name(step.space), nlohmann::json(step.types).dump());
+    }
+    return fmt::format("graph.{}", step.source == nn::Source::drawn ? "random" : nn::name(step.source));
+  }
+  [[nodiscard]] std::string value_of(const nn::Step& step) const {
+    const std::string first = step.terms.empty() ? "" : fmt::format("v{}", step.terms.front().value);
+    switch (step.operation) {
+      case nn::Operation::input:
+        return input(step);
+      case nn::Operation::linear: {
+        std::vector<std::string> terms;
+        for (const nn::Term& term : step.terms) {
+          terms.push_back(fmt::format("{} @ {}.T", read(term, step.space), tensor(term.weight)));
+        }
+        if (step.bias != nn::kNone) terms.push_back(tensor(step.bias));
+        return fmt::format("{}", fmt::join(terms, " + "));
+      }
+      case nn::Operation::aggregate: {
+        const nn::Term& term = step.terms.front();
+        std::string out = read(term, step.space);
+        if (step.arcs != nn::kNone) {
+          out = fmt::format("gather({}, graph.arc_from, graph.n, \"{}\")",
+                            activation(step.activation, fmt::format("{}[graph.arc_to] + v{}", first, step.arcs)),
+                            nn::name(term.reduce));
+        }
+        if (step.onto != nn::kNone) out = fmt::format("v{} + {}", step.onto, out);
+        if (step.epsilon != nn::kNone) out += fmt::format(" + (1 + {}) * {}", tensor(step.epsilon), first);
+        return out;
+      }
+      case nn::Operation::product:
+        return fmt::format("graph.product({})", values(step, ", "));
+      case nn::Operation::concat:
+        return fmt::format("torch.cat([{}], 1)", values(step, ", "));
+      case nn::Operation::add:
+        return values(step, " + ");
+      case nn::Operation::activate:
+        return activation(step.activation, first);
+      case nn::Operation::dropout:
+        return fmt::format("F.dropout({}, {}, self.training)", first, step.share);
+    }
+    return first;
+  }
+
+  const nn::Program& program_;
+};
+
+/// How one random feature is drawn: its distribution, and what the number is multiplied with.
+std::string distribution_of(const nn::ModelConfig& model) {
+  if (model.random_dims() == 0) return "None";
+  const bool normal =
+      model.distribution == nn::Distribution::normal || model.distribution == nn::Distribution::xavier_normal;
+  return fmt::format("(\"{}\", {})", normal ? "normal" : "uniform", engine::feature_scale(model));
+}
+
+std::string constants(const Checkpoint& checkpoint) {
+  const RunConfig& config = checkpoint.config;
+  const FeatureSpec& spec = config.data.features;
+  const auto list = [](const auto& values) { return nlohmann::json(values).dump(); };
+  const auto scale = [&](const engine::Standard& own) {
+    return fmt::format("({}, {})", list(own.mean), list(own.deviation));
+  };
+  std::string out = "# What the network was trained on.\n";
+  const auto add = [&](const char* name, const std::string& value, const char* why) {
+    out += fmt::format("{} = {}  # {}\n", name, value, why);
+  };
+  add("TYPES", list(spec.types), "node types, a column each");
+  add("ATTRIBUTES", std::to_string(spec.attributes), "columns of numbers per node, behind those");
+  add("NODE_SCALE", scale(checkpoint.scale.nodes), "their means and deviations in training; none: as they are");
+  add("EDGES", spec.edges ? "True" : "False", "whether edges' labels and attributes are looked at");
+  add("EDGE_LABELS", list(spec.edge_labels), "a column each");
+  add("EDGE_ATTRIBUTES", std::to_string(spec.edges ? spec.edge_attributes : 0), "columns of numbers per edge");
+  add("EDGE_SCALE", scale(checkpoint.scale.edges), "as NODE_SCALE");
+  add("OTHER", spec.other ? "True" : "False", "one more column for types and labels that training did not see");
+  add("RANDOM", std::to_string(config.model.random_dims() + config.model.drawn_columns()), "random columns per node");
+  add("DISTRIBUTION", distribution_of(config.model), "of random features: how they are drawn, and their scale");
+  add("LABELS", list(config.data.labels), "what the outputs are called");
+  if (!learns_numbers(config)) {
+    add("TARGET_SCALE", "None", "outputs are logits");
+  } else if (checkpoint.standard.mean.empty()) {
+    const std::vector<double> zeros(config.model.classes, 0.0), ones(config.model.classes, 1.0);
+    add("TARGET_SCALE", fmt::format("({}, {})", list(zeros), list(ones)), "outputs are the targets");
+  } else {
+    add("TARGET_SCALE", scale(checkpoint.standard), "targets are output * deviation + mean");
+  }
+  return out;
+}
+
+std::string readme(const Checkpoint& checkpoint) {
+  const nn::ModelConfig& model = checkpoint.config.model;
+  std::string random;
+  if (model.drawn_columns() > 0) {
+    random = fmt::format(
+        "\nIts input has {} columns per node that are drawn at random ({}): give them as the key `random`, a list with "
+        "a "
+        "list\nof {} numbers per node. `tyche.random_columns` (Python) draws them as training did.\n",
+        model.drawn_columns(), nn::name(model.random), model.drawn_columns());
+  } else if (model.random_dims() > 0) {
+    random = fmt::format(
+        "\nIts input has {} random features per node ({}). They are drawn afresh for every graph, from PyTorch's\n"
+        "generator, unless a graph has the key `random`: a list with a list of {} numbers per node. Answers are meant "
+        "to "
+        "be\naveraged over several draws.\n",
+        model.random_dims(), nn::name(model.distribution), model.random_dims());
+  }
+  return fmt::format(
+      "# A trained network\n"
+      "{}, {} parameters, fold {} after {} epochs; written by tyche {}.\n\n"
+      "- `model.py`: the network as a class `Network(torch.nn.Module)`; it needs Python and PyTorch (1.13 or later), "
+      "and\n"
+      "  nothing else\n"
+      "- `weights.safetensors`: its parameters by the names of `Network().state_dict()`\n\n"
+      "```sh\npython3 model.py GRAPHS.jsonl\n```\n"
+      "prints a JSON line per graph: {}. A line of GRAPHS.jsonl is a graph:\n\n"
+      "    {{\"nodes\": [6, 6, 8], \"edges\": [[0, 1, 0], [1, 2, 1]]}}\n\n"
+      "`nodes` is the list of the nodes' types, or their number; `edges` are `[u, v]` or `[u, v, label]`; `attributes` "
+      "and\n"
+      "`edge_attributes` have a list of numbers per node and per edge, where the network was trained with such. "
+      "`tyche\n"
+      "convert` writes this format out of others. In Python: `model.load()(model.Graph(line))` is the row of "
+      "outputs.\n{}",
+      model.kind, nn::layout(model).size, checkpoint.fold, checkpoint.state.epoch, kVersion,
+      learns_numbers(checkpoint.config) ? "its `values` in the targets' unit" : "its `label`, and the `logits` of all",
+      random);
+}
+
+}  // namespace
+
+void export_model(const Checkpoint& checkpoint, const std::filesystem::path& folder) {
+  std::error_code unknown;
+  if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_empty(folder, unknown)) {
+    throw IoError(fmt::format("{}: is there already; a network is written to a new folder", folder.string()));
+  }
+  std::filesystem::create_directories(folder, unknown);
+  if (unknown) throw IoError::from_errno(folder.string(), "make", unknown.value());
+  const nn::Program program = nn::program(checkpoint.config.model);
+  TensorFile weights;
+  weights.metadata["format"] = "pt";
+  for (const nn::Tensor& tensor : program.parameters.tensors) {
+    weights.add(tensor.name, tensor.shape,
+                std::span<const float>(checkpoint.state.parameters).subspan(tensor.offset, tensor.size));
+  }
+  weights.write(folder / "weights.safetensors");
+  write_file(folder / "model.py", kBefore + constants(checkpoint) + "\n" + PythonWriter(program).text() + kAfter);
+  write_file(folder / "README.md", readme(checkpoint));
+}
+
+}  // namespace tyche::train
