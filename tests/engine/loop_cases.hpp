@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -21,6 +22,7 @@ class Gate : public Recorder {
   explicit Gate(std::size_t trials) : Recorder(trials), states(trials) {}
   bool on_begin(std::size_t trial) override {
     EXPECT_TRUE(results[trial].empty()) << "asked after the first epoch";
+    const std::lock_guard lock(mutex_);  // trials side by side are asked for by several threads
     asked.push_back(trial);
     return !closed.contains(trial) && !interrupted;
   }
@@ -38,6 +40,8 @@ class Gate : public Recorder {
   bool interrupted = false;
 
  private:
+  std::mutex mutex_;
+
   bool hear(std::size_t trial, const EpochResult& result) {
     EXPECT_EQ(std::count(asked.begin(), asked.end(), trial), 1);
     if (!results[trial].empty()) {

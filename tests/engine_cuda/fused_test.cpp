@@ -481,10 +481,10 @@ TEST_F(Fused, SaysWhatItCannotRun) {
   says(
       [&] {
         auto m = model;
-        m.kind = "gcn2";
+        m.kind = "gin";
         return m;
       }(),
-      "gcn2");
+      "gin");
   says(
       [&] {
         auto m = model;
