@@ -81,16 +81,16 @@ constexpr Unused kOfNetwork[] = {
     {"pair_layers", kSaid}, {"two_sets", kSaid},
     {"mlp_depth", kSaid},   {"compress", "it has no rows of sets, and no classes of them"}};
 
-constexpr Kind kKinds[] = {{"gcn", Body::nodes, 64, 500, 20, gcn_rate, kOfGcn, gcn_network},
-                           {"gcn2", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_network},
-                           {"gcn3", Body::sets, 64, 100, 20, sets_rate, kOfSets, sets_network},
-                           {"gcn123", Body::sets, 64, 100, 20, sets_rate, kOfGcn123, sets_network},
-                           {"ppgn", Body::pairs, 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_network},
-                           {"gin", Body::gin, 64, 500, 20, gcn_rate, kOfGin, gin_network},
-                           {"sage", Body::steps, 64, 500, 20, gcn_rate, kOfSage, sage_network}};
+constexpr Kind kKinds[] = {{"gcn", 64, 500, 20, gcn_rate, kOfGcn, gcn_network},
+                           {"gcn2", 64, 100, 20, sets_rate, kOfSets, sets_network},
+                           {"gcn3", 64, 100, 20, sets_rate, kOfSets, sets_network},
+                           {"gcn123", 64, 100, 20, sets_rate, kOfGcn123, sets_network},
+                           {"ppgn", 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_network},
+                           {"gin", 64, 500, 20, gcn_rate, kOfGin, gin_network},
+                           {"sage", 64, 500, 20, gcn_rate, kOfSage, sage_network}};
 
 // Not one that a name alone makes.
-constexpr Kind kNetwork = {"network", Body::steps, 64, 500, 20, gcn_rate, kOfNetwork, described_network};
+constexpr Kind kNetwork = {"network", 64, 500, 20, gcn_rate, kOfNetwork, described_network};
 
 }  // namespace
 
@@ -115,8 +115,6 @@ std::vector<std::string> model_kinds() {
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   return names;
 }
-
-Body ModelConfig::body() const { return kind_of(*this).body; }
 
 namespace {
 

@@ -3,7 +3,6 @@
 /// this a gcn?" asks the table instead, so that a new kind is a row here and a function in nn/networks.cpp.
 ///
 ///   const Kind& kind = kind_of(config);               // throws InputError on a name that is not in the table
-///   if (kind.body == Body::sets) ...
 ///   why_unused(config, "activation")                  // "its MLPs are ReLU networks", or "" where ppgn uses it
 #include <cstdint>
 #include <span>
@@ -23,7 +22,6 @@ struct Unused {
 
 struct Kind {
   std::string_view name;
-  Body body;
   /// What a run of this kind has where nothing else is said: the paper's.
   std::uint32_t width;
   std::uint32_t epochs;

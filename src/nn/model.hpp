@@ -35,11 +35,6 @@ namespace tyche::nn {
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
 
-/// Which of the networks that fast engines know as wholes a model is: GraphConvs on the nodes of a graph or on its sets
-/// of nodes, products of matrices over its pairs of nodes, (gin) MLPs on sums over neighbours; or none of them, but
-/// steps (nn/program.hpp) like all.
-enum class Body { nodes, sets, pairs, gin, steps };
-
 /// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
 /// gcn123: GraphConvs on nodes, on 2-sets and on connected 3-sets, whose readouts stand side by side. ppgn: `layers`
@@ -94,10 +89,9 @@ struct ModelConfig {
   /// What the first pre-convolution (gin: the linear map) takes: features and drawn columns.
   [[nodiscard]] std::uint32_t pre_inputs() const { return input_features + drawn_columns(); }
 
-  /// Throws InputError where there is no such kind.
-  [[nodiscard]] Body body() const;
   /// Where its network has rows (nn/program.hpp): whether on sets of nodes (gcn2, gcn3, gcn123), and whether on nodes
   /// and their arcs alone, so that it passes messages along edges. Asked before the data and its sizes are known.
+  /// Throws InputError where there is no such kind.
   [[nodiscard]] bool on_sets() const;
   [[nodiscard]] bool on_nodes() const;
 
