@@ -517,7 +517,10 @@ class Reader {
     const std::vector<std::uint64_t>& own = set_size(out.space) == 3 ? data_.triple_types : data_.pair_types;
     out.types = own;
     if (has(entry, "types")) {
-      const json& list = entry.values["types"];
+      json list = entry.values["types"];
+      for (json& item : list) {  // beyond TOML's signed 64 bits they are text
+        if (item.is_string() && json::accept(item.get<std::string>())) item = json::parse(item.get<std::string>());
+      }
       if (!list.is_array() || list.empty() || list.size() > kMostColumns ||
           !std::all_of(list.begin(), list.end(), [](const json& item) { return item.is_number_unsigned(); })) {
         fail(entry, "types", fmt::format("expected a list of whole numbers, found {}", shown(list)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tyche::nn {
 
@@ -193,7 +194,10 @@ nlohmann::ordered_json to_json(const Program& program, const Program* other) {
       if (input) one["columns"] = name(step.source);
       if (step.operation == Operation::linear) one["columns"] = "classes";
     } else if (!step.types.empty()) {
-      one["types"] = step.types;
+      for (const std::uint64_t type : step.types) {  // text beyond TOML's signed 64 bits
+        one["types"].push_back(std::in_range<std::int64_t>(type) ? ordered_json(type)
+                                                                 : ordered_json(std::to_string(type)));
+      }
     }
     if (input && step.source == Source::drawn) {
       one["random"] = name(step.random);
