@@ -122,5 +122,12 @@ class Network:
     def __str__(self) -> str:
         return self.to_toml()
 
+    def __eq__(self, other: object) -> bool:
+        """Networks and texts of them are equal where the text is."""
+        return isinstance(other, (Network, str)) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
     def __repr__(self) -> str:
         return f"Network({len(self._steps)} steps)"

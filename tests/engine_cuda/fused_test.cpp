@@ -482,6 +482,7 @@ TEST_F(Fused, SaysWhatItCannotRun) {
       [&] {
         auto m = model;
         m.kind = "gin";
+        m.pre_hidden = nn::ModelConfig{}.pre_hidden;
         return m;
       }(),
       "gin");

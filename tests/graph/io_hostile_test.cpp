@@ -542,8 +542,8 @@ TEST(HostileFiles, FoldersSayWhatTheyLack) {
   std::filesystem::remove(folder / "A_A.txt");
   EXPECT_EQ(error(),
             folder.path().string() +
-                ": a folder of graphs holds graphs.txt, a TUDataset (DS_A.txt and its like), .cnf or .graphml files; "
-                "this one holds none of them");
+                ": a folder of graphs holds graphs.txt or graphs.jsonl, a TUDataset (DS_A.txt and its like), .cnf or "
+                ".graphml files; this one holds none of them");
 }
 
 long peak_megabytes() {

@@ -27,8 +27,9 @@ TEST(ProductCount, IsWhatOneCountsByHand) {
   const ProductCount max = count_products(model, 10, 2);
   EXPECT_DOUBLE_EQ(max.nominal, sum.nominal);
   EXPECT_DOUBLE_EQ(max.executed * 1e9, 10 * 64 * 3 + 2 * 2 * 64 + head);
-  model.kind = "ppgn";
-  EXPECT_EQ(count_products(model, 10, 2).nominal, 0);
+  nn::ModelConfig other;
+  other.kind = "ppgn";
+  EXPECT_EQ(count_products(other, 10, 2).nominal, 0);
 }
 
 TEST(Samples, HaveTheSizesTheyPromise) {

@@ -46,6 +46,14 @@ OTHER = {
     "patience": (2, dict(early_stopping=True, validation_fraction=0.5)),
     "progress": (False, {}), "recipe": ("own", {}), "no_standardise": (True, dict(recipe="own")),
 }
+
+
+def a_network():
+    net = tyche.Network()
+    net.linear(net.readout(net.linear(net.input(), 4), "mean"), "classes")
+    return net
+
+
 TINY = dict(width=4, layers=1, epochs=1, seed=4, device="cpu", batch=6)
 
 
@@ -57,7 +65,8 @@ def test_every_parameter_comes_back_from_a_file(kind, tmp_path):
     y = exp.labels if kind is tyche.GraphClassifier else np.diff(exp.ptr.astype(float))
     names = [own.name for own in inspect.signature(kind.__init__).parameters.values()
              if own.name != "self" and own.kind is not own.VAR_KEYWORD]
-    known = {**OTHER, "cache": (str(tmp_path / "cache"), dict(model="gcn2"))}
+    known = {**OTHER, "cache": (str(tmp_path / "cache"), dict(model="gcn2")),
+             "network": (a_network(), dict(width=None, layers=None))}
     for name in names:
         assert name in known, f"{name}: say here what else it can be"
         value, needed = known[name]
@@ -69,7 +78,7 @@ def test_every_parameter_comes_back_from_a_file(kind, tmp_path):
         own.save(tmp_path / "a.safetensors")
         loaded = kind.load(tmp_path / "a.safetensors")
         assert loaded.get_params() == own.get_params(), name
-        if name in ("dropout", "schedule", "beta2", "early_stopping", "weight_decay"):
+        if name in ("dropout", "network", "schedule", "beta2", "early_stopping", "weight_decay"):
             assert same(clone(loaded).fit(exp, y), own), name
 
 
