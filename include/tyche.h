@@ -170,6 +170,11 @@ TYCHE_API tyche_status tyche_certify_file(const char* path, const char* options,
  * under "text". `options`: target, folds, fold_scheme, validation, seed, all. */
 TYCHE_API tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* out);
 
+/* Which network suits these graphs, and is it better than none (docs/compare.md): what `tyche compare --json` says under
+ * "answer", and its words under "text". `folder`: where results, page and final model go. `options`: budget ("10m") or
+ * budget_epochs, ensemble, resume, models (names), metric, target, split, folds, seed, threads, device, progress. */
+TYCHE_API tyche_status tyche_compare(tyche_handle set, const char* options, const char* folder, tyche_handle* out);
+
 /* ---- the Weisfeiler-Leman tests
  * `options`: dim (1, 2, 3); or sets ("2", "3", "1-2-3") and two_sets ("edges", "all"); or individualise (a depth, or
  * "leaf"), draws, cell and seed. */

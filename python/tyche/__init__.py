@@ -23,7 +23,7 @@ from ._graphs import Graph, GraphSet
 from ._library import version as _version
 from ._network import Network
 from ._options import about
-from ._results import Distinguished, distinguish, report
+from ._results import Compared, Distinguished, compare, distinguish, report
 from ._tests import (Certificate, Comparison, Inspection, certify, colours, count, individualise, inspect, random_columns,
                      wl)
 from ._training import Model, Predictions, TrainResult, export, train
@@ -31,10 +31,10 @@ from ._training import Model, Predictions, TrainResult, export, train
 __version__ = _version()
 
 __all__ = [
-    "Certificate", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
+    "Certificate", "Compared", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
     "InputError", "Inspection", "InternalError", "IoError", "Model", "Network", "NotFittedError", "Pair", "Predictions",
     "TrainResult", "UnknownOptionError", "about", "as_graph",
-    "as_set", "certify", "colours", "count", "datasets", "distinguish", "export", "from_edges", "from_graph6", "from_networkx",
+    "as_set", "certify", "colours", "compare", "count", "datasets", "distinguish", "export", "from_edges", "from_graph6", "from_networkx",
     "from_pyg",
     "from_scipy", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
     "to_scipy", "train", "wl",

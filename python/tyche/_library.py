@@ -84,6 +84,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_certify": [_H, _S, _OUT],
     "tyche_certify_file": [_S, _S, _OUT],
     "tyche_inspect": [_H, _S, _OUT],
+    "tyche_compare": [_H, _S, _S, _OUT],
     "tyche_wl": [_H, ctypes.c_uint64, _H, ctypes.c_uint64, _S, _OUT],
     "tyche_wl_pairs": [_H, _S, _OUT],
     "tyche_wl_groups": [_H, _S, _OUT],

@@ -33,6 +33,39 @@ def distinguish(pairs: Any, **options: Any) -> Distinguished:
                                          stoppable=True).info())
 
 
+class Compared(Dict[str, Any]):
+    """What ``tyche compare --json`` says; str() is its words. True where a network beats the baseline."""
+
+    def __init__(self, said: Dict[str, Any]) -> None:
+        super().__init__(said["answer"])
+        self.text: str = said["text"]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __bool__(self) -> bool:
+        return bool(self["beats_baseline"])
+
+
+def compare(graphs: Any, out: Path, *, budget: Optional[str] = None, budget_epochs: Optional[int] = None,
+            models: Optional[Sequence[str]] = None, ensemble: bool = False, resume: bool = False,
+            progress: bool = False, **options: Any) -> Compared:
+    """Which network suits these graphs, and is it better than none (docs/compare.md)? ``out``: a new folder for rows,
+    page.html and the final model (best/). ``budget``: "10m", or ``budget_epochs``, with which the same seed gives the
+    same bits anywhere. Options are those of ``tyche compare``: metric, target, split, folds, seed, threads, device.
+
+    >>> import tempfile, tyche
+    >>> found = tyche.compare(tyche.datasets.exp(pairs=15), tempfile.mkdtemp(), budget_epochs=10, models=["gcn"],
+    ...                       folds=2, device="cpu")
+    >>> [row["name"] for row in found["rows"]][0], found["metric"]
+    ('majority', 'accuracy')
+    """
+    how = _library.options(budget=budget, budget_epochs=budget_epochs, models=None if models is None else list(models),
+                           ensemble=ensemble or None, resume=resume or None, progress=progress or None, **options)
+    return Compared(_library.handle("tyche_compare", as_set(graphs)._handle, how, _library.path_bytes(out),
+                                    stoppable=True).info())
+
+
 def report(folder: Union[Path, Sequence[Path]], format: str = "md", *, out: Optional[Path] = None,
            pairs: Optional[int] = None, threads: int = 0) -> str:
     """The results in a folder, as md, csv, tex, json or html; also written to ``out`` where given.

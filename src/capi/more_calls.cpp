@@ -4,6 +4,7 @@
 #include "capi/call.hpp"
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
+#include "compare/compare.hpp"
 #include "datasets/folds.hpp"
 #include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
@@ -84,6 +85,37 @@ std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
   inspect::Inspection found = inspect::examine(set.dataset(), how);
   found.notes.insert(found.notes.end(), notes.begin(), notes.end());
   return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
+}
+
+// ---- compare
+
+std::shared_ptr<Object> compare_on(const SetObject& set, const char* json, const std::string& folder) {
+  std::vector<std::string> names = device_names();
+  for (const char* more : {"budget", "budget_epochs", "ensemble", "resume", "models", "metric", "target", "split",
+                           "folds", "seed", "threads", "progress"}) {
+    names.emplace_back(more);
+  }
+  const Options options(json, names);
+  compare::Options how;
+  how.out = folder;
+  how.budget = compare::seconds_of(options.text("budget").value_or("10m"));
+  how.budget_epochs = options.whole("budget_epochs", 1);
+  if (how.budget_epochs && options.text("budget")) throw InputError("budget and budget_epochs: give one of them");
+  how.ensemble = options.flag("ensemble");
+  how.resume = options.flag("resume");
+  how.models = options.texts("models");
+  how.metric = options.text("metric").value_or("");
+  how.target = options.text("target").value_or("");
+  how.split = options.text("split").value_or("");
+  how.folds = static_cast<std::uint32_t>(options.whole("folds", 2, 1000).value_or(how.folds));
+  how.seed = options.whole("seed").value_or(1);
+  how.threads = options.threads();
+  how.engine = engine_of(options).name("auto");
+  how.clean = set.cleaned.has_value();
+  how.progress = options.flag("progress") ? stderr : nullptr;
+  how.command = fmt::format("tyche.compare({}, {})", set.source(), json == nullptr ? "" : json);
+  const Json found = compare::compare(set.dataset(), set.source(), how);
+  return std::make_shared<Answer>(Json{{"text", compare::to_text(found)}, {"answer", found}});
 }
 
 // ---- theory
@@ -173,6 +205,10 @@ tyche_status tyche_distinguish(tyche_handle set, const char* options, tyche_hand
 
 tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* out) {
   return answer(out, [&] { return inspect_of(*set_of(set), options); });
+}
+
+tyche_status tyche_compare(tyche_handle set, const char* options, const char* folder, tyche_handle* out) {
+  return answer(out, [&] { return compare_on(*set_of(set), options, text(folder, "folder")); });
 }
 
 tyche_status tyche_theory_check(const char* formula, tyche_handle set, uint64_t graph, tyche_handle* out) {

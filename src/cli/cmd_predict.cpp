@@ -44,6 +44,7 @@ struct PredictCall {
   std::optional<std::uint64_t> seed;
   bool logits = false;
   bool clean = false;
+  bool ensemble = false;
   DeviceOptions device;
   Common common;
 };
@@ -195,15 +196,20 @@ Predictions ask(const PredictCall& call) {
       call.data.empty() || std::filesystem::weakly_canonical(call.data).string() == first.config.data.path;
   const std::optional<train::OwnGraphs> own = own_graphs_of(first.config, out.dataset, here);
   out.own = own && train::data_hash(out.dataset, first.config) == own->hash;
-  out.several = checkpoints.size() > 1;
+  if (call.ensemble && checkpoints.size() < 2) {
+    throw InputError("--ensemble: the mean over the folds of a run folder that has several, and no --fold");
+  }
+  out.several = checkpoints.size() > 1 && !call.ensemble;
   if (out.several && (!out.own || !call.features.empty())) {
     throw Remedied(InputError::at(call.run, "",
                                   fmt::format("has {} folds, which answer for its own graphs alone, each for those it "
-                                              "tests; name one of them",
+                                              "tests; name one of them, or ask them together (--ensemble)",
                                               checkpoints.size())),
                    Remedy::name_fold);
   }
   const auto engine = engine::make_engine(call.device.engine_name(call.engine), call.common.threads);
+  std::vector<std::vector<train::Prediction>> members;
+  std::vector<train::Part> of_members(set.graphs.size(), train::Part::fresh);
   for (const train::Checkpoint& checkpoint : checkpoints) {
     train::PredictOptions options;
     options.draws = call.draws.value_or(call.features.empty() ? checkpoint.config.training.eval_draws : 1);
@@ -213,10 +219,19 @@ Predictions ask(const PredictCall& call) {
     const std::vector<train::Part> parts = own ? train::parts_of(*own, out.dataset, first.config, checkpoint.fold)
                                                : std::vector<train::Part>(set.graphs.size(), train::Part::fresh);
     std::vector<train::Prediction> said = train::predict(*engine, checkpoint, set, options, call.features);
+    if (call.ensemble) {  // a graph that some member was trained on is a training graph
+      members.push_back(std::move(said));
+      for (std::size_t g = 0; g < parts.size(); ++g) of_members[g] = std::max(of_members[g], parts[g]);
+      continue;
+    }
     for (std::size_t i = 0; i < said.size(); ++i) {
       const std::uint32_t g = options.graphs ? (*options.graphs)[i] : static_cast<std::uint32_t>(i);
       out.answered.push_back({g, checkpoint.fold, parts[g], std::move(said[i])});
     }
+  }
+  if (call.ensemble) {
+    std::vector<train::Prediction> said = train::ensemble_of(members, first.config.data.labels);
+    for (std::uint32_t g = 0; g < said.size(); ++g) out.answered.push_back({g, 0, of_members[g], std::move(said[g])});
   }
   std::stable_sort(out.answered.begin(), out.answered.end(),
                    [](const Answered& a, const Answered& b) { return a.graph < b.graph; });
@@ -251,6 +266,7 @@ void add_predict(CLI::App& root) {
       ->default_str("best where there is one, else last");
   command->add_option("--fold", call->fold, "Of RUN: the fold that answers")
       ->default_str("of the run's own graphs: each graph by the fold that tested it");
+  command->add_flag("--ensemble", call->ensemble, "Of RUN: the mean over its folds answers, for all graphs");
   command->add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
       ->type_name("PATH");
   command->add_option("--format", call->format, "Format of --data; told by content unless given");

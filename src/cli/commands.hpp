@@ -13,6 +13,7 @@ void add_network(CLI::App& root);
 void add_export(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
+void add_compare(CLI::App& root);
 void add_distinguish(CLI::App& root);
 void add_reproduce(CLI::App& root);
 void add_report(CLI::App& root);

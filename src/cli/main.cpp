@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   add_export(app);
   add_train(app);
   add_predict(app);
+  add_compare(app);
   add_distinguish(app);
   add_reproduce(app);
   add_report(app);

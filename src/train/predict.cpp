@@ -8,6 +8,7 @@
 #include "engine/core/outcome.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
+#include "support/statistics.hpp"
 #include "train/features.hpp"
 #include "train/objective.hpp"
 
@@ -121,6 +122,35 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     }
   }
   return predictions;
+}
+
+std::vector<Prediction> ensemble_of(const std::vector<std::vector<Prediction>>& members,
+                                    const std::vector<int>& labels) {
+  std::vector<Prediction> out(members.front().size());
+  const auto together = [&](std::size_t g, auto Prediction::*which, std::vector<double>* apart) {
+    std::vector<double> mean;
+    for (std::size_t c = 0; c < (members.front()[g].*which).size(); ++c) {
+      std::vector<double> own;
+      for (const auto& member : members) own.push_back((member[g].*which)[c]);
+      const Spread over = spread_of(own);
+      mean.push_back(over.mean);
+      if (apart != nullptr) apart->push_back(over.deviation);
+    }
+    return mean;
+  };
+  for (std::size_t g = 0; g < out.size(); ++g) {
+    Prediction& own = out[g];
+    own.values = together(g, &Prediction::values, &own.spreads);
+    own.probabilities = together(g, &Prediction::probabilities, &own.deviations);
+    const std::vector<double> logits = together(g, &Prediction::logits, nullptr);
+    own.logits.assign(logits.begin(), logits.end());
+    if (labels.empty()) continue;
+    const std::uint32_t best = engine::predicted_class(own.probabilities);
+    own.label = labels[best];
+    own.probability = own.probabilities[best];
+    own.spread = own.deviations[best];
+  }
+  return out;
 }
 
 }  // namespace tyche::train

@@ -45,4 +45,9 @@ struct Prediction {
 [[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
                                               const PredictOptions& options, std::string_view name = "features");
 
+/// What models that answered for the same graphs say together: the mean of their probabilities (or values) and logits,
+/// and how far they lie apart in place of the spread over draws. `labels`: of the classes; empty: real targets.
+[[nodiscard]] std::vector<Prediction> ensemble_of(const std::vector<std::vector<Prediction>>& members,
+                                                  const std::vector<int>& labels);
+
 }  // namespace tyche::train

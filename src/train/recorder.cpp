@@ -114,7 +114,7 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
     }
     if (to_disk) open.last_on_disk = now;
     fold.records.push_back(record);
-    if (fold.best.given_up(record.epoch)) go_on = false;
+    if (fold.best.given_up(record.epoch) || record.epoch >= fold.pause) go_on = false;
     if (progress_ != nullptr) progress_->add(1, note(fold.fold, record));
     if (listener_) {
       const std::scoped_lock lock(mutex_);

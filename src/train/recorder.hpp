@@ -12,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -41,6 +42,8 @@ struct FoldProgress {
   std::uint64_t metrics_bytes = 0;      ///< that those records take in metrics.jsonl
   BestEpoch best{};                     ///< of those records
   std::optional<EpochRecord> tested{};  ///< where the test part is evaluated at the end: what it gave
+  /// Train no farther than this epoch for now; whoever takes the fold up again goes on.
+  std::uint32_t pause = std::numeric_limits<std::uint32_t>::max();
 
   /// Whether there is no epoch left to train.
   [[nodiscard]] bool done(std::uint32_t epochs) const { return state.epoch >= epochs || best.given_up(state.epoch); }

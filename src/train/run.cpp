@@ -274,6 +274,12 @@ void Run::note_explosions() {
                   finite ? fmt::format(" (it ended at {:.3g})", most) : " (it is no number)"));
 }
 
+void Run::pause(std::uint32_t fold, std::uint32_t epoch) {
+  for (FoldProgress& own : folds_) {
+    if (own.fold == fold) own.pause = epoch;
+  }
+}
+
 std::uint64_t Run::epochs_done() const {
   std::uint64_t done = 0;
   for (const FoldProgress& fold : folds_) done += fold.state.epoch;
@@ -315,7 +321,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
                                    difference.before, difference.after));
     }
     for (FoldProgress& fold : run->folds_) {
-      if (fold.done(config.training.epochs)) continue;
+      if (fold.done(config.training.epochs) || fold.state.epoch >= fold.pause) continue;
       run_of.push_back(run);
       open.push_back(
           {&fold, run->fold_folder(fold.fold),

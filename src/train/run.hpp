@@ -79,6 +79,9 @@ class Run {
   /// Before train(): whom to tell of every epoch, and who may stop it (then the summary says complete = false).
   void listen(EpochListener listener) { listener_ = std::move(listener); }
 
+  /// Before train(): no farther than this epoch of a fold for now; 0: not at all. The run stays one of all its epochs.
+  void pause(std::uint32_t fold, std::uint32_t epoch);
+
   /// What the engine had to say in train(): a trial that went on in another precision, say.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 

@@ -70,6 +70,8 @@ static void sets(void) {
   EXPECT(tyche_inspect(set, NULL, &other) == TYCHE_OK && says(other, "\"verdict\""));
   EXPECT(tyche_free(other) == TYCHE_OK);
   EXPECT(tyche_inspect(set, "{\"target\": \"colour\"}", &other) == TYCHE_BAD_INPUT);
+  EXPECT(tyche_compare(set, "{\"budget\": \"soon\"}", "nowhere", &other) == TYCHE_BAD_INPUT);
+  EXPECT(strstr(tyche_error_message(), "10m") != NULL);
   EXPECT(tyche_free(set) == TYCHE_OK);
 }
 

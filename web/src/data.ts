@@ -186,7 +186,45 @@ export interface RunsReport extends Made {
   table: string[][];
 }
 
-export type Page = Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport;
+/** A row of `compare`. */
+export interface ComparedRow {
+  name: string;
+  score: number;
+  low: number;
+  high: number;
+  seconds: number;
+  command: string;
+  network: boolean;
+  /** Against the baseline, above 0 where it is better; Holm's correction. */
+  difference?: number;
+  p?: number;
+  calibration_error?: number;
+  /** Said, right, graphs. */
+  bins: [number, number, number][];
+  epochs?: number;
+  parameters?: number;
+  validation_loss?: Curve;
+}
+
+/** What `compare` found. */
+export interface CompareReport extends Made {
+  shows: "compare";
+  metric: "accuracy" | "roc_auc" | "mae";
+  graphs: number;
+  seconds: number;
+  verdict: string;
+  baseline: string;
+  best: string;
+  beats_baseline: boolean;
+  rows: ComparedRow[];
+  left_out: { name: string; why: string }[];
+  tests: { a: string; b: string; difference: number; p: number }[];
+  ceilings: { measure: string; one_wl?: number; two_wl?: number; everyone?: number; says: string };
+  settings: Record<string, unknown>;
+  final?: { folder: string; row: string; predict: string };
+}
+
+export type Page = Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport | CompareReport;
 
 export function readPage(): Page | null {
   const parsed: unknown = JSON.parse(document.getElementById("tyche-data")!.textContent!);

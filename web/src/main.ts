@@ -1,5 +1,6 @@
 // Builds the page from the data in it.
 import { chart, type Series } from "./chart";
+import { comparePage } from "./compare";
 import { confusedPage } from "./confused";
 import { readPage, type Experiment, type Page, type Report, type Subset } from "./data";
 import { distinguishPage } from "./distinguish";
@@ -118,6 +119,7 @@ function single(page: Page): { top: HTMLElement[]; main: HTMLElement[] } | null 
     case "distinguish": return distinguishPage(page);
     case "train": return trainingPage(page);
     case "confused": return confusedPage(page);
+    case "compare": return comparePage(page);
     case "runs": return runsPage(page);
     case undefined: return null;
   }

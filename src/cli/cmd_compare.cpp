@@ -1,0 +1,103 @@
+// tyche compare: which network suits these graphs, and is it better than none?
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/clean.hpp"
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/device.hpp"
+#include "compare/compare.hpp"
+#include "datasets/dataset.hpp"
+#include "support/shell.hpp"
+
+namespace tyche::cli {
+
+namespace compare_command {
+
+struct CompareCall {
+  Common common;
+  DeviceOptions device;
+  compare::Options options;
+  std::string data, format, out, budget;
+  std::uint64_t epochs = 0;
+};
+
+void run(CompareCall& a) {
+  compare::Options options = a.options;
+  options.out = a.out;
+  options.command =
+      fmt::format("tyche compare --data {} --out {} --seed {}", shell_word(a.data), shell_word(a.out), a.common.seed);
+  if (a.epochs > 0) {
+    options.budget_epochs = a.epochs;
+    options.command += fmt::format(" --budget-epochs {}", a.epochs);
+  } else {
+    options.budget = compare::seconds_of(a.budget);
+    options.command += " --budget " + a.budget;
+  }
+  options.seed = a.common.seed;
+  options.threads = a.common.threads;
+  options.engine = a.device.engine_name("auto");
+  options.progress = a.common.progress();
+  options.data_format = a.format;
+  const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
+  const datasets::Dataset dataset = read_cleanly(
+      options.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
+  const nlohmann::ordered_json found = compare::compare(dataset, a.data, options);
+  print(a.common.json ? found.dump(2) + "\n" : compare::to_text(found));
+}
+
+}  // namespace compare_command
+
+void add_compare(CLI::App& root) {
+  using namespace compare_command;
+  const auto a = std::make_shared<CompareCall>();
+  CLI::App& app = *root.add_subcommand("compare", "Which network suits these graphs, and is it better than none?");
+  app.add_option("--data", a->data, "Data set: a file or folder of labelled graphs")->required()->type_name("PATH");
+  app.add_option("--out", a->out, "Folder to make: results, page.html, the final model in best/")
+      ->required()
+      ->type_name("FOLDER");
+  CLI::Option* budget =
+      app.add_option("--budget", a->budget, "Time for all of it: 10m, 90s, 1h30m")->default_str("10m");
+  a->budget = "10m";
+  app.add_option("--budget-epochs", a->epochs,
+                 "Epochs for all of it, over rows, candidates and folds, instead: the same bits on any machine")
+      ->check(CLI::PositiveNumber)
+      ->excludes(budget);
+  app.add_option("--models", a->options.models,
+                 fmt::format("Networks to try: {}", fmt::join(compare::portfolio(), ", ")))
+      ->delimiter(',')
+      ->default_str("all");
+  app.add_option("--metric", a->options.metric, "accuracy, roc_auc or mae")
+      ->default_str("accuracy; roc_auc where one of two labels is rare; mae of targets");
+  app.add_option("--target", a->options.target, "labels or attributes (default: labels where there are any)")
+      ->check(CLI::IsMember({"labels", "attributes"}));
+  CLI::Option* folds = app.add_option("--folds", a->options.folds, "Folds of the cross-validation")
+                           ->capture_default_str()
+                           ->check(CLI::Range(2u, 1000u));
+  app.add_option("--split", a->options.split, "Folds that come with the data: a JSON file, or a folder of index files")
+      ->type_name("PATH")
+      ->excludes(folds);
+  app.add_option("--format", a->format, "Format of --data; told by content unless given");
+  app.add_flag("--clean", a->options.clean, kCleanHelp);
+  app.add_flag("--ensemble", a->options.ensemble, "The final model is one per fold, whose mean answers");
+  app.add_flag("--resume", a->options.resume, "Go on with the comparison in --out");
+  a->device.add(app);
+  a->common.add_seed(app);
+  a->common.add_threads(app);
+  a->common.add_json(app);
+  a->common.add_quiet(app);
+  app.footer(
+      "Rows: no network (majority or mean; linear models of sizes and degrees, of 1-WL colours), then each network\n"
+      "without and with random inputs. A row's candidates (two widths, two rates) are chosen inside every fold by its\n"
+      "validation part. The verdict says where nothing beats the baseline.\n"
+      "Example:\n"
+      "  tyche compare --data mine.jsonl --out cmp --budget 5m\n"
+      "  tyche compare --data exp --out cmp --budget-epochs 4000 --models gcn,gin --json\n"
+      "See docs/compare.md");
+  app.callback([a] { run(*a); });
+}
+
+}  // namespace tyche::cli

@@ -1,0 +1,242 @@
+#include "compare/linear.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "wl/colour_refinement.hpp"
+
+namespace tyche::compare {
+
+namespace {
+
+constexpr std::size_t kDegrees = 16, kMostTypes = 64;
+constexpr int kNewtonSteps = 8;
+constexpr double kRidges[] = {1, 0.1, 10, 100};  // of equals the first
+
+/// Adds the columns of `more` behind those that are there.
+void append(Table& table, const std::vector<std::vector<double>>& more) {
+  const std::size_t extra = more.empty() ? 0 : more.front().size(), before = table.columns;
+  Table out{before + extra, {}};
+  for (std::size_t g = 0; g < more.size(); ++g) {
+    if (before > 0) out.values.insert(out.values.end(), table.row(g).begin(), table.row(g).end());
+    out.values.insert(out.values.end(), more[g].begin(), more[g].end());
+  }
+  table = std::move(out);
+}
+
+/// Sums over nodes (or edges) of every attribute.
+void append_sums(Table& table, const std::vector<std::vector<float>>& blocks, std::size_t columns) {
+  if (columns == 0) return;
+  std::vector<std::vector<double>> sums;
+  for (const std::vector<float>& block : blocks) {
+    std::vector<double>& own = sums.emplace_back(columns, 0.0);
+    for (std::size_t i = 0; i < block.size(); ++i) own[i % columns] += block[i];
+  }
+  append(table, sums);
+}
+
+void append_attributes(Table& table, const GraphSet& set) {
+  append_sums(table, set.attributes, set.attribute_dim);
+  append_sums(table, set.edge_attributes, set.edge_attribute_dim);
+}
+
+/// How often each of the commonest numbers of `of` is in a graph; the rest is left out.
+template <class Numbers>
+void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers of) {
+  std::map<std::uint32_t, std::size_t> all;
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    for (const std::uint32_t number : of(g)) ++all[number];
+  }
+  std::vector<std::pair<std::size_t, std::uint32_t>> order;
+  for (const auto& [number, count] : all) order.emplace_back(count, number);
+  std::sort(order.begin(), order.end(),
+            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  if (order.size() > most) order.resize(most);
+  if (order.empty()) return;
+  std::map<std::uint32_t, std::size_t> place;
+  for (const auto& [count, number] : order) place.emplace(number, place.size());
+  std::vector<std::vector<double>> counts(set.graphs.size(), std::vector<double>(order.size(), 0.0));
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    for (const std::uint32_t number : of(g)) {
+      if (const auto at = place.find(number); at != place.end()) ++counts[g][at->second];
+    }
+  }
+  append(table, counts);
+}
+
+/// Solves the symmetric positive definite system in place (Cholesky; the lower triangle of `matrix` is read).
+void solve(std::vector<double>& matrix, std::vector<double>& right) {
+  const std::size_t n = right.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = j; i < n; ++i) {
+      double sum = matrix[i * n + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= matrix[i * n + k] * matrix[j * n + k];
+      matrix[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / matrix[j * n + j];
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) right[i] -= matrix[i * n + k] * right[k];
+    right[i] /= matrix[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) right[i] -= matrix[k * n + i] * right[k];
+    right[i] /= matrix[i * n + i];
+  }
+}
+
+/// Rows standardised by the training part, a 1 behind each; columns that do not vary there are left out.
+Table standardised(const Table& table, std::span<const std::uint32_t> train) {
+  std::vector<double> mean(table.columns, 0.0), square(table.columns, 0.0);
+  const auto count = static_cast<double>(train.size());
+  for (const std::uint32_t g : train) {
+    for (std::size_t c = 0; c < table.columns; ++c) mean[c] += table.row(g)[c] / count;
+  }
+  for (const std::uint32_t g : train) {
+    for (std::size_t c = 0; c < table.columns; ++c) square[c] += std::pow(table.row(g)[c] - mean[c], 2) / count;
+  }
+  std::vector<std::size_t> kept;
+  for (std::size_t c = 0; c < table.columns; ++c) {
+    if (square[c] > 1e-12) kept.push_back(c);
+  }
+  Table out{kept.size() + 1, {}};
+  const std::size_t graphs = table.columns == 0 ? 0 : table.values.size() / table.columns;
+  for (std::size_t g = 0; g < graphs; ++g) {
+    for (const std::size_t c : kept) out.values.push_back((table.row(g)[c] - mean[c]) / std::sqrt(square[c]));
+    out.values.push_back(1);
+  }
+  return out;
+}
+
+double product(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// Weights of a column of answers; a target that is missing counts nowhere.
+std::vector<double> fit(const Table& x, std::span<const std::uint32_t> train, std::span<const double> y, bool logistic,
+                        double ridge) {
+  const std::size_t n = x.columns;
+  std::vector<double> weights(n, 0.0);
+  for (int step = 0; step < (logistic ? kNewtonSteps : 1); ++step) {
+    std::vector<double> matrix(n * n, 0.0), right(n, 0.0);
+    for (std::size_t i = 0; i < train.size(); ++i) {
+      if (std::isnan(y[i])) continue;
+      const std::span<const double> row = x.row(train[i]);
+      const double at = logistic ? std::clamp(product(row, weights), -30.0, 30.0) : 0, chance = sigmoid(at);
+      const double w = logistic ? std::max(chance * (1 - chance), 1e-4) : 1;
+      const double wanted = logistic ? at + (y[i] - chance) / w : y[i];
+      for (std::size_t a = 0; a < n; ++a) {
+        right[a] += w * wanted * row[a];
+        for (std::size_t b = 0; b <= a; ++b) matrix[a * n + b] += w * row[a] * row[b];
+      }
+    }
+    for (std::size_t a = 0; a < n; ++a) matrix[a * n + a] += a + 1 < n ? ridge : 1e-9;
+    solve(matrix, right);
+    weights = std::move(right);
+  }
+  return weights;
+}
+
+/// The shares of the classes in the training part, or the means of the targets.
+std::vector<double> guess(const Truth& truth, std::span<const std::uint32_t> train) {
+  std::vector<double> sum(truth.width(), 0.0), count(truth.width(), 0.0);
+  for (const std::uint32_t g : train) {
+    for (std::size_t c = 0; c < truth.width(); ++c) {
+      const double own = truth.classes > 0 ? truth.labels[g] == c : truth.targets[g * truth.columns + c];
+      if (!std::isnan(own)) sum[c] += own, ++count[c];
+    }
+  }
+  for (std::size_t c = 0; c < sum.size(); ++c) sum[c] = count[c] > 0 ? sum[c] / count[c] : 0;
+  return sum;
+}
+
+}  // namespace
+
+Table size_and_degrees(const GraphSet& set) {
+  Table table;
+  std::vector<std::vector<double>> sizes;
+  for (const Graph& graph : set.graphs) {
+    std::vector<double>& own = sizes.emplace_back(2 + kDegrees + 1, 0.0);
+    own[0] = graph.num_nodes();
+    own[1] = static_cast<double>(graph.num_edges());
+    for (Node v = 0; v < graph.num_nodes(); ++v) ++own[2 + std::min<std::size_t>(graph.degree(v), kDegrees)];
+  }
+  append(table, sizes);
+  append_counts(table, set, kMostTypes, [&](std::size_t g) { return set.graphs[g].types(); });
+  append_counts(table, set, kMostTypes, [&](std::size_t g) { return set.graphs[g].edge_labels(); });
+  append_attributes(table, set);
+  return table;
+}
+
+Table colour_counts(const GraphSet& set, std::uint32_t rounds, std::size_t most) {
+  const wl::Colouring colouring = wl::refine(set.graphs, {.max_rounds = rounds, .keep_rounds = true});
+  Table table;
+  const std::size_t of_round = std::max<std::size_t>(16, most / colouring.history.size());
+  for (const std::vector<wl::Colour>& round : colouring.history) {
+    append_counts(table, set, of_round, [&](std::size_t g) {
+      return std::span(round).subspan(colouring.first[g], colouring.first[g + 1] - colouring.first[g]);
+    });
+  }
+  append_attributes(table, set);
+  return table;
+}
+
+double loss_of(std::span<const double> answers, const Truth& truth, std::span<const std::uint32_t> asked) {
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto row = answers.subspan(i * truth.width(), truth.width());
+    if (truth.classes > 0) {
+      sum -= std::log(std::max(row[truth.labels[asked[i]]], 1e-12)), ++count;
+      continue;
+    }
+    for (std::size_t c = 0; c < truth.columns; ++c) {
+      const double own = truth.targets[asked[i] * truth.columns + c];
+      if (!std::isnan(own)) sum += std::pow(row[c] - own, 2), ++count;
+    }
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+std::vector<double> linear_answers(const Table& table, const Truth& truth, const datasets::Fold& fold,
+                                   std::span<const std::uint32_t> asked) {
+  const std::vector<double> shares = guess(truth, fold.train);
+  const Table x = standardised(table, fold.train);
+  const auto answer = [&](const std::vector<std::vector<double>>& weights, std::span<const std::uint32_t> graphs) {
+    std::vector<double> out;
+    for (const std::uint32_t g : graphs) {
+      std::vector<double> row;
+      for (const std::vector<double>& own : weights) {
+        const double at = product(x.row(g), own);
+        row.push_back(truth.classes > 0 ? sigmoid(at) : at);
+      }
+      if (weights.empty()) row = shares;
+      if (truth.classes == 2 && weights.size() == 1) row = {1 - row[0], row[0]};
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      for (double& own : row) out.push_back(truth.classes > 0 && sum > 0 ? own / sum : own);
+    }
+    return out;
+  };
+  if (x.columns <= 1) return answer({}, asked);
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::vector<double>> chosen;
+  for (const double ridge : kRidges) {
+    std::vector<std::vector<double>> weights;
+    for (std::size_t c = truth.classes == 2 ? 1 : 0; c < truth.width(); ++c) {
+      std::vector<double> y;
+      for (const std::uint32_t g : fold.train) {
+        y.push_back(truth.classes > 0 ? truth.labels[g] == c : truth.targets[g * truth.columns + c]);
+      }
+      weights.push_back(fit(x, fold.train, y, truth.classes > 0, ridge));
+    }
+    const double loss = loss_of(answer(weights, fold.validation), truth, fold.validation);
+    if (loss < least) least = loss, chosen = weights;
+    if (fold.validation.empty()) break;
+  }
+  return answer(chosen, asked);
+}
+
+}  // namespace tyche::compare

@@ -1,0 +1,119 @@
+// tyche compare as a user calls it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "support/file.hpp"
+#include "support/random.hpp"
+#include "support/run_program.hpp"
+
+namespace tyche {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// Trees whose label is noise, or whether they have more than `large` nodes.
+std::string trees(const TemporaryFolder& folder, std::uint64_t seed, bool noise, int graphs = 60) {
+  Stream stream(derive_key(seed, Purpose::test, 30));
+  std::string text;
+  for (int g = 0; g < graphs; ++g) {
+    const auto n = static_cast<int>(5 + stream.below(8));
+    json line = {{"nodes", n}, {"edges", json::array()}};
+    for (int v = 1; v < n; ++v) line["edges"].push_back({stream.below(static_cast<std::uint64_t>(v)), v});
+    line["label"] = noise ? static_cast<int>(stream.below(2)) : n > 8 ? 1 : 0;
+    text += line.dump() + "\n";
+  }
+  const std::string path = (folder / "trees.jsonl").string();
+  write_file(path, text);
+  return path;
+}
+
+json without_times(json found) {
+  found.erase("seconds");
+  found.erase("check");
+  for (auto& row : found["rows"]) row.erase("seconds");
+  found.erase("final");
+  found.erase("command");
+  found["settings"].erase("data");
+  return found;
+}
+
+TEST(CompareCommand, SaysThatNothingBeatsCountingWhereCountsDecide) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 1, false), out = (folder / "cmp").string();
+  const RunResult run = run_program(
+      {"compare", "--data", data, "--out", out, "--budget-epochs", "60", "--models", "gcn", "--json", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json found = json::parse(run.out);
+  EXPECT_EQ(found["metric"], "accuracy");
+  EXPECT_FALSE(found["beats_baseline"]);
+  EXPECT_EQ(found["best"], found["baseline"]);
+  EXPECT_THAT(found["verdict"].get<std::string>(), HasSubstr("Nothing beats the baseline"));
+  ASSERT_EQ(found["rows"].size(), 5) << "three without a network, gcn without and with random inputs";
+  for (const json& row : found["rows"]) {
+    EXPECT_LE(row["low"], row["score"]);
+    EXPECT_GE(row["high"], row["score"]);
+    EXPECT_GE(row["seconds"], 0);
+    EXPECT_EQ(row["command"].get<std::string>().empty(), !row["network"].get<bool>());
+  }
+  EXPECT_EQ(found["rows"][0]["name"], "majority");
+  EXPECT_GT(found["rows"][1]["score"], 0.95) << "sizes decide";
+  EXPECT_TRUE(std::filesystem::exists(folder / "cmp" / "compare.csv"));
+  const RunResult predict = run_program({"predict", (folder / "cmp" / "best").string(), "--data", data});
+  EXPECT_EQ(predict.exit_code, 0) << predict.err;
+}
+
+TEST(CompareCommand, OfEpochsGivesTheSameBitsOnAnyThreadsAndAfterAStop) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 2, true);
+  const auto call = [&](const char* out, const char* threads, bool resume) {
+    std::vector<std::string> args = {"compare",         "--data", data,       "--out",     (folder / out).string(),
+                                     "--budget-epochs", "200",    "--models", "gcn",       "--threads",
+                                     threads,           "--json", "--quiet",  "--ensemble"};
+    if (resume) args.emplace_back("--resume");
+    return run_program(args);
+  };
+  const RunResult one = call("one", "1", false), two = call("two", "2", false);
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(without_times(json::parse(one.out)), without_times(json::parse(two.out)));
+  // As a kill in the middle of the second row leaves it: that row is gone, and so is the final model.
+  std::filesystem::remove_all(folder / "two" / "best");
+  std::filesystem::remove(folder / "two" / "rows" / "gcn-random-colours.json");
+  EXPECT_EQ(call("two", "2", false).exit_code, 2) << "not without --resume";
+  const RunResult again = call("two", "2", true);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(without_times(json::parse(one.out)), without_times(json::parse(again.out)));
+  const RunResult other = run_program(
+      {"compare", "--data", data, "--out", (folder / "two").string(), "--budget-epochs", "300", "--resume"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("begun differently"));
+  const std::string best = (folder / "one" / "best").string();
+  EXPECT_EQ(run_program({"predict", best, "--data", data, "--ensemble", "--json"}).exit_code, 0);
+  EXPECT_EQ(run_program({"predict", best, "--fold", "0", "--data", data, "--ensemble"}).exit_code, 2);
+}
+
+TEST(CompareCommand, RefusesWhatItCannotDo) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 3, true), out = (folder / "cmp").string();
+  const auto refused = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {"compare", "--data", data, "--out", out};
+    args.insert(args.end(), more.begin(), more.end());
+    const RunResult run = run_program(args);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    std::filesystem::remove_all(out);
+    return run.err;
+  };
+  EXPECT_THAT(refused({"--budget", "soon"}), HasSubstr("10m"));
+  EXPECT_THAT(refused({"--budget", "1m", "--budget-epochs", "10"}), HasSubstr("excludes"));
+  EXPECT_THAT(refused({"--metric", "beauty"}), HasSubstr("roc_auc"));
+  EXPECT_THAT(refused({"--metric", "mae"}), HasSubstr("is no metric here"));
+  EXPECT_THAT(refused({"--models", "ppgn"}), HasSubstr("the portfolio has gcn"));
+  EXPECT_THAT(refused({"--target", "attributes"}), HasSubstr("target"));
+}
+
+}  // namespace
+}  // namespace tyche
