@@ -159,6 +159,14 @@ TYCHE_API tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels
 /* The same graphs with other real targets, graphs x columns (NULL and 0: none). */
 TYCHE_API tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t count, uint64_t columns,
                                           tyche_handle* out);
+/* The same graphs with labels (INT32_MIN: missing) or real targets (nodes x columns; NaN: missing) of their nodes, one
+ * after another, or neither (NULL); and `splits` of them: parts of nodes, splits x nodes, 0 none, 1 train, 2 validation,
+ * 3 test. Arrays node_labels, node_targets, node_parts give them back. */
+TYCHE_API tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, const float* targets,
+                                             uint64_t nodes, uint64_t columns, const uint8_t* parts, uint64_t splits,
+                                             tyche_handle* out);
+/* The same graphs, whose labels of edges are the bits of float32 weights; array weights gives these. */
+TYCHE_API tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out);
 /* Says {"graph6"}. */
 TYCHE_API tyche_status tyche_graph6(tyche_handle set, uint64_t graph, tyche_handle* out);
 /* Where to draw the nodes. Says {"width", "height", "planar"}; array points: float64, nodes x 2. */

@@ -18,8 +18,8 @@ from ._convert import (as_graph, as_set, from_edges, from_graph6, from_networkx,
                        to_networkx, to_pyg, to_scipy)
 from ._display import Pair, pair
 from ._errors import Error, InputError, InternalError, IoError, UnknownOptionError
-from ._estimators import GraphClassifier, GraphRegressor, NotFittedError
-from ._graphs import Graph, GraphSet
+from ._estimators import GraphClassifier, GraphRegressor, NodeClassifier, NodeRegressor, NotFittedError
+from ._graphs import MISSING, Graph, GraphSet
 from ._library import version as _version
 from ._network import Network
 from ._options import about
@@ -32,7 +32,8 @@ __version__ = _version()
 
 __all__ = [
     "Certificate", "Compared", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
-    "InputError", "Inspection", "InternalError", "IoError", "Model", "Network", "NotFittedError", "Pair", "Predictions",
+    "InputError", "Inspection", "InternalError", "IoError", "MISSING", "Model", "Network", "NodeClassifier",
+    "NodeRegressor", "NotFittedError", "Pair", "Predictions",
     "TrainResult", "UnknownOptionError", "about", "as_graph",
     "as_set", "certify", "colours", "compare", "count", "datasets", "distinguish", "export", "from_edges", "from_graph6", "from_networkx",
     "from_pyg",

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _library
 from ._errors import InputError
-from ._graphs import Graph, GraphSet, contiguous, numbers
+from ._graphs import MISSING, Graph, GraphSet, contiguous, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,10 @@ class _Parts(NamedTuple):
     label: Optional[int] = None
     target: Optional[NDArray[Any]] = None
     columns: Tuple[Optional[Tuple[str, ...]], ...] = (None, None)  # what attributes of nodes, of edges were called
+    weighted: bool = False  # edge_labels are the bits of weights
+    node_labels: Optional[NDArray[Any]] = None
+    node_targets: Optional[NDArray[Any]] = None
+    node_parts: Optional[NDArray[Any]] = None  # splits × nodes
 
     def doubled(self) -> "_Parts":
         """With every edge both ways."""
@@ -103,7 +107,17 @@ def _rows(values: Any, what: str) -> NDArray[Any]:
 
 def _parts_of_graph(g: Graph) -> _Parts:
     return _Parts(g.num_nodes, g.edge_index, True, g.types, g.attributes, g.edge_labels, g.edge_attributes, g.label,
-                  g.target)
+                  g.target, weighted=g.weights is not None, node_labels=g.node_labels, node_targets=g.node_targets,
+                  node_parts=g.node_parts)
+
+
+def _bits(weights: Any, what: str) -> NDArray[np.uint32]:
+    """Weights of edges as labels: their bits."""
+    own = numbers(weights, what).reshape(-1).astype(np.float32) + np.float32(0)
+    if not np.isfinite(own).all():
+        bad = int(np.flatnonzero(~np.isfinite(own))[0])
+        raise InputError(f"{what}: edge {bad} has the weight {own[bad]}; expected a finite number")
+    return np.ascontiguousarray(own).view(np.uint32)
 
 
 def _table(rows: List[Dict[str, Any]], taken: FrozenSet[str], how: _How, whose: str) -> Tuple[Any, Tuple[str, ...]]:
@@ -115,7 +129,7 @@ def _table(rows: List[Dict[str, Any]], taken: FrozenSet[str], how: _How, whose: 
         if there < len(rows):
             raise _cannot_keep(name, f"is on {there} of {len(rows)} {whose}; expected it on all of them, or on none")
         if whose == "nodes" and name in ("y", "target", "label"):
-            raise _cannot_keep(name, "is of each node, and networks here learn of whole graphs")
+            raise _cannot_keep(name, "is of each node: what is to be learned of nodes is 'node_label' or 'node_target'")
         try:
             column = _rows([row[name] for row in rows], str(name))
         except InputError as error:
@@ -158,12 +172,24 @@ def _parts_of_networkx(g: Any, how: _How = _How()) -> _Parts:
     if any(some) and not all(some):
         raise InputError(f"{sum(some)} of {len(types)} nodes have a {how.types!r}; expected one on all of them, or on none")
     some_labels = any(label is not None for label in labels)
-    attributes, names = _table(of_nodes, frozenset({how.types}), how, "nodes")
-    edge_attributes, edge_names = _table(of_edges, frozenset({how.edge_labels}), how, "edges")
+    weighted = "weight" not in how.ignore and any("weight" in data for data in of_edges)
+    if weighted and some_labels:
+        raise _cannot_keep("weight", "stands beside labels of edges, and an edge has one of them")
+    learned = frozenset({"node_label", "node_target"})
+    attributes, names = _table(of_nodes, frozenset({how.types}) | learned, how, "nodes")
+    edge_attributes, edge_names = _table(of_edges, frozenset({how.edge_labels, "weight"}), how, "edges")
+    values: Dict[str, Any] = {}
+    if any("node_label" in data for data in of_nodes):
+        values["node_labels"] = np.array([data["node_label"] if data.get("node_label") is not None else MISSING
+                                          for data in of_nodes], np.int64)
+    if any("node_target" in data for data in of_nodes):
+        values["node_targets"] = _rows([data.get("node_target", float("nan")) for data in of_nodes], "node_target")
     label, target = _of_graph({key: value for key, value in g.graph.items() if key not in how.ignore}, how)
     return _Parts(len(place), ends, False,
                   types=_types(types) if any(some) else None, attributes=attributes,
-                  edge_labels=_edge_labels([0 if own is None else own for own in labels]) if some_labels else None,
+                  edge_labels=_edge_labels([0 if own is None else own for own in labels]) if some_labels else
+                  _bits([data.get("weight", 1) for data in of_edges], "weight") if weighted else None,
+                  weighted=weighted, **values,
                   edge_attributes=edge_attributes, label=label, target=target,
                   columns=(names if of_nodes else None, edge_names if of_edges else None))
 
@@ -179,18 +205,17 @@ def _parts_of_scipy(matrix: Any, how: _How = _How()) -> _Parts:
     if coo.data.dtype.kind == "f" and np.isnan(coo.data).any():
         raise InputError("expected a number in every entry of an adjacency matrix, found nan")
     ends, entries = np.stack([coo.row[there], coo.col[there]]).astype(np.int64), coo.data[there]
-    weights = None
-    if entries.size and (entries != entries[0]).any() and "weight" not in how.ignore:
-        if not how.floats:
-            raise InputError("entries of the matrix differ, so they say more than that there is an edge: columns='floats' "
-                             "keeps them as attributes of edges, ignore=('weight',) leaves them out")
-        weights = entries.astype(np.float32).reshape(-1, 1)
-    return _Parts(int(matrix.shape[0]), ends, True, edge_attributes=weights)
+    if not entries.size or not (entries != entries[0]).any() or "weight" in how.ignore:
+        return _Parts(int(matrix.shape[0]), ends, True)
+    if how.floats:
+        return _Parts(int(matrix.shape[0]), ends, True, edge_attributes=entries.astype(np.float32).reshape(-1, 1))
+    return _Parts(int(matrix.shape[0]), ends, True, edge_labels=_bits(entries, "entries"), weighted=True)
 
 
 #: What is read of PyTorch Geometric's Data, or says nothing of the graph.
 _OF_PYG = frozenset({"edge_index", "x", "edge_attr", "edge_weight", "y", "num_nodes", "tyche_types", "tyche_id",
-                     "tyche_edge_labels", "tyche_target", "batch", "ptr"})
+                     "tyche_edge_labels", "tyche_target", "batch", "ptr", "train_mask", "val_mask",
+                     "test_mask"})
 
 
 def _names_of_pyg(data: Any) -> List[str]:
@@ -213,13 +238,9 @@ def _categories(rows: NDArray[Any], name: str, how: _How) -> Tuple[Any, Any]:
     return None, rows
 
 
-def _target_of_pyg(given: Any, nodes: int) -> Tuple[Optional[int], Optional[NDArray[Any]]]:
+def _target_of_pyg(given: Any) -> Tuple[Optional[int], Optional[NDArray[Any]]]:
     """A label where it is one whole number, else real targets."""
-    y = numbers(given, "y")
-    if y.ndim > 0 and y.size > 1 and len(y) == nodes and nodes > 1:
-        raise _cannot_keep("y", f"has a row for each of {nodes} nodes, and networks here learn of whole graphs (a graph's own "
-                                "targets are one row: y.reshape(1, -1))")
-    y = y.reshape(-1)
+    y = numbers(given, "y").reshape(-1)
     return (_label(y[0]), None) if y.size == 1 and _whole(y) else (None, y.astype(np.float32))
 
 
@@ -250,9 +271,12 @@ def _parts_of_pyg(data: Any, how: _How = _How()) -> _Parts:
         edge_labels = None if edge_labels is None else _edge_labels(edge_labels)
     if get("tyche_edge_labels") is not None:
         edge_labels = _edge_labels(numbers(data.tyche_edge_labels, "tyche_edge_labels").reshape(-1))
-    if get("edge_weight") is not None:
-        weights = _rows(data.edge_weight, "edge_weight").astype(np.float32)
-        edge_attributes = weights if edge_attributes is None else np.concatenate([edge_attributes, weights], axis=1)
+    weighted = get("edge_weight") is not None
+    if weighted and edge_labels is not None:
+        raise _cannot_keep("edge_weight", "stands beside labels of edges, and an edge has one of them: columns='floats' makes "
+                                          "edge_attr numbers")
+    if weighted:
+        edge_labels = _bits(data.edge_weight, "edge_weight")
     if how.all_of_it:
         for name in sorted(set(_names_of_pyg(data)) - _OF_PYG - how.ignore):
             try:
@@ -262,10 +286,38 @@ def _parts_of_pyg(data: Any, how: _How = _How()) -> _Parts:
             if rows.ndim > 0 and rows.size > 1 and len(rows) in (nodes, ends.shape[1]):
                 raise _cannot_keep(name, f"has a row for each {'node' if len(rows) == nodes else 'edge'}; what is read of nodes "
                                          "is x, of edges edge_attr and edge_weight")
-    label, target = (None, None) if get("y") is None or not how.all_of_it else _target_of_pyg(data.y, nodes)
+    values = _values_of_pyg(get, nodes) if how.all_of_it else {}
+    said = get("y") is None or not how.all_of_it or "node_labels" in values or "node_targets" in values
+    label, target = (None, None) if said else _target_of_pyg(data.y)
     if get("tyche_target") is not None:
         target = numbers(data.tyche_target, "tyche_target").astype(np.float32).reshape(-1)
-    return _Parts(nodes, ends, True, types, attributes, edge_labels, edge_attributes, label, target)
+    return _Parts(nodes, ends, True, types, attributes, edge_labels, edge_attributes, label, target, weighted=weighted,
+                  **values)
+
+
+def _values_of_pyg(get: Callable[[str], Any], nodes: int) -> Dict[str, Any]:
+    """Where y has a row per node: labels (a negative one is missing) or targets of nodes; and masks."""
+    out: Dict[str, Any] = {}
+    y = None if get("y") is None else numbers(get("y"), "y")
+    if y is not None and y.ndim > 0 and y.size > 1 and len(y) == nodes and nodes > 1:
+        if y.size == nodes and _whole(y):
+            own = y.reshape(-1).astype(np.int64)
+            out["node_labels"] = np.where(own < 0, MISSING, own)
+        else:
+            out["node_targets"] = y.reshape(nodes, -1)
+    parts: Any = None
+    for number, name in enumerate(("train_mask", "val_mask", "test_mask"), 1):
+        if get(name) is None:
+            continue
+        mask = numbers(get(name), name).astype(bool).reshape(nodes, -1).T
+        parts = np.zeros(mask.shape, np.uint8) if parts is None else parts
+        if (parts[mask] != 0).any():
+            bad = int(np.argwhere(mask & (parts != 0))[0, 1])
+            raise InputError(f"{name}: node {bad} is in two masks")
+        parts[mask] = number
+    if parts is not None:
+        out["node_parts"] = parts
+    return out
 
 
 def _parts(item: Any, how: _How = _How()) -> _Parts:
@@ -308,7 +360,7 @@ def _stack(name: str, parts: List[_Parts], arrays: List[Optional[NDArray[Any]]],
             raise InputError(f"graph {g}: {own.size // count} columns of {name}, graphs before it have {columns}", g)
         flat.append(own.reshape(count, columns))
     out = np.concatenate(flat) if flat else np.empty((0, columns))
-    return out[:, 0] if columns == 1 and name in ("types", "edge labels") else out
+    return out[:, 0] if columns == 1 and name in ("types", "edge labels", "node labels") else out
 
 
 def _joined(parts: List[_Parts], name: str) -> GraphSet:
@@ -336,7 +388,10 @@ def _joined(parts: List[_Parts], name: str) -> GraphSet:
         edge_labels = [zeros(own, count) for own, count in zip(edge_labels, edges)]
     if any(own is not None for own in types):
         types = [zeros(own, count) for own, count in zip(types, nodes)]
-    return GraphSet.from_arrays(
+    weighted = {p.weighted for p, count in zip(parts, edges) if count > 0}
+    if len(weighted) > 1:
+        raise InputError("some graphs have weights of edges and some have none")
+    out = GraphSet.from_arrays(
         node_ptr, edge_ptr, ends, both_ways=bool(parts) and parts[0].both_ways,
         types=_stack("types", parts, types, nodes),
         attributes=_stack("attributes", parts, [p.attributes for p in parts], nodes),
@@ -347,6 +402,15 @@ def _joined(parts: List[_Parts], name: str) -> GraphSet:
                        [1] * len(parts)),
         name=name,
     )
+    if True in weighted:
+        out = GraphSet(_library.handle("tyche_set_weigh", out._handle))
+    values = {"labels": _stack("node labels", parts, [p.node_labels for p in parts], nodes),
+              "targets": _stack("node targets", parts, [p.node_targets for p in parts], nodes),
+              "parts": _stack("masks", parts, [None if p.node_parts is None else p.node_parts.T for p in parts], nodes)}
+    if all(own is None for own in values.values()):
+        return out
+    return out.with_node_values(values["labels"], values["targets"],
+                                None if values["parts"] is None else np.reshape(values["parts"], (sum(nodes), -1)).T)
 
 
 def _is_dataset(graphs: Any) -> bool:
@@ -503,10 +567,15 @@ def to_networkx(graph: Any) -> "networkx.Graph":
     if own.attributes is not None:
         for v, row in enumerate(own.attributes.tolist()):
             out.nodes[v]["attributes"] = row
+    for name, values in (("node_label", own.node_labels), ("node_target", own.node_targets)):
+        for v, row in enumerate([] if values is None else values.tolist()):
+            out.nodes[v][name] = None if row == MISSING else row
     both, once = own.edge_index, own.edge_index[0] < own.edge_index[1]
-    labels = own.edge_labels if own.edge_labels.any() else None
+    labels = own.edge_labels if own.edge_labels.any() and own.weights is None else None
     for at in np.flatnonzero(once):
         said: Dict[str, Any] = {} if labels is None else {"label": int(labels[at])}
+        if own.weights is not None:
+            said["weight"] = float(own.weights[at])
         if own.edge_attributes is not None:
             said["attributes"] = own.edge_attributes[at].tolist()
         out.add_edge(int(both[0, at]), int(both[1, at]), **said)
@@ -518,14 +587,15 @@ def to_networkx(graph: Any) -> "networkx.Graph":
 
 
 def to_scipy(graph: Any) -> "scipy.sparse.csr_matrix":
-    """The adjacency matrix, of ones."""
+    """The adjacency matrix, of ones or of weights."""
     import scipy.sparse
 
     own = as_graph(graph)
     nodes = own._nodes
     starts = own.set.offsets[nodes.start:nodes.stop + 1].astype(np.int64)
     columns = own.set.neighbours[own._arcs].astype(np.int32)
-    return scipy.sparse.csr_matrix((np.ones(columns.size, np.int8), columns, starts - (starts[0] if starts.size else 0)),
+    entries = np.ones(columns.size, np.int8) if own.weights is None else np.array(own.weights)
+    return scipy.sparse.csr_matrix((entries, columns, starts - (starts[0] if starts.size else 0)),
                                    shape=(own.num_nodes, own.num_nodes))
 
 
@@ -548,7 +618,11 @@ def to_pyg(graph: Any) -> Any:
     else:
         data.x = torch.from_numpy(np.array(own.attributes))
         data.tyche_types = types
-    labels = torch.from_numpy(own.edge_labels.astype(np.int64)).reshape(-1, 1) if own.edge_labels.any() else None
+    labels = None
+    if own.weights is not None:
+        data.edge_weight = torch.from_numpy(np.array(own.weights))
+    elif own.edge_labels.any():
+        labels = torch.from_numpy(own.edge_labels.astype(np.int64)).reshape(-1, 1)
     if own.edge_attributes is not None:
         data.edge_attr = torch.from_numpy(np.array(own.edge_attributes))
         if labels is not None:
@@ -563,5 +637,13 @@ def to_pyg(graph: Any) -> Any:
             data.y = target
         else:
             data.tyche_target = target
+    if own.node_labels is not None:
+        data.y = torch.from_numpy(np.where(own.node_labels == MISSING, -1, own.node_labels).astype(np.int64))
+    elif own.node_targets is not None:
+        data.y = torch.from_numpy(np.array(own.node_targets))
+    if own.node_parts is not None:
+        for number, name in enumerate(("train_mask", "val_mask", "test_mask"), 1):
+            mask = torch.from_numpy(np.array(own.node_parts.T == number))
+            setattr(data, name, mask[:, 0] if mask.shape[1] == 1 else mask)
     data.tyche_id = torch.tensor([own.number])
     return data

@@ -11,7 +11,7 @@ import numpy as np
 from . import _library, _options
 from ._convert import as_set
 from ._errors import Error, InputError
-from ._graphs import GraphSet, numbers
+from ._graphs import MISSING, GraphSet, numbers
 from ._network import Network
 from ._options import weights_of
 from ._training import Model, Predictions, TrainResult, train
@@ -384,3 +384,133 @@ class GraphRegressor(_Estimator):
         out = cls._of(model)
         out.n_targets_ = model.config["model"]["classes"]
         return out
+
+
+def _of_nodes(y: Any, graphs: GraphSet, what: str) -> NDArray[Any]:
+    """Rows of all nodes one after another, out of an array per graph (or one, of one graph)."""
+    lists = list(y) if len(graphs) != 1 or (isinstance(y, (list, tuple)) and len(y) == 1 and np.ndim(y[0]) > 0) else [y]
+    if len(lists) != len(graphs):
+        raise InputError(f"{what}: expected an array for each of {len(graphs)} graphs, found {len(lists)}")
+    for g, (own, nodes) in enumerate(zip(lists, np.diff(graphs.ptr.astype(np.int64)))):
+        if len(own) != nodes:
+            raise InputError(f"{what}: expected one for each of {nodes} nodes of graph {g}, found {len(own)}", g)
+    return np.concatenate([np.asarray(own) for own in lists]) if lists else np.empty(0)
+
+
+class _OfNodes:
+    """What NodeClassifier and NodeRegressor share."""
+
+    def _masked(self, graphs: GraphSet, mask: Any) -> NDArray[np.bool_]:
+        """The nodes to train on: those of ``mask``, else those that the graphs' own masks say, else all."""
+        if mask is not None:
+            return _of_nodes(mask, graphs, "mask").astype(bool)
+        return np.ones(graphs.num_nodes, bool) if graphs.node_parts is None else np.asarray(graphs.node_parts[0] == 1)
+
+    def _by_graph(self, X: Any, rows: NDArray[Any]) -> Any:
+        graphs = as_set(X)
+        if len(graphs) == 1:
+            return rows
+        return np.split(rows, graphs.ptr[1:-1].astype(np.int64))
+
+
+class NodeClassifier(_OfNodes, GraphClassifier):
+    """A network that classifies the nodes of graphs: ``tyche train --target node-labels --folds 1``.
+
+    Parameters as of GraphClassifier; ``readout`` is of no use. X is one graph or a set of them; y an array of classes per
+    graph (one array for one graph), by default the node labels of the graphs. Answers come in the same form.
+
+    >>> import numpy, tyche
+    >>> paths = [tyche.from_edges(4, [[0, 1], [1, 2], [2, 3]]), tyche.from_edges(3, [[0, 1], [1, 2]])]
+    >>> clf = tyche.NodeClassifier("gin", width=8, layers=2, epochs=60, device="cpu")
+    >>> clf.fit(paths, [[1, 0, 0, 1], [1, 0, 1]]).predict(paths[0]).tolist()
+    [1, 0, 0, 1]
+    """
+
+    def _options(self) -> Dict[str, Any]:
+        return {**super()._options(), "target": "node-labels"}
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, mask: Any = None) -> "NodeClassifier":
+        """Trains on the nodes of ``mask`` (an array of truth values, of the form of y; by default the graphs' train_mask
+        where they have one, else all); negative classes, and MISSING, are of nodes that have none.
+
+        ``sample_weight``: how many graphs each counts as in the loss.
+        """
+        graphs = as_set(X)
+        if y is None and graphs.node_labels is None:
+            raise InputError("the nodes have no labels: give them as y")
+        given = np.asarray(graphs.node_labels if y is None else _of_nodes(y, graphs, "y"))
+        counts = self._masked(graphs, mask)
+        if given.dtype.kind in "if":
+            counts = counts & (np.nan_to_num(given, nan=-1) >= 0)
+        self.classes_, numbers_ = np.unique(given[counts], return_inverse=True)
+        labels = np.full(graphs.num_nodes, MISSING, np.int64)
+        whole = given.dtype.kind in "iub"
+        labels[counts] = given[counts] if whole else numbers_
+        self._fit(graphs.with_node_values(labels), sample_weight)
+        return self
+
+    def predict_proba(self, X: Any, draws: int = 16, *, seed: Optional[int] = None) -> Any:
+        """The probability of every class, nodes × classes, of each graph."""
+        return self._by_graph(X, super().predict_proba(X, draws, seed=seed))
+
+    def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> Any:
+        """The most probable class of every node, an array of each graph."""
+        return self._by_graph(X, super().predict(X, draws, seed=seed))
+
+    def score(self, X: Any, y: Any = None, draws: int = 1, *, sample_weight: Any = None, mask: Any = None) -> float:
+        """The share of nodes whose class is right, of those in ``mask`` (by default the graphs' test_mask where they have
+        one, else all) that have a class."""
+        if sample_weight is not None:
+            raise InputError("sample_weight: nodes are scored alike")
+        graphs = as_set(X)
+        if y is None and graphs.node_labels is None:
+            raise InputError("the nodes have no labels: give them as y")
+        truth = np.asarray(graphs.node_labels if y is None else _of_nodes(y, graphs, "y"))
+        counts = np.ones(len(truth), bool) if mask is None else _of_nodes(mask, graphs, "mask").astype(bool)
+        if mask is None and graphs.node_parts is not None:
+            counts = np.asarray(graphs.node_parts[0] == 3)
+        if truth.dtype.kind in "if":
+            counts = counts & (np.nan_to_num(truth, nan=-1) >= 0)
+        said = np.asarray(GraphClassifier.predict(self, graphs, draws))
+        return float(np.mean(said[counts] == truth[counts]))
+
+
+class NodeRegressor(_OfNodes, GraphRegressor):
+    """A network that predicts real numbers of nodes: ``tyche train --target node-targets --folds 1``.
+
+    Parameters as of GraphRegressor. X is one graph or a set of them; y an array of numbers, or of rows of them, per graph
+    (NaN: missing), by default the node targets of the graphs. Answers come in the same form.
+    """
+
+    def _options(self) -> Dict[str, Any]:
+        return {**super()._options(), "target": "node-targets"}
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, mask: Any = None) -> "NodeRegressor":
+        """Trains on the nodes of ``mask``, as NodeClassifier does."""
+        graphs = as_set(X)
+        if y is None and graphs.node_targets is None:
+            raise InputError("the nodes have no real targets: give them as y")
+        rows = graphs.node_targets if y is None else numbers(_of_nodes(y, graphs, "y"), "y")
+        given = np.array(rows, np.float32).reshape(graphs.num_nodes, -1)
+        given[~self._masked(graphs, mask)] = np.nan
+        self.n_targets_ = given.shape[1]
+        self._fit(graphs.with_node_values(targets=given), sample_weight)
+        return self
+
+    def predict(self, X: Any, draws: Optional[int] = None, *, seed: Optional[int] = None, return_std: bool = False) -> Any:
+        """The numbers of every node, an array of each graph; ``return_std``: also their deviations over the draws."""
+        said = super().predict(X, draws, seed=seed, return_std=return_std)
+        return tuple(self._by_graph(X, own) for own in said) if return_std else self._by_graph(X, said)
+
+    def score(self, X: Any, y: Any = None, draws: int = 1, *, sample_weight: Any = None) -> float:
+        """R² over all nodes that have targets, averaged over targets; y by default the node targets of the graphs."""
+        if sample_weight is not None:
+            raise InputError("sample_weight: nodes are scored alike")
+        graphs = as_set(X)
+        if y is None and graphs.node_targets is None:
+            raise InputError("the nodes have no real targets: give them as y")
+        rows = graphs.node_targets if y is None else numbers(_of_nodes(y, graphs, "y"), "y")
+        truth = np.array(rows, np.float64).reshape(graphs.num_nodes, -1)
+        error = np.asarray(GraphRegressor.predict(self, graphs, draws)).reshape(truth.shape) - truth
+        spread = truth - np.nanmean(truth, axis=0)
+        return float(np.mean(1 - np.nansum(error**2, axis=0) / np.nansum(np.where(np.isnan(truth), np.nan, spread)**2, axis=0)))

@@ -234,7 +234,9 @@ class GraphSet(Sequence["Graph"]):
         """Of no graphs at all."""
         assert self._owner is not None
         whole = self._owner._array(name)
-        return whole[:1] if name in ("ptr", "offsets") else whole[:, :0] if name == "edge_index" else whole[:0]
+        if name in ("edge_index", "node_parts"):
+            return whole[:, :0]
+        return whole[:1] if name in ("ptr", "offsets") else whole[:0]
 
     def _is_slice(self) -> bool:
         """Neighbouring graphs of another set, in order: their arrays are parts of its own."""
@@ -250,8 +252,10 @@ class GraphSet(Sequence["Graph"]):
             out: NDArray[Any] = places - places[0]
             out.flags.writeable = False
             return out
+        if name == "node_parts":
+            return whole._array(name)[:, nodes]
         part = {"neighbours": arcs, "edge_labels": arcs, "edge_attributes": arcs, "types": nodes, "attributes": nodes,
-                "labels": slice(first, end), "targets": slice(first, end)}
+                "weights": arcs, "node_labels": nodes, "node_targets": nodes, "labels": slice(first, end), "targets": slice(first, end)}
         return whole.edge_index[:, arcs] if name == "edge_index" else whole._array(name)[part[name]]
 
     @property
@@ -303,6 +307,41 @@ class GraphSet(Sequence["Graph"]):
     def edge_attributes(self) -> Optional[NDArray[np.float32]]:
         """In the order of ``neighbours``, or None."""
         return self._array("edge_attributes") if self._has("edge_attributes") else None
+
+    @property
+    def weights(self) -> Optional[NDArray[np.float32]]:
+        """Of edges, in the order of ``neighbours``, or None."""
+        return self._array("weights") if self._has("weights") else None
+
+    @property
+    def node_labels(self) -> Optional[NDArray[np.int32]]:
+        """One per node (MISSING: none), or None."""
+        return self._array("node_labels") if self._has("node_labels") else None
+
+    @property
+    def node_targets(self) -> Optional[NDArray[np.float32]]:
+        """Real numbers, nodes × columns (NaN: missing), or None."""
+        return self._array("node_targets") if self._has("node_targets") else None
+
+    @property
+    def node_parts(self) -> Optional[NDArray[np.uint32]]:
+        """Splits × nodes: 0 in no part, 1 train, 2 validation, 3 test; or None."""
+        return self._array("node_parts") if self._has("node_parts") else None
+
+    def with_node_values(self, labels: Any = None, targets: Any = None, parts: Any = None) -> "GraphSet":
+        """The same graphs with labels (MISSING: none) or real targets (NaN: missing) of all nodes, one after another, and
+        ``parts`` of them as ``node_parts`` has them."""
+        own = _contiguous(labels, np.int32, "labels")
+        real = _contiguous(targets, np.float32, "targets")
+        split = None if parts is None else _contiguous(np.atleast_2d(np.asarray(parts)), np.uint8, "parts")
+        for name, array, rows in (("labels", own, 0), ("targets", real, 0), ("parts", split, 1)):
+            if array is not None and array.shape[rows] != self.num_nodes:
+                raise InputError(f"{name}: expected one for each of {self.num_nodes} nodes, found the shape {array.shape}")
+        columns = 0 if real is None else 1 if real.ndim == 1 else real.shape[1]
+        return GraphSet(_library.handle(
+            "tyche_set_node_values", self._handle, None if own is None else _library.pointer(own),
+            None if real is None else _library.pointer(real), self.num_nodes, columns,
+            None if split is None else _library.pointer(split), 0 if split is None else len(split)))
 
     # ---- parts of it
 
@@ -397,11 +436,21 @@ class GraphSet(Sequence["Graph"]):
         arrays = {name: np.array(self._array(name)) for name in keep if self._has(name) or name in ("types", "edge_labels")}
         arrays["edge_index"] = np.array(self.edge_index)
         edge_ptr = self.offsets[self.ptr.astype(np.int64)]
-        return (_rebuilt, (np.array(self.ptr), np.array(edge_ptr), arrays, self.name))
+        values = {name: np.array(self._array("node_" + name)) for name in ("labels", "targets", "parts")
+                  if self._has("node_" + name)}
+        return (_rebuilt, (np.array(self.ptr), np.array(edge_ptr), arrays, self.name, values, self.weights is not None))
 
 
-def _rebuilt(node_ptr: Any, edge_ptr: Any, arrays: Dict[str, Any], name: str) -> GraphSet:
-    return GraphSet.from_arrays(node_ptr, edge_ptr, name=name, **arrays)
+def _rebuilt(node_ptr: Any, edge_ptr: Any, arrays: Dict[str, Any], name: str, values: Dict[str, Any] = {},
+             weighted: bool = False) -> GraphSet:
+    out = GraphSet.from_arrays(node_ptr, edge_ptr, name=name, **arrays)
+    if weighted:
+        out = GraphSet(_library.handle("tyche_set_weigh", out._handle))
+    return out.with_node_values(**values) if values else out
+
+
+#: The label of a node that has none.
+MISSING = -2**31
 
 
 class Graph:
@@ -486,6 +535,26 @@ class Graph:
     def edge_attributes(self) -> Optional[NDArray[np.float32]]:
         """In the order of ``edge_index``, or None."""
         return None if self.set.edge_attributes is None else self.set.edge_attributes[self._arcs]
+
+    @property
+    def weights(self) -> Optional[NDArray[np.float32]]:
+        """Of edges, in the order of ``edge_index``, or None."""
+        return None if self.set.weights is None else self.set.weights[self._arcs]
+
+    @property
+    def node_labels(self) -> Optional[NDArray[np.int32]]:
+        """One per node (MISSING: none), or None."""
+        return None if self.set.node_labels is None else self.set.node_labels[self._nodes]
+
+    @property
+    def node_targets(self) -> Optional[NDArray[np.float32]]:
+        """Real numbers, nodes × columns, or None."""
+        return None if self.set.node_targets is None else self.set.node_targets[self._nodes]
+
+    @property
+    def node_parts(self) -> Optional[NDArray[np.uint32]]:
+        """Splits × nodes, as of a set, or None."""
+        return None if self.set.node_parts is None else self.set.node_parts[:, self._nodes]
 
     @property
     def label(self) -> Optional[int]:

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "capi/call.hpp"
 #include "capi/options.hpp"
@@ -14,6 +15,7 @@
 #include "graph/cleaning.hpp"
 #include "graph/drawing.hpp"
 #include "graph/graph6.hpp"
+#include "graph/named.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
 
@@ -108,23 +110,14 @@ std::shared_ptr<Object> select(const SetObject& from, std::span<const std::uint6
   const datasets::Dataset& in = from.dataset();
   datasets::Dataset out;
   out.name = in.name;
-  out.set.name = in.set.name;
-  out.set.attribute_dim = in.set.attribute_dim;
-  out.set.edge_attribute_dim = in.set.edge_attribute_dim;
-  out.set.target_dim = in.set.target_dim;
   const auto pick = [](const auto& of, auto& to, std::uint64_t g) {
     if (!of.empty()) to.push_back(of[g]);
   };
+  for (const std::uint64_t g : numbers) (void)from.graph(g);  // throws where there is none
+  out.set = selected(in.set, numbers);
   for (const std::uint64_t g : numbers) {
-    out.set.graphs.push_back(from.graph(g));
-    pick(in.set.labels, out.set.labels, g);
-    pick(in.set.attributes, out.set.attributes, g);
-    pick(in.set.edge_attributes, out.set.edge_attributes, g);
     pick(in.subset, out.subset, g);
     pick(in.pair, out.pair, g);
-    for (std::size_t c = 0; c < in.set.target_dim && !in.set.targets.empty(); ++c) {
-      out.set.targets.push_back(in.set.targets[g * in.set.target_dim + c]);
-    }
   }
   return std::make_shared<SetObject>(std::move(out));
 }
@@ -252,6 +245,55 @@ tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t
     const bool same = data.set.labels == object->set().labels;
     if (!same) data.hash = 0;
     return std::make_shared<SetObject>(std::move(data), same && object->from_file() ? object->source() : "");
+  });
+}
+
+tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, const float* targets, uint64_t nodes,
+                                   uint64_t columns, const uint8_t* parts, uint64_t splits, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto object = set_of(set);
+    if (nodes != object->nodes()) {
+      throw InputError(fmt::format("values of {} nodes; the graphs have {}", nodes, object->nodes()));
+    }
+    if (targets != nullptr && columns == 0) throw InputError("targets: expected at least one column");
+    datasets::Dataset data = object->dataset();
+    GraphSet& own = data.set;
+    data.hash = 0;
+    own.node_labels.clear();
+    own.node_targets.clear();
+    own.node_target_dim = targets == nullptr ? 0 : columns;
+    std::uint64_t first = 0;
+    for (const Graph& graph : own.graphs) {
+      const std::uint64_t end = first + graph.num_nodes();
+      if (labels != nullptr) own.node_labels.emplace_back(labels + first, labels + end);
+      if (targets != nullptr) own.node_targets.emplace_back(targets + first * columns, targets + end * columns);
+      first = end;
+    }
+    own.node_parts.clear();
+    if (splits > 0) require(parts, "parts");
+    for (std::uint64_t i = 0; i < splits * nodes; ++i) {
+      if (i % nodes == 0) own.node_parts.emplace_back();
+      if (parts[i] > 3) throw InputError(fmt::format("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]));
+      own.node_parts.back().push_back(static_cast<NodePart>(parts[i]));
+    }
+    return std::make_shared<SetObject>(std::move(data));
+  });
+}
+
+tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    const auto object = set_of(set);
+    datasets::Dataset data = object->dataset();
+    data.set.weighted = true;
+    data.hash = 0;
+    for (std::size_t g = 0; g < data.set.graphs.size(); ++g) {
+      for (const EdgeLabel label : data.set.graphs[g].edge_labels()) {
+        if (std::isfinite(weight_of(label))) continue;
+        throw GraphError(static_cast<std::int64_t>(g),
+                         fmt::format("graph {}: a weight is {}; expected a finite number", g, weight_of(label)));
+      }
+    }
+    return std::make_shared<SetObject>(std::move(data));
   });
 }
 

@@ -48,6 +48,10 @@ std::vector<std::string> SetObject::array_names() const {
   if (!set().targets.empty()) names.emplace_back("targets");
   if (!set().attributes.empty()) names.emplace_back("attributes");
   if (!set().edge_attributes.empty()) names.emplace_back("edge_attributes");
+  if (!set().node_labels.empty()) names.emplace_back("node_labels");
+  if (!set().node_targets.empty()) names.emplace_back("node_targets");
+  if (!set().node_parts.empty()) names.emplace_back("node_parts");
+  if (set().weighted) names.emplace_back("weights");
   return names;
 }
 
@@ -63,6 +67,9 @@ const std::string& SetObject::info() {
                                  {"targets", set().target_dim},
                                  {"attributes", set().attribute_dim},
                                  {"edge_attributes", set().edge_attribute_dim},
+                                 {"node_targets", set().node_target_dim},
+                                 {"splits", set().node_parts.size()},
+                                 {"weighted", set().weighted},
                                  {"hash", fmt::format("{:016x}", dataset_.hash)},
                                  {"arrays", array_names()}};
   if (!dataset_.subset.empty()) {
@@ -147,6 +154,28 @@ Array SetObject::make(std::string_view name) const {
       append_per_arc(graphs[g], set().edge_attributes[g], set().edge_attribute_dim, out);
     }
     return {std::move(out), set().edge_attribute_dim};
+  }
+  const auto join = [](const auto& blocks, auto out) {
+    for (const auto& block : blocks) {
+      for (const auto value : block) out.push_back(static_cast<typename decltype(out)::value_type>(value));
+    }
+    return out;
+  };
+  if (name == "node_labels" && !set().node_labels.empty()) {
+    return {join(set().node_labels, std::vector<std::int32_t>())};
+  }
+  if (name == "node_targets" && !set().node_targets.empty()) {
+    return {join(set().node_targets, std::vector<float>()), set().node_target_dim};
+  }
+  if (name == "node_parts" && !set().node_parts.empty()) {
+    return {.values = join(set().node_parts, std::vector<std::uint32_t>()), .rows = set().node_parts.size()};
+  }
+  if (name == "weights" && set().weighted) {
+    std::vector<float> out = reserved<float>(arcs_);
+    for (const Graph& graph : graphs) {
+      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) out.push_back(weight_of(graph.edge_label(arc)));
+    }
+    return {std::move(out)};
   }
   no_such_array(name, array_names());
 }

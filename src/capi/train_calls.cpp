@@ -115,11 +115,15 @@ std::vector<float> weights_of(const Options& options) {
 constexpr const char* kSplitFile = "split.json";
 
 /// Folds that the call itself says, rather than a file: they go to a file of their own. Empty: it does not.
-std::string split_of(Options& options, std::uint64_t graphs, std::optional<TemporaryFolder>& temporary) {
+std::string split_of(Options& options, const GraphSet& set, std::optional<TemporaryFolder>& temporary) {
   const nlohmann::json given = options.value("split");
   if (given.is_null() || given.is_string()) return "";
   const std::string text = given.dump() + "\n";
-  (void)datasets::parse_split(text, "split", graphs);  // complains under the option's name, not the file's
+  train::RunConfig config;
+  const nlohmann::json target = options.value("target");
+  if (target.is_string()) config.data.target = train::parse_target(target.get<std::string>());
+  const Units units(set.graphs, train::unit_of(config));
+  (void)datasets::parse_split(text, "split", units);  // complains under the option's name, not the file's
   if (!temporary) temporary.emplace();
   const std::filesystem::path path = temporary->path() / kSplitFile;
   write_file(path, text);
@@ -138,19 +142,25 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   Options options(json, train_names());
   std::optional<TemporaryFolder> temporary;
   if (folder == nullptr) temporary.emplace();
-  const std::string split = split_of(options, set.set().graphs.size(), temporary);
+  const std::string split = split_of(options, set.set(), temporary);
   const std::vector<float> weights = weights_of(options);
   const train::Edits edits = edits_of(options);
   train::RunConfig config = train::call_config(edits.model(), edits.random());
   edits.apply(config);
   config.engine.name = engine_of(options).name(config.engine.name);
   const auto engine = engine::make_engine(config.engine.name, options.threads());
-  train::resolve(config, set.dataset(), set.source());
+  std::optional<datasets::Dataset> copy;
+  if (config.data.target == train::TargetKind::node_labels && set.set().node_labels.empty()) {
+    copy = set.dataset();
+    train::take_targets(*copy, config);
+  }
+  const datasets::Dataset& dataset = copy ? *copy : set.dataset();
+  train::resolve(config, dataset, set.source());
   if (!set.from_file()) config.data.path = set.source();  // a name, not a place
   config.data.clean = set.cleaned.has_value();
   config.engine.description = train::without_threads(engine->description());
   if (!weights.empty()) config.data.weights = train::weights_hash(weights, set.set().graphs.size());
-  train::TrainingData data = train::prepare(set.dataset(), config, weights);
+  train::TrainingData data = train::prepare(dataset, config, weights);
 
   // A folder of its own below, since a run begins in an empty one.
   const std::filesystem::path out = folder == nullptr ? temporary->path() / "run" : std::filesystem::path(folder);
@@ -191,7 +201,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
                  {"stopped", told.stopped},
                  {"folds", Json::array()}};
   std::vector<std::shared_ptr<ModelObject>> models;
-  const auto own = std::make_shared<const train::OwnGraphs>(train::own_graphs(set.dataset(), config));
+  const auto own = std::make_shared<const train::OwnGraphs>(train::own_graphs(dataset, config));
   for (auto& [fold, epochs] : told.folds) {
     answer["folds"].push_back({{"fold", fold}, {"epochs", std::move(epochs)}});
     // The epoch that the validation part chose, where it did; else the last.
@@ -236,8 +246,13 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
       engine::make_engine(engine_of(options).name(options.text("engine").value_or("auto")), options.threads());
   std::optional<GraphSet> copy;
   const train::RunConfig& config = model.checkpoint().config;
-  const bool numbers = train::learns_numbers(config);
-  if (!numbers && !some_known(set.set().labels, config.data.labels)) {
+  const bool numbers = train::learns_numbers(config), of_graphs = config.model.unit == Unit::graph;
+  std::optional<datasets::Dataset> taken;
+  if (!of_graphs) {
+    taken = set.dataset();
+    train::take_targets(*taken, config);
+    copy = taken->set;
+  } else if (!numbers && !some_known(set.set().labels, config.data.labels)) {
     copy = set.set();
     copy->labels.clear();
   } else if (numbers && set.set().target_dim != 0 && set.set().target_dim != config.model.classes) {
@@ -247,12 +262,13 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   }
   const GraphSet& known = copy ? *copy : set.set();
   std::vector<train::Prediction> predictions = train::predict(*engine, model.checkpoint(), known, how);
-  const std::vector<train::Part> parts = model.parts_of(set.dataset());
+  const std::vector<train::Part> parts = model.parts_of(taken ? *taken : set.dataset());
   std::vector<train::Answered> answered;
   for (std::size_t g = 0; g < predictions.size(); ++g) {
     answered.push_back({static_cast<std::uint32_t>(g), model.checkpoint().fold, parts[g], std::move(predictions[g])});
   }
-  const Json scores = train::to_json(train::part_scores(answered, known));
+  const Json scores = train::to_json(
+      train::part_scores(answered, {known, config.data.target.value_or(train::TargetKind::labels)}));
   const std::size_t classes = model.checkpoint().config.model.classes;
   // Not of labels: whoever asks for answers need not have labels of this question.
   const std::vector<std::string> warnings = train::unseen(known, config.data.features, {}, config.model);

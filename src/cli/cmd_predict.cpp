@@ -56,29 +56,36 @@ using Json = nlohmann::ordered_json;
 struct Predictions {
   datasets::Dataset dataset;
   train::RunConfig config;
+  train::Learned truth;
   std::vector<Answered> answered;
   bool own = false;      ///< the graphs are the run's
   bool several = false;  ///< folds answered
 };
 
 Json to_json(const Predictions& p, const std::vector<train::PartScores>& scores, bool logits) {
-  const GraphSet& set = p.dataset.set;
+  const train::Learned& truth = p.truth;
   Json json;
   json["predictions"] = Json::array();
   for (const Answered& own : p.answered) {
-    Json entry = {{"graph", own.graph}, {"part", train::part_name(own.part)}};
+    const Units::Place place = truth.units.place(own.graph);
+    Json entry = {{"graph", place.graph}};
+    if (!truth.of_graphs()) entry[std::string(name(truth.units.unit()))] = place.index;
+    entry["part"] = train::part_name(own.part);
     if (p.several) entry["fold"] = own.fold;
     if (own.said.values.empty()) {
       entry["label"] = own.said.label;
       entry["probability"] = own.said.probability;
       entry["spread"] = own.said.spread;
-      if (!set.labels.empty()) entry["true_label"] = set.labels[own.graph];
+      if (!truth.labels.empty()) {
+        const int label = truth.labels[own.graph];
+        entry["true_label"] = label == kNoLabel ? Json() : Json(label);
+      }
       if (logits) entry["logits"] = own.said.logits;
     } else {
       entry["values"] = own.said.values;
       entry["spreads"] = own.said.spreads;
-      for (std::size_t c = 0; c < set.target_dim; ++c) {
-        const float target = set.targets[own.graph * set.target_dim + c];
+      for (std::size_t c = 0; c < truth.columns; ++c) {
+        const float target = truth.rows[own.graph * truth.columns + c];
         entry["targets"].push_back(std::isnan(target) ? Json() : Json(target));
       }
     }
@@ -89,26 +96,33 @@ Json to_json(const Predictions& p, const std::vector<train::PartScores>& scores,
 }
 
 /// "graph  part", of several folds which of them answered, too.
-std::string begin_of_line(const Predictions& p, const std::string& graph, std::string_view part,
-                          const std::string& fold) {
-  return fmt::format("{:>6}  {:>10}", graph, part) + (p.several ? fmt::format("  {:>4}", fold) : "");
+std::string begin_of_line(const Predictions& p, const std::string& graph, const std::string& unit,
+                          std::string_view part, const std::string& fold) {
+  return fmt::format("{:>6}", graph) + (p.truth.of_graphs() ? "" : fmt::format("  {:>6}", unit)) +
+         fmt::format("  {:>10}", part) + (p.several ? fmt::format("  {:>4}", fold) : "");
 }
 
 std::string begin_of_line(const Predictions& p, const Answered& own) {
-  return begin_of_line(p, std::to_string(own.graph), train::part_name(own.part), std::to_string(own.fold));
+  const Units::Place place = p.truth.units.place(own.graph);
+  return begin_of_line(p, std::to_string(place.graph), std::to_string(place.index), train::part_name(own.part),
+                       std::to_string(own.fold));
+}
+
+std::string header_of(const Predictions& p) {
+  return begin_of_line(p, "graph", std::string(name(p.truth.units.unit())), "part", "fold");
 }
 
 std::string table_of_numbers(const Predictions& p) {
-  const GraphSet& set = p.dataset.set;
-  std::string text = begin_of_line(p, "graph", "part", "fold");
+  const train::Learned& truth = p.truth;
+  std::string text = header_of(p);
   text += fmt::format("  {:>6}  {:>12}  {:>10}", "target", "value", "spread");
-  text += set.target_dim > 0 ? fmt::format("  {:>12}\n", "true") : "\n";
+  text += truth.columns > 0 ? fmt::format("  {:>12}\n", "true") : "\n";
   for (const Answered& own : p.answered) {
     for (std::size_t c = 0; c < own.said.values.size(); ++c) {
       text += begin_of_line(p, own);
       text += fmt::format("  {:>6}  {:>12.6g}  {:>10.4g}", c, own.said.values[c], own.said.spreads[c]);
-      if (set.target_dim > 0) {
-        const float target = set.targets[own.graph * set.target_dim + c];
+      if (truth.columns > 0) {
+        const float target = truth.rows[own.graph * truth.columns + c];
         text += fmt::format("  {:>12}", std::isnan(target) ? "-" : fmt::format("{:.6g}", target));
       }
       text += '\n';
@@ -118,15 +132,18 @@ std::string table_of_numbers(const Predictions& p) {
 }
 
 std::string table_of_labels(const Predictions& p, bool logits) {
-  const GraphSet& set = p.dataset.set;
-  std::string text = begin_of_line(p, "graph", "part", "fold");
+  const std::vector<int>& labels = p.truth.labels;
+  std::string text = header_of(p);
   text += fmt::format("  {:>5}  {:>11}  {:>8}", "label", "probability", "spread");
-  if (!set.labels.empty()) text += fmt::format("  {:>4}", "true");
+  if (!labels.empty()) text += fmt::format("  {:>4}", "true");
   text += logits ? "  logits\n" : "\n";
   for (const Answered& own : p.answered) {
     text += begin_of_line(p, own);
     text += fmt::format("  {:>5}  {:>11.6f}  {:>8.6f}", own.said.label, own.said.probability, own.said.spread);
-    if (!set.labels.empty()) text += fmt::format("  {:>4}", set.labels[own.graph]);
+    if (!labels.empty()) {
+      const int label = labels[own.graph];
+      text += fmt::format("  {:>4}", label == kNoLabel ? "-" : std::to_string(label));
+    }
     if (logits) text += fmt::format("  {}", fmt::join(own.said.logits, " "));
     text += '\n';
   }
@@ -152,9 +169,13 @@ std::vector<train::Checkpoint> checkpoints_of(const PredictCall& call) {
   return checkpoints;
 }
 
-datasets::Dataset read_data(const std::string& path, const std::string& format, bool clean) {
+datasets::Dataset read_data(const std::string& path, const std::string& format, bool clean,
+                            const train::RunConfig& config) {
   const auto known = format.empty() ? std::nullopt : std::optional(parse_format(format));
-  return read_cleanly(clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, known, cleaning); });
+  datasets::Dataset data = read_cleanly(
+      clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, known, cleaning); });
+  train::take_targets(data, config);
+  return data;
 }
 
 /// The run's own graphs, where they can be read and are what they were; else nothing, and a line that says so. A copy
@@ -167,7 +188,8 @@ std::optional<train::OwnGraphs> own_graphs_of(const train::RunConfig& config, co
     const bool in_hand = same && (here || !std::filesystem::exists(config.data.path));
     const auto own =
         in_hand ? train::known_graphs(asked, config, why)
-                : train::known_graphs(read_data(config.data.path, config.data.format, config.data.clean), config, why);
+                : train::known_graphs(read_data(config.data.path, config.data.format, config.data.clean, config),
+                                      config, why);
     if (own) return own;
   } catch (const Error& error) {
     why = error.what();
@@ -186,10 +208,13 @@ Predictions ask(const PredictCall& call) {
   // A model of data that was cleaned is asked of data that is.
   const bool own_format = call.data.empty() && call.format.empty();
   out.dataset = read_data(call.data.empty() ? first.config.data.path : call.data,
-                          own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean);
+                          own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean,
+                          first.config);
+  out.truth = train::Learned(out.dataset.set, first.config.data.target.value_or(train::TargetKind::labels));
   const GraphSet& set = out.dataset.set;
   for (const std::string& line :
-       train::unseen(set, first.config.data.features, first.config.data.labels, first.config.model)) {
+       train::unseen(set, first.config.data.features,
+                     out.truth.of_graphs() ? first.config.data.labels : std::vector<int>{}, first.config.model)) {
     fmt::print(stderr, "tyche: warning: {}\n", line);
   }
   const bool here =
@@ -217,7 +242,7 @@ Predictions ask(const PredictCall& call) {
     if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
     if (out.several) options.graphs = own->folds[checkpoint.fold].test;
     const std::vector<train::Part> parts = own ? train::parts_of(*own, out.dataset, first.config, checkpoint.fold)
-                                               : std::vector<train::Part>(set.graphs.size(), train::Part::fresh);
+                                               : std::vector<train::Part>(out.truth.units.size(), train::Part::fresh);
     std::vector<train::Prediction> said = train::predict(*engine, checkpoint, set, options, call.features);
     if (call.ensemble) {  // a graph that some member was trained on is a training graph
       members.push_back(std::move(said));
@@ -246,7 +271,7 @@ void run_predict(const PredictCall& call) {
   const bool numbers = train::learns_numbers(p.config);
   if (numbers && call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
   if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
-  const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.dataset.set);
+  const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth);
   if (call.common.json) return print_json(to_json(p, scores, call.logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
   print((numbers ? table_of_numbers(p) : table_of_labels(p, call.logits)) +
@@ -289,8 +314,8 @@ void add_predict(CLI::App& root) {
   call->common.add_threads(*command);
   call->common.add_json(*command);
   command->footer(
-      "Per graph: the part of the run it was in, the label, its probability (mean over draws), the probability's\n"
-      "standard deviation over draws; of real targets the value and its standard deviation, both in the targets' own\n"
+      "Per graph (node, edge: where the run learned those): the part of the run it was in, the label, its probability\n"
+      "(mean over draws), the probability's standard deviation over draws; of real targets the value and its standard deviation, both in the targets' own\n"
       "unit. Scores are given part by part, and that of the test part comes first.\n"
       "Example:\n"
       "  tyche predict runs/rni50                         every graph by the fold that tested it\n"

@@ -78,8 +78,9 @@ void run_train(const TrainCall& call) {
   const auto engine = engine::make_engine(config.engine.name, call.common.threads);
   const std::optional<Format> format =
       config.data.format.empty() ? std::nullopt : std::optional(parse_format(config.data.format));
-  const datasets::Dataset dataset = read_cleanly(
+  datasets::Dataset dataset = read_cleanly(
       config.data.clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, format, cleaning); });
+  train::take_targets(dataset, config);
   train::resolve(config, dataset, path);
   config.engine.description = train::without_threads(engine->description());
   if (resumes) {
@@ -157,6 +158,7 @@ void add_train(CLI::App& root) {
       "Examples:\n"
       "  tyche train --data graphs.jsonl --out runs/first\n"
       "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
+      "  tyche train --data graph.npz --target node-labels --out runs/nodes\n"
       "  tyche train --resume --epochs 500 --out runs/rni50\n"
       "  tyche train --data exp --model gcn3 --fold 0 --epochs 10 --out runs/gcn3\n"
       "RUN/config.toml, RUN/fold-0/metrics.jsonl, RUN/fold-0/last.safetensors, RUN/summary.json: see docs/training.md");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -109,6 +110,11 @@ std::uint64_t hash_of(const GraphSet& set, const Hashed& what) {
   }
   add(set.labels);
   if (what.targets && !set.targets.empty()) add(set.targets);
+  for (const auto& own : set.node_labels) add(own);
+  for (const auto& own : set.node_targets) add(own);
+  for (const auto& own : set.edge_targets) add(own);
+  for (const auto& own : set.node_parts) add(own);
+  if (set.weighted) hash = hash_bytes("weights", hash);
   return hash;
 }
 
@@ -157,6 +163,19 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
     if (in_pairs(infos[g].subset)) data.pair.push_back(infos[g].pair);
   }
   return data;
+}
+
+void types_as_labels(Dataset& dataset) {
+  GraphSet& set = dataset.set;
+  if (!set.node_labels.empty()) return;
+  std::set<NodeType> types;
+  for (const Graph& graph : set.graphs) types.insert(graph.types().begin(), graph.types().end());
+  if (types.size() < 2) return;
+  for (Graph& graph : set.graphs) {
+    set.node_labels.emplace_back(graph.types().begin(), graph.types().end());
+    graph = Graph::from_edges(graph.num_nodes(), graph.edges(), {}, graph.labels_of_edges());
+  }
+  dataset.hash = hash_of(set);
 }
 
 }  // namespace tyche::datasets

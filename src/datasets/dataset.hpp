@@ -61,4 +61,9 @@ struct Hashed {
 [[nodiscard]] Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> format = std::nullopt,
                                    Cleaning* cleaning = nullptr);
 
+/// The labels of nodes for what is learned of nodes: where a set has none, the types of its nodes become their labels,
+/// and the graphs have none any more (who is to say a node's type must not see it). Nothing where all nodes have one
+/// type.
+void types_as_labels(Dataset& dataset);
+
 }  // namespace tyche::datasets

@@ -13,7 +13,7 @@ std::vector<Format> parse_written_formats(const std::vector<std::string>& names,
   std::vector<Format> out;
   for (const std::string& name : names) {
     out.push_back(parse_format(name));
-    constexpr Format kReadOnly[] = {Format::planar_code, Format::npy, Format::graphml, Format::csv};
+    constexpr Format kReadOnly[] = {Format::planar_code, Format::npy, Format::npz, Format::graphml, Format::csv};
     if (std::find(std::begin(kReadOnly), std::end(kReadOnly), out.back()) != std::end(kReadOnly)) {
       throw InputError(
           fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name));

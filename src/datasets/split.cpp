@@ -23,24 +23,27 @@ std::vector<std::uint32_t>& part_of(Fold& fold, std::size_t part) {
   return part == 0 ? fold.train : part == 1 ? fold.validation : fold.test;
 }
 
-std::string out_of_range(std::uint64_t index, std::uint64_t graphs) {
-  return fmt::format("graph {} is out of range: the data has {} graphs (0 to {})", index, graphs,
+std::string out_of_range(std::uint64_t index, std::uint64_t graphs, Unit unit = Unit::graph) {
+  return fmt::format("{0} {1} is out of range: the data has {2} {0}s (0 to {3})", tyche::name(unit), index, graphs,
                      static_cast<long long>(graphs) - 1);
 }
 
 /// Sorts the parts; throws where one is empty or a graph is in two. `place` is where the fold stands.
-void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::string& place) {
+void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::string& place,
+            Unit unit = Unit::graph) {
   std::vector<std::uint8_t> seen(graphs, 0);
   for (std::size_t part = 0; part < kParts.size(); ++part) {
     std::vector<std::uint32_t>& list = part_of(fold, part);
     if (list.empty() && part != 1) {
-      throw InputError::at(name, place, fmt::format("the {} part is empty; expected at least one graph", kParts[part]));
+      throw InputError::at(name, place, fmt::format("the {} part is empty; expected at least one {}", kParts[part],
+                                                    tyche::name(unit)));
     }
     for (const std::uint32_t graph : list) {
       if (seen[graph] != 0) {
         throw InputError::at(
             name, place,
-            fmt::format("graph {} is in two parts, {} and {}", graph, kParts[seen[graph] - 1u], kParts[part]));
+            fmt::format("{} {} is in two parts, {} and {}", tyche::name(unit), graph, kParts[seen[graph] - 1u],
+                        kParts[part]));
       }
     }
     for (const std::uint32_t graph : list) seen[graph] = static_cast<std::uint8_t>(part + 1);
@@ -55,10 +58,12 @@ using Json = nlohmann::json;
 /// Reads folds out of a JSON value; `place` grows with the way to it: "[3].model_selection[0].train[17]".
 class JsonSplit {
  public:
-  JsonSplit(std::string_view name, std::uint64_t graphs) : name_(name), graphs_(graphs) {}
+  JsonSplit(std::string_view name, std::uint64_t graphs, const Units* units = nullptr)
+      : name_(name), units_(units), graphs_(graphs), count_(graphs) {}
 
-  [[nodiscard]] Fold fold(const Json& json, const std::string& place) const {
+  [[nodiscard]] Fold fold(const Json& json, const std::string& place) {
     expect(json.is_object(), json, place, "an object with \"train\" and \"test\"");
+    read_unit(json, place);
     Fold fold;
     const Json* rest = &json;
     std::string rest_place = place;
@@ -78,15 +83,30 @@ class JsonSplit {
       fold.validation = indices((*rest)[word], fmt::format("{}.{}", rest_place, word));
     }
     fold.test = part(json, place, "test");
-    finish(fold, graphs_, name_, place);
-    return fold;
+    finish(fold, count_, name_, place, unit_);
+    if (units_ == nullptr || unit_ != Unit::graph) return fold;
+    return {units_->units_of(fold.train), units_->units_of(fold.validation), units_->units_of(fold.test)};
   }
 
  private:
+  void read_unit(const Json& json, const std::string& place) {
+    unit_ = Unit::graph;
+    if (json.contains("unit")) {
+      const Json& unit = json["unit"];
+      const auto is = [&](const char* word) { return unit == word; };
+      expect(is("graphs") || is("nodes") || is("edges"), unit, place + ".unit", "\"graphs\", \"nodes\" or \"edges\"");
+      unit_ = is("nodes") ? Unit::node : is("edges") ? Unit::edge : Unit::graph;
+    }
+    const Unit learned = units_ == nullptr ? Unit::graph : units_->unit();
+    if (unit_ != Unit::graph && unit_ != learned) {
+      fail(place, fmt::format("splits {}s, but what is learned is of {}s", tyche::name(unit_), tyche::name(learned)));
+    }
+    count_ = unit_ == Unit::graph ? graphs_ : units_->size();
+  }
   [[noreturn]] void fail(const std::string& place, const std::string& message) const {
     throw InputError::at(name_, place, message);
   }
-  void expect(bool good, const Json& came, const std::string& place, const char* what) const {
+  void expect(bool good, const Json& came, const std::string& place, const std::string& what) const {
     if (good) return;
     // Only what cannot be deep is written out.
     const std::string found = came.is_primitive() ? shown(came.dump()) : fmt::format("an {}", came.type_name());
@@ -97,15 +117,16 @@ class JsonSplit {
     return indices(json[word], fmt::format("{}.{}", place, word));
   }
   [[nodiscard]] std::vector<std::uint32_t> indices(const Json& json, const std::string& place) const {
-    expect(json.is_array(), json, place, "a list of graphs");
+    const std::string unit(tyche::name(unit_));
+    expect(json.is_array(), json, place, fmt::format("a list of {}s", unit));
     std::vector<std::uint32_t> list;
-    std::vector<bool> seen(graphs_, false);
+    std::vector<bool> seen(count_, false);
     for (std::size_t i = 0; i < json.size(); ++i) {
-      const std::string here = fmt::format("{}[{}]", place, i);
-      expect(json[i].is_number_unsigned(), json[i], here, "the index of a graph");
+      const auto here = [&] { return fmt::format("{}[{}]", place, i); };
+      if (!json[i].is_number_unsigned()) expect(false, json[i], here(), fmt::format("the index of a {}", unit));
       const auto index = json[i].get<std::uint64_t>();
-      if (index >= graphs_) fail(here, out_of_range(index, graphs_));
-      if (seen[index]) fail(here, fmt::format("graph {} is in this part already", index));
+      if (index >= count_) fail(here(), out_of_range(index, count_, unit_));
+      if (seen[index]) fail(here(), fmt::format("{} {} is in this part already", unit, index));
       seen[index] = true;
       list.push_back(static_cast<std::uint32_t>(index));
     }
@@ -113,7 +134,11 @@ class JsonSplit {
   }
 
   std::string_view name_;
+  const Units* units_;  ///< null: graphs
   std::uint64_t graphs_;
+  // Of the fold at hand.
+  Unit unit_ = Unit::graph;
+  std::uint64_t count_;
 };
 
 // ---- index files
@@ -183,7 +208,9 @@ std::vector<std::uint32_t> parse_indices(std::string_view text, std::string_view
   return list;
 }
 
-std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs) {
+namespace {
+
+std::vector<Fold> folds_of_text(std::string_view text, std::string_view name, JsonSplit reader) {
   Json json;
   try {
     json = Json::parse(text);
@@ -194,11 +221,29 @@ std::vector<Fold> parse_split(std::string_view text, std::string_view name, std:
   } catch (const Json::exception&) {  // 1e999
     throw InputError::at(name, "", "a number in it is too large; expected indices of graphs");
   }
-  const JsonSplit reader(name, graphs);
   if (!json.is_array()) return {reader.fold(json, "")};
   std::vector<Fold> folds;
   for (std::size_t f = 0; f < json.size(); ++f) folds.push_back(reader.fold(json[f], fmt::format("[{}]", f)));
   if (folds.empty()) throw InputError::at(name, "", "the list has no folds");
+  return folds;
+}
+
+}  // namespace
+
+std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs) {
+  return folds_of_text(text, name, {name, graphs});
+}
+
+std::vector<Fold> parse_split(std::string_view text, std::string_view name, const Units& units) {
+  return folds_of_text(text, name, {name, units.graphs(), &units});
+}
+
+std::vector<Fold> read_split(const std::filesystem::path& path, const Units& units) {
+  if (!std::filesystem::is_directory(path)) return parse_split(read_file(path), path.string(), units);
+  std::vector<Fold> folds = folds_of_folder(path, units.graphs());
+  for (Fold& fold : folds) {
+    for (auto* list : {&fold.train, &fold.validation, &fold.test}) *list = units.units_of(*list);
+  }
   return folds;
 }
 

@@ -7,6 +7,8 @@
 ///   {"train": [0, 1, …], "validation": [7, …], "test": [9, …]}                         one split
 ///   [{…}, {…}]                                                                         folds
 ///   [{"test": [9, …], "model_selection": [{"train": [0, …], "validation": [7, …]}]}]   folds as Errica et al. publish
+/// Of nodes or edges, numbered through all graphs in order, where values of those are learned:
+///   {"unit": "nodes", "train": [0, 1, …], "validation": [7, …], "test": [9, …]}        or a list of such
 /// A folder holds index files, numbers between blanks, commas or ends of lines:
 ///   train.txt, validation.txt, test.txt                                                one split
 ///   train_idx-1.txt, test_idx-1.txt, train_idx-2.txt, …                                folds as the GIN paper's data
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "datasets/folds.hpp"
+#include "graph/units.hpp"
 
 namespace tyche::datasets {
 
@@ -26,6 +29,11 @@ namespace tyche::datasets {
 /// such a file, an index out of range, a graph twice in a fold (in one part or in two), an empty part. A graph that is
 /// in no part of a fold is allowed (see left_out).
 [[nodiscard]] std::vector<Fold> read_split(const std::filesystem::path& path, std::uint64_t graphs);
+
+/// The same in units: a split of nodes or edges is one of `units`, which must be such; of a split of graphs, all units
+/// of these. Folders split graphs.
+[[nodiscard]] std::vector<Fold> read_split(const std::filesystem::path& path, const Units& units);
+[[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, const Units& units);
 
 /// The same of JSON in memory; `name` stands for the file.
 [[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs);
@@ -37,7 +45,7 @@ namespace tyche::datasets {
 /// Of all lists of all folds: 16 hexadecimal digits that are equal where the folds are, however they were written.
 [[nodiscard]] std::string split_hash(const std::vector<Fold>& folds);
 
-/// How many of `graphs` graphs are in no part of a fold.
+/// How many of `graphs` graphs (or other units) are in no part of a fold.
 [[nodiscard]] std::uint64_t left_out(const Fold& fold, std::uint64_t graphs);
 
 }  // namespace tyche::datasets

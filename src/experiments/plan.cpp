@@ -107,6 +107,9 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       std::size_t folds = 0;
       try {
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);
+        if (config.model.unit != Unit::graph) {
+          throw InputError("experiments compare values of graphs; those of nodes and edges are for tyche train");
+        }
         folds = plan_folds(plan, data, config);
       } catch (const InputError& error) {
         throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 
@@ -15,8 +16,13 @@ namespace tyche {
 
 namespace {
 
-constexpr const char* kEdgeColumns = "graph, source, target (then label and attributes, where there are any)";
-constexpr const char* kNodeColumns = "graph, node (then type and attributes, where there are any)";
+constexpr const char* kEdgeColumns =
+    "source, target (and graph where there are several; then label or weight, edge_target… and attributes, where there "
+    "are any)";
+constexpr const char* kNodeColumns =
+    "node (and graph where there are several; then type, node_label, node_target…, part and attributes, where there "
+    "are any)";
+constexpr std::string_view kNodeParts[] = {"", "train", "validation", "test"};
 constexpr const char* kGraphColumns = "graph, label or target… (or both)";
 
 /// All columns but these, in order.
@@ -82,13 +88,10 @@ class CsvReader {
         table.here().fail(fmt::format("graph {} stands twice", shown(name)));
       }
       if (label) {
-        const std::int64_t value = table.integer(*label);
-        if (value != static_cast<int>(value)) table.here().fail(fmt::format("label {} does not fit in 32 bits", value));
-        set_.labels.push_back(static_cast<int>(value));
+        set_.labels.push_back(small(table, *label));
       }
       for (const std::size_t c : targets) {
-        const bool missing = table.field(c).empty();
-        set_.targets.push_back(missing ? std::numeric_limits<float>::quiet_NaN() : table.real(c));
+        set_.targets.push_back(real_or_missing(table, c));
       }
     }
     if (set_.targets.empty()) set_.target_dim = 0;
@@ -96,39 +99,91 @@ class CsvReader {
 
   void read_nodes() {
     CsvTable table(*files_.nodes, nodes_file_);
-    const std::size_t graph = table.required("graph", kNodeColumns), node = table.required("node", kNodeColumns);
-    const auto type = table.column("type");
-    const std::vector<std::size_t> attributes = other_columns(table, {"graph", "node", "type"});
+    const std::size_t node = table.required("node", kNodeColumns);
+    const auto graph = table.column("graph"), type = table.column("type"), label = table.column("node_label"),
+               part = table.column("part");
+    const std::vector<std::size_t> targets = columns_called(table, "node_target");
+    const std::vector<std::size_t> attributes = without(
+        other_columns(table, {"graph", "node", "type", "node_label", "part"}), targets);
     while (table.next()) {
-      const std::size_t g = graph_of(table.field(graph), table.here());
+      const std::size_t g = graph_of(table, graph);
       const std::size_t before = names_.size();
       (void)node_of(g, table.field(node), table.here());
       if (names_.size() == before) {
         table.here().fail(
-            fmt::format("node {} of graph {} stands twice", shown(table.field(node)), shown(table.field(graph))));
+            fmt::format("node {}{} stands twice", shown(table.field(node)),
+                        graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : ""));
       }
+      if (label) whole_.node_labels.push_back(table.field(*label).empty() ? kNoLabel : small(table, *label));
+      if (part) whole_.parts.push_back(part_of(table, *part));
+      for (const std::size_t c : targets) whole_.node_targets.values.push_back(real_or_missing(table, c));
       if (type) whole_.types.push_back(table.natural(*type));
       for (const std::size_t c : attributes) whole_.attributes.values.push_back(table.real(c));
     }
-    if (!names_.empty()) whole_.attributes.columns = attributes.size();
+    if (!names_.empty()) {
+      whole_.attributes.columns = attributes.size();
+      whole_.node_targets.columns = targets.size();
+    }
     all_nodes_known_ = true;
   }
 
   void read_edges() {
     CsvTable table(files_.edges, edges_file_);
-    const std::size_t graph = table.required("graph", kEdgeColumns), source = table.required("source", kEdgeColumns),
-                      target = table.required("target", kEdgeColumns);
-    const auto label = table.column("label");
-    const std::vector<std::size_t> attributes = other_columns(table, {"graph", "source", "target", "label"});
+    const std::size_t source = table.required("source", kEdgeColumns), target = table.required("target", kEdgeColumns);
+    const auto graph = table.column("graph"), label = table.column("label"), weight = table.column("weight");
+    if (label && weight) table.here().fail("edges have a label or a weight, not both: give labels as attributes");
+    const std::vector<std::size_t> targets = columns_called(table, "edge_target");
+    const std::vector<std::size_t> attributes =
+        without(other_columns(table, {"graph", "source", "target", "label", "weight"}), targets);
+    whole_.weighted = weight.has_value();
     while (table.next()) {
-      const std::size_t g = graph_of(table.field(graph), table.here());
+      const std::size_t g = graph_of(table, graph);
       const Node u = node_of(g, table.field(source), table.here());
       const Node v = node_of(g, table.field(target), table.here());
       whole_.listed.emplace_back(u, v);
       if (label) whole_.labels.push_back(table.natural(*label));
+      if (weight) whole_.labels.push_back(label_of_weight(table.real(*weight)));
+      for (const std::size_t c : targets) whole_.edge_targets.values.push_back(real_or_missing(table, c));
       for (const std::size_t c : attributes) whole_.edge_attributes.values.push_back(table.real(c));
     }
-    if (!whole_.listed.empty()) whole_.edge_attributes.columns = attributes.size();
+    if (whole_.listed.empty()) return;
+    whole_.edge_attributes.columns = attributes.size();
+    whole_.edge_targets.columns = targets.size();
+  }
+
+  static std::vector<std::size_t> columns_called(const CsvTable& table, std::string_view begin) {
+    std::vector<std::size_t> out;
+    for (std::size_t c = 0; c < table.header().size(); ++c) {
+      if (table.header()[c].starts_with(begin)) out.push_back(c);
+    }
+    return out;
+  }
+  static std::vector<std::size_t> without(std::vector<std::size_t> columns, const std::vector<std::size_t>& less) {
+    std::erase_if(columns, [&](std::size_t c) { return std::find(less.begin(), less.end(), c) != less.end(); });
+    return columns;
+  }
+  static int small(const CsvTable& table, std::size_t column) {
+    const std::int64_t value = table.integer(column);
+    if (value != static_cast<int>(value) || value == kNoLabel) {
+      table.here().fail(fmt::format("label {} does not fit in 32 bits", value));
+    }
+    return static_cast<int>(value);
+  }
+  static float real_or_missing(const CsvTable& table, std::size_t column) {
+    return table.field(column).empty() ? std::numeric_limits<float>::quiet_NaN() : table.real(column);
+  }
+  static NodePart part_of(const CsvTable& table, std::size_t column) {
+    const auto found = std::find(std::begin(kNodeParts), std::end(kNodeParts), table.field(column));
+    if (found == std::end(kNodeParts)) {
+      table.here().fail(fmt::format("expected train, validation, test or nothing under 'part', found {}",
+                                    shown(table.field(column))));
+    }
+    return static_cast<NodePart>(found - std::begin(kNodeParts));
+  }
+
+  /// Of a table without a column of graphs: the one graph there is.
+  std::size_t graph_of(const CsvTable& table, const std::optional<std::size_t>& column) {
+    return graph_of(column ? table.field(*column) : std::string_view("0"), table.here());
   }
 
   std::size_t graph_of(std::string_view name, const Where& where) {

@@ -21,6 +21,23 @@ std::uint32_t parse_category(const char* element, const char* category, std::str
   return static_cast<std::uint32_t>(value);
 }
 
+/// What nodes and edges are to give: the one data that some may lack.
+bool is_target(std::string_view name) {
+  return name == "node_label" || name.starts_with("node_target") || name.starts_with("edge_target");
+}
+
+/// The columns whose names fit, taken out of a table.
+template <class Fits>
+AttributeBlock taken_out(AttributeBlock& table, const std::vector<std::string>& names, const Fits& fits) {
+  AttributeBlock out, rest;
+  for (std::size_t c = 0; c < table.dim; ++c) ++(fits(names[c]) ? out : rest).dim;
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    (fits(names[i % table.dim]) ? out : rest).values.push_back(table.values[i]);
+  }
+  table = std::move(rest);
+  return out;
+}
+
 /// Where each of `names` stands among `columns`, which take the names where there are none yet.
 std::vector<std::size_t> places(const std::vector<std::string>& names, std::vector<std::string>& columns,
                                 const char* what, const Where& where) {
@@ -141,6 +158,7 @@ AttributeBlock GraphmlGraph::table(const Elements& elements, std::vector<std::st
       if (!std::isnan(into)) continue;
       const GraphmlKey& key = keys_[used[c]];
       const Where where = line(elements.lines[i]);
+      if (!key.has_fallback && is_target(key.name)) continue;
       if (!key.has_fallback) {
         where.fail(fmt::format("this {} has no {}, which others of its graph have", elements.name, shown(key.name)));
       }
@@ -184,8 +202,21 @@ GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) cons
     }
     listed.emplace_back(*node_of_id_[ends_[i].first], *node_of_id_[ends_[i].second]);
   }
-  const std::vector<std::uint32_t> labels = categories(edges_);
-  const AttributeBlock attributes = table(edges_, columns.edge);
+  std::vector<std::uint32_t> labels = categories(edges_);
+  AttributeBlock attributes = table(edges_, columns.edge);
+  std::vector<std::string> left = columns.edge;
+  const auto take = [&left](AttributeBlock& from, auto fits) {
+    AttributeBlock out = taken_out(from, left, fits);
+    if (out.dim > 0) std::erase_if(left, fits);
+    return out;
+  };
+  const AttributeBlock weights = take(attributes, [](const std::string& name) { return name == "weight"; });
+  const AttributeBlock targets =
+      take(attributes, [](const std::string& name) { return name.starts_with("edge_target"); });
+  if (weights.dim > 0 && !labels.empty()) {
+    place_.fail("edges have weights or labels, not both: give labels as other data");
+  }
+  for (const float weight : weights.values) labels.push_back(label_of_weight(weight));
   const auto row = [&attributes](std::size_t i) {
     return std::span(attributes.values).subspan(i * attributes.dim, attributes.dim);
   };
@@ -198,19 +229,47 @@ GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) cons
     if (same && std::equal(row(first).begin(), row(first).end(), row(second).begin())) return std::nullopt;
     return EdgeListing::Conflict{line(edges_.lines[second]),
                                  fmt::format("this edge has {} than on line {}, where it stands too",
-                                             same ? "other attributes" : "another label", edges_.lines[first])};
+                                             same                ? "other attributes"
+                                             : weights.dim > 0 ? "another weight"
+                                                               : "another label",
+                                             edges_.lines[first])};
   };
   const SettledEdges settled = settle_edges(listed, directed_ ? Directions::both : Directions::once, listing, cleaning);
 
   GraphItem item;
   std::vector<EdgeLabel> kept_labels;
   item.edge_attributes.dim = attributes.dim;
+  item.edge_targets.dim = targets.dim;
+  item.weighted = weights.dim > 0;
   for (const std::size_t entry : settled.entry_of) {
     if (!labels.empty()) kept_labels.push_back(labels[entry]);
     item.edge_attributes.values.insert(item.edge_attributes.values.end(), row(entry).begin(), row(entry).end());
+    const auto wanted = std::span(targets.values).subspan(entry * targets.dim, targets.dim);
+    item.edge_targets.values.insert(item.edge_targets.values.end(), wanted.begin(), wanted.end());
   }
   item.graph = Graph::from_edges(static_cast<Node>(names_.size()), settled.edges, categories(nodes_), kept_labels);
   item.attributes = table(nodes_, columns.node);
+  left = columns.node;
+  item.node_targets = take(item.attributes, [](const std::string& name) { return name.starts_with("node_target"); });
+  const AttributeBlock node_labels = take(item.attributes, [](const std::string& name) { return name == "node_label"; });
+  if (node_labels.dim > 0) item.node_labels.emplace();
+  for (std::size_t v = 0; v < node_labels.values.size(); ++v) {
+    const float label = node_labels.values[v];
+    if (!std::isnan(label) && (std::floor(label) != label || std::abs(label) > 0x1p24f)) {
+      line(nodes_.lines[v]).fail(fmt::format("expected a whole number up to 2^24 under 'node_label', found {}", label));
+    }
+    item.node_labels->push_back(std::isnan(label) ? kNoLabel : static_cast<int>(label));
+  }
+  constexpr std::string_view kMasks[] = {"train_mask", "validation_mask", "test_mask"};
+  for (std::size_t part = 0; part < 3; ++part) {
+    const AttributeBlock mask = take(item.attributes, [&](const std::string& name) { return name == kMasks[part]; });
+    for (std::size_t v = 0; v < mask.values.size(); ++v) {
+      item.node_parts.resize(names_.size(), NodePart::none);
+      if (mask.values[v] == 0) continue;
+      if (item.node_parts[v] != NodePart::none) line(nodes_.lines[v]).fail("this node is in two masks");
+      item.node_parts[v] = static_cast<NodePart>(part + 1);
+    }
+  }
   item.label = label_;
   item.target = target(columns.target);
   return item;

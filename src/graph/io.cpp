@@ -15,6 +15,7 @@
 #include "graph/jsonl.hpp"
 #include "graph/lines.hpp"
 #include "graph/npy.hpp"
+#include "graph/npz.hpp"
 #include "graph/planar_code.hpp"
 #include "graph/tu.hpp"
 #include "support/error.hpp"
@@ -25,13 +26,14 @@ namespace tyche {
 
 namespace {
 
-constexpr std::array<std::pair<Format, std::string_view>, 10> kFormats = {{{Format::gin, "gin"},
+constexpr std::array<std::pair<Format, std::string_view>, 11> kFormats = {{{Format::gin, "gin"},
                                                                            {Format::graph6, "graph6"},
                                                                            {Format::sparse6, "sparse6"},
                                                                            {Format::tu, "tu"},
                                                                            {Format::dimacs, "dimacs"},
                                                                            {Format::planar_code, "planar_code"},
                                                                            {Format::npy, "npy"},
+                                                                           {Format::npz, "npz"},
                                                                            {Format::jsonl, "jsonl"},
                                                                            {Format::graphml, "graphml"},
                                                                            {Format::csv, "csv"}}};
@@ -57,7 +59,7 @@ void refuse_empty_and_compressed(std::string_view bytes, std::string_view name) 
                                             "xz", "unxz"},
                                            {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
   for (const auto& [magic, what, tool] : kCompressions) {
-    if (!bytes.starts_with(magic)) continue;
+    if (!bytes.starts_with(magic) || (tool == std::string_view("unzip") && is_npz(bytes))) continue;
     throw InputError::at(name, "byte 0",
                          fmt::format("the file is compressed ({}); unpack it with {} first", what, tool));
   }
@@ -69,6 +71,7 @@ std::optional<Format> format_of_extension(const std::filesystem::path& file) {
   if (extension == ".s6") return Format::sparse6;
   if (extension == ".pc" || extension == ".plc") return Format::planar_code;
   if (extension == ".npy") return Format::npy;
+  if (extension == ".npz") return Format::npz;
   if (extension == ".jsonl" || extension == ".ndjson") return Format::jsonl;
   if (extension == ".csv") return Format::csv;
   if (has_graphml_extension(file)) return Format::graphml;
@@ -117,6 +120,8 @@ GraphSet parse_as(Format format, std::string_view bytes, std::string_view name, 
       return parse_planar_code(bytes, name, cleaning);
     case Format::npy:
       return parse_npy(bytes, name, cleaning);
+    case Format::npz:
+      return parse_npz(bytes, name, cleaning);
     case Format::jsonl:
       return parse_jsonl(bytes, name, cleaning);
     case Format::graphml:
@@ -152,6 +157,14 @@ void check_set(const GraphSet& set) {
   };
   check_blocks(set.attributes, set.attribute_dim, "", [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
   check_blocks(set.edge_attributes, set.edge_attribute_dim, "edge ", [](const Graph& g) { return g.num_edges(); });
+  check_blocks(set.node_targets, set.node_target_dim, "node target ",
+               [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
+  check_blocks(set.edge_targets, set.edge_target_dim, "edge target ", [](const Graph& g) { return g.num_edges(); });
+  for (std::size_t g = 0; g < set.node_labels.size(); ++g) {
+    if (set.node_labels.size() == graphs && set.node_labels[g].size() == set.graphs[g].num_nodes()) continue;
+    throw InputError(fmt::format("graph {} has {} node labels for {} nodes", g, set.node_labels[g].size(),
+                                 g < graphs ? set.graphs[g].num_nodes() : 0));
+  }
   if ((set.target_dim == 0) != set.targets.empty() || set.targets.size() != graphs * set.target_dim) {
     throw InputError(
         fmt::format("the set has {} targets for {} graphs with {} each", set.targets.size(), graphs, set.target_dim));
@@ -174,6 +187,7 @@ std::string_view format_name(Format format) {
 
 Format detect_format(std::string_view head, std::string_view name) {
   refuse_empty_and_compressed(head, name);
+  if (is_npz(head)) return Format::npz;
   constexpr std::pair<std::string_view, Format> kMagic[] = {{"\x93NUMPY", Format::npy},
                                                             {">>planar_code", Format::planar_code},
                                                             {">>graph6<<", Format::graph6},
@@ -256,6 +270,9 @@ GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> fo
 
 void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format format) {
   check_set(set);
+  if (set.weighted && format == Format::tu) {
+    throw InputError("a TUDataset has labels of edges and no weights; jsonl holds them");
+  }
   switch (format) {
     case Format::tu:
       return write_tu(path, set);
@@ -268,6 +285,7 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
       break;
     case Format::planar_code:
     case Format::npy:
+    case Format::npz:
     case Format::graphml:
     case Format::csv:
       throw InputError(fmt::format("format {} is read only; gin, graph6, sparse6, tu, dimacs and jsonl can be written",

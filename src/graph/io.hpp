@@ -5,8 +5,10 @@
 ///
 ///   const GraphSet set = read_graphs("exp/graphs.txt");              // told by content or extension
 ///   write_graphs("exp.g6", set, Format::graph6);
+#include <bit>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,11 +19,19 @@
 
 namespace tyche {
 
-enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy, jsonl, graphml, csv };
+enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jsonl, graphml, csv };
 
 /// "gin", "graph6", …; throws InputError that lists the names on any other.
 [[nodiscard]] Format parse_format(std::string_view name);
 [[nodiscard]] std::string_view format_name(Format format);
+
+/// The label of a node that has none.
+inline constexpr int kNoLabel = std::numeric_limits<int>::min();
+enum class NodePart : std::uint8_t { none, train, validation, test };
+
+/// The label that stands for a weight, and back. -0 is 0.
+[[nodiscard]] inline EdgeLabel label_of_weight(float weight) { return std::bit_cast<EdgeLabel>(weight + 0.0f); }
+[[nodiscard]] inline float weight_of(EdgeLabel label) { return std::bit_cast<float>(label); }
 
 /// Graphs with what files say of them.
 struct GraphSet {
@@ -38,6 +48,18 @@ struct GraphSet {
   /// Real targets: empty where there are none, else row-major (graphs × target_dim); a missing one is NaN.
   std::vector<float> targets{};
   std::size_t target_dim = 0;
+  /// What nodes and edges are to give: empty where there is nothing, else one block per graph. Labels of nodes
+  /// (kNoLabel: missing); real targets, row-major (nodes × node_target_dim; edges, in the order of Graph::edges() ×
+  /// edge_target_dim; a missing one is NaN).
+  std::vector<std::vector<int>> node_labels{};
+  std::vector<std::vector<float>> node_targets{}, edge_targets{};
+  std::size_t node_target_dim = 0, edge_target_dim = 0;
+  /// Splits of the nodes that the file has as masks: each says for every node of all graphs in order which part it is
+  /// in.
+  std::vector<std::vector<NodePart>> node_parts{};
+  /// Whether edges have real weights. Then the label of an edge is the weight's bits (weight_of), so that whatever
+  /// tells labels apart tells weights apart, exactly.
+  bool weighted = false;
 
   friend bool operator==(const GraphSet&, const GraphSet&) = default;
 };
@@ -51,7 +73,7 @@ struct GraphSource {
 [[nodiscard]] GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
 
 /// The format of a file with these first bytes and this name: content that leaves no doubt, then the extension (.g6,
-/// .s6, .cnf, .dimacs, .pc, .plc, .npy, .jsonl, .ndjson, .graphml, .csv), then what the first line looks like. Throws
+/// .s6, .cnf, .dimacs, .pc, .plc, .npy, .npz, .jsonl, .ndjson, .graphml, .csv), then what the first line looks like. Throws
 /// InputError where nothing fits, where there is nothing, and on compressed files.
 [[nodiscard]] Format detect_format(std::string_view head, std::string_view name);
 
@@ -71,7 +93,7 @@ struct GraphSource {
 /// Writes a file (tu: a folder; dimacs: a folder of one file per graph when there are several). What a format does not
 /// hold is left out: gin holds no attributes and writes label 0 where there are no labels; graph6 and sparse6 hold
 /// structure alone; dimacs the formula alone; jsonl holds everything. Throws InputError where the format cannot be
-/// written (planar_code, npy, graphml and csv are read only; dimacs wants graphs that encode formulas) or there is
+/// written (planar_code, npy, npz, graphml and csv are read only; dimacs wants graphs that encode formulas) or there is
 /// nothing to write, IoError where the disk says no.
 void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format format);
 

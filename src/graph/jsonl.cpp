@@ -33,22 +33,22 @@ class LineReader {
     GraphItem item;
     read_nodes();
     read_edges();
+    read_weights();
     const SettledEdges settled = settle();
     std::vector<EdgeLabel> labels;
     if (!labels_.empty()) {
       for (const std::size_t entry : settled.entry_of) labels.push_back(labels_[entry]);
     }
     item.graph = Graph::from_edges(nodes_, settled.edges, std::move(types_), labels);
+    item.weighted = weighted_;
     item.attributes = block("attributes", nodes_, "node");
-    const AttributeBlock edges = block("edge_attributes", listed_.size(), "edge");
-    item.edge_attributes.dim = edges.dim;
-    for (const std::size_t entry : settled.entry_of) {
-      const auto row = edges.values.begin() + static_cast<std::ptrdiff_t>(entry * edges.dim);
-      item.edge_attributes.values.insert(item.edge_attributes.values.end(), row,
-                                         row + static_cast<std::ptrdiff_t>(edges.dim));
-    }
+    item.edge_attributes = of_settled(block("edge_attributes", listed_.size(), "edge"), settled);
+    item.node_targets = block("node_targets", nodes_, "node", true);
+    item.edge_targets = of_settled(block("edge_targets", listed_.size(), "edge", true), settled);
     read_label(item);
     read_target(item);
+    read_node_labels(item);
+    read_masks(item);
     return item;
   }
 
@@ -97,6 +97,67 @@ class LineReader {
     }
   }
 
+  /// A weight is a label of its own kind.
+  void read_weights() {
+    const JsonValues& weights = object_["weight"];
+    if (weights.shape == Shape::absent) return;
+    if (!weights.is_list() || weights.numbers.size() != listed_.size()) {
+      where_.fail(fmt::format("expected 'weight': a list of one number per edge ({})", listed_.size()));
+    }
+    if (!labels_.empty()) {
+      where_.fail("edges have weights or labels, not both: give labels as columns of 'edge_attributes'");
+    }
+    weighted_ = !listed_.empty();
+    for (std::size_t i = 0; i < listed_.size(); ++i) {
+      const auto weight = static_cast<float>(weights.numbers[i]);
+      if (!std::isfinite(weight)) where_.fail(fmt::format("the weight of edge {} is no finite number", i));
+      labels_.push_back(label_of_weight(weight));
+    }
+  }
+
+  static AttributeBlock of_settled(const AttributeBlock& listed, const SettledEdges& settled) {
+    AttributeBlock out{{}, listed.dim};
+    for (const std::size_t entry : settled.entry_of) {
+      const auto row = listed.values.begin() + static_cast<std::ptrdiff_t>(entry * listed.dim);
+      out.values.insert(out.values.end(), row, row + static_cast<std::ptrdiff_t>(listed.dim));
+    }
+    return out;
+  }
+
+  void read_node_labels(GraphItem& item) {
+    const JsonValues& labels = object_["node_labels"];
+    if (labels.shape == Shape::absent) return;
+    if (!labels.is_list() || labels.numbers.size() != nodes_) {
+      where_.fail(fmt::format("expected 'node_labels': a list of one whole number or null per node ({}){}", nodes_,
+                              labels.is_list() ? fmt::format(", found {}", labels.numbers.size()) : ""));
+    }
+    item.node_labels.emplace();
+    for (const double label : labels.numbers) {
+      item.node_labels->push_back(std::isnan(label)
+                                      ? kNoLabel
+                                      : static_cast<int>(whole(label, std::numeric_limits<int>::min() + 1.0,
+                                                               std::numeric_limits<int>::max(), "a node's label",
+                                                               where_)));
+    }
+  }
+
+  void read_masks(GraphItem& item) {
+    constexpr std::string_view kMasks[] = {"train_mask", "validation_mask", "test_mask"};
+    for (std::size_t part = 0; part < 3; ++part) {
+      const JsonValues& mask = object_[kMasks[part]];
+      if (mask.shape == Shape::absent) continue;
+      if (!mask.is_list() || mask.numbers.size() != nodes_) {
+        where_.fail(fmt::format("expected '{}': a list of 0 or 1 for each node ({})", kMasks[part], nodes_));
+      }
+      item.node_parts.resize(nodes_, NodePart::none);
+      for (Node v = 0; v < nodes_; ++v) {
+        if (whole(mask.numbers[v], 0, 1, "0 or 1 in a mask", where_) == 0) continue;
+        if (item.node_parts[v] != NodePart::none) where_.fail(fmt::format("node {} is in two masks", v));
+        item.node_parts[v] = static_cast<NodePart>(part + 1);
+      }
+    }
+  }
+
   SettledEdges settle() {
     const JsonValues& attributes = object_["edge_attributes"];
     EdgeListing listing;
@@ -110,7 +171,7 @@ class LineReader {
                                                  "nodes",
                                                  second, listed_[second].first, listed_[second].second, what, first)};
       };
-      if (!labels_.empty() && labels_[first] != labels_[second]) return differs("another label");
+      if (!labels_.empty() && labels_[first] != labels_[second]) return differs(weighted_ ? "another weight" : "another label");
       if (attributes.ends.size() != listed_.size()) return std::nullopt;  // block() says so
       const auto mine = attributes.row(first), other = attributes.row(second);
       if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end())) return differs("other attributes");
@@ -119,10 +180,16 @@ class LineReader {
     return settle_edges(listed_, Directions::either, listing, cleaning_);
   }
 
-  AttributeBlock block(std::string_view key, std::size_t rows, const char* each) {
+  /// `targets`: a plain list is a column.
+  AttributeBlock block(std::string_view key, std::size_t rows, const char* each, bool targets = false) {
     AttributeBlock out;
     const JsonValues& values = object_[key];
     if (values.shape == Shape::absent) return out;
+    if (targets && values.is_list() && values.numbers.size() == rows) {
+      out.dim = 1;
+      out.values.assign(values.numbers.begin(), values.numbers.end());
+      return out;
+    }
     if (!values.is_rows()) where_.fail(fmt::format("expected '{}': a list with a list of numbers per {}", key, each));
     if (values.ends.size() != rows) {
       where_.fail(
@@ -166,6 +233,7 @@ class LineReader {
   std::vector<NodeType> types_;
   std::vector<Edge> listed_;
   std::vector<EdgeLabel> labels_;
+  bool weighted_ = false;
 };
 
 GraphSet read_all(JsonlReader& reader) {

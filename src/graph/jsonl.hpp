@@ -3,6 +3,7 @@
 ///
 ///   {"nodes": [6, 6, 8], "edges": [[0, 1, 0], [1, 2, 1]], "label": 1}
 ///   {"nodes": 4, "edges": [[0, 1], [2, 3]], "target": [0.25, null]}
+///   {"nodes": 3, "edges": [[0, 1], [1, 2]], "weight": [0.5, 2], "node_labels": [0, null, 1]}
 ///
 ///   JsonlReader reader("molecules.jsonl");                // one graph in memory at a time
 ///   while (const auto item = reader.next()) use(item->graph, item->label);
@@ -40,7 +41,10 @@ class JsonlReader {
 
  private:
   Lines lines_;
-  JsonNumbers object_{{"nodes", "edges", "attributes", "edge_attributes", "label", "target"}, {"id"}, {"target"}};
+  JsonNumbers object_{{"nodes", "edges", "attributes", "edge_attributes", "label", "target", "node_labels",
+                       "node_targets", "edge_targets", "weight", "train_mask", "validation_mask", "test_mask"},
+                      {"id"},
+                      {"target", "node_labels", "node_targets", "edge_targets"}};
   NodeBudget budget_;
   Cleaning* cleaning_;
 };

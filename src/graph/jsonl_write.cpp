@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "graph/jsonl.hpp"
 #include "support/error.hpp"
@@ -21,16 +22,25 @@ void append_number(std::string& out, float value) {
   }
 }
 
-/// "[a, b], [c, d]": rows of `dim` numbers.
-void append_rows(std::string& out, std::span<const float> values, std::size_t dim, const char* what, std::size_t g) {
+void append_or_null(std::string& out, float value) {
+  if (std::isnan(value)) {
+    out += "null";
+  } else {
+    append_number(out, value);
+  }
+}
+
+/// "[a, b], [c, d]": rows of `dim` numbers. A number of `targets` may be missing.
+void append_rows(std::string& out, std::span<const float> values, std::size_t dim, const char* what, std::size_t g,
+                 bool targets = false) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) {
+    if (targets ? std::isinf(values[i]) : !std::isfinite(values[i])) {
       throw InputError(
           fmt::format("{} {} of graph {} is {}: JSON holds only finite numbers", what, i % dim, g, values[i]));
     }
     if (i > 0) out += i % dim == 0 ? "], " : ", ";
     if (i % dim == 0) out += '[';
-    append_number(out, values[i]);
+    append_or_null(out, values[i]);
   }
   if (!values.empty()) out += ']';
 }
@@ -42,13 +52,28 @@ void append_target(std::string& out, std::span<const float> target, std::size_t 
       throw InputError(fmt::format("target {} of graph {} is {}: JSON holds only finite numbers", i, g, target[i]));
     }
     if (i > 0) out += ", ";
-    if (std::isnan(target[i])) {
-      out += "null";
-    } else {
-      append_number(out, target[i]);
-    }
+    append_or_null(out, target[i]);
   }
   if (target.size() > 1) out += ']';
+}
+
+}  // namespace
+
+namespace {
+
+/// The first split; JSON lines hold one.
+void append_masks(std::string& out, const GraphSet& set, std::size_t g) {
+  if (set.node_parts.empty()) return;
+  std::size_t first = 0;
+  for (std::size_t before = 0; before < g; ++before) first += set.graphs[before].num_nodes();
+  const auto own = std::span(set.node_parts.front()).subspan(first, set.graphs[g].num_nodes());
+  constexpr std::pair<const char*, NodePart> kMasks[] = {
+      {"train_mask", NodePart::train}, {"validation_mask", NodePart::validation}, {"test_mask", NodePart::test}};
+  for (const auto& [key, part] : kMasks) {
+    fmt::format_to(std::back_inserter(out), ", \"{}\": [", key);
+    for (std::size_t v = 0; v < own.size(); ++v) out += (v > 0 ? ", " : "") + std::string(own[v] == part ? "1" : "0");
+    out += ']';
+  }
 }
 
 }  // namespace
@@ -71,7 +96,7 @@ std::string jsonl_line(const GraphSet& set, std::size_t g) {
       if (u > v) continue;
       if (!first) out += ", ";
       first = false;
-      if (graph.has_edge_labels()) {
+      if (graph.has_edge_labels() && !set.weighted) {
         fmt::format_to(std::back_inserter(out), "[{}, {}, {}]", u, v, graph.edge_label(arc));
       } else {
         fmt::format_to(std::back_inserter(out), "[{}, {}]", u, v);
@@ -79,6 +104,16 @@ std::string jsonl_line(const GraphSet& set, std::size_t g) {
     }
   }
   out += ']';
+  if (set.weighted) {
+    out += ", \"weight\": [";
+    std::vector<EdgeLabel> labels = graph.labels_of_edges();
+    labels.resize(graph.num_edges(), 0);
+    for (std::size_t e = 0; e < labels.size(); ++e) {
+      if (e > 0) out += ", ";
+      append_number(out, weight_of(labels[e]));
+    }
+    out += ']';
+  }
   if (set.attribute_dim > 0) {
     out += ", \"attributes\": [";
     append_rows(out, set.attributes[g], set.attribute_dim, "node attribute", g);
@@ -93,6 +128,23 @@ std::string jsonl_line(const GraphSet& set, std::size_t g) {
   if (set.target_dim > 0) {
     append_target(out, std::span(set.targets).subspan(g * set.target_dim, set.target_dim), g);
   }
+  if (!set.node_labels.empty()) {
+    out += ", \"node_labels\": [";
+    for (std::size_t v = 0; v < set.node_labels[g].size(); ++v) {
+      const int label = set.node_labels[g][v];
+      out += (v > 0 ? ", " : "") + (label == kNoLabel ? std::string("null") : std::to_string(label));
+    }
+    out += ']';
+  }
+  const auto targets = [&](const char* key, const std::vector<std::vector<float>>& blocks, std::size_t dim) {
+    if (dim == 0) return;
+    fmt::format_to(std::back_inserter(out), ", \"{}\": [", key);
+    append_rows(out, blocks[g], dim, key, g, true);
+    out += ']';
+  };
+  targets("node_targets", set.node_targets, set.node_target_dim);
+  targets("edge_targets", set.edge_targets, set.edge_target_dim);
+  append_masks(out, set, g);
   out += "}\n";
   return out;
 }

@@ -13,23 +13,40 @@ namespace {
 
 constexpr std::string_view kCode = "g6:";
 
-/// The set with graph `index` alone, and what the file says of it.
-GraphSet only(GraphSet set, std::size_t index) {
-  GraphSet one;
-  one.name = std::move(set.name);
-  one.graphs.push_back(std::move(set.graphs[index]));
-  if (!set.labels.empty()) one.labels.push_back(set.labels[index]);
-  if (!set.attributes.empty()) one.attributes.push_back(std::move(set.attributes[index]));
-  one.attribute_dim = set.attribute_dim;
-  if (!set.edge_attributes.empty()) one.edge_attributes.push_back(std::move(set.edge_attributes[index]));
-  one.edge_attribute_dim = set.edge_attribute_dim;
-  const auto row = set.targets.begin() + static_cast<std::ptrdiff_t>(index * set.target_dim);
-  one.targets.assign(row, row + static_cast<std::ptrdiff_t>(set.target_dim));
-  one.target_dim = set.target_dim;
-  return one;
-}
-
 }  // namespace
+
+GraphSet selected(const GraphSet& set, std::span<const std::uint64_t> numbers) {
+  GraphSet out;
+  out.name = set.name;
+  out.attribute_dim = set.attribute_dim;
+  out.edge_attribute_dim = set.edge_attribute_dim;
+  out.target_dim = set.target_dim;
+  out.node_target_dim = set.node_target_dim;
+  out.edge_target_dim = set.edge_target_dim;
+  out.weighted = set.weighted;
+  out.node_parts.resize(set.node_parts.size());
+  std::vector<std::size_t> first = {0};  // of each graph's nodes, where there are masks
+  for (const Graph& graph : set.graphs) first.push_back(first.back() + graph.num_nodes());
+  const auto pick = [](const auto& from, auto& to, std::uint64_t g) {
+    if (!from.empty()) to.push_back(from[g]);
+  };
+  for (const std::uint64_t g : numbers) {
+    out.graphs.push_back(set.graphs[g]);
+    pick(set.labels, out.labels, g);
+    pick(set.attributes, out.attributes, g);
+    pick(set.edge_attributes, out.edge_attributes, g);
+    pick(set.node_labels, out.node_labels, g);
+    pick(set.node_targets, out.node_targets, g);
+    pick(set.edge_targets, out.edge_targets, g);
+    for (std::size_t c = 0; c < set.target_dim; ++c) out.targets.push_back(set.targets[g * set.target_dim + c]);
+    for (std::size_t split = 0; split < set.node_parts.size(); ++split) {
+      const auto from = set.node_parts[split].begin();
+      out.node_parts[split].insert(out.node_parts[split].end(), from + static_cast<std::ptrdiff_t>(first[g]),
+                                   from + static_cast<std::ptrdiff_t>(first[g + 1]));
+    }
+  }
+  return out;
+}
 
 std::string GraphName::in_words(std::size_t otherwise) const {
   if (!code.empty()) return fmt::format("{}{}", kCode, code);
@@ -69,7 +86,7 @@ GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format, Cle
     throw InputError(
         fmt::format("{}: there is no graph {}: it holds {} (from 0)", name.path, *name.index, set.graphs.size()));
   }
-  return only(std::move(set), *name.index);
+  return selected(set, std::vector<std::uint64_t>{*name.index});
 }
 
 Graph read_named_graph(const std::string& text) {

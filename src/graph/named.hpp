@@ -6,6 +6,7 @@
 ///   const GraphSet all = read_graphs_of(parse_graph_name("exp"));     // 1,200 graphs
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "graph/io.hpp"
@@ -34,6 +35,9 @@ struct GraphName {
 /// where there is no graph I, and as read_graphs does.
 [[nodiscard]] GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format = std::nullopt,
                                       Cleaning* cleaning = nullptr);
+
+/// These graphs of a set, with all that is said of them. Requires numbers below set.graphs.size().
+[[nodiscard]] GraphSet selected(const GraphSet& set, std::span<const std::uint64_t> numbers);
 
 /// The graph `text` names. Throws InputError where it names a file of several without saying which.
 [[nodiscard]] Graph read_named_graph(const std::string& text);

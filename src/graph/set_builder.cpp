@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <string_view>
 
 namespace tyche {
 
@@ -14,8 +15,9 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 bool agree(std::optional<bool>& before, bool has, const char* what, const Where& where) {
   if (!before) before = has;
   if (*before != has) {
-    where.fail(fmt::format("this graph has {} {}, the graphs before it have {}", has ? "a" : "no", what,
-                           has ? "none" : "one"));
+    const bool several = std::string_view(what).ends_with('s');
+    where.fail(fmt::format("this graph has {}{}, the graphs before it have {}", has ? several ? "" : "a " : "no ", what,
+                           has ? "none" : several ? "some" : "one"));
   }
   return has;
 }
@@ -26,8 +28,7 @@ void add_block(std::vector<std::vector<float>>& blocks, std::optional<std::size_
   if (rows > 0) {
     if (!dim) dim = block.dim;
     if (*dim != block.dim) {
-      where.fail(
-          fmt::format("this graph has {} attributes per {}, the graphs before it have {}", block.dim, what, *dim));
+      where.fail(fmt::format("this graph has {} {}, the graphs before it have {}", block.dim, what, *dim));
     }
   }
   blocks.push_back(std::move(block.values));
@@ -50,16 +51,35 @@ void GraphSetBuilder::add(GraphItem item, const Where& where) {
     }
     set_.targets.insert(set_.targets.end(), target.begin(), target.end());
   }
-  add_block(set_.attributes, dim_, std::move(item.attributes), item.graph.num_nodes(), "node", where);
-  add_block(set_.edge_attributes, edge_dim_, std::move(item.edge_attributes), item.graph.num_edges(), "edge", where);
+  add_block(set_.attributes, dim_, std::move(item.attributes), item.graph.num_nodes(), "attributes per node", where);
+  add_block(set_.edge_attributes, edge_dim_, std::move(item.edge_attributes), item.graph.num_edges(), "attributes per edge",
+            where);
+  add_block(set_.node_targets, node_target_dim_, std::move(item.node_targets), item.graph.num_nodes(),
+            "targets per node", where);
+  add_block(set_.edge_targets, edge_target_dim_, std::move(item.edge_targets), item.graph.num_edges(),
+            "targets per edge", where);
+  if (item.graph.num_nodes() > 0) {
+    (void)agree(has_node_labels_, item.node_labels.has_value(), "node labels", where);
+    (void)agree(has_parts_, !item.node_parts.empty(), "masks", where);
+  }
+  set_.node_labels.push_back(item.node_labels ? std::move(*item.node_labels) : std::vector<int>());
+  parts_.insert(parts_.end(), item.node_parts.begin(), item.node_parts.end());
+  if (item.graph.num_edges() > 0) set_.weighted = agree(weighted_, item.weighted, "weights", where);
   set_.graphs.push_back(std::move(item.graph));
 }
 
 GraphSet GraphSetBuilder::finish() {
-  set_.attribute_dim = dim_.value_or(0);
-  if (set_.attribute_dim == 0) set_.attributes.clear();
-  set_.edge_attribute_dim = edge_dim_.value_or(0);
-  if (set_.edge_attribute_dim == 0) set_.edge_attributes.clear();
+  const auto settle = [](std::vector<std::vector<float>>& blocks, std::size_t& dim,
+                         const std::optional<std::size_t>& own) {
+    dim = own.value_or(0);
+    if (dim == 0) blocks.clear();
+  };
+  settle(set_.attributes, set_.attribute_dim, dim_);
+  settle(set_.edge_attributes, set_.edge_attribute_dim, edge_dim_);
+  settle(set_.node_targets, set_.node_target_dim, node_target_dim_);
+  settle(set_.edge_targets, set_.edge_target_dim, edge_target_dim_);
+  if (!has_node_labels_.value_or(false)) set_.node_labels.clear();
+  if (!parts_.empty()) set_.node_parts = {std::move(parts_)};
   if (has_target_.value_or(false) && set_.target_dim == 0) {
     set_.target_dim = 1;  // all of them missing
     set_.targets.assign(size(), kMissing);

@@ -26,6 +26,10 @@ struct GraphItem {
   AttributeBlock attributes{};                 ///< of nodes
   AttributeBlock edge_attributes{};            ///< in the order of Graph::edges()
   std::optional<std::vector<float>> target{};  ///< missing ones NaN; empty: all are missing, however many there are
+  std::optional<std::vector<int>> node_labels{};
+  AttributeBlock node_targets{}, edge_targets{};
+  std::vector<NodePart> node_parts{};  ///< one per node, or none
+  bool weighted = false;
 };
 
 class GraphSetBuilder {
@@ -40,7 +44,10 @@ class GraphSetBuilder {
   GraphSet set_;
   std::optional<bool> has_label_;
   std::optional<bool> has_target_;
-  std::optional<std::size_t> dim_, edge_dim_;  ///< once a graph with nodes, with edges, has said so
+  std::optional<bool> has_node_labels_, has_parts_, weighted_;
+  /// Once a graph with nodes, with edges, has said so.
+  std::optional<std::size_t> dim_, edge_dim_, node_target_dim_, edge_target_dim_;
+  std::vector<NodePart> parts_;
 };
 
 }  // namespace tyche

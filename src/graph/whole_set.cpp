@@ -5,7 +5,7 @@
 namespace tyche {
 
 const char* difference(const WholeSet& whole, std::size_t first, std::size_t second) {
-  if (!whole.labels.empty() && whole.labels[first] != whole.labels[second]) return "another label";
+  if (!whole.labels.empty() && whole.labels[first] != whole.labels[second]) return whole.weighted ? "another weight" : "another label";
   const auto mine = whole.edge_attributes.row(first), other = whole.edge_attributes.row(second);
   return std::equal(mine.begin(), mine.end(), other.begin()) ? nullptr : "other attributes";
 }
@@ -15,16 +15,30 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
   std::vector<Node> sizes(graphs, 0);
   std::vector<Node> index_in(whole.graph_of.size());
   std::vector<std::vector<NodeType>> types_of(graphs);
-  set.attribute_dim = whole.attributes.columns;
-  if (set.attribute_dim > 0) set.attributes.resize(graphs);
+  const auto prepare = [graphs](const Table& table, std::vector<std::vector<float>>& blocks, std::size_t& dim) {
+    dim = table.columns;
+    if (dim > 0) blocks.resize(graphs);
+  };
+  const auto take = [](const Table& table, std::size_t row, std::vector<std::vector<float>>& blocks, Node graph) {
+    if (table.columns == 0) return;
+    blocks[graph].insert(blocks[graph].end(), table.row(row).begin(), table.row(row).end());
+  };
+  prepare(whole.attributes, set.attributes, set.attribute_dim);
+  prepare(whole.node_targets, set.node_targets, set.node_target_dim);
+  if (!whole.node_labels.empty()) set.node_labels.resize(graphs);
+  std::vector<std::vector<NodePart>> parts_of(whole.parts.empty() ? 0 : graphs);
   for (std::size_t v = 0; v < whole.graph_of.size(); ++v) {
     const Node graph = whole.graph_of[v];
     index_in[v] = sizes[graph]++;
     if (!whole.types.empty()) types_of[graph].push_back(whole.types[v]);
-    if (set.attribute_dim == 0) continue;
-    const auto row = whole.attributes.row(v);
-    set.attributes[graph].insert(set.attributes[graph].end(), row.begin(), row.end());
+    take(whole.attributes, v, set.attributes, graph);
+    take(whole.node_targets, v, set.node_targets, graph);
+    if (!whole.node_labels.empty()) set.node_labels[graph].push_back(whole.node_labels[v]);
+    if (!parts_of.empty()) parts_of[graph].push_back(whole.parts[v]);
   }
+  if (!parts_of.empty()) set.node_parts.emplace_back();
+  for (const auto& own : parts_of) set.node_parts.front().insert(set.node_parts.front().end(), own.begin(), own.end());
+  set.weighted = whole.weighted;
 
   std::vector<std::vector<Edge>> edges_of(graphs);
   std::vector<std::vector<EdgeLabel>> labels_of(graphs);
@@ -32,6 +46,7 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
   // Cleaning may leave no edge at all, and then there is nothing to have attributes.
   set.edge_attribute_dim = settled.edges.empty() ? 0 : whole.edge_attributes.columns;
   if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);
+  if (!settled.edges.empty()) prepare(whole.edge_targets, set.edge_targets, set.edge_target_dim);
   for (std::size_t e = 0; e < settled.edges.size(); ++e) {
     // Nodes keep their order within a graph, so its edges come in the order of Graph::edges().
     const auto& [u, v] = settled.edges[e];
@@ -39,9 +54,8 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
     edges_of[graph].emplace_back(index_in[u], index_in[v]);
     const std::size_t entry = settled.entry_of[e];
     if (!whole.labels.empty()) labels_of[graph].push_back(whole.labels[entry]);
-    if (set.edge_attribute_dim == 0) continue;
-    const auto row = whole.edge_attributes.row(entry);
-    set.edge_attributes[graph].insert(set.edge_attributes[graph].end(), row.begin(), row.end());
+    take(whole.edge_attributes, entry, set.edge_attributes, graph);
+    take(whole.edge_targets, entry, set.edge_targets, graph);
   }
   set.graphs.reserve(graphs);
   for (std::size_t g = 0; g < graphs; ++g) {

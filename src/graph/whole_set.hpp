@@ -29,6 +29,11 @@ struct WholeSet {
   std::vector<Edge> listed;       ///< the entries of the list of edges, between nodes of one graph
   std::vector<EdgeLabel> labels;  ///< one per entry, or none
   Table edge_attributes;          ///< one row per entry, or none
+  bool weighted = false;          ///< labels are weights
+  std::vector<int> node_labels;   ///< one per node, or none
+  std::vector<NodePart> parts;    ///< one per node, or none
+  Table node_targets;             ///< one row per node, or none
+  Table edge_targets;             ///< one row per entry, or none
 };
 
 /// Whether two entries say the same of an edge, and if not what differs: "another label", "other attributes".

@@ -150,7 +150,7 @@ class Reader {
     }
     settle_sizes();
     const Step& last = out_.steps.back();
-    if (last.space == Space::graph && !open_ && last.columns != data_.classes) {
+    if (last.space == space_of(data_.unit) && !open_ && last.columns != data_.classes) {
       fail(steps.back(), "columns",
            fmt::format("{} outputs, but the data has {} classes or targets; columns = \"classes\" takes the data's",
                        last.columns, data_.classes));
@@ -376,6 +376,8 @@ class Reader {
         return Space::graph;
       case Link::on_diagonal:
         return Space::pair;
+      case Link::ends:
+        return Space::edge;
       case Link::members:
         break;
     }

@@ -34,6 +34,8 @@ constexpr std::string_view kNoSetEdges =
     "its messages go between sets of nodes, not along edges: gcn and gin take edge features";
 constexpr std::string_view kNoPairEdges =
     "its input says which nodes are joined and no more: gcn and gin take edge features";
+constexpr std::string_view kNoUnits =
+    "its last rows are not those of nodes: gcn, gin, sage and described networks give a value per node or edge";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
@@ -43,9 +45,11 @@ constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
                              {"compress", "gcn has a row per node, and no classes of them"}};
 constexpr Unused kOfSets[] = {{"random", kNoDraws},    {"rni", kNoNodes},          {"distribution", kNoNodes},
                               {"pre_hidden", kNoPre},  {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
-                              {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges}};
+                              {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges},
+                              {"unit", kNoUnits}};
 constexpr Unused kOfGcn123[] = {
-    {"random", kNoDraws}, {"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}, {"edge_features", kNoSetEdges}};
+    {"random", kNoDraws}, {"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}, {"edge_features", kNoSetEdges},
+    {"unit", kNoUnits}};
 constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"pre_hidden", kNoPre},
                               {"head_hidden", kNoHead},
@@ -55,7 +59,8 @@ constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"node_layers", kNoLevels},
                               {"pair_layers", kNoLevels},
                               {"two_sets", kNoLevels},
-                              {"edge_features", kNoPairEdges}};
+                              {"edge_features", kNoPairEdges},
+                              {"unit", kNoUnits}};
 
 constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
                              {"aggregation", "gin sums over the neighbours: that is what sets it apart"},

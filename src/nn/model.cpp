@@ -92,7 +92,8 @@ void refuse_unused(const ModelConfig& c) {
                                                      {"pair_layers", c.pair_layers != plain.pair_layers},
                                                      {"two_sets", c.two_sets != plain.two_sets},
                                                      {"mlp_depth", c.mlp_depth != plain.mlp_depth},
-                                                     {"edge_features", c.edge_features != plain.edge_features}};
+                                                     {"edge_features", c.edge_features != plain.edge_features},
+                                                     {"unit", c.unit != plain.unit}};
   for (const auto& [field, set] : given) {
     if (!set) continue;
     const std::string why = why_unused(c, field);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/units.hpp"
 #include "nn/choices.hpp"
 #include "nn/random_inputs.hpp"
 
@@ -48,6 +49,7 @@ struct ModelConfig {
   std::uint32_t pre_hidden = 32;   ///< hidden width of the two GraphConvs on deterministic features
   std::uint32_t head_hidden = 32;  ///< the MLP is width -> width -> head_hidden -> classes
   std::uint32_t classes = 2;
+  Unit unit = Unit::graph;           ///< what has a row of outputs: a graph; a node or edge, then nothing is read out
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
   std::uint32_t edge_features = 0;   ///< columns of the edges' features; 0: edges have none
   Random random = Random::features;  ///< what is random about the input

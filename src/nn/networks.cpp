@@ -85,7 +85,12 @@ void head(ProgramBuilder& build, const ModelConfig& config, std::size_t pooled) 
 }
 
 void readout_and_head(ProgramBuilder& build, const ModelConfig& config, std::size_t h) {
-  head(build, config, build.aggregate("readout", Space::graph, h, Link::whole, reduce_of(config.readout)));
+  if (config.unit == Unit::graph) {
+    h = build.aggregate("readout", Space::graph, h, Link::whole, reduce_of(config.readout));
+  } else if (config.unit == Unit::edge) {
+    h = build.aggregate("ends", Space::edge, h, Link::ends, Reduce::sum);
+  }
+  head(build, config, h);
 }
 
 // gin and sage: a linear map of the node features, then random ones.

@@ -15,9 +15,11 @@ namespace tyche::nn {
 
 namespace {
 
-constexpr std::string_view kSpaces[] = {"graph", "node", "arc", "pair", "set2", "set3", "connected2", "connected3"};
+constexpr std::string_view kSpaces[] = {"graph", "node", "arc", "pair", "set2", "set3", "connected2", "connected3",
+                                        "edge"};
 constexpr std::string_view kLinks[] = {"own",   "neighbours", "arcs", "members",
-                                       "whole", "diagonal",   "rest", "on-diagonal"};
+                                       "whole", "diagonal",   "rest", "on-diagonal",
+                                       "ends"};
 constexpr std::string_view kReduces[] = {"sum", "mean", "max"};
 constexpr std::string_view kOperations[] = {"input",  "linear", "aggregate", "product",
                                             "concat", "add",    "activate",  "dropout"};
@@ -43,6 +45,8 @@ bool joins(Link link, Space from, Space to) {
       return from == Space::pair && to == Space::graph;
     case Link::on_diagonal:
       return from == Space::node && to == Space::pair;
+    case Link::ends:
+      return from == Space::node && to == Space::edge;
   }
   return false;
 }
@@ -147,7 +151,9 @@ class StepCheck {
   }
   // Its numbers are drawn by graph and column.
   void check_dropout() const {
-    if (step_.space != Space::graph) refuse("is over {}, expected the space graph", name(step_.space));
+    if (step_.space != program_.steps.back().space) {
+      refuse("is over {}, expected the space of the outputs, {}", name(step_.space), name(program_.steps.back().space));
+    }
     for (std::size_t i = 0; i < at_; ++i) {
       if (program_.steps[i].operation == Operation::dropout) refuse("{} is the one dropout", program_.steps[i].name);
     }
@@ -205,6 +211,15 @@ Space space_of(Source source) {
   return kOf[static_cast<std::size_t>(source)];
 }
 
+Space space_of(Unit unit) {
+  return unit == Unit::graph ? Space::graph : unit == Unit::node ? Space::node : Space::edge;
+}
+
+Unit unit_of(const Program& program) {
+  const Space last = program.steps.back().space;
+  return last == Space::node ? Unit::node : last == Space::edge ? Unit::edge : Unit::graph;
+}
+
 std::size_t set_size(Space space) {
   if (space == Space::set2 || space == Space::connected2) return 2;
   return space == Space::set3 || space == Space::connected3 ? 3 : 0;
@@ -213,7 +228,7 @@ std::size_t set_size(Space space) {
 std::string describe(const Step& step) {
   constexpr std::string_view kRows[] = {"itself",          "neighbours",      "arcs",
                                         "its nodes",       "the whole graph", "pairs of a node",
-                                        "the other pairs", "the diagonal"};
+                                        "the other pairs", "the diagonal",    "its two ends"};
   std::string text(name(step.operation));
   if (step.operation == Operation::input) return fmt::format("{}: {}", text, name(step.source));
   if (step.operation == Operation::activate) return fmt::format("{}: {}", text, name(step.activation));
@@ -248,8 +263,10 @@ void validate(const Program& program, const Place& place) {
     }
     StepCheck(program, i, used, place).run();
   }
-  if (program.steps.back().space != Space::graph) {
-    throw InputError(fmt::format("{}its last step, {}, gives the logits and is over {}, expected a row per graph",
+  if (const Space last = program.steps.back().space;
+      last != Space::graph && last != Space::node && last != Space::edge) {
+    throw InputError(fmt::format("{}its last step, {}, gives the logits and is over {}, expected a row per graph, node "
+                                 "or edge",
                                  place ? place(program.steps.size() - 1) : "network: ", program.steps.back().name,
                                  name(program.steps.back().space)));
   }

@@ -28,8 +28,8 @@
 namespace tyche::nn {
 
 /// graph: one row. node; arc: an edge in one direction; pair: ordered, (v, v) among them; set2, set3: all sets of so
-/// many nodes; connected2, connected3: those that hang together.
-enum class Space { graph, node, arc, pair, set2, set3, connected2, connected3 };
+/// many nodes; connected2, connected3: those that hang together; edge: both directions in one.
+enum class Space { graph, node, arc, pair, set2, set3, connected2, connected3, edge };
 /// The number of nodes of a set; 0 for other spaces.
 [[nodiscard]] std::size_t set_size(Space space);
 
@@ -42,6 +42,7 @@ enum class Link {
   diagonal,     ///< graph ← pair: the pairs (v, v)
   rest,         ///< graph ← pair: the other pairs
   on_diagonal,  ///< pair ← node: v for (v, v), nothing for others
+  ends,         ///< edge ← node: its two nodes
 };
 
 enum class Reduce { sum, mean, max };
@@ -54,7 +55,7 @@ enum class Operation {
   concat,     ///< columns side by side
   add,        ///< the sum of values
   activate,   ///< an activation on every number
-  dropout,    ///< of a graph's row, in training: a share of the numbers becomes 0, the others grow
+  dropout,    ///< of rows of the space of outputs, in training: a share of the numbers becomes 0, the others grow
 };
 
 /// Where an input comes from.
@@ -107,7 +108,7 @@ struct Step {
 };
 
 struct Program {
-  std::vector<Step> steps;  ///< the last one gives the logits, or the real values: a row per graph
+  std::vector<Step> steps;  ///< the last one gives the logits, or the real values: a row per graph, node or edge
   Layout parameters;        ///< in the order of the flat vector
 
   /// The step of this name; throws InputError where there is none.
@@ -119,7 +120,7 @@ struct Program {
 
 /// Throws InputError that names the step and says what was expected: values made before they are read, links between
 /// the spaces they are for, columns and shapes that fit, every tensor used, one input of a source, one dropout, logits
-/// in the space of graphs. `place`: what an error about a step begins with ("FILE: line 3: "); else "network, ".
+/// in the space of graphs, nodes or edges. `place`: what an error about a step begins with ("FILE: line 3: "); else "network, ".
 using Place = std::function<std::string(std::size_t step)>;
 void validate(const Program& program, const Place& place = {});
 
@@ -140,6 +141,10 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 [[nodiscard]] std::string_view name(Enum value) { return names_of<Enum>()[static_cast<std::size_t>(value)]; }
 
+/// The space whose rows are these.
+[[nodiscard]] Space space_of(Unit unit);
+/// What has a row of outputs.
+[[nodiscard]] Unit unit_of(const Program& program);
 /// Where an input of this source stands; types of sets: 2-sets, and others of their kind.
 [[nodiscard]] Space space_of(Source source);
 /// What a step does, for people: "aggregate, mean over neighbours".

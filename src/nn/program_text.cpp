@@ -26,6 +26,8 @@ double entries(Link link, Space from, Space to, const GraphSize& graph) {
       return graph.nodes;
     case Link::rest:
       return graph.nodes * graph.nodes - graph.nodes;
+    case Link::ends:
+      return 2 * rows(to, graph);
     case Link::own:
       return rows(to, graph);
   }
@@ -96,6 +98,7 @@ double rows(Space space, const GraphSize& graph) {
     case Space::set3:
       return n * (n - 1) * (n - 2) / 6;
     case Space::connected2:
+    case Space::edge:
       return m;
     case Space::connected3: {
       const double degree = n > 0 ? 2 * m / n : 0;

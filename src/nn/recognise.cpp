@@ -151,6 +151,7 @@ ModelConfig of_no_kind(const Program& program, const ModelConfig& all) {
       std::tie(all.random, all.depth, all.distribution, all.xavier_fan);
   std::tie(config.classes, config.input_features, config.edge_features) =
       std::tie(all.classes, all.input_features, all.edge_features);
+  config.unit = unit_of(program);
   config.dropout = any([](const Step& step) { return step.operation == Operation::dropout; }) ? all.dropout : 0;
   return config;
 }
@@ -161,6 +162,7 @@ ModelConfig recognised(const Program& program) {
   Counts counts;
   const ModelConfig all = measured(program, counts);
   for (const std::string& kind : model_kinds()) {
+    if (unit_of(program) != Unit::graph) break;  // values per node or edge: as it is described
     const ModelConfig config = as_kind(kind, all, counts);
     try {
       if (same(program, nn::program(config))) return config;

@@ -160,26 +160,25 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view name) {
   return header;
 }
 
-NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name) {
+NpyNumbers parse_npy_numbers(std::string_view bytes, std::string_view name) {
   const NpyHeader header = parse_npy_header(bytes, name);
   const std::string& descr = header.descr;
-  const bool wide = descr.size() == 3 && descr.substr(1) == "f8";
-  if (!wide && !(descr.size() == 3 && descr.substr(1) == "f4")) {
-    throw InputError::at(name, "",
-                         fmt::format("holds dtype '{}'; expected float32 ('<f4') or float64 ('<f8'): in Python, "
-                                     "numpy.save(FILE, x.astype('float32'))",
-                                     descr));
+  const char kind = descr.size() == 3 ? descr[1] : '\0';
+  const std::size_t width = kind == '\0' ? 0 : static_cast<std::size_t>(descr[2] - '0');
+  const bool real = kind == 'f' && (width == 4 || width == 8);
+  const bool whole = (kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
+  if (!real && !whole && !(kind == 'b' && width == 1)) {
+    throw InputError::at(name, "", fmt::format("holds dtype '{}'; expected bool, whole or real numbers", descr));
   }
-  if (descr[0] != '<' && descr[0] != '>') {
+  if (descr[0] != '<' && descr[0] != '>' && !(descr[0] == '|' && width == 1)) {
     throw InputError::at(name, "", fmt::format("byte order '{}' is not known; expected '<' or '>'", descr[0]));
   }
-  if (header.shape.empty() || header.shape.size() > 2) {
+  if (header.shape.size() > 2) {
     throw InputError::at(name, "", fmt::format("has {} dimensions; expected 1 or 2", header.shape.size()));
   }
-  NpyMatrix matrix;
-  matrix.rows = header.shape[0];
+  NpyNumbers matrix;
+  matrix.rows = header.shape.empty() ? 1 : header.shape[0];
   matrix.columns = header.shape.size() == 2 ? header.shape[1] : 1;
-  const std::size_t width = wide ? 8 : 4;
   const std::string_view data = bytes.substr(header.data_offset);
   const std::size_t fit = data.size() / width;
   // Division, not multiplication: a shape from a hostile file must not overflow.
@@ -191,16 +190,38 @@ NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name) {
                          fmt::format("its shape {} × {} does not agree with the {} bytes of data that follow",
                                      matrix.rows, matrix.columns, data.size()));
   }
+  const auto number = [&](std::uint64_t bits) {
+    if (real) {
+      return width == 8 ? std::bit_cast<double>(bits)
+                        : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    }
+    if (kind != 'i') return static_cast<double>(bits);
+    const unsigned unused = 64 - 8 * static_cast<unsigned>(width);
+    return static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused);
+  };
   matrix.values.resize(matrix.rows * matrix.columns);
   for (std::size_t i = 0; i < matrix.values.size(); ++i) {
     const std::string_view word = data.substr(i * width, width);
-    const std::uint64_t bits = descr[0] == '<' ? little_endian(word) : big_endian(word);
-    const float value =
-        wide ? static_cast<float>(std::bit_cast<double>(bits)) : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     const std::size_t place =
         header.fortran_order ? i % matrix.rows * matrix.columns + i / matrix.rows : i;  // columns follow each other
-    matrix.values[place] = value;
+    matrix.values[place] = number(descr[0] == '>' ? big_endian(word) : little_endian(word));
   }
+  return matrix;
+}
+
+NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name) {
+  const NpyHeader header = parse_npy_header(bytes, name);
+  if (header.descr.size() != 3 || (header.descr.substr(1) != "f4" && header.descr.substr(1) != "f8")) {
+    throw InputError::at(name, "",
+                         fmt::format("holds dtype '{}'; expected float32 ('<f4') or float64 ('<f8'): in Python, "
+                                     "numpy.save(FILE, x.astype('float32'))",
+                                     header.descr));
+  }
+  if (header.shape.empty()) throw InputError::at(name, "", "has 0 dimensions; expected 1 or 2");
+  const NpyNumbers read = parse_npy_numbers(bytes, name);
+  NpyMatrix matrix{read.rows, read.columns, {}};
+  matrix.values.reserve(read.values.size());
+  for (const double value : read.values) matrix.values.push_back(static_cast<float>(value));
   return matrix;
 }
 

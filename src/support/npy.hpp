@@ -37,6 +37,14 @@ struct NpyMatrix {
 [[nodiscard]] NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name);
 [[nodiscard]] NpyMatrix read_npy_matrix(const std::filesystem::path& path);
 
+/// Numbers of any plain type (bool, whole or real), as doubles. A single number is 1 × 1.
+struct NpyNumbers {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> values = {};
+};
+[[nodiscard]] NpyNumbers parse_npy_numbers(std::string_view bytes, std::string_view name);
+
 /// float32, C order, two dimensions. Requires values.size() == rows * columns.
 void write_npy_matrix(const std::filesystem::path& path, const NpyMatrix& matrix);
 

@@ -25,8 +25,8 @@
 
 namespace tyche::train {
 
-/// What of a graph is learned: its label, or its attributes (real targets).
-enum class TargetKind { labels, attributes };
+/// What is learned: the label of a graph, or its attributes (real targets); the same of every node; targets of edges.
+enum class TargetKind { labels, attributes, node_labels, node_targets, edge_targets };
 
 struct RunConfig {
   std::string version;  ///< of the program that began the run

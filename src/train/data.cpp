@@ -27,11 +27,13 @@ namespace tyche::train {
 namespace {
 
 /// What follows from the file that says the folds: their number, and a hash by which a run knows it again.
-void resolve_split(RunConfig& config) {
+void resolve_split(RunConfig& config, const GraphSet& set) {
   auto& folds = config.folds;
+  const bool masks = !set.node_parts.empty() && unit_of(config) == Unit::node;
+  if (masks && folds.split.empty() && !config.given.contains("folds.count")) folds.split = kMasks;
   if (folds.split.empty()) return;
-  folds.split = std::filesystem::weakly_canonical(folds.split).string();
-  const std::vector<datasets::Fold> said = datasets::read_split(folds.split, config.data.graphs);
+  if (!masks || folds.split != kMasks) folds.split = std::filesystem::weakly_canonical(folds.split).string();
+  const std::vector<datasets::Fold> said = said_folds(set, config);
   const auto count = static_cast<std::uint32_t>(said.size());
   if (folds.count != RunConfig{}.folds.count && folds.count != count) {
     throw InputError(
@@ -54,11 +56,8 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
     }
     std::vector<bool> present(config.data.labels.size(), false);
     if (learns_numbers(config)) {
-      const GraphSet& set = data.dataset->set;
-      const bool any = std::any_of(graphs.begin(), graphs.end(), [&](std::uint32_t g) {
-        const auto* row = set.targets.data() + g * set.target_dim;
-        return std::any_of(row, row + set.target_dim, [](float target) { return !std::isnan(target); });
-      });
+      const bool any = std::any_of(graphs.begin(), graphs.end(),
+                                   [&](std::uint32_t g) { return !data.learned.missing(g, true); });
       if (!any) throw InputError(fmt::format("{}: every target of the validation part is missing", where));
     } else {
       for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
@@ -66,13 +65,38 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
     const auto missing = std::find(present.begin(), present.end(), false);
     const std::string& by = config.selection.by;
     if (missing == present.end() || by == "loss" || by == "accuracy") continue;
-    throw InputError(fmt::format("{}: the validation part has no graph with label {}, so it cannot choose{}", where,
-                                 config.data.labels[static_cast<std::size_t>(missing - present.begin())],
+    throw InputError(fmt::format("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
+                                 name(config.model.unit), config.data.labels[static_cast<std::size_t>(missing - present.begin())],
                                  split ? "" : "; the stratified scheme spreads labels evenly"));
   }
 }
 
 }  // namespace
+
+namespace {
+
+/// As label_values(), of nodes.
+std::vector<int> node_label_values(const GraphSet& set) {
+  std::set<int> values;
+  for (const auto& own : set.node_labels) values.insert(own.begin(), own.end());
+  values.erase(kNoLabel);
+  if (values.size() < 2) {
+    throw InputError(values.empty() ? fmt::format("{}: the nodes have no labels to learn; JSON lines have them under "
+                                                  "\"node_labels\", CSV and GraphML in a column node_label, and where "
+                                                  "there are none types are taken",
+                                                  set.name)
+                                    : fmt::format("{}: every node has the label {}; telling classes apart takes at "
+                                                  "least two",
+                                                  set.name, *values.begin()));
+  }
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+void take_targets(datasets::Dataset& dataset, const RunConfig& config) {
+  if (config.data.target == TargetKind::node_labels) datasets::types_as_labels(dataset);
+}
 
 std::string data_hash(const datasets::Dataset& dataset, const RunConfig& config) {
   const bool edges = config.data.features.edges, old = config.version == "0.1.0";
@@ -82,7 +106,8 @@ std::string data_hash(const datasets::Dataset& dataset, const RunConfig& config)
 
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path) {
   const GraphSet& set = dataset.set;
-  if (set.graphs.size() < 2) {
+  choose_target(config, set);
+  if (set.graphs.size() < 2 && unit_of(config) == Unit::graph) {
     throw InputError(
         fmt::format("{}: {} graph{} here; cross-validation trains on some graphs and tests on others, so it "
                     "takes at least two",
@@ -97,18 +122,29 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
-  choose_target(config, set);
-  resolve_split(config);
+  if (!config.model.network.empty() && nn::described(config.model.network).unit != unit_of(config)) {
+    throw InputError(fmt::format("the network gives a value per {}, but {} are learned (--target)",
+                                 name(nn::described(config.model.network).unit), name(*config.data.target)));
+  }
+  config.model.unit = unit_of(config);
+  resolve_split(config, set);
   apply_recipe(config, dataset);
-  config.data.labels = learns_numbers(config) ? std::vector<int>{} : label_values(set);
-  config.model.classes =
-      static_cast<std::uint32_t>(learns_numbers(config) ? set.target_dim : config.data.labels.size());
+  config.data.labels = learns_numbers(config) ? std::vector<int>{}
+                       : config.model.unit == Unit::graph ? label_values(set)
+                                                          : node_label_values(set);
+  config.model.classes = static_cast<std::uint32_t>(
+      learns_numbers(config) ? Learned(set, *config.data.target).columns : config.data.labels.size());
   config.model.input_features = config.data.features.columns();
   config.model.edge_features = config.data.features.edge_columns();
   if (const std::string why = nn::why_unused(config.model, "edge_features");
       config.model.edge_features > 0 && !why.empty()) {
     throw Remedied(InputError(fmt::format("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
                                           config.model.kind, why)),
+                   Remedy::ignore_edges);
+  }
+  if (config.data.features.weighted && !config.model.on_nodes()) {
+    throw Remedied(InputError(fmt::format("{}: edges have weights, and {} passes no messages along edges", set.name,
+                                          config.model.kind)),
                    Remedy::ignore_edges);
   }
   std::vector<Graph> copies;
@@ -163,8 +199,9 @@ engine::Data TrainingData::view(const Inputs& own) const {
   const auto& nodes = own.nodes.empty() ? features : own.nodes;
   const auto& edges = own.edges.empty() ? edge_features : own.edges;
   const engine::Targets targets =
-      classes.empty() ? engine::Targets::real(set.targets, set.target_dim) : engine::Targets(classes);
-  return {graphs, targets.weighted_by_graph(weights), nodes, edges};
+      classes.empty() ? engine::Targets::real(learned.rows, learned.columns) : engine::Targets(classes);
+  return {graphs, targets.weighted_by_graph(weights), nodes, edges, learned.of_graphs() ? nullptr : &learned.units,
+          weighted};
 }
 
 engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const {
@@ -184,7 +221,73 @@ engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const 
   return job;
 }
 
+namespace {
+
+std::vector<datasets::Fold> folds_of_masks(const GraphSet& set) {
+  std::vector<datasets::Fold> folds;
+  for (const std::vector<NodePart>& parts : set.node_parts) {
+    datasets::Fold& fold = folds.emplace_back();
+    for (std::uint32_t v = 0; v < parts.size(); ++v) {
+      if (parts[v] == NodePart::train) fold.train.push_back(v);
+      if (parts[v] == NodePart::validation) fold.validation.push_back(v);
+      if (parts[v] == NodePart::test) fold.test.push_back(v);
+    }
+  }
+  return folds;
+}
+
+/// Folds of nodes or edges: as the split says, or by graph, or of the one graph there is.
+std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const RunConfig& config) {
+  const GraphSet& set = dataset.set;
+  const Learned learned(set, *config.data.target);
+  const bool numbers = learns_numbers(config), one = set.graphs.size() == 1;
+  std::vector<datasets::Fold> folds;
+  if (!config.folds.split.empty()) {
+    folds = said_folds(set, config);
+    if (datasets::split_hash(folds) != config.folds.split_hash) {
+      throw InputError::at(config.folds.split, "", "has changed since it was read");
+    }
+  } else {
+    std::vector<std::uint32_t> dealt;  // what is dealt to folds: nodes (edges) that have a target, or graphs
+    std::vector<int> kinds;
+    for (std::uint32_t i = 0; i < (one ? learned.units.size() : set.graphs.size()); ++i) {
+      if (one && learned.missing(i, numbers)) continue;
+      dealt.push_back(i);
+      kinds.push_back(one && !numbers ? learned.labels[i] : 0);
+    }
+    folds = datasets::make_folds(kinds, one ? std::span<const std::uint32_t>() : dataset.pair,
+                                 {.folds = config.folds.count,
+                                  .scheme = config.folds.scheme,
+                                  .validation = config.folds.validation,
+                                  .seed = config.seed});
+    for (datasets::Fold& fold : folds) {
+      for (auto* list : {&fold.train, &fold.validation, &fold.test}) {
+        for (std::uint32_t& i : *list) i = dealt[i];
+        if (!one) *list = learned.units.units_of(*list);
+      }
+    }
+  }
+  for (std::size_t f = 0; f < folds.size(); ++f) {
+    for (auto* list : {&folds[f].train, &folds[f].validation, &folds[f].test}) {
+      std::erase_if(*list, [&](std::uint32_t unit) { return learned.missing(unit, numbers); });
+    }
+    if (!folds[f].train.empty() && !folds[f].test.empty()) continue;
+    throw InputError(fmt::format("fold {} has no {} with something to learn in its {} part", f,
+                                 name(learned.units.unit()), folds[f].train.empty() ? "training" : "test"));
+  }
+  return folds;
+}
+
+}  // namespace
+
+std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& config) {
+  if (unit_of(config) == Unit::graph) return datasets::read_split(config.folds.split, set.graphs.size());
+  if (config.folds.split == kMasks && !set.node_parts.empty()) return folds_of_masks(set);
+  return datasets::read_split(config.folds.split, Units(set.graphs, unit_of(config)));
+}
+
 std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config) {
+  if (unit_of(config) != Unit::graph) return unit_folds(dataset, config);
   if (config.folds.split.empty()) {
     // Graphs with real targets are all of one kind.
     const bool numbers = learns_numbers(config);
@@ -207,7 +310,7 @@ namespace {
 /// Contiguous folds of data that is sorted by label would measure nothing.
 void check_sorted(const TrainingData& data, const RunConfig& config) {
   const bool older = config.version == "0.1.0" || config.version == "0.2.0";  // such runs go on as they were
-  if (learns_numbers(config) || older || config.folds.all_graphs() || !config.folds.split.empty() ||
+  if (learns_numbers(config) || older || !data.learned.of_graphs() || config.folds.all_graphs() || !config.folds.split.empty() ||
       config.folds.scheme != datasets::FoldScheme::contiguous || !data.dataset->pair.empty()) {
     return;
   }
@@ -266,24 +369,42 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   }
   if (!hash.empty()) data.weights.assign(weights.begin(), weights.end());
   data.dataset = &dataset;
+  data.learned = Learned(dataset.set, *config.data.target);
+  data.weighted = sees_weights(dataset.set, config.data.features);
+  if (!data.learned.of_graphs() && !data.weights.empty()) {
+    std::vector<float> by_unit;
+    for (std::uint32_t g = 0; g < data.learned.units.graphs(); ++g) {
+      by_unit.insert(by_unit.end(), data.learned.units.count(g), weights[g]);
+    }
+    data.weights = std::move(by_unit);
+  }
   data.features = make_features(dataset.set, config.data.features);
   data.edge_features = make_edge_features(dataset.set, config.data.features);
   const std::span<const Graph> seen = seen_graphs(dataset.set, config.data.features, data.unlabelled);
   if (config.data.features.other) data.set_types = set_types_of(seen, config.model);
   const bool numbers = learns_numbers(config);
-  if (!numbers) data.classes = classes_of(dataset.set, config.data.labels);
+  if (!numbers && data.learned.of_graphs()) data.classes = classes_of(dataset.set, config.data.labels);
+  for (std::size_t i = 0; !numbers && !data.learned.of_graphs() && i < data.learned.labels.size(); ++i) {
+    const auto place = std::lower_bound(config.data.labels.begin(), config.data.labels.end(), data.learned.labels[i]);
+    data.classes.push_back(data.learned.labels[i] == kNoLabel
+                               ? engine::kMissingLabel
+                               : static_cast<std::uint32_t>(place - config.data.labels.begin()));
+  }
   data.folds = folds_of(dataset, config);
   for (const datasets::Fold& fold : data.folds) {
     const bool scale =
         config.data.standardise && config.data.features.attributes + config.data.features.edge_attributes > 0;
-    data.scales.push_back(scale ? input_scale(dataset.set, config.data.features, fold.train) : InputScale{});
-    data.standards.push_back(numbers ? standard_of(dataset.set, fold.train, data.weights) : engine::Standard{});
+    data.scales.push_back(scale ? input_scale(dataset.set, config.data.features,
+                                              data.learned.units.graphs_of(fold.train))
+                                : InputScale{});
+    data.standards.push_back(numbers ? standard_of(data.learned.reals(), fold.train, data.weights)
+                                     : engine::Standard{});
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
                 : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));
   }
   data.subsets =
-      std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
+      data.learned.of_graphs() && std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
   check_sorted(data, config);
   if (config.selection.on()) check_validation(data, config);
   return data;
@@ -292,18 +413,20 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
 namespace {
 
 void target_warnings(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
-  const GraphSet& set = data.dataset->set;
+  const RealTargets targets = data.learned.reals();
+  const std::string_view unit = name(data.learned.units.unit());
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
     const std::vector<std::uint32_t>& train = data.folds[f].train;
-    for (std::size_t c = 0; c < set.target_dim; ++c) {
-      if (!constant_column(set, train, c)) continue;
-      const bool missing = std::all_of(
-          train.begin(), train.end(), [&](std::uint32_t g) { return std::isnan(set.targets[g * set.target_dim + c]); });
+    for (std::size_t c = 0; c < targets.columns; ++c) {
+      if (!constant_column(targets, train, c)) continue;
+      const bool missing = std::all_of(train.begin(), train.end(), [&](std::uint32_t g) {
+        return std::isnan(targets.rows[g * targets.columns + c]);
+      });
       warnings.push_back(
-          missing ? fmt::format("fold {} has no training graphs with target {}; it cannot learn it", f, c)
-                  : fmt::format("fold {}: target {} is {} in every training graph; it is not scaled (deviation 1)", f,
-                                c, data.standards[f].mean[c]));
+          missing ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit, c)
+                  : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f, c,
+                                data.standards[f].mean[c], unit));
     }
   }
 }
@@ -333,11 +456,11 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
   };
   for (std::size_t f = 0; f < data.folds.size() && !config.folds.all_graphs(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
-    const std::vector<std::uint32_t>& train = data.folds[f].train;
+    const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[f].train);
     const auto nodes = used_columns(data.features, train, spec.columns(), spec.types.size());
     const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), spec.edge_labels.size());
     const std::vector<std::set<std::uint64_t>> known = used_set_types(data.set_types, train);
-    for (const std::uint32_t g : data.folds[f].test) {
+    for (const std::uint32_t g : data.learned.units.graphs_of(data.folds[f].test)) {
       const bool node = look(data.features, g, spec.columns(), spec.types, nodes, types);
       const bool edge = look(data.edge_features, g, spec.edge_columns(), spec.edge_labels, edges, labels);
       bool any = node || edge;
@@ -368,6 +491,7 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
 bool sees_nothing(const RunConfig& config) {
   const FeatureSpec& spec = config.data.features;
   const nn::Program network = nn::program(config.model);
+  if (spec.weighted) return false;
   std::vector<bool> same;
   for (const nn::Step& step : network.steps) {
     const auto alike = [&](const nn::Term& term) {
@@ -397,9 +521,10 @@ bool sees_nothing(const RunConfig& config) {
 std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig& config) {
   std::vector<std::string> warnings;
   if (sees_nothing(config)) {
-    warnings.emplace_back(
-        "this network cannot tell graphs apart: nodes have no features, and a mean over equal neighbours is equal "
-        "everywhere; model gin, aggregation sum or random inputs (--model, --aggregation, --random) help");
+    warnings.push_back(fmt::format(
+        "this network cannot tell {}s apart: nodes have no features, and a mean over equal neighbours is equal "
+        "everywhere; model gin, aggregation sum or random inputs (--model, --aggregation, --random) help",
+        name(config.model.unit)));
   }
   warn_of_unseen(data, config, warnings);
   if (learns_numbers(config)) {
@@ -419,16 +544,17 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
     if (const std::vector<int> labels = missing(data.folds[f].train); !labels.empty()) {
-      warnings.push_back(fmt::format("fold {} has no training graphs with label {}; it cannot learn them", f,
-                                     fmt::join(labels, ", ")));
+      warnings.push_back(fmt::format("fold {} has no training {}s with label {}; it cannot learn them", f,
+                                     name(config.model.unit), fmt::join(labels, ", ")));
     }
     if (!missing(data.folds[f].test).empty()) test_lacks.push_back(f);
     const std::uint64_t unused =
-        config.folds.all_graphs() ? 0 : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
+        config.folds.all_graphs() || !data.learned.of_graphs() ? 0 : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
     if (unused > 0) warnings.push_back(fmt::format("fold {}: {} graphs are in no part of the split", f, unused));
   }
   if (!test_lacks.empty()) {
-    warnings.push_back(fmt::format("not every label is among the test graphs of fold {}{}", fmt::join(test_lacks, ", "),
+    warnings.push_back(fmt::format("not every label is among the test {}s of fold {}{}", name(config.model.unit),
+                                   fmt::join(test_lacks, ", "),
                                    config.folds.split.empty() && config.folds.scheme == datasets::FoldScheme::contiguous
                                        ? "; the stratified scheme spreads labels evenly"
                                        : ""));
@@ -448,13 +574,18 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
   }
   std::string targets;
   if (learns_numbers(config)) {
-    const auto missing = std::count_if(set.targets.begin(), set.targets.end(), [](float t) { return std::isnan(t); });
-    targets = fmt::format("{} real target{} each", set.target_dim, set.target_dim == 1 ? "" : "s");
+    const std::vector<float>& rows = data.learned.rows;
+    const auto missing = std::count_if(rows.begin(), rows.end(), [](float t) { return std::isnan(t); });
+    const std::size_t columns = data.learned.columns;
+    targets = fmt::format("{} real target{} {}", columns, columns == 1 ? "" : "s",
+                          data.learned.of_graphs() ? "each" : fmt::format("per {}", name(config.model.unit)));
     if (missing > 0) targets += fmt::format(" ({} missing)", missing);
   } else {
     std::vector<std::uint64_t> sizes(config.data.labels.size(), 0);
-    for (const std::uint32_t c : data.classes) ++sizes[c];
-    targets = fmt::format("{} classes ({})", sizes.size(), fmt::join(sizes, ", "));
+    std::uint64_t missing = 0;
+    for (const std::uint32_t c : data.classes) ++(c == engine::kMissingLabel ? missing : sizes[c]);
+    targets = fmt::format("{} classes{} ({}{})", sizes.size(), data.learned.of_graphs() ? "" : " of nodes",
+                          fmt::join(sizes, ", "), missing == 0 ? "" : fmt::format("; {} without a label", missing));
   }
   const auto graphs = static_cast<double>(set.graphs.size());
   std::string text = fmt::format("{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {}",
@@ -462,6 +593,7 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
                                  static_cast<double>(nodes) / graphs, static_cast<double>(edges) / graphs, targets);
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
   const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
+  if (config.data.features.weighted) text += ", weighted edges";
   if (labels > 0) text += fmt::format(", {} edge labels", labels);
   if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);

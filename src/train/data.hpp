@@ -17,6 +17,7 @@
 #include "datasets/folds.hpp"
 #include "engine/engine.hpp"
 #include "train/config.hpp"
+#include "train/objective.hpp"
 
 namespace tyche::train {
 
@@ -29,9 +30,19 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
 /// The hash by which a run of this configuration knows its data again: RunConfig::data.hash.
 [[nodiscard]] std::string data_hash(const datasets::Dataset& dataset, const RunConfig& config);
 
-/// The folds of a resolved configuration of this data set: made, or read from its split. Throws InputError where the
-/// split is gone or says something else.
+/// The folds of a resolved configuration of this data set: made, or read from its split, or from the masks of its file.
+/// Of nodes and edges: those of one graph are dealt, of several the graphs are; those without a target are in no part.
+/// Throws InputError where the split is gone or says something else.
 [[nodiscard]] std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config);
+
+/// The value of folds.split that stands for the masks that the data itself has.
+inline constexpr const char* kMasks = "masks";
+/// The folds that the configuration's split says, in units.
+[[nodiscard]] std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& config);
+
+/// After a data set is read, before resolve(): brings its labels where the configuration looks for them (see
+/// datasets::types_as_labels).
+void take_targets(datasets::Dataset& dataset, const RunConfig& config);
 
 /// What a configuration says of weights, one per graph: that graph g counts in the loss as much as weights[g] graphs.
 /// Throws InputError unless there is one for each graph, finite and from 0 on. Empty where all are 1: nobody would see
@@ -45,9 +56,10 @@ struct TrainingData {
   std::vector<Graph> unlabelled;  ///< the graphs without their edge labels, where the model is not to see them
   std::vector<std::vector<float>> features;       ///< attributes as they are, whatever folds make of them
   std::vector<std::vector<float>> edge_features;  ///< likewise; none where edges say nothing
-  std::vector<std::uint32_t> classes;             ///< of labels: one per graph
-  std::vector<float> weights;                     ///< how much each graph counts in the loss; none: all alike
-  std::vector<datasets::Fold> folds;
+  Learned learned;                                ///< graphs, nodes or edges: the units, and what is said of them
+  std::vector<std::uint32_t> classes;             ///< of labels: one per unit
+  std::vector<float> weights;                     ///< how much each unit counts in the loss; none: all alike
+  std::vector<datasets::Fold> folds;              ///< of units that have a target
   /// By fold, from its training graphs: of real targets mean and deviation, of labels the classes' weights (none: all
   /// alike).
   std::vector<engine::Standard> standards;
@@ -56,6 +68,7 @@ struct TrainingData {
   /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
   std::shared_ptr<const engine::SetData> sets{};
   SetTypes set_types;    ///< recipe own
+  bool weighted = false; ///< messages are multiplied by the weights of edges
   bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
 
   /// Whether every fold sees inputs of its own.

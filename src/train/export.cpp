@@ -406,13 +406,20 @@ std::string readme(const Checkpoint& checkpoint) {
 }  // namespace
 
 void export_model(const Checkpoint& checkpoint, const std::filesystem::path& folder) {
+  const nn::ModelConfig& model = checkpoint.config.model;
+  if (model.unit != Unit::graph || checkpoint.config.data.features.weighted) {
+    throw InputError(fmt::format("only networks that give a value per graph, of edges without weights, are written as "
+                                 "PyTorch; this one {}",
+                                 model.unit == Unit::graph ? "was trained on weights"
+                                                           : fmt::format("gives a value per {}", name(model.unit))));
+  }
   std::error_code unknown;
   if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_empty(folder, unknown)) {
     throw IoError(fmt::format("{}: is there already; a network is written to a new folder", folder.string()));
   }
   std::filesystem::create_directories(folder, unknown);
   if (unknown) throw IoError::from_errno(folder.string(), "make", unknown.value());
-  const nn::Program program = nn::program(checkpoint.config.model);
+  const nn::Program program = nn::program(model);
   TensorFile weights;
   weights.metadata["format"] = "pt";
   for (const nn::Tensor& tensor : program.parameters.tensors) {

@@ -66,6 +66,11 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges) {
   spec.attributes = static_cast<std::uint32_t>(set.attribute_dim);
   spec.edges = edges;
   if (!edges) return spec;
+  spec.weighted = set.weighted;
+  if (set.weighted) {
+    spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim);
+    return spec;
+  }
   if (std::vector<EdgeLabel> labels = labels_of_edges(set); labels.size() > 1) spec.edge_labels = std::move(labels);
   spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim);
   return spec;
@@ -274,9 +279,14 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
   }
   if (edges.graphs > 0) {
     lines.push_back(edges.sentence(set.graphs.size(), "edge labels", "edge") + ": " + as);
-  } else if (spec.edges && spec.edge_labels.empty() && labels_of_edges(set).size() > 1) {
+  } else if (spec.edges && spec.edge_labels.empty() && !set.weighted && labels_of_edges(set).size() > 1) {
     lines.emplace_back(
         "edges have several labels, but all that the model was trained on had one: it does not see them");
+  }
+  if (spec.edges && spec.weighted != set.weighted) {
+    lines.emplace_back(set.weighted ? "edges have weights, but those the model was trained on had none: it does not see "
+                                      "them"
+                                    : "edges have no weights, but those the model was trained on had: each counts as 1");
   }
   if (std::string sets = unseen_sets(set, spec, model); !sets.empty()) lines.push_back(std::move(sets));
   std::set<int> strange;
@@ -297,7 +307,7 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
 
 std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec, std::vector<Graph>& copies) {
   const auto labelled = [](const Graph& graph) { return graph.has_edge_labels(); };
-  if (spec.edges || std::none_of(set.graphs.begin(), set.graphs.end(), labelled)) return set.graphs;
+  if ((spec.edges && spec.weighted == set.weighted) || std::none_of(set.graphs.begin(), set.graphs.end(), labelled)) return set.graphs;
   copies.clear();
   for (const Graph& graph : set.graphs) {
     copies.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), {graph.types().begin(), graph.types().end()}));

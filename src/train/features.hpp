@@ -32,6 +32,8 @@ struct FeatureSpec {
   /// where a node or edge has a type or label that has no column, and so 0 in all that a model is trained on. Without
   /// it all columns are 0 there.
   bool other = false;
+  /// Whether edges have weights, by which messages are multiplied. Then their labels say nothing else.
+  bool weighted = false;
 
   /// Columns before those of the attributes.
   [[nodiscard]] std::uint32_t type_columns() const;
@@ -77,7 +79,12 @@ using SetTypes = std::vector<std::vector<std::vector<std::uint64_t>>>;
 [[nodiscard]] std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec,
                                               const std::vector<int>& labels, const nn::ModelConfig& model = {});
 
-/// The graphs a model sees: the set's own, or where edges are not looked at and have labels, copies without them (made
+/// Whether a model of this spec sees weights in these graphs; of graphs without any all are 1.
+[[nodiscard]] inline bool sees_weights(const GraphSet& set, const FeatureSpec& spec) {
+  return spec.weighted && set.weighted;
+}
+
+/// The graphs a model sees: the set's own, or where labels or weights of edges are not looked at, copies without them (made
 /// in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.
 [[nodiscard]] std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec,
                                                  std::vector<Graph>& copies);

@@ -181,10 +181,12 @@ Field network_field() {
 Field target_field() {
   Field field;
   field.key = "data.target";
-  field.comment = "labels or attributes (real targets)";
+  field.comment = "labels or attributes (real targets); of nodes or edges: node-labels, node-targets, edge-targets";
   field.option = "--target";
-  field.help = "What to learn of a graph: labels or attributes (real targets)";
-  field.shown = "labels where there are any";
+  field.help =
+      "What to learn of a graph: labels or attributes (real targets); of its nodes or edges: node-labels, node-targets "
+      "or edge-targets (docs/nodes.md)";
+  field.shown = "the first of these that there is";
   field.since = "0.2.0";
   field.value = [](const RunConfig& c) { return std::string(name(c.data.target.value_or(TargetKind::labels))); };
   field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
@@ -301,6 +303,9 @@ std::vector<Field> table() {
                   "Attributes of nodes and edges as they are; recipe own: without it they are standardised by the "
                   "training part's mean and deviation; recipe paper never does that")
           .since("0.3.0"),
+      Entry("data.weighted", data(&Data::features, &FeatureSpec::weighted), "whether messages take weights of edges")
+          .since("0.3.0")
+          .derived(),
       Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
       Entry("data.weights", data(&Data::weights), "hash of the graphs' weights in the loss; empty: all count alike")
           .since("0.3.0")
@@ -321,6 +326,9 @@ std::vector<Field> table() {
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
           .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
+      Entry("model.unit", model(&Model::unit), "what has a row of outputs: graph, node or edge", parse_unit)
+          .since("0.3.0")
+          .derived(),
       Entry("model.input_features", model(&Model::input_features)).derived(),
       Entry("model.edge_features", model(&Model::edge_features)).since("0.2.0").derived(),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
@@ -348,7 +356,10 @@ std::vector<Field> table() {
           .unused(by_kind("aggregation")),
       Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
           .option("--readout", "Of a graph's nodes: max, mean or sum", "max; own: sum")
-          .also({"pool", "pooling", "graph-pooling"}),
+          .also({"pool", "pooling", "graph-pooling"})
+          .unused([](const RunConfig& c) {
+            return unit_of(c) == Unit::graph ? "" : "values of nodes and edges are not read out";
+          }),
       Entry("model.dropout", model(&Model::dropout))
           .option("--dropout", "After the first layer of the head, in training", "0.5; own: 0")
           .also({"drop-rate", "drop-ratio", "dropout-rate"})
@@ -514,7 +525,8 @@ std::vector<Field> table() {
           .of_call()
           .wrong(fold_wrong),
       Entry("folds.split", folds(&Folds::split), "what says the folds; empty: the scheme does")
-          .option("--split", "File (JSON) or folder (train.txt, validation.txt, test.txt) that says the folds")
+          .option("--split", "File (JSON) or folder (train.txt, validation.txt, test.txt) that says the folds; of nodes: masks, where the "
+                  "data has them")
           .since("0.2.0")
           .of_call()
           .decides_nothing(),

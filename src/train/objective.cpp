@@ -29,28 +29,30 @@ constexpr std::pair<engine::Loss, std::string_view> kLosses[] = {{engine::Loss::
                                                                  {engine::Loss::huber, "smooth-l1"}};
 
 /// The targets of a column that are there.
-std::vector<double> column_of(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column) {
+std::vector<double> column_of(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
   std::vector<double> values;
   for (const std::uint32_t g : graphs) {
-    const float value = set.targets[g * set.target_dim + column];
+    const float value = targets.rows[g * targets.columns + column];
     if (!std::isnan(value)) values.push_back(value);
   }
   return values;
 }
 
-void check_targets(const GraphSet& set) {
-  std::vector<bool> there(set.target_dim, false);
-  for (std::size_t i = 0; i < set.targets.size(); ++i) {
-    if (std::isinf(set.targets[i])) {
-      throw InputError(fmt::format("{}: graph {}, target {} is {}; targets must be finite numbers", set.name,
-                                   i / set.target_dim, i % set.target_dim, set.targets[i]));
+void check_targets(const GraphSet& set, TargetKind kind) {
+  const Learned learned(set, kind);
+  std::vector<bool> there(learned.columns, false);
+  for (std::size_t i = 0; i < learned.rows.size(); ++i) {
+    if (std::isinf(learned.rows[i])) {
+      throw InputError(fmt::format("{}: {} {}, target {} is {}; targets must be finite numbers", set.name,
+                                   name(learned.units.unit()), i / learned.columns, i % learned.columns,
+                                   learned.rows[i]));
     }
-    if (!std::isnan(set.targets[i])) there[i % set.target_dim] = true;
+    if (!std::isnan(learned.rows[i])) there[i % learned.columns] = true;
   }
   const auto empty = std::find(there.begin(), there.end(), false);
   if (empty != there.end()) {
-    throw InputError(fmt::format("{}: target {} is missing in every graph, so there is nothing to learn", set.name,
-                                 empty - there.begin()));
+    throw InputError(fmt::format("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
+                                 empty - there.begin(), name(learned.units.unit())));
   }
 }
 
@@ -63,13 +65,54 @@ void check_targets(const GraphSet& set) {
 
 }  // namespace
 
-TargetKind parse_target(std::string_view text) {
-  if (text == "labels") return TargetKind::labels;
-  if (text == "attributes") return TargetKind::attributes;
-  throw InputError(fmt::format("expected labels or attributes, found '{}'", text));
+namespace {
+constexpr std::string_view kTargetWords[] = {"labels", "attributes", "node-labels", "node-targets", "edge-targets"};
 }
 
-std::string_view name(TargetKind kind) { return kind == TargetKind::labels ? "labels" : "attributes"; }
+TargetKind parse_target(std::string_view text) {
+  std::string name(text);
+  std::replace(name.begin(), name.end(), '_', '-');
+  const auto found = std::find(std::begin(kTargetWords), std::end(kTargetWords), name);
+  if (found == std::end(kTargetWords)) {
+    throw InputError(
+        fmt::format("expected labels, attributes, node-labels, node-targets or edge-targets, found '{}'", text));
+  }
+  return static_cast<TargetKind>(found - std::begin(kTargetWords));
+}
+
+std::string_view name(TargetKind kind) { return kTargetWords[static_cast<std::size_t>(kind)]; }
+
+namespace {
+Unit unit_of(TargetKind kind) {
+  if (kind == TargetKind::edge_targets) return Unit::edge;
+  return kind == TargetKind::node_labels || kind == TargetKind::node_targets ? Unit::node : Unit::graph;
+}
+}  // namespace
+
+Unit unit_of(const RunConfig& config) { return unit_of(config.data.target.value_or(TargetKind::labels)); }
+
+Learned::Learned(const GraphSet& set, TargetKind kind) : units(set.graphs, unit_of(kind)) {
+  const auto join = [](const auto& blocks, auto& all) {
+    for (const auto& block : blocks) all.insert(all.end(), block.begin(), block.end());
+  };
+  if (of_graphs()) {
+    labels = set.labels;
+    rows = set.targets;
+    columns = set.target_dim;
+  } else if (kind == TargetKind::node_labels) {
+    join(set.node_labels, labels);
+  } else {
+    const bool nodes = kind == TargetKind::node_targets;
+    join(nodes ? set.node_targets : set.edge_targets, rows);
+    columns = nodes ? set.node_target_dim : set.edge_target_dim;
+  }
+}
+
+bool Learned::missing(std::uint32_t unit, bool numbers) const {
+  if (!numbers) return labels[unit] == kNoLabel;
+  const auto row = std::span(rows).subspan(unit * columns, columns);
+  return std::all_of(row.begin(), row.end(), [](float target) { return std::isnan(target); });
+}
 
 engine::Loss parse_loss(std::string_view text) {
   std::string name(text);
@@ -87,7 +130,10 @@ std::string_view loss_name(engine::Loss loss) {
   return "given";
 }
 
-bool learns_numbers(const RunConfig& config) { return config.data.target == TargetKind::attributes; }
+bool learns_numbers(const RunConfig& config) {
+  const TargetKind kind = config.data.target.value_or(TargetKind::labels);
+  return kind != TargetKind::labels && kind != TargetKind::node_labels;
+}
 
 engine::Loss loss_of(const RunConfig& config) {
   return config.training.loss.value_or(learns_numbers(config) ? engine::Loss::squared : engine::Loss::cross_entropy);
@@ -95,42 +141,54 @@ engine::Loss loss_of(const RunConfig& config) {
 
 void choose_target(RunConfig& config, const GraphSet& set) {
   if (!config.data.target) {
-    const bool numbers = set.labels.empty() && set.target_dim > 0;
-    config.data.target = numbers ? TargetKind::attributes : TargetKind::labels;
+    using enum TargetKind;
+    config.data.target = !set.labels.empty()        ? labels
+                         : set.target_dim > 0       ? attributes
+                         : !set.node_labels.empty() ? node_labels
+                         : set.node_target_dim > 0  ? node_targets
+                         : set.edge_target_dim > 0  ? edge_targets
+                                                    : labels;
   }
-  if (*config.data.target == TargetKind::labels) return;
-  if (set.target_dim == 0) {
+  const TargetKind kind = *config.data.target;
+  if (kind == TargetKind::labels || kind == TargetKind::node_labels) return;
+  const bool nodes = kind == TargetKind::node_targets, edges = kind == TargetKind::edge_targets;
+  if ((nodes && set.node_target_dim == 0) || (edges && set.edge_target_dim == 0)) {
+    throw InputError(fmt::format("{0}: the {1}s have no real targets to learn; JSON lines have them under "
+                                 "\"{1}_targets\", CSV and GraphML in columns called {1}_target",
+                                 set.name, nodes ? "node" : "edge"));
+  }
+  if (!nodes && !edges && set.target_dim == 0) {
     throw InputError(
         fmt::format("{}: the graphs have no real targets to learn; TUDataset folders have them in "
                     "NAME_graph_attributes.txt, JSON lines under \"target\"{}",
                     set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)"));
   }
-  check_targets(set);
+  check_targets(set, kind);
 }
 
-bool constant_column(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column) {
-  const std::vector<double> values = column_of(set, graphs, column);
+bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
+  const std::vector<double> values = column_of(targets, graphs, column);
   return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
 }
 
-engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs,
+engine::Standard standard_of(const RealTargets& targets, std::span<const std::uint32_t> graphs,
                              std::span<const float> weights) {
   const auto weight = [&](std::uint32_t g) { return weights.empty() ? 1.0 : double{weights[g]}; };
   std::vector<std::uint32_t> counted;
   std::copy_if(graphs.begin(), graphs.end(), std::back_inserter(counted),
                [&](std::uint32_t g) { return weight(g) > 0; });
   engine::Standard standard;
-  for (std::size_t c = 0; c < set.target_dim; ++c) {
+  for (std::size_t c = 0; c < targets.columns; ++c) {
     double mean = 0, squares = 0, count = 0;  // Welford: targets far from zero keep their spread
     for (const std::uint32_t g : counted) {
-      const double value = set.targets[g * set.target_dim + c], step = value - mean;
+      const double value = targets.rows[g * targets.columns + c], step = value - mean;
       if (std::isnan(value)) continue;
       count += weight(g);
       mean += weight(g) * step / count;
       squares += weight(g) * step * (value - mean);
     }
-    const std::vector<double> values = column_of(set, counted, c);
-    const bool constant = constant_column(set, counted, c);
+    const std::vector<double> values = column_of(targets, counted, c);
+    const bool constant = constant_column(targets, counted, c);
     standard.mean.push_back(constant && !values.empty() ? values.front() : mean);
     standard.deviation.push_back(constant ? 1.0 : std::sqrt(squares / count));
   }

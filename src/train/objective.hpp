@@ -12,11 +12,12 @@
 
 #include "engine/engine.hpp"
 #include "graph/io.hpp"
+#include "graph/units.hpp"
 #include "train/config.hpp"
 
 namespace tyche::train {
 
-/// "labels" or "attributes"; throws InputError on any other.
+/// "labels", "attributes", "node-labels", "node-targets" or "edge-targets"; throws InputError on any other.
 [[nodiscard]] TargetKind parse_target(std::string_view text);
 [[nodiscard]] std::string_view name(TargetKind kind);
 
@@ -25,12 +26,42 @@ namespace tyche::train {
 [[nodiscard]] engine::Loss parse_loss(std::string_view text);
 [[nodiscard]] std::string_view loss_name(engine::Loss loss);
 
+/// What has a target: graphs, nodes or edges.
+[[nodiscard]] Unit unit_of(const RunConfig& config);
+
+/// Rows of real targets, one per unit; missing ones are NaN.
+struct RealTargets {
+  RealTargets(std::span<const float> all, std::size_t each) : rows(all), columns(each) {}
+  RealTargets(const GraphSet& set) : RealTargets(set.targets, set.target_dim) {}  // NOLINT: of its graphs
+  std::span<const float> rows;
+  std::size_t columns;
+};
+
+/// What a set says of its graphs, or of their nodes or edges: all that folds, targets and scores go by.
+///
+///   const Learned nodes(set, TargetKind::node_labels);
+///   nodes.labels[nodes.units.first(2) + 5]                           // of node 5 of graph 2
+struct Learned {
+  Learned() = default;
+  Learned(const GraphSet& set, TargetKind kind = TargetKind::labels);  // NOLINT: of its graphs
+  Units units;
+  std::vector<int> labels;  ///< one per unit (kNoLabel: missing), or none
+  std::vector<float> rows;  ///< of real targets, × columns
+  std::size_t columns = 0;
+
+  [[nodiscard]] RealTargets reals() const { return {rows, columns}; }
+  [[nodiscard]] bool of_graphs() const { return units.unit() == Unit::graph; }
+  /// Whether a unit has nothing to learn: no label, or no target at all.
+  [[nodiscard]] bool missing(std::uint32_t unit, bool numbers) const;
+};
+
 /// Whether the run learns real targets.
 [[nodiscard]] bool learns_numbers(const RunConfig& config);
 /// The one the configuration names, else cross-entropy for labels and squared for real targets.
 [[nodiscard]] engine::Loss loss_of(const RunConfig& config);
 
-/// Decides data.target where the configuration does not: labels where the graphs have them, else real targets. Throws
+/// Decides data.target where the configuration does not: labels where the graphs have them, else real targets, else
+/// those of nodes, else of edges. Throws
 /// InputError where the set lacks what is to be learned, where a target is infinite, and where all targets of a column
 /// are missing.
 void choose_target(RunConfig& config, const GraphSet& set);
@@ -38,10 +69,10 @@ void choose_target(RunConfig& config, const GraphSet& set);
 /// Mean and population deviation of every column over the targets of these graphs that are there, in double precision.
 /// A column without any has the mean 0; one with a single value has the deviation 1. `weights`: by graph, how many
 /// graphs it counts as; empty: one.
-[[nodiscard]] engine::Standard standard_of(const GraphSet& set, std::span<const std::uint32_t> graphs,
+[[nodiscard]] engine::Standard standard_of(const RealTargets& targets, std::span<const std::uint32_t> graphs,
                                            std::span<const float> weights = {});
 /// Whether all of a column's targets in these graphs that are there are the same, or there are none.
-[[nodiscard]] bool constant_column(const GraphSet& set, std::span<const std::uint32_t> graphs, std::size_t column);
+[[nodiscard]] bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column);
 
 /// "none": no weights. "balanced": graphs / (classes · graphs of the class), over these graphs; a class that has none
 /// of them weighs 0. Else a list ("1,2.5"), one number per class. Throws InputError on anything else.

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNames[] = {"new", "test", "validation", "train"};
 
-std::vector<std::uint64_t> looks_of(const GraphSet& set, bool edges) {
+std::vector<std::uint64_t> looks_of(const GraphSet& set, bool edges, Unit unit) {
   std::vector<std::uint64_t> looks;
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     const Graph& graph = set.graphs[g];
@@ -34,7 +34,10 @@ std::vector<std::uint64_t> looks_of(const GraphSet& set, bool edges) {
     if (!set.attributes.empty()) add(set.attributes[g]);
     if (edges && graph.has_edge_labels()) add(graph.edge_labels());
     if (edges && !set.edge_attributes.empty()) add(set.edge_attributes[g]);
-    looks.push_back(look);
+    const std::uint64_t count = units_in(graph, unit);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      looks.push_back(unit == Unit::graph ? look : hash_bytes({reinterpret_cast<const char*>(&i), sizeof(i)}, look));
+    }
   }
   return looks;
 }
@@ -51,23 +54,28 @@ std::vector<Part> by_place(const datasets::Fold& fold, std::size_t graphs) {
 using Named = std::vector<std::pair<std::string, double>>;
 
 /// The scores of one fold's answers over one part.
-Named scores_of(const std::vector<const Answered*>& answered, const GraphSet& set) {
+Named scores_of(const std::vector<const Answered*>& all, const Learned& truth) {
   Named out;
+  std::vector<const Answered*> answered;  // those whose label is known
+  for (const Answered* own : all) {
+    if (truth.labels.empty() || truth.labels[own->graph] != kNoLabel) answered.push_back(own);
+  }
+  if (answered.empty()) return out;
   if (answered.front()->said.values.empty()) {
-    if (set.labels.empty()) return out;
+    if (truth.labels.empty()) return out;
     std::size_t right = 0;
-    for (const Answered* own : answered) right += own->said.label == set.labels[own->graph] ? 1 : 0;
+    for (const Answered* own : answered) right += own->said.label == truth.labels[own->graph] ? 1 : 0;
     out.emplace_back("accuracy", static_cast<double>(right) / static_cast<double>(answered.size()));
     return out;
   }
-  if (set.target_dim == 0) return out;
+  if (truth.columns == 0) return out;
   std::vector<float> outputs, wanted;
   for (const Answered* own : answered) {
     for (const double value : own->said.values) outputs.push_back(static_cast<float>(value));
-    const auto row = set.targets.begin() + static_cast<std::ptrdiff_t>(own->graph * set.target_dim);
-    wanted.insert(wanted.end(), row, row + static_cast<std::ptrdiff_t>(set.target_dim));
+    const auto row = truth.rows.begin() + static_cast<std::ptrdiff_t>(own->graph * truth.columns);
+    wanted.insert(wanted.end(), row, row + static_cast<std::ptrdiff_t>(truth.columns));
   }
-  const engine::RealScores scores = engine::real_scores(outputs, wanted, set.target_dim);
+  const engine::RealScores scores = engine::real_scores(outputs, wanted, truth.columns);
   if (scores.mae) out.emplace_back("mae", *scores.mae);
   if (scores.rmse) out.emplace_back("rmse", *scores.rmse);
   if (scores.r2) out.emplace_back("r2", *scores.r2);
@@ -75,11 +83,11 @@ Named scores_of(const std::vector<const Answered*>& answered, const GraphSet& se
 }
 
 /// "test part of fold 0"
-std::string who(Part part, std::uint32_t fold, std::size_t folds, bool own) {
-  if (part == Part::fresh) return "new graphs";
+std::string who(Part part, std::uint32_t fold, std::size_t folds, bool own, std::string_view unit) {
+  if (part == Part::fresh) return fmt::format("new {}s", unit);
   const std::string_view words = part == Part::train ? "training" : part_name(part);
-  if (!own) return fmt::format("copies of the run's {} graphs", words);
-  if (folds > 1) return fmt::format("{} parts of {} folds, each graph by the fold that tested it", words, folds);
+  if (!own) return fmt::format("copies of the run's {} {}s", words, unit);
+  if (folds > 1) return fmt::format("{} parts of {} folds, each {} by the fold that tested it", words, folds, unit);
   return fmt::format("{} part of fold {}", words, fold);
 }
 
@@ -101,7 +109,8 @@ Part parse_part(std::string_view name) {
 }
 
 OwnGraphs own_graphs(const datasets::Dataset& dataset, const RunConfig& config) {
-  return {data_hash(dataset, config), folds_of(dataset, config), looks_of(dataset.set, config.data.features.edges)};
+  return {data_hash(dataset, config), folds_of(dataset, config), 
+          looks_of(dataset.set, config.data.features.edges, config.model.unit)};
 }
 
 std::optional<OwnGraphs> known_graphs(const datasets::Dataset& dataset, const RunConfig& config, std::string& why) {
@@ -127,24 +136,25 @@ std::vector<Part> parts_of(const OwnGraphs& own, const datasets::Dataset& asked,
     part = std::max(part, places[g]);
   }
   std::vector<Part> parts;
-  for (const std::uint64_t look : looks_of(asked.set, config.data.features.edges)) {
+  for (const std::uint64_t look : looks_of(asked.set, config.data.features.edges, config.model.unit)) {
     const auto at = known.find(look);
     parts.push_back(at == known.end() ? Part::fresh : at->second);
   }
   return parts;
 }
 
-std::vector<PartScores> part_scores(std::span<const Answered> answered, const GraphSet& set) {
+std::vector<PartScores> part_scores(std::span<const Answered> answered, const Learned& truth) {
   std::map<Part, std::map<std::uint32_t, std::vector<const Answered*>>> by_fold;
   for (const Answered& own : answered) by_fold[own.part][own.fold].push_back(&own);
   std::vector<PartScores> parts;
   for (const auto& [part, folds] : by_fold) {
     PartScores& made = parts.emplace_back();
     made.part = part;
+    made.unit = truth.units.unit();
     std::vector<std::pair<std::string, std::vector<double>>> values;
     for (const auto& [fold, own] : folds) {
       made.graphs += own.size();
-      for (const auto& [name, value] : scores_of(own, set)) {
+      for (const auto& [name, value] : scores_of(own, truth)) {
         auto at = std::find_if(values.begin(), values.end(), [&name = name](const auto& v) { return v.first == name; });
         if (at == values.end()) at = values.insert(at, {name, {}});
         at->second.push_back(value);
@@ -160,7 +170,7 @@ nlohmann::ordered_json to_json(const std::vector<PartScores>& parts) {
   json["parts"] = nlohmann::ordered_json::object();
   for (const PartScores& part : parts) {
     nlohmann::ordered_json& entry = json["parts"][std::string(part_name(part.part))];
-    entry["graphs"] = part.graphs;
+    entry[fmt::format("{}s", name(part.unit))] = part.graphs;
     for (const auto& [name, over] : part.scores) {
       entry[name] = over.mean;
       if (over.count > 1) entry[name + "_std"] = over.deviation, entry["folds"] = over.count;
@@ -184,7 +194,8 @@ std::string to_text(const std::vector<PartScores>& parts, const RunConfig& confi
                           score_in_words(metric, over));
       folds = std::max(folds, over.count);
     }
-    text += fmt::format("{}: {} of {}{}\n", who(part.part, fold, folds, own), list, counted(part.graphs, "graph"),
+    text += fmt::format("{}: {} of {}{}\n", who(part.part, fold, folds, own, name(part.unit)), list,
+                        counted(part.graphs, name(part.unit)),
                         why_it_counts_less(part.part, config));
     if (folds > 1) text += fmt::format("(mean ± population standard deviation over {} folds)\n", folds);
   }

@@ -19,6 +19,7 @@
 #include "datasets/folds.hpp"
 #include "support/statistics.hpp"
 #include "train/config.hpp"
+#include "train/objective.hpp"
 #include "train/predict.hpp"
 
 namespace tyche::train {
@@ -40,7 +41,8 @@ enum class Part : std::uint8_t {
 struct OwnGraphs {
   std::string hash;  ///< of the whole data set
   std::vector<datasets::Fold> folds;
-  std::vector<std::uint64_t> looks;  ///< one per graph: nodes as numbered, edges, types, labels of edges, attributes
+  std::vector<std::uint64_t> looks;  ///< one per unit: its graph (nodes as numbered, edges, types, labels of edges,
+                                     ///< attributes), and of a node or edge its number there
 };
 
 /// Requires the data set that the configuration was resolved with. Throws as folds_of().
@@ -55,9 +57,9 @@ struct OwnGraphs {
 [[nodiscard]] std::vector<Part> parts_of(const OwnGraphs& own, const datasets::Dataset& asked, const RunConfig& config,
                                          std::uint32_t fold);
 
-/// What a fold's model said of a graph.
+/// What a fold's model said of a graph, node or edge.
 struct Answered {
-  std::uint32_t graph = 0;
+  std::uint32_t graph = 0;  ///< or node or edge, where those have targets: its number among all
   std::uint32_t fold = 0;
   Part part = Part::fresh;
   Prediction said{};
@@ -67,12 +69,13 @@ struct Answered {
 /// where the set has no labels (or targets).
 struct PartScores {
   Part part = Part::fresh;
-  std::size_t graphs = 0;
+  std::size_t graphs = 0;  ///< or nodes or edges: `unit`
+  Unit unit = Unit::graph;
   std::vector<std::pair<std::string, Spread>> scores{};
 };
 
 /// Of the parts that have graphs, the headline first.
-[[nodiscard]] std::vector<PartScores> part_scores(std::span<const Answered> answered, const GraphSet& set);
+[[nodiscard]] std::vector<PartScores> part_scores(std::span<const Answered> answered, const Learned& truth);
 
 /// "parts": {"test": {"graphs": 60, "accuracy": 0.5}, …}, "headline": "test" and the headline's scores at the top; over
 /// several folds "accuracy_std" and "folds" stand beside a part's mean.

@@ -55,20 +55,22 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
   const bool numbers = learns_numbers(checkpoint.config);
-  if (numbers && set.target_dim > 0 && set.target_dim != model.classes) {
-    throw InputError(fmt::format("{}: the graphs have {} real targets; the model gives {}", set.name, set.target_dim,
-                                 model.classes));
+  const Learned learned(set, checkpoint.config.data.target.value_or(TargetKind::labels));
+  if (numbers && learned.columns > 0 && learned.columns != model.classes) {
+    throw InputError(fmt::format("{}: the {}s have {} real targets; the model gives {}", set.name,
+                                 tyche::name(model.unit), learned.columns, model.classes));
   }
   const std::vector<std::vector<float>> features =
       make_features(set, checkpoint.config.data.features, checkpoint.scale);
-  const std::vector<std::uint32_t> no_labels(set.graphs.size(), 0);
+  const std::vector<std::uint32_t> no_labels(learned.units.size(), 0);
   engine::Job job;
   const std::vector<std::vector<float>> edge_features =
       make_edge_features(set, checkpoint.config.data.features, checkpoint.scale);
   std::vector<Graph> copies;
-  job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features};
+  job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features,
+              learned.of_graphs() ? nullptr : &learned.units, sees_weights(set, checkpoint.config.data.features)};
   job.model = model;
-  std::vector<std::uint32_t> asked = options.graphs.value_or(std::vector<std::uint32_t>(set.graphs.size()));
+  std::vector<std::uint32_t> asked = options.graphs.value_or(std::vector<std::uint32_t>(learned.units.size()));
   if (!options.graphs) std::iota(asked.begin(), asked.end(), 0u);
   if (asked.empty()) return {};
 
@@ -86,7 +88,10 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     draw.index = r;
     if (options.pinned) draw.pinned = options.pinned->values;
     // Where nothing is drawn, one answer is that of all draws.
-    if (r == 0 || random) answer = engine.predict(job, checkpoint.state.parameters, asked, draw);
+    if (r == 0 || random) {
+      answer = engine::pick_units(
+          job, asked, engine.predict(job, checkpoint.state.parameters, job.data.graphs_of(asked), draw));
+    }
     for (std::size_t g = 0; g < asked.size(); ++g) {
       const auto outputs = std::span(answer.values).subspan(g * classes, classes);
       std::vector<double> probabilities(classes, 0.0);  // of real targets, their numbers

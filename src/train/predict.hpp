@@ -18,7 +18,7 @@ namespace tyche::train {
 
 struct PredictOptions {
   std::uint32_t draws = 1;
-  /// Indices of the graphs that are asked about; nothing: all.
+  /// The graphs that are asked about, by index (nodes or edges, where the model gives values of those); nothing: all.
   std::optional<std::vector<std::uint32_t>> graphs = std::nullopt;
   /// Of the draws; nothing: the checkpoint's own, with which draw 0 is the one its last evaluation used.
   std::optional<std::uint64_t> seed = std::nullopt;
@@ -39,7 +39,7 @@ struct Prediction {
   std::vector<double> spreads;
 };
 
-/// One per graph that is asked about. Node types, edge labels and labels that training did not see are taken as
+/// One per graph, node or edge that is asked about. Node types, edge labels and labels that training did not see are taken as
 /// unseen() (features.hpp) says. Throws InputError where the graphs do not fit the model (attributes, another number of
 /// targets), or pinned features have the wrong shape or a value that is not finite; `name` stands for their file.
 [[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,

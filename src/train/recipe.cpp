@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/split.hpp"
 #include "nn/kinds.hpp"
 #include "support/counted.hpp"
+#include "train/data.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 
@@ -51,18 +51,21 @@ struct Parts {
   std::vector<bool> trained;
   bool validates = true;  ///< whether every fold has a validation part that can choose
 };
-Parts parts_of(const RunConfig& config, std::size_t graphs) {
+Parts parts_of(const RunConfig& config, const GraphSet& set) {
   const bool split = !config.folds.split.empty();
+  const Units units(set.graphs, unit_of(config));
+  const std::size_t graphs = set.graphs.size();
   Parts parts{std::vector<bool>(graphs, !split), split};
   if (!split) {
     // What make_folds() would set aside of a fold, in graphs; where that is few, which epoch is best is chance.
-    const double tested = std::ceil(static_cast<double>(graphs) / config.folds.count);
-    const double aside = config.folds.validation * (static_cast<double>(graphs) - tested);
+    const auto dealt = static_cast<double>(graphs == 1 ? units.size() : graphs);
+    const double tested = std::ceil(dealt / config.folds.count);
+    const double aside = config.folds.validation * (dealt - tested);
     parts.validates = !config.folds.all_graphs() && aside >= kLeastValidation;
     return parts;
   }
-  for (const datasets::Fold& fold : datasets::read_split(config.folds.split, graphs)) {
-    for (const std::uint32_t g : fold.train) parts.trained[g] = true;
+  for (const datasets::Fold& fold : said_folds(set, config)) {
+    for (const std::uint32_t g : units.graphs_of(fold.train)) parts.trained[g] = true;
     parts.validates = parts.validates && !fold.validation.empty();
   }
   return parts;
@@ -76,7 +79,7 @@ void choose_own(RunConfig& config, const datasets::Dataset& dataset) {
   const FeatureSpec& spec = config.data.features;
   const bool numbers = learns_numbers(config);
   Chooser choose(config);
-  const Parts parts = parts_of(config, dataset.set.graphs.size());
+  const Parts parts = parts_of(config, dataset.set);
 
   if (nn::why_unused(config.model, "random").empty()) {  // messages between nodes: gcn, gin, sage
     choose.set("model.aggregation", config.model.aggregation, nn::Aggregation::sum,

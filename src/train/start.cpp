@@ -142,7 +142,7 @@ engine::State start_of(const TrainingData& data, const RunConfig& config, std::u
   engine::State state = engine::fresh_state(config.model, config.training_seed(), fold);
   if (config.recipe != "own") return state;
   const FeatureSpec& spec = config.data.features;
-  const std::vector<std::uint32_t>& train = data.folds[fold].train;
+  const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[fold].train);
   const nn::Program network = nn::program(config.model);
   Start(network, sizes_of(data.dataset->set, train), state.parameters)
       .settle(used_columns(data.features, train, spec.columns(), spec.type_columns()),

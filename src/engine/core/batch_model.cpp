@@ -38,11 +38,12 @@ Crew crew_of(Team& team, unsigned threads) {
   };
 }
 
-// The graphs in pieces the model wants, and the inputs of each: of pinned features, its graphs' own.
+// The graphs in pieces the model wants: the first of their rows of outputs, and the inputs of each: of pinned features,
+// its graphs' own.
 template <class Body>
 void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inputs& inputs, std::size_t group,
                 const Body& body) {
-  std::size_t pinned = 0;
+  std::size_t pinned = 0, row = 0;
   for (std::size_t first = 0; first < graphs.size(); first += group) {
     const auto piece = graphs.subspan(first, std::min(group, graphs.size() - first));
     Inputs own = inputs;
@@ -52,24 +53,40 @@ void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inp
       own.pinned = inputs.pinned.subspan(pinned, count);
       pinned += count;
     }
-    body(first, piece, own);
+    body(row, piece, own);
+    row += job.data.units_of(piece);
   }
 }
 
-// One batch forward and backward: adds to gradient and `seen`, fills logits (graphs × classes).
+// The units of some graphs that count.
+std::vector<std::uint32_t> counted_units(const Job& job, std::span<const std::uint32_t> graphs,
+                                         const std::vector<bool>& counts) {
+  if (job.data.units == nullptr) return {graphs.begin(), graphs.end()};
+  std::vector<std::uint32_t> units = job.data.units->units_of(graphs);
+  std::erase_if(units, [&](std::uint32_t unit) { return !counts.empty() && !counts[unit]; });
+  return units;
+}
+
+// One batch forward and backward: adds to gradient and `seen`, fills logits (units × classes). `counts`: which nodes or
+// edges of the data have a loss; empty: all.
 void batch_gradient(const Job& job, const Targets& targets, BatchModel& model, std::span<const float> parameters,
-                    std::span<const std::uint32_t> batch, const Inputs& inputs, const Crew& crew,
-                    std::span<float> gradient, std::span<float> logits, EpochOutput& seen) {
+                    std::span<const std::uint32_t> batch, const std::vector<bool>& counts, const Inputs& inputs,
+                    const Crew& crew, std::span<float> gradient, std::span<float> logits, EpochOutput& seen) {
   const std::size_t classes = job.model.classes;
-  const float scale = 1 / static_cast<float>(mean_divisor(targets, batch));
+  const float scale = 1 / static_cast<float>(mean_divisor(targets, counted_units(job, batch, counts)));
   std::vector<float> d_logits;
   for_groups(job, batch, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
-    const std::span<float> z = logits.subspan(first * classes, graphs.size() * classes);
+    const std::span<float> z = logits.subspan(first * classes, job.data.units_of(graphs) * classes);
     model.forward(parameters, graphs, own_inputs, crew, z);
-    d_logits.resize(z.size());
-    for (std::size_t i = 0; i < graphs.size(); ++i) {
-      const SerialOutputs<float> outputs(&z[i * classes], classes, &d_logits[i * classes]);
-      seen.tally.add(job_loss(job, targets, graphs[i], outputs, scale));
+    d_logits.assign(z.size(), 0.0f);
+    std::size_t row = 0;
+    for (const std::uint32_t g : graphs) {
+      const std::size_t begin = job.data.first_unit(g), end = begin + job.data.units_of(g);
+      for (std::size_t unit = begin; unit < end; ++unit, ++row) {
+        if (!counts.empty() && !counts[unit]) continue;
+        const SerialOutputs<float> outputs(&z[row * classes], classes, &d_logits[row * classes]);
+        seen.tally.add(job_loss(job, targets, static_cast<std::uint32_t>(unit), outputs, scale));
+      }
     }
     model.backward(parameters, d_logits, crew, gradient);
     seen.rows += model.rows();
@@ -85,8 +102,13 @@ class TrialLane final : public PlainLane {
         trial_(trial),
         crew_(std::move(crew)),
         targets_(job.data.targets, trial),
-        gradient_(trial.state.parameters.size()),
-        logits_(std::size_t{job.batch} * job.model.classes) {}
+        train_(job.data.graphs_of(trial.train)),
+        test_(job.data.graphs_of(trial.test)),
+        gradient_(trial.state.parameters.size()) {
+    if (job.data.units == nullptr) return;
+    counts_.assign(job.data.unit_count(), false);
+    for (const std::uint32_t unit : trial.train) counts_[unit] = true;
+  }
 
   void state(std::size_t, State&) override {}  // it is the trial's own
 
@@ -95,13 +117,14 @@ class TrialLane final : public PlainLane {
     const Stopwatch watch;
     EpochOutput output;
     const Inputs inputs = training_inputs(trial_, number);
-    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
+    const auto order = epoch_order(train_, trial_.seed, trial_.fold, number);
     const double rate = learning_rate(job_, trial_, number);
     for (std::size_t first = 0; first < order.size(); first += job_.batch) {
       const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, order.size() - first));
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
-      batch_gradient(job_, targets_.view(), *model_, trial_.state.parameters, batch, inputs, crew_, gradient_, logits_,
-                     output);
+      logits_.resize(job_.data.units_of(batch) * job_.model.classes);
+      batch_gradient(job_, targets_.view(), *model_, trial_.state.parameters, batch, counts_, inputs, crew_, gradient_,
+                     logits_, output);
       adam_step(trial_.state, gradient_, rate, job_.optimiser);
     }
     output.seconds = watch.seconds();
@@ -118,13 +141,18 @@ class TrialLane final : public PlainLane {
     const std::uint32_t draws = random ? job_.eval_draws : 1;
     const std::size_t stride = trial_.test.size() * classes;
     test_logits_.resize(draws * stride);
+    Logits all;
     for (std::uint32_t draw = 0; draw < draws; ++draw) {
-      const auto logits = std::span(test_logits_).subspan(draw * stride, stride);
+      all.values.resize(job_.data.units_of(test_) * classes);
+      const std::span<float> logits(all.values);
       const Inputs inputs = test_inputs(trial_, epoch, draw);
-      for_groups(job_, trial_.test, inputs, group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+      for_groups(job_, test_, inputs, group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
         model_->forward(trial_.state.parameters, graphs, own, crew_,
-                        logits.subspan(first * classes, graphs.size() * classes));
+                        logits.subspan(first * classes, job_.data.units_of(graphs) * classes));
       });
+      all = pick_units(job_, trial_.test, std::move(all));
+      std::copy(all.values.begin(), all.values.end(),
+                test_logits_.begin() + static_cast<std::ptrdiff_t>(draw * stride));
     }
     output.tests = {test_logits_, classes, draws, stride};
     output.eval_seconds = watch.seconds();
@@ -135,6 +163,8 @@ class TrialLane final : public PlainLane {
   Trial& trial_;
   Crew crew_;
   TrialTargets targets_;
+  std::vector<std::uint32_t> train_, test_;  ///< graphs
+  std::vector<bool> counts_;                 ///< by node or edge, where those have targets: whether it trains
   std::vector<float> gradient_, logits_, test_logits_;
 };
 
@@ -154,13 +184,13 @@ Logits predict_batches(const Job& job, std::span<const float> parameters, std::s
                        const Draw& draw, const MakeModel& make, unsigned threads) {
   Logits logits;
   const std::size_t classes = job.model.classes;
-  logits.values.resize(which.size() * classes);
+  logits.values.resize(job.data.units_of(which) * classes);
   TeamPool::run(1, threads, [&](std::size_t, Team& team) {
     const auto model = make();
     const std::size_t group = std::min<std::size_t>(model->group(), job.batch);
     for_groups(job, which, inputs_of(draw), group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
       model->forward(parameters, graphs, own, crew_of(team, threads),
-                     std::span(logits.values).subspan(first * classes, graphs.size() * classes));
+                     std::span(logits.values).subspan(first * classes, job.data.units_of(graphs) * classes));
     });
   });
   return logits;
@@ -170,14 +200,14 @@ double gradient_batches(const Job& job, std::span<const float> parameters, std::
                         const Draw& draw, const MakeModel& make, unsigned threads, std::vector<float>& gradient_out,
                         Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
-  logits_out.values.assign(which.size() * job.model.classes, 0.0f);
+  logits_out.values.assign(job.data.units_of(which) * job.model.classes, 0.0f);
   EpochOutput seen;
   TeamPool::run(1, threads, [&](std::size_t, Team& team) {
     const auto model = make();
-    batch_gradient(job, job.data.targets, *model, parameters, which, inputs_of(draw), crew_of(team, threads),
+    batch_gradient(job, job.data.targets, *model, parameters, which, {}, inputs_of(draw), crew_of(team, threads),
                    gradient_out, logits_out.values, seen);
   });
-  return seen.tally.loss / mean_divisor(job.data.targets, which);
+  return seen.tally.loss / mean_divisor(job.data.targets, counted_units(job, which, {}));
 }
 
 }  // namespace tyche::engine

@@ -16,6 +16,14 @@ namespace tyche::engine {
 
 namespace {
 
+void check_unit(const Job& job, std::uint32_t unit, std::string_view where) {
+  if (unit >= job.data.unit_count()) {
+    throw InputError(fmt::format("{0}: {1} {2} is out of range: the data has {3} (0 to {4})", where,
+                                 name(job.model.unit), unit, job.data.unit_count(),
+                                 static_cast<long long>(job.data.unit_count()) - 1));
+  }
+}
+
 void check_graph_index(const Job& job, std::uint32_t graph, std::string_view where) {
   if (graph >= job.data.graphs.size()) {
     throw InputError(fmt::format("{}: graph {} is out of range: the data has {} (0 to {})", where, graph,
@@ -34,8 +42,12 @@ void check_state(const Job& job, const State& state) {
 void check_targets(const Job& job) {
   const Targets& targets = job.data.targets;
   const std::size_t outputs = job.model.classes, columns = targets.columns();
-  if (targets.size() != job.data.graphs.size()) {
-    throw InputError(fmt::format("data: {} graphs but {} {}", job.data.graphs.size(), targets.size(),
+  const std::string_view unit = name(job.model.unit);
+  if ((job.data.units == nullptr ? Unit::graph : job.data.units->unit()) != job.model.unit) {
+    throw InputError(fmt::format("job: the model gives a value per {}, the data has others to learn", unit));
+  }
+  if (targets.size() != job.data.unit_count()) {
+    throw InputError(fmt::format("data: {} {}s but {} {}", job.data.unit_count(), unit, targets.size(),
                                  columns == 0 ? "labels" : "rows of targets"));
   }
   if (of_real_targets(job.loss) != (columns != 0)) {
@@ -44,23 +56,23 @@ void check_targets(const Job& job) {
                                   : "job: cross-entropy is for labels, and the data has real targets");
   }
   if (columns != 0 && columns != outputs) {
-    throw InputError(fmt::format("data: {} targets per graph, but the model has {} outputs", columns, outputs));
+    throw InputError(fmt::format("data: {} targets per {}, but the model has {} outputs", columns, unit, outputs));
   }
   for (std::size_t g = 0; g < targets.size(); ++g) {
     const Target target = targets[g];
     if (target.label >= outputs) {
-      throw InputError(fmt::format("data: graph {} has label {}, but the model has {} classes (0 to {})", g,
+      throw InputError(fmt::format("data: {} {} has label {}, but the model has {} classes (0 to {})", unit, g,
                                    target.label, outputs, outputs - 1));
     }
     if (const float weight = targets.graph_weight(g); !(weight >= 0 && std::isfinite(weight))) {
-      throw InputError(fmt::format("data: graph {} has the weight {}, expected a number from 0 on", g, weight));
+      throw InputError(fmt::format("data: {} {} has the weight {}, expected a number from 0 on", unit, g, weight));
     }
     for (std::size_t c = 0; c < columns; ++c) {
       if (std::isinf(target.values[c])) {
         throw InputError(
-            fmt::format("data: graph {}, target {} is {}, expected a finite number, or NaN where it is "
+            fmt::format("data: {} {}, target {} is {}, expected a finite number, or NaN where it is "
                         "missing",
-                        g, c, target.values[c]));
+                        unit, g, c, target.values[c]));
       }
     }
   }
@@ -150,11 +162,30 @@ std::string first_unsupported(const nn::Program& network, std::string_view engin
                      nn::name(found->space));
 }
 
+namespace {
+
+// What a weight multiplies must be a term of a sum.
+void check_weights(const Job& job) {
+  if (!job.data.weighted) return;
+  if (job.model.on_sets() || !job.model.on_nodes()) {
+    throw InputError(fmt::format("job: edges have weights, and {} passes no messages along edges", job.model.kind));
+  }
+  for (const nn::Step& step : nn::program(job.model).steps) {
+    if (step.operation != nn::Operation::aggregate || step.terms.front().link != nn::Link::neighbours) continue;
+    if (step.arcs == nn::kNone && step.terms.front().reduce != nn::Reduce::max) continue;
+    throw InputError(fmt::format("job: edges have weights, and the step {} takes {}, which no weight can multiply",
+                                 step.name, step.arcs == nn::kNone ? "maxima" : "messages with features of edges"));
+  }
+}
+
+}  // namespace
+
 void validate(const Job& job) {
   nn::validate(job.model);
+  check_weights(job);
   const Data& data = job.data;
   check_targets(job);
-  if (job.loss == Loss::given && job.given.size() != data.graphs.size() * job.model.classes) {
+  if (job.loss == Loss::given && (job.given.size() != data.graphs.size() * job.model.classes || data.units != nullptr)) {
     throw InputError(fmt::format("job: {} factors of outputs given, expected {} ({} graphs x {} outputs)",
                                  job.given.size(), data.graphs.size() * job.model.classes, data.graphs.size(),
                                  job.model.classes));
@@ -173,8 +204,8 @@ void validate(const Job& job) {
 
 void validate(const Job& job, const Trial& trial) {
   if (trial.train.empty()) throw InputError("trial: no training graphs");
-  for (const std::uint32_t graph : trial.train) check_graph_index(job, graph, "trial, training");
-  for (const std::uint32_t graph : trial.test) check_graph_index(job, graph, "trial, test");
+  for (const std::uint32_t unit : trial.train) check_unit(job, unit, "trial, training");
+  for (const std::uint32_t unit : trial.test) check_unit(job, unit, "trial, test");
   if (trial.validation > trial.test.size()) {
     throw InputError(
         fmt::format("trial: {} of {} evaluated graphs are to validate", trial.validation, trial.test.size()));

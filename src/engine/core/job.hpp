@@ -10,6 +10,7 @@
 #include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "graph/graph.hpp"
+#include "graph/units.hpp"
 #include "nn/program.hpp"
 #include "support/named_values.hpp"
 
@@ -25,6 +26,24 @@ struct Data {
   /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
   /// model.edge_features), one block per graph.
   std::span<const std::vector<float>> edge_features{};
+  /// What `targets` are of, where that is nodes or edges (model.unit); null: graphs.
+  const Units* units = nullptr;
+  /// Labels of edges are weights (weight_of in graph/io.hpp), by which messages are multiplied.
+  bool weighted = false;
+
+  [[nodiscard]] std::size_t unit_count() const { return units == nullptr ? graphs.size() : units->size(); }
+  /// The units of graph g: one, or its nodes or edges.
+  [[nodiscard]] std::size_t first_unit(std::uint32_t g) const { return units == nullptr ? g : units->first(g); }
+  [[nodiscard]] std::size_t units_of(std::uint32_t g) const { return units == nullptr ? 1 : units->count(g); }
+  [[nodiscard]] std::size_t units_of(std::span<const std::uint32_t> which) const {
+    std::size_t all = 0;
+    for (const std::uint32_t g : which) all += units_of(g);
+    return all;
+  }
+  /// The graphs that some units are of; graphs themselves as they stand.
+  [[nodiscard]] std::vector<std::uint32_t> graphs_of(std::span<const std::uint32_t> some) const {
+    return units == nullptr ? std::vector<std::uint32_t>(some.begin(), some.end()) : units->graphs_of(some);
+  }
 };
 
 class SetData;  // engine/sets/set_data.hpp
@@ -80,7 +99,7 @@ struct Trial {
   std::uint64_t seed = 1;
   std::uint32_t fold = 0;
   double learning_rate = 5e-4;
-  std::vector<std::uint32_t> train;  ///< indices into data.graphs
+  std::vector<std::uint32_t> train;  ///< graphs, or other units of the data
   std::vector<std::uint32_t> test;
   /// So many graphs at the end of `test` are a validation part: evaluated with the others and reported apart.
   std::size_t validation = 0;
@@ -139,7 +158,7 @@ class Observer {
   virtual void on_note(std::size_t /*trial*/, const std::string& /*text*/) {}
 };
 
-/// Logits of graphs, row-major (graphs × classes).
+/// Logits of graphs, row-major (graphs × classes); where nodes or edges have targets, those of all of each graph's.
 struct Logits {
   std::vector<float> values;
 };

@@ -27,6 +27,7 @@ Loop::Loop(const Job& job, std::span<Trial> trials, std::size_t first, Observer&
     at.begun = at.heard = at.old_epoch = state.epoch;
     at.old_step = state.step;
     at.divisor = mean_divisor(TrialTargets(job.data.targets, trials[t]).view(), trials[t].train);
+    at.batches = (job.data.graphs_of(trials[t].train).size() + job.batch - 1) / job.batch;
     at.stopped = state.epoch >= job.epochs || !observer.on_begin(first + t);
   }
 }
@@ -138,12 +139,10 @@ void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
 
 void Loop::take_state(std::size_t t) {
   const Progress& at = progress_[t];
-  const Trial& trial = trials_[t];
-  const std::uint64_t batches = (trial.train.size() + job_.batch - 1) / job_.batch;
   State& state = trials_[t].state;
   lane_->state(t, state);
   state.epoch = at.heard;
-  state.step = at.old_step + (at.heard - at.old_epoch) * batches;
+  state.step = at.old_step + (at.heard - at.old_epoch) * at.batches;
 }
 
 std::vector<std::size_t> Loop::broken() const {

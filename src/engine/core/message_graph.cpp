@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "graph/io.hpp"
+
 namespace tyche::engine {
 
 SparseRows transpose(const SparseRows& rows, std::size_t columns) {
@@ -23,7 +25,7 @@ SparseRows transpose(const SparseRows& rows, std::size_t columns) {
   return out;
 }
 
-MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation) {
+MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation, bool weighted) {
   SparseRows gather;
   gather.offsets.assign(graph.offsets().begin(), graph.offsets().end());
   gather.columns.assign(graph.adjacency().begin(), graph.adjacency().end());
@@ -33,6 +35,9 @@ MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation) {
       const Node degree = graph.degree(v);
       gather.scales.push_back(degree == 0 ? 0.0f : 1.0f / static_cast<float>(degree));
     }
+  }
+  for (std::uint64_t arc = 0; weighted && arc < graph.adjacency().size(); ++arc) {
+    gather.weights.push_back(weight_of(graph.edge_label(arc)));
   }
   MessageGraph out;
   out.rows_in = out.rows_out = graph.num_nodes();

@@ -44,7 +44,8 @@ struct MessageGraph {
 /// The transpose of a matrix of `columns` columns, entries of a row ascending.
 [[nodiscard]] SparseRows transpose(const SparseRows& rows, std::size_t columns);
 
-/// Messages between neighbours. The mean over no neighbours is 0.
-[[nodiscard]] MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation);
+/// Messages between neighbours, times the edges' weights where there are such (engine::Data). The mean divides by the
+/// number of neighbours; over none it is 0.
+[[nodiscard]] MessageGraph node_messages(const Graph& graph, nn::Aggregation aggregation, bool weighted = false);
 
 }  // namespace tyche::engine

@@ -139,6 +139,25 @@ void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& te
   }
 }
 
+Logits pick_units(const Job& job, std::span<const std::uint32_t> units, Logits all) {
+  if (job.data.units == nullptr) return all;
+  const std::size_t classes = job.model.classes;
+  std::vector<std::size_t> before(job.data.graphs.size(), 0);
+  std::size_t row = 0;
+  for (const std::uint32_t g : job.data.graphs_of(units)) {
+    before[g] = row;
+    row += job.data.units_of(g);
+  }
+  Logits out;
+  out.values.reserve(units.size() * classes);
+  for (const std::uint32_t unit : units) {
+    const Units::Place place = job.data.units->place(unit);
+    const auto from = all.values.begin() + static_cast<std::ptrdiff_t>((before[place.graph] + place.index) * classes);
+    out.values.insert(out.values.end(), from, from + static_cast<std::ptrdiff_t>(classes));
+  }
+  return out;
+}
+
 bool evaluation_due(const Job& job, std::uint32_t epoch) { return epoch % job.eval_every == 0 || epoch == job.epochs; }
 
 }  // namespace tyche::engine

@@ -80,6 +80,9 @@ void report_evaluation(const Job& job, const Trial& trial, const TestOutputs& te
 void report_tests(const Job& job, const Trial& trial, std::span<const std::uint32_t> test, const TestOutputs& tests,
                   EpochResult& result);
 
+/// Of the logits of all units of the graphs that these are of (Data::graphs_of): their own, in order.
+[[nodiscard]] Logits pick_units(const Job& job, std::span<const std::uint32_t> units, Logits all);
+
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);
 

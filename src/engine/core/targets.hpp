@@ -28,7 +28,10 @@ enum class Loss : std::uint8_t { cross_entropy, huber, given, squared, absolute 
   return loss == Loss::squared || loss == Loss::absolute || loss == Loss::huber;
 }
 
-/// Of one graph.
+/// The label of a node or edge that has none: it counts nothing.
+inline constexpr std::uint32_t kMissingLabel = 0xffffffffu;
+
+/// Of one graph, or one node or edge where those have targets.
 struct Target {
   std::uint32_t label = 0;        ///< below the number of outputs
   float weight = 1;               ///< how much the graph counts in the loss: the graph's own weight times its class's
@@ -60,6 +63,7 @@ class Targets {
     const float own = graph_weight(graph);
     if (columns_ > 0) return {0, own, values_ + graph * columns_};
     const std::uint32_t label = labels_[graph];
+    if (label == kMissingLabel) return {0, 0, nullptr};
     return {label, own * class_weight(label), nullptr};
   }
   /// The two factors of a target's weight.

@@ -52,8 +52,8 @@ void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t 
 
 // The recognisers: networks that are run as wholes. Steps name their tensors by place, so that equal steps have equal
 // layouts.
-bool is_gcn(const nn::Program& network, const nn::ModelConfig& model) {
-  return network.steps == nn::gcn_network(model).steps;
+bool is_gcn(const nn::Program& network, const Job& job) {
+  return job.model.unit == Unit::graph && !job.data.weighted && network.steps == nn::gcn_network(job.model).steps;
 }
 bool is_on_levels(const nn::Program& network, const nn::ModelConfig& model) {
   return model.on_sets() && network.steps == nn::sets_network(model).steps;
@@ -71,7 +71,7 @@ class CpuEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (!is_gcn(nn::program(job.model), job.model))
+    if (!is_gcn(nn::program(job.model), job))
       return train_batches(job, trials, observer, model_maker(job, std::uint64_t{job.epochs} * trials.size()),
                            threads_);
     PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);
@@ -82,7 +82,7 @@ class CpuEngine final : public Engine {
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                                const Draw& draw) override {
     validate(job, parameters, which, draw);
-    if (!is_gcn(nn::program(job.model), job.model))
+    if (!is_gcn(nn::program(job.model), job))
       return predict_batches(job, parameters, which, draw, model_maker(job, 1), threads_);
     PreparedJob prepared(job, kernels_, 1, threads_);
     const FixedParameters fixed(prepared.model(), parameters);
@@ -103,7 +103,7 @@ class CpuEngine final : public Engine {
   double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job, parameters, which, draw);
-    if (!is_gcn(nn::program(job.model), job.model)) {
+    if (!is_gcn(nn::program(job.model), job)) {
       return gradient_batches(job, parameters, which, draw, model_maker(job, 1), threads_, gradient_out, logits_out);
     }
     PreparedJob prepared(job, kernels_, 1, 1);

@@ -31,17 +31,18 @@ class ProgramModel final : public BatchModel {
     const PackedLayers& layers = plan_.packed();
     layers.pack(parameters, packed_.data());
     for (const PackedLayer& layer : layers.layers()) layers.make_copies(layer, packed_.data(), derived_.data());
-    std::vector<std::size_t> rows, before = {0};
+    std::vector<std::size_t> rows, before = {0}, position = {0};
     for (const std::uint32_t graph : graphs) {
       rows.push_back(shared_->ground.most_rows(graph));
       before.push_back(before.back() + job_.data.graphs[graph].num_nodes());
+      position.push_back(position.back() + job_.data.units_of(graph));
     }
     const auto slices = cut(rows);
     count_ = slices.size();
     if (runs_.size() < count_) runs_.resize(count_);
     crew(count_, [&](std::size_t s) {
       std::vector<SliceRun::Member> members;
-      for (const std::size_t i : slices[s]) members.push_back({graphs[i], before[i], i});
+      for (const std::size_t i : slices[s]) members.push_back({graphs[i], before[i], position[i]});
       runs_[s].begin(std::move(members), shared_->ground);
       runs_[s].forward(0, plan_.steps().size(), weights(), inputs);
       runs_[s].logits(logits);

@@ -90,7 +90,7 @@ Ground::Ground(const Job& job, const Plan& plan, std::uint64_t passes, unsigned 
   }
   for (const Plan::LinkShape& wanted : plan.links()) {
     auto& own = links_.emplace_back(graphs);
-    if (wanted.link == nn::Link::neighbours || wanted.from == nn::Space::arc) {
+    if (wanted.link == nn::Link::neighbours || wanted.link == nn::Link::ends || wanted.from == nn::Space::arc) {
       parallel_for(graphs, threads, [&](std::size_t g) { own[g] = made(wanted, static_cast<std::uint32_t>(g)); });
       continue;
     }
@@ -106,7 +106,8 @@ std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, 
   const Graph& own = job_.data.graphs[graph];
   const bool mean = wanted.reduce == nn::Reduce::mean;
   if (wanted.link == nn::Link::neighbours || wanted.link == nn::Link::arcs) {
-    auto out = std::make_shared<MessageGraph>(node_messages(own, mean ? nn::Aggregation::mean : nn::Aggregation::sum));
+    auto out = std::make_shared<MessageGraph>(
+        node_messages(own, mean ? nn::Aggregation::mean : nn::Aggregation::sum, job_.data.weighted));
     if (wanted.link == nn::Link::neighbours) return out;
     out->gather.columns = arcs_[graph].row_of;
     out->scatter = transpose(out->gather, arc_counts_[graph].size());
@@ -114,6 +115,15 @@ std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, 
   }
   const bool of_arcs = wanted.from == nn::Space::arc;
   auto out = std::make_shared<MessageGraph>();
+  if (wanted.link == nn::Link::ends) {
+    for (const auto& [u, v] : own.edges()) {
+      out->gather.columns.insert(out->gather.columns.end(), {u, v});
+      out->gather.offsets.push_back(out->gather.columns.size());
+    }
+    if (mean) out->gather.scales.assign(own.num_edges(), 0.5f);
+    out->scatter = transpose(out->gather, own.num_nodes());
+    return out;
+  }
   out->gather = rows_of_graph(wanted.link, own.num_nodes(), rows(wanted.from, graph),
                               of_arcs ? arc_counts_[graph] : std::vector<float>());
   if (mean && wanted.link != nn::Link::on_diagonal) {
@@ -133,6 +143,8 @@ std::size_t Ground::rows(nn::Space space, std::uint32_t graph) const {
       return arcs_.empty() ? 0 : arc_counts_[graph].size();
     case nn::Space::pair:
       return nodes * nodes;
+    case nn::Space::edge:
+      return job_.data.graphs[graph].num_edges();
     default:
       return nodes;
   }
@@ -149,7 +161,7 @@ void SliceRun::begin(std::vector<Member> members, const Ground& ground) {
   plan_ = &ground.plan();
   kernels_ = &plan_->packed().kernels();
   members_ = std::move(members);
-  for (const nn::Space space : {nn::Space::graph, nn::Space::node, nn::Space::arc, nn::Space::pair}) {
+  for (const nn::Space space : {nn::Space::graph, nn::Space::node, nn::Space::arc, nn::Space::pair, nn::Space::edge}) {
     std::vector<std::size_t>& first = first_row_[static_cast<std::size_t>(space)];
     first.assign(1, 0);
     for (const Member& member : members_) first.push_back(first.back() + ground.rows(space, member.graph));
@@ -184,8 +196,11 @@ void SliceRun::backward(std::size_t last, std::size_t first, const Parameters& w
     }
     const View d = gradient_of(last - 1);
     const std::size_t classes = plan_->steps().back().columns;
+    const nn::Space space = plan_->steps().back().space;
     for (std::size_t g = 0; g < members_.size(); ++g) {
-      std::copy_n(d_logits.data() + members_[g].position * classes, classes, d.row(g));
+      for (std::size_t r = 0; r < count(space, g); ++r) {
+        std::copy_n(d_logits.data() + (members_[g].position + r) * classes, classes, d.row(row(space, g) + r));
+      }
     }
   }
   for (std::size_t s = last; s-- > first;) {
@@ -195,8 +210,11 @@ void SliceRun::backward(std::size_t last, std::size_t first, const Parameters& w
 
 void SliceRun::logits(std::span<float> out) const {
   const std::size_t last = plan_->steps().size() - 1, classes = plan_->steps()[last].columns;
+  const nn::Space space = plan_->steps()[last].space;
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    std::copy_n(value(last).row(g), classes, out.data() + members_[g].position * classes);
+    for (std::size_t r = 0; r < count(space, g); ++r) {
+      std::copy_n(value(last).row(row(space, g) + r), classes, out.data() + (members_[g].position + r) * classes);
+    }
   }
 }
 
@@ -363,13 +381,14 @@ void SliceRun::input(const PlanStep& step, View out, const Inputs& inputs) const
 void SliceRun::drop(std::size_t s, View in, View out, const Inputs& inputs) {
   const PlanStep& step = plan_->steps()[s];
   std::vector<float>& factors = factors_[s];
-  factors.resize(inputs.dropout ? members_.size() * step.columns : 0);
-  copy_rows(in, out, members_.size(), step.columns);
+  factors.resize(inputs.dropout ? rows(step.space) * step.columns : 0);
+  copy_rows(in, out, rows(step.space), step.columns);
   for (std::size_t g = 0; g < members_.size() && inputs.dropout; ++g) {
-    const auto own = std::span(factors).subspan(g * step.columns, step.columns);
+    const std::size_t first = row(step.space, g);
+    const auto own = std::span(factors).subspan(first * step.columns, count(step.space, g) * step.columns);
     dropout_factors(step.of->share, inputs.dropout->seed, inputs.dropout->fold, inputs.dropout->epoch,
                     members_[g].graph, own);
-    for (std::size_t c = 0; c < own.size(); ++c) out.row(g)[c] *= own[c];
+    for (std::size_t i = 0; i < own.size(); ++i) out.row(first + i / step.columns)[i % step.columns] *= own[i];
   }
 }
 

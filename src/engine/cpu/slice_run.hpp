@@ -52,7 +52,7 @@ class SliceRun {
   struct Member {
     std::uint32_t graph = 0;
     std::size_t before = 0;    ///< nodes of the graphs before it, where random features are pinned
-    std::size_t position = 0;  ///< of its answer
+    std::size_t position = 0;  ///< of its answer, or the first of its nodes' or edges'
   };
 
   void begin(std::vector<Member> members, const Ground& ground);
@@ -98,7 +98,7 @@ class SliceRun {
   const Plan* plan_ = nullptr;
   const Kernels* kernels_ = nullptr;
   std::vector<Member> members_;
-  std::vector<std::size_t> first_row_[8];  ///< by space: one per graph, and the number of all rows
+  std::vector<std::size_t> first_row_[9];  ///< by space: one per graph, and the number of all rows
   std::vector<Rows> memory_;               ///< one per matrix of the plan
   std::vector<View> matrices_;
   std::vector<std::vector<float>> factors_;            ///< one per step: of dropout

@@ -118,6 +118,8 @@ class CudaEngine : public Engine {
   };
   [[nodiscard]] Chosen choose(const Job& job) const {
     if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
+    if (job.data.units != nullptr) return {nullptr, "values per node or edge are for the CPU engines"};
+    if (job.data.weighted) return {nullptr, "weights of edges are for the CPU engines"};
     if (options_.choice == GpuPath::by_job && ppgn_refuses(job).empty()) {
       return {make_ppgn_path(options_.precision, options_.threads), ""};
     }

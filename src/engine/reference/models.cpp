@@ -28,9 +28,10 @@ class GraphModel final : public BatchModel {
   }
   void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew&,
                 std::span<float> gradient) override {
-    const std::size_t classes = job_.model.classes;
     for (std::size_t g = 0; g < seen_.size(); ++g) {
-      network_.backward(parameters, *scenes_[g], seen_[g], d_logits.subspan(g * classes, classes), gradient);
+      const std::size_t own = seen_[g].logits().size();
+      network_.backward(parameters, *scenes_[g], seen_[g], d_logits.first(own), gradient);
+      d_logits = d_logits.subspan(own);
     }
   }
   [[nodiscard]] std::size_t group() const override { return 1; }

@@ -22,13 +22,16 @@ SparseRows one_row(std::size_t count, const Wanted& wanted) {
   return rows;
 }
 
-std::vector<float> dropout_rows(const nn::Step& step, const Inputs& inputs, std::span<const std::uint32_t> graphs) {
+// `rows`: of each graph.
+std::vector<float> dropout_rows(const nn::Step& step, const Inputs& inputs, std::span<const std::uint32_t> graphs,
+                                std::size_t rows = 1) {
   if (!inputs.dropout) return {};
   const auto& [seed, fold, epoch] = *inputs.dropout;
-  std::vector<float> factors(graphs.size() * step.columns);
+  const std::size_t count = rows * step.columns;
+  std::vector<float> factors(graphs.size() * count);
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     dropout_factors(step.share, seed, fold, epoch, graphs[g],
-                    std::span(factors).subspan(g * step.columns, step.columns));
+                    std::span(factors).subspan(g * count, count));
   }
   return factors;
 }
@@ -47,6 +50,8 @@ std::size_t GraphScene::rows(nn::Space space, std::size_t) const {
       return graph_.adjacency().size();
     case nn::Space::pair:
       return nodes * nodes;
+    case nn::Space::edge:
+      return graph_.num_edges();
     default:
       return nodes;
   }
@@ -66,7 +71,8 @@ SparseRows GraphScene::made(nn::Link link, nn::Space from, nn::Reduce reduce) co
   switch (link) {
     case nn::Link::neighbours:
     case nn::Link::arcs: {
-      SparseRows rows = node_messages(graph_, mean ? nn::Aggregation::mean : nn::Aggregation::sum).gather;
+      SparseRows rows =
+          node_messages(graph_, mean ? nn::Aggregation::mean : nn::Aggregation::sum, job_.data.weighted).gather;
       for (std::size_t e = 0; e < rows.columns.size() && link == nn::Link::arcs; ++e) {
         rows.columns[e] = static_cast<std::uint32_t>(e);
       }
@@ -87,6 +93,14 @@ SparseRows GraphScene::made(nn::Link link, nn::Space from, nn::Reduce reduce) co
       SparseRows rows;
       for (std::size_t pair = 0; pair < n * n; ++pair) {
         if (pair / n == pair % n) rows.columns.push_back(static_cast<std::uint32_t>(pair / n));
+        next_row(rows);
+      }
+      return rows;
+    }
+    case nn::Link::ends: {
+      SparseRows rows;
+      for (const auto& [u, v] : graph_.edges()) {
+        rows.columns.insert(rows.columns.end(), {u, v});
         next_row(rows);
       }
       return rows;
@@ -124,7 +138,7 @@ std::vector<float> GraphScene::input(const nn::Step& step) const {
 }
 
 std::vector<float> GraphScene::dropout(const nn::Step& step) const {
-  return dropout_rows(step, inputs_, std::span(&number_, 1));
+  return dropout_rows(step, inputs_, std::span(&number_, 1), rows(step.space, 0));
 }
 
 SetScene::SetScene(const Job& job, const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs)

@@ -1,0 +1,191 @@
+#include "graph/npz.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "graph/whole_set.hpp"
+#include "support/error.hpp"
+#include "support/npy.hpp"
+#include "support/zip.hpp"
+
+namespace tyche {
+
+namespace {
+
+constexpr std::string_view kNpzMasks[] = {"train_mask", "validation_mask", "test_mask"};
+
+class NpzReader {
+ public:
+  NpzReader(std::string_view bytes, std::string_view name) : name_(name), members_(read_zip(bytes, name)) {
+    constexpr std::string_view kKnown[] = {"edges",        "num_nodes",    "node_features", "node_types",
+                                           "node_labels",  "node_targets", "edge_targets",  "edge_features",
+                                           "edge_labels",  "weight",       "train_mask",    "validation_mask",
+                                           "val_mask",     "test_mask"};
+    for (const auto& member : members_) {
+      bool known = false;
+      for (const std::string_view word : kKnown) known = known || member.first == fmt::format("{}.npy", word);
+      if (!known) {
+        throw InputError::at(name_, "", fmt::format("unknown array '{}'; docs/formats.md lists those that are read",
+                                                    member.first));
+      }
+    }
+  }
+
+  GraphSet read(Cleaning* cleaning) {
+    read_edges();
+    read_size();
+    const std::size_t nodes = whole_.graph_of.size(), edges = whole_.listed.size();
+    whole_.graphs = 1;
+    whole_.attributes = table("node_features", nodes, "node");
+    whole_.node_targets = table("node_targets", nodes, "node");
+    whole_.edge_attributes = table("edge_features", edges, "edge");
+    whole_.edge_targets = table("edge_targets", edges, "edge");
+    const std::vector<double> types = column("node_types", nodes, "node");
+    for (std::size_t v = 0; v < types.size(); ++v) {
+      whole_.types.push_back(static_cast<NodeType>(whole(types[v], "node_types", v)));
+    }
+    const std::vector<double> own_labels = column("edge_labels", edges, "edge"), weights = column("weight", edges, "edge");
+    if (!own_labels.empty() && !weights.empty()) fail("edges have edge_labels or weight, not both");
+    for (std::size_t e = 0; e < own_labels.size(); ++e) {
+      whole_.labels.push_back(static_cast<EdgeLabel>(whole(own_labels[e], "edge_labels", e)));
+    }
+    whole_.weighted = !weights.empty();
+    for (std::size_t e = 0; e < weights.size(); ++e) {
+      const auto weight = static_cast<float>(weights[e]);
+      if (!std::isfinite(weight)) fail(fmt::format("weight, row {} is {}; expected a finite number", e, weights[e]));
+      whole_.labels.push_back(label_of_weight(weight));
+    }
+    const std::vector<double> labels = column("node_labels", nodes, "node");
+    for (std::size_t v = 0; v < labels.size(); ++v) {
+      const bool missing = std::isnan(labels[v]) || labels[v] < 0;
+      whole_.node_labels.push_back(missing ? kNoLabel : static_cast<int>(whole(labels[v], "node_labels", v)));
+    }
+    EdgeListing listing;
+    listing.whole = "graph";
+    listing.place = [this](std::size_t entry) { return Where{name_, "edge", entry}; };
+    listing.name = [](Node v) { return std::to_string(v); };
+    listing.conflict = [this](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
+      const char* const differs = difference(whole_, first, second);
+      if (differs == nullptr) return std::nullopt;
+      return EdgeListing::Conflict{{name_, "edge", second},
+                                   fmt::format("has {} than edge {}, which joins the same nodes", differs, first)};
+    };
+    GraphSet set;
+    take_apart(whole_, listing, cleaning, set);
+    read_masks(nodes, set);
+    return set;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw InputError::at(name_, "", what); }
+
+  const std::string* member(std::string_view array) const {
+    const auto found = members_.find(fmt::format("{}.npy", array));
+    return found == members_.end() ? nullptr : &found->second;
+  }
+  NpyNumbers numbers(std::string_view array) const {
+    return parse_npy_numbers(*member(array), fmt::format("{}: {}", name_, array));
+  }
+  double whole(double value, const char* array, std::size_t row) const {
+    if (std::floor(value) == value && value >= 0 && value <= std::numeric_limits<int>::max()) return value;
+    fail(fmt::format("{}, row {} is {}; expected a whole number from 0 on", array, row, value));
+  }
+  /// One number per row; nothing where there is no such array.
+  std::vector<double> column(std::string_view array, std::size_t rows, const char* each) const {
+    if (member(array) == nullptr) return {};
+    NpyNumbers read = numbers(array);
+    if (read.columns != 1 || read.rows != rows) {
+      fail(fmt::format("{} has the shape {} × {}; expected one number per {} ({})", array, read.rows, read.columns,
+                       each, rows));
+    }
+    return std::move(read.values);
+  }
+  Table table(std::string_view array, std::size_t rows, const char* each) const {
+    Table out;
+    if (member(array) == nullptr) return out;
+    const NpyNumbers read = numbers(array);
+    if (read.rows != rows) {
+      fail(fmt::format("{} has {} rows; expected one per {} ({})", array, read.rows, each, rows));
+    }
+    out.columns = rows == 0 ? 0 : read.columns;
+    out.values.assign(read.values.begin(), read.values.end());
+    return out;
+  }
+
+  void read_edges() {
+    if (member("edges") == nullptr) fail("has no array 'edges' (m × 2, or 2 × m)");
+    const NpyNumbers edges = numbers("edges");
+    const bool turned = edges.columns != 2 && edges.rows == 2;
+    if (!turned && edges.columns != 2 && !edges.values.empty()) {
+      fail(fmt::format("edges has the shape {} × {}; expected m × 2, or 2 × m", edges.rows, edges.columns));
+    }
+    const std::size_t count = edges.values.size() / 2;
+    for (std::size_t e = 0; e < count; ++e) {
+      const double u = whole(edges.values[turned ? e : 2 * e], "edges", e);
+      const double v = whole(edges.values[turned ? count + e : 2 * e + 1], "edges", e);
+      least_ = std::max<std::uint64_t>(least_, static_cast<std::uint64_t>(std::max(u, v)) + 1);
+      whole_.listed.emplace_back(static_cast<Node>(u), static_cast<Node>(v));
+    }
+  }
+
+  /// By num_nodes, or whatever has a row per node; else by the edges.
+  void read_size() {
+    std::uint64_t nodes = least_;
+    bool said = false;
+    if (member("num_nodes") != nullptr) {
+      const NpyNumbers read = numbers("num_nodes");
+      if (read.values.size() != 1) fail("num_nodes: expected one number");
+      nodes = static_cast<std::uint64_t>(whole(read.values[0], "num_nodes", 0));
+      said = true;
+    }
+    for (const char* array : {"node_features", "node_labels", "node_targets", "node_types"}) {
+      if (said || member(array) == nullptr) continue;
+      nodes = numbers(array).rows;
+      said = true;
+    }
+    if (least_ > nodes) fail(fmt::format("edges: node {} is out of range: there are {} nodes", least_ - 1, nodes));
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    if (nodes > kMost) fail(fmt::format("{} nodes; expected at most {}", nodes, kMost));
+    whole_.graph_of.assign(nodes, 0);
+  }
+
+  void read_masks(std::size_t nodes, GraphSet& set) const {
+    for (std::size_t part = 0; part < 3; ++part) {
+      const std::string_view array = part == 1 && member("val_mask") != nullptr ? "val_mask" : kNpzMasks[part];
+      if (member(array) == nullptr) continue;
+      const NpyNumbers mask = numbers(array);
+      if (mask.rows != nodes || (!set.node_parts.empty() && mask.columns != set.node_parts.size())) {
+        fail(fmt::format("{} has the shape {} × {}; expected a row per node ({}) and as many columns as other masks",
+                         array, mask.rows, mask.columns, nodes));
+      }
+      set.node_parts.resize(mask.columns, std::vector<NodePart>(nodes, NodePart::none));
+      for (std::size_t i = 0; i < mask.values.size(); ++i) {
+        NodePart& own = set.node_parts[i % mask.columns][i / mask.columns];
+        if (mask.values[i] == 0) continue;
+        if (own != NodePart::none) fail(fmt::format("{}: node {} is in two masks", array, i / mask.columns));
+        own = static_cast<NodePart>(part + 1);
+      }
+    }
+  }
+
+  std::string_view name_;
+  std::map<std::string, std::string> members_;
+  WholeSet whole_;
+  std::uint64_t least_ = 0;  ///< nodes that the edges name
+};
+
+}  // namespace
+
+bool is_npz(std::string_view head) {
+  if (!head.starts_with("PK\x03\x04") || head.size() < 30) return false;
+  const std::size_t length = static_cast<unsigned char>(head[26]) | static_cast<unsigned char>(head[27]) << 8;
+  return head.substr(30, length).ends_with(".npy");
+}
+
+GraphSet parse_npz(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
+  return NpzReader(bytes, name).read(cleaning);
+}
+
+}  // namespace tyche

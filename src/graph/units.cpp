@@ -1,0 +1,71 @@
+#include "graph/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "support/error.hpp"
+
+namespace tyche {
+
+namespace {
+constexpr std::array<std::string_view, 3> kUnits = {"graph", "node", "edge"};
+}
+
+Unit parse_unit(std::string_view name) {
+  const auto found = std::find(kUnits.begin(), kUnits.end(), name);
+  if (found == kUnits.end()) throw InputError(fmt::format("expected graph, node or edge, found '{}'", name));
+  return static_cast<Unit>(found - kUnits.begin());
+}
+
+std::string_view name(Unit unit) { return kUnits[static_cast<std::size_t>(unit)]; }
+
+std::uint64_t units_in(const Graph& graph, Unit unit) {
+  return unit == Unit::graph ? 1 : unit == Unit::node ? graph.num_nodes() : graph.num_edges();
+}
+
+Units::Units(std::span<const Graph> graphs, Unit unit) : unit_(unit) {
+  first_.reserve(graphs.size() + 1);
+  std::uint64_t all = 0;
+  for (const Graph& graph : graphs) {
+    all += units_in(graph, unit);
+    if (all >= std::numeric_limits<std::uint32_t>::max()) {
+      throw InputError(fmt::format("more than 2^32 - 2 {}s in all graphs", name(unit)));
+    }
+    first_.push_back(static_cast<std::uint32_t>(all));
+  }
+}
+
+Units::Place Units::place(std::uint32_t unit) const {
+  const auto graph = static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end(), unit) - first_.begin() -
+                                                1);
+  return {graph, unit - first_[graph]};
+}
+
+std::vector<std::uint32_t> Units::graphs_of(std::span<const std::uint32_t> units) const {
+  if (unit_ == Unit::graph) return {units.begin(), units.end()};
+  std::vector<bool> there(graphs(), false);
+  std::vector<std::uint32_t> out;
+  for (const std::uint32_t unit : units) {
+    const std::uint32_t graph = !out.empty() && unit >= first_[out.back()] && unit < first_[out.back() + 1]
+                                    ? out.back()
+                                    : place(unit).graph;
+    if (there[graph]) continue;
+    there[graph] = true;
+    out.push_back(graph);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::uint32_t> Units::units_of(std::span<const std::uint32_t> graphs) const {
+  std::vector<std::uint32_t> out;
+  for (const std::uint32_t g : graphs) {
+    for (std::uint32_t unit = first_[g]; unit < first_[g + 1]; ++unit) out.push_back(unit);
+  }
+  return out;
+}
+
+}  // namespace tyche
