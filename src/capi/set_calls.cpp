@@ -273,7 +273,8 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
     if (splits > 0) require(parts, "parts");
     for (std::uint64_t i = 0; i < splits * nodes; ++i) {
       if (i % nodes == 0) own.node_parts.emplace_back();
-      if (parts[i] > 3) throw InputError(fmt::format("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]));
+      if (parts[i] > 3)
+        throw InputError(fmt::format("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]));
       own.node_parts.back().push_back(static_cast<NodePart>(parts[i]));
     }
     return std::make_shared<SetObject>(std::move(data));

@@ -173,7 +173,8 @@ Array SetObject::make(std::string_view name) const {
   if (name == "weights" && set().weighted) {
     std::vector<float> out = reserved<float>(arcs_);
     for (const Graph& graph : graphs) {
-      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc) out.push_back(weight_of(graph.edge_label(arc)));
+      for (std::uint64_t arc = 0; arc < graph.adjacency().size(); ++arc)
+        out.push_back(weight_of(graph.edge_label(arc)));
     }
     return {std::move(out)};
   }

@@ -172,8 +172,8 @@ std::vector<train::Checkpoint> checkpoints_of(const PredictCall& call) {
 datasets::Dataset read_data(const std::string& path, const std::string& format, bool clean,
                             const train::RunConfig& config) {
   const auto known = format.empty() ? std::nullopt : std::optional(parse_format(format));
-  datasets::Dataset data = read_cleanly(
-      clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, known, cleaning); });
+  datasets::Dataset data =
+      read_cleanly(clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, known, cleaning); });
   train::take_targets(data, config);
   return data;
 }
@@ -186,10 +186,10 @@ std::optional<train::OwnGraphs> own_graphs_of(const train::RunConfig& config, co
   const bool same = train::data_hash(asked, config) == config.data.hash;
   try {
     const bool in_hand = same && (here || !std::filesystem::exists(config.data.path));
-    const auto own =
-        in_hand ? train::known_graphs(asked, config, why)
-                : train::known_graphs(read_data(config.data.path, config.data.format, config.data.clean, config),
-                                      config, why);
+    const auto own = in_hand
+                         ? train::known_graphs(asked, config, why)
+                         : train::known_graphs(
+                               read_data(config.data.path, config.data.format, config.data.clean, config), config, why);
     if (own) return own;
   } catch (const Error& error) {
     why = error.what();
@@ -315,7 +315,8 @@ void add_predict(CLI::App& root) {
   call->common.add_json(*command);
   command->footer(
       "Per graph (node, edge: where the run learned those): the part of the run it was in, the label, its probability\n"
-      "(mean over draws), the probability's standard deviation over draws; of real targets the value and its standard deviation, both in the targets' own\n"
+      "(mean over draws), the probability's standard deviation over draws; of real targets the value and its standard "
+      "deviation, both in the targets' own\n"
       "unit. Scores are given part by part, and that of the test part comes first.\n"
       "Example:\n"
       "  tyche predict runs/rni50                         every graph by the fold that tested it\n"

@@ -35,15 +35,14 @@ void finish(Fold& fold, std::uint64_t graphs, std::string_view name, const std::
   for (std::size_t part = 0; part < kParts.size(); ++part) {
     std::vector<std::uint32_t>& list = part_of(fold, part);
     if (list.empty() && part != 1) {
-      throw InputError::at(name, place, fmt::format("the {} part is empty; expected at least one {}", kParts[part],
-                                                    tyche::name(unit)));
+      throw InputError::at(
+          name, place, fmt::format("the {} part is empty; expected at least one {}", kParts[part], tyche::name(unit)));
     }
     for (const std::uint32_t graph : list) {
       if (seen[graph] != 0) {
-        throw InputError::at(
-            name, place,
-            fmt::format("{} {} is in two parts, {} and {}", tyche::name(unit), graph, kParts[seen[graph] - 1u],
-                        kParts[part]));
+        throw InputError::at(name, place,
+                             fmt::format("{} {} is in two parts, {} and {}", tyche::name(unit), graph,
+                                         kParts[seen[graph] - 1u], kParts[part]));
       }
     }
     for (const std::uint32_t graph : list) seen[graph] = static_cast<std::uint8_t>(part + 1);

@@ -103,16 +103,15 @@ class CsvReader {
     const auto graph = table.column("graph"), type = table.column("type"), label = table.column("node_label"),
                part = table.column("part");
     const std::vector<std::size_t> targets = columns_called(table, "node_target");
-    const std::vector<std::size_t> attributes = without(
-        other_columns(table, {"graph", "node", "type", "node_label", "part"}), targets);
+    const std::vector<std::size_t> attributes =
+        without(other_columns(table, {"graph", "node", "type", "node_label", "part"}), targets);
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
       const std::size_t before = names_.size();
       (void)node_of(g, table.field(node), table.here());
       if (names_.size() == before) {
-        table.here().fail(
-            fmt::format("node {}{} stands twice", shown(table.field(node)),
-                        graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : ""));
+        table.here().fail(fmt::format("node {}{} stands twice", shown(table.field(node)),
+                                      graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : ""));
       }
       if (label) whole_.node_labels.push_back(table.field(*label).empty() ? kNoLabel : small(table, *label));
       if (part) whole_.parts.push_back(part_of(table, *part));

@@ -229,7 +229,7 @@ GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) cons
     if (same && std::equal(row(first).begin(), row(first).end(), row(second).begin())) return std::nullopt;
     return EdgeListing::Conflict{line(edges_.lines[second]),
                                  fmt::format("this edge has {} than on line {}, where it stands too",
-                                             same                ? "other attributes"
+                                             same              ? "other attributes"
                                              : weights.dim > 0 ? "another weight"
                                                                : "another label",
                                              edges_.lines[first])};
@@ -251,7 +251,8 @@ GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) cons
   item.attributes = table(nodes_, columns.node);
   left = columns.node;
   item.node_targets = take(item.attributes, [](const std::string& name) { return name.starts_with("node_target"); });
-  const AttributeBlock node_labels = take(item.attributes, [](const std::string& name) { return name == "node_label"; });
+  const AttributeBlock node_labels =
+      take(item.attributes, [](const std::string& name) { return name == "node_label"; });
   if (node_labels.dim > 0) item.node_labels.emplace();
   for (std::size_t v = 0; v < node_labels.values.size(); ++v) {
     const float label = node_labels.values[v];

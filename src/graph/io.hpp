@@ -73,8 +73,8 @@ struct GraphSource {
 [[nodiscard]] GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
 
 /// The format of a file with these first bytes and this name: content that leaves no doubt, then the extension (.g6,
-/// .s6, .cnf, .dimacs, .pc, .plc, .npy, .npz, .jsonl, .ndjson, .graphml, .csv), then what the first line looks like. Throws
-/// InputError where nothing fits, where there is nothing, and on compressed files.
+/// .s6, .cnf, .dimacs, .pc, .plc, .npy, .npz, .jsonl, .ndjson, .graphml, .csv), then what the first line looks like.
+/// Throws InputError where nothing fits, where there is nothing, and on compressed files.
 [[nodiscard]] Format detect_format(std::string_view head, std::string_view name);
 
 /// Reads a file, or a folder: a data set with graphs.txt, a TUDataset folder, or one of DIMACS or GraphML files. The

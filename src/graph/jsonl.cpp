@@ -133,11 +133,10 @@ class LineReader {
     }
     item.node_labels.emplace();
     for (const double label : labels.numbers) {
-      item.node_labels->push_back(std::isnan(label)
-                                      ? kNoLabel
-                                      : static_cast<int>(whole(label, std::numeric_limits<int>::min() + 1.0,
-                                                               std::numeric_limits<int>::max(), "a node's label",
-                                                               where_)));
+      item.node_labels->push_back(
+          std::isnan(label) ? kNoLabel
+                            : static_cast<int>(whole(label, std::numeric_limits<int>::min() + 1.0,
+                                                     std::numeric_limits<int>::max(), "a node's label", where_)));
     }
   }
 
@@ -171,7 +170,8 @@ class LineReader {
                                                  "nodes",
                                                  second, listed_[second].first, listed_[second].second, what, first)};
       };
-      if (!labels_.empty() && labels_[first] != labels_[second]) return differs(weighted_ ? "another weight" : "another label");
+      if (!labels_.empty() && labels_[first] != labels_[second])
+        return differs(weighted_ ? "another weight" : "another label");
       if (attributes.ends.size() != listed_.size()) return std::nullopt;  // block() says so
       const auto mine = attributes.row(first), other = attributes.row(second);
       if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end())) return differs("other attributes");

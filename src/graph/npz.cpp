@@ -19,16 +19,16 @@ constexpr std::string_view kNpzMasks[] = {"train_mask", "validation_mask", "test
 class NpzReader {
  public:
   NpzReader(std::string_view bytes, std::string_view name) : name_(name), members_(read_zip(bytes, name)) {
-    constexpr std::string_view kKnown[] = {"edges",        "num_nodes",    "node_features", "node_types",
-                                           "node_labels",  "node_targets", "edge_targets",  "edge_features",
-                                           "edge_labels",  "weight",       "train_mask",    "validation_mask",
-                                           "val_mask",     "test_mask"};
+    constexpr std::string_view kKnown[] = {"edges",       "num_nodes",    "node_features", "node_types",
+                                           "node_labels", "node_targets", "edge_targets",  "edge_features",
+                                           "edge_labels", "weight",       "train_mask",    "validation_mask",
+                                           "val_mask",    "test_mask"};
     for (const auto& member : members_) {
       bool known = false;
       for (const std::string_view word : kKnown) known = known || member.first == fmt::format("{}.npy", word);
       if (!known) {
-        throw InputError::at(name_, "", fmt::format("unknown array '{}'; docs/formats.md lists those that are read",
-                                                    member.first));
+        throw InputError::at(
+            name_, "", fmt::format("unknown array '{}'; docs/formats.md lists those that are read", member.first));
       }
     }
   }
@@ -46,7 +46,8 @@ class NpzReader {
     for (std::size_t v = 0; v < types.size(); ++v) {
       whole_.types.push_back(static_cast<NodeType>(whole(types[v], "node_types", v)));
     }
-    const std::vector<double> own_labels = column("edge_labels", edges, "edge"), weights = column("weight", edges, "edge");
+    const std::vector<double> own_labels = column("edge_labels", edges, "edge"),
+                              weights = column("weight", edges, "edge");
     if (!own_labels.empty() && !weights.empty()) fail("edges have edge_labels or weight, not both");
     for (std::size_t e = 0; e < own_labels.size(); ++e) {
       whole_.labels.push_back(static_cast<EdgeLabel>(whole(own_labels[e], "edge_labels", e)));

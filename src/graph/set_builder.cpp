@@ -17,7 +17,9 @@ bool agree(std::optional<bool>& before, bool has, const char* what, const Where&
   if (*before != has) {
     const bool several = std::string_view(what).ends_with('s');
     where.fail(fmt::format("this graph has {}{}, the graphs before it have {}", has ? several ? "" : "a " : "no ", what,
-                           has ? "none" : several ? "some" : "one"));
+                           has       ? "none"
+                           : several ? "some"
+                                     : "one"));
   }
   return has;
 }
@@ -52,8 +54,8 @@ void GraphSetBuilder::add(GraphItem item, const Where& where) {
     set_.targets.insert(set_.targets.end(), target.begin(), target.end());
   }
   add_block(set_.attributes, dim_, std::move(item.attributes), item.graph.num_nodes(), "attributes per node", where);
-  add_block(set_.edge_attributes, edge_dim_, std::move(item.edge_attributes), item.graph.num_edges(), "attributes per edge",
-            where);
+  add_block(set_.edge_attributes, edge_dim_, std::move(item.edge_attributes), item.graph.num_edges(),
+            "attributes per edge", where);
   add_block(set_.node_targets, node_target_dim_, std::move(item.node_targets), item.graph.num_nodes(),
             "targets per node", where);
   add_block(set_.edge_targets, edge_target_dim_, std::move(item.edge_targets), item.graph.num_edges(),

@@ -39,8 +39,8 @@ Units::Units(std::span<const Graph> graphs, Unit unit) : unit_(unit) {
 }
 
 Units::Place Units::place(std::uint32_t unit) const {
-  const auto graph = static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end(), unit) - first_.begin() -
-                                                1);
+  const auto graph =
+      static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end(), unit) - first_.begin() - 1);
   return {graph, unit - first_[graph]};
 }
 
@@ -49,9 +49,8 @@ std::vector<std::uint32_t> Units::graphs_of(std::span<const std::uint32_t> units
   std::vector<bool> there(graphs(), false);
   std::vector<std::uint32_t> out;
   for (const std::uint32_t unit : units) {
-    const std::uint32_t graph = !out.empty() && unit >= first_[out.back()] && unit < first_[out.back() + 1]
-                                    ? out.back()
-                                    : place(unit).graph;
+    const std::uint32_t graph =
+        !out.empty() && unit >= first_[out.back()] && unit < first_[out.back() + 1] ? out.back() : place(unit).graph;
     if (there[graph]) continue;
     there[graph] = true;
     out.push_back(graph);

@@ -5,7 +5,8 @@
 namespace tyche {
 
 const char* difference(const WholeSet& whole, std::size_t first, std::size_t second) {
-  if (!whole.labels.empty() && whole.labels[first] != whole.labels[second]) return whole.weighted ? "another weight" : "another label";
+  if (!whole.labels.empty() && whole.labels[first] != whole.labels[second])
+    return whole.weighted ? "another weight" : "another label";
   const auto mine = whole.edge_attributes.row(first), other = whole.edge_attributes.row(second);
   return std::equal(mine.begin(), mine.end(), other.begin()) ? nullptr : "other attributes";
 }

@@ -47,9 +47,11 @@ constexpr Unused kOfSets[] = {{"random", kNoDraws},    {"rni", kNoNodes},       
                               {"pre_hidden", kNoPre},  {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
                               {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges},
                               {"unit", kNoUnits}};
-constexpr Unused kOfGcn123[] = {
-    {"random", kNoDraws}, {"pre_hidden", kNoPre}, {"mlp_depth", kNoMlps}, {"edge_features", kNoSetEdges},
-    {"unit", kNoUnits}};
+constexpr Unused kOfGcn123[] = {{"random", kNoDraws},
+                                {"pre_hidden", kNoPre},
+                                {"mlp_depth", kNoMlps},
+                                {"edge_features", kNoSetEdges},
+                                {"unit", kNoUnits}};
 constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"pre_hidden", kNoPre},
                               {"head_hidden", kNoHead},

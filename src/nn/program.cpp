@@ -15,11 +15,10 @@ namespace tyche::nn {
 
 namespace {
 
-constexpr std::string_view kSpaces[] = {"graph", "node", "arc", "pair", "set2", "set3", "connected2", "connected3",
-                                        "edge"};
-constexpr std::string_view kLinks[] = {"own",   "neighbours", "arcs", "members",
-                                       "whole", "diagonal",   "rest", "on-diagonal",
-                                       "ends"};
+constexpr std::string_view kSpaces[] = {"graph", "node",       "arc",        "pair", "set2",
+                                        "set3",  "connected2", "connected3", "edge"};
+constexpr std::string_view kLinks[] = {"own",      "neighbours", "arcs",        "members", "whole",
+                                       "diagonal", "rest",       "on-diagonal", "ends"};
 constexpr std::string_view kReduces[] = {"sum", "mean", "max"};
 constexpr std::string_view kOperations[] = {"input",  "linear", "aggregate", "product",
                                             "concat", "add",    "activate",  "dropout"};
@@ -265,10 +264,11 @@ void validate(const Program& program, const Place& place) {
   }
   if (const Space last = program.steps.back().space;
       last != Space::graph && last != Space::node && last != Space::edge) {
-    throw InputError(fmt::format("{}its last step, {}, gives the logits and is over {}, expected a row per graph, node "
-                                 "or edge",
-                                 place ? place(program.steps.size() - 1) : "network: ", program.steps.back().name,
-                                 name(program.steps.back().space)));
+    throw InputError(
+        fmt::format("{}its last step, {}, gives the logits and is over {}, expected a row per graph, node "
+                    "or edge",
+                    place ? place(program.steps.size() - 1) : "network: ", program.steps.back().name,
+                    name(program.steps.back().space)));
   }
   for (std::size_t t = 0; t < program.parameters.tensors.size(); ++t) {
     if (!used.contains(t)) {

@@ -120,7 +120,8 @@ struct Program {
 
 /// Throws InputError that names the step and says what was expected: values made before they are read, links between
 /// the spaces they are for, columns and shapes that fit, every tensor used, one input of a source, one dropout, logits
-/// in the space of graphs, nodes or edges. `place`: what an error about a step begins with ("FILE: line 3: "); else "network, ".
+/// in the space of graphs, nodes or edges. `place`: what an error about a step begins with ("FILE: line 3: "); else
+/// "network, ".
 using Place = std::function<std::string(std::size_t step)>;
 void validate(const Program& program, const Place& place = {});
 

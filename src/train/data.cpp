@@ -56,8 +56,8 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
     }
     std::vector<bool> present(config.data.labels.size(), false);
     if (learns_numbers(config)) {
-      const bool any = std::any_of(graphs.begin(), graphs.end(),
-                                   [&](std::uint32_t g) { return !data.learned.missing(g, true); });
+      const bool any =
+          std::any_of(graphs.begin(), graphs.end(), [&](std::uint32_t g) { return !data.learned.missing(g, true); });
       if (!any) throw InputError(fmt::format("{}: every target of the validation part is missing", where));
     } else {
       for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
@@ -66,7 +66,8 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
     const std::string& by = config.selection.by;
     if (missing == present.end() || by == "loss" || by == "accuracy") continue;
     throw InputError(fmt::format("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
-                                 name(config.model.unit), config.data.labels[static_cast<std::size_t>(missing - present.begin())],
+                                 name(config.model.unit),
+                                 config.data.labels[static_cast<std::size_t>(missing - present.begin())],
                                  split ? "" : "; the stratified scheme spreads labels evenly"));
   }
 }
@@ -129,11 +130,11 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.model.unit = unit_of(config);
   resolve_split(config, set);
   apply_recipe(config, dataset);
-  config.data.labels = learns_numbers(config) ? std::vector<int>{}
+  config.data.labels = learns_numbers(config)             ? std::vector<int>{}
                        : config.model.unit == Unit::graph ? label_values(set)
                                                           : node_label_values(set);
-  config.model.classes = static_cast<std::uint32_t>(
-      learns_numbers(config) ? Learned(set, *config.data.target).columns : config.data.labels.size());
+  config.model.classes = static_cast<std::uint32_t>(learns_numbers(config) ? Learned(set, *config.data.target).columns
+                                                                           : config.data.labels.size());
   config.model.input_features = config.data.features.columns();
   config.model.edge_features = config.data.features.edge_columns();
   if (const std::string why = nn::why_unused(config.model, "edge_features");
@@ -200,7 +201,7 @@ engine::Data TrainingData::view(const Inputs& own) const {
   const auto& edges = own.edges.empty() ? edge_features : own.edges;
   const engine::Targets targets =
       classes.empty() ? engine::Targets::real(learned.rows, learned.columns) : engine::Targets(classes);
-  return {graphs, targets.weighted_by_graph(weights), nodes, edges, learned.of_graphs() ? nullptr : &learned.units,
+  return {graphs,  targets.weighted_by_graph(weights), nodes, edges, learned.of_graphs() ? nullptr : &learned.units,
           weighted};
 }
 
@@ -310,8 +311,9 @@ namespace {
 /// Contiguous folds of data that is sorted by label would measure nothing.
 void check_sorted(const TrainingData& data, const RunConfig& config) {
   const bool older = config.version == "0.1.0" || config.version == "0.2.0";  // such runs go on as they were
-  if (learns_numbers(config) || older || !data.learned.of_graphs() || config.folds.all_graphs() || !config.folds.split.empty() ||
-      config.folds.scheme != datasets::FoldScheme::contiguous || !data.dataset->pair.empty()) {
+  if (learns_numbers(config) || older || !data.learned.of_graphs() || config.folds.all_graphs() ||
+      !config.folds.split.empty() || config.folds.scheme != datasets::FoldScheme::contiguous ||
+      !data.dataset->pair.empty()) {
     return;
   }
   const std::size_t classes = config.data.labels.size();
@@ -394,17 +396,17 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   for (const datasets::Fold& fold : data.folds) {
     const bool scale =
         config.data.standardise && config.data.features.attributes + config.data.features.edge_attributes > 0;
-    data.scales.push_back(scale ? input_scale(dataset.set, config.data.features,
-                                              data.learned.units.graphs_of(fold.train))
-                                : InputScale{});
+    data.scales.push_back(scale
+                              ? input_scale(dataset.set, config.data.features, data.learned.units.graphs_of(fold.train))
+                              : InputScale{});
     data.standards.push_back(numbers ? standard_of(data.learned.reals(), fold.train, data.weights)
                                      : engine::Standard{});
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
                 : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));
   }
-  data.subsets =
-      data.learned.of_graphs() && std::find(dataset.subset.begin(), dataset.subset.end(), datasets::Subset::corrupt) != dataset.subset.end();
+  data.subsets = data.learned.of_graphs() && std::find(dataset.subset.begin(), dataset.subset.end(),
+                                                       datasets::Subset::corrupt) != dataset.subset.end();
   check_sorted(data, config);
   if (config.selection.on()) check_validation(data, config);
   return data;
@@ -548,8 +550,9 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
                                      name(config.model.unit), fmt::join(labels, ", ")));
     }
     if (!missing(data.folds[f].test).empty()) test_lacks.push_back(f);
-    const std::uint64_t unused =
-        config.folds.all_graphs() || !data.learned.of_graphs() ? 0 : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
+    const std::uint64_t unused = config.folds.all_graphs() || !data.learned.of_graphs()
+                                     ? 0
+                                     : datasets::left_out(data.folds[f], data.dataset->set.graphs.size());
     if (unused > 0) warnings.push_back(fmt::format("fold {}: {} graphs are in no part of the split", f, unused));
   }
   if (!test_lacks.empty()) {

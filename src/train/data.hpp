@@ -67,9 +67,9 @@ struct TrainingData {
   std::vector<InputScale> scales;  ///< of attributes; empty ones where they are not standardised
   /// Models on sets: what engine::prepare_sets() made of view(); null: the engine makes it when it trains.
   std::shared_ptr<const engine::SetData> sets{};
-  SetTypes set_types;    ///< recipe own
-  bool weighted = false; ///< messages are multiplied by the weights of edges
-  bool subsets = false;  ///< some graphs are CORRUPT, so accuracies are worth splitting
+  SetTypes set_types;     ///< recipe own
+  bool weighted = false;  ///< messages are multiplied by the weights of edges
+  bool subsets = false;   ///< some graphs are CORRUPT, so accuracies are worth splitting
 
   /// Whether every fold sees inputs of its own.
   [[nodiscard]] bool scaled() const { return !scales.empty() && scales.front() != InputScale{}; }

@@ -408,10 +408,10 @@ std::string readme(const Checkpoint& checkpoint) {
 void export_model(const Checkpoint& checkpoint, const std::filesystem::path& folder) {
   const nn::ModelConfig& model = checkpoint.config.model;
   if (model.unit != Unit::graph || checkpoint.config.data.features.weighted) {
-    throw InputError(fmt::format("only networks that give a value per graph, of edges without weights, are written as "
-                                 "PyTorch; this one {}",
-                                 model.unit == Unit::graph ? "was trained on weights"
-                                                           : fmt::format("gives a value per {}", name(model.unit))));
+    throw InputError(fmt::format(
+        "only networks that give a value per graph, of edges without weights, are written as "
+        "PyTorch; this one {}",
+        model.unit == Unit::graph ? "was trained on weights" : fmt::format("gives a value per {}", name(model.unit))));
   }
   std::error_code unknown;
   if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_empty(folder, unknown)) {

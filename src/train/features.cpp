@@ -284,9 +284,10 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
         "edges have several labels, but all that the model was trained on had one: it does not see them");
   }
   if (spec.edges && spec.weighted != set.weighted) {
-    lines.emplace_back(set.weighted ? "edges have weights, but those the model was trained on had none: it does not see "
-                                      "them"
-                                    : "edges have no weights, but those the model was trained on had: each counts as 1");
+    lines.emplace_back(set.weighted
+                           ? "edges have weights, but those the model was trained on had none: it does not see "
+                             "them"
+                           : "edges have no weights, but those the model was trained on had: each counts as 1");
   }
   if (std::string sets = unseen_sets(set, spec, model); !sets.empty()) lines.push_back(std::move(sets));
   std::set<int> strange;
@@ -307,7 +308,8 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
 
 std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec, std::vector<Graph>& copies) {
   const auto labelled = [](const Graph& graph) { return graph.has_edge_labels(); };
-  if ((spec.edges && spec.weighted == set.weighted) || std::none_of(set.graphs.begin(), set.graphs.end(), labelled)) return set.graphs;
+  if ((spec.edges && spec.weighted == set.weighted) || std::none_of(set.graphs.begin(), set.graphs.end(), labelled))
+    return set.graphs;
   copies.clear();
   for (const Graph& graph : set.graphs) {
     copies.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), {graph.types().begin(), graph.types().end()}));

@@ -84,8 +84,8 @@ using SetTypes = std::vector<std::vector<std::vector<std::uint64_t>>>;
   return spec.weighted && set.weighted;
 }
 
-/// The graphs a model sees: the set's own, or where labels or weights of edges are not looked at, copies without them (made
-/// in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.
+/// The graphs a model sees: the set's own, or where labels or weights of edges are not looked at, copies without them
+/// (made in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.
 [[nodiscard]] std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec,
                                                  std::vector<Graph>& copies);
 

@@ -525,7 +525,9 @@ std::vector<Field> table() {
           .of_call()
           .wrong(fold_wrong),
       Entry("folds.split", folds(&Folds::split), "what says the folds; empty: the scheme does")
-          .option("--split", "File (JSON) or folder (train.txt, validation.txt, test.txt) that says the folds; of nodes: masks, where the "
+          .option("--split",
+                  "File (JSON) or folder (train.txt, validation.txt, test.txt) that says the folds; of nodes: masks, "
+                  "where the "
                   "data has them")
           .since("0.2.0")
           .of_call()

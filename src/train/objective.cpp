@@ -153,9 +153,10 @@ void choose_target(RunConfig& config, const GraphSet& set) {
   if (kind == TargetKind::labels || kind == TargetKind::node_labels) return;
   const bool nodes = kind == TargetKind::node_targets, edges = kind == TargetKind::edge_targets;
   if ((nodes && set.node_target_dim == 0) || (edges && set.edge_target_dim == 0)) {
-    throw InputError(fmt::format("{0}: the {1}s have no real targets to learn; JSON lines have them under "
-                                 "\"{1}_targets\", CSV and GraphML in columns called {1}_target",
-                                 set.name, nodes ? "node" : "edge"));
+    throw InputError(
+        fmt::format("{0}: the {1}s have no real targets to learn; JSON lines have them under "
+                    "\"{1}_targets\", CSV and GraphML in columns called {1}_target",
+                    set.name, nodes ? "node" : "edge"));
   }
   if (!nodes && !edges && set.target_dim == 0) {
     throw InputError(

@@ -72,7 +72,8 @@ void choose_target(RunConfig& config, const GraphSet& set);
 [[nodiscard]] engine::Standard standard_of(const RealTargets& targets, std::span<const std::uint32_t> graphs,
                                            std::span<const float> weights = {});
 /// Whether all of a column's targets in these graphs that are there are the same, or there are none.
-[[nodiscard]] bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column);
+[[nodiscard]] bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs,
+                                   std::size_t column);
 
 /// "none": no weights. "balanced": graphs / (classes · graphs of the class), over these graphs; a class that has none
 /// of them weighs 0. Else a list ("1,2.5"), one number per class. Throws InputError on anything else.

@@ -109,7 +109,7 @@ Part parse_part(std::string_view name) {
 }
 
 OwnGraphs own_graphs(const datasets::Dataset& dataset, const RunConfig& config) {
-  return {data_hash(dataset, config), folds_of(dataset, config), 
+  return {data_hash(dataset, config), folds_of(dataset, config),
           looks_of(dataset.set, config.data.features.edges, config.model.unit)};
 }
 
@@ -195,8 +195,7 @@ std::string to_text(const std::vector<PartScores>& parts, const RunConfig& confi
       folds = std::max(folds, over.count);
     }
     text += fmt::format("{}: {} of {}{}\n", who(part.part, fold, folds, own, name(part.unit)), list,
-                        counted(part.graphs, name(part.unit)),
-                        why_it_counts_less(part.part, config));
+                        counted(part.graphs, name(part.unit)), why_it_counts_less(part.part, config));
     if (folds > 1) text += fmt::format("(mean ± population standard deviation over {} folds)\n", folds);
   }
   return text;

@@ -67,8 +67,12 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   const std::vector<std::vector<float>> edge_features =
       make_edge_features(set, checkpoint.config.data.features, checkpoint.scale);
   std::vector<Graph> copies;
-  job.data = {seen_graphs(set, checkpoint.config.data.features, copies), no_labels, features, edge_features,
-              learned.of_graphs() ? nullptr : &learned.units, sees_weights(set, checkpoint.config.data.features)};
+  job.data = {seen_graphs(set, checkpoint.config.data.features, copies),
+              no_labels,
+              features,
+              edge_features,
+              learned.of_graphs() ? nullptr : &learned.units,
+              sees_weights(set, checkpoint.config.data.features)};
   job.model = model;
   std::vector<std::uint32_t> asked = options.graphs.value_or(std::vector<std::uint32_t>(learned.units.size()));
   if (!options.graphs) std::iota(asked.begin(), asked.end(), 0u);
@@ -89,8 +93,8 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     if (options.pinned) draw.pinned = options.pinned->values;
     // Where nothing is drawn, one answer is that of all draws.
     if (r == 0 || random) {
-      answer = engine::pick_units(
-          job, asked, engine.predict(job, checkpoint.state.parameters, job.data.graphs_of(asked), draw));
+      answer = engine::pick_units(job, asked,
+                                  engine.predict(job, checkpoint.state.parameters, job.data.graphs_of(asked), draw));
     }
     for (std::size_t g = 0; g < asked.size(); ++g) {
       const auto outputs = std::span(answer.values).subspan(g * classes, classes);

@@ -39,9 +39,10 @@ struct Prediction {
   std::vector<double> spreads;
 };
 
-/// One per graph, node or edge that is asked about. Node types, edge labels and labels that training did not see are taken as
-/// unseen() (features.hpp) says. Throws InputError where the graphs do not fit the model (attributes, another number of
-/// targets), or pinned features have the wrong shape or a value that is not finite; `name` stands for their file.
+/// One per graph, node or edge that is asked about. Node types, edge labels and labels that training did not see are
+/// taken as unseen() (features.hpp) says. Throws InputError where the graphs do not fit the model (attributes, another
+/// number of targets), or pinned features have the wrong shape or a value that is not finite; `name` stands for their
+/// file.
 [[nodiscard]] std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set,
                                               const PredictOptions& options, std::string_view name = "features");
 

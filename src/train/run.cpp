@@ -242,9 +242,9 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
   for (std::uint32_t draw = 0; draw < job.eval_draws; ++draw) {
     const engine::Logits answer = engine::pick_units(
         job, test,
-        engine.predict(job, parameters, job.data.graphs_of(test),
-                       {.seed = config_.training_seed(), .index = draw, .fold = fold.fold, .epoch = epoch,
-                        .pinned = {}}));
+        engine.predict(
+            job, parameters, job.data.graphs_of(test),
+            {.seed = config_.training_seed(), .index = draw, .fold = fold.fold, .epoch = epoch, .pinned = {}}));
     logits.insert(logits.end(), answer.values.begin(), answer.values.end());
   }
   engine::EpochResult result;

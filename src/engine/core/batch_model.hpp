@@ -23,7 +23,8 @@ using Crew = std::function<void(std::size_t count, const std::function<void(std:
 class BatchModel {
  public:
   virtual ~BatchModel() = default;
-  /// Logits of the graphs' units (engine::Data), row-major (units × classes): graphs, or all nodes or edges of each. Pinned features of `inputs` are those of these graphs.
+  /// Logits of the graphs' units (engine::Data), row-major (units × classes): graphs, or all nodes or edges of each.
+  /// Pinned features of `inputs` are those of these graphs.
   virtual void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                        const Crew& crew, std::span<float> logits) = 0;
   /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).

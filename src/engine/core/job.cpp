@@ -185,7 +185,8 @@ void validate(const Job& job) {
   check_weights(job);
   const Data& data = job.data;
   check_targets(job);
-  if (job.loss == Loss::given && (job.given.size() != data.graphs.size() * job.model.classes || data.units != nullptr)) {
+  if (job.loss == Loss::given &&
+      (job.given.size() != data.graphs.size() * job.model.classes || data.units != nullptr)) {
     throw InputError(fmt::format("job: {} factors of outputs given, expected {} ({} graphs x {} outputs)",
                                  job.given.size(), data.graphs.size() * job.model.classes, data.graphs.size(),
                                  job.model.classes));

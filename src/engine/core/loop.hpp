@@ -115,9 +115,9 @@ class Loop {
     std::uint32_t old_epoch = 0;  ///< where the trial came from
     std::uint64_t old_step = 0;
     std::uint64_t batches = 0;  ///< of an epoch
-    double divisor = 1;     ///< of the sum of the training graphs' losses
-    bool stopped = false;   ///< gets no more epochs
-    bool stopping = false;  ///< stops as soon as its state is taken
+    double divisor = 1;         ///< of the sum of the training graphs' losses
+    bool stopped = false;       ///< gets no more epochs
+    bool stopping = false;      ///< stops as soon as its state is taken
     bool broken = false;
   };
 

@@ -30,8 +30,7 @@ std::vector<float> dropout_rows(const nn::Step& step, const Inputs& inputs, std:
   const std::size_t count = rows * step.columns;
   std::vector<float> factors(graphs.size() * count);
   for (std::size_t g = 0; g < graphs.size(); ++g) {
-    dropout_factors(step.share, seed, fold, epoch, graphs[g],
-                    std::span(factors).subspan(g * count, count));
+    dropout_factors(step.share, seed, fold, epoch, graphs[g], std::span(factors).subspan(g * count, count));
   }
   return factors;
 }
