@@ -172,12 +172,11 @@ def _parts_of_networkx(g: Any, how: _How = _How()) -> _Parts:
     if any(some) and not all(some):
         raise InputError(f"{sum(some)} of {len(types)} nodes have a {how.types!r}; expected one on all of them, or on none")
     some_labels = any(label is not None for label in labels)
-    weighted = "weight" not in how.ignore and any("weight" in data for data in of_edges)
-    if weighted and some_labels:
-        raise _cannot_keep("weight", "stands beside labels of edges, and an edge has one of them")
+    weighted = not some_labels and "weight" not in how.ignore and any("weight" in data for data in of_edges)
     learned = frozenset({"node_label", "node_target"})
     attributes, names = _table(of_nodes, frozenset({how.types}) | learned, how, "nodes")
-    edge_attributes, edge_names = _table(of_edges, frozenset({how.edge_labels, "weight"}), how, "edges")
+    edge_attributes, edge_names = _table(of_edges, frozenset({how.edge_labels} | ({"weight"} if weighted else set())), how,
+                                         "edges")
     values: Dict[str, Any] = {}
     if any("node_label" in data for data in of_nodes):
         values["node_labels"] = np.array([data["node_label"] if data.get("node_label") is not None else MISSING
@@ -271,12 +270,12 @@ def _parts_of_pyg(data: Any, how: _How = _How()) -> _Parts:
         edge_labels = None if edge_labels is None else _edge_labels(edge_labels)
     if get("tyche_edge_labels") is not None:
         edge_labels = _edge_labels(numbers(data.tyche_edge_labels, "tyche_edge_labels").reshape(-1))
-    weighted = get("edge_weight") is not None
-    if weighted and edge_labels is not None:
-        raise _cannot_keep("edge_weight", "stands beside labels of edges, and an edge has one of them: columns='floats' makes "
-                                          "edge_attr numbers")
+    weighted = get("edge_weight") is not None and edge_labels is None
     if weighted:
         edge_labels = _bits(data.edge_weight, "edge_weight")
+    elif get("edge_weight") is not None:  # beside labels it is an attribute
+        column = _rows(data.edge_weight, "edge_weight").astype(np.float32)
+        edge_attributes = column if edge_attributes is None else np.concatenate([edge_attributes, column], axis=1)
     if how.all_of_it:
         for name in sorted(set(_names_of_pyg(data)) - _OF_PYG - how.ignore):
             try:

@@ -197,6 +197,7 @@ Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& t
 Outcome bench_data(const BenchCall& call, train::RunConfig config, const measure::BenchOptions& options) {
   const datasets::Dataset dataset = datasets::load_dataset(call.data);
   train::resolve(config, dataset, call.data);
+  train::require_graphs(config, "tyche bench");
   const train::TrainingData data = train::prepare(dataset, config);
   engine::Trial trial;
   trial.learning_rate = config.training.learning_rate;

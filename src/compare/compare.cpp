@@ -130,6 +130,7 @@ class Comparison {
     train::RunConfig config = train::call_config(edits.model(), edits.random());
     edits.apply(config);
     train::resolve(config, dataset_, path_);
+    train::require_graphs(config, "tyche compare");
     config.data.clean = options_.clean;
     return config;
   }

@@ -57,6 +57,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.path = std::filesystem::weakly_canonical(path).string();
   config.data.hash = fmt::format("{:016x}", pairs.hash);
   config.data.graphs = pairs.set.graphs.size();
+  if (pairs.set.weighted) throw InputError(fmt::format("{}: pairs are told apart without weights", pairs.set.name));
   config.data.features = train::feature_spec(pairs.set);
   if (config.data.features.edge_columns() > 0) {
     throw InputError(

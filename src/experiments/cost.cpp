@@ -48,8 +48,10 @@ struct Nobody : engine::Observer {
 void train(engine::Engine& engine, const train::TrainingData& data, const train::RunConfig& config,
            std::uint32_t graphs, std::uint32_t epochs, std::uint32_t trials, engine::Observer& observer) {
   engine::Job job = data.job(config);
-  job.data = {job.data.graphs.first(graphs), job.data.targets.subspan(0, graphs), job.data.features.first(graphs),
-              job.model.edge_features > 0 ? job.data.edge_features.first(graphs) : job.data.edge_features};
+  job.data.graphs = job.data.graphs.first(graphs);
+  job.data.targets = job.data.targets.subspan(0, graphs);
+  job.data.features = job.data.features.first(graphs);
+  if (job.model.edge_features > 0) job.data.edge_features = job.data.edge_features.first(graphs);
   job.epochs = epochs;
   job.schedule = {};
   job.eval_every = epochs + 1;

@@ -11,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "train/fields.hpp"
+#include "train/objective.hpp"
 #include "train/run.hpp"
 
 namespace tyche::experiments {
@@ -107,9 +108,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       std::size_t folds = 0;
       try {
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);
-        if (config.model.unit != Unit::graph) {
-          throw InputError("experiments compare values of graphs; those of nodes and edges are for tyche train");
-        }
+        train::require_graphs(config, "tyche reproduce");
         folds = plan_folds(plan, data, config);
       } catch (const InputError& error) {
         throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));

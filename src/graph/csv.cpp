@@ -129,11 +129,11 @@ class CsvReader {
   void read_edges() {
     CsvTable table(files_.edges, edges_file_);
     const std::size_t source = table.required("source", kEdgeColumns), target = table.required("target", kEdgeColumns);
-    const auto graph = table.column("graph"), label = table.column("label"), weight = table.column("weight");
-    if (label && weight) table.here().fail("edges have a label or a weight, not both: give labels as attributes");
+    const auto graph = table.column("graph"), label = table.column("label");
+    const auto weight = label ? std::nullopt : table.column("weight");  // beside labels it is an attribute
     const std::vector<std::size_t> targets = columns_called(table, "edge_target");
     const std::vector<std::size_t> attributes =
-        without(other_columns(table, {"graph", "source", "target", "label", "weight"}), targets);
+        without(other_columns(table, {"graph", "source", "target", "label", weight ? "weight" : "label"}), targets);
     whole_.weighted = weight.has_value();
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);

@@ -210,12 +210,11 @@ GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) cons
     if (out.dim > 0) std::erase_if(left, fits);
     return out;
   };
-  const AttributeBlock weights = take(attributes, [](const std::string& name) { return name == "weight"; });
+  // Beside labels a weight is an attribute.
+  const AttributeBlock weights =
+      take(attributes, [&](const std::string& name) { return name == "weight" && labels.empty(); });
   const AttributeBlock targets =
       take(attributes, [](const std::string& name) { return name.starts_with("edge_target"); });
-  if (weights.dim > 0 && !labels.empty()) {
-    place_.fail("edges have weights or labels, not both: give labels as other data");
-  }
   for (const float weight : weights.values) labels.push_back(label_of_weight(weight));
   const auto row = [&attributes](std::size_t i) {
     return std::span(attributes.values).subspan(i * attributes.dim, attributes.dim);

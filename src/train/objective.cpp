@@ -91,6 +91,12 @@ Unit unit_of(TargetKind kind) {
 
 Unit unit_of(const RunConfig& config) { return unit_of(config.data.target.value_or(TargetKind::labels)); }
 
+void require_graphs(const RunConfig& config, std::string_view who) {
+  if (unit_of(config) == Unit::graph) return;
+  throw InputError(fmt::format("{} is for values of graphs, and {} are learned: tyche train and predict take those",
+                               who, name(*config.data.target)));
+}
+
 Learned::Learned(const GraphSet& set, TargetKind kind) : units(set.graphs, unit_of(kind)) {
   const auto join = [](const auto& blocks, auto& all) {
     for (const auto& block : blocks) all.insert(all.end(), block.begin(), block.end());

@@ -29,6 +29,9 @@ namespace tyche::train {
 /// What has a target: graphs, nodes or edges.
 [[nodiscard]] Unit unit_of(const RunConfig& config);
 
+/// For what looks at whole graphs: throws InputError where the run learns of nodes or edges. `who`: "tyche compare".
+void require_graphs(const RunConfig& config, std::string_view who);
+
 /// Rows of real targets, one per unit; missing ones are NaN.
 struct RealTargets {
   RealTargets(std::span<const float> all, std::size_t each) : rows(all), columns(each) {}

@@ -54,7 +54,7 @@ TEST(HostileFiles, EmptyAndCompressedFilesAreNamedAsSuchInEveryFormat) {
 TEST(HostileFiles, UnknownContentListsTheFormats) {
   EXPECT_EQ(error_of("hello world\n", "bad"),
             "bad: line 1: cannot tell the format from 'hello world'; known are gin, graph6, sparse6, tu, dimacs, "
-            "planar_code, npy, jsonl, graphml, csv");
+            "planar_code, npy, npz, jsonl, graphml, csv");
   EXPECT_EQ(error_of("\xff\xfe\x80\n", "bad").substr(0, 56),
             "bad: line 1: cannot tell the format from '\\xff\\xfe\\x80';");
   EXPECT_EQ(error_of(">>digraph6<<&B", "bad").substr(0, 40), "bad: line 1: cannot tell the format from");
@@ -481,8 +481,8 @@ TEST(HostileFiles, Csv) {
       Format::csv,
       {{"\n", "line 2: expected a line of column names, found the end of the file"},
        {"a,b\n",
-        "line 1: expected a header with the columns graph, source, target (then label and attributes, where there are "
-        "any); there is no 'graph'"},
+        "line 1: expected a header with the columns source, target (and graph where there are several; then label or "
+        "weight, edge_target… and attributes, where there are any); there is no 'source'"},
        {"graph,source,target,graph\n", "line 1: column 'graph' stands twice"},
        {"graph,source,target,\n", "line 1: a column has no name"},
        {"graph,source,target\n1,2\n", "line 2: expected 3 fields as in the header, found 2"},

@@ -478,7 +478,7 @@ TEST(Formats, HaveNamesThatParse) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "unknown format 'g6'; known are gin, graph6, sparse6, tu, dimacs, planar_code, npy, jsonl, graphml, csv");
+        "unknown format 'g6'; known are gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jsonl, graphml, csv");
   }
 }
 

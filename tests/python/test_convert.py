@@ -117,9 +117,9 @@ def test_networkx_keeps_weights_and_features():
     g.add_edge("b", "c", weight=4.0)
     own = tyche.from_networkx(g)
     assert own.attributes.tolist() == [[1, 0.5, 1, 2], [0, -0.5, 3, 4], [0, 0, 5, 6]]  # aromatic, charge, pos
-    assert own.edge_attributes.tolist() == [[0.25], [0.25], [4.0], [4.0]] and own.target.tolist() == [2.5]
+    assert own.weights.tolist() == [0.25, 0.25, 4.0, 4.0] and own.target.tolist() == [2.5]
     less = tyche.from_networkx(g, ignore=("weight", "pos", "aromatic"))
-    assert less.edge_attributes is None and less.attributes.tolist() == [[0.5], [-0.5], [0.0]]
+    assert less.weights is None and less.edge_attributes is None and less.attributes.tolist() == [[0.5], [-0.5], [0.0]]
     # A network that is asked to learn sees them, too.
     assert tyche.as_set([g]).attributes.shape == (3, 4)
 
@@ -184,19 +184,19 @@ ENDS = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
 
 def test_pyg_keeps_weights_beside_attributes():
     own = tyche.from_pyg(data(edge_index=ENDS, num_nodes=3, edge_weight=np.array([0.5, 0.5, 2.0, 2.0])))
-    assert own.edge_attributes.tolist() == [[0.5], [0.5], [2.0], [2.0]]
+    assert own.weights.tolist() == [0.5, 0.5, 2.0, 2.0] and own.edge_attributes is None
     both = data(edge_index=ENDS, num_nodes=3, edge_weight=np.array([0.5, 0.5, 2.0, 2.0]), edge_attr=np.ones((4, 1)))
-    assert tyche.from_pyg(both).edge_attributes.tolist() == [[1, 0.5], [1, 0.5], [1, 2.0], [1, 2.0]]
-    assert tyche.from_pyg(both, ignore="edge_weight").edge_attributes.tolist() == [[1]] * 4
+    assert tyche.from_pyg(both).edge_attributes.tolist() == [[1]] * 4
+    assert tyche.from_pyg(both).weights.tolist() == [0.5, 0.5, 2.0, 2.0]
+    both.edge_attr = np.ones((4, 1), int)  # labels, beside which a weight is an attribute
+    assert tyche.from_pyg(both).edge_attributes.tolist() == [[0.5], [0.5], [2.0], [2.0]]
+    assert tyche.from_pyg(both, ignore="edge_weight").edge_attributes is None
 
 
 @pytest.mark.parametrize("fields, words", [
     (dict(x=np.ones((3, 9), int)), "'x' has 9 columns of whole numbers.*columns='floats'.*ignore=\\('x',\\)"),
     (dict(edge_attr=np.ones((4, 3), int)), "'edge_attr' has 3 columns of whole numbers.*ignore=\\('edge_attr',\\)"),
-    (dict(y=np.array([0, 1, 0])), "'y' has a row for each of 3 nodes.*whole graphs.*ignore=\\('y',\\)"),
-    (dict(y=np.ones((3, 2))), "'y' has a row for each of 3 nodes"),
     (dict(pos=np.ones((3, 3))), "'pos' has a row for each node.*ignore=\\('pos',\\)"),
-    (dict(train_mask=np.ones(3, bool)), "'train_mask' has a row for each node"),
     (dict(strength=np.ones(4)), "'strength' has a row for each edge"),
 ])
 def test_pyg_names_what_it_cannot_keep(fields, words):
@@ -217,8 +217,7 @@ def test_pyg_takes_what_says_nothing_of_nodes():
 def test_scipy_weights_are_kept_or_left_out_by_name():
     sparse = pytest.importorskip("scipy.sparse")
     matrix = sparse.csr_matrix(np.array([[0, 0.5, 0], [0.5, 0, 2], [0, 2, 0]]))
-    with pytest.raises(tyche.InputError, match="entries of the matrix differ.*columns='floats'.*ignore=\\('weight',\\)"):
-        tyche.from_scipy(matrix)
+    assert tyche.from_scipy(matrix).weights.tolist() == [0.5, 0.5, 2.0, 2.0]
     assert tyche.from_scipy(matrix, columns="floats").edge_attributes.tolist() == [[0.5], [0.5], [2.0], [2.0]]
     assert tyche.from_scipy(matrix, ignore="weight").edge_attributes is None
     assert tyche.from_scipy(matrix != 0).num_edges == 2
