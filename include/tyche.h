@@ -239,6 +239,13 @@ TYCHE_API tyche_status tyche_model_write_with(tyche_handle model, const char* pa
  * deviations (over draws): float64, graphs x classes; logits: float32, graphs x classes. Of a model of real targets
  * instead values and deviations: float64, graphs x targets, in the targets' unit. */
 TYCHE_API tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out);
+/* What a network makes of graphs or nodes before its last layers, the mean over draws. `options`: of ("graphs",
+ * "nodes"), draws, seed, threads. Says {"of", "rows", "columns"}; array values: float32, rows x columns. */
+TYCHE_API tyche_status tyche_embed(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out);
+/* Which nodes and edges an answer hangs on: what `tyche explain --json` says. `options`: output (a label, or a column of
+ * targets), draws, seed, threads, device. */
+TYCHE_API tyche_status tyche_explain(tyche_handle model, tyche_handle set, uint64_t graph, const char* options,
+                                     tyche_handle* out);
 /* `tyche export`: the network of a run folder, or of a checkpoint's file, as plain PyTorch in a new folder. `options`: fold,
  * checkpoint ("best" or "last"), of a run folder. */
 TYCHE_API tyche_status tyche_export(const char* run, const char* options, const char* folder);

@@ -101,6 +101,8 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_model_write": [_H, _S],
     "tyche_model_write_with": [_H, _S, _S],
     "tyche_predict": [_H, _H, _S, _OUT],
+    "tyche_embed": [_H, _H, _S, _OUT],
+    "tyche_explain": [_H, _H, ctypes.c_uint64, _S, _OUT],
     "tyche_export": [_S, _S, _S],
     "tyche_distinguish": [_H, _S, _OUT],
     "tyche_theory_check": [_S, _H, ctypes.c_uint64, _OUT],

@@ -76,6 +76,21 @@ class Model:
         return Predictions(answer.array("labels"), answer.array("probabilities"), answer.array("deviations"),
                            answer.array("logits"), answer.info().get("accuracy"), parts=answer.info()["parts"])
 
+    def embed(self, graphs: Any, of: str = "graphs", *, draws: int = 1, seed: Optional[int] = None,
+              threads: int = 0) -> NDArray[np.float32]:
+        """What the network makes of graphs (its readout), or of the nodes of all graphs in order (its last layer), the
+        mean over ``draws``: rows × width."""
+        how = _library.options(of=of, draws=draws, seed=seed, threads=threads)
+        return _library.handle("tyche_embed", self._handle, as_set(graphs)._handle, how, stoppable=True).array("values")
+
+    def explain(self, graphs: Any, graph: int = 0, *, output: Optional[int] = None, draws: int = 16,
+                seed: Optional[int] = None, device: Optional[str] = None, threads: int = 0) -> Dict[str, Any]:
+        """Which nodes and edges of a graph of ``graphs`` the answer hangs on: what ``tyche explain --json`` says."""
+        how = _library.options(output=output, draws=draws, seed=seed, device=device, threads=threads)
+        said: Dict[str, Any] = _library.handle("tyche_explain", self._handle, as_set(graphs)._handle, graph, how,
+                                               stoppable=True).info()
+        return said
+
     def state_dict(self) -> "OrderedDict[str, NDArray[np.float32]]":
         """The parameters by the names of PyTorch's state_dict: read-only views of the library's memory."""
         flat = self._handle.array("parameters")

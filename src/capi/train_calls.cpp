@@ -17,6 +17,7 @@
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/export.hpp"
+#include "train/look.hpp"
 #include "train/objective.hpp"
 #include "train/parts.hpp"
 #include "train/predict.hpp"
@@ -293,7 +294,46 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   return out;
 }
 
+train::LookOptions look_of(const Options& options, std::uint32_t draws) {
+  return {.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 0xffffffffu).value_or(draws)),
+          .seed = options.whole("seed"),
+          .threads = options.threads()};
+}
+
+std::shared_ptr<Object> embed_of(const ModelObject& model, const SetObject& set, const char* json) {
+  const Options options(json, {"of", "draws", "seed", "threads"});
+  const std::string of = options.text("of").value_or("graphs");
+  if (of != "graphs" && of != "nodes") throw InputError(fmt::format("of: expected graphs or nodes, found '{}'", of));
+  NpyMatrix rows = train::embeddings(model.checkpoint(), set.set(), of == "nodes", look_of(options, 1));
+  const auto out = std::make_shared<Answer>(Json{{"of", of}, {"rows", rows.rows}, {"columns", rows.columns}});
+  out->add("values", {std::move(rows.values), rows.columns});
+  return out;
+}
+
+std::shared_ptr<Object> explain_of(const ModelObject& model, const SetObject& set, std::uint64_t graph,
+                                   const char* json) {
+  std::vector<std::string> names = device_names();
+  for (const char* more : {"output", "draws", "seed", "threads"}) names.emplace_back(more);
+  const Options options(json, names);
+  const nlohmann::json& output = options.value("output");
+  if (!output.is_null() && !output.is_number_integer()) throw InputError("output: expected a label or a column");
+  const auto engine = engine::make_engine(engine_of(options).name("auto"), options.threads());
+  const auto at = static_cast<std::uint32_t>(std::min<std::uint64_t>(graph, 0xffffffffu));
+  const train::Explanation why = train::explain(*engine, model.checkpoint(), set.set(), at, look_of(options, 16),
+                                                output.is_null() ? std::nullopt : std::optional(output.get<int>()));
+  return std::make_shared<Answer>(train::to_json(why, set.set(), at));
+}
+
 }  // namespace
+
+tyche_status tyche_embed(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out) {
+  return answer(out, [&] { return embed_of(*get<ModelObject>(model, "a model"), *set_of(set), options); });
+}
+
+tyche_status tyche_explain(tyche_handle model, tyche_handle set, uint64_t graph, const char* options,
+                           tyche_handle* out) {
+  return answer(out, [&] { return explain_of(*get<ModelObject>(model, "a model"), *set_of(set), graph, options); });
+}
 
 tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch, void* user,
                          tyche_handle* out) {

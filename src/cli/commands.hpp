@@ -14,6 +14,8 @@ void add_export(CLI::App& root);
 void add_train(CLI::App& root);
 void add_predict(CLI::App& root);
 void add_compare(CLI::App& root);
+void add_embed(CLI::App& root);
+void add_explain(CLI::App& root);
 void add_distinguish(CLI::App& root);
 void add_reproduce(CLI::App& root);
 void add_report(CLI::App& root);

@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
   add_train(app);
   add_predict(app);
   add_compare(app);
+  add_embed(app);
+  add_explain(app);
   add_distinguish(app);
   add_reproduce(app);
   add_report(app);

@@ -168,6 +168,12 @@ static void networks(tyche_handle exp) {
   EXPECT(tyche_predict(model, exp, "{\"draws\": 2}", &answer) == TYCHE_OK);
   EXPECT(tyche_array_of(answer, "probabilities", &array) == TYCHE_OK && array.shape[0] == 20 && array.shape[1] == 2);
   EXPECT(tyche_free(answer) == TYCHE_OK);
+  EXPECT(tyche_embed(model, exp, "{\"of\": \"graphs\"}", &answer) == TYCHE_OK);
+  EXPECT(tyche_array_of(answer, "values", &array) == TYCHE_OK && array.shape[0] == 20);
+  EXPECT(tyche_free(answer) == TYCHE_OK);
+  EXPECT(tyche_explain(model, exp, 3, "{\"draws\": 1}", &answer) == TYCHE_OK && says(answer, "\"left_out\""));
+  EXPECT(tyche_free(answer) == TYCHE_OK);
+  EXPECT(tyche_explain(model, exp, 20, NULL, &answer) == TYCHE_BAD_INPUT);
   EXPECT(tyche_predict(exp, model, NULL, &answer) == TYCHE_BAD_HANDLE && strstr(tyche_error_message(), "a model"));
   EXPECT(tyche_model_write_with(model, "capi-test.safetensors", "{\"by\": 3}") == TYCHE_BAD_INPUT);
   EXPECT(tyche_model_write_with(model, "capi-test.safetensors", "{\"by\": \"whom\"}") == TYCHE_OK);

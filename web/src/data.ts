@@ -224,7 +224,30 @@ export interface CompareReport extends Made {
   final?: { folder: string; row: string; predict: string };
 }
 
-export type Page = Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport | CompareReport;
+/** Embeddings in two dimensions. */
+export interface EmbeddingReport extends Made {
+  shows: "embedding";
+  title: string;
+  of: "graphs" | "nodes";
+  /** Real targets are learned. */
+  numbers: boolean;
+  rows: number;
+  dots: [x: number, y: number, graph: number, truth: number | null, prediction: number, part: string][];
+}
+
+/** Which nodes and edges an answer hangs on. */
+export interface ExplanationReport extends Made {
+  shows: "explanation";
+  title: string;
+  lead: string;
+  why: {
+    nodes: { node: number; type: number; gradient_input: number; left_out: number }[];
+    edges: { edge: [number, number]; gradient_input?: number; left_out: number }[];
+  };
+  drawn: DrawnGraph;
+}
+
+export type Page = EmbeddingReport | ExplanationReport | Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport | CompareReport;
 
 export function readPage(): Page | null {
   const parsed: unknown = JSON.parse(document.getElementById("tyche-data")!.textContent!);

@@ -5,6 +5,7 @@ import { confusedPage } from "./confused";
 import { readPage, type Experiment, type Page, type Report, type Subset } from "./data";
 import { distinguishPage } from "./distinguish";
 import { duration, h, themeButton } from "./dom";
+import { embeddingPage, explanationPage } from "./look";
 import { pairPage } from "./pair";
 import { runsPage } from "./runs";
 import { resultTable, runDetails } from "./tables";
@@ -120,6 +121,8 @@ function single(page: Page): { top: HTMLElement[]; main: HTMLElement[] } | null 
     case "train": return trainingPage(page);
     case "confused": return confusedPage(page);
     case "compare": return comparePage(page);
+    case "embedding": return embeddingPage(page);
+    case "explanation": return explanationPage(page);
     case "runs": return runsPage(page);
     case undefined: return null;
   }

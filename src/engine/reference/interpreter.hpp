@@ -39,11 +39,12 @@ struct Pass {
 template <class Real>
 class Interpreter {
  public:
-  explicit Interpreter(nn::Program program) : program_(std::move(program)) {
+  /// `inputs`: gradients with respect to inputs are wanted too.
+  explicit Interpreter(nn::Program program, bool inputs = false) : program_(std::move(program)) {
     for (const nn::Step& step : program_.steps) {
       // A layer of neighbours is a round; and what comes from no parameter needs no gradient.
       std::size_t round = 0;
-      bool learned = step.bias != nn::kNone || step.epsilon != nn::kNone || step.operation == nn::Operation::linear;
+      bool learned = inputs || step.bias != nn::kNone || step.epsilon != nn::kNone || step.operation == nn::Operation::linear;
       for (const nn::Term& term : step.terms) {
         if (program_.steps[term.value].space == step.space) {
           round = std::max(round, rounds_[term.value] + (term.link == nn::Link::neighbours ? 1 : 0));
@@ -75,15 +76,17 @@ class Interpreter {
     return pass;
   }
 
-  /// Adds to `gradient` (layout order) what `d_logits`, row after row, brings through this pass.
-  void backward(std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
-                std::span<const Real> d_logits, std::span<Real> gradient) const {
+  /// Adds to `gradient` (layout order) what `d_logits`, row after row, brings through this pass. Gives what it brings
+  /// to the value of every step.
+  std::vector<Matrix<Real>> backward(std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
+                                     std::span<const Real> d_logits, std::span<Real> gradient) const {
     std::vector<Matrix<Real>> d;
     for (const Matrix<Real>& value : pass.values) d.emplace_back(value.rows, value.columns);
     std::copy(d_logits.begin(), d_logits.end(), d.back().values.begin());
     for (std::size_t s = program_.steps.size(); s-- > 0;) {
       if (learned_[s]) run_back(s, parameters, scene, pass, d, gradient);
     }
+    return d;
   }
 
  private:

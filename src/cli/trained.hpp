@@ -1,0 +1,25 @@
+#pragma once
+/// The options of commands that look into one trained model: RUN, --fold, --checkpoint, --data, --format, --clean.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "datasets/dataset.hpp"
+#include "train/checkpoint.hpp"
+
+namespace tyche::cli {
+
+struct TrainedModel {
+  std::string run;  ///< a run folder, or a checkpoint's file
+  std::string which, path, format;
+  std::optional<std::uint32_t> fold;
+  bool clean = false;
+
+  void add(CLI::App& app);
+  [[nodiscard]] train::Checkpoint checkpoint() const;
+  /// What --data names, else what the model was trained on; says which types it has not seen.
+  [[nodiscard]] datasets::Dataset data(const train::Checkpoint& model) const;
+};
+
+}  // namespace tyche::cli

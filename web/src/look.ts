@@ -1,0 +1,85 @@
+// Pages that look into a trained model: embeddings in two dimensions, and an explanation drawn on its graph.
+import * as Plot from "@observablehq/plot";
+import { modelColour } from "./colours";
+import type { EmbeddingReport, ExplanationReport, Made } from "./data";
+import { h, themeButton } from "./dom";
+import { picture } from "./picture";
+
+const top = (title: string, lead: string): HTMLElement[] => {
+  document.title = `tyche: ${title}`;
+  return [h("div", { class: "bar-top" }, h("span", { class: "brand" }, "tyche"), themeButton()), h("h1", {}, title), h("p", { class: "lead" }, lead)];
+};
+const made = (page: Made): HTMLElement => h("section", { id: "how" }, h("h2", {}, "How it was made"),
+  h("dl", { class: "call" }, h("dt", {}, "command"), h("dd", {}, h("code", {}, page.command)), h("dt", {}, "when"), h("dd", {}, `${page.made}, tyche ${page.version}`)));
+
+export function embeddingPage(page: EmbeddingReport): { top: HTMLElement[]; main: HTMLElement[] } {
+  const truth = page.numbers ? "target" : "label";
+  const ways = [truth, "prediction", "part"] as const;
+  type Way = (typeof ways)[number];
+  const value = (dot: EmbeddingReport["dots"][number], way: Way): number | string | null => dot[way === "part" ? 5 : way === "prediction" ? 4 : 3];
+  let way: Way = page.dots.some((dot) => dot[3] !== null) ? truth : "prediction";
+  const holder = h("div", { class: "plot" });
+  function draw(): void {
+    const width = holder.clientWidth;
+    if (width === 0) return;
+    const real = page.numbers && way !== "part";
+    const domain = [...new Set(page.dots.map((dot) => String(value(dot, way) ?? "unknown")))].sort();
+    holder.replaceChildren(Plot.plot({
+      width, height: Math.min(640, Math.round(width * 0.62)), style: { background: "none", color: "inherit", fontSize: "12px" },
+      x: { label: "first component", labelArrow: "none", grid: true }, y: { label: "second component", labelArrow: "none", grid: true },
+      color: real ? { scheme: "viridis", legend: true, label: way } : { domain, range: domain.map((d) => modelColour(d)), legend: true },
+      marks: [Plot.dot(page.dots, {
+        x: "0", y: "1", r: 3.2, fillOpacity: 0.75, fill: (dot) => real ? value(dot, way) : String(value(dot, way) ?? "unknown"), tip: true,
+        title: (dot) => `graph ${dot[2]}: ${truth} ${dot[3] ?? "unknown"}, prediction ${dot[4]}, ${dot[5]}`,
+      })],
+    }));
+  }
+  const buttons = ways.map((own) => h("button", { type: "button", "aria-pressed": String(own === way), onclick: () => {
+    way = own;
+    buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(ways[i] === own)));
+    draw();
+  } }, own.charAt(0).toUpperCase() + own.slice(1)));
+  new ResizeObserver(draw).observe(holder);
+  const shown = page.dots.length < page.rows ? ` ${page.dots.length} of ${page.rows} are shown.` : "";
+  return {
+    top: top(page.title, `The first two principal components of what the network makes of ${page.of} before its last layers: ${page.rows} rows.${shown} Near points are alike to the network.`),
+    main: [h("section", { id: "look" }, h("h2", {}, "In two dimensions"), h("div", { class: "controls" }, h("span", { class: "segments", role: "group", "aria-label": "What colours show" }, buttons)), holder), made(page)],
+  };
+}
+
+/** Orange for what speaks for the answer, blue for what speaks against it. */
+function shade(value: number, most: number): string {
+  const share = most === 0 ? 0 : Math.min(1, Math.abs(value) / most);
+  return `color-mix(in oklab, ${value < 0 ? "#2f6fdb" : "#e6650d"} ${Math.round(100 * share)}%, color-mix(in oklab, var(--muted) 25%, var(--ground)))`;
+}
+
+export function explanationPage(page: ExplanationReport): { top: HTMLElement[]; main: HTMLElement[] } {
+  const { nodes, edges } = page.why;
+  const said = h("p", { class: "node-says" }, "Point at a node to read its numbers.");
+  const words = (v: number): string => `node ${v}, type ${nodes[v].type}: gradient × input ${nodes[v].gradient_input.toFixed(4)}, left out ${nodes[v].left_out.toFixed(4)}`;
+  const drawn = (["gradient_input", "left_out"] as const).map((which) => {
+    const own = picture(page.drawn, page.drawn, { point: (_, text) => { said.textContent = text; }, press: (v) => { said.textContent = words(v); } });
+    const most = Math.max(...nodes.map((n) => Math.abs(n[which])));
+    own.paint((v) => ({ class: "", fill: shade(nodes[v][which], most), text: String(nodes[v].type), says: words(v) }));
+    const lines = own.element.querySelectorAll("line");
+    const most_edge = Math.max(0, ...edges.map((e) => Math.abs(e[which] ?? 0)));
+    edges.forEach((e, i) => {
+      if (e[which] !== undefined && most_edge > 0) lines[i].setAttribute("style", `stroke:${shade(e[which]!, most_edge)};stroke-width:0.1;stroke-opacity:1`);
+    });
+    return h("figure", {}, h("figcaption", {}, h("b", {}, which === "left_out" ? "Left out" : "Gradient × input"), which === "left_out" ? ": how much the answer falls without a node or an edge" : `: how the answer moves with a node’s inputs${edges.some((e) => e.gradient_input !== undefined) ? ", and an edge’s" : ""}`), own.element);
+  });
+  const order = nodes.map((_, v) => v).sort((a, b) => Math.abs(nodes[b].left_out) - Math.abs(nodes[a].left_out));
+  return {
+    top: top(page.title, page.lead),
+    main: [
+      h("section", { id: "look" }, h("h2", {}, "On the graph"),
+        h("p", { class: "muted" }, "Orange speaks for the answer, blue against it, the stronger the more; each picture has a scale of its own, and so have edges. Numbers in nodes are their types."),
+        h("div", { class: "two" }, drawn), said),
+      h("section", { id: "numbers" }, h("h2", {}, "Node by node"),
+        h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Node by node" }, h("table", { class: "results" },
+          h("thead", {}, h("tr", {}, ["node", "type", "gradient × input", "left out"].map((t) => h("th", { scope: "col", class: "number" }, t)))),
+          h("tbody", {}, order.map((v) => h("tr", {}, [v, nodes[v].type, nodes[v].gradient_input.toFixed(4), nodes[v].left_out.toFixed(4)].map((c) => h("td", { class: "number" }, c)))))))),
+      made(page),
+    ],
+  };
+}
