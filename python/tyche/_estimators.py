@@ -140,6 +140,16 @@ class _Estimator:
         return self._fitted().predict(X, draws, seed=seed, device=getattr(self, "device", None),
                                       threads=getattr(self, "threads", None) or 0)
 
+    def transform(self, X: Any, draws: int = 16, *, seed: Optional[int] = None) -> NDArray[np.float32]:
+        """What the network makes of each graph before its last layers, the mean over ``draws``: graphs × width. So
+        scikit-learn goes on from here."""
+        return np.array(self._fitted().embed(X, draws=draws, seed=seed, threads=getattr(self, "threads", None) or 0))
+
+    def fit_transform(self, X: Any, y: Any = None, draws: int = 16, **fit: Any) -> NDArray[np.float32]:
+        """fit(), then transform() of the same graphs."""
+        own: Any = self
+        return np.array(own.fit(X, y, **fit).transform(X, draws))
+
     def _memo(self) -> Dict[str, str]:
         """What a file keeps beside the network."""
         given = {name: value for name, value in self.get_params().items() if value is not None}
@@ -207,7 +217,8 @@ class GraphClassifier(_Estimator):
                  network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
                  no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
-                 lr: Optional[float] = None, class_weights: Optional[str] = None, eval_every: Optional[int] = None,
+                 lr: Optional[float] = None, start_from: Optional[Path] = None, freeze: Optional[int] = None,
+                 average: Optional[int] = None, class_weights: Optional[str] = None, eval_every: Optional[int] = None,
                  eval_draws: Optional[int] = None, schedule: Optional[str] = None, warm_up: Optional[int] = None,
                  plateau_factor: Optional[float] = None, plateau_patience: Optional[int] = None,
                  weight_decay: Optional[float] = None, clip_norm: Optional[float] = None, beta2: Optional[float] = None,
@@ -309,7 +320,8 @@ class GraphRegressor(_Estimator):
                  network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
                  no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
-                 lr: Optional[float] = None, loss: Optional[str] = None, eval_every: Optional[int] = None,
+                 lr: Optional[float] = None, start_from: Optional[Path] = None, freeze: Optional[int] = None,
+                 average: Optional[int] = None, loss: Optional[str] = None, eval_every: Optional[int] = None,
                  eval_draws: Optional[int] = None, schedule: Optional[str] = None, warm_up: Optional[int] = None,
                  plateau_factor: Optional[float] = None, plateau_patience: Optional[int] = None,
                  weight_decay: Optional[float] = None, clip_norm: Optional[float] = None, beta2: Optional[float] = None,

@@ -58,6 +58,10 @@ struct RunConfig {
     std::uint32_t eval_every = 1;
     std::uint32_t eval_draws = 1;
     std::uint32_t repeat = 0;  ///< another number: other random numbers, on the same folds
+    /// Where weights begin: a checkpoint's file; empty: at random numbers. start_hash is of its content.
+    std::string start_from, start_hash;
+    std::uint32_t freeze = 0;   ///< so many layers stay as they begin
+    std::uint32_t average = 0;  ///< the result is the mean of the weights after the last so many epochs; 0: the last
     engine::Optimiser optimiser;
     engine::Schedule schedule;
   } training;

@@ -21,6 +21,7 @@
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 #include "train/recipe.hpp"
+#include "train/start.hpp"
 
 namespace tyche::train {
 
@@ -115,6 +116,7 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
                     path.string(), set.graphs.size(), set.graphs.size() == 1 ? "" : "s"));
   }
   if (config.version.empty()) config.version = kVersion;
+  adopt_start(config);
   config.data.path = std::filesystem::weakly_canonical(path).string();
   config.data.features = feature_spec(set, config.data.features.edges);
   if (config.data.features.edge_columns() > 0 && !config.model.network.empty() &&
@@ -129,7 +131,10 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   }
   config.model.unit = unit_of(config);
   resolve_split(config, set);
+  // The mean of the last epochs is tested when they are over, and is what counts.
+  if (config.training.average > 0 && !config.given.contains("selection.test")) config.selection.test = "end";
   apply_recipe(config, dataset);
+  adopt_inputs(config);
   config.data.labels = learns_numbers(config)             ? std::vector<int>{}
                        : config.model.unit == Unit::graph ? label_values(set)
                                                           : node_label_values(set);
@@ -153,6 +158,7 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   for (auto* types : {&config.model.pair_types, &config.model.triple_types}) {
     if (config.data.features.other && !types->empty()) types->push_back(nn::kOtherType);
   }
+  adopt_inputs(config);  // of sets
   double nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
@@ -216,6 +222,8 @@ engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const 
   job.eval_draws = config.training.eval_draws;
   job.states_of_evaluations = config.selection.on();
   job.optimiser = config.training.optimiser;
+  if (config.training.freeze > 0)
+    job.optimiser.frozen = layer_ends(nn::layout(config.model))[config.training.freeze - 1];
   job.schedule = config.training.schedule;
   job.compress = config.engine.compress;
   job.sets = sets;

@@ -15,6 +15,7 @@
 #include "train/field_values.hpp"
 #include "train/objective.hpp"
 #include "train/selection.hpp"
+#include "train/start.hpp"
 
 namespace tyche::train {
 
@@ -241,6 +242,21 @@ std::string not_plateau(const RunConfig& c) {
   return fmt::format("it belongs to the schedule plateau, and the schedule is {}", name(schedule.kind));
 }
 
+std::string freeze_wrong(const RunConfig& c) {
+  if (c.training.freeze == 0 || c.data.hash.empty()) return "";  // sizes are not known before the data is
+  const std::size_t layers = layer_ends(nn::layout(c.model)).size();
+  return c.training.freeze < layers ? "" : fmt::format("must be less than {}, the number of layers", layers);
+}
+
+std::string average_wrong(const RunConfig& c) {
+  if (c.training.average == 0) return "";
+  if (c.training.average > c.training.epochs) return "must be at most the number of epochs";
+  if (c.selection.on() || c.selection.early_stopping) {
+    return "is of the last epochs, and the validation part is to choose one (selection.by)";
+  }
+  return c.selection.test == "epochs" ? "is tested at the end: selection.test must be end, or never" : "";
+}
+
 std::string fold_wrong(const RunConfig& c) {
   const bool unknown = !c.folds.split.empty() && c.folds.split_hash.empty();  // how many folds it has
   if (!c.folds.only || *c.folds.only < c.folds.count || unknown) return "";
@@ -412,6 +428,26 @@ std::vector<Field> table() {
       Entry("training.repeat", training(&Training::repeat), "0 is the first")
           .option("--repeat", "Train with other random numbers on the same folds; 0: those of the seed", "0")
           .since("0.2.0"),
+      Entry("training.start_from", training(&Training::start_from), "checkpoint whose weights a fold begins with")
+          .option("--start-from",
+                  "Begin with the weights of this checkpoint (FILE.safetensors): its network, and its inputs; the last "
+                  "layer begins anew where labels or targets are others")
+          .also({"pretrained", "init-from", "finetune"})
+          .since("0.3.0")
+          .decides_nothing(),
+      Entry("training.start_hash", training(&Training::start_hash), "of its content").since("0.3.0").derived(),
+      Entry("training.freeze", training(&Training::freeze), "layers that stay as they begin")
+          .option("--freeze", "Leave the first so many layers as they begin (layers as 'tyche network' names them)",
+                  "0")
+          .also({"freeze-layers"})
+          .since("0.3.0")
+          .wrong(freeze_wrong),
+      Entry("training.average", training(&Training::average), "epochs whose weights' mean is the result; 0: the last's")
+          .option("--average", "The result is the mean of the weights after the last so many epochs (with --test end)",
+                  "0: the last epoch's")
+          .also({"swa", "average-epochs"})
+          .since("0.3.0")
+          .wrong(average_wrong),
       Entry("training.clip_norm", training(&Training::optimiser, &Optimiser::clip_norm), "0: gradients are not clipped")
           .option("--clip-norm", "Shorten a step's gradient to this norm where it is longer; 0: never", "0; own: 1")
           .also({"clip", "clip-grad", "clip-grad-norm", "grad-clip", "gradient-clip", "max-grad-norm"})

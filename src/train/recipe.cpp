@@ -110,7 +110,7 @@ void choose_own(RunConfig& config, const datasets::Dataset& dataset) {
         "folds.scheme", config.folds.scheme, datasets::FoldScheme::stratified,
         numbers ? "shuffled folds (the order of the file does not matter)" : "stratified folds (each has all labels)");
   }
-  if (parts.validates) {
+  if (parts.validates && config.training.average == 0) {
     choose.set("selection.by", config.selection.by, std::string("loss"), "the epoch of the least validation loss");
   }
   choose.set("data.standardise", config.data.standardise, true,

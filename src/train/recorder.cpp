@@ -10,6 +10,7 @@
 
 #include "engine/core/scores.hpp"
 #include "support/file.hpp"
+#include "support/remedy.hpp"
 #include "support/seal.hpp"
 #include "train/score_text.hpp"
 
@@ -64,6 +65,15 @@ struct Recorder::OpenBook {
   std::chrono::steady_clock::time_point last_on_disk = std::chrono::steady_clock::now();
 };
 
+void FoldProgress::take_average(std::uint32_t epoch, std::span<const float> weights) {
+  if (epoch <= average_epoch) return;
+  average.resize(weights.size(), 0.0f);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    average[i] += (weights[i] - average[i]) / static_cast<float>(epoch - average_after);
+  }
+  average_epoch = epoch;
+}
+
 Recorder::Recorder(const TrainingData& data, std::span<const FoldBook> books, Progress* progress,
                    EpochListener listener)
     : data_(data), progress_(progress), listener_(std::move(listener)) {
@@ -107,6 +117,16 @@ bool Recorder::record(std::size_t trial, const engine::EpochResult& result, cons
       // Engines hand the state of every evaluated epoch over (Job::states_of_evaluations).
       if (state == nullptr) throw std::logic_error("an epoch was evaluated and came without its state");
       open.book.writer.write(open.book.folder / kBestFile, *state, to_disk ? Durability::disk : Durability::system);
+    }
+    if (record.epoch > fold.average_after) {
+      if (state == nullptr) {
+        throw Remedied(InputError("the mean of the last epochs' weights: this engine keeps weights to itself"),
+                       Remedy::use_cpu);
+      }
+      fold.take_average(record.epoch, state->parameters);
+      engine::State mean = *state;
+      mean.parameters = fold.average;
+      open.book.writer.write(open.book.folder / kAverageFile, mean, to_disk ? Durability::disk : Durability::system);
     }
     if (state != nullptr) {
       open.book.writer.write(open.book.folder / kCheckpointFile, *state,

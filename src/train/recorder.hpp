@@ -31,6 +31,7 @@ namespace tyche::train {
 
 inline constexpr const char* kCheckpointFile = "last.safetensors";
 inline constexpr const char* kBestFile = "best.safetensors";
+inline constexpr const char* kAverageFile = "average.safetensors";
 inline constexpr const char* kTestFile = "test.json";
 inline constexpr const char* kMetricsFile = "metrics.jsonl";
 
@@ -42,6 +43,12 @@ struct FoldProgress {
   std::uint64_t metrics_bytes = 0;      ///< that those records take in metrics.jsonl
   BestEpoch best{};                     ///< of those records
   std::optional<EpochRecord> tested{};  ///< where the test part is evaluated at the end: what it gave
+  /// Mean of the weights after the epochs behind `average_after`, up to and with average_epoch. None: no such mean.
+  std::vector<float> average{};
+  std::uint32_t average_after = std::numeric_limits<std::uint32_t>::max(), average_epoch = 0;
+  /// Takes an epoch's weights; one that is in the mean already (a run was killed behind it) changes nothing.
+  void take_average(std::uint32_t epoch, std::span<const float> weights);
+
   /// Train no farther than this epoch for now; whoever takes the fold up again goes on.
   std::uint32_t pause = std::numeric_limits<std::uint32_t>::max();
 

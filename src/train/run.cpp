@@ -83,8 +83,8 @@ std::vector<std::uint32_t> folds_in(const std::filesystem::path& folder) {
 
 std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::optional<std::uint32_t> fold,
                                     const std::string& which) {
-  if (!which.empty() && which != "best" && which != "last") {
-    throw InputError(fmt::format("a run's checkpoint is best or last; came '{}'", which));
+  if (!which.empty() && which != "best" && which != "last" && which != "average") {
+    throw InputError(fmt::format("a run's checkpoint is best, average or last; came '{}'", which));
   }
   const auto of_fold = [&](std::uint32_t f) { return folder / fmt::format("fold-{}", f); };
   const std::vector<std::uint32_t> there = folds_in(folder);
@@ -97,7 +97,12 @@ std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::op
     throw InputError::at(folder.string(), "", fmt::format("has no checkpoint of fold {}", chosen));
   }
   const std::filesystem::path best = of_fold(chosen) / kBestFile;
-  if (which != "last" && std::filesystem::exists(best)) return best;
+  const std::filesystem::path average = of_fold(chosen) / kAverageFile;
+  if (which != "last" && which != "average" && std::filesystem::exists(best)) return best;
+  if (which != "last" && which != "best" && std::filesystem::exists(average)) return average;
+  if (which == "average") {
+    throw InputError::at(average.string(), "", "there is none: this run was not told to keep a mean of its epochs");
+  }
   if (which == "best") {
     throw InputError::at(best.string(), "", "there is none: this run was not told to choose by validation");
   }
@@ -112,10 +117,13 @@ RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
   std::string list;
   for (const Difference& difference : differences(stored, asked)) {
     const bool cosine = stored.training.schedule.kind == engine::ScheduleKind::cosine;
-    if (difference.key == "training.epochs" && asked.training.epochs > stored.training.epochs && !cosine) continue;
+    const bool spread = cosine || stored.training.average > 0;
+    if (difference.key == "training.epochs" && asked.training.epochs > stored.training.epochs && !spread) continue;
     std::string why;
     if (difference.key == "training.epochs") {
-      why = cosine ? " (a cosine is spread over all epochs of a run)" : " (a run can be lengthened, not shortened)";
+      why = cosine   ? " (a cosine is spread over all epochs of a run)"
+            : spread ? " (the mean is of the last epochs of a run)"
+                     : " (a run can be lengthened, not shortened)";
     } else if (difference.key == "data.hash") {
       why = fmt::format(" (the data's content changed: {})", asked.data.path);
     } else if (difference.key == "folds.split_hash") {
@@ -143,6 +151,7 @@ Run::Run(std::filesystem::path folder, const RunConfig& config, const TrainingDa
     FoldProgress& fold = folds_.emplace_back();
     fold.fold = f;
     fold.best = BestEpoch(config_.selection);
+    if (config_.training.average > 0) fold.average_after = config_.training.epochs - config_.training.average;
   }
 }
 
@@ -210,6 +219,11 @@ void Run::load(FoldProgress& fold) const {
     fold.records = own_names(metrics.records, config_);
     fold.metrics_bytes = metrics.bytes;
     for (const EpochRecord& record : fold.records) fold.best.take(record);
+    if (fold.state.epoch > fold.average_after) {
+      const Checkpoint mean = read_checkpoint(folder / kAverageFile);
+      fold.average = mean.state.parameters;
+      fold.average_epoch = mean.state.epoch;
+    }
     // A run that is lengthened is tested again at its new end.
     if (fold.done(config_.training.epochs)) fold.tested = read_tested(folder);
   } catch (const InputError& error) {
@@ -234,7 +248,9 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
     }
     best = std::move(checkpoint.state.parameters);
   }
-  const std::span<const float> parameters = best.empty() ? fold.state.parameters : best;
+  const std::span<const float> parameters = !fold.average.empty() ? fold.average
+                                            : best.empty()        ? fold.state.parameters
+                                                                  : best;
   const TrainingData::Inputs inputs = data_->inputs_of(config_, fold.fold);
   const engine::Job job = data_->job(config_, inputs);
   const std::vector<std::uint32_t>& test = data_->folds[fold.fold].test;

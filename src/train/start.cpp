@@ -1,10 +1,18 @@
 #include "train/start.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
 #include "nn/program.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "train/checkpoint.hpp"
+#include "train/fields.hpp"
 #include "train/objective.hpp"
 
 namespace tyche::train {
@@ -138,8 +146,83 @@ class Start {
 
 }  // namespace
 
+std::vector<std::size_t> layer_ends(const nn::Layout& layout) {
+  std::vector<std::size_t> ends;
+  std::string before;
+  for (const nn::Tensor& tensor : layout.tensors) {
+    const std::size_t dot = tensor.name.find('.'), next = tensor.name.find('.', dot + 1);
+    const bool numbered = next != std::string::npos && std::isdigit(static_cast<unsigned char>(tensor.name[dot + 1]));
+    const std::string own = tensor.name.substr(0, numbered ? next : dot);
+    if (own != before) ends.push_back(0);
+    ends.back() = tensor.offset + tensor.size;
+    before = own;
+  }
+  return ends;
+}
+
+void adopt_start(RunConfig& config) {
+  std::string& path = config.training.start_from;
+  if (path.empty()) return;
+  path = std::filesystem::weakly_canonical(path).string();
+  const Checkpoint from = read_checkpoint(path);
+  config.training.start_hash = fmt::format("{:016x}", hash_bytes(read_file(path)));
+  for (const Field& field : fields()) {
+    const bool chosen = field.key.starts_with("model.") && field.origin == Field::Origin::chosen;
+    if (chosen && !config.given.contains(field.key)) field.assign(config, field.value(from.config), field.key);
+  }
+}
+
+void adopt_inputs(RunConfig& config) {
+  if (config.training.start_from.empty()) return;
+  const RunConfig from = read_checkpoint(config.training.start_from).config;
+  const FeatureSpec &now = config.data.features, &then = from.data.features;
+  if (now.attributes != then.attributes || now.edge_attributes != then.edge_attributes) {
+    throw InputError(fmt::format(
+        "{}: was trained on graphs with {} attributes of nodes and {} of edges; these have {} "
+        "and {}",
+        config.training.start_from, then.attributes, then.edge_attributes, now.attributes, now.edge_attributes));
+  }
+  config.data.features = then;
+  config.model.pair_types = from.model.pair_types;
+  config.model.triple_types = from.model.triple_types;
+}
+
+namespace {
+
+/// Puts a checkpoint's weights in place of those of the same name and shape; the last layer may be another.
+void overlay(const RunConfig& config, std::span<float> parameters) {
+  const Checkpoint from = read_checkpoint(config.training.start_from);
+  const nn::Layout theirs = nn::layout(from.config.model);
+  const nn::Program network = nn::program(config.model);
+  const nn::Step& last = network.steps.back();
+  for (std::size_t t = 0; t < network.parameters.tensors.size(); ++t) {
+    const nn::Tensor& own = network.parameters.tensors[t];
+    const auto same = std::find_if(theirs.tensors.begin(), theirs.tensors.end(),
+                                   [&](const nn::Tensor& other) { return other.name == own.name; });
+    if (same != theirs.tensors.end() && same->shape == own.shape) {
+      std::copy_n(from.state.parameters.begin() + static_cast<std::ptrdiff_t>(same->offset), own.size,
+                  parameters.begin() + static_cast<std::ptrdiff_t>(own.offset));
+      continue;
+    }
+    const bool of_last = t == last.bias || std::any_of(last.terms.begin(), last.terms.end(),
+                                                       [&](const nn::Term& term) { return term.weight == t; });
+    if (of_last) continue;
+    const std::string found =
+        same == theirs.tensors.end() ? "has no such tensor" : fmt::format("has [{}]", fmt::join(same->shape, ", "));
+    throw InputError::at(
+        config.training.start_from, own.name,
+        fmt::format("expected a tensor of [{}], of all but the last layer; it {}", fmt::join(own.shape, ", "), found));
+  }
+}
+
+}  // namespace
+
 engine::State start_of(const TrainingData& data, const RunConfig& config, std::uint32_t fold) {
   engine::State state = engine::fresh_state(config.model, config.training_seed(), fold);
+  if (!config.training.start_from.empty()) {
+    overlay(config, state.parameters);
+    return state;
+  }
   if (config.recipe != "own") return state;
   const FeatureSpec& spec = config.data.features;
   const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[fold].train);

@@ -12,7 +12,8 @@
 
 namespace tyche::train {
 
-/// Recipe paper: engine::fresh_state(). Recipe own: the same, but
+/// The weights of training.start_from where it is named: all but a last layer of another size. Else of recipe paper
+/// engine::fresh_state(), of recipe own the same, but
 /// - weights of input columns that are 0 throughout the training part start, and so stay, at 0: nothing is said of what
 ///   training never saw;
 /// - weights on sums, over neighbours (but gin's) or over a graph's nodes, are divided by the training part's mean
@@ -20,6 +21,16 @@ namespace tyche::train {
 ///   and losses begin in the hundreds.
 /// Which weights these are follows from the network's steps, whatever its kind.
 [[nodiscard]] engine::State start_of(const TrainingData& data, const RunConfig& config, std::uint32_t fold);
+
+/// Where each layer of a network ends in its flat vector: tensors whose names are equal up to their first number, or
+/// first dot, are one ("convs.0", "head").
+[[nodiscard]] std::vector<std::size_t> layer_ends(const nn::Layout& layout);
+
+/// Where training starts from a checkpoint: its model, for all fields of the model that nobody gave, and start_hash.
+void adopt_start(RunConfig& config);
+/// Likewise its inputs: columns of nodes, edges and sets are the checkpoint's. Throws InputError where the data has
+/// another number of attributes.
+void adopt_inputs(RunConfig& config);
 
 /// Whether a training loss is not finite, or more than three times that of a guess (ln classes; of real targets, 1).
 [[nodiscard]] bool exploded(const RunConfig& config, double loss);

@@ -65,6 +65,9 @@ const std::map<std::string, Change>& changes() {
       {"training.loss", {{"absolute"}, {"--target", "attributes"}, "both.jsonl"}},
       {"training.class_weights", {{"1,3"}}},
       {"training.repeat", {{"1"}}},
+      {"training.start_from", {{"start.safetensors"}}},
+      {"training.freeze", {{"2"}}},
+      {"training.average", {{"2"}, {"--test", "end", "--epochs", "4"}}},
       {"training.clip_norm", {{"0.001"}}},
       {"training.weight_decay", {{"0.5"}}},
       {"training.beta2", {{"0.5"}}},
@@ -140,7 +143,7 @@ class EveryField : public testing::TestWithParam<std::string> {
   }
   [[nodiscard]] Words placed(Words words) const {
     for (std::string& word : words) {
-      if (word == "split.json" || word == "net.toml") word = (folder_ / word).string();
+      if (word == "split.json" || word == "net.toml" || word == "start.safetensors") word = (folder_ / word).string();
     }
     return words;
   }
@@ -201,6 +204,19 @@ TEST_P(EveryField, ChangesWhatComesOutOrIsRefusedWithTheReason) {
   const train::Field& field = *train::find_field(GetParam());
   ASSERT_TRUE(changes().contains(field.key)) << "say here how " << field.option << " is seen";
   const Change& change = changes().at(field.key);
+  if (field.key == "training.start_from") {
+    const std::string run = (folder_ / "start").string();
+    ASSERT_EQ(run_program({"train",    "--data",   (folder_ / "labels.txt").string(),
+                           "--width",  "8",        "--layers",
+                           "2",        "--epochs", "1",
+                           "--folds",  "3",        "--fold",
+                           "0",        "--seed",   "7",
+                           "--recipe", "paper",    "--quiet",
+                           "--out",    run})
+                  .exit_code,
+              0);
+    std::filesystem::copy_file(folder_ / "start" / "fold-0" / "last.safetensors", folder_ / "start.safetensors");
+  }
   const std::string data = (folder_ / change.data).string();
 
   Words call = {"train", "--data", data,   "--quiet",  "--width", "8",         "--layers", "2",        "--batch",

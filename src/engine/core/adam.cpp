@@ -42,9 +42,11 @@ double sum_of_squares(std::span<const float> values) {
 void adam_step(State& state, std::span<const float> gradient, double learning_rate, const Optimiser& optimiser) {
   ++state.step;
   AdamStep constants(state.step, learning_rate, optimiser);
-  if (optimiser.clip_norm > 0) constants.gradient_scale = clip_scale(sum_of_squares(gradient), optimiser.clip_norm);
-  adam_update(constants, state.parameters.data(), state.adam_m.data(), state.adam_v.data(), gradient.data(),
-              gradient.size());
+  const std::size_t first = optimiser.frozen;
+  const std::span<const float> moved = gradient.subspan(first);
+  if (optimiser.clip_norm > 0) constants.gradient_scale = clip_scale(sum_of_squares(moved), optimiser.clip_norm);
+  adam_update(constants, state.parameters.data() + first, state.adam_m.data() + first, state.adam_v.data() + first,
+              moved.data(), moved.size());
 }
 
 }  // namespace tyche::engine

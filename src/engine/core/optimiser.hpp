@@ -18,6 +18,8 @@ struct Optimiser {
   double weight_decay = 0;
   double beta2 = 0.999;   ///< of the second moment
   double epsilon = 1e-8;  ///< beside its root
+  /// So many parameters at the beginning of the flat vector stay as they are, and count in no norm (CPU engines).
+  std::uint64_t frozen = 0;
 };
 
 enum class ScheduleKind : std::uint8_t { constant, cosine, plateau };

@@ -71,7 +71,8 @@ class CpuEngine final : public Engine {
   void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     validate(job);
     for (const Trial& trial : trials) validate(job, trial);
-    if (!is_gcn(nn::program(job.model), job))
+    // Where layers are frozen a gcn takes the way of all networks, whose steps know of it.
+    if (job.optimiser.frozen > 0 || !is_gcn(nn::program(job.model), job))
       return train_batches(job, trials, observer, model_maker(job, std::uint64_t{job.epochs} * trials.size()),
                            threads_);
     PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);

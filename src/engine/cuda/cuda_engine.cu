@@ -117,6 +117,7 @@ class CudaEngine : public Engine {
     std::string why;
   };
   [[nodiscard]] Chosen choose(const Job& job) const {
+    if (job.optimiser.frozen > 0) return {nullptr, "frozen layers are for the CPU engines"};
     if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
     if (job.data.units != nullptr) return {nullptr, "values per node or edge are for the CPU engines"};
     if (job.data.weighted) return {nullptr, "weights of edges are for the CPU engines"};
