@@ -13,6 +13,8 @@ True
 """
 from __future__ import annotations
 
+from typing import Any, Iterable
+
 from . import datasets, theory
 from ._convert import (as_graph, as_set, from_edges, from_graph6, from_networkx, from_pyg, from_scipy, to_graph6,
                        to_networkx, to_pyg, to_scipy)
@@ -30,6 +32,15 @@ from ._training import Model, Predictions, TrainResult, export, train
 
 __version__ = _version()
 
+
+def from_smiles(smiles: "Iterable[str]", *, labels: Any = None, targets: Any = None, name: str = "molecules") -> GraphSet:
+    """Molecules as graphs, through RDKit (tyche.molecules): atoms' types are atomic numbers, bonds' labels their kinds,
+    and the other columns of the Open Graph Benchmark are attributes."""
+    from . import molecules
+
+    return molecules.from_smiles(smiles, labels=labels, targets=targets, name=name)
+
+
 __all__ = [
     "Certificate", "Compared", "Comparison", "Distinguished", "Error", "Graph", "GraphClassifier", "GraphRegressor", "GraphSet",
     "InputError", "Inspection", "InternalError", "IoError", "MISSING", "Model", "Network", "NodeClassifier",
@@ -37,6 +48,6 @@ __all__ = [
     "TrainResult", "UnknownOptionError", "about", "as_graph",
     "as_set", "certify", "colours", "compare", "count", "datasets", "distinguish", "export", "from_edges", "from_graph6", "from_networkx",
     "from_pyg",
-    "from_scipy", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
+    "from_scipy", "from_smiles", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
     "to_scipy", "train", "wl",
 ]

@@ -68,6 +68,13 @@ def graphs_svg(graphs: Sequence["Graph"]) -> str:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{_colour(int(c), classes)}"><title>node {v}, type {t}, '
             f'colour {c}</title></circle>'
             for v, ((x, y), t, c) in enumerate(zip(at, g.types, stable[first:first + g.num_nodes])))
+        if g.set._symbols:  # a molecule has its atoms' names
+            from .molecules import symbol
+
+            dots += '<g stroke="none" text-anchor="middle" font-weight="bold">' + "".join(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="#fff" stroke="{_colour(int(c), classes)}" stroke-width="2"/>'
+                f'<text x="{x:.1f}" y="{y + 4:.1f}" fill="#223" font-size="11">{symbol(int(t))}</text>'
+                for (x, y), t, c in zip(at, g.types, stable[first:first + g.num_nodes])) + "</g>"
         body.append(f'<text x="{left:.0f}" y="{top + 16:.0f}">{words}</text><g stroke="#888">{lines}</g>'
                     f'<g stroke="#fff" stroke-width="1">{dots}</g>')
         left += width + 24

@@ -84,6 +84,8 @@ class GraphSet(Sequence["Graph"]):
         self._numbers = numbers
         self._arrays: Dict[str, NDArray[Any]] = {}
         self._said: Optional[Dict[str, Any]] = None
+        #: Whether types are atomic numbers, so that pictures name atoms.
+        self._symbols: bool = owner is not None and owner._symbols
 
     # ---- where it comes from
 

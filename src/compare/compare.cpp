@@ -173,6 +173,10 @@ class Comparison {
     }
     if (!options_.split.empty()) split_ = own_split();
     const train::RunConfig first = config_of({"gcn", "gcn", false}, {});
+    if (first.model.unit != Unit::graph) {
+      throw InputError(
+          "networks are compared by labels or targets of graphs; these graphs have some of nodes or edges");
+    }
     folds_ = train::folds_of(dataset_, first);
     for (std::size_t f = 0; f < folds_.size(); ++f) {
       if (folds_[f].validation.empty()) {

@@ -36,7 +36,8 @@ std::size_t readout_step(const nn::Program& network) {
 std::size_t node_step(const nn::Program& network) {
   for (std::size_t s = network.steps.size(); s-- > 0;) {
     const nn::Step& step = network.steps[s];
-    if (step.space == nn::Space::node && step.operation != nn::Operation::input) return s;
+    const bool answers = s + 1 == network.steps.size();  // of a model that answers for nodes: what it answers by
+    if (!answers && step.space == nn::Space::node && step.operation != nn::Operation::input) return s;
   }
   throw InputError("this network has no rows for nodes");
 }

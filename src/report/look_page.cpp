@@ -31,6 +31,7 @@ double three_digits(double value) { return std::round(value * 1000) / 1000; }
 nlohmann::ordered_json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
                                       const datasets::Dataset& dataset, bool of_nodes, const NpyMatrix& rows,
                                       const train::LookOptions& how, const std::string& command) {
+  if (checkpoint.config.model.unit != Unit::graph) throw InputError("the page is of models that answer for graphs");
   const GraphSet& set = dataset.set;
   const train::RunConfig& config = checkpoint.config;
   Page page = page_of("embedding",

@@ -25,7 +25,8 @@ struct Looked {
       : features(make_features(set, checkpoint.config.data.features, checkpoint.scale)),
         edges(make_edge_features(set, checkpoint.config.data.features, checkpoint.scale)),
         labels(set.graphs.size(), 0) {
-    job.data = {seen_graphs(set, checkpoint.config.data.features, copies), labels, features, edges};
+    job.data = {seen_graphs(set, checkpoint.config.data.features, copies), labels, features, edges, nullptr,
+                sees_weights(set, checkpoint.config.data.features)};
     job.model = checkpoint.config.model;
   }
   std::vector<std::vector<float>> features, edges;
@@ -82,6 +83,10 @@ void add_part(const GraphSet& set, std::uint32_t from, std::optional<Node> node,
 }  // namespace
 
 NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_nodes, const LookOptions& options) {
+  if (!of_nodes && checkpoint.config.model.unit != Unit::graph) {
+    throw InputError(fmt::format("this model gives a value per {}, and has no rows for graphs; it has some for nodes",
+                                 name(checkpoint.config.model.unit)));
+  }
   const Looked looked(checkpoint, set);
   const nn::Program network = nn::program(looked.job.model);
   const std::size_t step = of_nodes ? engine::node_step(network) : engine::readout_step(network);
@@ -108,6 +113,10 @@ NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_
 
 Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set, std::uint32_t graph,
                     const LookOptions& options, std::optional<int> output) {
+  if (checkpoint.config.model.unit != Unit::graph) {
+    throw InputError(fmt::format("answers for graphs are explained; this model gives a value per {}",
+                                 name(checkpoint.config.model.unit)));
+  }
   if (graph >= set.graphs.size()) {
     throw InputError(
         fmt::format("graph {} was asked about; {} has {}, counted from 0", graph, set.name, set.graphs.size()));
@@ -117,6 +126,7 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
   GraphSet parts;
   parts.name = set.name;
   parts.attribute_dim = set.attribute_dim;
+  parts.weighted = set.weighted;
   parts.edge_attribute_dim = set.edge_attribute_dim;
   add_part(set, graph, std::nullopt, std::nullopt, parts);
   const Node nodes = own.num_nodes() > 1 ? own.num_nodes() : 0;  // a graph without nodes is no graph to ask about

@@ -44,7 +44,8 @@ class Interpreter {
     for (const nn::Step& step : program_.steps) {
       // A layer of neighbours is a round; and what comes from no parameter needs no gradient.
       std::size_t round = 0;
-      bool learned = inputs || step.bias != nn::kNone || step.epsilon != nn::kNone || step.operation == nn::Operation::linear;
+      bool learned =
+          inputs || step.bias != nn::kNone || step.epsilon != nn::kNone || step.operation == nn::Operation::linear;
       for (const nn::Term& term : step.terms) {
         if (program_.steps[term.value].space == step.space) {
           round = std::max(round, rounds_[term.value] + (term.link == nn::Link::neighbours ? 1 : 0));

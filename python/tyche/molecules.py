@@ -1,0 +1,209 @@
+"""Molecules from SMILES, through RDKit (Debian: python3-rdkit), with the nine columns of atoms and three of bonds that
+the Open Graph Benchmark uses. Also a program: ``python3 -m tyche.molecules FILE.csv --smiles COLUMN --target COLUMN
+--out FILE.jsonl``.
+
+An atom's type is its atomic number and a bond's label its kind (1 single, 2 double, 3 triple, 4 aromatic, 5 other). The
+other columns are attributes: of atoms degree, charge, hydrogens and radical electrons as numbers, chirality and
+hybridisation a column for each kind, and whether it is aromatic and in a ring; of bonds a column for each kind of stereo,
+and whether it is conjugated. So every file has the same columns, whatever molecules are in it.
+"""
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._errors import InputError
+from ._graphs import GraphSet
+
+#: What stands in OGB's columns, in its order (ogb.utils.features); the last of a list is "anything else".
+_CHIRALITY = ["CHI_UNSPECIFIED", "CHI_TETRAHEDRAL_CW", "CHI_TETRAHEDRAL_CCW", "CHI_OTHER", "misc"]
+_HYBRIDISATION = ["SP", "SP2", "SP3", "SP3D", "SP3D2", "misc"]
+_BONDS = ["SINGLE", "DOUBLE", "TRIPLE", "AROMATIC", "misc"]
+_STEREO = ["STEREONONE", "STEREOZ", "STEREOE", "STEREOCIS", "STEREOTRANS", "STEREOANY"]
+#: A file's column of targets is one of labels where it has at most so many whole numbers, and none is missing.
+MOST_LABELS = 20
+
+
+class Columns(NamedTuple):
+    """A molecule as OGB has it: places in its lists."""
+
+    atoms: "np.ndarray[Any, np.dtype[np.int64]]"  #: atoms × 9
+    bonds: "np.ndarray[Any, np.dtype[np.int64]]"  #: bonds × 3
+    ends: "np.ndarray[Any, np.dtype[np.int64]]"  #: bonds × 2
+
+
+def _rdkit() -> Any:
+    try:
+        from rdkit import Chem, RDLogger
+    except ImportError as error:
+        raise InputError("molecules are read by RDKit, which is not installed (Debian: apt-get install python3-rdkit; "
+                         "pip install rdkit)") from error
+    RDLogger.DisableLog("rdApp.*")  # what it refuses is said here, by its line
+    return Chem
+
+
+def _place(known: Sequence[Any], value: Any) -> int:
+    return known.index(value) if value in known else len(known) - 1
+
+
+def _range(first: int, last: int, value: int) -> int:
+    return value - first if first <= value <= last else last - first + 1
+
+
+def ogb_columns(smiles: str) -> Columns:
+    """The columns of a molecule, to OGB's numbers. Raises InputError where RDKit refuses it.
+
+    >>> import tyche.molecules                                                     # doctest: +SKIP
+    >>> tyche.molecules.ogb_columns("CO").atoms.tolist()                           # doctest: +SKIP
+    [[5, 0, 1, 5, 3, 0, 2, 0, 0], [7, 0, 1, 5, 1, 0, 2, 0, 0]]
+    """
+    if not isinstance(smiles, str):
+        raise InputError(f"expected SMILES as text, found {smiles!r}")
+    molecule = _rdkit().MolFromSmiles(smiles)
+    if molecule is None or molecule.GetNumAtoms() == 0:
+        raise InputError(f"RDKit takes {smiles!r} for no molecule")
+    atoms = [[_range(1, 118, a.GetAtomicNum()), _place(_CHIRALITY, str(a.GetChiralTag())),
+              _range(0, 10, a.GetTotalDegree()), _range(-5, 5, a.GetFormalCharge()), _range(0, 8, a.GetTotalNumHs()),
+              _range(0, 4, a.GetNumRadicalElectrons()), _place(_HYBRIDISATION, str(a.GetHybridization())),
+              int(a.GetIsAromatic()), int(a.IsInRing())] for a in molecule.GetAtoms()]
+    bonds = [[_place(_BONDS, str(b.GetBondType())), _place(_STEREO, str(b.GetStereo())), int(b.GetIsConjugated())]
+             for b in molecule.GetBonds()]
+    ends = [[b.GetBeginAtomIdx(), b.GetEndAtomIdx()] for b in molecule.GetBonds()]
+    return Columns(np.array(atoms, np.int64).reshape(-1, 9), np.array(bonds, np.int64).reshape(-1, 3),
+                   np.array(ends, np.int64).reshape(-1, 2))
+
+
+def _one_hot(values: Any, first: int, last: int) -> Any:
+    """A column for each of first to last; other values have none."""
+    return (values[:, None] == np.arange(first, last + 1)[None, :]).astype(np.float32)
+
+
+def _inputs(own: Columns) -> Tuple[Any, Any, Any, Any]:
+    """Types and attributes of atoms, labels and attributes of bonds."""
+    a, b = own.atoms, own.bonds
+    counts = np.stack([a[:, 2], a[:, 3] - 5, a[:, 4], a[:, 5]], axis=1).astype(np.float32)
+    atoms = np.concatenate([counts, _one_hot(a[:, 1], 1, 3), _one_hot(a[:, 6], 0, 4), a[:, 7:].astype(np.float32)], axis=1)
+    bonds = np.concatenate([_one_hot(b[:, 1], 1, 5), b[:, 2:].astype(np.float32)], axis=1)
+    return (a[:, 0] + 1) % 119, atoms, b[:, 0] + 1, bonds
+
+
+def from_smiles(smiles: Iterable[str], *, labels: Any = None, targets: Any = None, name: str = "molecules") -> GraphSet:
+    """Molecules as graphs, one per SMILES; ``labels`` or ``targets`` are what is to be learned. The first that RDKit
+    refuses raises InputError with its number (``error.graph``); ``python3 -m tyche.molecules`` leaves such out."""
+    columns: List[Columns] = []
+    for number, text in enumerate([smiles] if isinstance(smiles, str) else smiles):
+        try:
+            columns.append(ogb_columns(text))
+        except InputError as error:
+            raise InputError(f"molecule {number}: {error}", number) from error
+    if not columns:
+        raise InputError("there are no molecules")
+    parts = [_inputs(own) for own in columns]
+    types, atoms, bonds, attributes = (np.concatenate([own[i] for own in parts]) for i in range(4))
+    out = GraphSet.from_arrays(np.cumsum([0] + [len(own.atoms) for own in columns]),
+                               np.cumsum([0] + [len(own.bonds) for own in columns]),
+                               np.concatenate([own.ends for own in columns]).T, both_ways=False, types=types,
+                               attributes=atoms, edge_labels=bonds, edge_attributes=attributes, labels=labels,
+                               targets=targets, name=name)
+    out._symbols = True
+    return out
+
+
+def symbol(atomic_number: int) -> str:
+    """"C" for 6; "*" for what is no element."""
+    return "*" if not 0 < atomic_number < 119 else str(_rdkit().GetPeriodicTable().GetElementSymbol(int(atomic_number)))
+
+
+def _target(text: Optional[str], line: int, column: str) -> Optional[float]:
+    if text is None or text.strip() == "" or text.strip().lower() in ("nan", "na", "null", "none"):
+        return None
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise InputError(f"line {line}, column {column}: expected a number, or nothing where it is missing, found "
+                         f"{text!r}") from error
+    if not np.isfinite(value):
+        raise InputError(f"line {line}, column {column}: expected a finite number, found {text!r}")
+    return value
+
+
+def _line(own: Columns, learned: Dict[str, Any]) -> str:
+    types, atoms, kinds, bonds = _inputs(own)
+
+    def rows(values: Any) -> List[List[float]]:
+        return [[int(x) if x == int(x) else float(x) for x in row] for row in values.tolist()]
+
+    edges = [[int(u), int(v), int(kind)] for (u, v), kind in zip(own.ends, kinds)]
+    return json.dumps({"nodes": [int(t) for t in types], "attributes": rows(atoms), "edges": edges,
+                       "edge_attributes": rows(bonds), **learned}, separators=(",", ":"))
+
+
+def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: bool = False) -> Dict[str, Any]:
+    """The molecules of a CSV file as JSON lines; says {"molecules", "refused": [{"line", "smiles"}], "learned"}."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.DictReader(file)
+        heads = reader.fieldnames or []
+        for column in [smiles, *targets]:
+            if column not in heads:
+                raise InputError(f"{path}: there is no column {column!r}; it has {', '.join(heads) or 'none'}")
+        rows: List[Tuple[Columns, List[Optional[float]]]] = []
+        refused: List[Dict[str, Any]] = []
+        for row in reader:
+            values = [_target(row[column], reader.line_num, column) for column in targets]
+            try:
+                rows.append((ogb_columns((row[smiles] or "").strip()), values))
+            except InputError:
+                _rdkit()  # where RDKit is missing, nothing is refused by it
+                refused.append({"line": reader.line_num, "smiles": row[smiles]})
+    if not rows:
+        raise InputError(f"{path}: no molecule is left of {len(refused)} lines")
+    first = [values[0] for _, values in rows] if len(targets) == 1 else []
+    whole = all(value is not None and value == int(value) for value in first)
+    labels = bool(first) and whole and not numbers and len(set(first)) <= MOST_LABELS
+    with open(out, "w", encoding="utf-8") as file:
+        for own, values in rows:
+            learned: Dict[str, Any] = {}
+            if labels:
+                learned["label"] = int(values[0] or 0)
+            elif targets:
+                learned["target"] = values if len(values) > 1 else values[0]
+            file.write(_line(own, learned) + "\n")
+    return {"molecules": len(rows), "refused": refused,
+            "learned": "labels" if labels else "targets" if targets else "nothing"}
+
+
+def main(words: Optional[Sequence[str]] = None) -> int:
+    """The program."""
+    parser = argparse.ArgumentParser(prog="python3 -m tyche.molecules", description="SMILES in a CSV file to graphs as "
+                                     "JSON lines, for tyche train, compare and the others.")
+    parser.add_argument("file", metavar="FILE.csv")
+    parser.add_argument("--smiles", required=True, metavar="COLUMN", help="the column that has the SMILES")
+    parser.add_argument("--target", nargs="+", default=[], metavar="COLUMN", help="what is to be learned; one column of "
+                        f"at most {MOST_LABELS} whole numbers is one of labels, others are real targets, empty: missing")
+    parser.add_argument("--numbers", action="store_true", help="whole numbers are real targets, too")
+    parser.add_argument("--out", required=True, metavar="FILE.jsonl")
+    parser.add_argument("--json", action="store_true", help="say the outcome as JSON")
+    call = parser.parse_args(words)
+    try:
+        said = convert(call.file, call.smiles, call.target, call.out, call.numbers)
+    except (InputError, OSError, UnicodeDecodeError, csv.Error) as error:
+        print(f"tyche.molecules: {error}", file=sys.stderr)
+        return 2
+    if call.json:
+        print(json.dumps(said))
+        return 0
+    print(f"{call.out}: {said['molecules']} molecules, {said['learned']} to learn")
+    if said["refused"]:
+        print(f"tyche.molecules: {len(said['refused'])} lines left out, which RDKit refuses:", file=sys.stderr)
+        for own in said["refused"]:
+            print(f"  line {own['line']}: {own['smiles']}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

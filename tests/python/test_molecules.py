@@ -1,0 +1,62 @@
+"""Molecules from SMILES. What OGB says of them is written down here; its code is not needed."""
+import json
+
+import numpy as np
+import pytest
+
+import tyche
+
+rdkit = pytest.importorskip("rdkit", reason="RDKit reads SMILES, and is not installed (Debian: python3-rdkit)")
+from tyche import molecules  # noqa: E402
+
+
+def test_columns_are_those_of_ogb():
+    # ogb.utils.mol.smiles2graph("O1C=C[C@H]([C@H]1O2)c3c2cc(OC)c4c3OC(=O)C5=C4CCC(=O)5") begins so (its README).
+    own = molecules.ogb_columns("O1C=C[C@H]([C@H]1O2)c3c2cc(OC)c4c3OC(=O)C5=C4CCC(=O)5")
+    assert own.atoms.shape == (23, 9) and own.bonds.shape == (27, 3)
+    assert own.atoms[:4].tolist() == [[7, 0, 2, 5, 0, 0, 1, 0, 1], [5, 0, 3, 5, 1, 0, 1, 0, 1],
+                                      [5, 0, 3, 5, 1, 0, 1, 0, 1], [5, 2, 4, 5, 1, 0, 2, 0, 1]]
+    assert set(own.bonds[:, 0]) == {0, 1, 3}
+
+
+def test_from_smiles_keeps_atoms_and_bonds():
+    graphs = tyche.from_smiles(["CO", "C#N", "[Na+].[Cl-]"], labels=[0, 1, 1])
+    assert graphs.types.tolist() == [6, 8, 6, 7, 11, 17]
+    assert graphs.edge_labels.tolist() == [1, 1, 3, 3]
+    assert graphs.attributes.shape == (6, 14) and graphs.edge_attributes.shape == (4, 6)
+    assert graphs.attributes[:, 1].tolist() == [0, 0, 0, 0, 1, -1], "charges"
+    assert graphs.labels.tolist() == [0, 1, 1]
+
+
+def test_a_molecule_draws_itself_with_its_atoms_names():
+    picture = tyche.from_smiles(["CCO"])[0]._repr_svg_()
+    assert picture.count(">C</text>") == 2 and picture.count(">O</text>") == 1
+    assert ">O</text>" in tyche.from_smiles(["C", "CO"])[1:]._repr_svg_()
+
+
+def test_what_rdkit_refuses_is_named():
+    with pytest.raises(tyche.InputError, match="molecule 1: .*C1CC") as error:
+        tyche.from_smiles(["CC", "C1CC"])
+    assert error.value.graph == 1
+
+
+def test_a_csv_file_becomes_json_lines(tmp_path, capsys):
+    source, out = tmp_path / "m.csv", tmp_path / "m.jsonl"
+    source.write_text("name,smiles,active,logp\na,CCO,1,0.5\nb,C1CC,0,1\nc,c1ccccc1,0,\n")
+    assert molecules.main([str(source), "--smiles", "smiles", "--target", "active", "--out", str(out), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {"molecules": 2, "refused": [{"line": 3, "smiles": "C1CC"}], "learned": "labels"}
+    graphs = tyche.datasets.read(out)
+    assert graphs.labels.tolist() == [1, 0]
+    straight = tyche.from_smiles(["CCO", "c1ccccc1"])
+    assert np.array_equal(graphs.attributes, straight.attributes) and np.array_equal(graphs.types, straight.types)
+    assert molecules.main([str(source), "--smiles", "smiles", "--target", "active", "logp", "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "2 molecules, targets to learn" in printed.out and "line 3: C1CC" in printed.err
+    targets = tyche.datasets.read(out).targets
+    assert targets[0].tolist() == [1.0, 0.5] and np.isnan(targets[1, 1])
+    assert molecules.main([str(source), "--smiles", "smile", "--out", str(out)]) == 2
+    assert "there is no column 'smile'" in capsys.readouterr().err
+    source.write_text("smiles,y\nCC,soon\n")
+    assert molecules.main([str(source), "--smiles", "smiles", "--target", "y", "--out", str(out)]) == 2
+    assert "line 2, column y" in capsys.readouterr().err
