@@ -184,8 +184,8 @@ TYCHE_API tyche_status tyche_inspect(tyche_handle set, const char* options, tych
 TYCHE_API tyche_status tyche_compare(tyche_handle set, const char* options, const char* folder, tyche_handle* out);
 
 /* ---- the Weisfeiler-Leman tests
- * `options`: dim (1, 2, 3); or sets ("2", "3", "1-2-3") and two_sets ("edges", "all"); or individualise (a depth, or
- * "leaf"), draws, cell and seed. */
+ * `options`: dim (1, 2, 3); or sets ("2", "3", "1-2-3") and two_sets ("edges", "all"); or space ("rooted", "pairs",
+ * "folklore") and distance_cut; or individualise (a depth, or "leaf"), draws, cell and seed. */
 
 /* Are graph i of a and graph j of b told apart? Says {"distinguished", "round", "stable_after", "classes"}; with
  * individualise {"verdict", "places", "draws"}. */

@@ -37,26 +37,30 @@ def _comparison(said: Dict[str, Any]) -> Comparison:
 
 
 def wl(a: Any, b: Any = None, dim: Optional[int] = None, *, pairs: bool = False, sets: Optional[str] = None,
-       two_sets: Optional[str] = None, individualise: Union[int, str, None] = None, draws: Optional[int] = None,
-       cell: Optional[str] = None, seed: Optional[int] = None, threads: int = 0) -> Any:
+       two_sets: Optional[str] = None, space: Optional[str] = None, distance_cut: Optional[int] = None,
+       individualise: Union[int, str, None] = None, draws: Optional[int] = None, cell: Optional[str] = None,
+       seed: Optional[int] = None, threads: int = 0) -> Any:
     """Are graphs told apart?
 
     Of two graphs a Comparison; of one set with ``pairs`` a list of them, for graphs 2i and 2i + 1; of one set without
     it a dict that says which graphs are not told apart (``group``: equal numbers). The test: ``dim`` 1 (colour
-    refinement), 2 or 3 (the folklore test); or ``sets`` "2", "3" or "1-2-3" (refinement on sets of nodes); or
+    refinement), 2 or 3 (the folklore test); or ``sets`` "2", "3" or "1-2-3" (refinement on sets of nodes); or ``space``
+    "rooted", "pairs" or "folklore" (refinement of pairs, from distances up to ``distance_cut`` where that is given); or
     ``individualise``, a depth or "leaf".
 
     >>> import tyche
     >>> hexagon, triangles = tyche.from_graph6("EhEG"), tyche.from_graph6("EwCW")
     >>> tyche.wl(hexagon, triangles).distinguished, tyche.wl(hexagon, triangles, dim=2).distinguished
     (False, True)
+    >>> tyche.wl(hexagon, triangles, space="rooted").distinguished
+    True
     >>> tyche.wl(hexagon, triangles, individualise="leaf").verdict
     'different'
     >>> tyche.wl([hexagon, triangles, hexagon])["group"]
     [0, 0, 0]
     """
-    how = _library.options(dim=dim, sets=sets, two_sets=two_sets, individualise=individualise, draws=draws, cell=cell,
-                           seed=seed, threads=threads)
+    how = _library.options(dim=dim, sets=sets, two_sets=two_sets, space=space, distance_cut=distance_cut,
+                           individualise=individualise, draws=draws, cell=cell, seed=seed, threads=threads)
     if b is not None:
         if pairs:
             raise InputError("pairs compares graphs 2i and 2i + 1 of one set: leave out the second graph")

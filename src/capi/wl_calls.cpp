@@ -36,7 +36,7 @@ std::uint32_t depth_of(const Options& options, const char* name, std::uint64_t l
                                options.value(name).dump()));
 }
 
-/// What a test is: one of the three kinds, and how it runs.
+/// What a test is: one of the kinds, and how it runs.
 struct Test {
   wl::Options dim;
   std::optional<wl::SetTest> sets;
@@ -44,13 +44,22 @@ struct Test {
   unsigned threads = 0;
 
   explicit Test(const char* json) {
-    const Options options(json, {"dim", "sets", "two_sets", "individualise", "draws", "cell", "seed", "threads"});
+    const Options options(json, {"dim", "sets", "two_sets", "space", "distance_cut", "individualise", "draws", "cell",
+                                 "seed", "threads"});
     threads = options.threads();
     dim.dim = static_cast<unsigned>(options.whole("dim", 1, 3).value_or(1));
     dim.threads = threads;
     const auto given = [&](const char* name) { return !options.value(name).is_null(); };
-    const int kinds = (given("dim") ? 1 : 0) + (given("sets") ? 1 : 0) + (given("individualise") ? 1 : 0);
-    if (kinds > 1) throw InputError("dim, sets and individualise are three tests: say one of them");
+    int kinds = 0;
+    for (const char* name : {"dim", "sets", "space", "individualise"}) kinds += given(name) ? 1 : 0;
+    if (kinds > 1) throw InputError("dim, sets, space and individualise are four tests: say one of them");
+    if (given("distance_cut") && !given("space")) throw InputError("distance_cut is for space \"rooted\" or \"pairs\"");
+    if (const auto name = options.text("space")) {
+      std::optional<std::uint32_t> cut;
+      if (const auto most = options.whole("distance_cut", 1, 1000000)) cut = static_cast<std::uint32_t>(*most);
+      dim = wl::space_test(*name, cut);
+      dim.threads = threads;
+    }
     if (const auto name = options.text("sets")) set_sets(*name, options.text("two_sets").value_or("edges"));
     if (given("two_sets") && options.text("sets") != "1-2-3") throw InputError("two_sets is for sets \"1-2-3\"");
     if (!given("individualise")) {

@@ -37,12 +37,16 @@ struct WlCall {
   std::string format;
   std::string sets;
   std::string two_sets = "edges";
+  std::string space;
+  std::optional<std::uint32_t> distance_cut;
   std::string page;
   IndividualiseOptions individualise;
 };
 
 /// "2-WL", or with --sets what is refined.
 std::string test_name(const WlCall& a) {
+  if (a.space == "folklore") return "2-WL";
+  if (!a.space.empty()) return a.space == "rooted" ? "refinement of rooted pairs" : "local refinement of pairs";
   if (a.sets.empty()) return fmt::format("{}-WL", a.dim);
   if (a.sets == "1-2-3") {
     return fmt::format("refinement of nodes, {}, connected 3-sets", a.two_sets == "all" ? "2-sets" : "edges");
@@ -53,6 +57,7 @@ std::string test_name(const WlCall& a) {
 /// What classes are classes of.
 std::string unit_name(const WlCall& a) {
   if (!a.sets.empty()) return "sets";
+  if (!a.space.empty()) return "pairs";
   return a.dim == 1 ? "nodes" : fmt::format("{}-tuples", a.dim);
 }
 
@@ -121,10 +126,11 @@ std::string to_table(const std::vector<wl::Comparison>& answers, const distingui
   return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), test_name(a));
 }
 
-std::string in_words(const wl::Grouping& grouping, unsigned dim) {
-  std::string text = fmt::format("{} fall into {} under {}-WL; stable after {}, with {} over all\n",
-                                 counted(grouping.group.size(), "graph"), counted(grouping.groups, "group"), dim,
-                                 counted(grouping.stable_after, "round"), counted(grouping.classes, "class"));
+std::string in_words(const wl::Grouping& grouping, const WlCall& a) {
+  std::string text =
+      fmt::format("{} fall into {} under {}; stable after {}, with {} over all\n",
+                  counted(grouping.group.size(), "graph"), counted(grouping.groups, "group"), test_name(a),
+                  counted(grouping.stable_after, "round"), counted(grouping.classes, "class"));
   std::vector<std::vector<std::size_t>> members(grouping.groups);
   for (std::size_t g = 0; g < grouping.group.size(); ++g) members[grouping.group[g]].push_back(g);
   constexpr std::size_t kShown = 20;
@@ -236,13 +242,15 @@ void group_all(const WlCall& a, const wl::Options& options) {
                 {"stable_after", grouping.stable_after},
                 {"classes", grouping.classes}});
   } else {
-    print(in_words(grouping, a.dim));
+    print(in_words(grouping, a));
   }
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 
 void run(const WlCall& a) {
-  const wl::Options options{.dim = a.dim, .threads = a.common.threads};
+  wl::Options options{.dim = a.dim};
+  if (!a.space.empty()) options = wl::space_test(a.space, a.distance_cut);
+  options.threads = a.common.threads;
   if (!a.page.empty() && (a.pairs || (a.files.size() == 1 && a.index.empty()))) {
     throw InputError("--page shows two graphs: name both, as in tyche wl exp:0 exp:1 --page out.html");
   }
@@ -287,12 +295,24 @@ void add_wl(CLI::App& root) {
   app.add_option("--two-sets", a->two_sets, "Pairs of nodes in the hierarchy: edges or all")
       ->capture_default_str()
       ->check(CLI::IsMember({"edges", "all"}));
+  app.add_option("--space", a->space,
+                 "Instead: refinement of pairs of nodes, what networks on pairs can see at most: rooted (subgraph), "
+                 "pairs (local2), folklore (2-WL: folklore2, ppgn)")
+      ->check(CLI::IsMember({"rooted", "pairs", "folklore"}))
+      ->excludes(app.get_option("--dim"))
+      ->excludes(app.get_option("--sets"))
+      ->excludes(app.get_option("--two-sets"));
+  app.add_option("--distance-cut", a->distance_cut,
+                 "rooted, pairs: begin with the distance of the two nodes, those beyond it all alike (default: equal, "
+                 "adjacent or apart)")
+      ->needs(app.get_option("--space"))
+      ->check(CLI::Range(1u, 1000000u));
   app.add_option("--page", a->page,
                  "Also write a page to look at the two graphs in: click a node to individualise it, and see colours "
                  "split (graphs of up to 160 nodes)")
       ->type_name("FILE");
   a->individualise.add(app, a->common);
-  for (const char* other : {"--dim", "--sets", "--two-sets"}) {
+  for (const char* other : {"--dim", "--sets", "--two-sets", "--space"}) {
     app.get_option("--individualise")->excludes(app.get_option(other));
   }
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
@@ -304,6 +324,7 @@ void add_wl(CLI::App& root) {
       "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
       "          tyche wl exp --pairs --sets 1-2-3  what 1-2-3-GCN can see at most\n"
+      "          tyche wl exp --pairs --space rooted  what subgraph networks can see at most\n"
       "          tyche wl graphs.g6                 which graphs of a file cannot be told apart?\n"
       "          tyche wl g6:EhEG exp:3 --page out.html    a page that shows the two\n"
       "          tyche wl exp --individualise leaf  how many different leaves do random paths of each graph reach?\n"

@@ -37,7 +37,12 @@ Tested test(const std::vector<Graph>& graphs, const Answers& answers, Work& work
   out.ceilings.one_wl = score(out.one_wl);
   out.ceilings.everyone = score(out.copies);
   if (answers.task == Task::none) return out;
-  if (const auto two = by_two_wl(graphs, answers, out.one_wl, out.copies, work)) out.ceilings.two_wl = score(*two);
+  const auto on_pairs = [&](const char* space, std::optional<Score>& ceiling) {
+    if (const auto found = by_pairs(space, graphs, answers, out.one_wl, out.copies, work)) ceiling = score(*found);
+  };
+  on_pairs("rooted", out.ceilings.rooted);
+  on_pairs("pairs", out.ceilings.pairs);
+  on_pairs("folklore", out.ceilings.two_wl);
   if (const auto pairs = by_sets(graphs, 2, answers, out.copies, work)) out.ceilings.two_sets = score(*pairs);
   if (const auto triples = by_sets(graphs, 3, answers, out.copies, work)) out.ceilings.three_sets = score(*triples);
   return out;

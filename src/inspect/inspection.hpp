@@ -38,6 +38,8 @@ struct Options {
 /// What tests allow, of graphs as they are seen with or without attributes.
 struct Ceilings {
   Score one_wl;
+  std::optional<Score> rooted;  ///< subgraph-WL; these are nothing where they were left out
+  std::optional<Score> pairs;   ///< local 2-WL
   std::optional<Score> two_wl;  ///< nothing where it was left out (Inspection::notes says why)
   std::optional<Score> two_sets;
   std::optional<Score> three_sets;

@@ -27,6 +27,8 @@ void add_ceilings(const Inspection& in, report::ConfusedPairs& page) {
   add("any network that 1-WL bounds", in.all.one_wl);
   add("any on 2-sets", in.all.two_sets);
   add("any on 3-sets", in.all.three_sets);
+  add("any on rooted pairs", in.all.rooted);
+  add("any on pairs, locally", in.all.pairs);
   add("any network that 2-WL bounds", in.all.two_wl);
   add("any network at all", in.all.everyone);
 }

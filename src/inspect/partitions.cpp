@@ -123,20 +123,24 @@ Partition by_isomorphism(std::span<const Graph> graphs, const Partition& one_wl,
   return by_key(std::move(keys));
 }
 
-std::optional<Partition> by_two_wl(std::span<const Graph> graphs, const Answers& answers, const Partition& one_wl,
-                                   const Partition& copies, Work& work) {
+std::optional<Partition> by_pairs(const std::string& space, std::span<const Graph> graphs, const Answers& answers,
+                                  const Partition& one_wl, const Partition& copies, Work& work) {
+  const std::string name =
+      space == "folklore" ? "2-WL" : fmt::format("refinement of {} nodes", space == "rooted" ? "rooted" : "pairs of");
   const std::vector<Members> lists = undecided(one_wl, copies, answers);
   const double columns = sum_of(graphs, lists, [](double n) { return n * n * n; });
   double bytes = 0;
   for (const Members& list : lists) bytes = std::max(bytes, wl::memory_needed(2, sizes_of(graphs, list)));
   if (columns > work.limits.tuples || bytes > work.limits.bytes) {
-    work.notes.push_back(fmt::format(
-        "2-WL was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed", columns, bytes / 0x1p30));
+    work.notes.push_back(fmt::format("{} was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed",
+                                     name, columns, bytes / 0x1p30));
     return std::nullopt;
   }
   std::vector<std::vector<std::uint32_t>> splits(lists.size());
   const auto refine = [&](std::size_t i, unsigned threads) {
-    splits[i] = wl::group(pick(graphs, lists[i]), {.dim = 2, .threads = threads}).group;
+    wl::Options test = wl::space_test(space);
+    test.threads = threads;
+    splits[i] = wl::group(pick(graphs, lists[i]), test).group;
   };
   // Small groups side by side; large ones one after another, with all threads in each.
   std::vector<std::size_t> small, large;
@@ -148,7 +152,7 @@ std::optional<Partition> by_two_wl(std::span<const Graph> graphs, const Answers&
     parallel_for(small.size(), work.threads, [&](std::size_t i) { refine(small[i], 1); });
     for (const std::size_t i : large) refine(i, work.threads);
   } catch (const InputError& error) {  // more memory than the machine has
-    work.notes.push_back(fmt::format("2-WL was left out: {}", error.what()));
+    work.notes.push_back(fmt::format("{} was left out: {}", name, error.what()));
     return std::nullopt;
   }
   return split(one_wl, copies, lists, splits);

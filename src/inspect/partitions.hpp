@@ -1,9 +1,9 @@
 #pragma once
-/// Which graphs of a set each test leaves together: 1-WL, isomorphism, 2-WL, refinement on sets. Exact.
+/// Which graphs of a set each test leaves together: 1-WL, isomorphism, tests on pairs, refinement on sets. Exact.
 ///
 ///   const Partition one = by_refinement(graphs, 0);
 ///   const Partition copies = by_isomorphism(graphs, one, work);
-///   const std::optional<Partition> two = by_two_wl(graphs, answers, one, copies, work);
+///   const std::optional<Partition> two = by_pairs("folklore", graphs, answers, one, copies, work);
 ///
 /// Most graphs of most sets are told apart by 1-WL already, and what it leaves together are mostly copies. So the dear
 /// tests look at one graph of each isomorphism class, and only at groups in which graphs that are no copies have
@@ -31,8 +31,8 @@ struct Partition {
 
 /// What the dear tests may take: a few seconds of a core each. A test that would take more is left out.
 struct Limits {
-  double tuples = 4e9;    ///< 2-WL: the cubes of the graphs' sizes, summed: steps per round
-  double bytes = 0x1p30;  ///< 2-WL: for the graphs of one group of 1-WL
+  double tuples = 4e9;    ///< pairs: the cubes of the graphs' sizes, summed: steps per round of 2-WL
+  double bytes = 0x1p30;  ///< pairs: for the graphs of one group of 1-WL
   double sets = 1e8;      ///< sets of nodes whose types are counted
   double refined = 3e8;   ///< sets that are refined, times rounds
 
@@ -57,10 +57,12 @@ struct Work {
 /// Isomorphic graphs together (types and edge labels respected); canonical forms are made where 1-WL leaves several.
 [[nodiscard]] Partition by_isomorphism(std::span<const Graph> graphs, const Partition& one_wl, const Work& work);
 
-/// As good as the partition by 2-WL for the answers: groups in which all answers are equal may stay whole. Nothing,
-/// and a note, where it would take too long or too much memory.
-[[nodiscard]] std::optional<Partition> by_two_wl(std::span<const Graph> graphs, const Answers& answers,
-                                                 const Partition& one_wl, const Partition& copies, Work& work);
+/// As good as the partition by a test on pairs of nodes ("rooted", "pairs", "folklore": wl::space_test) for the
+/// answers: groups in which all answers are equal may stay whole. Nothing, and a note, where it would take too long or
+/// too much memory.
+[[nodiscard]] std::optional<Partition> by_pairs(const std::string& space, std::span<const Graph> graphs,
+                                                const Answers& answers, const Partition& one_wl,
+                                                const Partition& copies, Work& work);
 
 /// Likewise by colour refinement on all sets of k = 2 or 3 nodes (wl/set_compare.hpp): what networks on sets see at
 /// most. Not finer than 1-WL in general: a graph of one node has no 2-sets.

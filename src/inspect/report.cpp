@@ -25,6 +25,8 @@ void put(Json& json, const Inspection& in, const std::string& name, const std::o
 
 void put(Json& json, const Inspection& in, const Ceilings& ceilings) {
   put(json, in, "1wl", ceilings.one_wl);
+  put(json, in, "rooted", ceilings.rooted);
+  put(json, in, "pairs", ceilings.pairs);
   put(json, in, "2wl", ceilings.two_wl);
   put(json, in, "2sets", ceilings.two_sets);
   put(json, in, "3sets", ceilings.three_sets);
@@ -119,6 +121,8 @@ std::string ceilings(const Inspection& in) {
   level("1-WL", [](const Ceilings& c) { return std::optional(c.one_wl); });
   level("2-sets", [](const Ceilings& c) { return c.two_sets; });
   level("3-sets", [](const Ceilings& c) { return c.three_sets; });
+  level("rooted pairs", [](const Ceilings& c) { return c.rooted; });
+  level("local pairs", [](const Ceilings& c) { return c.pairs; });
   level("2-WL", [](const Ceilings& c) { return c.two_wl; });
   level("everyone (isomorphism)", [](const Ceilings& c) { return std::optional(c.everyone); });
   return text;

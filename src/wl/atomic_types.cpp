@@ -61,7 +61,7 @@ std::vector<NodeType> types_that_occur(std::span<const Graph* const> graphs) {
 
 // Node types are replaced by their ranks among those that occur, so that k of them and the relations fit a key.
 template <unsigned K>
-std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs) {
+std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space) {
   const std::vector<NodeType> types = types_that_occur(graphs);
   constexpr std::size_t kMostTypes =
       K == 2 ? std::size_t{1} << 31 : 800000;  // below (2^64 / 3)^(1/2), (2^64 / 27)^(1/3)
@@ -76,40 +76,32 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs) {
         fmt::format("{}-WL cannot number the tuples of {} different node types and {} different edge labels in 64 bits",
                     K, types.size(), labels.size()));
   }
-  std::size_t tuples = 0;
-  for (const Graph* graph : graphs) {
-    std::size_t in_graph = 1;
-    for (unsigned i = 0; i < K; ++i) in_graph *= graph->num_nodes();
-    tuples += in_graph;
-  }
   std::vector<Keyed> out;
-  out.reserve(tuples);
-  for (const Graph* graph : graphs) {
+  out.reserve(space.items());
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
     if (interrupted()) throw Interrupted(fmt::format("stopped in round 0 of {}-WL", K));
-    const std::size_t nodes = graph->num_nodes();
-    const auto relation = relations_of(*graph, labels);
+    const auto& part = space.parts()[g];
+    const auto relation = relations_of(*graphs[g], labels);
     std::vector<std::uint64_t> rank;
-    for (const NodeType type : graph->types()) {
+    for (const NodeType type : graphs[g]->types()) {
       rank.push_back(static_cast<std::uint64_t>(std::lower_bound(types.begin(), types.end(), type) - types.begin()));
     }
-    for (Node u = 0; u < nodes; ++u) {
-      for (Node v = 0; v < nodes; ++v) {
-        const std::uint64_t pair = (rank[u] * types.size() + rank[v]) * relations + relation[u * nodes + v];
-        if constexpr (K == 2) {
-          out.push_back({pair, static_cast<std::uint32_t>(out.size())});
-        } else {
-          for (Node x = 0; x < nodes; ++x) {
-            const std::uint64_t third = (pair * types.size() + rank[x]) * relations + relation[u * nodes + x];
-            out.push_back({third * relations + relation[v * nodes + x], static_cast<std::uint32_t>(out.size())});
-          }
-        }
+    const std::uint32_t end = g + 1 < graphs.size() ? space.parts()[g + 1].first_item : space.items();
+    for (std::uint32_t item = part.first_item; item < end; ++item) {
+      const auto nodes = space.nodes_of(part, item);
+      std::uint64_t key = 0;
+      for (unsigned i = 0; i < K; ++i) {
+        key = key * types.size() + rank[nodes[i]];
+        for (unsigned j = 0; j < i; ++j)
+          key = key * relations + relation[std::size_t{nodes[i]} * part.nodes + nodes[j]];
       }
+      out.push_back({key, item});
     }
   }
   return out;
 }
 
-template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>);
-template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>);
+template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
+template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
 
 }  // namespace tyche::wl

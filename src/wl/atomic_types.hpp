@@ -6,17 +6,17 @@
 
 #include "graph/graph.hpp"
 #include "wl/buckets.hpp"
+#include "wl/tuple_space.hpp"
 
 namespace tyche::wl {
 
-/// A key for every tuple of the graphs, in the order in which TupleSpace numbers them: equal keys for equal atomic
-/// types, exactly. Their order follows the order of the types of nodes. Throws InputError on more than 800,000
-/// different node types for k = 3 (2^31 for k = 2), and on fewer where there are many labels of edges too: all
-/// combinations must have numbers below 2^64.
+/// A key for every item of the graphs' tuples: equal keys for equal atomic types, exactly. Their order follows the
+/// order of the types of nodes. Throws InputError on more than 800,000 different node types for k = 3 (2^31 for k = 2),
+/// and on fewer where there are many labels of edges too: all combinations must have numbers below 2^64.
 template <unsigned K>
-[[nodiscard]] std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs);
+[[nodiscard]] std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const TupleSpace<K>& space);
 
-extern template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>);
-extern template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>);
+extern template std::vector<Keyed> atomic_types<2>(std::span<const Graph* const>, const TupleSpace<2>&);
+extern template std::vector<Keyed> atomic_types<3>(std::span<const Graph* const>, const TupleSpace<3>&);
 
 }  // namespace tyche::wl

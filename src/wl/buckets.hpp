@@ -15,10 +15,9 @@ namespace tyche::wl {
 }
 
 /// Which hash of canonical data to use. Attempts differ in all their values: where one brings different things together
-/// the next will not. The masks are for tests, to make a hash of rows or of tuples as poor as wanted.
+/// the next will not. The mask is for tests, to make a hash of tuples as poor as wanted.
 struct KeyHash {
   std::uint64_t attempt = 0;
-  std::uint64_t row_bits = ~0ull;
   std::uint64_t tuple_bits = ~0ull;
 
   [[nodiscard]] constexpr std::uint64_t key(std::uint32_t colour) const { return mix((attempt << 32) | colour); }

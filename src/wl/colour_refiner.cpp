@@ -101,6 +101,12 @@ void ColourRefiner::colour_by_type(std::span<const Graph* const> graphs) {
   add(gain);
 }
 
+std::vector<std::pair<std::uint32_t, std::uint64_t>> ColourRefiner::histogram(std::size_t graph) const {
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> out;
+  for (std::size_t v = first_[graph]; v < first_[graph + 1]; ++v) out.emplace_back(class_[v], 1);
+  return added_up(std::move(out));
+}
+
 std::vector<std::uint32_t> ColourRefiner::colours() const {
   std::vector<std::uint32_t> out;
   number_classes(

@@ -8,8 +8,10 @@
 #include <string>
 
 #include "support/error.hpp"
+#include "support/nearest.hpp"
 #include "support/parallel.hpp"
 #include "wl/colour_refiner.hpp"
+#include "wl/pair_refiner.hpp"
 #include "wl/tuple_refiner.hpp"
 #include "wl/wl.hpp"
 
@@ -35,15 +37,11 @@ double default_limit() {
   return 0.75 * static_cast<double>(pages) * static_cast<double>(page);
 }
 
-double limit_of(const Options& options) {
-  return options.memory_limit != 0 ? static_cast<double>(options.memory_limit) : default_limit();
-}
-
 void check_memory(Graphs graphs, const Options& options) {
   std::vector<Node> nodes;
   for (const Graph* graph : graphs) nodes.push_back(graph->num_nodes());
   const double needed = memory_needed(options.dim, nodes);
-  const double limit = limit_of(options);
+  const double limit = memory_limit(options);
   const double count = tuples(options.dim, nodes);
   constexpr double kMostTuples = std::numeric_limits<std::uint32_t>::max() - 1.0;
   if (needed <= limit && count <= kMostTuples) return;
@@ -62,6 +60,10 @@ void check_memory(Graphs graphs, const Options& options) {
 /// body(refiner) with the refiner for options.dim.
 template <class Body>
 auto with_refiner(Graphs graphs, const Options& options, const Body& body) {
+  if (options.space != Space::tuples) {
+    PairRefiner refiner(graphs, options);
+    return body(refiner);
+  }
   if (options.dim < 1 || options.dim > 3) {
     throw InputError(fmt::format("the Weisfeiler-Leman test has dim 1, 2 or 3 here, not {}", options.dim));
   }
@@ -76,9 +78,28 @@ auto with_refiner(Graphs graphs, const Options& options, const Body& body) {
 
 }  // namespace
 
+double memory_limit(const Options& options) {
+  return options.memory_limit != 0 ? static_cast<double>(options.memory_limit) : default_limit();
+}
+
+Options space_test(const std::string& name, const std::optional<std::uint32_t>& distance_cut) {
+  Options out;
+  if (name == "folklore") {
+    if (distance_cut) throw InputError("a distance cut is for rooted and pairs: folklore finds distances by itself");
+    out.dim = 2;
+    return out;
+  }
+  if (name != "rooted" && name != "pairs") {
+    static const std::vector<std::string> names = {"rooted", "pairs", "folklore"};
+    throw InputError(fmt::format("unknown space '{}'{}", name, did_you_mean(name, names)));
+  }
+  out.space = name == "rooted" ? Space::rooted : Space::pairs;
+  out.distance_cut = distance_cut;
+  return out;
+}
+
 double memory_needed(unsigned dim, std::span<const Node> nodes) {
-  const double rows = tuples(dim - 1, nodes);
-  return TupleRefiner<2>::kBytesPerTuple * tuples(dim, nodes) + TupleRefiner<2>::kBytesPerRow * rows;
+  return TupleRefiner<2>::kBytesPerTuple * tuples(dim, nodes);
 }
 
 Comparison compare(const Graph& a, const Graph& b, const Options& options) {
@@ -108,19 +129,23 @@ std::vector<Comparison> compare_pairs(std::span<const Graph> graphs, const Optio
   }
   std::vector<Comparison> out(graphs.size() / 2);
   double at_a_time = resolve_threads(options.threads);
-  if (options.dim > 1) {
-    for (std::size_t i = 0; i < graphs.size(); i += 2) {
-      const std::array<Node, 2> nodes = {graphs[i].num_nodes(), graphs[i + 1].num_nodes()};
-      at_a_time = std::min(at_a_time, limit_of(options) / std::max(1.0, memory_needed(options.dim, nodes)));
-    }
+  std::vector<std::pair<double, std::size_t>> order;  // the largest pairs first: threads end together
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::array<Node, 2> nodes = {graphs[2 * i].num_nodes(), graphs[2 * i + 1].num_nodes()};
+    const bool pairs = options.space != Space::tuples;
+    order.emplace_back(-memory_needed(pairs ? 2 : options.dim, nodes), i);
+    if (options.dim > 1 || pairs)
+      at_a_time = std::min(at_a_time, memory_limit(options) / std::max(1.0, -order.back().first));
   }
+  std::sort(order.begin(), order.end());
   Options each = options;
   if (out.size() > 1 && at_a_time >= 2) {
     each.threads = 1;
   } else {
     at_a_time = 1;
   }
-  parallel_for(out.size(), static_cast<unsigned>(at_a_time), [&](std::size_t i) {
+  parallel_for(out.size(), static_cast<unsigned>(at_a_time), [&](std::size_t k) {
+    const std::size_t i = order[k].second;
     out[i] = compare(graphs[2 * i], graphs[2 * i + 1], each);
     if (progress != nullptr) progress->add(1);
   });
@@ -132,15 +157,11 @@ Grouping group(std::span<const Graph> graphs, const Options& options) {
   for (const Graph& graph : graphs) pointers.push_back(&graph);
   return with_refiner(pointers, options, [&](auto& refiner) {
     while (refiner.step()) continue;
-    const auto colours = refiner.colours();
-    const auto first = refiner.first();
     Grouping out;
-    std::map<std::vector<std::uint32_t>, std::uint32_t> groups;  // sorted colours -> group
+    std::map<std::vector<std::pair<std::uint32_t, std::uint64_t>>, std::uint32_t> groups;
     for (std::size_t g = 0; g < graphs.size(); ++g) {
-      const auto own = std::span(colours).subspan(first[g], first[g + 1] - first[g]);
-      std::vector<std::uint32_t> sorted(own.begin(), own.end());
-      std::sort(sorted.begin(), sorted.end());
-      out.group.push_back(groups.emplace(std::move(sorted), static_cast<std::uint32_t>(groups.size())).first->second);
+      const auto number = static_cast<std::uint32_t>(groups.size());
+      out.group.push_back(groups.emplace(refiner.histogram(g), number).first->second);
     }
     out.groups = static_cast<std::uint32_t>(groups.size());
     out.stable_after = refiner.round();

@@ -2,9 +2,11 @@
 /// What the refiners share. Items (nodes, tuples) stand in an array, class by class; a round gives items signatures and
 /// moves those of a class that have one to the back of its stretch, where it is cut. A node's signature is a list of
 /// the fragments that its neighbours are in, kept where the graph keeps the neighbours themselves.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -20,6 +22,22 @@ void number_classes(std::span<const std::uint32_t> order, const Size& size, std:
     const std::size_t end = p + size(p);
     for (; p < end; ++p) out[order[p]] = colour;
   }
+}
+
+/// Counts of one colour added up; ascending by colour.
+[[nodiscard]] inline std::vector<std::pair<std::uint32_t, std::uint64_t>> added_up(
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> counts) {
+  std::sort(counts.begin(), counts.end());
+  std::size_t kept = 0;
+  for (const auto& [colour, count] : counts) {
+    if (kept != 0 && counts[kept - 1].first == colour) {
+      counts[kept - 1].second += count;
+    } else {
+      counts[kept++] = {colour, count};
+    }
+  }
+  counts.resize(kept);
+  return counts;
 }
 
 /// `v` changes places with the node at position `to`.

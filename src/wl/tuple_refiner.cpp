@@ -10,13 +10,12 @@
 #include "support/progress.hpp"
 #include "wl/atomic_types.hpp"
 #include "wl/refining.hpp"
-#include "wl/signature.hpp"
 
 namespace tyche::wl {
 namespace {
 
 constexpr std::uint64_t kEntriesWorthThreads = 1 << 20;  // entries of signatures in a round from which threads pay
-constexpr std::uint32_t kRowsAtATime = 16;
+constexpr std::uint32_t kItemsAtATime = 1024;
 constexpr std::uint32_t kChecksAtATime = 32;
 constexpr std::uint32_t kTuplesPerCheck = 1024;
 constexpr std::size_t kPartsOfClasses = 256;
@@ -33,20 +32,23 @@ constexpr auto kPermutations<3> =
 }  // namespace
 
 template <unsigned K>
-TupleRefiner<K>::TupleRefiner(std::span<const Graph* const> graphs, unsigned threads, const KeyHash& hash)
-    : space_(graphs), threads_(resolve_threads(threads)), hash_function_(hash), graphs_(graphs.size()), rows_(space_) {
-  order_.resize(space_.tuples());
-  class_.resize(space_.tuples());
-  size_.resize(space_.tuples());
+TupleRefiner<K>::TupleRefiner(std::span<const Graph* const> graphs, unsigned threads, const KeyHash& hash,
+                              Node symmetric_from)
+    : space_(graphs, symmetric_from), threads_(resolve_threads(threads)), hash_function_(hash) {
+  order_.resize(space_.items());
+  class_.resize(space_.items());
+  size_.resize(space_.items());
   colour_atomically(graphs);
-  next_.resize(space_.tuples());
-  hash_.resize(space_.tuples());
-  examined_.assign(space_.tuples(), 0);
+  next_.resize(space_.items());
+  hash_.resize(space_.items());
+  examined_.assign(space_.items(), 0);
+  for (auto& colour : colour_) colour.resize(space_.items());
+  keys_.resize(space_.cells());
 }
 
 template <unsigned K>
 void TupleRefiner<K>::colour_atomically(std::span<const Graph* const> graphs) {
-  std::vector<Keyed> tuples = atomic_types<K>(graphs);
+  std::vector<Keyed> tuples = atomic_types<K>(graphs, space_);
   sort_by_key(tuples);
   for (std::size_t begin = 0, end = 0; begin < tuples.size(); begin = end, ++classes_) {
     end = run_end(tuples, begin);
@@ -63,26 +65,43 @@ void TupleRefiner<K>::colour_atomically(std::span<const Graph* const> graphs) {
 // Whether graph 0 and graph 1 have different numbers of tuples in a stretch of order_.
 template <unsigned K>
 bool TupleRefiner<K>::unbalanced(Run run) const {
-  if (graphs_ != 2) return false;
-  std::uint64_t in_first = 0;
-  for (std::uint32_t p = run.begin; p < run.begin + run.size; ++p)
-    in_first += order_[p] < space_.parts()[1].first_tuple;
-  return 2 * in_first != run.size;
+  if (space_.parts().size() != 2) return false;
+  std::int64_t more = 0;
+  for (std::uint32_t p = run.begin; p < run.begin + run.size; ++p) {
+    const std::int64_t weight = space_.weight(order_[p]);
+    more += order_[p] < space_.parts()[1].first_item ? weight : -weight;
+  }
+  return more != 0;
 }
 
 template <unsigned K>
 std::vector<std::uint32_t> TupleRefiner<K>::colours() const {
-  std::vector<std::uint32_t> out;
+  std::vector<std::uint32_t> of_item, out;
   number_classes(
-      order_, [&](std::size_t begin) { return size_[begin]; }, out);
+      order_, [&](std::size_t begin) { return size_[begin]; }, of_item);
+  for (const Part& part : space_.parts()) {
+    typename TupleSpace<K>::Nodes nodes{};
+    for (bool more = part.nodes != 0; more;) {
+      out.push_back(of_item[space_.item_of(part, nodes)]);
+      more = false;
+      for (unsigned i = K; i-- > 0 && !more;) {
+        more = ++nodes[i] < part.nodes;
+        if (!more) nodes[i] = 0;
+      }
+    }
+  }
   return out;
 }
 
 template <unsigned K>
-std::vector<std::size_t> TupleRefiner<K>::first() const {
-  std::vector<std::size_t> out;
-  for (const auto& part : space_.parts()) out.push_back(part.first_tuple);
-  return out;
+std::vector<std::pair<std::uint32_t, std::uint64_t>> TupleRefiner<K>::histogram(std::size_t graph) const {
+  const auto parts = space_.parts();
+  const std::uint32_t end = graph + 1 < parts.size() ? parts[graph + 1].first_item : space_.items();
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> out;
+  for (std::uint32_t item = parts[graph].first_item; item < end; ++item) {
+    out.emplace_back(class_[item], space_.weight(item));
+  }
+  return added_up(std::move(out));
 }
 
 template <unsigned K>
@@ -91,9 +110,9 @@ bool TupleRefiner<K>::step() {
   pick_classes();
   if (to_examine_.empty()) return false;
   const unsigned threads = threads_worth();
-  exact_ = exact_ && rows_.assign(class_, order_, hash_function_, threads);
-  if (!exact_) return false;  // confirm() will say so; signatures of rows that are not exact must not be looked at
-  hash_tuples(threads);
+  std::swap(colour_[current], colour_[previous]);
+  colour_[current] = class_;
+  hash_items(threads);
   for_examined_classes(threads, &TupleRefiner::bucket);
   if (round_ > 0) check_firsts(threads);
   const std::uint32_t before = classes_;
@@ -104,12 +123,12 @@ bool TupleRefiner<K>::step() {
 }
 
 template <unsigned K>
-std::uint32_t TupleRefiner<K>::permuted(std::uint32_t tuple, const std::array<unsigned, K>& permutation) const {
-  const auto& part = space_.part_of(tuple);
-  const auto nodes = space_.nodes_of(part, tuple);
+std::uint32_t TupleRefiner<K>::permuted(std::uint32_t item, const std::array<unsigned, K>& permutation) const {
+  const Part& part = space_.part_of(item);
+  const auto nodes = space_.nodes_of(part, item);
   typename TupleSpace<K>::Nodes moved;
   for (unsigned i = 0; i < K; ++i) moved[i] = nodes[permutation[i]];
-  return space_.tuple_of(part, moved);
+  return space_.item_of(part, moved);
 }
 
 template <unsigned K>
@@ -156,46 +175,55 @@ void TupleRefiner<K>::for_examined_classes(unsigned threads, void (TupleRefiner:
 }
 
 template <unsigned K>
-void TupleRefiner<K>::hash_tuples(unsigned threads) {
-  const std::uint32_t rows = space_.rows();
-  parallel_for((rows + kRowsAtATime - 1) / kRowsAtATime, threads, [&](std::size_t block) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+void TupleRefiner<K>::hash_items(unsigned threads) {
+  const auto blocks = [&](std::uint32_t count, const auto& body) {
+    parallel_for((count + kItemsAtATime - 1) / kItemsAtATime, threads, [&](std::size_t block) {
+      if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+      const std::uint32_t begin = static_cast<std::uint32_t>(block) * kItemsAtATime;
+      body(begin, std::min(count, begin + kItemsAtATime));
+    });
+  };
+  blocks(space_.cells(), [&](std::uint32_t begin, std::uint32_t end) {
+    const auto item = space_.item_of_cell();
+    for (std::uint32_t c = begin; c < end; ++c) keys_[c] = hash_function_.key(class_[item[c]]);
+  });
+  blocks(space_.items(), [&](std::uint32_t begin, std::uint32_t end) {
     std::vector<std::uint64_t> lead;
-    const std::uint32_t begin = static_cast<std::uint32_t>(block) * kRowsAtATime;
-    const auto* part = &space_.part_of_row(begin);
-    for (std::uint32_t row = begin; row < std::min(rows, begin + kRowsAtATime); ++row) {
-      while (row >= part[1].first_row) ++part;
-      hash_row(*part, row, lead);
+    std::uint32_t lead_row = ~0u;
+    for (std::uint32_t item = begin; item < end; ++item) {
+      if (examined_[class_[item]] != 0) hash_item(item, lead, lead_row);
     }
   });
 }
 
-// The tuples (row, x) for all nodes x. One of their rows is this one; its keys are mixed a second time, or a tuple and
-// its mirror image, whose rows are the same in another order, would collide.
+// The keys of the row without the last position are mixed a second time (`lead`), or a tuple and its mirror image,
+// whose rows are the same in another order, would collide. Items that share this row follow each other.
 template <unsigned K>
-void TupleRefiner<K>::hash_row(const Part& part, std::uint32_t row, std::vector<std::uint64_t>& lead) {
+void TupleRefiner<K>::hash_item(std::uint32_t item, std::vector<std::uint64_t>& lead, std::uint32_t& lead_row) {
+  const Part& part = space_.part_of(item);
   const std::size_t nodes = part.nodes;
-  const std::size_t begin = part.first_tuple + (row - part.first_row) * nodes;
-  const std::uint64_t* keys = rows_.keys().data();
-  lead.clear();
-  for (std::uint32_t x = 0; x < nodes; ++x) {
-    const std::uint32_t tuple = static_cast<std::uint32_t>(begin + x);
-    if (examined_[class_[tuple]] == 0) continue;
-    if (lead.empty()) {
-      for (std::size_t w = 0; w < nodes; ++w) lead.push_back(mix(keys[begin + w]));
-    }
+  const auto rows = space_.rows_of(part, space_.nodes_of(part, item));
+  if (lead_row != rows.cell[K - 1]) {
+    lead_row = rows.cell[K - 1];
+    lead.resize(nodes);
+    for (std::size_t w = 0; w < nodes; ++w) lead[w] = mix(keys_[lead_row + w]);
+  }
+  const std::uint64_t* const first = keys_.data() + rows.cell[0];  // of the other rows this one may have another order
+  const std::uint16_t* const way = rows.way[0];
+  const std::uint64_t* const leading = lead.data();
+  const auto sum_up = [&](const auto& behind) {
     std::uint64_t sum = 0;
     if constexpr (K == 2) {
-      const std::uint64_t* other = keys + part.first_tuple + x * nodes;
-      for (std::size_t w = 0; w < nodes; ++w) sum += lead[w] * other[w];
+      for (std::size_t w = 0; w < nodes; ++w) sum += leading[w] * behind(w);
     } else {
-      const auto uv = space_.nodes_of(part, tuple);
-      const std::uint64_t* first = keys + part.first_tuple + (uv[0] * nodes + x) * nodes;
-      const std::uint64_t* second = keys + part.first_tuple + (uv[1] * nodes + x) * nodes;
-      for (std::size_t w = 0; w < nodes; ++w) sum += lead[w] * (first[w] * std::rotl(second[w], 32));
+      const std::uint64_t* const second = keys_.data() + rows.cell[1];
+      for (std::size_t w = 0; w < nodes; ++w) sum += leading[w] * (std::rotl(behind(w), 32) * second[w]);
     }
-    hash_[tuple] = sum & hash_function_.tuple_bits;
-  }
+    return sum;
+  };
+  const std::uint64_t sum = part.symmetry.trivial ? sum_up([&](std::size_t w) { return first[w]; })
+                                                  : sum_up([&](std::size_t w) { return first[way[w]]; });
+  hash_[item] = sum & hash_function_.tuple_bits;
 }
 
 // Sorts a class by hash; every run of equal hashes is a class to be.
@@ -231,7 +259,7 @@ void TupleRefiner<K>::check_firsts(unsigned threads) {
     const std::uint32_t end = static_cast<std::uint32_t>(firsts.size());
     if (begin != end) checks.push_back({order_[cls], begin, end});
   }
-  check(checks, firsts, rows_.previous, threads);
+  check(checks, firsts, previous, threads);
 }
 
 template <unsigned K>
@@ -246,24 +274,41 @@ bool TupleRefiner<K>::confirm() {
       checks.push_back({order_[cls], p, p + std::min(kTuplesPerCheck, end - p)});
     }
   }
-  check(checks, order_, rows_.current, threads_worth());
+  check(checks, order_, current, threads_worth());
   return exact_;
 }
 
 template <unsigned K>
-void TupleRefiner<K>::check(std::span<const Check> checks, std::span<const std::uint32_t> others,
-                            typename TupleRows<K>::Layer layer, unsigned threads) {
+void TupleRefiner<K>::columns(std::uint32_t item, Layer layer, std::vector<Column<K>>& out) const {
+  const Part& part = space_.part_of(item);
+  const auto rows = space_.rows_of(part, space_.nodes_of(part, item));
+  const std::uint32_t* const items = space_.item_of_cell().data();
+  const std::uint32_t* const colours = colour_[layer].data();
+  out.resize(part.nodes);
+  for (std::size_t w = 0; w < part.nodes; ++w) {
+    Column<K> column = 0;
+    for (unsigned i = 0; i < K; ++i) column = column << 32 | colours[items[rows.cell[i] + rows.way[i][w]]];
+    out[w] = column;
+  }
+}
+
+template <unsigned K>
+void TupleRefiner<K>::check(std::span<const Check> checks, std::span<const std::uint32_t> others, Layer layer,
+                            unsigned threads) {
   const std::size_t blocks = (checks.size() + kChecksAtATime - 1) / kChecksAtATime;
   std::vector<std::uint8_t> failed(blocks, 0);
   parallel_for(blocks, threads, [&](std::size_t block) {
     if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
-    SignatureCheck<K> signature;
+    ColumnCheck<K> signature;
+    std::vector<Column<K>> seen;
     for (const Check& item :
          checks.subspan(block * kChecksAtATime)
              .first(std::min<std::size_t>(kChecksAtATime, checks.size() - block * kChecksAtATime))) {
-      signature.expect(rows_.columns(item.first, layer));
+      columns(item.first, layer, seen);
+      signature.expect(seen);
       for (std::uint32_t i = item.begin; i < item.end && failed[block] == 0; ++i) {
-        failed[block] = !signature.equals(rows_.columns(others[i], layer));
+        columns(others[i], layer, seen);
+        failed[block] = !signature.equals(seen);
       }
     }
   });

@@ -6,17 +6,24 @@
 ///     return refiner.classes();
 ///   });
 ///
-/// Tuples are kept in an array ordered by class, a class being named by the position at which it begins. A round
+/// The folklore rule looks, for a tuple t and every node w, at the colours of t with position i replaced by w, for each
+/// i. Permuting the positions of tuples permutes colours: by induction over rounds, the colour of a permuted tuple is a
+/// function of the colour of the tuple. So nothing is lost if w stands last instead, and the signature of t is the
+/// multiset of columns, one per node w, of its rows (t without position i, for each i) side by side.
+///
+/// What is coloured are items, orbits of tuples under the automorphisms that are known (tuple_space.hpp): "tuple" below
+/// stands for one of each. They are kept in an array ordered by class, a class being named by the position at which it
+/// begins. A round
 ///   1. picks the classes to examine: not singletons, which cannot split; and of the classes that are permuted images
-///   of
-///      each other only the first, since images split alike (see TupleRows on permutations);
+///      of each other only the first, since images split alike;
 ///   2. hashes their tuples: the sum over w of the product of the mixed colours in the tuple's k rows, the value of a
 ///      polynomial whose coefficients count the columns. No sorting, k multiplications an entry;
 ///   3. sorts each class by hash: a run of equal hashes is a class of the new partition;
 ///   4. checks exactly some of the equalities it has taken on trust so far;
 ///   5. splits the classes, and their images alike.
-/// Steps 2 and 4 are spread over threads tuple by tuple, 3 and 5 class by class. What comes out is a function of the
-/// colours alone: it depends neither on threads nor on the numbering of nodes.
+/// Steps 2 and 4 are spread over threads tuple by tuple, 3 and 5 class by class. Partitions
+/// are a function of the graphs alone: they depend neither on threads nor on the numbering of nodes. (Numbers of
+/// classes count items, so they depend on the automorphisms found.)
 ///
 /// What is checked, and why it is enough. Write H_r for the partition by hashes after round r, P_r for the true one.
 /// H_0 = P_0. Different hashes prove different signatures, so nothing that is split needs a check. What must be shown
@@ -37,11 +44,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
 #include "wl/buckets.hpp"
-#include "wl/tuple_rows.hpp"
+#include "wl/columns.hpp"
 #include "wl/tuple_space.hpp"
 
 namespace tyche::wl {
@@ -49,12 +57,14 @@ namespace tyche::wl {
 template <unsigned K>
 class TupleRefiner {
  public:
-  /// Bytes a tuple and a row take, all arrays of this class and of TupleRows together.
-  static constexpr double kBytesPerTuple = 64;
-  static constexpr double kBytesPerRow = 64;
+  /// Bytes a tuple takes at most, all arrays of this class and of TupleSpace together.
+  static constexpr double kBytesPerTuple = 72;
+  /// Nodes from which automorphisms are worth their search.
+  static constexpr Node kSymmetricFrom = K == 2 ? 40 : 16;
 
   /// Round 0 of the graphs, which is exact. Requires fewer than 2^32 - 1 tuples in all.
-  explicit TupleRefiner(std::span<const Graph* const> graphs, unsigned threads = 1, const KeyHash& hash = {});
+  explicit TupleRefiner(std::span<const Graph* const> graphs, unsigned threads = 1, const KeyHash& hash = {},
+                        Node symmetric_from = kSymmetricFrom);
   TupleRefiner(const TupleRefiner&) = delete;
   TupleRefiner& operator=(const TupleRefiner&) = delete;
 
@@ -68,19 +78,21 @@ class TupleRefiner {
   [[nodiscard]] std::uint32_t classes() const { return classes_; }
   /// Whether the two graphs' multisets of colours differ. Requires two graphs.
   [[nodiscard]] bool told_apart() const { return told_apart_; }
-  /// Colours 0 … classes - 1 of the tuples, as TupleSpace numbers them.
+  /// Colours 0 … classes - 1 of the tuples, graph by graph, each graph's in lexicographic order.
   [[nodiscard]] std::vector<std::uint32_t> colours() const;
-  /// Tuples before graph g, for g = 0 … number of graphs.
-  [[nodiscard]] std::vector<std::size_t> first() const;
+  /// The colours of a graph's tuples, ascending, each with how many have it.
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint64_t>> histogram(std::size_t graph) const;
 
  private:
   using Part = typename TupleSpace<K>::Part;
+  /// Which colouring is meant: the one that the last round looked at, or the one before.
+  enum Layer : unsigned { current, previous };
   /// A stretch of order_.
   struct Run {
     std::uint32_t begin;
     std::uint32_t size;
   };
-  /// Tuples others[begin … end) whose signatures must equal that of tuple `first`.
+  /// Items others[begin … end) whose signatures must equal that of item `first`.
   struct Check {
     std::uint32_t first;
     std::uint32_t begin;
@@ -97,30 +109,30 @@ class TupleRefiner {
   void colour_atomically(std::span<const Graph* const> graphs);
   void pick_classes();
   [[nodiscard]] unsigned threads_worth() const;
-  void hash_tuples(unsigned threads);
-  void hash_row(const Part& part, std::uint32_t row, std::vector<std::uint64_t>& lead);
+  void hash_items(unsigned threads);
+  void hash_item(std::uint32_t item, std::vector<std::uint64_t>& lead, std::uint32_t& lead_row);
   void bucket(std::uint32_t cls, Worker& worker);
   void check_firsts(unsigned threads);
-  void check(std::span<const Check> checks, std::span<const std::uint32_t> others, typename TupleRows<K>::Layer layer,
-             unsigned threads);
+  void check(std::span<const Check> checks, std::span<const std::uint32_t> others, Layer layer, unsigned threads);
+  void columns(std::uint32_t item, Layer layer, std::vector<Column<K>>& out) const;
   void split(std::uint32_t cls, Worker& worker);
   [[nodiscard]] bool maps_parts_to_parts(Run cls, const std::array<unsigned, K>& permutation) const;
   [[nodiscard]] bool unbalanced(Run run) const;
-  [[nodiscard]] std::uint32_t permuted(std::uint32_t tuple, const std::array<unsigned, K>& permutation) const;
+  [[nodiscard]] std::uint32_t permuted(std::uint32_t item, const std::array<unsigned, K>& permutation) const;
   void for_examined_classes(unsigned threads, void (TupleRefiner::*body)(std::uint32_t, Worker&));
 
   TupleSpace<K> space_;
   unsigned threads_;
   KeyHash hash_function_;
-  std::size_t graphs_;
-  TupleRows<K> rows_;
 
-  std::vector<std::uint32_t> order_;    // tuples by class
-  std::vector<std::uint32_t> class_;    // tuple -> where its class begins in order_
-  std::vector<std::uint32_t> size_;     // class -> tuples
-  std::vector<std::uint32_t> next_;     // tuple -> its class after this round (examined classes only)
-  std::vector<std::uint64_t> hash_;     // tuple -> hash of its signature (examined classes only)
-  std::vector<std::uint8_t> examined_;  // class -> examined this round
+  std::vector<std::uint32_t> order_;                  // items by class
+  std::vector<std::uint32_t> class_;                  // item -> where its class begins in order_
+  std::vector<std::uint32_t> size_;                   // class -> items
+  std::vector<std::uint32_t> next_;                   // item -> its class after this round (examined classes only)
+  std::vector<std::uint64_t> hash_;                   // item -> hash of its signature (examined classes only)
+  std::vector<std::uint8_t> examined_;                // class -> examined this round
+  std::array<std::vector<std::uint32_t>, 2> colour_;  // item -> its class, by layer
+  std::vector<std::uint64_t> keys_;                   // cell -> the key of its item's current colour
   std::vector<std::uint32_t> to_examine_;
 
   std::uint32_t round_ = 0;

@@ -1,17 +1,19 @@
 #pragma once
-/// The k-tuples of nodes of several graphs as numbers.
+/// The k-tuples of nodes of several graphs, up to automorphisms that are known: the items that k-WL colours.
 ///
-/// Tuples of graph 0 come first, in lexicographic order, then those of graph 1, and so on. The tuples that agree in all
-/// but the last position stand together: they are a row, and rows are numbered in the same order. A row is what is left
-/// of a tuple when one position is dropped, so a tuple has k rows.
+/// Tuples of one orbit have one colour in every round, so an *item* is an orbit of tuples, and its weight their number.
+/// Every orbit has tuples that begin with the first node u of an orbit of nodes. A *cell* is such a tuple: cells are
+/// numbered graph by graph, and within a graph lexicographically by (orbit of u, the other positions). Any tuple is
+/// taken to a cell by an automorphism that takes its first node to u (Symmetry::way). Cells that agree in all but the
+/// last position stand together: they are a row. Without automorphisms items, cells and tuples are the same numbers.
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "wl/symmetry.hpp"
 
 namespace tyche::wl {
 
@@ -19,102 +21,83 @@ template <unsigned K>
 class TupleSpace {
  public:
   using Nodes = std::array<Node, K>;
-  using Rows = std::array<std::uint32_t, K>;
 
   /// The tuples of one graph.
   struct Part {
     Node nodes = 0;
-    std::uint32_t first_tuple = 0;
-    std::uint32_t first_row = 0;
-    /// ceil(2^64 / nodes), for division of 32-bit numbers by a multiplication; 0 for one node, whose tuple is 0.
-    std::uint64_t inverse = 0;
-
-    [[nodiscard]] std::uint32_t divide(std::uint32_t x) const {
-      return static_cast<std::uint32_t>((static_cast<unsigned __int128>(inverse) * x) >> 64);
-    }
+    std::uint32_t first_cell = 0;
+    std::uint32_t first_item = 0;
+    Symmetry symmetry;
   };
 
-  /// Requires fewer than 2^32 - 1 tuples in all (and so fewer than 2^16 nodes in every graph).
-  explicit TupleSpace(std::span<const Graph* const> graphs) {
-    std::uint64_t tuples = 0, rows = 0;
-    for (const Graph* graph : graphs) {
-      Part part;
-      part.nodes = graph->num_nodes();
-      part.first_tuple = static_cast<std::uint32_t>(tuples);
-      part.first_row = static_cast<std::uint32_t>(rows);
-      if (part.nodes > 1) part.inverse = ~0ull / part.nodes + 1;
-      parts_.push_back(part);
-      std::uint64_t in_part = 1;
-      for (unsigned i = 0; i + 1 < K; ++i) in_part *= part.nodes;
-      rows += in_part;
-      tuples += in_part * part.nodes;
-    }
-    tuples_ = static_cast<std::uint32_t>(tuples);
-    rows_ = static_cast<std::uint32_t>(rows);
-    Part end;
-    end.first_tuple = tuples_;
-    end.first_row = rows_;
-    parts_.push_back(end);
-    for (std::uint32_t block = 0, part = 0; block <= tuples_ >> kHintBits; ++block) {
-      while (part + 2 < parts_.size() && parts_[part + 1].first_tuple <= block << kHintBits) ++part;
-      hint_.push_back(part);
-    }
-  }
+  /// Requires fewer than 2^32 - 1 tuples in all (and so fewer than 2^16 nodes in every graph). Automorphisms are looked
+  /// for where a graph has `symmetric_from` nodes or more.
+  TupleSpace(std::span<const Graph* const> graphs, Node symmetric_from);
 
-  [[nodiscard]] std::uint32_t tuples() const { return tuples_; }
-  [[nodiscard]] std::uint32_t rows() const { return rows_; }
-  /// One per graph, and a last one that only says where the tuples and rows end.
+  [[nodiscard]] std::uint32_t items() const { return static_cast<std::uint32_t>(cell_.size()); }
+  [[nodiscard]] std::uint32_t cells() const { return static_cast<std::uint32_t>(item_.size()); }
+  /// One per graph.
   [[nodiscard]] std::span<const Part> parts() const { return parts_; }
-
-  [[nodiscard]] const Part& part_of(std::uint32_t tuple) const {
-    const Part* part = &parts_[hint_[tuple >> kHintBits]];
-    while (tuple >= part[1].first_tuple) ++part;
-    return *part;
-  }
-  /// By binary search.
-  [[nodiscard]] const Part& part_of_row(std::uint32_t row) const {
-    const auto after = std::upper_bound(parts_.begin(), parts_.end(), row,
-                                        [](std::uint32_t r, const Part& part) { return r < part.first_row; });
+  [[nodiscard]] const Part& part_of(std::uint32_t item) const {
+    if (parts_.size() == 2) return parts_[item >= parts_[1].first_item ? 1 : 0];
+    const auto after = std::upper_bound(parts_.begin(), parts_.end(), item,
+                                        [](std::uint32_t i, const Part& part) { return i < part.first_item; });
     return *(after - 1);
   }
-  [[nodiscard]] Nodes nodes_of(const Part& part, std::uint32_t tuple) const {
+  /// Cell -> its item.
+  [[nodiscard]] std::span<const std::uint32_t> item_of_cell() const { return item_; }
+  /// Item -> its first cell, ascending.
+  [[nodiscard]] std::span<const std::uint32_t> cell_of_item() const { return cell_; }
+  /// Item -> tuples it stands for.
+  [[nodiscard]] std::uint32_t weight(std::uint32_t item) const { return weight_[item]; }
+
+  /// A tuple of the item: that of its first cell.
+  [[nodiscard]] Nodes nodes_of(const Part& part, std::uint32_t item) const {
     Nodes nodes;
-    std::uint32_t rest = tuple - part.first_tuple;
-    for (unsigned i = K; i-- > 1;) {
-      const std::uint32_t quotient = part.divide(rest);
-      nodes[i] = rest - quotient * part.nodes;
-      rest = quotient;
-    }
-    nodes[0] = rest;
+    std::uint32_t rest = cell_[item] - part.first_cell;
+    for (unsigned i = K; i-- > 1; rest /= part.nodes) nodes[i] = rest % part.nodes;
+    nodes[0] = part.symmetry.first[rest];
     return nodes;
   }
-  [[nodiscard]] std::uint32_t tuple_of(const Part& part, const Nodes& nodes) const {
-    std::uint32_t index = 0;
-    for (const Node v : nodes) index = index * part.nodes + v;
-    return part.first_tuple + index;
+  [[nodiscard]] std::uint32_t item_of(const Part& part, const Nodes& nodes) const {
+    const auto way = part.symmetry.way(nodes[0]);
+    std::uint32_t index = part.symmetry.home[nodes[0]];
+    for (unsigned i = 1; i < K; ++i) index = index * part.nodes + way[nodes[i]];
+    return item_[part.first_cell + index];
   }
-  /// The rows of a tuple: [i] is without position i.
+
+  /// The rows of a tuple: [i] is without position i. Row i holds, at way[i][w], the cell of the tuple whose last node
+  /// is w.
+  struct Rows {
+    std::array<std::uint32_t, K> cell;
+    std::array<const std::uint16_t*, K> way;
+  };
   [[nodiscard]] Rows rows_of(const Part& part, const Nodes& nodes) const {
     Rows rows;
     for (unsigned dropped = 0; dropped < K; ++dropped) {
-      std::uint32_t index = 0;
-      for (unsigned i = 0; i < K; ++i) {
-        if (i != dropped) index = index * part.nodes + nodes[i];
+      const Node head = nodes[dropped == 0 ? 1 : 0];
+      const auto way = part.symmetry.way(head);
+      std::uint32_t index = part.symmetry.home[head];
+      for (unsigned i = dropped == 0 ? 2 : 1; i < K; ++i) {
+        if (i != dropped) index = index * part.nodes + way[nodes[i]];
       }
-      rows[dropped] = part.first_row + index;
+      rows.cell[dropped] = part.first_cell + index * part.nodes;
+      rows.way[dropped] = way.data();
     }
     return rows;
   }
-  [[nodiscard]] std::uint32_t row_of(const Part& part, std::uint32_t tuple) const {
-    return part.first_row + part.divide(tuple - part.first_tuple);
-  }
 
  private:
-  static constexpr unsigned kHintBits = 10;
+  void number(const Part& part, std::span<const Permutation> generators, unsigned extra);
+  [[nodiscard]] bool closed(const Part& part) const;
+
   std::vector<Part> parts_;
-  std::vector<std::uint32_t> hint_;  // block of tuples -> the part its first tuple is in
-  std::uint32_t tuples_ = 0;
-  std::uint32_t rows_ = 0;
+  std::vector<std::uint32_t> item_;
+  std::vector<std::uint32_t> cell_;
+  std::vector<std::uint32_t> weight_;
 };
+
+extern template class TupleSpace<2>;
+extern template class TupleSpace<3>;
 
 }  // namespace tyche::wl

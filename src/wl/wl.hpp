@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -24,12 +25,20 @@
 
 namespace tyche::wl {
 
+/// What is coloured: nodes or tuples, as dim says; or ordered pairs of nodes, by what networks on pairs look at
+/// (pair_refiner.hpp), dim not looked at: rooted (`subgraph`) and pairs (`local2`). Folklore is dim 2.
+enum class Space { tuples, rooted, pairs };
+
 struct Options {
   unsigned dim = 1;      ///< 1, 2 or 3
   unsigned threads = 1;  ///< 0: all cores. Many small pairs are better spread over threads by the caller, one pair each
   /// End at the first round that tells the graphs apart; later rounds, and so stability, are then not known.
   bool stop_when_distinguished = false;
-  /// What dim 2 and 3 may use, in bytes; 0: 75 % of the machine's memory.
+  Space space = Space::tuples;
+  /// rooted and pairs: begin with distances, those beyond it all alike, instead of equal, adjacent and apart. Distances
+  /// that are reached come out in later rounds anyway: it changes rounds, never who is told apart.
+  std::optional<std::uint32_t> distance_cut{};
+  /// What dim 2 and 3 and pairs may use, in bytes; 0: 75 % of the machine's memory.
   std::uint64_t memory_limit = 0;
 };
 
@@ -67,6 +76,13 @@ struct Grouping {
 
 /// Refines all graphs jointly to stability (stop_when_distinguished is not looked at). Throws like compare().
 [[nodiscard]] Grouping group(std::span<const Graph> graphs, const Options& options = {});
+
+/// The test that "rooted", "pairs" or "folklore" names (docs/networks.md), with a distance cut or none. Throws
+/// InputError that lists the names on any other, and where folklore has a cut.
+[[nodiscard]] Options space_test(const std::string& name, const std::optional<std::uint32_t>& distance_cut = {});
+
+/// The memory that options allow.
+[[nodiscard]] double memory_limit(const Options& options);
 
 /// The bytes that dim 2 or 3 takes on graphs with so many nodes (an upper bound, rounded to a double).
 [[nodiscard]] double memory_needed(unsigned dim, std::span<const Node> nodes);

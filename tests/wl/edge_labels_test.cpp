@@ -125,7 +125,7 @@ TEST(EdgeLabels, ThatAreTooManyForTuplesAreRefused) {
   EXPECT_EQ(refine_exactly<3>(small, 1, [](TupleRefiner<3>& refiner) { return refiner.classes(); }), 8000u);
   const Graph large = many(3000, 1000);
   const Graph* const both[] = {&large};
-  EXPECT_THROW((void)atomic_types<3>(both), InputError);
+  EXPECT_THROW((void)atomic_types<3>(both, TupleSpace<3>({}, 0)), InputError);
 }
 
 RC_GTEST_PROP(EdgeLabelsProperty, EveryRoundOfColourRefinementIsTheDefinitions, ()) {
