@@ -84,7 +84,7 @@ Verdict judge_fixed(std::span<const float> outputs, std::size_t columns) {
 
 Verdict judge(engine::Engine& engine, const engine::Job& job, std::span<const float> parameters, const FeaturedGraph& a,
               const FeaturedGraph& b, const engine::Draw& draw, std::uint32_t draws, double level) {
-  const bool random = job.model.random_dims() + job.model.drawn_columns() > 0;
+  const bool random = job.model.draws();
   const std::uint32_t copies = random ? draws : fixed_copies(job.model);
   std::vector<Graph> graphs;
   std::vector<std::vector<float>> features;

@@ -39,7 +39,7 @@ struct Settings {
   /// Of one test among pairs × seeds (Bonferroni).
   [[nodiscard]] double level(std::size_t pairs) const { return kLevel / (static_cast<double>(pairs) * seeds); }
   /// Whether the network's output depends on draws at all.
-  [[nodiscard]] bool random() const { return config.model.random_dims() + config.model.drawn_columns() > 0; }
+  [[nodiscard]] bool random() const { return config.model.draws(); }
   /// Without draws one of each graph is all there is.
   [[nodiscard]] std::uint32_t train_draws() const {
     return random() ? per_epoch.value_or(together ? kTogetherDraws : 32) : 1;

@@ -61,7 +61,7 @@ BenchReport describe(const engine::Engine& engine, const Job& job, const Trial& 
   report.side_by_side = options.side_by_side;
   report.epochs = options.epochs;
   report.graphs = trial.train.size();
-  report.parameters = nn::layout(job.model).size;
+  report.parameters = nn::layout(job.model).learned();
   for (const std::uint32_t g : trial.train) {
     report.nodes += job.data.graphs[g].num_nodes();
     report.edges += job.data.graphs[g].num_edges();

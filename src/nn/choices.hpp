@@ -9,5 +9,7 @@ enum class Readout { max, mean, sum };
 enum class Distribution { normal, uniform, xavier_normal, xavier_uniform };
 /// Which pairs of nodes gcn123 looks at: the edges (the paper's), or all.
 enum class TwoSets { edges, all };
+/// What is brought to mean 0 and variance 1: every column over all rows of a batch, or every row.
+enum class Norm { none, batch, layer };
 
 }  // namespace tyche::nn

@@ -113,12 +113,13 @@ std::vector<std::string> keys_of(Operation operation) {
     keys.insert(keys.end(), names.begin(), names.end());
   };
   if (operation == Operation::input) {
-    more({"source", "types", "random", "depth", "distribution", "fan"});
+    more({"source", "types", "random", "depth", "distribution", "fan", "roots", "eval_roots"});
     return keys;
   }
   more({"from"});
   if (operation == Operation::linear) more({"link", "reduce", "weight", "bias"});
   if (operation == Operation::aggregate) more({"link", "reduce", "epsilon", "arcs", "onto", "activation"});
+  if (operation == Operation::normalise) more({"norm", "weight", "bias", "mean", "variance"});
   if (operation == Operation::activate) more({"activation"});
   if (operation == Operation::dropout) more({"share"});
   return keys;
@@ -243,7 +244,7 @@ class Reader {
   void listed(const Entry& entry) {
     at_ = tensors_.size();
     for (const auto& [key, value] : entry.values.items()) {
-      const std::vector<std::string> known = {"name", "shape", "fan_in"};
+      const std::vector<std::string> known = {"name", "shape", "fan_in", "start"};
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         throw InputError::at(name_, line_of(entry, key),
                              fmt::format("parameter: unknown key '{}'{}", key, did_you_mean(key, known)));
@@ -251,17 +252,22 @@ class Reader {
     }
     const std::string own = new_name(entry, "name", text(entry, "name"));
     if (!tensors_.emplace(own, tensors_.size()).second) fail(entry, "name", "there is such a parameter before it");
-    out_.parameters.tensors.push_back({own, {}, 0, 0, 0});
+    out_.parameters.tensors.push_back({own, {}});
   }
   /// A tensor that a step uses: the next one where it was not listed.
   std::size_t tensor(const Entry& entry, const char* key, const std::string& own, std::vector<std::size_t> shape,
-                     std::size_t fan_in) {
+                     std::size_t fan_in, float start = 0, bool running = false) {
     const auto [found, fresh] = tensors_.emplace(own, tensors_.size());
-    if (fresh) out_.parameters.tensors.push_back({new_name(entry, key, own), {}, 0, 0, 0});
+    if (fresh) out_.parameters.tensors.push_back({new_name(entry, key, own), {}});
     Tensor& tensor = out_.parameters.tensors[found->second];
+    if (!tensor.shape.empty() && (running || tensor.running)) {
+      fail(entry, key, fmt::format("{} is used elsewhere, and a running mean or variance is of one step", own));
+    }
     if (tensor.shape.empty()) {
       tensor.shape = std::move(shape);
       tensor.fan_in = fan_in;
+      tensor.start = start;
+      tensor.running = running;
       if (found->second < document_.parameters.size()) check_listed(document_.parameters[found->second], tensor);
     } else if (tensor.shape != shape) {
       fail(entry, key,
@@ -275,6 +281,14 @@ class Reader {
       throw InputError::at(name_, line_of(entry, "shape"),
                            fmt::format("parameter {}: the shape is {}, expected [{}]", tensor.name,
                                        shown(entry.values["shape"]), fmt::join(tensor.shape, ", ")));
+    }
+    if (has(entry, "start")) {
+      if (!entry.values["start"].is_number() || !std::isfinite(entry.values["start"].get<float>())) {
+        throw InputError::at(
+            name_, line_of(entry, "start"),
+            fmt::format("parameter {}: start is {}, expected a number", tensor.name, shown(entry.values["start"])));
+      }
+      tensor.start = entry.values["start"].get<float>();
     }
     if (!has(entry, "fan_in")) return;
     const json& value = entry.values["fan_in"];
@@ -334,8 +348,10 @@ class Reader {
     const bool links = operation == Operation::linear || operation == Operation::aggregate;
     Entry own{item.is_object() ? item : json::object(), {}, 0};
     if (item.is_object()) {
-      const std::vector<std::string> known =
-          links ? std::vector<std::string>{"value", "link", "reduce", "weight"} : std::vector<std::string>{"value"};
+      const std::vector<std::string> known = links ? std::vector<std::string>{"value", "link", "reduce", "weight"}
+                                             : operation == Operation::normalise
+                                                 ? std::vector<std::string>{"value", "weight"}
+                                                 : std::vector<std::string>{"value"};
       for (const auto& [key, value] : item.items()) {
         if (std::find(known.begin(), known.end(), key) == known.end()) {
           fail(entry, "from", fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
@@ -353,31 +369,43 @@ class Reader {
     if (has(own, "link")) out.link = one_of<Link>(entry, "link", own.values["link"]);
     if (out.link == Link::own && has(own, "reduce")) fail(entry, "reduce", "a row itself is not reduced: say a link");
     if (has(own, "reduce")) out.reduce = one_of<Reduce>(entry, "reduce", own.values["reduce"]);
-    if (operation == Operation::linear) {
+    if (operation == Operation::linear || operation == Operation::normalise) {
       const std::string own_name = entry.values["name"].get<std::string>();
       weights_.push_back(has(own, "weight") ? text(entry, "weight", own.values["weight"])
                          : single           ? own_name + ".weight"
                                             : fmt::format("{}.{}.weight", own_name, number));
     } else if (has(own, "weight")) {
-      fail(entry, "weight", "is for linear steps");
+      fail(entry, "weight", "is for linear steps and those that normalise");
     }
     return out;
   }
   Space space_after(const Entry& entry, const Term& term) const {
+    const Space from = out_.steps[term.value].space;
     switch (term.link) {
       case Link::own:
       case Link::neighbours:
-        return out_.steps[term.value].space;
+      case Link::second:
+      case Link::first:
+      case Link::sized:
+        return from;
       case Link::arcs:
         return Space::node;
       case Link::whole:
+        if (from == Space::graph) fail(entry, "space", "is missing: every space reads the row of a graph");
+        return Space::graph;
       case Link::diagonal:
       case Link::rest:
         return Space::graph;
       case Link::on_diagonal:
-        return Space::pair;
+      case Link::by_node:
+        return from == Space::pair ? Space::node : Space::pair;
+      case Link::by_root:
+        return from == Space::pair ? Space::root : Space::pair;
       case Link::ends:
         return Space::edge;
+      case Link::straight:
+      case Link::turned:
+        return Space::arc;
       case Link::members:
         break;
     }
@@ -430,6 +458,7 @@ class Reader {
       }
     }
     if (out.operation == Operation::linear) linear(entry, out);
+    if (out.operation == Operation::normalise) normalise(entry, out);
     if (has(entry, "activation")) out.activation = parsed(entry, "activation", parse_activation);
     if (out.operation == Operation::activate && !has(entry, "activation")) fail(entry, "activation", "is missing");
     if (out.operation == Operation::dropout) {
@@ -461,6 +490,22 @@ class Reader {
     out.bias = tensor(entry, "bias", own, {out.columns}, first);
   }
 
+  void normalise(const Entry& entry, Step& out) {
+    if (!has(entry, "norm")) fail(entry, "norm", "is missing: batch or layer");
+    out.norm = parsed(entry, "norm", parse_norm);
+    const auto own = [&](const char* key, const char* end) {
+      return has(entry, key) ? text(entry, key) : fmt::format("{}.{}", out.name, end);
+    };
+    out.terms.front().weight = tensor(entry, "weight", weights_.front(), {out.columns}, 0, 1);
+    out.bias = tensor(entry, "bias", own("bias", "bias"), {out.columns}, 0);
+    if (out.norm == Norm::batch) {
+      out.mean = tensor(entry, "mean", own("mean", "running_mean"), {out.columns}, 0, 0, true);
+      out.variance = tensor(entry, "variance", own("variance", "running_var"), {out.columns}, 0, 1, true);
+    } else if (has(entry, "mean") || has(entry, "variance")) {
+      fail(entry, has(entry, "mean") ? "mean" : "variance", "is for the norm batch");
+    }
+  }
+
   /// The columns that an input has: those it says, or those of the data.
   std::size_t input_columns(const Entry& entry, std::string_view word, std::size_t of_data) const {
     if (!has(entry, "columns") || entry.values["columns"] == std::string(word)) return of_data;
@@ -489,6 +534,7 @@ class Reader {
     only({"types"}, Source::types);
     only({"random", "depth"}, Source::drawn);
     only({"distribution", "fan"}, Source::random);
+    only({"roots", "eval_roots"}, Source::distance);
     switch (out.source) {
       case Source::features:
         out.columns = input_columns(entry, "features", data_.input_features);
@@ -503,6 +549,14 @@ class Reader {
       case Source::adjacency:
         out.columns = input_columns(entry, "adjacency", 1);
         if (out.columns != 1) fail(entry, "columns", "expected 1");
+        break;
+      case Source::distance:
+        if (!has(entry, "columns")) fail(entry, "columns", "is missing: how many distances are told apart");
+        out.columns = whole(entry, "columns", entry.values["columns"], kMostColumns);
+        for (const auto& [key, number] : {std::pair{"roots", &out.roots}, std::pair{"eval_roots", &out.eval_roots}}) {
+          if (!has(entry, key) || entry.values[key] == "all") continue;
+          *number = static_cast<std::uint32_t>(whole(entry, key, entry.values[key], kMostColumns));
+        }
         break;
       case Source::drawn:
         drawn(entry, out);

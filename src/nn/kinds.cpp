@@ -19,39 +19,49 @@ double gcn_rate(const ModelConfig& config) {
 }
 double sets_rate(const ModelConfig&) { return 5e-4; }
 double ppgn_rate(const ModelConfig&) { return 1e-4; }
+double pairs_rate(const ModelConfig&) { return 1e-3; }
 
 constexpr std::string_view kNoLevels = "that is for gcn123, whose levels are nodes, 2-sets and 3-sets";
 constexpr std::string_view kNoMlps = "that is for ppgn, whose blocks have MLPs";
 constexpr std::string_view kNoPre = "that is for gcn, which has GraphConvs before its random features";
 constexpr std::string_view kNoNodes =
-    "random node features are for gcn, gcn123, ppgn, gin and sage: this model's sets start from their isomorphism "
-    "types and "
-    "have "
-    "no node inputs";
+    "random node features are for models with node inputs: this model's sets start from their isomorphism types";
 constexpr std::string_view kNoDraws =
-    "marks and colours stand behind the node features of gcn, gin and sage; this model's random inputs are features";
+    "marks and colours stand behind the node features of gcn, gin, sage, mp and those on pairs; this model's random "
+    "inputs are features";
 constexpr std::string_view kNoSetEdges =
-    "its messages go between sets of nodes, not along edges: gcn and gin take edge features";
+    "its messages go between sets of nodes, not along edges: gcn, gin, mp, subgraph, local2 and folklore2 take edge "
+    "features";
 constexpr std::string_view kNoPairEdges =
-    "its input says which nodes are joined and no more: gcn and gin take edge features";
+    "its input says which nodes are joined and no more: gcn, gin, mp, subgraph, local2 and folklore2 take edge "
+    "features";
+constexpr std::string_view kNoRoots = "that is for subgraph, local2 and folklore2, which have a row per pair of nodes";
+constexpr std::string_view kNoMaps = "that is for ppgn, whose matrices are read out";
+constexpr std::string_view kNoSetNorm = "its rows are classes of sets, which are not normalised or added up";
+constexpr std::string_view kNoVirtual = "that is for gcn, gin, sage and mp, whose rows are nodes";
 constexpr std::string_view kNoUnits =
-    "its last rows are not those of nodes: gcn, gin, sage and described networks give a value per node or edge";
+    "its last rows are not those of nodes: gcn, gin, sage, mp and described networks give a value per node or edge";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
                              {"pair_layers", kNoLevels},
                              {"two_sets", kNoLevels},
                              {"mlp_depth", kNoMlps},
-                             {"compress", "gcn has a row per node, and no classes of them"}};
-constexpr Unused kOfSets[] = {{"random", kNoDraws},    {"rni", kNoNodes},          {"distribution", kNoNodes},
-                              {"pre_hidden", kNoPre},  {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
-                              {"two_sets", kNoLevels}, {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges},
-                              {"unit", kNoUnits}};
-constexpr Unused kOfGcn123[] = {{"random", kNoDraws},
-                                {"pre_hidden", kNoPre},
-                                {"mlp_depth", kNoMlps},
-                                {"edge_features", kNoSetEdges},
-                                {"unit", kNoUnits}};
+                             {"compress", "gcn has a row per node, and no classes of them"},
+                             {"global", kNoRoots},
+                             {"roots", kNoRoots},
+                             {"distance_cut", kNoRoots},
+                             {"node_readout", kNoMaps}};
+constexpr Unused kOfSets[] = {{"random", kNoDraws},         {"rni", kNoNodes},          {"distribution", kNoNodes},
+                              {"pre_hidden", kNoPre},       {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
+                              {"two_sets", kNoLevels},      {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges},
+                              {"global", kNoRoots},         {"roots", kNoRoots},        {"distance_cut", kNoRoots},
+                              {"node_readout", kNoMaps},    {"norm", kNoSetNorm},       {"residual", kNoSetNorm},
+                              {"virtual_node", kNoVirtual}, {"unit", kNoUnits}};
+constexpr Unused kOfGcn123[] = {{"random", kNoDraws},           {"pre_hidden", kNoPre},       {"mlp_depth", kNoMlps},
+                                {"edge_features", kNoSetEdges}, {"global", kNoRoots},         {"roots", kNoRoots},
+                                {"distance_cut", kNoRoots},     {"node_readout", kNoMaps},    {"norm", kNoSetNorm},
+                                {"residual", kNoSetNorm},       {"virtual_node", kNoVirtual}, {"unit", kNoUnits}};
 constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"pre_hidden", kNoPre},
                               {"head_hidden", kNoHead},
@@ -62,6 +72,11 @@ constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"pair_layers", kNoLevels},
                               {"two_sets", kNoLevels},
                               {"edge_features", kNoPairEdges},
+                              {"global", kNoRoots},
+                              {"roots", kNoRoots},
+                              {"distance_cut", kNoRoots},
+                              {"residual", "its blocks have skip connections, as published"},
+                              {"virtual_node", kNoVirtual},
                               {"unit", kNoUnits}};
 
 constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
@@ -70,7 +85,11 @@ constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
                              {"pair_layers", kNoLevels},
                              {"two_sets", kNoLevels},
                              {"mlp_depth", "its MLPs have two layers, as published"},
-                             {"compress", "gin has a row per node, and no classes of them"}};
+                             {"compress", "gin has a row per node, and no classes of them"},
+                             {"global", kNoRoots},
+                             {"roots", kNoRoots},
+                             {"distance_cut", kNoRoots},
+                             {"node_readout", kNoMaps}};
 
 constexpr Unused kOfSage[] = {{"pre_hidden", kNoPre},
                               {"node_layers", kNoLevels},
@@ -78,26 +97,54 @@ constexpr Unused kOfSage[] = {{"pre_hidden", kNoPre},
                               {"two_sets", kNoLevels},
                               {"mlp_depth", kNoMlps},
                               {"edge_features", "it reads its neighbours' rows alone: gcn and gin take edge features"},
-                              {"compress", "sage has a row per node, and no classes of them"}};
+                              {"compress", "sage has a row per node, and no classes of them"},
+                              {"global", kNoRoots},
+                              {"roots", kNoRoots},
+                              {"distance_cut", kNoRoots},
+                              {"node_readout", kNoMaps}};
+
+constexpr std::string_view kReluNetwork = "its MLPs and messages are ReLU networks, as published";
+constexpr std::string_view kOwnEnd = "it ends in a mean over nodes and two layers with ReLU between, as published";
+constexpr std::string_view kSums = "it sums over neighbours, as published";
+constexpr std::string_view kTwoLayers = "its MLPs have two layers, as published";
+#define TYCHE_RELU_NETWORK                                                                                          \
+  {"pre_hidden", kNoPre}, {"head_hidden", kOwnEnd}, {"dropout", kOwnEnd}, {"readout", kOwnEnd},                     \
+      {"activation", kReluNetwork}, {"aggregation", kSums}, {"node_layers", kNoLevels}, {"pair_layers", kNoLevels}, \
+      {"two_sets", kNoLevels}, {"mlp_depth", kTwoLayers}, {"node_readout", kNoMaps}, {                              \
+    "compress", "it has a row per node or pair, and no classes of them"                                             \
+  }
+constexpr Unused kOfMp[] = {TYCHE_RELU_NETWORK, {"global", kNoRoots}, {"roots", kNoRoots}, {"distance_cut", kNoRoots}};
+constexpr Unused kOfPairs[] = {
+    TYCHE_RELU_NETWORK, {"virtual_node", "what is summed over all nodes is `global`"}, {"unit", kNoUnits}};
+#undef TYCHE_RELU_NETWORK
 
 constexpr std::string_view kSaid = "its description says all that it is";
 constexpr Unused kOfNetwork[] = {
-    {"pre_hidden", kSaid},  {"head_hidden", kSaid},
-    {"activation", kSaid},  {"aggregation", kSaid},
-    {"readout", kSaid},     {"node_layers", kSaid},
-    {"pair_layers", kSaid}, {"two_sets", kSaid},
-    {"mlp_depth", kSaid},   {"compress", "it has no rows of sets, and no classes of them"}};
+    {"pre_hidden", kSaid},   {"head_hidden", kSaid},
+    {"activation", kSaid},   {"aggregation", kSaid},
+    {"readout", kSaid},      {"node_layers", kSaid},
+    {"pair_layers", kSaid},  {"two_sets", kSaid},
+    {"mlp_depth", kSaid},    {"compress", "it has no rows of sets, and no classes of them"},
+    {"global", kSaid},       {"roots", kSaid},
+    {"distance_cut", kSaid}, {"node_readout", kSaid},
+    {"norm", kSaid},         {"residual", kSaid},
+    {"virtual_node", kSaid}};
 
-constexpr Kind kKinds[] = {{"gcn", 64, 500, 20, gcn_rate, kOfGcn, gcn_network},
-                           {"gcn2", 64, 100, 20, sets_rate, kOfSets, sets_network},
-                           {"gcn3", 64, 100, 20, sets_rate, kOfSets, sets_network},
-                           {"gcn123", 64, 100, 20, sets_rate, kOfGcn123, sets_network},
-                           {"ppgn", 400, 100, 5, ppgn_rate, kOfPpgn, ppgn_network},
-                           {"gin", 64, 500, 20, gcn_rate, kOfGin, gin_network},
-                           {"sage", 64, 500, 20, gcn_rate, kOfSage, sage_network}};
+constexpr Norm kPlain = Norm::none, kBatch = Norm::batch;
+constexpr Kind kKinds[] = {{"gcn", 64, 8, kPlain, 500, 20, gcn_rate, kOfGcn, gcn_network},
+                           {"gcn2", 64, 8, kPlain, 100, 20, sets_rate, kOfSets, sets_network},
+                           {"gcn3", 64, 8, kPlain, 100, 20, sets_rate, kOfSets, sets_network},
+                           {"gcn123", 64, 8, kPlain, 100, 20, sets_rate, kOfGcn123, sets_network},
+                           {"ppgn", 400, 8, kPlain, 100, 5, ppgn_rate, kOfPpgn, ppgn_network},
+                           {"gin", 64, 8, kPlain, 500, 20, gcn_rate, kOfGin, gin_network},
+                           {"sage", 64, 8, kPlain, 500, 20, gcn_rate, kOfSage, sage_network},
+                           {"mp", 150, 6, kBatch, 400, 128, pairs_rate, kOfMp, mp_network},
+                           {"subgraph", 120, 6, kBatch, 400, 128, pairs_rate, kOfPairs, pairs_network},
+                           {"local2", 96, 6, kBatch, 400, 128, pairs_rate, kOfPairs, pairs_network},
+                           {"folklore2", 96, 6, kBatch, 400, 128, pairs_rate, kOfPairs, pairs_network}};
 
 // Not one that a name alone makes.
-constexpr Kind kNetwork = {"network", 64, 500, 20, gcn_rate, kOfNetwork, described_network};
+constexpr Kind kNetwork = {"network", 64, 8, kPlain, 500, 20, gcn_rate, kOfNetwork, described_network};
 
 }  // namespace
 

@@ -24,6 +24,8 @@ struct Kind {
   std::string_view name;
   /// What a run of this kind has where nothing else is said: the paper's.
   std::uint32_t width;
+  std::uint32_t layers;
+  Norm norm;
   std::uint32_t epochs;
   std::uint32_t batch;
   double (*learning_rate)(const ModelConfig& config);

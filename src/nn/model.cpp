@@ -37,6 +37,9 @@ constexpr std::array<std::pair<std::string_view, Distribution>, 8> kDistribution
 constexpr std::array<std::pair<std::string_view, TwoSets>, 2> kTwoSets = {
     {{"edges", TwoSets::edges}, {"all", TwoSets::all}}};
 
+constexpr std::array<std::pair<std::string_view, Norm>, 3> kNorms = {
+    {{"none", Norm::none}, {"batch", Norm::batch}, {"layer", Norm::layer}}};
+
 template <class Table, class Enum>
 std::string_view name_in(const Table& table, Enum value) {
   for (const auto& [text, entry] : table) {
@@ -67,6 +70,8 @@ Readout parse_readout(std::string_view text) { return parse_in(kReadouts, "reado
 Distribution parse_distribution(std::string_view text) { return parse_in(kDistributions, "distribution", text); }
 std::string_view name(TwoSets value) { return name_in(kTwoSets, value); }
 TwoSets parse_two_sets(std::string_view text) { return parse_in(kTwoSets, "choice of two-sets", text); }
+std::string_view name(Norm value) { return name_in(kNorms, value); }
+Norm parse_norm(std::string_view text) { return parse_in(kNorms, "norm", text); }
 
 std::uint32_t ModelConfig::random_dims() const {
   // A share given as 0.29 of width 100 is 29 columns, although 100 * 0.29 falls just below 29 in binary.
@@ -92,6 +97,13 @@ void refuse_unused(const ModelConfig& c) {
                                                      {"pair_layers", c.pair_layers != plain.pair_layers},
                                                      {"two_sets", c.two_sets != plain.two_sets},
                                                      {"mlp_depth", c.mlp_depth != plain.mlp_depth},
+                                                     {"node_readout", c.node_readout},
+                                                     {"norm", c.norm != plain.norm},
+                                                     {"residual", c.residual},
+                                                     {"virtual_node", c.virtual_node},
+                                                     {"global", c.global},
+                                                     {"roots", c.roots + c.eval_roots > 0},
+                                                     {"distance_cut", c.distance_cut != plain.distance_cut},
                                                      {"edge_features", c.edge_features != plain.edge_features},
                                                      {"unit", c.unit != plain.unit}};
   for (const auto& [field, set] : given) {
@@ -132,6 +144,7 @@ void validate(const ModelConfig& config) {
   size("node_layers", config.node_layers);
   size("pair_layers", config.pair_layers);
   size("mlp_depth", config.mlp_depth);
+  size("distance_cut + 1", config.distance_cut + 1);
   for (const auto* types : {&config.pair_types, &config.triple_types}) {
     if (!std::is_sorted(types->begin(), types->end(), std::less_equal<>())) {
       throw InputError("model: isomorphism types of sets must ascend");
@@ -160,6 +173,12 @@ const Tensor& Layout::at(std::string_view tensor_name) const {
   throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
 }
 
+std::size_t Layout::learned() const {
+  std::size_t sum = 0;
+  for (const Tensor& tensor : tensors) sum += tensor.running ? 0 : tensor.size;
+  return sum;
+}
+
 Layout layout(const ModelConfig& config) { return program(config).parameters; }
 
 std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t seed, std::uint32_t fold) {
@@ -169,6 +188,10 @@ std::vector<float> initial_parameters(const ModelConfig& config, std::uint64_t s
   for (std::size_t t = 0; t < where.tensors.size(); ++t) {
     Stream stream(derive_key(seed, Purpose::parameter_init, fold, static_cast<std::uint32_t>(t)));
     const std::size_t fan_in = where.tensors[t].fan_in;
+    if (const float start = where.tensors[t].start; fan_in == 0 && start != 0) {
+      parameters.insert(parameters.end(), where.tensors[t].size, start);
+      continue;
+    }
     const double bound = fan_in == 0 ? 0 : 1 / std::sqrt(static_cast<double>(fan_in));
     for (std::size_t i = 0; i < where.tensors[t].size; ++i) {
       parameters.push_back(static_cast<float>(bound * (2 * stream.uniform() - 1)));

@@ -35,13 +35,16 @@ namespace tyche::nn {
 }
 [[nodiscard]] std::string_view name(TwoSets value);
 [[nodiscard]] TwoSets parse_two_sets(std::string_view text);
+[[nodiscard]] std::string_view name(Norm value);
+[[nodiscard]] Norm parse_norm(std::string_view text);
 
 /// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.
 /// gcn123: GraphConvs on nodes, on 2-sets and on connected 3-sets, whose readouts stand side by side. ppgn: `layers`
 /// blocks of matrix products per channel. gin: a linear map of the deterministic features, `layers` of GIN, readout and
-/// MLP as gcn. sage: the same with layers of GraphSAGE. network: what `network` describes (nn/description.hpp), and is
-/// none of them.
+/// MLP as gcn. sage: the same with layers of GraphSAGE. mp, subgraph, local2, folklore2: messages ReLU(W h + e) between
+/// nodes, or between pairs (u, v) along v, along both, or with both halves of a path in each. network: what `network`
+/// describes (nn/description.hpp), and is none of them.
 struct ModelConfig {
   std::string kind = "gcn";
   std::uint32_t width = 64;
@@ -68,7 +71,15 @@ struct ModelConfig {
   std::uint32_t node_layers = 3;  ///< gcn123: on nodes
   std::uint32_t pair_layers = 2;  ///< gcn123: on 2-sets
   TwoSets two_sets = TwoSets::edges;
-  std::uint32_t mlp_depth = 2;  ///< ppgn: layers of each block's MLPs
+  std::uint32_t mlp_depth = 2;   ///< ppgn: layers of each block's MLPs
+  bool node_readout = false;     ///< ppgn: sums of rows and the diagonal go to nodes, and an MLP of each to the readout
+  Norm norm = Norm::none;        ///< of layers; not on sets
+  bool residual = false;         ///< a layer's output is added to its input
+  bool virtual_node = false;     ///< gcn, gin, sage, mp: a row per graph that all nodes write to and read
+  bool global = false;           ///< networks on pairs: a layer sums over all nodes too
+  std::uint32_t roots = 0;       ///< networks on pairs: so many nodes u are drawn in every pass of training; 0: all
+  std::uint32_t eval_roots = 0;  ///< the same in tests
+  std::uint32_t distance_cut = 5;  ///< networks on pairs: distances from here on are one
   /// The isomorphism types (wl::SetType, ascending) that have an input column each: of 2-sets (gcn2, gcn123), of 3-sets
   /// (gcn3, gcn123). They follow from the data a model is trained on: see set_types_from() in nn/levels.hpp.
   std::vector<std::uint64_t> pair_types;
@@ -86,6 +97,8 @@ struct ModelConfig {
   /// Whether the node features are looked at: always, but for a gcn, gin or sage whose inputs are all random.
   [[nodiscard]] bool uses_features() const;
 
+  /// Whether two tests of a graph differ: by random features, drawn columns or drawn roots.
+  [[nodiscard]] bool draws() const { return random_dims() + drawn_columns() + eval_roots > 0; }
   /// Columns drawn for every node in every pass, behind its features: marks or the code of its colour.
   [[nodiscard]] std::uint32_t drawn_columns() const { return nn::drawn_columns(random, depth); }
   /// What the first pre-convolution (gin: the linear map) takes: features and drawn columns.
@@ -116,18 +129,24 @@ void validate(const ModelConfig& config);
 /// pre.{0,1}, convs.{0..}, level{1,2,3}.{0..}: lin_rel.weight, lin_rel.bias (neighbours), lin_root.weight, and where
 /// edges have features lin_edge.weight; head.fc{1,2,3}, mlp{1,2}.{block}.{layer}, skip.{block}, vote.{block}: weight,
 /// bias; of gin pre and convs.{0..}.nn.{0,2}: weight, bias, convs.{0..}.eps, and where edges have features
-/// convs.{0..}.lin: weight, bias; of sage pre and convs.{0..}: weight, bias.
+/// convs.{0..}.lin: weight, bias; of sage pre and convs.{0..}: weight, bias. A step that normalises has weight, bias
+/// and, by batch, running_mean and running_var: they move with training, but are not learned.
 struct Tensor {
   std::string name;
   std::vector<std::size_t> shape;
   std::size_t offset = 0;  ///< into the flat vector
   std::size_t size = 0;
-  std::size_t fan_in = 0;  ///< parameters start uniform in ±1/sqrt(fan_in); 0: they start at 0
+  std::size_t fan_in = 0;  ///< parameters start uniform in ±1/sqrt(fan_in); 0: they start at `start`
+  float start = 0;
+  bool running = false;  ///< a mean or variance of batches: no gradient, no step of Adam
 };
 
 struct Layout {
   std::vector<Tensor> tensors;
-  std::size_t size = 0;  ///< floats in all: the number of parameters
+  std::size_t size = 0;  ///< floats in all
+
+  /// Those that are learned.
+  [[nodiscard]] std::size_t learned() const;
 
   /// Throws InputError where there is no tensor of this name.
   [[nodiscard]] const Tensor& at(std::string_view tensor_name) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "nn/levels.hpp"
+#include "support/error.hpp"
 
 namespace tyche::nn {
 
@@ -52,6 +53,40 @@ std::size_t arc_inputs(ProgramBuilder& build, const ModelConfig& config) {
   return config.edge_features == 0 ? kNone : build.input(Source::edges, Space::arc, config.edge_features);
 }
 
+// A layer's output z: normalised, activated, and the layer's input added to it.
+std::size_t layer_end(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t z,
+                      std::size_t before, Activation activation) {
+  z = build.activate(name + ".out", build.normalise(name + ".norm", z, config.norm), activation);
+  const bool alike = build.columns(z) == build.columns(before);
+  return config.residual && alike ? build.add(name + ".residual", {before, z}) : z;
+}
+
+// A row of the graph that takes the sum over its nodes, and is added to each of them; between two layers.
+class VirtualNode {
+ public:
+  VirtualNode(ProgramBuilder& build, const ModelConfig& config, Activation activation)
+      : build_(build), config_(config), activation_(activation) {}
+
+  std::size_t after(std::uint32_t layer, std::size_t h) {
+    if (!config_.virtual_node || layer + 1 == config_.layers) return h;
+    const std::string name = fmt::format("virtual.{}", layer);
+    const std::size_t columns = build_.columns(h);
+    Step sum{name + ".sum", Operation::aggregate, Space::graph, columns, {{h, Link::whole, Reduce::sum}}};
+    sum.onto = row_;
+    row_ = build_.normalise(name + ".norm", build_.linear(name, build_.step(std::move(sum)), columns), config_.norm);
+    row_ = build_.activate(name + ".out", row_, activation_);
+    Step all{name + ".nodes", Operation::aggregate, Space::node, columns, {{row_, Link::whole, Reduce::sum}}};
+    all.onto = h;
+    return build_.step(std::move(all));
+  }
+
+ private:
+  ProgramBuilder& build_;
+  const ModelConfig& config_;
+  Activation activation_;
+  std::size_t row_ = kNone;
+};
+
 // GraphConv: σ(W_root h + W_rel · neighbours' h + W_edge · arcs + b).
 std::size_t graph_conv(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t h,
                        std::size_t columns, std::size_t arcs = kNone) {
@@ -73,7 +108,7 @@ std::size_t graph_conv(ProgramBuilder& build, const ModelConfig& config, const s
     sum.onto = z;
     z = build.step(std::move(sum));
   }
-  return build.activate(name + ".out", z, config.activation);
+  return layer_end(build, config, name, z, h, config.activation);
 }
 
 // fc1 (ELU, dropout), fc2 (ELU), fc3: ELU whatever the layers before use.
@@ -102,19 +137,104 @@ std::size_t mapped_inputs(ProgramBuilder& build, const ModelConfig& config) {
   return with_random(build, config, fixed);
 }
 
+// What the networks on pairs start from: what v is, and how far it is from u.
+std::size_t pair_inputs(ProgramBuilder& build, const ModelConfig& config) {
+  const std::size_t columns = config.deterministic_dims();
+  if (columns == 0) throw InputError("model: rni leaves no columns for the distances that tell pairs apart");
+  const std::size_t nodes = node_inputs(build, config), in = build.columns(nodes);
+  Step far{"distance", Operation::input, Space::pair, std::size_t{config.distance_cut} + 1};
+  far.source = Source::distance;
+  far.roots = config.roots;
+  far.eval_roots = config.eval_roots;
+  const std::size_t distance = build.step(std::move(far)), steps = build.columns(distance);
+  Step pre{"pre", Operation::linear, Space::pair, columns};
+  pre.terms = {{nodes, Link::by_node, Reduce::sum, build.tensor("pre.node.weight", {columns, in}, in)},
+               {distance, Link::own, Reduce::sum, build.tensor("pre.distance.weight", {columns, steps}, steps)}};
+  std::vector<std::size_t> parts = {build.step(std::move(pre))};
+  if (config.random_dims() > 0) {
+    const std::size_t random = random_input(build, config);
+    parts.push_back(build.aggregate("random.pairs", Space::pair, random, Link::by_node, Reduce::sum));
+  }
+  return build.concat("start", parts);
+}
+
+// Linear, norm, ReLU, linear. A batch norm behind a linear map takes its bias away.
+std::size_t mlp(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t h) {
+  const bool bias = config.norm != Norm::batch;
+  h = build.normalise(name + ".norm", build.linear(name + ".0", h, config.width, bias), config.norm);
+  return build.linear(name + ".2", build.activate(name + ".hidden", h, Activation::relu), config.width, bias);
+}
+
+// MLP((1 + ε) h + Σ along a link of ReLU(W h + e)), where e is of the arc: its features, and (`across`) a map of the
+// pair of its ends.
+std::size_t messages(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t h,
+                     Link link, std::size_t arcs, Link across = Link::own) {
+  const std::size_t width = config.width;
+  Step sum{name + ".sum", Operation::aggregate, build.space(h), width};
+  sum.epsilon = build.tensor(name + ".eps", {1}, 0);
+  sum.onto = h;
+  std::size_t sent = build.linear(name + ".lin", h, width);
+  Step e{name + ".edges", Operation::linear, Space::arc, width};
+  if (across != Link::own) {
+    e.terms.push_back({h, across, Reduce::sum, build.tensor(name + ".across.weight", {width, width}, width)});
+  }
+  if (arcs != kNone) {
+    const std::size_t in = build.columns(arcs);
+    e.terms.push_back({arcs, Link::own, Reduce::sum, build.tensor(name + ".edges.weight", {width, in}, in)});
+  }
+  if (e.terms.empty()) {
+    sent = build.activate(name + ".messages", sent, Activation::relu);
+  } else {
+    sum.arcs = build.step(std::move(e));
+    sum.activation = Activation::relu;
+  }
+  sum.terms = {{sent, link, Reduce::sum}};
+  return mlp(build, config, name + ".mlp", build.step(std::move(sum)));
+}
+
+// MLP((1 + ε) h + Σ over all pairs with the same root, or with the same node).
+std::size_t over_all(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t h,
+                     Link link) {
+  const Space space = link == Link::by_root ? Space::root : Space::node;
+  const std::size_t sums = build.aggregate(name + ".all", space, h, link, Reduce::sum);
+  Step sum{name + ".sum", Operation::aggregate, Space::pair, config.width, {{sums, link, Reduce::sum}}};
+  sum.epsilon = build.tensor(name + ".eps", {1}, 0);
+  sum.onto = h;
+  return mlp(build, config, name + ".mlp", build.step(std::move(sum)));
+}
+
+// A row per node or root: MLP, norm, ReLU; mean over the graph, where it is graphs that have outputs; two linear layers
+// with ReLU between.
+void mean_and_head(ProgramBuilder& build, const ModelConfig& config, std::size_t rows) {
+  std::size_t h = build.normalise("pool.norm", mlp(build, config, "pool.mlp", rows), config.norm);
+  h = build.activate("pool.out", h, Activation::relu);
+  if (config.unit == Unit::graph) h = build.aggregate("readout", Space::graph, h, Link::whole, Reduce::mean);
+  if (config.unit == Unit::edge) h = build.aggregate("ends", Space::edge, h, Link::ends, Reduce::sum);
+  h = build.activate("head.fc1.out", build.linear("head.fc1", h, std::size_t{2} * config.width), Activation::relu);
+  build.linear("head.fc2", h, config.classes);
+}
+
 }  // namespace
+
+ModelConfig bare(ModelConfig config) {
+  config.norm = Norm::none;
+  config.residual = config.virtual_node = config.node_readout = false;
+  return config;
+}
 
 Program gcn_network(const ModelConfig& config) {
   ProgramBuilder build;
   const std::size_t arcs = arc_inputs(build, config);
   std::vector<std::size_t> fixed;
   if (config.deterministic_dims() > 0) {
-    const std::size_t h = graph_conv(build, config, "pre.0", node_inputs(build, config), config.pre_hidden, arcs);
-    fixed.push_back(graph_conv(build, config, "pre.1", h, config.deterministic_dims(), arcs));
+    const ModelConfig plain = bare(config);
+    const std::size_t h = graph_conv(build, plain, "pre.0", node_inputs(build, config), config.pre_hidden, arcs);
+    fixed.push_back(graph_conv(build, plain, "pre.1", h, config.deterministic_dims(), arcs));
   }
   std::size_t h = with_random(build, config, fixed);
+  VirtualNode all(build, config, config.activation);
   for (std::uint32_t l = 0; l < config.layers; ++l) {
-    h = graph_conv(build, config, fmt::format("convs.{}", l), h, config.width, arcs);
+    h = all.after(l, graph_conv(build, config, fmt::format("convs.{}", l), h, config.width, arcs));
   }
   readout_and_head(build, config, h);
   return build.take();
@@ -192,6 +312,17 @@ Program ppgn_network(const ModelConfig& config) {
     const std::size_t product =
         build.step({fmt::format("product.{}", b), Operation::product, Space::pair, width, factors});
     x = build.linear(fmt::format("skip.{}", b), build.concat(fmt::format("joined.{}", b), {x, product}), width);
+    if (config.node_readout) {  // rows and diagonal on nodes, normalised there; an MLP of each
+      const std::string name = fmt::format("nodes.{}", b);
+      const std::size_t sums = build.aggregate(name + ".rows", Space::node, x, Link::by_node, Reduce::sum);
+      const std::size_t own = build.aggregate(name + ".diagonal", Space::node, x, Link::on_diagonal, Reduce::sum);
+      std::size_t h = build.normalise(name + ".norm", build.concat(name + ".joined", {sums, own}), config.norm);
+      h = build.activate(name + ".out", build.linear(name, h, width), Activation::relu);
+      h = build.aggregate(fmt::format("readout.{}", b), Space::graph, h, Link::whole, reduce);
+      votes.push_back({build.linear(fmt::format("vote.{}", b), h, config.classes)});
+      continue;
+    }
+    x = build.normalise(fmt::format("norm.{}", b), x, config.norm);
     const std::size_t diagonal =
         build.aggregate(fmt::format("diagonal.{}", b), Space::graph, x, Link::diagonal, reduce);
     const std::size_t rest = build.aggregate(fmt::format("rest.{}", b), Space::graph, x, Link::rest, reduce);
@@ -206,8 +337,10 @@ Program gin_network(const ModelConfig& config) {
   ProgramBuilder build;
   const std::size_t arcs = arc_inputs(build, config), width = config.width;
   std::size_t h = mapped_inputs(build, config);
+  VirtualNode all(build, config, config.activation);
   for (std::uint32_t l = 0; l < config.layers; ++l) {
     const std::string name = fmt::format("convs.{}", l);
+    const std::size_t before = h;
     Step sum{name + ".sum", Operation::aggregate, Space::node, width, {{h, Link::neighbours, Reduce::sum}}};
     sum.epsilon = build.tensor(name + ".eps", {1}, 0);
     build.declare_linear(name + ".nn.0", width, width);
@@ -216,9 +349,10 @@ Program gin_network(const ModelConfig& config) {
       sum.arcs = build.linear(name + ".lin", arcs, width);
       sum.activation = Activation::relu;
     }
-    h = build.linear(name + ".nn.0", build.step(std::move(sum)), width);
+    h = build.normalise(name + ".nn.norm", build.linear(name + ".nn.0", build.step(std::move(sum)), width),
+                        config.norm);
     h = build.linear(name + ".nn.2", build.activate(name + ".hidden", h, config.activation), width);
-    h = build.activate(name + ".out", h, config.activation);
+    h = all.after(l, layer_end(build, config, name, h, before, config.activation));
   }
   readout_and_head(build, config, h);
   return build.take();
@@ -227,14 +361,51 @@ Program gin_network(const ModelConfig& config) {
 Program sage_network(const ModelConfig& config) {
   ProgramBuilder build;
   std::size_t h = mapped_inputs(build, config);
+  VirtualNode all(build, config, config.activation);
   for (std::uint32_t l = 0; l < config.layers; ++l) {
     const std::string name = fmt::format("convs.{}", l);
     const std::size_t mean =
         build.aggregate(name + ".neighbours", Space::node, h, Link::neighbours, reduce_of(config.aggregation));
-    h = build.linear(name, build.concat(name + ".joined", {h, mean}), config.width);
-    h = build.activate(name + ".out", h, config.activation);
+    const std::size_t z = build.linear(name, build.concat(name + ".joined", {h, mean}), config.width);
+    h = all.after(l, layer_end(build, config, name, z, h, config.activation));
   }
   readout_and_head(build, config, h);
+  return build.take();
+}
+
+Program mp_network(const ModelConfig& config) {
+  ProgramBuilder build;
+  const std::size_t arcs = arc_inputs(build, config);
+  std::size_t h = mapped_inputs(build, config);
+  VirtualNode all(build, config, Activation::relu);
+  for (std::uint32_t l = 0; l < config.layers; ++l) {
+    const std::string name = fmt::format("layers.{}", l);
+    const std::size_t z = messages(build, config, name, h, Link::neighbours, arcs);
+    h = all.after(l, layer_end(build, config, name, z, h, Activation::relu));
+  }
+  mean_and_head(build, config, build.aggregate("pool", Space::node, h, Link::sized, Reduce::sum));
+  return build.take();
+}
+
+Program pairs_network(const ModelConfig& config) {
+  ProgramBuilder build;
+  const bool both = config.kind != "subgraph", folklore = config.kind == "folklore2";
+  const std::size_t arcs = arc_inputs(build, config);
+  std::size_t h = pair_inputs(build, config);
+  for (std::uint32_t l = 0; l < config.layers; ++l) {
+    const std::string name = fmt::format("layers.{}", l);
+    std::vector<std::size_t> parts = {
+        messages(build, config, name + ".second", h, Link::second, arcs, folklore ? Link::turned : Link::own)};
+    if (both) {
+      parts.push_back(
+          messages(build, config, name + ".first", h, Link::first, arcs, folklore ? Link::straight : Link::own));
+    }
+    if (config.global) {
+      parts.push_back(over_all(build, config, name + ".global", h, both ? Link::by_node : Link::by_root));
+    }
+    h = layer_end(build, config, name, build.add(name + ".sum", parts), h, Activation::relu);
+  }
+  mean_and_head(build, config, build.aggregate("pool", Space::root, h, Link::by_root, Reduce::sum));
   return build.take();
 }
 

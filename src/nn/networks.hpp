@@ -12,5 +12,12 @@ namespace tyche::nn {
 [[nodiscard]] Program ppgn_network(const ModelConfig& config);
 [[nodiscard]] Program gin_network(const ModelConfig& config);
 [[nodiscard]] Program sage_network(const ModelConfig& config);
+/// On nodes.
+[[nodiscard]] Program mp_network(const ModelConfig& config);
+/// subgraph, local2, folklore2.
+[[nodiscard]] Program pairs_network(const ModelConfig& config);
+/// The configuration without what may be added to the layers of any kind. Recognisers of the paper's networks build
+/// theirs of it.
+[[nodiscard]] ModelConfig bare(ModelConfig config);
 
 }  // namespace tyche::nn

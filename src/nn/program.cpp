@@ -16,13 +16,14 @@ namespace tyche::nn {
 namespace {
 
 constexpr std::string_view kSpaces[] = {"graph", "node",       "arc",        "pair", "set2",
-                                        "set3",  "connected2", "connected3", "edge"};
-constexpr std::string_view kLinks[] = {"own",      "neighbours", "arcs",        "members", "whole",
-                                       "diagonal", "rest",       "on-diagonal", "ends"};
+                                        "set3",  "connected2", "connected3", "edge", "root"};
+constexpr std::string_view kLinks[] = {"own",     "neighbours",  "arcs",   "members", "whole", "diagonal",
+                                       "rest",    "on-diagonal", "ends",   "second",  "first", "by-root",
+                                       "by-node", "straight",    "turned", "sized"};
 constexpr std::string_view kReduces[] = {"sum", "mean", "max"};
-constexpr std::string_view kOperations[] = {"input",  "linear", "aggregate", "product",
-                                            "concat", "add",    "activate",  "dropout"};
-constexpr std::string_view kSources[] = {"features", "drawn", "random", "edges", "types", "adjacency"};
+constexpr std::string_view kOperations[] = {"input", "linear",    "aggregate", "product", "concat",
+                                            "add",   "normalise", "activate",  "dropout"};
+constexpr std::string_view kSources[] = {"features", "drawn", "random", "edges", "types", "adjacency", "distance"};
 
 bool is_set(Space space) { return set_size(space) > 0; }
 
@@ -38,14 +39,25 @@ bool joins(Link link, Space from, Space to) {
     case Link::members:
       return from == Space::node && is_set(to);
     case Link::whole:
-      return from != Space::graph && to == Space::graph;
+      return from != to && (to == Space::graph || (from == Space::graph && !is_set(to)));
     case Link::diagonal:
     case Link::rest:
       return from == Space::pair && to == Space::graph;
     case Link::on_diagonal:
-      return from == Space::node && to == Space::pair;
+    case Link::by_node:
+      return (from == Space::node && to == Space::pair) || (from == Space::pair && to == Space::node);
+    case Link::second:
+    case Link::first:
+      return from == Space::pair && to == Space::pair;
+    case Link::by_root:
+      return (from == Space::root && to == Space::pair) || (from == Space::pair && to == Space::root);
     case Link::ends:
       return from == Space::node && to == Space::edge;
+    case Link::straight:
+    case Link::turned:
+      return from == Space::pair && to == Space::arc;
+    case Link::sized:
+      return from == to && !is_set(from);
   }
   return false;
 }
@@ -71,11 +83,15 @@ class StepCheck {
         return expect("columns of its values in all", columns, step_.columns);
       }
       case Operation::product:
+        all_roots();
         expect("values", step_.terms.size(), 2);
         if (step_.space != Space::pair) refuse("multiplies values over pairs, and is over {}", name(step_.space));
         return same_columns();
       case Operation::aggregate:
         check_aggregate();
+        [[fallthrough]];
+      case Operation::normalise:
+        if (step_.operation == Operation::normalise) check_norm();
         [[fallthrough]];
       case Operation::activate:
       case Operation::dropout:
@@ -119,15 +135,42 @@ class StepCheck {
         refuse("{} is over {}, from which no link '{}' leads to {}", read.name, name(read.space), name(term.link),
                name(step_.space));
       }
+      if (term.link == Link::diagonal || term.link == Link::rest || term.link == Link::on_diagonal) all_roots();
+      if (term.reduce == Reduce::max && (of_pairs(term.link) || read.space == Space::graph)) {
+        refuse("what the link '{}' reads is summed or averaged", name(term.link));
+      }
       if (step_.operation != Operation::linear) {
-        if (term.weight != kNone) refuse("has no use for weights");
+        if (term.weight != kNone && step_.operation != Operation::normalise) refuse("has no use for weights");
         continue;
       }
       tensor(term.weight, {step_.columns, read.columns});
       if (term.reduce == Reduce::max) refuse("sums or averages what it reads: a maximum is a step of its own");
     }
   }
+  // Of what looks at every pair, by its place.
+  void all_roots() const {
+    for (const Step& other : program_.steps) {
+      if (other.roots + other.eval_roots > 0) refuse("looks at all pairs, and {} draws roots", other.name);
+    }
+  }
+  void check_norm() const {
+    if (step_.norm == Norm::none) refuse("has no norm: expected batch or layer");
+    if (is_set(step_.space)) refuse("is over {}: sets are not normalised", name(step_.space));
+    tensor(step_.terms.front().weight, {step_.columns});
+    tensor(step_.bias, {step_.columns});
+    const bool batch = step_.norm == Norm::batch;
+    if (!batch && (step_.mean != kNone || step_.variance != kNone)) refuse("by row has no running mean or variance");
+    for (const std::size_t running : {step_.mean, step_.variance}) {
+      if (batch) tensor(running, {step_.columns});
+      if (batch && !program_.parameters.tensors[running].running) {
+        refuse("{} is learned, and would be a running mean or variance", program_.parameters.tensors[running].name);
+      }
+    }
+  }
   void check_input() const {
+    if (step_.source == Source::adjacency) all_roots();
+    if (step_.source == Source::distance && step_.columns < 2) refuse("has one column, expected at least 2");
+    if (step_.source != Source::distance && step_.roots + step_.eval_roots > 0) refuse("draws no roots");
     const Space expected = space_of(step_.source);
     if (step_.source == Source::types ? !is_set(step_.space) : step_.space != expected) {
       refuse("{} are over {}, not {}", name(step_.source), name(expected), name(step_.space));
@@ -160,8 +203,8 @@ class StepCheck {
   void check_aggregate() const {
     const Term& term = step_.terms.front();
     if (step_.epsilon != kNone) tensor(step_.epsilon, {1});
-    const bool more = step_.epsilon != kNone || step_.arcs != kNone;
-    if (more && term.link != Link::neighbours) refuse("has an ε or arcs, and reads no neighbours");
+    const bool more = (step_.epsilon != kNone && step_.onto == kNone) || step_.arcs != kNone;
+    if (more && !along_arcs(term.link)) refuse("has an ε or arcs, and reads no neighbours");
     if ((more || step_.onto != kNone) && term.reduce == Reduce::max) refuse("adds to a maximum");
     if (step_.arcs != kNone && value(step_.arcs).space != Space::arc) refuse("{} is no value of arcs", step_.arcs);
     if (step_.onto != kNone && value(step_.onto).space != step_.space) refuse("begins with a value of another space");
@@ -206,7 +249,7 @@ std::span<const std::string_view> names_of<Source>() {
 }
 
 Space space_of(Source source) {
-  constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair};
+  constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair, Space::pair};
   return kOf[static_cast<std::size_t>(source)];
 }
 
@@ -225,18 +268,32 @@ std::size_t set_size(Space space) {
 }
 
 std::string describe(const Step& step) {
-  constexpr std::string_view kRows[] = {"itself",          "neighbours",      "arcs",
-                                        "its nodes",       "the whole graph", "pairs of a node",
-                                        "the other pairs", "the diagonal",    "its two ends"};
+  constexpr std::string_view kRows[] = {"itself",
+                                        "neighbours",
+                                        "arcs",
+                                        "its nodes",
+                                        "the whole graph",
+                                        "pairs of a node",
+                                        "the other pairs",
+                                        "the diagonal",
+                                        "its two ends",
+                                        "neighbours in the second place",
+                                        "neighbours in the first place",
+                                        "pairs of a root",
+                                        "pairs of a node",
+                                        "the pair of its ends",
+                                        "the pair of its ends, turned",
+                                        "itself for every node"};
   std::string text(name(step.operation));
   if (step.operation == Operation::input) return fmt::format("{}: {}", text, name(step.source));
   if (step.operation == Operation::activate) return fmt::format("{}: {}", text, name(step.activation));
+  if (step.operation == Operation::normalise) return fmt::format("{}: {}", text, name(step.norm));
   for (const Term& term : step.terms) {
     if (term.link == Link::own) continue;
     text += fmt::format(", {} over {}", name(term.reduce), kRows[static_cast<std::size_t>(term.link)]);
   }
   if (step.arcs != kNone) text += fmt::format(" of {}(row + arc)", name(step.activation));
-  if (step.epsilon != kNone) text += " and (1 + ε) of itself";
+  if (step.epsilon != kNone) text += step.onto == kNone ? " and (1 + ε) of itself" : " and (1 + ε) of another";
   return text;
 }
 
@@ -244,6 +301,11 @@ std::size_t Program::at(std::string_view step_name) const {
   const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.name == step_name; });
   if (found == steps.end()) throw InputError(fmt::format("this network has no step '{}'", step_name));
   return static_cast<std::size_t>(found - steps.begin());
+}
+
+bool normalises_batches(const Program& program) {
+  return std::any_of(program.steps.begin(), program.steps.end(),
+                     [](const Step& step) { return step.norm == Norm::batch; });
 }
 
 Program program(const ModelConfig& config) {
@@ -277,14 +339,15 @@ void validate(const Program& program, const Place& place) {
   }
 }
 
-std::size_t ProgramBuilder::tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in) {
+std::size_t ProgramBuilder::tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in,
+                                   float start) {
   std::vector<Tensor>& tensors = program_.parameters.tensors;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (tensors[t].name == name) return t;
   }
   std::size_t size = 1;
   for (const std::size_t extent : shape) size *= extent;
-  tensors.push_back({name, std::move(shape), program_.parameters.size, size, fan_in});
+  tensors.push_back({name, std::move(shape), program_.parameters.size, size, fan_in, start});
   program_.parameters.size += size;
   return tensors.size() - 1;
 }
@@ -305,11 +368,33 @@ std::size_t ProgramBuilder::input(Source source, Space space, std::size_t column
   return step(std::move(out));
 }
 
-std::size_t ProgramBuilder::linear(const std::string& name, std::size_t value, std::size_t columns_out) {
+std::size_t ProgramBuilder::linear(const std::string& name, std::size_t value, std::size_t columns_out, bool bias) {
   const std::size_t in = columns(value);
   Step out{name, Operation::linear, space(value), columns_out};
   out.terms = {{value, Link::own, Reduce::sum, tensor(name + ".weight", {columns_out, in}, in)}};
-  out.bias = tensor(name + ".bias", {columns_out}, in);
+  if (bias) out.bias = tensor(name + ".bias", {columns_out}, in);
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::normalise(const std::string& name, std::size_t value, Norm norm) {
+  if (norm == Norm::none) return value;
+  const std::size_t size = columns(value);
+  Step out{name, Operation::normalise, space(value), size, {{value}}};
+  out.norm = norm;
+  out.terms[0].weight = tensor(name + ".weight", {size}, 0, 1);
+  out.bias = tensor(name + ".bias", {size}, 0);
+  if (norm == Norm::batch) {
+    out.mean = tensor(name + ".running_mean", {size}, 0);
+    out.variance = tensor(name + ".running_var", {size}, 0, 1);
+    for (const std::size_t own : {out.mean, out.variance}) program_.parameters.tensors[own].running = true;
+  }
+  return step(std::move(out));
+}
+
+std::size_t ProgramBuilder::add(const std::string& name, const std::vector<std::size_t>& values) {
+  if (values.size() == 1) return values.front();
+  Step out{name, Operation::add, space(values.front()), columns(values.front())};
+  for (const std::size_t value : values) out.terms.push_back({value});
   return step(std::move(out));
 }
 

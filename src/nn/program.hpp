@@ -27,9 +27,10 @@
 
 namespace tyche::nn {
 
-/// graph: one row. node; arc: an edge in one direction; pair: ordered, (v, v) among them; set2, set3: all sets of so
-/// many nodes; connected2, connected3: those that hang together; edge: both directions in one.
-enum class Space { graph, node, arc, pair, set2, set3, connected2, connected3, edge };
+/// graph: one row. node; arc: an edge in one direction; root: the nodes that pairs begin with, all unless some are
+/// drawn (ModelConfig::roots); pair: (u, v) for every root u and every node v, (v, v) among them; set2, set3: all sets
+/// of so many nodes; connected2, connected3: those that hang together; edge: both directions in one.
+enum class Space { graph, node, arc, pair, set2, set3, connected2, connected3, edge, root };
 /// The number of nodes of a set; 0 for other spaces.
 [[nodiscard]] std::size_t set_size(Space space);
 
@@ -38,11 +39,18 @@ enum class Link {
   neighbours,   ///< node ← node: those it is joined to; set ← set: those that differ in one node, along an edge
   arcs,         ///< node ← arc: those that begin at it, in the order of its neighbours
   members,      ///< set ← node: its nodes
-  whole,        ///< graph ← any: all rows of the graph
+  whole,        ///< graph ← any: all rows of the graph; any ← graph: its row
   diagonal,     ///< graph ← pair: the pairs (v, v)
   rest,         ///< graph ← pair: the other pairs
-  on_diagonal,  ///< pair ← node: v for (v, v), nothing for others
+  on_diagonal,  ///< pair ← node: v for (v, v), nothing for others; node ← pair: (v, v) for v
   ends,         ///< edge ← node: its two nodes
+  second,       ///< pair ← pair: (u, w) for (u, v), where w and v are joined
+  first,        ///< pair ← pair: (w, v) for (u, v), where w and u are joined and w is a root
+  by_root,      ///< pair ← root: u for (u, v); root ← pair: all (u, v) for u
+  by_node,      ///< pair ← node: v for (u, v); node ← pair: all (u, v) for v
+  straight,     ///< arc ← pair: (v, w) for the arc from v to w, nothing where v is no root
+  turned,       ///< arc ← pair: (w, v) for it
+  sized,        ///< the row itself, as often as the graph has nodes
 };
 
 enum class Reduce { sum, mean, max };
@@ -54,6 +62,7 @@ enum class Operation {
   product,    ///< two values over pairs, column by column: Σ_w a(u, w) · b(w, v)
   concat,     ///< columns side by side
   add,        ///< the sum of values
+  normalise,  ///< weight · (number - mean) / √(variance + 1e-5) + bias, by column or row (Step::norm)
   activate,   ///< an activation on every number
   dropout,    ///< of rows of the space of outputs, in training: a share of the numbers becomes 0, the others grow
 };
@@ -66,8 +75,11 @@ enum class Source {
   edges,      ///< arc: the features of its edge
   types,      ///< set: its isomorphism type, one-hot
   adjacency,  ///< pair: 1 where the two are joined
+  distance,   ///< pair: steps from u to v, one-hot; the last column: so many or more, or no way
 };
 
+/// What a step that normalises adds to a variance.
+inline constexpr double kNormEpsilon = 1e-5;
 inline constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 /// What a step reads.
@@ -75,7 +87,7 @@ struct Term {
   std::size_t value = 0;  ///< made by this step
   Link link = Link::own;
   Reduce reduce = Reduce::sum;  ///< of the rows that the link reads
-  std::size_t weight = kNone;   ///< linear: [columns of the step, columns of the value]
+  std::size_t weight = kNone;   ///< linear: [columns of the step, columns of the value]; normalise: [columns]
 
   friend bool operator==(const Term&, const Term&) = default;
 };
@@ -86,7 +98,7 @@ struct Step {
   Operation operation = Operation::input;
   Space space = Space::node;
   std::size_t columns = 0;
-  std::vector<Term> terms{};  ///< aggregate, activate, dropout: one; product: two
+  std::vector<Term> terms{};  ///< aggregate, normalise, activate, dropout: one; product: two
   Source source{};            ///< input
   /// input of types: which isomorphism type (wl::SetType) has which column.
   std::vector<std::uint64_t> types{};
@@ -96,10 +108,17 @@ struct Step {
   double fan = 0;               ///< input, random: of a Xavier distribution
   Activation activation{};      ///< activate; aggregate with arcs: of every message
   double share = 0;             ///< dropout
-  std::size_t bias = kNone;     ///< linear: [columns]
-  /// aggregate over neighbours: (1 + ε) times the row itself is added. [1]
+  std::size_t bias = kNone;     ///< linear, normalise: [columns]
+  /// input, distance: how many roots a pass of training draws and how many one of a test; 0: all are there.
+  std::uint32_t roots = 0, eval_roots = 0;
+  Norm norm{};  ///< normalise
+  /// normalise by batch: [columns], running. PyTorch's BatchNorm1d: training takes mean and variance of all rows of the
+  /// batch and moves these a tenth of the way to them (the variance unbiased), tests take these.
+  std::size_t mean = kNone, variance = kNone;
+  /// aggregate: (1 + ε) times the row itself (of links along_arcs) is added; where there is `onto`, that is what it
+  /// multiplies. [1]
   std::size_t epsilon = kNone;
-  /// aggregate over neighbours: a message is activation(row of the neighbour + row of the arc).
+  /// aggregate over neighbours, second or first: a message is activation(row that is read + row of the arc).
   std::size_t arcs = kNone;
   /// aggregate: the sum begins with this value's row.
   std::size_t onto = kNone;
@@ -114,6 +133,9 @@ struct Program {
   /// The step of this name; throws InputError where there is none.
   [[nodiscard]] std::size_t at(std::string_view name) const;
 };
+
+/// Whether the rows of a batch are normalised together.
+[[nodiscard]] bool normalises_batches(const Program& program);
 
 /// The network that a configuration asks for. Throws InputError on one that makes no sense.
 [[nodiscard]] Program program(const ModelConfig& config);
@@ -146,6 +168,12 @@ requires std::is_enum_v<Enum>
 [[nodiscard]] Space space_of(Unit unit);
 /// What has a row of outputs.
 [[nodiscard]] Unit unit_of(const Program& program);
+/// The links between rows that are joined: a message along each may look at the arc.
+[[nodiscard]] constexpr bool along_arcs(Link link) {
+  return link == Link::neighbours || link == Link::second || link == Link::first;
+}
+/// Those over pairs that follow from the graph's size and roots: they are summed or averaged, never maximised.
+[[nodiscard]] constexpr bool of_pairs(Link link) { return link >= Link::second; }
 /// Where an input of this source stands; types of sets: 2-sets, and others of their kind.
 [[nodiscard]] Space space_of(Source source);
 /// What a step does, for people: "aggregate, mean over neighbours".
@@ -160,14 +188,17 @@ requires std::is_enum_v<Enum>
 class ProgramBuilder {
  public:
   /// The tensor of this name; a new one is the next of the flat vector.
-  std::size_t tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in);
+  std::size_t tensor(const std::string& name, std::vector<std::size_t> shape, std::size_t fan_in, float start = 0);
   /// `name`.weight and `name`.bias of torch's Linear: for tensors that stand elsewhere in the flat vector than steps in
   /// the list.
   void declare_linear(const std::string& name, std::size_t in, std::size_t out);
 
   std::size_t input(Source source, Space space, std::size_t columns);
   /// torch's Linear on every row.
-  std::size_t linear(const std::string& name, std::size_t value, std::size_t columns);
+  std::size_t linear(const std::string& name, std::size_t value, std::size_t columns, bool bias = true);
+  /// torch's BatchNorm1d or LayerNorm; the value itself where there is none.
+  std::size_t normalise(const std::string& name, std::size_t value, Norm norm);
+  std::size_t add(const std::string& name, const std::vector<std::size_t>& values);
   /// Any step; its columns and space are given.
   std::size_t step(Step step);
   std::size_t activate(const std::string& name, std::size_t value, Activation activation);

@@ -98,7 +98,7 @@ std::string program_page(const Program& program, const GraphSize& graph, const s
              "refX=\"7\" "
              "refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" "
              "fill=\"var(--line)\"/></marker></defs>\n{}{}</svg>\n</body></html>\n",
-             title, program.steps.size(), program.parameters.size, "graph, node, arc, pair or set", graph.nodes,
+             title, program.steps.size(), program.parameters.learned(), "graph, node, arc, pair or set", graph.nodes,
              graph.edges, keys, width, height, width, lines, boxes);
 }
 

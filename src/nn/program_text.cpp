@@ -20,7 +20,7 @@ double entries(Link link, Space from, Space to, const GraphSize& graph) {
     case Link::members:
       return rows(to, graph) * static_cast<double>(set_size(to));
     case Link::whole:
-      return rows(from, graph);
+      return rows(from == Space::graph ? to : from, graph);
     case Link::diagonal:
     case Link::on_diagonal:
       return graph.nodes;
@@ -28,7 +28,16 @@ double entries(Link link, Space from, Space to, const GraphSize& graph) {
       return graph.nodes * graph.nodes - graph.nodes;
     case Link::ends:
       return 2 * rows(to, graph);
+    case Link::second:
+    case Link::first:
+      return rows(to, graph) * degree;
+    case Link::by_root:
+    case Link::by_node:
+      return rows(Space::pair, graph);
     case Link::own:
+    case Link::straight:
+    case Link::turned:
+    case Link::sized:
       return rows(to, graph);
   }
   return 0;
@@ -88,6 +97,7 @@ double rows(Space space, const GraphSize& graph) {
     case Space::graph:
       return 1;
     case Space::node:
+    case Space::root:
       return n;
     case Space::arc:
       return 2 * m;
@@ -128,6 +138,7 @@ double cost(const Program& program, const Step& step, const GraphSize& graph) {
     }
     case Operation::product:
       return own * graph.nodes;
+    case Operation::normalise:
     case Operation::activate:
     case Operation::dropout:
       return own;
@@ -149,7 +160,7 @@ std::string program_table(const Program& program, const GraphSize& graph) {
     lines.push_back({step.name, describe(step), std::string(name(step.space)), std::to_string(step.columns),
                      parameters == 0 ? "" : std::to_string(parameters), own == 0 ? "" : short_count(own)});
   }
-  lines.push_back({"all", "", "", "", std::to_string(program.parameters.size), short_count(all)});
+  lines.push_back({"all", "", "", "", std::to_string(program.parameters.learned()), short_count(all)});
   const auto width = [&](std::string Line::*column) {
     std::size_t most = 0;
     for (const Line& line : lines) {
@@ -181,6 +192,7 @@ nlohmann::ordered_json to_json(const Program& program, const Program* other) {
     ordered_json one = {{"name", tensor.name}};
     if (tensor.shape == again.shape) one["shape"] = tensor.shape;
     if (tensor.fan_in == again.fan_in) one["fan_in"] = tensor.fan_in;
+    if (tensor.start != 0) one["start"] = tensor.start;
     json["parameters"].push_back(std::move(one));
   }
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
@@ -210,6 +222,8 @@ nlohmann::ordered_json to_json(const Program& program, const Program* other) {
       one["distribution"] = name(step.distribution);
       if (is_xavier(step.distribution) && step.fan == again.fan) one["fan"] = step.fan;
     }
+    if (step.roots > 0) one["roots"] = step.roots;
+    if (step.eval_roots > 0) one["eval_roots"] = step.eval_roots;
     for (const Term& term : step.terms) {
       ordered_json from = {{"value", program.steps[term.value].name}};
       if (term.link != Link::own) {
@@ -221,6 +235,12 @@ nlohmann::ordered_json to_json(const Program& program, const Program* other) {
     }
     if (step.operation == Operation::linear) {
       one["bias"] = step.bias == kNone ? ordered_json(false) : ordered_json(tensors[step.bias].name);
+    }
+    if (step.operation == Operation::normalise) {
+      one["norm"] = name(step.norm);
+      one["bias"] = tensors[step.bias].name;
+      if (step.mean != kNone) one["mean"] = tensors[step.mean].name;
+      if (step.variance != kNone) one["variance"] = tensors[step.variance].name;
     }
     if (step.epsilon != kNone) one["epsilon"] = tensors[step.epsilon].name;
     if (step.arcs != kNone) one["arcs"] = program.steps[step.arcs].name;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nn/description.hpp"
+#include "nn/kinds.hpp"
 #include "support/error.hpp"
 
 namespace tyche::nn {
@@ -24,7 +25,9 @@ bool same(const Program& a, const Program& b) {
     return steps;
   };
   const std::vector<Tensor>&x = a.parameters.tensors, &y = b.parameters.tensors;
-  const auto alike = [](const Tensor& s, const Tensor& t) { return s.shape == t.shape && s.fan_in == t.fan_in; };
+  const auto alike = [](const Tensor& s, const Tensor& t) {
+    return s.shape == t.shape && s.fan_in == t.fan_in && s.start == t.start && s.running == t.running;
+  };
   return a.steps.size() == b.steps.size() && std::equal(x.begin(), x.end(), y.begin(), y.end(), alike) &&
          nameless(a) == nameless(b);
 }
@@ -32,7 +35,7 @@ bool same(const Program& a, const Program& b) {
 /// What there is to count in a network.
 struct Counts {
   std::uint32_t convs[4] = {};  ///< linear steps that read neighbours, by the size of the sets; 0: of nodes
-  std::uint32_t sums = 0, products = 0, pair_activations = 0;
+  std::uint32_t sums = 0, seconds = 0, products = 0, pair_activations = 0;
   std::vector<std::uint32_t> of_graph;  ///< columns of the linear steps over graphs
   std::uint32_t first = 0;              ///< columns of the first linear step
 };
@@ -58,6 +61,11 @@ ModelConfig measured(const Program& program, Counts& counts) {
         config.xavier_fan = step.fan;
       }
     }
+    if (step.operation == Operation::input && step.source == Source::distance) {
+      config.distance_cut = columns - 1;
+      std::tie(config.roots, config.eval_roots) = std::tie(step.roots, step.eval_roots);
+    }
+    if (step.operation == Operation::normalise) config.norm = step.norm;
     if (step.space == Space::set2) config.two_sets = TwoSets::all;
     const bool reads = std::any_of(step.terms.begin(), step.terms.end(), [&](const Term& term) {
       if (term.link != Link::neighbours) return false;
@@ -74,7 +82,8 @@ ModelConfig measured(const Program& program, Counts& counts) {
     if (step.operation == Operation::aggregate) {
       if (reads) ++counts.sums;
       const Term& term = step.terms.front();
-      if (term.link == Link::whole || term.link == Link::diagonal) {
+      if (term.link == Link::second) ++counts.seconds;
+      if ((term.link == Link::whole && step.space == Space::graph) || term.link == Link::diagonal) {
         config.width = columns;
         config.readout = term.reduce == Reduce::max    ? Readout::max
                          : term.reduce == Reduce::mean ? Readout::mean
@@ -125,6 +134,11 @@ ModelConfig as_kind(std::string_view kind, const ModelConfig& measured, const Co
     config.aggregation = plain.aggregation;
   }
   if (kind == "gin") config.aggregation = plain.aggregation;
+  if (!why_unused(config, "head_hidden").empty() && kind != "ppgn") {  // mp and those on pairs
+    if (kind != "mp") config.layers = counts.seconds;
+    std::tie(config.head_hidden, config.dropout, config.activation, config.aggregation, config.readout) =
+        std::tie(plain.head_hidden, plain.dropout, plain.activation, plain.aggregation, plain.readout);
+  }
   return config;
 }
 
@@ -149,6 +163,7 @@ ModelConfig of_no_kind(const Program& program, const ModelConfig& all) {
   }
   std::tie(config.random, config.depth, config.distribution, config.xavier_fan) =
       std::tie(all.random, all.depth, all.distribution, all.xavier_fan);
+  std::tie(config.roots, config.eval_roots) = std::tie(all.roots, all.eval_roots);
   std::tie(config.classes, config.input_features, config.edge_features) =
       std::tie(all.classes, all.input_features, all.edge_features);
   config.unit = unit_of(program);
@@ -163,10 +178,17 @@ ModelConfig recognised(const Program& program) {
   const ModelConfig all = measured(program, counts);
   for (const std::string& kind : model_kinds()) {
     if (unit_of(program) != Unit::graph) break;  // values per node or edge: as it is described
-    const ModelConfig config = as_kind(kind, all, counts);
-    try {
-      if (same(program, nn::program(config))) return config;
-    } catch (const InputError&) {  // this kind cannot have such sizes
+    ModelConfig config = as_kind(kind, all, counts);
+    // What adds steps is tried with and without.
+    for (unsigned with = 0; with < 16; ++with) {
+      config.residual = (with & 1) != 0;
+      config.virtual_node = (with & 2) != 0;
+      config.global = (with & 4) != 0;
+      config.node_readout = (with & 8) != 0;
+      try {
+        if (same(program, nn::program(config))) return config;
+      } catch (const InputError&) {  // this kind has no such options, or cannot have such sizes
+      }
     }
   }
   return of_no_kind(program, all);

@@ -58,7 +58,7 @@ void add_lines(std::vector<RunLine>& lines, const std::filesystem::path& folder)
   if (distinguish::holds_run(folder)) {
     const DistinguishResults results = load_distinguish(folder);
     RunLine& line = lines.emplace_back(line_of(folder.string(), "distinguish", results.run.settings.config));
-    line.parameters = nn::layout(results.run.settings.config.model).size;
+    line.parameters = nn::layout(results.run.settings.config.model).learned();
     line.complete = results.done() == results.asked();
     line.how_far = fmt::format("{}, {}{}", counted(results.pairs(), "pair"), counted(results.seeds.size(), "seed"),
                                line.complete ? "" : fmt::format("; under way: {} results", results.done()));

@@ -60,7 +60,7 @@ TrainingResults load_training(const std::filesystem::path& folder) {
       std::filesystem::exists(std::filesystem::path(results.config.data.path) / "manifest.json", unknown);
   results.command = experiments::train_command(results.config, generated);
   results.folds_asked = results.config.folds.only ? 1 : results.config.folds.count;
-  results.parameters = nn::layout(results.config.model).size;
+  results.parameters = nn::layout(results.config.model).learned();
   results.of_epoch = of_epoch(results.config);
   std::vector<TrialPlace> trials;
   for (std::uint32_t fold = 0; fold < results.config.folds.count; ++fold) {

@@ -98,9 +98,11 @@ RunConfig default_config(const std::string& kind, nn::Random random) {
   }
   config.model.random = random;
   config.model.depth = nn::default_depth(random);
-  if (random != nn::Random::features) config.model.layers = 4;
   const nn::Kind& defaults = nn::kind_of(config.model);
   config.model.width = defaults.width;
+  config.model.layers = defaults.layers;
+  config.model.norm = defaults.norm;
+  if (random != nn::Random::features && defaults.norm == nn::Norm::none) config.model.layers = 4;
   config.training.epochs = defaults.epochs;
   config.training.batch = defaults.batch;
   config.data.standardise = false;

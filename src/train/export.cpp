@@ -108,6 +108,23 @@ class Graph:
             else:
                 self.random = (2 * torch.rand(n, RANDOM) - 1) * DISTRIBUTION[1]
         self.sets = {}
+        self.roots = sorted(torch.randperm(n)[:ROOTS].tolist()) if 0 < ROOTS < n else list(range(n))
+        self.place = {u: i for i, u in enumerate(self.roots)}
+        self.arc_at = {arc: i for i, arc in enumerate(arcs)}
+
+    def distance(self, columns):
+        """Steps from each root to each node, one-hot; the last column: so many or more, or no way."""
+        rows = torch.zeros(len(self.roots) * self.n, columns, dtype=self.features.dtype)
+        for i, u in enumerate(self.roots):
+            steps, reached = {u: 0}, [u]
+            for v in reached:
+                for w in self.near[v]:
+                    if w not in steps:
+                        steps[w] = steps[v] + 1
+                        reached.append(w)
+            for v in range(self.n):
+                rows[i * self.n + v, min(steps.get(v, columns), columns - 1)] = 1
+        return rows
 
     def set_list(self, space):
         """The sets of a space in order, and where each stands."""
@@ -141,11 +158,13 @@ class Graph:
     def rows(self, space):
         if space in ("graph", "node"):
             return 1 if space == "graph" else self.n
-        return len(self.arc_to) if space == "arc" else self.n**2 if space == "pair" else len(self.set_list(space)[0])
+        if space in ("pair", "root"):
+            return len(self.roots) * (self.n if space == "pair" else 1)
+        return len(self.arc_to) if space == "arc" else len(self.set_list(space)[0])
 
     def link(self, link, of, to):
         """Which rows of `to` (first) read which of `of` (second)."""
-        n = self.n
+        n, pairs = self.n, to == "pair"
         if link == "neighbours" and to == "node":
             return self.arc_from, self.arc_to
         if link == "arcs":
@@ -157,8 +176,20 @@ class Graph:
             else:
                 both = [(i, places[t]) for i, s in enumerate(every) for u in s for w in self.near[u] if w not in s
                         for t in [tuple(sorted({*s, w} - {u}))] if t in places]
+        elif link in ("second", "first"):
+            both = [(i * n + v, i * n + w if link == "second" else self.place[w] * n + v) for i, v, w, _ in self.paths(link)]
+        elif link in ("by-root", "by-node"):
+            both = [(i * n + v, i if link == "by-root" else v) for i in range(len(self.roots)) for v in range(n)]
+            both = both if pairs else [(b, a) for a, b in both]
+        elif link in ("straight", "turned"):
+            both = [(a, arc if link == "straight" else arc[::-1]) for arc, a in self.arc_at.items()]
+            both = [(a, self.place[u] * n + v) for a, (u, v) in both if u in self.place]
+        elif link == "sized":
+            both = [(row, row) for row in range(self.rows(of)) for _ in range(n)]
+        elif link == "whole" and of == "graph":
+            both = [(row, 0) for row in range(self.rows(to))]
         elif link == "on-diagonal":
-            both = [(v * n + v, v) for v in range(n)]
+            both = [(v * n + v, v) if pairs else (v, v * n + v) for v in range(n)]
         elif link == "diagonal":
             both = [(0, v * n + v) for v in range(n)]
         elif link == "rest":
@@ -168,9 +199,30 @@ class Graph:
         both = torch.tensor(both, dtype=torch.long).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
+    def paths(self, link):
+        """Root, node, neighbour in the second or first place, and the arc to it."""
+        for i, u in enumerate(self.roots):
+            for v in range(self.n):
+                for w in self.near[v if link == "second" else u]:
+                    if link == "second" or w in self.place:
+                        yield i, v, w, self.arc_at[v if link == "second" else u, w]
+
+    def factor(self, link, of, reduce):
+        """Where roots are drawn, a sum over them stands for one over all."""
+        n, k = self.n, len(self.roots)
+        if reduce != "sum" or k == n:
+            return 1
+        return (n - 1) / max(k - 1, 1) if link == "first" else n / k if (link, of) == ("by-node", "pair") else 1
+
     def read(self, value, link, reduce, of, to):
         at, rows = self.link(link, of, to)
-        return gather(value[rows], at, self.rows(to), reduce)
+        return gather(value[rows], at, self.rows(to), reduce) * self.factor(link, of, reduce)
+
+    def messages(self, value, arcs, activation, link, reduce, space):
+        at, rows = self.link(link, space, space)
+        if link != "neighbours":
+            arcs = arcs[torch.tensor([a for *_, a in self.paths(link)], dtype=torch.long)]
+        return gather(activation(value[rows] + arcs), at, self.rows(space), reduce) * self.factor(link, space, reduce)
 
     def product(self, a, b):
         n = self.n
@@ -234,11 +286,16 @@ class PythonWriter {
         "\nclass Network(torch.nn.Module):\n"
         "    \"\"\"forward() takes a Graph and gives its row of outputs.\"\"\"\n\n"
         "    SHAPES = {\n";
+    std::vector<std::string> running;
     for (const nn::Tensor& tensor : program_.parameters.tensors) {
       out += fmt::format("        {}: {},\n", quoted(tensor.name), nlohmann::json(tensor.shape).dump());
+      if (tensor.running) running.push_back(tensor.name);
     }
     out +=
-        "    }\n\n"
+        "    }\n"
+        "    RUNNING = " +
+        nlohmann::json(running).dump() +
+        "  # means and variances of batches, not learned\n\n"
         "    def __init__(self):\n"
         "        super().__init__()\n"
         "        for name, shape in self.SHAPES.items():  # modules within modules, so that state_dict() has these "
@@ -248,9 +305,12 @@ class PythonWriter {
         "                if not hasattr(at, part):\n"
         "                    at.add_module(part, torch.nn.Module())\n"
         "                at = getattr(at, part)\n"
-        "            at.register_parameter(path[-1], torch.nn.Parameter(torch.zeros(shape)))\n\n"
+        "            if name in self.RUNNING:\n"
+        "                at.register_buffer(path[-1], torch.zeros(shape))\n"
+        "            else:\n"
+        "                at.register_parameter(path[-1], torch.nn.Parameter(torch.zeros(shape)))\n\n"
         "    def forward(self, graph):\n"
-        "        p = self.get_parameter\n";
+        "        p = {**dict(self.named_parameters()), **dict(self.named_buffers())}.__getitem__\n";
     for (std::size_t s = 0; s < program_.steps.size(); ++s) {
       out += fmt::format("        v{} = {}  # {}\n", s, value_of(program_.steps[s]), program_.steps[s].name);
     }
@@ -267,9 +327,11 @@ class PythonWriter {
     return fmt::format("graph.read(v{}, \"{}\", \"{}\", \"{}\", \"{}\")", term.value, nn::name(term.link),
                        nn::name(term.reduce), nn::name(program_.steps[term.value].space), nn::name(to));
   }
+  [[nodiscard]] static std::string function(nn::Activation activation) {
+    return fmt::format("{}.{}", activation == nn::Activation::tanh ? "torch" : "F", nn::name(activation));
+  }
   [[nodiscard]] static std::string activation(nn::Activation activation, const std::string& of) {
-    const char* module = activation == nn::Activation::tanh ? "torch" : "F";
-    return fmt::format("{}.{}({})", module, nn::name(activation), of);
+    return fmt::format("{}({})", function(activation), of);
   }
   [[nodiscard]] static std::string values(const nn::Step& step, const char* between) {
     std::vector<std::string> names;
@@ -280,6 +342,7 @@ class PythonWriter {
     if (step.source == nn::Source::types) {
       return fmt::format("graph.types(\"{}\", {})", nn::name(step.space), nlohmann::json(step.types).dump());
     }
+    if (step.source == nn::Source::distance) return fmt::format("graph.distance({})", step.columns);
     return fmt::format("graph.{}", step.source == nn::Source::drawn ? "random" : nn::name(step.source));
   }
   [[nodiscard]] std::string value_of(const nn::Step& step) const {
@@ -299,13 +362,21 @@ class PythonWriter {
         const nn::Term& term = step.terms.front();
         std::string out = read(term, step.space);
         if (step.arcs != nn::kNone) {
-          out = fmt::format("gather({}, graph.arc_from, graph.n, \"{}\")",
-                            activation(step.activation, fmt::format("{}[graph.arc_to] + v{}", first, step.arcs)),
-                            nn::name(term.reduce));
+          out =
+              fmt::format("graph.messages({}, v{}, {}, \"{}\", \"{}\", \"{}\")", first, step.arcs,
+                          function(step.activation), nn::name(term.link), nn::name(term.reduce), nn::name(step.space));
         }
-        if (step.onto != nn::kNone) out = fmt::format("v{} + {}", step.onto, out);
-        if (step.epsilon != nn::kNone) out += fmt::format(" + (1 + {}) * {}", tensor(step.epsilon), first);
-        return out;
+        const std::string own = step.onto == nn::kNone ? first : fmt::format("v{}", step.onto);
+        if (step.epsilon != nn::kNone) return fmt::format("{} + (1 + {}) * {}", out, tensor(step.epsilon), own);
+        return step.onto == nn::kNone ? out : fmt::format("{} + {}", own, out);
+      }
+      case nn::Operation::normalise: {  // as in tests: by what batches were like in training
+        const std::string ends = fmt::format("{}, {}", tensor(step.terms.front().weight), tensor(step.bias));
+        if (step.norm == nn::Norm::layer) {
+          return fmt::format("F.layer_norm({}, [{}], {}, {})", first, step.columns, ends, nn::kNormEpsilon);
+        }
+        return fmt::format("F.batch_norm({}, {}, {}, {}, False, 0.1, {})", first, tensor(step.mean),
+                           tensor(step.variance), ends, nn::kNormEpsilon);
       }
       case nn::Operation::product:
         return fmt::format("graph.product({})", values(step, ", "));
@@ -353,6 +424,7 @@ std::string constants(const Checkpoint& checkpoint) {
   add("OTHER", spec.other ? "True" : "False", "one more column for types and labels that training did not see");
   add("RANDOM", std::to_string(config.model.random_dims() + config.model.drawn_columns()), "random columns per node");
   add("DISTRIBUTION", distribution_of(config.model), "of random features: how they are drawn, and their scale");
+  add("ROOTS", std::to_string(config.model.eval_roots), "nodes u of pairs (u, v), drawn afresh; 0: all");
   add("LABELS", list(config.data.labels), "what the outputs are called");
   if (!learns_numbers(config)) {
     add("TARGET_SCALE", "None", "outputs are logits");
@@ -398,7 +470,7 @@ std::string readme(const Checkpoint& checkpoint) {
       "`tyche\n"
       "convert` writes this format out of others. In Python: `model.load()(model.Graph(line))` is the row of "
       "outputs.\n{}",
-      model.kind, nn::layout(model).size, checkpoint.fold, checkpoint.state.epoch, kVersion,
+      model.kind, nn::layout(model).learned(), checkpoint.fold, checkpoint.state.epoch, kVersion,
       learns_numbers(checkpoint.config) ? "its `values` in the targets' unit" : "its `label`, and the `logits` of all",
       random);
 }

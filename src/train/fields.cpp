@@ -121,32 +121,24 @@ std::string paths_or_marks(const RunConfig& c) {
   return c.model.random == nn::Random::features ? "random features have no depth: it is for marks and colours" : "";
 }
 
-/// A number of steps or marks, or "leaf".
-Field depth_field() {
-  Field field =
-      Entry("model.depth", model(&Model::depth), "of marks and colours: how many, or \"leaf\"")
-          .option("--depth",
-                  "Steps of a path (marks, colours), or nodes marked (uniform-marks; class-marks: per class): "
-                  "a number or leaf",
-                  "colours leaf, marks 1")
-          .since("0.2.0")
-          .unused(paths_or_marks);
+/// A field of the model that is a number, or a word for one that nobody types.
+Field or_word(Field field, std::uint32_t Model::*member, std::string word, std::uint32_t stands_for,
+              std::uint64_t most) {
   field.form = Field::Form::text;
-  field.value = [](const RunConfig& c) {
-    return c.model.depth == nn::kLeaf ? nlohmann::json("leaf") : nlohmann::json(c.model.depth);
+  field.value = [=](const RunConfig& c) {
+    return c.model.*member == stands_for ? nlohmann::json(word) : nlohmann::json(c.model.*member);
   };
-  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
-    if (value == "leaf") {
-      c.model.depth = nn::kLeaf;
+  field.assign = [=](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    if (value == word) {
+      c.model.*member = stands_for;
       return;
     }
     const bool text = value.is_string() && nlohmann::json::accept(value.get<std::string>());
     const nlohmann::json number = text ? nlohmann::json::parse(value.get<std::string>()) : value;
-    constexpr std::uint64_t kMost = nn::kLeaf - 1;
-    if (!number.is_number_integer() || number < 1 || number > kMost) {
-      expected(place, fmt::format("a whole number from 1 to {}, or leaf", kMost), value);
+    if (!number.is_number_integer() || number < 1 || number > most) {
+      expected(place, fmt::format("a whole number from 1 to {}, or {}", most, word), value);
     }
-    c.model.depth = number.get<std::uint32_t>();
+    c.model.*member = number.get<std::uint32_t>();
   };
   return field;
 }
@@ -300,7 +292,8 @@ std::vector<Field> table() {
           .derived(),
       Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
       Entry("data.edges", data(&Data::features, &FeatureSpec::edges), "whether edge labels and attributes are used")
-          .option("--no-edge-features", "gcn, gin: leave the labels and attributes of edges unread")
+          .option("--no-edge-features",
+                  "gcn, gin, mp, subgraph, local2, folklore2: leave the labels and attributes of edges unread")
           .since("0.2.0")
           .decides_nothing(),  // what it brings does: the columns below
       Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels),
@@ -331,11 +324,11 @@ std::vector<Field> table() {
       Entry("model.kind", model(&Model::kind))
           .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn"),
       Entry("model.width", model(&Model::width))
-          .option("--width", "Width of a layer", "64; ppgn 400")
+          .option("--width", "Width of a layer", "64; ppgn 400, mp 150, subgraph 120, local2 and folklore2 96")
           .also({"hidden", "hidden-dim", "hidden-size", "hidden-channels", "hidden-units"}),
       Entry("model.layers", model(&Model::layers))
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
-                  "8; marks and colours 4; own 4")
+                  "8; marks and colours 4; own 4; mp, subgraph, local2, folklore2 6")
           .also({"num-layers", "n-layers"}),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(by_kind("pre_hidden")),
@@ -348,15 +341,23 @@ std::vector<Field> table() {
       Entry("model.input_features", model(&Model::input_features)).derived(),
       Entry("model.edge_features", model(&Model::edge_features)).since("0.2.0").derived(),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
-          .option("--random", "gcn, gin, sage: features (the paper's), marks, colours, uniform-marks or class-marks",
+          .option("--random",
+                  "gcn, gin, sage, mp, subgraph, local2, folklore2: features (the paper's), marks, colours, "
+                  "uniform-marks or class-marks",
                   "features")
           .since("0.2.0")
           .leads()
           .unused(by_kind("random")),
-      depth_field(),
+      or_word(Entry("model.depth", model(&Model::depth), "of marks and colours: how many, or \"leaf\"")
+                  .option("--depth",
+                          "Steps of a path (marks, colours), or nodes marked (uniform-marks; class-marks: per class): "
+                          "a number or leaf",
+                          "colours leaf, marks 1")
+                  .since("0.2.0")
+                  .unused(paths_or_marks),
+              &Model::depth, "leaf", nn::kLeaf, nn::kLeaf - 1),
       Entry("model.rni", model(&Model::rni), "share of the width that is random")
-          .option("--rni", "gcn, gcn123, ppgn, gin, sage: random node features, as a share of the width from 0 to 1",
-                  "0")
+          .option("--rni", "All but gcn2 and gcn3: random node features, as a share of the width from 0 to 1", "0")
           .unused(of_features("rni")),
       Entry("model.rni_dist", model(&Model::distribution), "", nn::parse_distribution)
           .option("--rni-dist", "normal, uniform, xavier-normal or xavier-uniform", "normal")
@@ -374,7 +375,8 @@ std::vector<Field> table() {
           .option("--readout", "Of a graph's nodes: max, mean or sum", "max; own: sum")
           .also({"pool", "pooling", "graph-pooling"})
           .unused([](const RunConfig& c) {
-            return unit_of(c) == Unit::graph ? "" : "values of nodes and edges are not read out";
+            if (unit_of(c) == Unit::graph) return by_kind("readout")(c);
+            return std::string("values of nodes and edges are not read out");
           }),
       Entry("model.dropout", model(&Model::dropout))
           .option("--dropout", "After the first layer of the head, in training", "0.5; own: 0")
@@ -392,6 +394,47 @@ std::vector<Field> table() {
       Entry("model.mlp_depth", model(&Model::mlp_depth), "of ppgn")
           .option("--mlp-depth", "ppgn: layers of a block's MLPs", "2")
           .unused(by_kind("mlp_depth")),
+      Entry("model.node_readout", model(&Model::node_readout), "of ppgn")
+          .option(
+              "--node-readout",
+              "ppgn: sums of rows and the diagonal go to nodes, where --norm normalises, and an MLP of each node to "
+              "the readout")
+          .since("0.3.0")
+          .unused(by_kind("node_readout")),
+      Entry("model.norm", model(&Model::norm), "of layers: none, batch or layer", nn::parse_norm)
+          .option("--norm", "Of layers: none, batch (over all rows of a batch) or layer (every row); not on sets",
+                  "none; mp, subgraph, local2, folklore2 batch")
+          .since("0.3.0")
+          .unused(by_kind("norm")),
+      Entry("model.residual", model(&Model::residual), "a layer's output is added to its input")
+          .option("--residual", "Add a layer's output to its input; not on sets, nor of ppgn")
+          .since("0.3.0")
+          .unused(by_kind("residual")),
+      Entry("model.virtual_node", model(&Model::virtual_node), "a row per graph that all nodes write to and read")
+          .option("--virtual-node", "gcn, gin, sage, mp: a row per graph that all nodes write to and read")
+          .since("0.3.0")
+          .unused(by_kind("virtual_node")),
+      Entry("model.global", model(&Model::global), "a layer sums over all nodes too")
+          .option("--global", "subgraph, local2, folklore2: a layer sums over all nodes too")
+          .since("0.3.0")
+          .unused(by_kind("global")),
+      or_word(Entry("model.roots", model(&Model::roots), "nodes u of pairs (u, v) in a pass of training, or \"all\"")
+                  .option("--roots",
+                          "subgraph, local2, folklore2: pairs (u, v) of so many u, drawn per graph and pass of "
+                          "training; a number or all",
+                          "all")
+                  .since("0.3.0")
+                  .unused(by_kind("roots")),
+              &Model::roots, "all", 0, 65536),
+      or_word(Entry("model.eval_roots", model(&Model::eval_roots), "the same in tests")
+                  .option("--eval-roots", "The same in tests, where --eval-draws averages; a number or all", "all")
+                  .since("0.3.0")
+                  .unused(by_kind("roots")),
+              &Model::eval_roots, "all", 0, 65536),
+      Entry("model.distance_cut", model(&Model::distance_cut), "distances from here on are one")
+          .option("--distance-cut", "subgraph, local2, folklore2: distances of u and v from here on are one", "5")
+          .since("0.3.0")
+          .unused(by_kind("distance_cut")),
       Entry("model.pair_types", model(&Model::pair_types), "isomorphism types of 2-sets, an input column each")
           .derived(),
       Entry("model.triple_types", model(&Model::triple_types), "isomorphism types of 3-sets, an input column each")
@@ -400,11 +443,11 @@ std::vector<Field> table() {
 
       Entry("training.epochs", training(&Training::epochs))
           .option("--epochs", "Epochs; with --resume a larger number lengthens a run",
-                  "500; gcn2, gcn3, gcn123, ppgn 100; own: 400,000 / graphs, 30 to 200")
+                  "500; gcn2, gcn3, gcn123, ppgn 100; mp and those on pairs 400; own: 400,000 / graphs, 30 to 200")
           .also({"epoch", "num-epochs", "n-epochs", "max-epochs", "max-iter"})
           .at_least(1),
       Entry("training.batch", training(&Training::batch))
-          .option("--batch", "Graphs per step", "20; ppgn 5")
+          .option("--batch", "Graphs per step", "20; ppgn 5; mp, subgraph, local2, folklore2 128")
           .also({"batch-size"})
           .at_least(1),
       Entry("training.learning_rate", training(&Training::learning_rate))
@@ -412,8 +455,8 @@ std::vector<Field> table() {
               "--lr",
               "Learning rate of Adam; by default for gcn, gin and sage 1e-4 without random features, 2e-4 with some, "
               "5e-4 with "
-              "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4; recipe own: gcn and gin "
-              "1e-3")
+              "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4; mp, subgraph, local2 and "
+              "folklore2 1e-3; recipe own: gcn and gin 1e-3")
           .also({"learning-rate", "learning-rate-init"})
           .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
       loss_field(),

@@ -81,7 +81,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   // Mean and sum of squared deviations, updated draw by draw (Welford): equal draws have a spread of exactly 0.
   const std::size_t classes = model.classes;
   std::vector<double> mean(asked.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
-  const bool random = model.random_dims() + model.drawn_columns() > 0;
+  const bool random = model.draws();
   engine::Logits answer;
   for (std::uint32_t r = 0; r < options.draws; ++r) {
     if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));

@@ -81,7 +81,8 @@ void choose_own(RunConfig& config, const datasets::Dataset& dataset) {
   Chooser choose(config);
   const Parts parts = parts_of(config, dataset.set);
 
-  if (nn::why_unused(config.model, "random").empty()) {  // messages between nodes: gcn, gin, sage
+  const auto uses = [&](std::string_view field) { return nn::why_unused(config.model, field).empty(); };
+  if (uses("random") && uses("dropout")) {  // messages between nodes and the paper's head: gcn, gin, sage
     choose.set("model.aggregation", config.model.aggregation, nn::Aggregation::sum,
                "sum over neighbours (means see neither degrees nor counts)");
     choose.set("model.readout", config.model.readout, nn::Readout::sum, "sum readout (it sees sizes)");

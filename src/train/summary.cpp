@@ -154,7 +154,7 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.complete =
       std::all_of(summary.folds.begin(), summary.folds.end(), [](const FoldSummary& fold) { return fold.done; });
   summary.numbers = learns_numbers(config);
-  summary.parameters = nn::layout(config.model).size;
+  summary.parameters = nn::layout(config.model).learned();
   summary.same_graphs = config.folds.all_graphs();
   if (config.selection.on()) summary.chosen_by = config.selection.by;
   summary.metrics = metrics_of(summary.folds, summary.same_graphs);

@@ -39,6 +39,11 @@ class GoldenCase {
       job_.model.node_layers = 3;
       job_.model.pair_layers = job_.model.layers = 2;
       job_.model.two_sets = nn::TwoSets::all;
+    } else if (file_.metadata.contains("norm")) {
+      job_.model.layers = number("layers");
+      job_.model.norm = nn::parse_norm(meta("norm"));
+      job_.model.global = meta("global") == "1";
+      if (job_.model.kind != "mp") job_.model.distance_cut = number("distance_cut");
     } else {
       job_.model.layers = number("blocks");
       job_.model.mlp_depth = number("mlp_depth");
@@ -119,7 +124,10 @@ class GoldenCase {
   [[nodiscard]] std::vector<float> flat(const std::string& prefix) const {
     std::vector<float> out;
     for (const nn::Tensor& tensor : nn::layout(job_.model).tensors) {
-      const auto values = file_.get<float>(prefix + "." + tensor.name, tensor.shape);
+      const std::string name = prefix + "." + tensor.name;
+      // Means and variances of batches have no gradient.
+      const auto values =
+          tensor.running && !file_.has(name) ? std::vector<float>(tensor.size) : file_.get<float>(name, tensor.shape);
       out.insert(out.end(), values.begin(), values.end());
     }
     return out;

@@ -346,6 +346,113 @@ class Sage(torch.nn.Module):
         return self.head(torch.zeros(size, x.shape[1]).index_add(0, g["batch"], x))
 
 
+class Mlp(torch.nn.ModuleDict):
+    """Linear, norm, ReLU, linear."""
+    def __init__(self, width, norm):
+        bias = norm != "batch"
+        super().__init__({"0": torch.nn.Linear(width, width, bias), "2": torch.nn.Linear(width, width, bias)} |
+                         ({"norm": normaliser(width, norm)} if norm != "none" else {}))
+
+    def forward(self, x):
+        x = self["0"](x)
+        return self["2"](F.relu(self["norm"](x) if "norm" in self else x))
+
+
+def normaliser(width, norm): return torch.nn.BatchNorm1d(width) if norm == "batch" else torch.nn.LayerNorm(width)
+
+
+class Messages(torch.nn.Module):
+    """MLP((1 + eps) h + sum of ReLU(lin h_from + edges(e) + across h_between)); links: (to, from, arc, between) lists."""
+    def __init__(self, width, edge_columns, folklore, norm):
+        super().__init__()
+        self.eps, self.lin = torch.nn.Parameter(torch.rand(1) - 0.5), torch.nn.Linear(width, width)
+        if folklore: self.across = torch.nn.Linear(width, width, bias=False)
+        if edge_columns: self.edges = torch.nn.Linear(edge_columns, width, bias=False)
+        self.mlp = Mlp(width, norm)
+
+    def forward(self, h, links, edge_attr):
+        to, of, arc, between = links
+        m = self.lin(h)[of]
+        if hasattr(self, "across"): m = m + self.across(h[between])
+        if hasattr(self, "edges"): m = m + self.edges(edge_attr[arc])
+        return self.mlp((1 + self.eps) * h + torch.zeros_like(h).index_add(0, to, F.relu(m)))
+
+
+class Global(torch.nn.Module):
+    def __init__(self, width, norm):
+        super().__init__()
+        self.eps, self.mlp = torch.nn.Parameter(torch.rand(1) - 0.5), Mlp(width, norm)
+
+    def forward(self, h, group):
+        sums = torch.zeros(int(group.max()) + 1, h.shape[1]).index_add(0, group, h)
+        return self.mlp((1 + self.eps) * h + sums[group])
+
+
+class Pairs(torch.nn.Module):
+    """mp, subgraph, local2 and folklore2, rows and links written out as lists."""
+    def __init__(self, kind, width, layers, edge_columns, norm, everywhere):
+        super().__init__()
+        self.kind, folklore = kind, kind == "folklore2"
+        part = lambda: Messages(width, edge_columns, folklore, norm)
+        self.layers = torch.nn.ModuleList()
+        for _ in range(layers):
+            layer = part() if kind == "mp" else torch.nn.Module()
+            if kind != "mp":
+                layer.second = part()
+                if kind != "subgraph": layer.first = part()
+                if everywhere: setattr(layer, "global", Global(width, norm))
+            if norm != "none": layer.norm = normaliser(width, norm)
+            self.layers.append(layer)
+        self.pre = torch.nn.Linear(2, width) if kind == "mp" else torch.nn.ModuleDict(
+            dict(node=torch.nn.Linear(2, width, bias=False), distance=torch.nn.Linear(4, width, bias=False)))
+        self.pool = torch.nn.ModuleDict({"mlp": Mlp(width, norm)} | ({"norm": normaliser(width, norm)} if norm != "none" else {}))
+        self.head = torch.nn.ModuleDict(dict(fc1=torch.nn.Linear(width, 2 * width), fc2=torch.nn.Linear(2 * width, 2)))
+
+    def forward(self, g):
+        n, count = len(g["batch"]), len(g["y"])
+        arcs = {tuple(e): i for i, e in enumerate(g["edge_index"].t().tolist())}
+        near = [[w for u, w in arcs if u == v] for v in range(n)]
+        sizes = torch.bincount(g["batch"], minlength=count)
+        types, attr = F.one_hot(g["node_type"], 2).float(), g.get("edge_attr")
+        out = lambda module, z: F.relu(module.norm(z) if hasattr(module, "norm") else z)
+        lists = lambda rows: tuple(torch.tensor(own, dtype=torch.long) for own in zip(*rows))
+        if self.kind == "mp":
+            h, links = self.pre(types), lists((v, w, arcs[v, w], 0) for v in range(n) for w in near[v])
+            for layer in self.layers: h = out(layer, layer(h, links, attr))
+            h, of_root = h * sizes[g["batch"]][:, None], g["batch"]
+        else:
+            pairs = [(u, v) for u in range(n) for v in range(n) if g["batch"][u] == g["batch"][v]]
+            at = {pair: i for i, pair in enumerate(pairs)}
+            steps = {}
+            for u in range(n):
+                steps[u, u], reached = 0, [u]
+                for v in reached:
+                    for w in near[v]:
+                        if (u, w) not in steps: steps[u, w] = steps[u, v] + 1; reached.append(w)
+            far = torch.tensor([min(3, steps.get(pair, 3)) for pair in pairs])
+            second = lists((at[u, v], at[u, w], arcs[v, w], at[w, v]) for u, v in pairs for w in near[v])
+            first = lists((at[u, v], at[w, v], arcs[u, w], at[u, w]) for u, v in pairs for w in near[u])
+            roots, nodes = (torch.tensor([pair[i] for pair in pairs]) for i in (0, 1))
+            h = self.pre["node"](types[nodes]) + self.pre["distance"](F.one_hot(far, 4).float())
+            for layer in self.layers:
+                z = layer.second(h, second, attr)
+                if self.kind != "subgraph": z = z + layer.first(h, first, attr)
+                if hasattr(layer, "global"): z = z + getattr(layer, "global")(h, roots if self.kind == "subgraph" else nodes)
+                h = out(layer, z)
+            h, of_root = torch.zeros(n, h.shape[1]).index_add(0, roots, h), g["batch"]
+        h = self.pool["mlp"](h)
+        h = F.relu(self.pool["norm"](h) if "norm" in self.pool else h)
+        h = torch.zeros(count, h.shape[1]).index_add(0, of_root, h) / sizes[:, None]
+        return self.head["fc2"](F.relu(self.head["fc1"](h)))
+
+
+def tested(net, g):
+    """What a network that has been trained gives in a test, where it normalises by what it has seen: after answers()."""
+    net.eval(); net.zero_grad()
+    logits = net(g); F.cross_entropy(logits, g["y"]).backward()
+    return {"test.logits": logits.detach().clone()} | {f"test.{k}": v.grad.clone() for k, v in net.named_parameters()}
+
+
 def save(path, tensors, metadata):
     """The safetensors format: length of the header, header as JSON, values."""
     names = {torch.float32: "F32", torch.int64: "I64"}
@@ -423,6 +530,8 @@ def main(out=".", seed="7", *wanted):
         known.append(name)
         if wanted and name not in wanted: return
         t = {f"graph.{k}": v for k, v in g.items()} | extra | answers(net, g, args, lr, loss_of)
+        if isinstance(net, Pairs): t |= tested(net, g)
+        t = {k: v for k, v in t.items() if not k.endswith("num_batches_tracked")}
         meta = {k: str(v) for k, v in meta.items()} | dict(lr=str(lr), torch=torch.__version__, pyg=PYG, seed=seed)
         save(f"{out}/{name}.safetensors", t, meta)
         print(name, "loss", float(t["out.loss"]), "tensors", len(t))
@@ -529,6 +638,16 @@ def main(out=".", seed="7", *wanted):
         write(name, Sage(16, 3, rand, F.elu if act == "elu" else torch.tanh, readout), g, (xr,), 1e-3,
               dict(model="sage", width=16, layers=3, random_dims=rand, activation=act, readout=readout),
               {"in.random_features": xr} if rand else {})
+
+    for number, (kind, norm, everywhere, columns) in enumerate([
+            ("mp", "batch", 0, 4), ("subgraph", "batch", 1, 4), ("local2", "batch", 1, 4), ("folklore2", "batch", 1, 4),
+            ("subgraph", "layer", 0, 0), ("folklore2", "none", 0, 0)], 30):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(6, 3, 7)
+        if columns: g = with_edge_features(g, 3, 1)
+        name = kind + ("" if norm == "batch" else f"_{norm}")
+        write(name, Pairs(kind, 12, 2, columns, norm, everywhere), g, (), 1e-3,
+              dict(model=kind, width=12, layers=2, norm=norm, edge_features=columns, distance_cut=3) | ({"global": everywhere}))
 
     unknown = [name for name in wanted if name not in known]
     if unknown: sys.exit(f"make.py: no case {', '.join(unknown)}; there are {', '.join(known)}")

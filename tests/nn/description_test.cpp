@@ -71,6 +71,36 @@ std::vector<ModelConfig> every_model() {
     c.mlp_depth = 3;
     c.layers = 1;
   });
+  for (const Norm norm : {Norm::batch, Norm::layer}) {
+    add("ppgn", [=](ModelConfig& c) { c.norm = norm; });
+    add("ppgn", [=](ModelConfig& c) {
+      c.norm = norm;
+      c.node_readout = true;
+      c.readout = Readout::sum;
+    });
+    for (const char* kind : {"gcn", "gin", "sage", "mp"}) {
+      add(kind, [=](ModelConfig& c) {
+        c.norm = norm;
+        c.residual = norm == Norm::batch;
+        c.virtual_node = true;
+      });
+    }
+    for (const char* kind : {"subgraph", "local2", "folklore2"}) {
+      add(kind, [=](ModelConfig& c) {
+        c.norm = norm;
+        c.global = norm == Norm::batch;
+        c.residual = norm == Norm::layer;
+        c.edge_features = 3;
+        c.distance_cut = 2;
+        c.roots = 4;
+        c.eval_roots = norm == Norm::layer ? 7 : 0;
+      });
+    }
+  }
+  for (const char* kind : {"mp", "local2"}) {
+    add(kind, [](ModelConfig& c) { c.random = Random::colours; });
+    add(kind, [](ModelConfig& c) { c.rni = 0.5; });
+  }
   return out;
 }
 

@@ -25,9 +25,11 @@ std::string refusal(const ModelConfig& config) {
 }
 
 TEST(Kinds, AreNamedInOneTable) {
-  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin", "sage"}));
+  EXPECT_EQ(model_kinds(), (std::vector<std::string>{"gcn", "gcn2", "gcn3", "gcn123", "ppgn", "gin", "sage", "mp",
+                                                     "subgraph", "local2", "folklore2"}));
   for (const char* kind : {"gcn", "gin", "sage"}) EXPECT_TRUE(of_kind(kind).on_nodes()) << kind;
-  for (const char* kind : {"ppgn", "gcn3"}) EXPECT_FALSE(of_kind(kind).on_nodes()) << kind;
+  for (const char* kind : {"ppgn", "gcn3", "subgraph", "local2", "folklore2"})
+    EXPECT_FALSE(of_kind(kind).on_nodes()) << kind;
   for (const char* kind : {"gcn2", "gcn3", "gcn123"}) EXPECT_TRUE(of_kind(kind).on_sets()) << kind;
   EXPECT_THAT(refusal(of_kind("gcn4")), testing::HasSubstr("gcn, gcn2, gcn3, gcn123, ppgn"));
 }
@@ -67,10 +69,23 @@ TEST(Kinds, RefuseWhatTheyHaveNoUseFor) {
     std::vector<std::string> users;
   };
   const Change changes[] = {
-      {"rni", [](ModelConfig& c) { c.rni = 0.5; }, {"gcn", "gcn123", "ppgn", "gin", "sage"}},
+      {"rni",
+       [](ModelConfig& c) { c.rni = 0.5; },
+       {"gcn", "gcn123", "ppgn", "gin", "sage", "mp", "subgraph", "local2", "folklore2"}},
       {"distribution",
        [](ModelConfig& c) { c.distribution = Distribution::uniform; },
-       {"gcn", "gcn123", "ppgn", "gin", "sage"}},
+       {"gcn", "gcn123", "ppgn", "gin", "sage", "mp", "subgraph", "local2", "folklore2"}},
+      {"norm",
+       [](ModelConfig& c) { c.norm = Norm::layer; },
+       {"gcn", "ppgn", "gin", "sage", "mp", "subgraph", "local2", "folklore2"}},
+      {"residual",
+       [](ModelConfig& c) { c.residual = true; },
+       {"gcn", "gin", "sage", "mp", "subgraph", "local2", "folklore2"}},
+      {"virtual_node", [](ModelConfig& c) { c.virtual_node = true; }, {"gcn", "gin", "sage", "mp"}},
+      {"node_readout", [](ModelConfig& c) { c.node_readout = true; }, {"ppgn"}},
+      {"global", [](ModelConfig& c) { c.global = true; }, {"subgraph", "local2", "folklore2"}},
+      {"roots", [](ModelConfig& c) { c.roots = 3; }, {"subgraph", "local2", "folklore2"}},
+      {"distance_cut", [](ModelConfig& c) { c.distance_cut = 3; }, {"subgraph", "local2", "folklore2"}},
       {"pre_hidden", [](ModelConfig& c) { c.pre_hidden = 7; }, {"gcn"}},
       {"head_hidden", [](ModelConfig& c) { c.head_hidden = 7; }, {"gcn", "gcn2", "gcn3", "gcn123", "gin", "sage"}},
       {"activation",
@@ -102,7 +117,7 @@ TEST(Kinds, RefuseWhatTheyHaveNoUseFor) {
 TEST(Kinds, SayWhySetsTakeNoRandomFeatures) {
   ModelConfig config = of_kind("gcn3");
   config.rni = 0.5;
-  EXPECT_THAT(refusal(config), testing::HasSubstr("have no node inputs"));
+  EXPECT_THAT(refusal(config), testing::HasSubstr("start from their isomorphism types"));
 }
 
 TEST(RandomFeatures, OfGcn123AreColumnsBehindTheNodesFeatures) {

@@ -126,6 +126,7 @@ class TrialLane final : public PlainLane {
       batch_gradient(job_, targets_.view(), *model_, trial_.state.parameters, batch, counts_, inputs, crew_, gradient_,
                      logits_, output);
       adam_step(trial_.state, gradient_, rate, job_.optimiser);
+      model_->keep_statistics(trial_.state.parameters);  // which no decay of weights has touched
     }
     output.seconds = watch.seconds();
     if (evaluation_due(job_, number)) evaluate(number, output);
@@ -137,7 +138,7 @@ class TrialLane final : public PlainLane {
     const Stopwatch watch;
     const std::size_t classes = job_.model.classes, group = std::min<std::size_t>(model_->group(), job_.batch);
     // Without random inputs all draws are the same.
-    const bool random = job_.model.random_dims() + job_.model.drawn_columns() > 0;
+    const bool random = job_.model.draws();
     const std::uint32_t draws = random ? job_.eval_draws : 1;
     const std::size_t stride = trial_.test.size() * classes;
     test_logits_.resize(draws * stride);

@@ -30,6 +30,9 @@ class BatchModel {
   /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).
   virtual void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew& crew,
                         std::span<float> gradient) = 0;
+  /// Of the last forward pass, one of training: moves the running means and variances among `parameters` on from where
+  /// they were in it.
+  virtual void keep_statistics(std::span<float> /*parameters*/) const {}
   /// How many graphs to hand over at once. Gradients are summed in pieces of this size.
   [[nodiscard]] virtual std::size_t group() const = 0;
   /// Rows of the last forward pass, and as many as one row per set would be.

@@ -1,14 +1,16 @@
 #include "engine/core/inputs.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <numeric>
+#include <utility>
 
 #include "engine/core/drawn_numbers.hpp"
 
 namespace tyche::engine {
 
 Inputs training_inputs(const Trial& trial, std::uint32_t epoch) {
-  return {feature_key(trial.seed, trial.fold, epoch, kTrainingPass), {}, DropoutKey{trial.seed, trial.fold, epoch}};
+  return {
+      feature_key(trial.seed, trial.fold, epoch, kTrainingPass), {}, DropoutKey{trial.seed, trial.fold, epoch}, true};
 }
 
 Inputs test_inputs(const Trial& trial, std::uint32_t epoch, std::uint32_t draw) {
@@ -16,7 +18,7 @@ Inputs test_inputs(const Trial& trial, std::uint32_t epoch, std::uint32_t draw) 
 }
 
 Inputs inputs_of(const Draw& draw) {
-  return {feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index)), draw.pinned, {}};
+  return {feature_key(draw.seed, draw.fold, draw.epoch, test_pass(draw.index)), draw.pinned, {}, draw.training};
 }
 
 void fixed_columns(const Job& job, std::uint32_t graph, float* out, std::size_t stride) {
@@ -44,6 +46,34 @@ void random_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uin
   const std::size_t columns = model.random_dims();
   for (std::size_t v = 0; v < nodes; ++v) {
     std::copy_n(inputs.pinned.data() + (before + v) * columns, columns, out + v * stride);
+  }
+}
+
+std::vector<std::uint32_t> roots_of(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph,
+                                    std::size_t nodes) {
+  const std::size_t count = inputs.training ? model.roots : model.eval_roots;
+  if (count == 0 || count >= nodes) return {};
+  std::vector<std::uint32_t> out(nodes);
+  std::iota(out.begin(), out.end(), 0u);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t word = philox(inputs.key, {i / 4, 0, graph, kRootTag})[i % 4];
+    std::swap(out[i], out[i + ((word * (nodes - i)) >> 32)]);
+  }
+  out.resize(count);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void distances_from(const Graph& graph, Node from, std::uint32_t cut, std::span<std::uint32_t> out) {
+  std::fill(out.begin(), out.end(), cut);
+  std::vector<Node> reached = {from};
+  out[from] = 0;
+  for (std::size_t i = 0; i < reached.size() && out[reached[i]] + 1 < cut; ++i) {
+    for (const Node next : graph.neighbours(reached[i])) {
+      if (out[next] < cut || next == from) continue;
+      out[next] = out[reached[i]] + 1;
+      reached.push_back(next);
+    }
   }
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/core/job.hpp"
 #include "engine/core/randomness.hpp"
@@ -31,6 +32,7 @@ struct Inputs {
   Key key;                            ///< feature_key() of the pass: of random features and of drawn columns
   std::span<const float> pinned;      ///< random features that the caller gives; empty: drawn under the key
   std::optional<DropoutKey> dropout;  ///< none: dropout is off
+  bool training = false;              ///< batches are normalised by themselves; roots are those of training
 };
 
 /// The training pass of an epoch (1 is the first), and the draw-th test pass after it.
@@ -50,6 +52,15 @@ void drawn_columns(const Job& job, const Inputs& inputs, std::uint32_t graph, fl
 /// graphs before it have among those that were asked for; looked at only where features are pinned.
 void random_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::size_t nodes,
                     std::size_t before, float* out, std::size_t stride);
+
+/// The nodes that pairs begin with, ascending; empty: all. The i-th of K is swapped to place i of all nodes from place
+/// i + (word · (nodes - i)) >> 32, where the word is number i % 4 of philox(key, {i / 4, 0, graph, kRootTag}).
+inline constexpr std::uint32_t kRootTag = 0x726f6f74;
+[[nodiscard]] std::vector<std::uint32_t> roots_of(const nn::ModelConfig& model, const Inputs& inputs,
+                                                  std::uint32_t graph, std::size_t nodes);
+
+/// Steps from a node to every node of its graph, `cut` where they are more or there is no way.
+void distances_from(const Graph& graph, Node from, std::uint32_t cut, std::span<std::uint32_t> out);
 
 /// What dropout multiplies the hidden values of a graph with: ones where it is off.
 void dropout_columns(const nn::ModelConfig& model, const Inputs& inputs, std::uint32_t graph, std::span<float> out);

@@ -172,6 +172,8 @@ struct Draw {
   std::uint32_t epoch = 0;
   /// If not empty: row-major (all nodes of all asked graphs, in order × random_dims).
   std::span<const float> pinned;
+  /// As a pass of training has it: normalised by the batch, roots as training draws them. Dropout stays off.
+  bool training = false;
 };
 
 class Engine {

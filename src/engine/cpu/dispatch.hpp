@@ -22,6 +22,7 @@ namespace tyche::engine::cpu {
 void fill_products(std::int64_t target, Kernels& table);
 void fill_sparse(std::int64_t target, Kernels& table);
 void fill_pointwise(std::int64_t target, Kernels& table);
+void fill_normalise(std::int64_t target, Kernels& table);
 void fill_features(std::int64_t target, Kernels& table);
 void fill_channels(std::int64_t target, Kernels& table);
 void fill_peak(std::int64_t target, Kernels& table);

@@ -18,6 +18,7 @@ Kernels kernels_of(std::int64_t target) {
   fill_products(target, table);
   fill_sparse(target, table);
   fill_pointwise(target, table);
+  fill_normalise(target, table);
   fill_features(target, table);
   fill_channels(target, table);
   fill_peak(target, table);

@@ -183,6 +183,22 @@ struct Kernels {
   void (*transpose)(const float* from, std::size_t from_stride, std::size_t rows, std::size_t columns, float* to,
                     std::size_t to_stride) = nullptr;
 
+  // normalise.cpp: by column, over rows × columns
+  /// The mean, and Σ (value - mean)². Requires rows > 0.
+  void (*column_moments)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* mean,
+                         float* squares) = nullptr;
+  /// out = times · value + plus
+  void (*affine_rows)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns,
+                      const float* times, const float* plus, float* out, std::size_t out_stride) = nullptr;
+  /// Σ gradient, and Σ gradient · (value - mean).
+  void (*column_products)(const float* gradient, std::size_t gradient_stride, const float* values, std::size_t stride,
+                          std::size_t rows, std::size_t columns, const float* mean, float* sums,
+                          float* products) = nullptr;
+  /// out = times · gradient + slope · value + plus
+  void (*affine_gradient)(const float* gradient, std::size_t gradient_stride, const float* values, std::size_t stride,
+                          std::size_t rows, std::size_t columns, const float* times, const float* slope,
+                          const float* plus, float* out, std::size_t out_stride) = nullptr;
+
   // features.cpp
   void (*features)(const FeatureRows&) = nullptr;
 

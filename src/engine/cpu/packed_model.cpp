@@ -44,9 +44,9 @@ std::size_t PackedLayers::add(PackedLayer layer) {
   return layers_.size() - 1;
 }
 
-std::size_t PackedLayers::add_number(std::size_t flat) {
-  numbers_.push_back({flat, packed_size_});
-  packed_size_ += kAlign;
+std::size_t PackedLayers::add_numbers(std::size_t flat, std::size_t count) {
+  numbers_.push_back({flat, packed_size_, count});
+  packed_size_ += count == 1 ? kAlign : padded(count);
   return numbers_.back().packed;
 }
 
@@ -66,7 +66,9 @@ void PackedLayers::for_each(const Move& move) const {
       if (layer.flat_bias != PackedLayer::kNoBias) move(layer.flat_bias + j, layer.bias + j);
     }
   }
-  for (const Number& number : numbers_) move(number.flat, number.packed);
+  for (const Numbers& own : numbers_) {
+    for (std::size_t i = 0; i < own.count; ++i) move(own.flat + i, own.packed + i);
+  }
 }
 
 void PackedLayers::pack(std::span<const float> flat, float* packed) const {

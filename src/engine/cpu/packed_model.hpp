@@ -71,8 +71,8 @@ class PackedLayers {
   /// A layer of which `in`, `out`, `terms`, `edge`, `parts`, `flat_bias`, `needed` and `by_rows` are set; returns its
   /// place in layers().
   std::size_t add(PackedLayer layer);
-  /// A number of the flat vector; returns its place in the packed one.
-  std::size_t add_number(std::size_t flat);
+  /// Numbers of the flat vector that stand side by side; returns their place in the packed one.
+  std::size_t add_numbers(std::size_t flat, std::size_t count);
 
   [[nodiscard]] const Kernels& kernels() const { return *kernels_; }
   [[nodiscard]] std::span<const PackedLayer> layers() const { return layers_; }
@@ -98,10 +98,10 @@ class PackedLayers {
 
   const Kernels* kernels_;
   std::vector<PackedLayer> layers_;
-  struct Number {
-    std::size_t flat, packed;
+  struct Numbers {
+    std::size_t flat, packed, count;
   };
-  std::vector<Number> numbers_;
+  std::vector<Numbers> numbers_;
   std::size_t packed_size_ = 0;
   std::size_t derived_size_ = 0;
 };

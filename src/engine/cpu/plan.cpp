@@ -38,16 +38,23 @@ Plan::Plan(const nn::Program& program, const Kernels& kernels) : packed_(kernels
       if (made.arcs) made.from.push_back({at[step.arcs]});
       if (made.onto) made.from.push_back({at[step.onto]});
       if (step.epsilon != nn::kNone) {
-        made.epsilon = packed_.add_number(program.parameters.tensors[step.epsilon].offset);
+        made.epsilon = packed_.add_numbers(program.parameters.tensors[step.epsilon].offset, 1);
       }
     } else {
       PlanStep made{&step, step.operation, step.space, step.columns};
       for (const nn::Term& term : step.terms) made.from.push_back({at[term.value]});
+      if (step.operation == nn::Operation::normalise) {
+        const auto& tensors = program.parameters.tensors;
+        made.weight = packed_.add_numbers(tensors[step.terms.front().weight].offset, step.columns);
+        made.bias = packed_.add_numbers(tensors[step.bias].offset, step.columns);
+        if (step.norm == nn::Norm::batch) batch_norms_.push_back(steps_.size());
+      }
       at[s] = add(std::move(made));
     }
   }
   for (PlanStep& step : steps_) {
-    step.learned = step.operation == nn::Operation::linear || step.epsilon != nn::kNone;
+    step.learned = step.operation == nn::Operation::linear || step.operation == nn::Operation::normalise ||
+                   step.epsilon != nn::kNone;
     for (Reading& reading : step.from) {
       reading.wanted = steps_[reading.value].learned;
       step.learned = step.learned || reading.wanted;
@@ -61,6 +68,10 @@ Plan::Plan(const nn::Program& program, const Kernels& kernels) : packed_(kernels
 
 bool Plan::uses(nn::Space space) const {
   return std::any_of(steps_.begin(), steps_.end(), [space](const PlanStep& step) { return step.space == space; });
+}
+
+bool Plan::uses(nn::Link link) const {
+  return std::any_of(links_.begin(), links_.end(), [link](const LinkShape& shape) { return shape.link == link; });
 }
 
 std::size_t Plan::add(PlanStep step) {

@@ -32,17 +32,18 @@ struct PlanStep {
   nn::Operation operation{};
   nn::Space space{};
   std::size_t columns = 0;
-  std::vector<Reading> from{};      ///< aggregate: what the link reads, then arcs, then what the sum begins with
-  std::size_t link = nn::kNone;     ///< aggregate: which of links()
-  bool of_max = false;              ///< aggregate
-  bool arcs = false, onto = false;  ///< aggregate: whether it has them
-  std::size_t epsilon = nn::kNone;  ///< aggregate: place in the packed vector
-  std::size_t layer = nn::kNone;    ///< linear: which of layers()
-  bool activates = false;           ///< linear: the activation that follows is done in its product
-  bool derives = false;             ///< linear: its product backward has the derivative of the activation before it
-  bool done = false;                ///< activate: in the product before it, forward
-  bool derived = false;             ///< activate: in the product behind it, backward
-  bool learned = false;             ///< whether any parameter is behind its value
+  std::vector<Reading> from{};       ///< aggregate: what the link reads, then arcs, then what the sum begins with
+  std::size_t link = nn::kNone;      ///< aggregate: which of links()
+  bool of_max = false;               ///< aggregate
+  bool arcs = false, onto = false;   ///< aggregate: whether it has them
+  std::size_t epsilon = nn::kNone;   ///< aggregate: place in the packed vector
+  std::size_t weight = 0, bias = 0;  ///< normalise: places in the packed vector
+  std::size_t layer = nn::kNone;     ///< linear: which of layers()
+  bool activates = false;            ///< linear: the activation that follows is done in its product
+  bool derives = false;              ///< linear: its product backward has the derivative of the activation before it
+  bool done = false;                 ///< activate: in the product before it, forward
+  bool derived = false;              ///< activate: in the product behind it, backward
+  bool learned = false;              ///< whether any parameter is behind its value
   std::size_t matrix = nn::kNone, first = 0;  ///< where the value stands: matrix and first column
 };
 
@@ -70,6 +71,9 @@ class Plan {
   };
   [[nodiscard]] const std::vector<LinkShape>& links() const { return links_; }
   [[nodiscard]] bool uses(nn::Space space) const;
+  [[nodiscard]] bool uses(nn::Link link) const;
+  /// The steps that normalise by batch, in order: each needs all that was made before it for the whole batch.
+  [[nodiscard]] const std::vector<std::size_t>& batch_norms() const { return batch_norms_; }
 
  private:
   std::size_t add(PlanStep step);
@@ -86,6 +90,7 @@ class Plan {
   std::vector<std::size_t> readers_, last_reader_;
   std::vector<MatrixShape> matrices_, gradients_;
   std::vector<LinkShape> links_;
+  std::vector<std::size_t> batch_norms_;
 };
 
 }  // namespace tyche::engine::cpu

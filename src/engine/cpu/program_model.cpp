@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "engine/cpu/models.hpp"
 #include "engine/cpu/slice_run.hpp"
@@ -32,26 +33,52 @@ class ProgramModel final : public BatchModel {
     layers.pack(parameters, packed_.data());
     for (const PackedLayer& layer : layers.layers()) layers.make_copies(layer, packed_.data(), derived_.data());
     std::vector<std::size_t> rows, before = {0}, position = {0};
+    const std::size_t roots = inputs.training ? job_.model.roots : job_.model.eval_roots;
     for (const std::uint32_t graph : graphs) {
-      rows.push_back(shared_->ground.most_rows(graph));
+      rows.push_back(shared_->ground.most_rows(graph, roots));
       before.push_back(before.back() + job_.data.graphs[graph].num_nodes());
       position.push_back(position.back() + job_.data.units_of(graph));
     }
     const auto slices = cut(rows);
     count_ = slices.size();
     if (runs_.size() < count_) runs_.resize(count_);
-    crew(count_, [&](std::size_t s) {
-      std::vector<SliceRun::Member> members;
-      for (const std::size_t i : slices[s]) members.push_back({graphs[i], before[i], position[i]});
-      runs_[s].begin(std::move(members), shared_->ground);
-      runs_[s].forward(0, plan_.steps().size(), weights(), inputs);
-      runs_[s].logits(logits);
-    });
+    const std::vector<std::size_t>& norms = plan_.batch_norms();
+    training_ = inputs.training;
+    kept_.clear();
+    if (norms_.empty()) norms_.resize(norms.size());
+    for (std::size_t i = 0; i < norms.size() && !training_; ++i) combine(i, parameters);
+    // Up to each step that normalises the batch, and from it on when all slices are there.
+    const std::size_t stops = training_ ? norms.size() : 0;
+    for (std::size_t i = 0; i <= stops; ++i) {
+      const std::size_t first = i == 0 ? 0 : norms[i - 1], last = i == stops ? plan_.steps().size() : norms[i];
+      crew(count_, [&](std::size_t s) {
+        if (i == 0) {
+          std::vector<SliceRun::Member> members;
+          for (const std::size_t m : slices[s]) members.push_back({graphs[m], before[m], position[m]});
+          runs_[s].begin(std::move(members), shared_->ground, inputs, norms_);
+        }
+        runs_[s].forward(first, last, weights());
+        if (i < stops) runs_[s].measure(i);
+        if (i == stops) runs_[s].logits(logits);
+      });
+      if (i < stops) combine(i, parameters);
+    }
   }
 
   void backward(std::span<const float>, std::span<const float> d_logits, const Crew& crew,
                 std::span<float> gradient) override {
-    crew(count_, [&](std::size_t s) { runs_[s].backward(plan_.steps().size(), 0, weights(), d_logits); });
+    const std::vector<std::size_t>& norms = plan_.batch_norms();
+    std::size_t last = plan_.steps().size();
+    for (std::size_t i = training_ ? norms.size() : 0; i-- > 0;) {
+      const std::size_t norm = norms[i];
+      crew(count_, [&](std::size_t s) {
+        runs_[s].backward(last, norm + 1, weights(), d_logits);
+        runs_[s].measure_back(i);
+      });
+      combine_back(i);
+      last = norm + 1;
+    }
+    crew(count_, [&](std::size_t s) { runs_[s].backward(last, 0, weights(), d_logits); });
     // Slice after slice, so that sums do not depend on threads.
     for (std::size_t s = 1; s < count_; ++s) {
       plan_.packed().kernels().add_scaled(1, runs_[s].gradient(), runs_[0].gradient(), packed_.size());
@@ -59,9 +86,74 @@ class ProgramModel final : public BatchModel {
     plan_.packed().add_unpacked(runs_[0].gradient(), gradient);
   }
 
+  void keep_statistics(std::span<float> parameters) const override {
+    for (const auto& [first, values] : kept_) {
+      std::copy(values.begin(), values.end(), parameters.begin() + static_cast<std::ptrdiff_t>(first));
+    }
+  }
+
   [[nodiscard]] std::size_t group() const override { return job_.batch; }
 
  private:
+  // What a batch norm does with numbers: by what the slices measured, one after the other, or by the running values.
+  void combine(std::size_t i, std::span<const float> parameters) {
+    const PlanStep& step = plan_.steps()[plan_.batch_norms()[i]];
+    const auto& tensors = shared_->program.parameters.tensors;
+    const std::size_t mean_at = tensors[step.of->mean].offset, variance_at = tensors[step.of->variance].offset;
+    BatchNorm& norm = norms_[i];
+    for (AlignedFloats* own :
+         {&norm.mean, &norm.scale, &norm.times, &norm.plus, &norm.d_times, &norm.d_slope, &norm.d_plus}) {
+      if (own->size() == 0) *own = AlignedFloats(plan_.packed().padded(step.columns));
+    }
+    std::size_t rows = 0;
+    for (std::size_t s = 0; s < count_ && training_; ++s) rows += runs_[s].measured().rows;
+    std::vector<float> means, variances;
+    for (std::size_t c = 0; c < step.columns; ++c) {
+      double mean = parameters[mean_at + c], variance = parameters[variance_at + c];
+      if (rows > 0) {
+        double seen = 0, squares = 0, middle = 0;
+        for (std::size_t s = 0; s < count_; ++s) {
+          const SliceRun::Measured& own = runs_[s].measured();
+          if (own.rows == 0) continue;
+          const auto more = static_cast<double>(own.rows);
+          const double apart = own.first.data()[c] - middle;
+          middle += apart * more / (seen + more);
+          squares += own.second.data()[c] + apart * apart * seen * more / (seen + more);
+          seen += more;
+        }
+        means.push_back(static_cast<float>(0.9 * mean + 0.1 * middle));
+        variances.push_back(static_cast<float>(0.9 * variance + 0.1 * squares / std::max(1.0, seen - 1)));
+        mean = middle;
+        variance = squares / seen;
+      }
+      const double scale = 1 / std::sqrt(variance + nn::kNormEpsilon), times = packed_.data()[step.weight + c] * scale;
+      norm.mean.data()[c] = static_cast<float>(mean);
+      norm.scale.data()[c] = static_cast<float>(scale);
+      norm.times.data()[c] = norm.d_times.data()[c] = static_cast<float>(times);
+      norm.plus.data()[c] = static_cast<float>(packed_.data()[step.bias + c] - mean * times);
+      norm.d_slope.data()[c] = norm.d_plus.data()[c] = 0;
+    }
+    if (rows == 0) return;
+    kept_.emplace_back(mean_at, std::move(means));
+    kept_.emplace_back(variance_at, std::move(variances));
+  }
+  void combine_back(std::size_t i) {
+    BatchNorm& norm = norms_[i];
+    const std::size_t columns = plan_.steps()[plan_.batch_norms()[i]].columns;
+    for (std::size_t c = 0; c < columns; ++c) {
+      double rows = 0, sum = 0, product = 0;
+      for (std::size_t s = 0; s < count_; ++s) {
+        const SliceRun::Measured& own = runs_[s].measured();
+        rows += static_cast<double>(own.rows);
+        sum += own.first.data()[c];
+        product += own.second.data()[c];
+      }
+      if (rows == 0) continue;
+      const double times = norm.times.data()[c], slope = -times * norm.scale.data()[c] * product / rows;
+      norm.d_slope.data()[c] = static_cast<float>(slope);
+      norm.d_plus.data()[c] = static_cast<float>(-times * sum / rows - slope * norm.mean.data()[c]);
+    }
+  }
   [[nodiscard]] Parameters weights() const { return {packed_.data(), derived_.data()}; }
 
   const Job& job_;
@@ -71,6 +163,9 @@ class ProgramModel final : public BatchModel {
   // Of the last forward pass.
   std::vector<SliceRun> runs_;
   std::size_t count_ = 0;
+  bool training_ = false;
+  std::vector<BatchNorm> norms_;
+  std::vector<std::pair<std::size_t, std::vector<float>>> kept_;  ///< running values: where, and what they are now
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "engine/cpu/slice_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "engine/cpu/trainer.hpp"
 #include "support/parallel.hpp"
@@ -12,17 +14,6 @@ namespace tyche::engine::cpu {
 namespace {
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
-
-// Of the thread that works: gradients of the slice at hand, and two matrices that are added to one of them.
-struct Scratch {
-  std::vector<Rows> gradients;
-  std::vector<View> views;
-  Rows added[2];
-};
-Scratch& scratch() {
-  thread_local Scratch own;
-  return own;
-}
 
 void copy_rows(View from, View to, std::size_t rows, std::size_t columns) {
   for (std::size_t r = 0; r < rows; ++r) std::copy_n(from.row(r), columns, to.row(r));
@@ -40,8 +31,17 @@ void add_rows(const Kernels& kernels, float factor, View from, View to, std::siz
 View moved(View view, std::size_t rows) { return {view.row(rows), view.stride}; }
 
 // A graph's rows of a link that follows from its size, or (of arcs) from how many each row stands for.
-SparseRows rows_of_graph(nn::Link link, std::size_t nodes, std::size_t count, const std::vector<float>& stands_for) {
+SparseRows rows_of_graph(const Plan::LinkShape& wanted, std::size_t nodes, std::size_t count,
+                         const std::vector<float>& stands_for) {
   SparseRows rows;
+  const nn::Link link = wanted.link;
+  if (link == nn::Link::on_diagonal && wanted.from == nn::Space::pair) {
+    for (std::size_t v = 0; v < nodes; ++v) {
+      rows.columns.push_back(static_cast<std::uint32_t>(v * (nodes + 1)));
+      rows.offsets.push_back(rows.columns.size());
+    }
+    return rows;
+  }
   if (link == nn::Link::on_diagonal) {
     for (std::size_t pair = 0; pair < nodes * nodes; ++pair) {
       if (pair % (nodes + 1) == 0) rows.columns.push_back(static_cast<std::uint32_t>(pair / (nodes + 1)));
@@ -82,15 +82,40 @@ Ground::Ground(const Job& job, const Plan& plan, std::uint64_t passes, unsigned 
   if (plan.uses(nn::Space::arc)) {
     arcs_.resize(graphs);
     arc_counts_.resize(graphs);
+    const bool counted = std::any_of(plan.batch_norms().begin(), plan.batch_norms().end(), [&](std::size_t s) {
+      return plan.steps()[s].space == nn::Space::arc;  // by as many rows as there are arcs
+    });
+    if (counted || plan.uses(nn::Link::straight) || plan.uses(nn::Link::turned)) turned_.resize(graphs);
+    parallel_for(graphs, threads, [&](std::size_t g) { make_arcs(static_cast<std::uint32_t>(g)); });
+  }
+  on_pairs_ = plan.uses(nn::Space::pair);
+  for (const PlanStep& step : plan.steps()) {
+    if (step.operation != nn::Operation::input || step.of->source != nn::Source::distance) continue;
+    distances_.resize(graphs);
     parallel_for(graphs, threads, [&](std::size_t g) {
-      arcs_[g] = edge_rows(job, static_cast<std::uint32_t>(g));
-      arc_counts_[g].assign(arcs_[g].count(job.model.edge_features), 0.0f);
-      for (const std::uint32_t row : arcs_[g].row_of) ++arc_counts_[g][row];
+      const Graph& graph = job.data.graphs[g];
+      std::vector<std::uint32_t> from_one(graph.num_nodes());
+      for (Node u = 0; u < graph.num_nodes(); ++u) {
+        distances_from(graph, u, static_cast<std::uint32_t>(step.columns - 1), from_one);
+        for (const std::uint32_t d : from_one) distances_[g].push_back(static_cast<std::uint16_t>(d));
+      }
     });
   }
   for (const Plan::LinkShape& wanted : plan.links()) {
     auto& own = links_.emplace_back(graphs);
-    if (wanted.link == nn::Link::neighbours || wanted.link == nn::Link::ends || wanted.from == nn::Space::arc) {
+    const bool along = nn::along_arcs(wanted.link);
+    if (!along && (nn::of_pairs(wanted.link) || wanted.from == nn::Space::graph)) {
+      on_pairs_ = true;  // what a graph's size says (PairRows)
+      continue;
+    }
+    const auto known = std::find_if(plan.links().begin(), plan.links().end(), [&](const Plan::LinkShape& other) {
+      return along && nn::along_arcs(other.link) && other.reduce == wanted.reduce;
+    });
+    if (const auto before = static_cast<std::size_t>(known - plan.links().begin()); before + 1 < links_.size()) {
+      own = links_[before];  // between nodes, in whatever place
+      continue;
+    }
+    if (along || wanted.link == nn::Link::ends || wanted.from == nn::Space::arc) {
       parallel_for(graphs, threads, [&](std::size_t g) { own[g] = made(wanted, static_cast<std::uint32_t>(g)); });
       continue;
     }
@@ -102,13 +127,35 @@ Ground::Ground(const Job& job, const Plan& plan, std::uint64_t passes, unsigned 
   }
 }
 
+void Ground::make_arcs(std::uint32_t graph) {
+  const Graph& own = job_.data.graphs[graph];
+  const std::size_t columns = job_.model.edge_features, count = own.adjacency().size();
+  if (turned_.empty()) {
+    arcs_[graph] = edge_rows(job_, graph);
+    arc_counts_[graph].assign(arcs_[graph].count(columns), 0.0f);
+  } else {
+    if (columns > 0) arcs_[graph].rows = arc_features(job_, graph);
+    arcs_[graph].row_of.resize(count);
+    std::iota(arcs_[graph].row_of.begin(), arcs_[graph].row_of.end(), 0u);
+    for (Node v = 0; v < own.num_nodes(); ++v) {
+      for (const Node w : own.neighbours(v)) {
+        const auto list = own.neighbours(w);
+        const auto at = std::lower_bound(list.begin(), list.end(), v) - list.begin();
+        turned_[graph].push_back(static_cast<std::uint32_t>(own.offsets()[w] + static_cast<std::uint64_t>(at)));
+      }
+    }
+    arc_counts_[graph].assign(count, 0.0f);
+  }
+  for (const std::uint32_t row : arcs_[graph].row_of) ++arc_counts_[graph][row];
+}
+
 std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, std::uint32_t graph) const {
   const Graph& own = job_.data.graphs[graph];
   const bool mean = wanted.reduce == nn::Reduce::mean;
-  if (wanted.link == nn::Link::neighbours || wanted.link == nn::Link::arcs) {
+  if (nn::along_arcs(wanted.link) || wanted.link == nn::Link::arcs) {
     auto out = std::make_shared<MessageGraph>(
         node_messages(own, mean ? nn::Aggregation::mean : nn::Aggregation::sum, job_.data.weighted));
-    if (wanted.link == nn::Link::neighbours) return out;
+    if (wanted.link != nn::Link::arcs) return out;
     out->gather.columns = arcs_[graph].row_of;
     out->scatter = transpose(out->gather, arc_counts_[graph].size());
     return out;
@@ -124,7 +171,7 @@ std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, 
     out->scatter = transpose(out->gather, own.num_nodes());
     return out;
   }
-  out->gather = rows_of_graph(wanted.link, own.num_nodes(), rows(wanted.from, graph),
+  out->gather = rows_of_graph(wanted, own.num_nodes(), rows(wanted.from, graph),
                               of_arcs ? arc_counts_[graph] : std::vector<float>());
   if (mean && wanted.link != nn::Link::on_diagonal) {
     const std::size_t total = of_arcs ? arcs_[graph].row_of.size() : out->gather.columns.size();
@@ -134,37 +181,59 @@ std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, 
   return out;
 }
 
-std::size_t Ground::rows(nn::Space space, std::uint32_t graph) const {
+std::size_t Ground::rows(nn::Space space, std::uint32_t graph, std::size_t roots) const {
   const std::size_t nodes = job_.data.graphs[graph].num_nodes();
+  if (roots == 0) roots = nodes;
   switch (space) {
     case nn::Space::graph:
       return 1;
     case nn::Space::arc:
       return arcs_.empty() ? 0 : arc_counts_[graph].size();
     case nn::Space::pair:
-      return nodes * nodes;
+      return roots * nodes;
     case nn::Space::edge:
       return job_.data.graphs[graph].num_edges();
+    case nn::Space::root:
+      return roots;
     default:
       return nodes;
   }
 }
 
-std::size_t Ground::most_rows(std::uint32_t graph) const {
+std::size_t Ground::most_rows(std::uint32_t graph, std::size_t roots) const {
   std::size_t most = 0;
-  for (const PlanStep& step : plan_.steps()) most = std::max(most, rows(step.space, graph));
+  if (roots >= job_.data.graphs[graph].num_nodes()) roots = 0;
+  for (const PlanStep& step : plan_.steps()) most = std::max(most, rows(step.space, graph, roots));
   return most;
 }
 
-void SliceRun::begin(std::vector<Member> members, const Ground& ground) {
+void SliceRun::begin(std::vector<Member> members, const Ground& ground, const Inputs& inputs,
+                     std::span<const BatchNorm> norms) {
+  inputs_ = inputs;
+  norms_ = norms;
   ground_ = &ground;
   plan_ = &ground.plan();
   kernels_ = &plan_->packed().kernels();
   members_ = std::move(members);
-  for (const nn::Space space : {nn::Space::graph, nn::Space::node, nn::Space::arc, nn::Space::pair, nn::Space::edge}) {
+  pairs_.clear();
+  for (std::size_t g = 0; g < members_.size() && ground.on_pairs(); ++g) {
+    const std::uint32_t graph = members_[g].graph;
+    const Graph& own = ground.job().data.graphs[graph];
+    std::span<const std::uint32_t> arcs, turned;
+    if (plan_->uses(nn::Space::arc)) {
+      arcs = ground.arcs(graph).row_of;
+      turned = ground.turned(graph);
+    }
+    pairs_.emplace_back(own, roots_of(ground.job().model, inputs, graph, own.num_nodes()), arcs, turned);
+  }
+  for (const nn::Space space :
+       {nn::Space::graph, nn::Space::node, nn::Space::arc, nn::Space::pair, nn::Space::edge, nn::Space::root}) {
     std::vector<std::size_t>& first = first_row_[static_cast<std::size_t>(space)];
     first.assign(1, 0);
-    for (const Member& member : members_) first.push_back(first.back() + ground.rows(space, member.graph));
+    for (std::size_t g = 0; g < members_.size(); ++g) {
+      const std::size_t roots = pairs_.empty() ? 0 : pairs_[g].roots();
+      first.push_back(first.back() + ground.rows(space, members_[g].graph, roots));
+    }
   }
   memory_.resize(plan_->matrices().size());
   matrices_.resize(memory_.size());
@@ -176,9 +245,107 @@ void SliceRun::begin(std::vector<Member> members, const Ground& ground) {
   winners_.resize(plan_->steps().size());
 }
 
-void SliceRun::forward(std::size_t first, std::size_t last, const Parameters& weights, const Inputs& inputs) {
+SliceRun::Scratch& SliceRun::scratch() const {
+  thread_local Scratch of_thread;
+  return plan_->batch_norms().empty() ? of_thread : own_;
+}
+
+void SliceRun::forward(std::size_t first, std::size_t last, const Parameters& weights) {
   const FlushDenormals flush;
-  for (std::size_t s = first; s < last; ++s) run(s, weights, inputs);
+  for (std::size_t s = first; s < last; ++s) run(s, weights);
+}
+
+void SliceRun::measure(std::size_t norm) {
+  const FlushDenormals flush;
+  const PlanStep& step = plan_->steps()[plan_->batch_norms()[norm]];
+  const std::size_t columns = plan_->packed().padded(step.columns);
+  if (measured_.first.size() < columns) measured_ = {0, AlignedFloats(columns), AlignedFloats(columns)};
+  measured_.rows = rows(step.space);
+  const View in = value(step.from[0].value);
+  if (measured_.rows > 0) {
+    kernels_->column_moments(in.data, in.stride, measured_.rows, step.columns, measured_.first.data(),
+                             measured_.second.data());
+  }
+}
+
+void SliceRun::measure_back(std::size_t norm) {
+  const FlushDenormals flush;
+  const std::size_t s = plan_->batch_norms()[norm];
+  const PlanStep& step = plan_->steps()[s];
+  const std::size_t columns = plan_->packed().padded(step.columns);
+  if (measured_.first.size() < columns) measured_ = {0, AlignedFloats(columns), AlignedFloats(columns)};
+  measured_.rows = rows(step.space);
+  const View in = value(step.from[0].value), d = gradient_of(s);
+  kernels_->column_products(d.data, d.stride, in.data, in.stride, measured_.rows, step.columns,
+                            norms_[norm].mean.data(), measured_.first.data(), measured_.second.data());
+  for (std::size_t c = 0; c < step.columns; ++c) {
+    measured_.second.data()[c] *= norms_[norm].scale.data()[c];
+    gradient_.data()[step.bias + c] += measured_.first.data()[c];
+    gradient_.data()[step.weight + c] += measured_.second.data()[c];
+  }
+}
+
+const BatchNorm& SliceRun::norm_of(std::size_t s) const {
+  const auto& all = plan_->batch_norms();
+  return norms_[static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), s) - all.begin())];
+}
+
+void SliceRun::normalise(std::size_t s, const Parameters& weights, View in, View out) {
+  const PlanStep& step = plan_->steps()[s];
+  const std::size_t count = rows(step.space), columns = step.columns;
+  if (step.of->norm == nn::Norm::batch) {
+    const BatchNorm& norm = norm_of(s);
+    return kernels_->affine_rows(in.data, in.stride, count, columns, norm.times.data(), norm.plus.data(), out.data,
+                                 out.stride);
+  }
+  const float *weight = weights.packed + step.weight, *bias = weights.packed + step.bias;
+  factors_[s].resize(2 * count);
+  for (std::size_t r = 0; r < count; ++r) {
+    const float* x = in.row(r);
+    double sum = 0, squares = 0;
+    for (std::size_t c = 0; c < columns; ++c) sum += x[c];
+    const double mean = sum / static_cast<double>(columns);
+    for (std::size_t c = 0; c < columns; ++c) squares += (x[c] - mean) * (x[c] - mean);
+    const auto middle = factors_[s][2 * r] = static_cast<float>(mean);
+    const auto scale = factors_[s][2 * r + 1] =
+        static_cast<float>(1 / std::sqrt(squares / static_cast<double>(columns) + nn::kNormEpsilon));
+    for (std::size_t c = 0; c < columns; ++c) out.row(r)[c] = (x[c] - middle) * scale * weight[c] + bias[c];
+  }
+}
+
+void SliceRun::normalise_back(std::size_t s, const Parameters& weights, View d) {
+  const PlanStep& step = plan_->steps()[s];
+  const Reading& reading = step.from[0];
+  const std::size_t count = rows(step.space), columns = step.columns;
+  const View x = value(reading.value), to = target(reading, 0);
+  if (step.of->norm == nn::Norm::batch) {
+    const BatchNorm& norm = norm_of(s);
+    // In training it has been measured, for the whole batch is to be known.
+    if (!inputs_.training) measure_back(static_cast<std::size_t>(&norm - norms_.data()));
+    kernels_->affine_gradient(d.data, d.stride, x.data, x.stride, count, columns, norm.d_times.data(),
+                              norm.d_slope.data(), norm.d_plus.data(), to.data, to.stride);
+    return take(reading, to);
+  }
+  const float* weight = weights.packed + step.weight;
+  float *d_weight = gradient_.data() + step.weight, *d_bias = gradient_.data() + step.bias;
+  for (std::size_t r = 0; r < count; ++r) {
+    const float mean = factors_[s][2 * r], scale = factors_[s][2 * r + 1];
+    double sum = 0, product = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const float hat = (x.row(r)[c] - mean) * scale, own = d.row(r)[c];
+      d_weight[c] += own * hat;
+      d_bias[c] += own;
+      sum += own * weight[c];
+      product += own * weight[c] * hat;
+    }
+    const auto all = static_cast<float>(sum / static_cast<double>(columns));
+    const auto slope = static_cast<float>(product / static_cast<double>(columns));
+    for (std::size_t c = 0; c < columns; ++c) {
+      const float hat = (x.row(r)[c] - mean) * scale;
+      to.row(r)[c] = scale * (d.row(r)[c] * weight[c] - all - hat * slope);
+    }
+  }
+  take(reading, to);
 }
 
 void SliceRun::backward(std::size_t last, std::size_t first, const Parameters& weights,
@@ -246,23 +413,27 @@ void SliceRun::take(const Reading& reading, View from) const {
   add_rows(*kernels_, 1, from, gradient_of(reading.value), rows(read.space), read.columns);
 }
 
-void SliceRun::pass_on(const Reading& reading, View from) const {
+void SliceRun::pass_on(const Reading& reading, View from, float factor) const {
   if (!reading.wanted) return;
   const PlanStep& read = plan_->steps()[reading.value];
   const View to = gradient_of(reading.value);
+  if (factor != 1) {
+    if (!reading.adds) clear_rows(to, rows(read.space), plan_->packed().padded(read.columns));
+    return add_rows(*kernels_, factor, from, to, rows(read.space), read.columns);
+  }
   if (!reading.adds) return copy_rows(from, to, rows(read.space), read.columns);
   for (std::size_t r = 0; r < rows(read.space); ++r) {
     for (std::size_t c = 0; c < read.columns; ++c) to.row(r)[c] += from.row(r)[c];
   }
 }
 
-void SliceRun::run(std::size_t s, const Parameters& weights, const Inputs& inputs) {
+void SliceRun::run(std::size_t s, const Parameters& weights) {
   const PlanStep& step = plan_->steps()[s];
   const std::size_t count = rows(step.space);
   const View out = value(s), in = step.from.empty() ? View{} : value(step.from[0].value);
   switch (step.operation) {
     case nn::Operation::input:
-      return input(step, out, inputs);
+      return input(step, out);
     case nn::Operation::linear:
       return linear(step, weights)
           .forward(count, in, out, step.activates ? Finish::activate : Finish::add_bias, step.of->activation);
@@ -285,12 +456,14 @@ void SliceRun::run(std::size_t s, const Parameters& weights, const Inputs& input
         add_rows(*kernels_, 1, value(step.from[i].value), out, count, step.columns);
       }
       return;
+    case nn::Operation::normalise:
+      return normalise(s, weights, in, out);
     case nn::Operation::activate:
       if (step.done) return;
       if (!step.from[0].shared) copy_rows(in, out, count, step.columns);
       return kernels_->activate(step.of->activation, nullptr, out.data, out.stride, count, step.columns);
     case nn::Operation::dropout:
-      return drop(s, in, out, inputs);
+      return drop(s, in, out);
   }
 }
 
@@ -327,6 +500,8 @@ void SliceRun::run_back(std::size_t s, const Parameters& weights) {
       }
       return;
     }
+    case nn::Operation::normalise:
+      return normalise_back(s, weights, d);
     case nn::Operation::activate:
       if (!step.derived) {
         kernels_->derive(step.of->activation, value(s).data, value(s).stride, d.data, d.stride, count, step.columns);
@@ -344,7 +519,7 @@ void SliceRun::run_back(std::size_t s, const Parameters& weights) {
   }
 }
 
-void SliceRun::input(const PlanStep& step, View out, const Inputs& inputs) const {
+void SliceRun::input(const PlanStep& step, View out) const {
   const Job& job = ground_->job();
   for (std::size_t g = 0; g < members_.size(); ++g) {
     const std::uint32_t graph = members_[g].graph;
@@ -356,10 +531,10 @@ void SliceRun::input(const PlanStep& step, View out, const Inputs& inputs) const
         fixed_columns(job, graph, to.data, to.stride);
         break;
       case nn::Source::drawn:
-        ground_->drawn().fill(inputs.key, graph, to.data, to.stride);
+        ground_->drawn().fill(inputs_.key, graph, to.data, to.stride);
         break;
       case nn::Source::random:
-        random_rows(*kernels_, job.model, inputs, graph, nodes, members_[g].before, to.data, to.stride);
+        random_rows(*kernels_, job.model, inputs_, graph, nodes, members_[g].before, to.data, to.stride);
         break;
       case nn::Source::edges:
         for (std::size_t r = 0; r < count(step.space, g); ++r) {
@@ -372,21 +547,28 @@ void SliceRun::input(const PlanStep& step, View out, const Inputs& inputs) const
           for (const Node u : job.data.graphs[graph].neighbours(v)) to.row(v * nodes + u)[0] = 1;
         }
         break;
+      case nn::Source::distance:
+        clear_rows(to, count(step.space, g), step.columns);
+        for (std::size_t i = 0; i < pairs_[g].roots(); ++i) {
+          const std::uint16_t* from = ground_->distances(graph).data() + pairs_[g].root(i) * nodes;
+          for (std::size_t v = 0; v < nodes; ++v) to.row(i * nodes + v)[from[v]] = 1;
+        }
+        break;
       case nn::Source::types:
         break;  // of sets, which have a model of their own
     }
   }
 }
 
-void SliceRun::drop(std::size_t s, View in, View out, const Inputs& inputs) {
+void SliceRun::drop(std::size_t s, View in, View out) {
   const PlanStep& step = plan_->steps()[s];
   std::vector<float>& factors = factors_[s];
-  factors.resize(inputs.dropout ? rows(step.space) * step.columns : 0);
+  factors.resize(inputs_.dropout ? rows(step.space) * step.columns : 0);
   copy_rows(in, out, rows(step.space), step.columns);
-  for (std::size_t g = 0; g < members_.size() && inputs.dropout; ++g) {
+  for (std::size_t g = 0; g < members_.size() && inputs_.dropout; ++g) {
     const std::size_t first = row(step.space, g);
     const auto own = std::span(factors).subspan(first * step.columns, count(step.space, g) * step.columns);
-    dropout_factors(step.of->share, inputs.dropout->seed, inputs.dropout->fold, inputs.dropout->epoch,
+    dropout_factors(step.of->share, inputs_.dropout->seed, inputs_.dropout->fold, inputs_.dropout->epoch,
                     members_[g].graph, own);
     for (std::size_t i = 0; i < own.size(); ++i) out.row(first + i / step.columns)[i % step.columns] *= own[i];
   }
@@ -416,78 +598,118 @@ void SliceRun::aggregate(std::size_t s, const Parameters& weights, View out) {
   const PlanStep& step = plan_->steps()[s];
   const View in = value(step.from[0].value);
   if (step.arcs) {
-    for (std::size_t g = 0; g < members_.size(); ++g) kernels_->gather_edges(messages(step, g, out));
+    for_messages(step, out, [&](const EdgeGather& gather, auto, std::size_t) { kernels_->gather_edges(gather); });
   } else {
     step.of_max ? maxima(s, in, out) : gather(step, false, in, out);
   }
-  if (step.epsilon != nn::kNone) {
-    add_rows(*kernels_, 1 + weights.packed[step.epsilon], in, out, rows(step.space), step.columns);
+  const float factor = step.epsilon == nn::kNone ? 1 : 1 + weights.packed[step.epsilon];
+  const View own = step.onto ? value(step.from.back().value) : in;
+  if (step.onto || step.epsilon != nn::kNone) {
+    add_rows(*kernels_, factor, own, out, rows(step.space), step.columns);
   }
-  if (step.onto) add_rows(*kernels_, 1, value(step.from.back().value), out, rows(step.space), step.columns);
 }
 
 void SliceRun::aggregate_back(std::size_t s, const Parameters& weights, View d) {
   const PlanStep& step = plan_->steps()[s];
   const Reading& reading = step.from[0];
+  const float factor = step.epsilon == nn::kNone ? 1 : 1 + weights.packed[step.epsilon];
   if (step.epsilon != nn::kNone) {
-    gradient_.data()[step.epsilon] += dot(d, value(reading.value), rows(step.space), step.columns);
+    const Reading& times = step.onto ? step.from.back() : reading;
+    gradient_.data()[step.epsilon] += dot(d, value(times.value), rows(step.space), step.columns);
   }
   if (reading.wanted || (step.arcs && step.from[1].wanted)) {
     const View to = target(reading, 0);
     if (step.arcs) {
       const View to_arcs = target(step.from[1], 1);
       clear_rows(to_arcs, rows(nn::Space::arc), plan_->packed().padded(step.columns));
-      for (std::size_t g = 0; g < members_.size(); ++g) {
+      for_messages(step, to, [&](const EdgeGather& forward, std::span<const std::uint32_t> turned, std::size_t g) {
         EdgeScatter scatter;
-        scatter.forward = messages(step, g, to);
-        scatter.d = d.row(row(step.space, g));
-        scatter.d_stride = d.stride;
+        scatter.forward = forward;
+        scatter.forward.edge = turned.data();
+        scatter.d = d.data + (forward.out - to.data) / static_cast<std::ptrdiff_t>(to.stride) *
+                                 static_cast<std::ptrdiff_t>(d.stride);
+        scatter.d_stride = forward.out_stride / to.stride * d.stride;
         scatter.d_edges = to_arcs.row(row(nn::Space::arc, g));
         scatter.d_edges_stride = to_arcs.stride;
         kernels_->scatter_edges(scatter);
-      }
+      });
       take(step.from[1], to_arcs);
     } else {
       step.of_max ? maxima_back(s, d, to) : gather(step, true, d, to);
     }
-    if (step.epsilon != nn::kNone) {
-      add_rows(*kernels_, 1 + weights.packed[step.epsilon], d, to, rows(step.space), step.columns);
-    }
+    if (step.epsilon != nn::kNone && !step.onto) add_rows(*kernels_, factor, d, to, rows(step.space), step.columns);
     take(reading, to);
   }
-  if (step.onto) pass_on(step.from.back(), d);
+  if (step.onto) pass_on(step.from.back(), d, factor);
+}
+
+const MessageGraph& SliceRun::link(const PlanStep& step, std::size_t g) const {
+  const Plan::LinkShape& shape = plan_->links()[step.link];
+  const bool of_roots = shape.from == nn::Space::pair || shape.from == nn::Space::root;
+  if (shape.link == nn::Link::whole && of_roots && pairs_[g].draws_roots()) {
+    return pairs_[g].whole(shape.from, shape.reduce);
+  }
+  return ground_->link(step.link, members_[g].graph);
 }
 
 void SliceRun::gather(const PlanStep& step, bool back, View in, View out) const {
-  const nn::Space from = plan_->steps()[step.from[0].value].space;
+  const Plan::LinkShape& shape = plan_->links()[step.link];
+  const nn::Space from = shape.from;
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const MessageGraph& messages = ground_->link(step.link, members_[g].graph);
-    GatherRows rows;
-    rows.sparse = back ? &messages.scatter : &messages.gather;
-    rows.last = rows.sparse->rows();
-    rows.matrix = in.row(row(back ? step.space : from, g));
-    rows.stride = in.stride;
-    rows.columns = step.columns;
-    rows.out = out.row(row(back ? from : step.space, g));
-    rows.out_stride = out.stride;
-    if (rows.last > 0) kernels_->gather_rows(rows);
+    const View own_in = moved(in, row(back ? step.space : from, g));
+    const View own_out = moved(out, row(back ? from : step.space, g));
+    const auto gather_by = [&](const MessageGraph& messages, std::size_t first, std::size_t apart) {
+      GatherRows rows;
+      rows.sparse = back ? &messages.scatter : &messages.gather;
+      rows.last = rows.sparse->rows();
+      rows.matrix = own_in.row(first);
+      rows.stride = own_in.stride * apart;
+      rows.columns = step.columns;
+      rows.out = own_out.row(first);
+      rows.out_stride = own_out.stride * apart;
+      if (rows.last > 0) kernels_->gather_rows(rows);
+    };
+    if (shape.link == nn::Link::second || shape.link == nn::Link::first) {
+      pairs_[g].along(shape.link, shape.reduce, ground_->link(step.link, members_[g].graph),
+                      [&](const PairRows::Near& near, std::size_t first, std::size_t apart) {
+                        gather_by(*near.messages, first, apart);
+                      });
+    } else if (nn::of_pairs(shape.link) || from == nn::Space::graph) {
+      pairs_[g].read(*kernels_, shape.link, from, shape.reduce, back, own_in, own_out, count(step.space, g),
+                     step.columns);
+    } else {
+      gather_by(link(step, g), 0, 1);
+    }
   }
 }
 
-EdgeGather SliceRun::messages(const PlanStep& step, std::size_t g, View out) const {
+template <class Body>
+void SliceRun::for_messages(const PlanStep& step, View out, const Body& body) const {
   const View in = value(step.from[0].value), arcs = value(step.from[1].value);
-  EdgeGather gather;
-  gather.sparse = &ground_->link(step.link, members_[g].graph).gather;
-  gather.edge = ground_->arcs(members_[g].graph).row_of.data();
-  gather.activation = step.of->activation;
-  gather.matrix = in.row(row(step.space, g));
-  gather.stride = in.stride;
-  gather.edges = arcs.row(row(nn::Space::arc, g));
-  gather.edges_stride = arcs.stride;
-  gather.columns = step.columns;
-  gather.out = out.row(row(step.space, g));
-  gather.out_stride = out.stride;
-  return gather;
+  const Plan::LinkShape& shape = plan_->links()[step.link];
+  for (std::size_t g = 0; g < members_.size(); ++g) {
+    const std::uint32_t graph = members_[g].graph;
+    const auto pass = [&](const PairRows::Near& near, std::size_t first, std::size_t apart) {
+      EdgeGather gather;
+      gather.sparse = &near.messages->gather;
+      gather.edge = near.arcs.data();
+      gather.activation = step.of->activation;
+      gather.matrix = in.row(row(step.space, g) + first);
+      gather.stride = in.stride * apart;
+      gather.edges = arcs.row(row(nn::Space::arc, g));
+      gather.edges_stride = arcs.stride;
+      gather.columns = step.columns;
+      gather.out = out.row(row(step.space, g) + first);
+      gather.out_stride = out.stride * apart;
+      body(gather, near.turned, g);
+    };
+    const MessageGraph& nodes = ground_->link(step.link, graph);
+    if (shape.link == nn::Link::neighbours) {
+      pass({&nodes, ground_->arcs(graph).row_of, ground_->turned(graph)}, 0, 1);
+    } else {
+      pairs_[g].along(shape.link, shape.reduce, nodes, pass);
+    }
+  }
 }
 
 std::uint32_t* SliceRun::winners(std::size_t s) {
@@ -503,7 +725,7 @@ void SliceRun::maxima(std::size_t s, View in, View out) {
   const std::size_t columns = step.columns, stride = plan_->packed().padded(columns);
   std::uint32_t* winner = winners(s);
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const SparseRows& sparse = ground_->link(step.link, members_[g].graph).gather;
+    const SparseRows& sparse = link(step, g).gather;
     const std::size_t from = row(plan_->steps()[step.from[0].value].space, g);
     for (std::size_t v = 0; v < sparse.rows(); ++v, winner += stride) {
       float* best = out.row(row(step.space, g) + v);

@@ -2,11 +2,12 @@
 /// A plan (plan.hpp) run on some graphs of a batch, step by step: every step on the rows of all of them.
 ///
 ///   SliceRun run;                                                // keeps its memory from batch to batch
-///   run.begin(members, ground);
-///   run.forward(0, plan.steps().size(), weights, inputs);
+///   run.begin(members, ground, inputs, norms);
+///   run.forward(0, plan.steps().size(), weights);
 ///   run.backward(steps, 0, weights, d_logits);                   // run.gradient() is packed
 ///
-/// Steps are asked for in ranges: one that needs to know the whole batch can stand between two of them.
+/// Steps are asked for in ranges: one that normalises the batch stands between two of them. It is measured in every
+/// slice (measure()), what was measured is put together, and the next range begins with it; the same backward.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,6 +17,7 @@
 #include "engine/core/edge_features.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/cpu/linear_rows.hpp"
+#include "engine/cpu/pair_rows.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/cpu/set_layer.hpp"
 
@@ -28,23 +30,44 @@ class Ground {
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  [[nodiscard]] std::size_t rows(nn::Space space, std::uint32_t graph) const;
+  /// Of a graph with so many roots; 0: all its nodes.
+  [[nodiscard]] std::size_t rows(nn::Space space, std::uint32_t graph, std::size_t roots = 0) const;
   /// The most rows of any space.
-  [[nodiscard]] std::size_t most_rows(std::uint32_t graph) const;
+  [[nodiscard]] std::size_t most_rows(std::uint32_t graph, std::size_t roots) const;
   /// Plan::links().
   [[nodiscard]] const MessageGraph& link(std::size_t which, std::uint32_t graph) const { return *links_[which][graph]; }
-  /// The space of arcs has a row for all arcs of a graph whose edges have the same features.
+  /// The space of arcs has a row for all arcs of a graph whose edges have the same features; one for each arc where
+  /// they read pairs, or are normalised by batch.
   [[nodiscard]] const EdgeRows& arcs(std::uint32_t graph) const { return arcs_[graph]; }
+  /// Of every arc the row of its other direction.
+  [[nodiscard]] std::span<const std::uint32_t> turned(std::uint32_t graph) const {
+    return turned_.empty() ? std::span<const std::uint32_t>(arcs_[graph].row_of) : turned_[graph];
+  }
+  [[nodiscard]] bool on_pairs() const { return on_pairs_; }
+  /// Where distances are an input: nodes × nodes.
+  [[nodiscard]] const std::vector<std::uint16_t>& distances(std::uint32_t graph) const { return distances_[graph]; }
   [[nodiscard]] const DrawTables& drawn() const { return drawn_; }
 
  private:
   const Job& job_;
   const Plan& plan_;
+  void make_arcs(std::uint32_t graph);
   [[nodiscard]] std::shared_ptr<const MessageGraph> made(const Plan::LinkShape& wanted, std::uint32_t graph) const;
   std::vector<std::vector<std::shared_ptr<const MessageGraph>>> links_;  ///< graphs of a size share what they can
   std::vector<EdgeRows> arcs_;
+  std::vector<std::vector<std::uint32_t>> turned_;
+  std::vector<std::vector<std::uint16_t>> distances_;
+  bool on_pairs_ = false;
   std::vector<std::vector<float>> arc_counts_;  ///< how many arcs each row stands for
   DrawTables drawn_;
+};
+
+/// A step that normalises by batch, made of all slices: what numbers are multiplied with and what is added to them, by
+/// column; backward likewise.
+struct BatchNorm {
+  AlignedFloats mean, scale;               ///< 1/√(variance + ε)
+  AlignedFloats times, plus;               ///< forward
+  AlignedFloats d_times, d_slope, d_plus;  ///< backward: of the gradient, of the number, and neither
 };
 
 class SliceRun {
@@ -55,9 +78,19 @@ class SliceRun {
     std::size_t position = 0;  ///< of its answer, or the first of its nodes' or edges'
   };
 
-  void begin(std::vector<Member> members, const Ground& ground);
+  /// `norms`: one per batch norm of the plan; looked at when these are run.
+  void begin(std::vector<Member> members, const Ground& ground, const Inputs& inputs, std::span<const BatchNorm> norms);
   /// Steps first … last-1.
-  void forward(std::size_t first, std::size_t last, const Parameters& weights, const Inputs& inputs);
+  void forward(std::size_t first, std::size_t last, const Parameters& weights);
+  /// Of what a batch norm reads: the rows, and by column the mean and Σ (number - mean)².
+  struct Measured {
+    std::size_t rows = 0;
+    AlignedFloats first, second;
+  };
+  void measure(std::size_t norm);
+  /// Of its gradient: Σ and Σ gradient · (number - mean) · scale; the gradient of its own parameters.
+  void measure_back(std::size_t norm);
+  [[nodiscard]] const Measured& measured() const { return measured_; }
   /// Steps last-1 … first. `d_logits`: those of the whole batch; looked at with the last step.
   void backward(std::size_t last, std::size_t first, const Parameters& weights, std::span<const float> d_logits);
 
@@ -75,33 +108,53 @@ class SliceRun {
   [[nodiscard]] View gradient_of(std::size_t step) const;
   [[nodiscard]] LinearRows linear(const PlanStep& step, const Parameters& weights) const;
 
-  void input(const PlanStep& step, View out, const Inputs& inputs) const;
-  void drop(std::size_t s, View in, View out, const Inputs& inputs);
+  void input(const PlanStep& step, View out) const;
+  void drop(std::size_t s, View in, View out);
+  void normalise(std::size_t s, const Parameters& weights, View in, View out);
+  void normalise_back(std::size_t s, const Parameters& weights, View d);
+  [[nodiscard]] const BatchNorm& norm_of(std::size_t s) const;
   void multiply(const PlanStep& step, View left, bool turn_left, View right, bool turn_right, View out) const;
   void aggregate(std::size_t s, const Parameters& weights, View out);
   void aggregate_back(std::size_t s, const Parameters& weights, View d);
   void gather(const PlanStep& step, bool back, View in, View out) const;
-  [[nodiscard]] EdgeGather messages(const PlanStep& step, std::size_t g, View out) const;
+  /// The rows that a graph's rows read in a step.
+  [[nodiscard]] const MessageGraph& link(const PlanStep& step, std::size_t g) const;
+  /// body(gather, rows of arcs of each entry backward, first row, step between rows) for whatever passes messages.
+  template <class Body>
+  void for_messages(const PlanStep& step, View out, const Body& body) const;
   void maxima(std::size_t s, View in, View out);
   void maxima_back(std::size_t s, View d, View to);
   [[nodiscard]] std::uint32_t* winners(std::size_t s);
 
-  void run(std::size_t s, const Parameters& weights, const Inputs& inputs);
+  void run(std::size_t s, const Parameters& weights);
   void run_back(std::size_t s, const Parameters& weights);
   /// Where the gradient of what is read may be written: its own place, or some memory that take() then adds to it.
   [[nodiscard]] View target(const Reading& reading, std::size_t which) const;
   void take(const Reading& reading, View from) const;
-  /// Passes a gradient on as it is.
-  void pass_on(const Reading& reading, View from) const;
+  /// Passes a gradient on, `factor` times.
+  void pass_on(const Reading& reading, View from, float factor = 1) const;
+  /// Gradients of the slice at hand, and two matrices that are added to one of them: of the thread that works, or of
+  /// the slice itself where others come between.
+  struct Scratch {
+    std::vector<Rows> gradients;
+    std::vector<View> views;
+    Rows added[2];
+  };
+  [[nodiscard]] Scratch& scratch() const;
 
   const Ground* ground_ = nullptr;
   const Plan* plan_ = nullptr;
   const Kernels* kernels_ = nullptr;
   std::vector<Member> members_;
-  std::vector<std::size_t> first_row_[9];  ///< by space: one per graph, and the number of all rows
-  std::vector<Rows> memory_;               ///< one per matrix of the plan
+  Inputs inputs_;
+  std::span<const BatchNorm> norms_;
+  mutable std::vector<PairRows> pairs_;  ///< one per graph, where there are rows of pairs
+  mutable Scratch own_;
+  Measured measured_;
+  std::vector<std::size_t> first_row_[10];  ///< by space: one per graph, and the number of all rows
+  std::vector<Rows> memory_;                ///< one per matrix of the plan
   std::vector<View> matrices_;
-  std::vector<std::vector<float>> factors_;            ///< one per step: of dropout
+  std::vector<std::vector<float>> factors_;            ///< one per step: of dropout; of rows, mean and scale
   std::vector<AlignedBuffer<std::uint32_t>> winners_;  ///< one per step: of maxima, rows × columns (padded)
   AlignedFloats gradient_;
 };

@@ -7,6 +7,8 @@
 ///   const Pass<double> pass = network.forward(parameters, scene);
 ///   network.backward(parameters, scene, pass, d_logits, gradient);
 ///
+/// Several graphs are taken step by step together, so that a batch can be normalised.
+///
 /// Runs of earlier versions go on to the same bits, so the order of every sum counts. A pass backward takes the steps
 /// from the last to the first, and within a step row by row: what a row gives to itself comes between what its
 /// neighbours before and after it in the list give.
@@ -31,6 +33,12 @@ struct Pass {
   /// For linear steps: what each term read through its link; nothing where it read rows as they are.
   std::vector<std::vector<Matrix<Real>>> read;
   std::vector<std::vector<float>> factors;  ///< of dropout
+  /// Of steps that normalise: a mean and 1/√(variance + ε) per column, or per row. By batch they are those of all
+  /// graphs, and training has the running ones as they are after it.
+  struct Norm {
+    std::vector<Real> mean, scale, running_mean, running_variance;
+  };
+  std::vector<Norm> norms;
 
   /// Row after row.
   [[nodiscard]] const std::vector<Real>& logits() const { return values.back().values; }
@@ -62,32 +70,59 @@ class Interpreter {
   [[nodiscard]] const nn::Program& program() const { return program_; }
   [[nodiscard]] const nn::Layout& layout() const { return program_.parameters; }
 
-  [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Scene& scene) const {
-    Pass<Real> pass;
+  using Scenes = std::span<const Scene* const>;
+  /// A pass per scene. `training`: batches are normalised by themselves.
+  [[nodiscard]] std::vector<Pass<Real>> forward(std::span<const Real> parameters, Scenes scenes, bool training) const {
     const std::size_t steps = program_.steps.size();
-    pass.winners.resize(steps);
-    pass.read.resize(steps);
-    pass.factors.resize(steps);
+    std::vector<Pass<Real>> passes(scenes.size());
+    for (Pass<Real>& pass : passes) {
+      pass.winners.resize(steps);
+      pass.read.resize(steps);
+      pass.factors.resize(steps);
+      pass.norms.resize(steps);
+    }
     for (std::size_t s = 0; s < steps; ++s) {
       const nn::Step& step = program_.steps[s];
-      check_rounds(s, scene);
-      pass.values.emplace_back(scene.rows(step.space, rounds_[s]), step.columns);
-      run(s, parameters, scene, pass, pass.values.back());
+      for (std::size_t g = 0; g < scenes.size(); ++g) {
+        check_rounds(s, *scenes[g]);
+        passes[g].values.emplace_back(scenes[g]->rows(step.space, rounds_[s]), step.columns);
+        run(s, parameters, *scenes[g], passes[g], passes[g].values.back());
+      }
+      if (step.operation == nn::Operation::normalise) normalise(s, parameters, passes, training);
     }
-    return pass;
+    return passes;
+  }
+  [[nodiscard]] Pass<Real> forward(std::span<const Real> parameters, const Scene& scene) const {
+    const Scene* one = &scene;
+    return std::move(forward(parameters, Scenes(&one, 1), false).front());
   }
 
-  /// Adds to `gradient` (layout order) what `d_logits`, row after row, brings through this pass. Gives what it brings
-  /// to the value of every step.
-  std::vector<Matrix<Real>> backward(std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
-                                     std::span<const Real> d_logits, std::span<Real> gradient) const {
-    std::vector<Matrix<Real>> d;
-    for (const Matrix<Real>& value : pass.values) d.emplace_back(value.rows, value.columns);
-    std::copy(d_logits.begin(), d_logits.end(), d.back().values.begin());
+  /// Adds to `gradient` (layout order) what `d_logits`, row after row, brings through these passes. Gives what it
+  /// brings to the value of every step.
+  std::vector<std::vector<Matrix<Real>>> backward(std::span<const Real> parameters, Scenes scenes,
+                                                  std::span<const Pass<Real>> passes, std::span<const Real> d_logits,
+                                                  std::span<Real> gradient) const {
+    std::vector<std::vector<Matrix<Real>>> d(passes.size());
+    for (std::size_t g = 0; g < passes.size(); ++g) {
+      for (const Matrix<Real>& value : passes[g].values) d[g].emplace_back(value.rows, value.columns);
+      const std::size_t own = d[g].back().values.size();
+      std::copy_n(d_logits.begin(), own, d[g].back().values.begin());
+      d_logits = d_logits.subspan(own);
+    }
     for (std::size_t s = program_.steps.size(); s-- > 0;) {
-      if (learned_[s]) run_back(s, parameters, scene, pass, d, gradient);
+      if (!learned_[s]) continue;
+      if (program_.steps[s].operation == nn::Operation::normalise) {
+        normalise_back(s, parameters, passes, d, gradient);
+        continue;
+      }
+      for (std::size_t g = 0; g < passes.size(); ++g) run_back(s, parameters, *scenes[g], passes[g], d[g], gradient);
     }
     return d;
+  }
+  std::vector<Matrix<Real>> backward(std::span<const Real> parameters, const Scene& scene, const Pass<Real>& pass,
+                                     std::span<const Real> d_logits, std::span<Real> gradient) const {
+    const Scene* one = &scene;
+    return std::move(backward(parameters, Scenes(&one, 1), std::span(&pass, 1), d_logits, gradient).front());
   }
 
  private:
@@ -148,6 +183,8 @@ class Interpreter {
           for (std::size_t k = 0; k < out.values.size(); ++k) out.values[k] += value(i).values[k];
         }
         break;
+      case nn::Operation::normalise:
+        break;  // of all graphs at once
       case nn::Operation::activate:
         for (std::size_t k = 0; k < out.values.size(); ++k) {
           out.values[k] = nn::activate(step.activation, value(0).values[k]);
@@ -169,6 +206,7 @@ class Interpreter {
     const auto d_value = [&](std::size_t i) -> M& { return d[step.terms[i].value]; };
     switch (step.operation) {
       case nn::Operation::input:
+      case nn::Operation::normalise:
         break;
       case nn::Operation::linear:
         linear_back(s, parameters, scene, pass, d, gradient);
@@ -209,6 +247,107 @@ class Interpreter {
         }
         break;
     }
+  }
+
+  // ---- normalise: weight · (x - mean) · scale + bias
+
+  /// Row r of each pass and column c, and what they are normalised by.
+  template <class Passes, class Body>
+  void for_numbers(std::size_t s, Passes& passes, const Body& body) const {
+    const bool by_row = program_.steps[s].norm == nn::Norm::layer;
+    for (std::size_t g = 0; g < passes.size(); ++g) {
+      const M& x = passes[g].values[program_.steps[s].terms.front().value];
+      for (std::size_t r = 0; r < x.rows; ++r) {
+        for (std::size_t c = 0; c < x.columns; ++c) body(g, r, c, by_row ? r : c);
+      }
+    }
+  }
+
+  void normalise(std::size_t s, std::span<const Real> parameters, std::vector<Pass<Real>>& passes,
+                 bool training) const {
+    const nn::Step& step = program_.steps[s];
+    const std::size_t value = step.terms.front().value;
+    const auto mean_and_scale = [&](const auto& each, std::size_t count, Real& mean, Real& variance) {
+      Real sum = 0, squares = 0;
+      each([&](Real x) { sum += x; });
+      mean = count == 0 ? Real(0) : sum / static_cast<Real>(count);
+      each([&](Real x) { squares += (x - mean) * (x - mean); });
+      variance = count == 0 ? Real(0) : squares / static_cast<Real>(count);
+    };
+    typename Pass<Real>::Norm all;
+    std::size_t rows = 0;
+    for (const Pass<Real>& pass : passes) rows += pass.values[value].rows;
+    for (std::size_t c = 0; c < step.columns && step.norm == nn::Norm::batch; ++c) {
+      Real mean = parameters[at(step.mean) + c], variance = parameters[at(step.variance) + c];
+      const Real old_mean = mean, old_variance = variance;
+      if (training && rows > 0) {
+        const auto each = [&](const auto& body) {
+          for (const Pass<Real>& pass : passes) {
+            for (std::size_t r = 0; r < pass.values[value].rows; ++r) body(pass.values[value](r, c));
+          }
+        };
+        mean_and_scale(each, rows, mean, variance);
+        const Real unbiased =
+            variance * static_cast<Real>(rows) / static_cast<Real>(std::max<std::size_t>(1, rows - 1));
+        all.running_mean.push_back(Real(0.9) * old_mean + Real(0.1) * mean);
+        all.running_variance.push_back(Real(0.9) * old_variance + Real(0.1) * unbiased);
+      }
+      all.mean.push_back(mean);
+      all.scale.push_back(1 / std::sqrt(variance + Real(nn::kNormEpsilon)));
+    }
+    for (Pass<Real>& pass : passes) {
+      pass.norms[s] = all;
+      const M& x = pass.values[value];
+      for (std::size_t r = 0; r < x.rows && step.norm == nn::Norm::layer; ++r) {
+        Real mean = 0, variance = 0;
+        const auto each = [&](const auto& body) {
+          for (std::size_t c = 0; c < x.columns; ++c) body(x(r, c));
+        };
+        mean_and_scale(each, x.columns, mean, variance);
+        pass.norms[s].mean.push_back(mean);
+        pass.norms[s].scale.push_back(1 / std::sqrt(variance + Real(nn::kNormEpsilon)));
+      }
+    }
+    for_numbers(s, passes, [&](std::size_t g, std::size_t r, std::size_t c, std::size_t i) {
+      const auto& norm = passes[g].norms[s];
+      passes[g].values[s](r, c) = parameters[at(step.terms.front().weight) + c] *
+                                      ((passes[g].values[value](r, c) - norm.mean[i]) * norm.scale[i]) +
+                                  parameters[at(step.bias) + c];
+    });
+  }
+
+  void normalise_back(std::size_t s, std::span<const Real> parameters, std::span<const Pass<Real>> passes,
+                      std::vector<std::vector<M>>& d, std::span<Real> gradient) const {
+    const nn::Step& step = program_.steps[s];
+    const std::size_t value = step.terms.front().value, weight = at(step.terms.front().weight);
+    const auto hat = [&](std::size_t g, std::size_t r, std::size_t c, std::size_t i) {
+      return (passes[g].values[value](r, c) - passes[g].norms[s].mean[i]) * passes[g].norms[s].scale[i];
+    };
+    // Sums over what shares a mean: of the gradient times the weight, and of that times the normalised number.
+    const bool by_row = step.norm == nn::Norm::layer;
+    const bool moves = by_row || (!passes.empty() && !passes.front().norms[s].running_mean.empty());
+    std::vector<std::vector<Real>> sums(passes.size()), products(passes.size());
+    std::size_t rows = 0;
+    for (std::size_t g = 0; g < passes.size(); ++g) {
+      rows += d[g][s].rows;
+      sums[g].assign(by_row ? d[g][s].rows : step.columns, Real(0));
+      products[g] = sums[g];
+    }
+    for_numbers(s, passes, [&](std::size_t g, std::size_t r, std::size_t c, std::size_t i) {
+      const Real own = d[g][s](r, c), x = hat(g, r, c, i);
+      gradient[at(step.bias) + c] += own;
+      gradient[weight + c] += own * x;
+      const std::size_t to = by_row ? g : 0;
+      sums[to][i] += own * parameters[weight + c];
+      products[to][i] += own * parameters[weight + c] * x;
+    });
+    const Real count = static_cast<Real>(by_row ? step.columns : rows);
+    for_numbers(s, passes, [&](std::size_t g, std::size_t r, std::size_t c, std::size_t i) {
+      const std::size_t of = by_row ? g : 0;
+      Real one = d[g][s](r, c) * parameters[weight + c];
+      if (moves) one -= sums[of][i] / count + hat(g, r, c, i) * products[of][i] / count;
+      d[g][value](r, c) += one * passes[g].norms[s].scale[i];
+    });
   }
 
   /// Pairs (i, j), (i, k), (k, j) of n² rows, in this order.
@@ -354,27 +493,32 @@ class Interpreter {
     const SparseRows& rows = link(scene, s, term);
     if (term.reduce == nn::Reduce::max) return maximum(rows, h, pass.winners[s], out);
     if (step.onto != nn::kNone || step.arcs != nn::kNone) {
+      const std::span<const std::uint32_t> arcs = scene.arcs_of(term.link);
       if (step.onto != nn::kNone) out = pass.values[step.onto];
+      for (std::size_t k = 0; k < out.values.size() && step.onto != nn::kNone && step.epsilon != nn::kNone; ++k) {
+        out.values[k] *= 1 + parameters[at(step.epsilon)];
+      }
       for (std::size_t r = 0; r < out.rows; ++r) {
         const Real sum = divides(term, rows) ? total(rows, r) : Real(1);
         for (std::uint64_t e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
           for (std::size_t c = 0; c < out.columns; ++c)
-            out(r, c) += Real(rows.value(r, e)) / sum * message(step, pass, h, rows, e, c);
+            out(r, c) += Real(rows.value(r, e)) / sum * message(step, pass, h, rows, arcs, e, c);
         }
       }
     } else {
       out = reduced(term, rows, h);
     }
-    if (step.epsilon == nn::kNone) return;
+    if (step.epsilon == nn::kNone || step.onto != nn::kNone) return;
     for (std::size_t k = 0; k < out.values.size(); ++k)
       out.values[k] += (1 + parameters[at(step.epsilon)]) * h.values[k];
   }
 
   /// Column c of what entry e brings.
-  static Real message(const nn::Step& step, const Pass<Real>& pass, const M& h, const SparseRows& rows, std::uint64_t e,
-                      std::size_t c) {
+  static Real message(const nn::Step& step, const Pass<Real>& pass, const M& h, const SparseRows& rows,
+                      std::span<const std::uint32_t> arcs, std::uint64_t e, std::size_t c) {
     const Real own = h(rows.columns[e], c);
-    return step.arcs == nn::kNone ? own : nn::activate(step.activation, pass.values[step.arcs](e, c) + own);
+    if (step.arcs == nn::kNone) return own;
+    return nn::activate(step.activation, pass.values[step.arcs](arcs.empty() ? e : arcs[e], c) + own);
   }
 
   static void maximum(const SparseRows& rows, const M& h, std::vector<std::uint32_t>& winners, M& out) {
@@ -400,12 +544,16 @@ class Interpreter {
     const M& d_out = d[s];
     M& d_h = d[term.value];
     const bool divided = divides(term, rows);
+    const std::span<const std::uint32_t> arcs = scene.arcs_of(term.link);
+    const std::size_t times = step.onto == nn::kNone ? term.value : step.onto;  // what 1 + ε multiplies
     for (std::size_t r = 0; r < d_out.rows; ++r) {
       const std::uint64_t first = rows.offsets[r], last = rows.offsets[r + 1];
-      for (std::size_t c = 0; c < d_out.columns && step.onto != nn::kNone; ++c) d[step.onto](r, c) += d_out(r, c);
+      for (std::size_t c = 0; c < d_out.columns && step.onto != nn::kNone && step.epsilon == nn::kNone; ++c) {
+        d[step.onto](r, c) += d_out(r, c);
+      }
       for (std::size_t c = 0; c < d_out.columns && step.epsilon != nn::kNone; ++c) {
-        gradient[at(step.epsilon)] += d_out(r, c) * h(r, c);
-        d_h(r, c) += (1 + parameters[at(step.epsilon)]) * d_out(r, c);
+        gradient[at(step.epsilon)] += d_out(r, c) * pass.values[times](r, c);
+        d[times](r, c) += (1 + parameters[at(step.epsilon)]) * d_out(r, c);
       }
       if (term.reduce == nn::Reduce::max) {
         for (std::size_t c = 0; c < d_out.columns && first < last; ++c) {
@@ -423,8 +571,8 @@ class Interpreter {
             one = 1 / sum * Real(rows.value(r, e)) * one;
           }
           if (step.arcs != nn::kNone) {
-            one *= nn::derivative(step.activation, message(step, pass, h, rows, e, c));
-            d[step.arcs](e, c) += one;
+            one *= nn::derivative(step.activation, message(step, pass, h, rows, arcs, e, c));
+            d[step.arcs](arcs.empty() ? e : arcs[e], c) += one;
           }
           d_h(rows.columns[e], c) += one;
         }

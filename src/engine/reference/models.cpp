@@ -6,35 +6,49 @@ namespace tyche::engine::reference {
 
 namespace {
 
-// Graph after graph: a scene each.
+// A scene for each graph.
 class GraphModel final : public BatchModel {
  public:
   explicit GraphModel(const Job& job) : job_(job), network_(nn::program(job.model)) {}
 
   void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                const Crew&, std::span<float> logits) override {
-    seen_.clear();
     scenes_.clear();
+    views_.clear();
     inputs_ = inputs;
     std::size_t before = 0;
     for (const std::uint32_t graph : graphs) {
       scenes_.push_back(std::make_unique<GraphScene>(job_, graph, inputs_, before));
+      views_.push_back(scenes_.back().get());
       before += job_.data.graphs[graph].num_nodes();
-      seen_.push_back(network_.forward(parameters, *scenes_.back()));
-      const std::vector<float>& own = seen_.back().logits();
-      std::copy(own.begin(), own.end(), logits.begin());
-      logits = logits.subspan(own.size());
+    }
+    seen_ = network_.forward(parameters, views_, inputs.training);
+    for (const Pass<float>& pass : seen_) {
+      std::copy(pass.logits().begin(), pass.logits().end(), logits.begin());
+      logits = logits.subspan(pass.logits().size());
     }
   }
   void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew&,
                 std::span<float> gradient) override {
-    for (std::size_t g = 0; g < seen_.size(); ++g) {
-      const std::size_t own = seen_[g].logits().size();
-      network_.backward(parameters, *scenes_[g], seen_[g], d_logits.first(own), gradient);
-      d_logits = d_logits.subspan(own);
+    network_.backward(parameters, views_, seen_, d_logits, gradient);
+  }
+  void keep_statistics(std::span<float> parameters) const override {
+    const auto& steps = network_.program().steps;
+    const auto put = [&](const std::vector<float>& from, std::size_t tensor) {
+      const std::size_t first = network_.layout().tensors[tensor].offset;
+      std::copy(from.begin(), from.end(), parameters.begin() + static_cast<std::ptrdiff_t>(first));
+    };
+    for (std::size_t s = 0; s < steps.size() && !seen_.empty(); ++s) {
+      const auto& norm = seen_.front().norms[s];
+      if (norm.running_mean.empty()) continue;
+      put(norm.running_mean, steps[s].mean);
+      put(norm.running_variance, steps[s].variance);
     }
   }
-  [[nodiscard]] std::size_t group() const override { return 1; }
+  /// Graph after graph, but where they are normalised together.
+  [[nodiscard]] std::size_t group() const override {
+    return nn::normalises_batches(network_.program()) ? job_.batch : 1;
+  }
 
  private:
   const Job& job_;
@@ -42,6 +56,7 @@ class GraphModel final : public BatchModel {
   // The last forward pass.
   Inputs inputs_;
   std::vector<std::unique_ptr<GraphScene>> scenes_;
+  std::vector<const Scene*> views_;
   std::vector<Pass<float>> seen_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "engine/core/edge_features.hpp"
 
@@ -38,7 +39,13 @@ std::vector<float> dropout_rows(const nn::Step& step, const Inputs& inputs, std:
 }  // namespace
 
 GraphScene::GraphScene(const Job& job, std::uint32_t graph, const Inputs& inputs, std::size_t before)
-    : job_(job), number_(graph), graph_(job.data.graphs[graph]), inputs_(inputs), before_(before) {}
+    : job_(job), number_(graph), graph_(job.data.graphs[graph]), inputs_(inputs), before_(before) {
+  roots_ = roots_of(job.model, inputs, graph, graph_.num_nodes());
+  drawn_ = !roots_.empty();
+  if (drawn_) return;
+  roots_.resize(graph_.num_nodes());
+  std::iota(roots_.begin(), roots_.end(), 0u);
+}
 
 std::size_t GraphScene::rows(nn::Space space, std::size_t) const {
   const std::size_t nodes = graph_.num_nodes();
@@ -48,23 +55,98 @@ std::size_t GraphScene::rows(nn::Space space, std::size_t) const {
     case nn::Space::arc:
       return graph_.adjacency().size();
     case nn::Space::pair:
-      return nodes * nodes;
+      return roots_.size() * nodes;
     case nn::Space::edge:
       return graph_.num_edges();
+    case nn::Space::root:
+      return roots_.size();
     default:
       return nodes;
   }
 }
 
-const SparseRows& GraphScene::link(nn::Link link, nn::Space from, nn::Space, nn::Reduce reduce, std::size_t) const {
+const SparseRows& GraphScene::link(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce, std::size_t) const {
   for (const auto& known : links_) {
-    if (known->link == link && known->from == from && known->reduce == reduce) return known->rows;
+    if (known->link == link && known->from == from && known->to == to && known->reduce == reduce) return known->rows;
   }
-  links_.push_back(std::make_unique<Made>(Made{link, from, reduce, made(link, from, reduce)}));
+  links_.push_back(std::make_unique<Made>(Made{link, from, to, reduce, made(link, from, to, reduce)}));
   return links_.back()->rows;
 }
 
-SparseRows GraphScene::made(nn::Link link, nn::Space from, nn::Reduce reduce) const {
+std::span<const std::uint32_t> GraphScene::arcs_of(nn::Link link) const {
+  if (!nn::of_pairs(link)) return {};
+  return arcs_[link == nn::Link::first];
+}
+
+// Row by row: what each reads, in ascending order.
+SparseRows GraphScene::made_of_pairs(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce) const {
+  const std::size_t n = graph_.num_nodes(), k = roots_.size();
+  const bool sum = reduce == nn::Reduce::sum, to_pairs = to == nn::Space::pair;
+  const std::span<const std::uint64_t> offsets = graph_.offsets();
+  const auto place = [&](Node v) {  // among the roots; k: it is none
+    const auto at = std::lower_bound(roots_.begin(), roots_.end(), v);
+    return at == roots_.end() || *at != v ? k : static_cast<std::size_t>(at - roots_.begin());
+  };
+  SparseRows rows;
+  std::vector<std::uint32_t>& arcs = arcs_[link == nn::Link::first];
+  if (along_arcs(link)) arcs.clear();
+  for (std::size_t r = 0, count = this->rows(to, 0); r < count; ++r) {
+    const std::size_t u = to_pairs ? r / n : r, v = to_pairs ? r % n : r;
+    const auto read = [&](std::size_t row) { rows.columns.push_back(static_cast<std::uint32_t>(row)); };
+    switch (link) {
+      case nn::Link::second:
+      case nn::Link::first: {
+        const bool second = link == nn::Link::second;
+        const Node middle = second ? static_cast<Node>(v) : roots_[u];
+        for (std::size_t a = offsets[middle]; a < offsets[middle + 1]; ++a) {
+          const Node w = graph_.adjacency()[a];
+          if (!second && place(w) == k) continue;
+          read(second ? u * n + w : place(w) * n + v);
+          arcs.push_back(static_cast<std::uint32_t>(a));
+        }
+        break;
+      }
+      case nn::Link::by_root:
+      case nn::Link::by_node: {
+        const bool root = link == nn::Link::by_root;
+        if (to_pairs) read(root ? u : v);
+        for (std::size_t i = 0; i < (root ? n : k) && !to_pairs; ++i) read(root ? r * n + i : i * n + r);
+        break;
+      }
+      case nn::Link::straight:
+      case nn::Link::turned: {
+        const auto begin = static_cast<Node>(std::upper_bound(offsets.begin(), offsets.end(), r) - offsets.begin() - 1);
+        const Node end = graph_.adjacency()[r], x = link == nn::Link::straight ? begin : end;
+        if (place(x) < k) read(place(x) * n + (link == nn::Link::straight ? end : begin));
+        break;
+      }
+      case nn::Link::sized:
+        read(r);
+        if (sum) rows.weights.push_back(static_cast<float>(n));
+        break;
+      case nn::Link::on_diagonal:  // to nodes
+        read(v * n + v);
+        break;
+      default:  // the row of the graph
+        read(0);
+    }
+    next_row(rows);
+  }
+  // Where roots are drawn, a sum over them stands for one over all.
+  const bool over_roots = link == nn::Link::first || (link == nn::Link::by_node && from == nn::Space::pair);
+  if (drawn_ && sum && over_roots && k > 1) {
+    const std::size_t others = link == nn::Link::first ? 1 : 0;
+    rows.scales.assign(rows.rows(), static_cast<float>(n - others) / static_cast<float>(k - others));
+  } else if (drawn_ && sum && over_roots && link == nn::Link::by_node) {
+    rows.scales.assign(rows.rows(), static_cast<float>(n));
+  }
+  return rows;
+}
+
+SparseRows GraphScene::made(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce) const {
+  if (nn::of_pairs(link) || from == nn::Space::graph || (link == nn::Link::on_diagonal && to == nn::Space::node)) {
+    return made_of_pairs(link, from, to, reduce);
+  }
   const std::size_t n = graph_.num_nodes(), count = rows(from, 0);
   const bool mean = reduce == nn::Reduce::mean;
   switch (link) {
@@ -130,6 +212,14 @@ std::vector<float> GraphScene::input(const nn::Step& step) const {
         for (const Node u : graph_.neighbours(v)) out[v * nodes + u] = 1;
       }
       break;
+    case nn::Source::distance: {
+      std::vector<std::uint32_t> steps(nodes);
+      for (std::size_t i = 0; i < roots_.size(); ++i) {
+        distances_from(graph_, roots_[i], static_cast<std::uint32_t>(step.columns - 1), steps);
+        for (std::size_t v = 0; v < nodes; ++v) out[(i * nodes + v) * step.columns + steps[v]] = 1;
+      }
+      break;
+    }
     case nn::Source::types:
       break;  // of sets, which stand in SetScene
   }

@@ -24,6 +24,8 @@ class Scene {
   /// by the sum of the weights.
   [[nodiscard]] virtual const SparseRows& link(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce,
                                                std::size_t round) const = 0;
+  /// Of a link between rows that are joined: the arc that each entry stands for; empty: the entry's number.
+  [[nodiscard]] virtual std::span<const std::uint32_t> arcs_of(nn::Link /*link*/) const { return {}; }
   /// The row of round `round` that each row of the next one was; empty: each itself.
   [[nodiscard]] virtual std::span<const std::uint32_t> roots(nn::Space /*space*/, std::size_t /*round*/) const {
     return {};
@@ -42,20 +44,25 @@ class GraphScene final : public Scene {
   [[nodiscard]] std::size_t rows(nn::Space space, std::size_t round) const override;
   [[nodiscard]] const SparseRows& link(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce,
                                        std::size_t round) const override;
+  [[nodiscard]] std::span<const std::uint32_t> arcs_of(nn::Link link) const override;
   [[nodiscard]] std::vector<float> input(const nn::Step& step) const override;
   [[nodiscard]] std::vector<float> dropout(const nn::Step& step) const override;
 
  private:
-  [[nodiscard]] SparseRows made(nn::Link link, nn::Space from, nn::Reduce reduce) const;
+  [[nodiscard]] SparseRows made(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce) const;
+  [[nodiscard]] SparseRows made_of_pairs(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce) const;
 
   const Job& job_;
   std::uint32_t number_;
   const Graph& graph_;
   const Inputs& inputs_;
   std::size_t before_;
+  std::vector<std::uint32_t> roots_;            ///< nodes that pairs begin with
+  bool drawn_ = false;                          ///< whether they are not all
+  mutable std::vector<std::uint32_t> arcs_[2];  ///< of the links second and first
   struct Made {
     nn::Link link;
-    nn::Space from;
+    nn::Space from, to;
     nn::Reduce reduce;
     SparseRows rows;
   };

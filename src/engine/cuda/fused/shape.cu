@@ -219,7 +219,9 @@ std::vector<Unit> units_of(const Job& job, const Shape& shape, std::span<const s
 
 std::string refusal(const Job& job) {
   const nn::ModelConfig& config = job.model;
-  if (nn::program(config).steps != nn::gcn_network(config).steps) return "it runs gcn alone, not " + config.kind;
+  if (nn::program(config).steps != nn::gcn_network(nn::bare(config)).steps) {
+    return "it runs gcn alone, not " + config.kind + (config.kind == "gcn" ? " with more in its layers" : "");
+  }
   if (config.edge_features > 0) return "it has no memory for the features of edges";
   if (widest(config) > 128) {
     return "a layer is " + std::to_string(widest(config)) + " wide, and it takes at most 128";

@@ -267,6 +267,7 @@ class Maker {
       case Operation::aggregate:
         return aggregate(s);
       case Operation::product:
+      case Operation::normalise:
       case Operation::dropout:
         return;  // look() has refused them
     }
@@ -785,8 +786,11 @@ Network::Network(const nn::Program& program, const nn::ModelConfig& model, const
 bool supports(const nn::Step& step) {
   if (step.space == nn::Space::pair || step.operation == Operation::product) return false;
   if (step.operation == Operation::dropout && step.space != nn::Space::graph) return false;
-  return std::none_of(step.terms.begin(), step.terms.end(), [](const nn::Term& term) {
-    return term.link == nn::Link::diagonal || term.link == nn::Link::rest || term.link == nn::Link::on_diagonal;
+  if (step.operation == Operation::normalise || step.space == nn::Space::root) return false;
+  if (step.epsilon != kNone && step.onto != kNone) return false;
+  return std::none_of(step.terms.begin(), step.terms.end(), [&](const nn::Term& term) {
+    return term.link == nn::Link::diagonal || term.link == nn::Link::rest || term.link == nn::Link::on_diagonal ||
+           nn::of_pairs(term.link) || (term.link == nn::Link::whole && step.space != nn::Space::graph);
   });
 }
 

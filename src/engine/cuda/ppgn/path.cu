@@ -290,7 +290,7 @@ class PpgnPath final : public Path {
 }  // namespace
 
 std::string ppgn_refuses(const Job& job) {
-  const bool ppgn = nn::program(job.model).steps == nn::ppgn_network(job.model).steps;
+  const bool ppgn = nn::program(job.model).steps == nn::ppgn_network(nn::bare(job.model)).steps;
   return ppgn ? "" : "it runs ppgn alone, not " + job.model.kind;
 }
 
