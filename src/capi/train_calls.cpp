@@ -71,7 +71,7 @@ class ModelObject : public Object {
       }
     }
     if (own != nullptr) return train::parts_of(*own, asked, config, checkpoint_.fold);
-    return std::vector<train::Part>(asked.set.graphs.size(), train::Part::fresh);
+    return std::vector<train::Part>(Units(asked.set.graphs, config.model.unit).size(), train::Part::fresh);
   }
 
  private:

@@ -337,7 +337,9 @@ TEST(HostileFiles, TuTargets) {
 }
 
 TEST(HostileFiles, Jsonl) {
-  const std::string keys = "nodes, edges, attributes, edge_attributes, label, target";
+  const std::string keys =
+      "nodes, edges, attributes, edge_attributes, label, target, node_labels, node_targets, "
+      "edge_targets, weight, train_mask, validation_mask, test_mask";
   expect_errors(
       Format::jsonl,
       {{"\n\n", "line 3: expected a graph (a JSON object), found none"},

@@ -293,7 +293,7 @@ TEST(Description, ThatIsWrongIsRefusedByLineStepAndExpectation) {
   refused("operation = \"concat\"", "operation = \"dropout\"\nshare = 0.5", "step 3 (both, dropout)");
   refused("from = [\"pre\", \"around\"]", "from = [\"pre\", \"around\"]\nlink = \"own\"", "concat has no such key");
   refused("name = \"x\"", "name = \"x\"\nbias = true", "input has no such key");
-  refused("link = \"whole\"", "link = \"neighbours\"", "gives the logits and is over node, expected a row per graph");
+  EXPECT_EQ(described(changed("link = \"whole\"", "link = \"neighbours\"")).unit, Unit::node) << "a value per node";
   refused("[[step]]\nname = \"x\"", "[[parameter]]\nname = \"left.over\"\n[[step]]\nname = \"x\"",
           "mine.toml: line 1: no step uses the parameter 'left.over'");
   refused("[[step]]\nname = \"x\"", "[[parameter]]\nname = \"h.weight\"\nshape = [8, 8]\n[[step]]\nname = \"x\"",

@@ -96,7 +96,8 @@ TEST(Program, WhatIsWrongIsNamed) {
   EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("features")].space = Space::pair; }),
               HasSubstr("features are over node, not pair"));
   EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("head.dropped")].share = 1; }), HasSubstr("drops a share of 1"));
-  EXPECT_THAT(why_not([](Program& p) { p.steps.resize(p.at("readout")); }), HasSubstr("expected a row per graph"));
+  EXPECT_THAT(why_not([](Program& p) { p.steps.resize(p.at("product.0") + 1); }, "ppgn"),
+              HasSubstr("is over pair, expected a row per graph, node or edge"));
   EXPECT_THAT(why_not([](Program& p) { p.steps.clear(); }), HasSubstr("it has no steps"));
   EXPECT_THAT(why_not([](Program& p) { p.steps[p.at("types.set3")].types.pop_back(); }, "gcn3"),
               HasSubstr("types: found"));

@@ -139,7 +139,7 @@ def nodes_of(**attributes):
     (dict(name=["C", "N", "O"]), "nodes have name: expected numbers.*ignore=\\('name',\\) leaves it out"),
     (dict(atom=[6, 7, 8]), "'atom' of nodes is a whole number.*types='atom'.*columns='floats'.*ignore=\\('atom',\\)"),
     (dict(charge=[0.5, None, 1.0]), "'charge' is on 2 of 3 nodes.*ignore"),
-    (dict(y=[0.5, 1.0, 2.0]), "'y' is of each node.*whole graphs.*ignore=\\('y',\\)"),
+    (dict(y=[0.5, 1.0, 2.0]), "'y' is of each node.*node_label.*ignore=\\('y',\\)"),
     (dict(label=[0, 1, 0]), "'label' is of each node.*ignore=\\('label',\\)"),
     (dict(mixed=[[1.0], [1.0, 2.0], [3.0]]), "nodes have mixed.*ignore"),
 ])

@@ -200,6 +200,7 @@ TEST(Nodes, WeightsAreSeenAndWithoutEdgesAreNot) {
   RunConfig plain = default_config("gin");
   plain.data.target = TargetKind::node_labels;
   plain.data.features.edges = false;
+  plain.folds.count = 2;
   resolve(plain, dataset, "trees");
   const TrainingData data = prepare(dataset, plain);
   EXPECT_FALSE(data.view().weighted);
