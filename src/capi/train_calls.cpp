@@ -205,11 +205,8 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   const auto own = std::make_shared<const train::OwnGraphs>(train::own_graphs(dataset, config));
   for (auto& [fold, epochs] : told.folds) {
     answer["folds"].push_back({{"fold", fold}, {"epochs", std::move(epochs)}});
-    // The epoch that the validation part chose, where it did; else the last.
-    const std::filesystem::path of_fold = out / fmt::format("fold-{}", fold);
-    const bool chosen = std::filesystem::exists(of_fold / train::kBestFile);
-    models.push_back(std::make_shared<ModelObject>(
-        train::read_checkpoint(of_fold / (chosen ? train::kBestFile : train::kCheckpointFile)), own));
+    // The epoch that the validation part chose, or the mean of the last ones, where it was asked for; else the last.
+    models.push_back(std::make_shared<ModelObject>(train::read_checkpoint(train::checkpoint_in(out, fold, "")), own));
   }
   return std::make_shared<TrainedObject>(answer, std::move(models));
 }

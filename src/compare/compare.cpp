@@ -50,6 +50,7 @@ constexpr double kSecondRate = 3;           // times the first
 constexpr double kTestGraphs = 1000;        // as many folds as test so many
 constexpr double kForBest = 0.15;           // of the budget: the final model
 constexpr double kLeastEpochs = 4;          // of four candidates; with less there is one
+constexpr double kValidation = 0.1;         // of a fold's graphs that it does not test, if that is one at least
 constexpr double kRareClass = 0.2;          // of two classes: below, accuracy says little
 constexpr std::uint32_t kLinearMost = 256;  // colours
 
@@ -122,6 +123,10 @@ class Comparison {
     if (!options_.data_format.empty()) fields["data.format"] = options_.data_format;
     if (split_.empty()) {
       fields["folds.count"] = options_.folds;
+      // A tenth of few graphs is none, and somebody has to choose.
+      const double units = static_cast<double>(dataset_.set.graphs.size()) / (dataset_.pair.empty() ? 1 : 2);
+      const double share = 1.5 / std::max(1.0, units * (1 - 1.0 / options_.folds));
+      if (share > kValidation) fields["folds.validation"] = std::min(0.5, share);
     } else {
       fields["folds.split"] = split_;
     }

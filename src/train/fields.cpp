@@ -246,7 +246,10 @@ std::string average_wrong(const RunConfig& c) {
   if (c.selection.on() || c.selection.early_stopping) {
     return "is of the last epochs, and the validation part is to choose one (selection.by)";
   }
-  return c.selection.test == "epochs" ? "is tested at the end: selection.test must be end, or never" : "";
+  // Where nobody says when to test, it is at the end (train::resolve).
+  return !c.data.hash.empty() && c.selection.test == "epochs"
+             ? "is tested at the end: selection.test must be end, or never"
+             : "";
 }
 
 std::string fold_wrong(const RunConfig& c) {

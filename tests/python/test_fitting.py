@@ -42,7 +42,8 @@ OTHER = {
     "eval_every": (2, {}), "eval_draws": (2, dict(rni=0.5)), "schedule": ("cosine", {}), "warm_up": (1, {}),
     "plateau_factor": (0.5, dict(schedule="plateau")), "plateau_patience": (1, dict(schedule="plateau")),
     "weight_decay": (0.01, {}), "clip_norm": (0.5, {}), "beta2": (0.9, {}), "adam_epsilon": (1e-6, {}), "seed": (9, {}),
-    "repeat": (1, {}), "device": ("cpu", {}), "engine": ("reference", dict(device=None)),
+    "repeat": (1, {}), "freeze": (1, {}), "average": (1, {}), "device": ("cpu", {}),
+    "engine": ("reference", dict(device=None)),
     "engine_path": ("auto", {}), "precision": ("mixed", {}), "no_compress": (True, dict(model="gcn2")),
     "cache": ("", dict(model="gcn2")), "threads": (1, {}), "validation_fraction": (0.5, {}),
     "early_stopping": (True, dict(validation_fraction=0.5)), "select_by": ("loss", dict(validation_fraction=0.5)),
@@ -68,7 +69,9 @@ def test_every_parameter_comes_back_from_a_file(kind, tmp_path):
     y = exp.labels if kind is tyche.GraphClassifier else np.diff(exp.ptr.astype(float))
     names = [own.name for own in inspect.signature(kind.__init__).parameters.values()
              if own.name != "self" and own.kind is not own.VAR_KEYWORD]
-    known = {**OTHER, "cache": (str(tmp_path / "cache"), dict(model="gcn2")),
+    kind(**TINY).fit(exp, y).save(tmp_path / "start.safetensors")
+    known = {**OTHER, "start_from": (str(tmp_path / "start.safetensors"), {}),
+             "cache": (str(tmp_path / "cache"), dict(model="gcn2")),
              "network": (a_network(), dict(width=None, layers=None))}
     for name in names:
         assert name in known, f"{name}: say here what else it can be"
