@@ -78,6 +78,22 @@ def counting(graphs: int = 5000, seed: int = 1, *, certify: bool = True, folder:
     return _generate("counting", folder, graphs=graphs, seed=seed, certify=certify, force=force, threads=threads)
 
 
+def nodes(task: str, graphs: int = 1000, seed: int = 1, *, nodes: Optional[int] = None, degree: Optional[int] = None,
+          certify: bool = True, folder: Optional[Path] = None, force: bool = False, threads: int = 0) -> GraphSet:
+    """Graphs whose nodes have labels and are alike to 1-WL: ``task`` "triangle", "lcc", "orbits" or "matching".
+
+    ``nodes`` of a graph (20 unless said) and, of "triangle" and "lcc", their ``degree`` (3).
+
+    >>> import tyche
+    >>> sorted(set(tyche.datasets.nodes("triangle", graphs=5).node_labels.tolist()))
+    [0, 1]
+    """
+    if task not in ("triangle", "lcc", "orbits", "matching"):
+        raise _library.InputError(f"task: expected triangle, lcc, orbits or matching, found {task!r}")
+    return _generate(task, folder, graphs=graphs, seed=seed, nodes=nodes, degree=degree, certify=certify, force=force,
+                     threads=threads)
+
+
 def read(path: Path, format: Optional[str] = None, *, clean: bool = False) -> GraphSet:
     """Graphs of a file or folder in any format of docs/formats.md (gin, graph6, sparse6, tu, jsonl, graphml, …).
 

@@ -103,6 +103,7 @@ std::shared_ptr<Object> generate(const std::string& kind, const char* json, cons
   if (made.result.certificate) object->certificate = datasets::to_json(*made.result.certificate);
   if (made.result.csl) object->certificate = datasets::to_json(*made.result.csl);
   if (made.result.counting) object->certificate = datasets::to_json(*made.result.counting);
+  if (made.result.nodes_certified) object->certificate = datasets::to_json(*made.result.nodes_certified);
   return object;
 }
 
@@ -345,6 +346,9 @@ tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* 
     if (object->set().labels.empty() && object->set().target_dim > 0) {
       const auto found = datasets::certify_counting(object->set(), certify_options(options));
       return std::static_pointer_cast<Object>(std::make_shared<Answer>(Json(datasets::to_json(found))));
+    }
+    if (object->set().labels.empty() && !object->set().node_labels.empty()) {
+      throw InputError("what labels of nodes are to say is in a folder's manifest: certify the folder");
     }
     const TemporaryFolder folder;
     const std::string path = (folder.path() / "graphs.txt").string();

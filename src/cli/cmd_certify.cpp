@@ -103,6 +103,12 @@ std::string describe(const datasets::CountingCertificate& c, bool) {
   return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
 }
 
+std::string describe(const datasets::NodeTaskCertificate& c, bool) {
+  std::string text = fmt::format("{} graphs whose nodes have labels: {}\n", c.graphs, datasets::name(c.task));
+  text += line("nodes alike to 1-WL; labels right by a second way", c.right, c.graphs);
+  return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
+}
+
 void run(const CertifyCall& a) {
   datasets::CertifyOptions options;
   options.threads = a.common.threads;
@@ -131,7 +137,8 @@ void add_certify(CLI::App& root) {
   CLI::App& app =
       *root.add_subcommand("certify", "Check that the graphs of a data set have the properties they must have");
   app.add_option("path", a->path,
-                 "A data set's folder, or a file of graphs 2i (satisfiable) and 2i + 1, or of CSL; or counts")
+                 "A data set's folder, or a file of graphs 2i (satisfiable) and 2i + 1, or of CSL; or counts, or "
+                 "labels of nodes")
       ->required();
   app.add_flag(
       "--published", a->published,

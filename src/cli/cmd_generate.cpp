@@ -56,6 +56,10 @@ std::string describe(const datasets::CountingCertificate& c) {
   return fmt::format("certified: all counts of {} graphs by two ways that share nothing\n", c.graphs);
 }
 
+std::string describe(const datasets::NodeTaskCertificate& c) {
+  return fmt::format("certified: the nodes of all {} graphs alike to 1-WL, their labels right by two ways\n", c.graphs);
+}
+
 void run(const GenerateCall& a) {
   datasets::GenerateOptions options;
   options.recipe = datasets::recipe_of(a.kind);
@@ -86,6 +90,7 @@ void run(const GenerateCall& a) {
     if (result.certificate) json["certificate"] = datasets::to_json(*result.certificate);
     if (result.csl) json["certificate"] = datasets::to_json(*result.csl);
     if (result.counting) json["certificate"] = datasets::to_json(*result.counting);
+    if (result.nodes_certified) json["certificate"] = datasets::to_json(*result.nodes_certified);
     print_json(json);
     return;
   }
@@ -97,6 +102,7 @@ void run(const GenerateCall& a) {
   if (result.certificate) text += describe(*result.certificate);
   if (result.csl) text += describe(*result.csl);
   if (result.counting) text += describe(*result.counting);
+  if (result.nodes_certified) text += describe(*result.nodes_certified);
   if (!options.certify) text += fmt::format("not certified; 'tyche certify {}' does it\n", a.out);
   print(text);
 }
@@ -107,9 +113,13 @@ void add_generate(CLI::App& root) {
   using namespace generate_command;
   auto a = std::make_shared<GenerateCall>();
   CLI::App& app = *root.add_subcommand(
-      "generate", "Make EXP, CEXP, the ladder (tseitin), CSL or counting tasks, with certificates");
-  app.add_option("kind", a->kind, "exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting")->required();
-  app.add_option("--out", a->out, "Folder for graphs.txt (counting: graphs.jsonl) and manifest.json")->required();
+      "generate", "Make EXP, CEXP, the ladder (tseitin), CSL, counting tasks or tasks of nodes, with certificates");
+  app.add_option("kind", a->kind,
+                 "exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting; labels of nodes: triangle, lcc, orbits "
+                 "or matching")
+      ->required();
+  app.add_option("--out", a->out, "Folder for graphs.txt (counting, labels of nodes: graphs.jsonl) and manifest.json")
+      ->required();
   const auto parameter = [&](const char* option, const char* key, const char* about) {
     app.add_option_function<std::string>(
         option, [a, key](const std::string& value) { a->parameters[key] = value; }, about);
@@ -125,7 +135,9 @@ void add_generate(CLI::App& root) {
             "tseitin: nodes of the cubic base graphs, even numbers 4,6,8 or a range 4:10 (default: 12)");
   parameter("--unseen", "unseen", "tseitin: the number of contiguous folds that share no base graph up to isomorphism");
   parameter("--copies", "copies", "csl: relabelled copies of each of the ten classes (default: 15)");
-  parameter("--graphs", "graphs", "counting: how many graphs (default: 5000)");
+  parameter("--graphs", "graphs", "counting, labels of nodes: how many graphs (default: 5000, 1000)");
+  parameter("--nodes", "nodes", "labels of nodes: nodes of a graph (default: 20)");
+  parameter("--degree", "degree", "triangle, lcc: neighbours of every node (default: 3)");
   app.add_option("--format", a->formats,
                  "Also write tu, graph6, sparse6, jsonl or dimacs (one file per graph); may be repeated")
       ->delimiter(',');
@@ -137,7 +149,8 @@ void add_generate(CLI::App& root) {
   a->common.add_quiet(app);
   app.footer(
       "Example: tyche generate exp --seed 1 --out exp\n         tyche generate cexp --pairs 100 --seed 7 --format "
-      "tu,dimacs --out small\n         tyche generate tseitin --base-nodes 12 --unseen 10 --out ladder");
+      "tu,dimacs --out small\n         tyche generate tseitin --base-nodes 12 --unseen 10 --out ladder\n         tyche "
+      "generate triangle --graphs 2000 --out triangles");
   app.callback([a] { run(*a); });
 }
 

@@ -177,9 +177,11 @@ void run_approximate(const ApproximateArguments& a) {
 void add_approximate(CLI::App& root) {
   auto a = std::make_shared<ApproximateArguments>();
   CLI::App& app = *root.add_subcommand("approximate", "The network of the universality theorem, built and measured");
-  app.add_option("--function", a->functions,
-                 "connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all, or a FILE with "
-                 "a graph6 code and a number per line (others: 0)")
+  app.add_option(
+         "--function", a->functions,
+         "connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all; a value per node: "
+         "in-triangle, on-square, in-largest, orbit, nodes (all of these); or a FILE with a graph6 code and a "
+         "number per line (others: 0)")
       ->required()
       ->delimiter(',');
   app.add_option("--n", a->n, "Graphs of at most this many nodes")->capture_default_str();
@@ -196,6 +198,7 @@ void add_approximate(CLI::App& root) {
   a->common.add_quiet(app);
   app.footer(
       "Example: tyche theory approximate --function planar --n 4 --delta 0.1 --trials 1000\n"
+      "         tyche theory approximate --function nodes --n 4    values per node: right where every node is\n"
       "Exit code 1 where a class was right less often than 1 - delta.");
   app.callback([a] { run_approximate(*a); });
 }

@@ -24,7 +24,9 @@ std::vector<OfferedAt> make_table() {
   };
   const std::vector<std::string> profiles(std::begin(experiments::kProfiles), std::end(experiments::kProfiles));
   return {
-      names("tyche generate", "kind", {"exp", "cexp", "sparse-exp", "sparse-cexp", "tseitin", "csl", "counting"}),
+      names("tyche generate", "kind",
+            {"exp", "cexp", "sparse-exp", "sparse-cexp", "tseitin", "csl", "counting", "triangle", "lcc", "orbits",
+             "matching"}),
       names("tyche generate", "--format", {"tu", "graph6", "sparse6", "jsonl", "dimacs"}),
       paths("tyche generate", "--out", Takes::folder, "FOLDER"),
       paths("tyche generate", "--planar-source", Takes::file, "FILE"),
@@ -36,7 +38,8 @@ std::vector<OfferedAt> make_table() {
       names("tyche distinguish", "--only", {"basic", "regular", "str", "extension", "cfi", "4vtx", "dr"}),
       {"tyche theory approximate",
        "--function",
-       {{"connected", "triangle", "bipartite", "hamiltonian", "planar", "edges", "chromatic", "diameter", "all"},
+       {{"connected", "triangle", "bipartite", "hamiltonian", "planar", "edges", "chromatic", "diameter", "all",
+         "in-triangle", "on-square", "in-largest", "orbit", "nodes"},
         Takes::file,
         "NAME"}},
       names("tyche theory approximate", "--construction", {"order", "paper"}),

@@ -163,27 +163,47 @@ CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptio
   return certificate;
 }
 
-CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options) {
-  if (set.target_dim == 0) throw InputError::at(set.name, "", "expected targets to compare counts with");
+namespace {
+
+/// examine(g) of all graphs, added to a certificate in their order.
+template <class Kind, class Examine>
+Kind certify_each(const GraphSet& set, const CertifyOptions& options, Kind certificate, const Examine& examine) {
   std::vector<std::string> details(set.graphs.size());
   Progress progress("certify", details.size(), options.progress);
   parallel_for(details.size(), options.threads, [&](std::size_t g) {
-    if (interrupted()) throw Interrupted("stopped before all graphs were counted");
-    details[g] = examine_counting(set.graphs[g], std::span(set.targets).subspan(g * set.target_dim, set.target_dim));
+    if (interrupted()) throw Interrupted("stopped before all graphs were looked at");
+    details[g] = examine(g);
     progress.add(1);
   });
-  CountingCertificate certificate;
   for (const std::string& detail : details) certificate.add(detail);
   return certificate;
 }
 
-std::variant<Certificate, CslCertificate, CountingCertificate> certify_any(const std::filesystem::path& path,
-                                                                           const CertifyOptions& options) {
+}  // namespace
+
+CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options) {
+  if (set.target_dim == 0) throw InputError::at(set.name, "", "expected targets to compare counts with");
+  return certify_each(set, options, CountingCertificate{}, [&](std::size_t g) {
+    return examine_counting(set.graphs[g], std::span(set.targets).subspan(g * set.target_dim, set.target_dim));
+  });
+}
+
+NodeTaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options) {
+  if (set.node_labels.empty()) throw InputError::at(set.name, "", "expected labels of nodes");
+  return certify_each(set, options, NodeTaskCertificate{.task = task},
+                      [&](std::size_t g) { return examine_node_task(task, set.graphs[g], set.node_labels[g]); });
+}
+
+std::variant<Certificate, CslCertificate, CountingCertificate, NodeTaskCertificate> certify_any(
+    const std::filesystem::path& path, const CertifyOptions& options) {
   const std::filesystem::path manifest = path / "manifest.json";
   if (std::filesystem::exists(manifest)) {
     const Manifest read = read_manifest(manifest);
-    if (!read.graphs.empty() && read.graphs[0].subset == Subset::counting)
-      return certify_counting(load_dataset(path, options.format).set, options);
+    if (!read.graphs.empty() && read.graphs[0].subset >= Subset::counting) {
+      const GraphSet set = load_dataset(path, options.format).set;
+      if (read.graphs[0].subset == Subset::counting) return certify_counting(set, options);
+      return certify_node_task(node_task_of(read.graphs[0].subset), set, options);
+    }
   }
   bool csl = false;
   {

@@ -14,6 +14,7 @@
 #include "datasets/certificate.hpp"
 #include "datasets/counting.hpp"
 #include "datasets/csl.hpp"
+#include "datasets/node_tasks.hpp"
 #include "graph/io.hpp"
 
 namespace tyche::datasets {
@@ -42,9 +43,12 @@ struct CertifyOptions {
 /// Counts the subgraphs of graphs whose targets these are.
 [[nodiscard]] CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options);
 
-/// Whichever of them it is: counts where the manifest says so; CSL where it says so or, without one, the first graph is
-/// connected, 4-regular and of one node type; else pairs.
-[[nodiscard]] std::variant<Certificate, CslCertificate, CountingCertificate> certify_any(
+/// Finds the labels of nodes again that one of the tasks made.
+[[nodiscard]] NodeTaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options);
+
+/// Whichever of them it is: counts and labels of nodes where the manifest says so; CSL where it says so or, without
+/// one, the first graph is connected, 4-regular and of one node type; else pairs.
+[[nodiscard]] std::variant<Certificate, CslCertificate, CountingCertificate, NodeTaskCertificate> certify_any(
     const std::filesystem::path& path, const CertifyOptions& options);
 
 }  // namespace tyche::datasets

@@ -16,7 +16,7 @@ std::string manifest_entry(const GraphInfo& info) {
   if (info.subset == Subset::csl) {
     return fmt::format(R"({{"subset": "{}", "skip": {}, "label": {}}})", subset, info.skip, info.label);
   }
-  if (info.subset == Subset::counting) return fmt::format(R"({{"subset": "{}"}})", subset);
+  if (info.subset >= Subset::counting) return fmt::format(R"({{"subset": "{}"}})", subset);
   std::string more;
   if (info.subset == Subset::tseitin) more = fmt::format(R"("class": {}, )", nlohmann::json(info.base_class).dump());
   return fmt::format(R"({{"pair": {}, "subset": "{}", "core": {}, {}"label": {}}})", info.pair, subset, info.core, more,
@@ -36,13 +36,17 @@ GraphInfo read_entry(const nlohmann::json& entry, const Fail& fail) {
   };
   GraphInfo info;
   bool known = false;
-  for (const Subset subset : {Subset::exp, Subset::corrupt, Subset::tseitin, Subset::csl, Subset::counting}) {
+  for (const Subset subset : {Subset::exp, Subset::corrupt, Subset::tseitin, Subset::csl, Subset::counting,
+                              Subset::triangle, Subset::lcc, Subset::orbits, Subset::matching}) {
     if (!entry.is_object() || !entry.contains("subset") || entry["subset"] != subset_name(subset)) continue;
     info.subset = subset;
     known = true;
   }
-  if (!known) fail("expected \"EXP\", \"CORRUPT\", \"TSEITIN\", \"CSL\" or \"COUNTING\" under 'subset'");
-  if (info.subset == Subset::counting) return info;
+  if (!known)
+    fail(
+        "expected \"EXP\", \"CORRUPT\", \"TSEITIN\", \"CSL\", \"COUNTING\", \"TRIANGLE\", \"LCC\", \"ORBITS\" or "
+        "\"MATCHING\" under 'subset'");
+  if (info.subset >= Subset::counting) return info;
   info.label = static_cast<int>(number("label"));
   if (info.subset == Subset::csl) {
     info.skip = number("skip");
@@ -158,7 +162,7 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
       throw InputError::at(manifest.string(), fmt::format("graphs[{}]", g),
                            fmt::format("label {} here, {} in the data", infos[g].label, data.set.labels[g]));
     }
-    if (infos[g].subset == Subset::counting) continue;  // plain graphs with targets
+    if (infos[g].subset >= Subset::counting) continue;  // plain graphs with targets or labels of nodes
     data.subset.push_back(infos[g].subset);
     if (in_pairs(infos[g].subset)) data.pair.push_back(infos[g].pair);
   }

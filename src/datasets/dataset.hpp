@@ -9,6 +9,7 @@
 
 #include "datasets/exp.hpp"
 #include "datasets/folds.hpp"
+#include "datasets/node_tasks.hpp"
 #include "graph/io.hpp"
 
 namespace tyche::datasets {
@@ -22,6 +23,14 @@ struct GraphInfo {
   std::string base_class;  ///< TSEITIN: of the base graph (base_classes.hpp)
   std::uint32_t skip = 0;  ///< CSL
 };
+
+/// The subset of graphs whose nodes have the labels of a task, and back (which requires one of these).
+[[nodiscard]] constexpr Subset subset_of(NodeTask task) {
+  return static_cast<Subset>(static_cast<unsigned>(Subset::triangle) + static_cast<unsigned>(task));
+}
+[[nodiscard]] constexpr NodeTask node_task_of(Subset subset) {
+  return static_cast<NodeTask>(static_cast<unsigned>(subset) - static_cast<unsigned>(Subset::triangle));
+}
 
 /// One line of a manifest's list of graphs.
 [[nodiscard]] std::string manifest_entry(const GraphInfo& info);

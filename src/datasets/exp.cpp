@@ -12,7 +12,8 @@
 namespace tyche::datasets {
 
 std::string_view subset_name(Subset subset) {
-  constexpr std::string_view kNames[] = {"EXP", "CORRUPT", "TSEITIN", "CSL", "COUNTING"};
+  constexpr std::string_view kNames[] = {"EXP",      "CORRUPT", "TSEITIN", "CSL",     "COUNTING",
+                                         "TRIANGLE", "LCC",     "ORBITS",  "MATCHING"};
   return kNames[static_cast<std::size_t>(subset)];
 }
 

@@ -12,8 +12,9 @@
 namespace tyche::datasets {
 
 /// What a graph of a data set is: of an EXP-like pair, of a CORRUPT one, of a pair of the ladder (tseitin.hpp), a
-/// circular skip link graph (csl.hpp), or one whose subgraphs are counted (counting.hpp).
-enum class Subset : std::uint8_t { exp, corrupt, tseitin, csl, counting };
+/// circular skip link graph (csl.hpp), or one whose subgraphs are counted (counting.hpp) or whose
+/// nodes have labels (node_tasks.hpp).
+enum class Subset : std::uint8_t { exp, corrupt, tseitin, csl, counting, triangle, lcc, orbits, matching };
 /// Whether graphs of it come in pairs.
 [[nodiscard]] constexpr bool in_pairs(Subset subset) { return subset < Subset::csl; }
 [[nodiscard]] std::string_view subset_name(Subset subset);  ///< "EXP", "CORRUPT", "TSEITIN", "CSL", "COUNTING"

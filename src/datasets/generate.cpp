@@ -30,8 +30,10 @@ struct Portion {
   std::vector<GraphInfo> infos;
   std::optional<PairCertificate> pair;
   std::optional<CslFacts> csl;
-  std::vector<float> targets;          ///< of a graph of COUNTING
-  std::optional<std::string> counted;  ///< what examine_counting() said of it
+  std::vector<float> targets;           ///< of a graph of COUNTING
+  std::optional<std::string> counted;   ///< what examine_counting() said of it
+  std::vector<int> node_labels;         ///< of a graph whose nodes have any
+  std::optional<std::string> examined;  ///< what examine_node_task() said of it
   // What is left of the graphs when they are written:
   std::string text;
   std::string entries;
@@ -150,8 +152,21 @@ Work work_of(const CountingParameters& p, const GenerateOptions& options) {
   return work;
 }
 
-/// Whether graphs are written as JSON lines: those with targets.
-bool in_lines(const Recipe& recipe) { return std::holds_alternative<CountingParameters>(recipe); }
+Work work_of(const NodeTaskParameters& p, const GenerateOptions& options) {
+  Work work{.pieces = p.graphs, .parameters = {{"nodes", p.nodes}}, .make = {}};
+  if (p.task <= NodeTask::lcc) work.parameters["degree"] = p.degree;
+  work.make = [&p, certify = options.certify](std::uint64_t index) {
+    Portion out;
+    NodeLabelled made = make_node_task(p, index);
+    out.node_labels = std::move(made.labels);
+    out.graphs.push_back({std::move(made.graph), 0});
+    out.infos.emplace_back();
+    out.infos[0].subset = subset_of(p.task);
+    if (certify) out.examined = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
+    return out;
+  };
+  return work;
+}
 
 /// The manifest up to its list of graphs, which follows entry by entry.
 std::string manifest_head(const Recipe& recipe, const Work& work) {
@@ -168,18 +183,20 @@ std::string manifest_head(const Recipe& recipe, const Work& work) {
   return text + "  \"graphs\": [\n";
 }
 
-std::string line_of(const Graph& graph, const std::vector<float>& targets) {
+std::string line_of(const Portion& piece) {
   GraphSet one;
-  one.graphs = {graph};
-  one.targets = targets;
-  one.target_dim = targets.size();
+  one.graphs = {piece.graphs[0].graph};
+  one.targets = piece.targets;
+  one.target_dim = piece.targets.size();
+  if (!piece.node_labels.empty()) one.node_labels = {piece.node_labels};
   return jsonl_line(one, 0);
 }
 
 void write_down(Portion& piece) {
   for (std::size_t i = 0; i < piece.graphs.size(); ++i) {
     const LabelledGraph& g = piece.graphs[i];
-    piece.text += piece.targets.empty() ? gin_text(g.graph, g.label) : line_of(g.graph, piece.targets);
+    const bool plain = piece.targets.empty() && piece.node_labels.empty();
+    piece.text += plain ? gin_text(g.graph, g.label) : line_of(piece);
     piece.nodes += g.graph.num_nodes();
     piece.edges += g.graph.num_edges();
     piece.entries += fmt::format("{}    {}", i == 0 ? "" : ",\n", manifest_entry(piece.infos[i]));
@@ -211,6 +228,12 @@ void count(Portion& piece, GenerateResult& result) {
     result.counting->add(*piece.counted);
     for (const GraphFailure& f : result.counting->failures) refuse("graph", f.graph, f.property, f.detail);
   }
+  if (piece.examined) {
+    if (!result.nodes_certified)
+      result.nodes_certified = NodeTaskCertificate{.task = node_task_of(piece.infos[0].subset)};
+    result.nodes_certified->add(*piece.examined);
+    for (const GraphFailure& f : result.nodes_certified->failures) refuse("graph", f.graph, f.property, f.detail);
+  }
 }
 
 void append(Portion piece, Dataset& out) {
@@ -219,6 +242,10 @@ void append(Portion piece, Dataset& out) {
     if (!piece.targets.empty()) {
       out.set.target_dim = piece.targets.size();
       out.set.targets.insert(out.set.targets.end(), piece.targets.begin(), piece.targets.end());
+      continue;
+    }
+    if (!piece.node_labels.empty()) {
+      out.set.node_labels.push_back(std::move(piece.node_labels));
       continue;
     }
     out.set.labels.push_back(piece.graphs[g].label);

@@ -29,6 +29,7 @@ struct GenerateResult {
   std::optional<Certificate> certificate;  ///< of pairs
   std::optional<CslCertificate> csl;       ///< of CSL
   std::optional<CountingCertificate> counting;
+  std::optional<NodeTaskCertificate> nodes_certified;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
 };

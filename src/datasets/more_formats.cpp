@@ -21,8 +21,9 @@ std::vector<Format> parse_written_formats(const std::vector<std::string>& names,
     if (out.back() == Format::dimacs && pairs_of(recipe) == 0) {
       throw InputError(fmt::format("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe)));
     }
-    if (out.back() == Format::gin && std::holds_alternative<CountingParameters>(recipe)) {
-      throw InputError("gin holds no targets: the graphs of counting are in graphs.jsonl");
+    if (out.back() == Format::gin && in_lines(recipe)) {
+      throw InputError(fmt::format(
+          "gin holds neither targets nor labels of nodes: the graphs of {} are in graphs.jsonl", recipe_name(recipe)));
     }
   }
   return out;

@@ -15,6 +15,9 @@ Recipe recipe_of(std::string_view name) {
   if (name == "tseitin") return TseitinParameters{};
   if (name == "csl") return CslParameters{};
   if (name == "counting") return CountingParameters{};
+  for (const NodeTask task : {NodeTask::triangle, NodeTask::lcc, NodeTask::orbits, NodeTask::matching}) {
+    if (datasets::name(task) == name) return NodeTaskParameters{.task = task};
+  }
   for (const Kind kind : {Kind::exp, Kind::cexp, Kind::sparse_exp, Kind::sparse_cexp}) {
     if (kind_name(kind) != name) continue;
     ExpParameters exp;
@@ -22,13 +25,17 @@ Recipe recipe_of(std::string_view name) {
     exp.pairs = paper_pairs(kind);
     return exp;
   }
-  throw InputError(fmt::format(
-      "unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting", name));
+  throw InputError(
+      fmt::format("unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting, "
+                  "triangle, lcc, orbits "
+                  "or matching",
+                  name));
 }
 
 std::string_view recipe_name(const Recipe& recipe) {
   if (const auto* exp = std::get_if<ExpParameters>(&recipe)) return kind_name(exp->kind);
   if (std::holds_alternative<TseitinParameters>(recipe)) return "tseitin";
+  if (const auto* nodes = std::get_if<NodeTaskParameters>(&recipe)) return name(nodes->task);
   return std::holds_alternative<CslParameters>(recipe) ? "csl" : "counting";
 }
 
@@ -45,6 +52,7 @@ std::uint64_t pairs_of(const Recipe& recipe) {
 std::uint64_t graphs_of(const Recipe& recipe) {
   if (const auto* csl = std::get_if<CslParameters>(&recipe)) return csl->graphs();
   if (const auto* counting = std::get_if<CountingParameters>(&recipe)) return counting->graphs;
+  if (const auto* nodes = std::get_if<NodeTaskParameters>(&recipe)) return nodes->graphs;
   return 2 * pairs_of(recipe);
 }
 
@@ -108,12 +116,29 @@ bool set_own(CountingParameters& p, std::string_view key, const std::string& val
   return true;
 }
 
+bool set_own(NodeTaskParameters& p, std::string_view key, const std::string& value) {
+  if (key == "graphs") {
+    p.graphs = whole(key, value, kMost32);
+  } else if (key == "nodes") {
+    p.nodes = whole32(key, value);
+  } else if (key == "degree" && p.task <= NodeTask::lcc) {
+    p.degree = whole32(key, value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 std::vector<std::string> keys_of(const Recipe& recipe) {
   if (std::holds_alternative<ExpParameters>(recipe)) return {"pairs", "seed", "core_min", "core_max", "planar_nodes"};
   if (std::holds_alternative<TseitinParameters>(recipe)) {
     return {"pairs", "seed", "base_nodes", "planar_nodes", "unseen"};
   }
   if (std::holds_alternative<CslParameters>(recipe)) return {"seed", "copies"};
+  if (const auto* nodes = std::get_if<NodeTaskParameters>(&recipe)) {
+    if (nodes->task <= NodeTask::lcc) return {"seed", "graphs", "nodes", "degree"};
+    return {"seed", "graphs", "nodes"};
+  }
   return {"seed", "graphs"};
 }
 
@@ -138,11 +163,15 @@ std::string changes(const TseitinParameters& p) {
 
 std::string changes(const CslParameters&) { return ""; }
 std::string changes(const CountingParameters&) { return ""; }
+std::string changes(const NodeTaskParameters& p) {
+  return fmt::format("-nodes{}{}", p.nodes, p.task <= NodeTask::lcc ? fmt::format("-degree{}", p.degree) : "");
+}
 
 }  // namespace
 
 std::vector<std::string> parameter_keys() {
-  return {"pairs", "seed", "core_min", "core_max", "planar_nodes", "base_nodes", "unseen", "copies", "graphs"};
+  return {"pairs",  "seed",   "core_min", "core_max", "planar_nodes", "base_nodes",
+          "unseen", "copies", "graphs",   "nodes",    "degree"};
 }
 
 void set_parameter(Recipe& recipe, std::string_view key, const std::string& value) {

@@ -12,14 +12,15 @@
 #include "datasets/counting.hpp"
 #include "datasets/csl.hpp"
 #include "datasets/exp.hpp"
+#include "datasets/node_tasks.hpp"
 #include "datasets/tseitin.hpp"
 
 namespace tyche::datasets {
 
-using Recipe = std::variant<ExpParameters, TseitinParameters, CslParameters, CountingParameters>;
+using Recipe = std::variant<ExpParameters, TseitinParameters, CslParameters, CountingParameters, NodeTaskParameters>;
 
-/// exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting, with their standard parameters. Throws InputError on
-/// any other name.
+/// exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting, triangle, lcc, orbits or matching, with their standard
+/// parameters. Throws InputError on any other name.
 [[nodiscard]] Recipe recipe_of(std::string_view name);
 [[nodiscard]] std::string_view recipe_name(const Recipe& recipe);
 
@@ -29,14 +30,20 @@ using Recipe = std::variant<ExpParameters, TseitinParameters, CslParameters, Cou
 [[nodiscard]] std::uint64_t graphs_of(const Recipe& recipe);
 
 /// Sets a parameter from text: seed; pairs, planar_nodes (exp and its kin, tseitin); core_min, core_max (exp and its
-/// kin); base_nodes, unseen (tseitin); copies (csl); graphs (counting). Throws InputError where the data set has no
-/// such parameter (the message lists those it has) or the text does not say a value.
+/// kin); base_nodes, unseen (tseitin); copies (csl); graphs (counting and sets of nodes' labels); nodes (these), degree
+/// (triangle, lcc). Throws InputError where the data set has no such parameter (the message lists those it has) or the
+/// text does not say a value.
 void set_parameter(Recipe& recipe, std::string_view key, const std::string& value);
 /// Planar graphs come from a file (planar_draw.hpp). Throws InputError as read_planar_source does, and for csl and
 /// counting.
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path);
 /// All keys of set_parameter, whichever data set they are for.
 [[nodiscard]] std::vector<std::string> parameter_keys();
+
+/// Whether its graphs are written as JSON lines: those with targets or labels of nodes.
+[[nodiscard]] inline bool in_lines(const Recipe& recipe) {
+  return std::holds_alternative<CountingParameters>(recipe) || std::holds_alternative<NodeTaskParameters>(recipe);
+}
 
 /// A name for a folder, the same for the same data: "exp-600-seed1", "tseitin-600-seed1-base12-unseen10".
 [[nodiscard]] std::string folder_name(const Recipe& recipe);

@@ -10,6 +10,9 @@
 namespace tyche {
 
 namespace {
+/// Is told of automorphisms that generate the group, the graph's own nodes first.
+using AutomorphismHook = void (*)(void* user, unsigned nodes, const unsigned* map);
+
 /// Which of the different values, ascending, each value is.
 std::vector<unsigned> ranks_of(std::span<const std::uint32_t> values, std::vector<std::uint32_t>& different) {
   different.assign(values.begin(), values.end());
@@ -26,7 +29,7 @@ std::vector<unsigned> ranks_of(std::span<const std::uint32_t> values, std::vecto
 /// bliss knows no edge labels: an edge becomes a path over a node coloured by its label, but for the edges of the
 /// commonest label (the least of several), of which molecules have many. All of that is the same for isomorphic graphs,
 /// and so is the order in which the canonical labelling takes the graph's own nodes.
-std::vector<Node> labelling_with_edge_labels(const Graph& graph) {
+std::vector<Node> labelling_with_edge_labels(const Graph& graph, AutomorphismHook hook, void* user) {
   const std::vector<Edge> edges = graph.edges();
   std::vector<std::uint32_t> types, labels;
   const std::vector<unsigned> type = ranks_of(graph.types(), types);
@@ -47,7 +50,7 @@ std::vector<Node> labelling_with_edge_labels(const Graph& graph) {
     native.add_edge(between, edges[e].second);
   }
   bliss::Stats stats;
-  const unsigned* place = native.canonical_form(stats, nullptr, nullptr);
+  const unsigned* place = native.canonical_form(stats, hook, user);
   std::vector<Node> order(graph.num_nodes());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](Node a, Node b) { return place[a] < place[b]; });
@@ -57,15 +60,15 @@ std::vector<Node> labelling_with_edge_labels(const Graph& graph) {
 }
 
 /// labelling[v]: the place of node v in the canonical form.
-std::vector<Node> canonical_labelling(const Graph& graph) {
-  if (graph.has_edge_labels()) return labelling_with_edge_labels(graph);
+std::vector<Node> canonical_labelling(const Graph& graph, AutomorphismHook hook = nullptr, void* user = nullptr) {
+  if (graph.has_edge_labels()) return labelling_with_edge_labels(graph, hook, user);
   bliss::Graph native(graph.num_nodes());
   // With component recursion bliss 0.73 leaks what Partition::cr_init() allocates, on every call.
   native.set_component_recursion(false);
   for (Node v = 0; v < graph.num_nodes(); ++v) native.change_color(v, graph.type(v));
   for (const auto& [u, v] : graph.edges()) native.add_edge(u, v);
   bliss::Stats stats;
-  const unsigned int* labelling = native.canonical_form(stats, nullptr, nullptr);
+  const unsigned int* labelling = native.canonical_form(stats, hook, user);
   return {labelling, labelling + graph.num_nodes()};
 }
 }  // namespace
@@ -86,6 +89,31 @@ std::optional<std::vector<Node>> isomorphism(const Graph& a, const Graph& b) {
   for (Node v = 0; v < a.num_nodes(); ++v) map[v] = node_at[place_a[v]];
   if (a.relabelled(map) == b) return map;
   return std::nullopt;
+}
+
+std::vector<Node> canonical_orbits(const Graph& graph) {
+  if (graph.num_nodes() == 0) return {};
+  std::vector<Node> parent(graph.num_nodes());  // a forest of nodes known to be in one orbit
+  std::iota(parent.begin(), parent.end(), 0u);
+  const auto join = [](void* user, unsigned, const unsigned* map) {
+    auto& up = *static_cast<std::vector<Node>*>(user);
+    const auto root = [&](Node v) {
+      while (up[v] != v) v = up[v] = up[up[v]];
+      return v;
+    };
+    for (Node v = 0; v < up.size(); ++v) {
+      if (map[v] != v) up[root(v)] = root(map[v]);
+    }
+  };
+  const std::vector<Node> place = canonical_labelling(graph, join, &parent);
+  const auto root = [&](Node v) {
+    while (parent[v] != v) v = parent[v];
+    return v;
+  };
+  std::vector<Node> first(graph.num_nodes(), graph.num_nodes()), out;
+  for (Node v = 0; v < graph.num_nodes(); ++v) first[root(v)] = std::min(first[root(v)], place[v]);
+  for (Node v = 0; v < graph.num_nodes(); ++v) out.push_back(first[root(v)]);
+  return out;
 }
 
 }  // namespace tyche

@@ -15,4 +15,9 @@ namespace tyche {
 /// where there is none.
 [[nodiscard]] std::optional<std::vector<Node>> isomorphism(const Graph& a, const Graph& b);
 
+/// The orbits of the automorphism group (which keeps types and edge labels), one number per node: the first place of
+/// the orbit's nodes in the canonical form. So nodes of isomorphic graphs have equal numbers exactly where an
+/// isomorphism takes one to the other.
+[[nodiscard]] std::vector<Node> canonical_orbits(const Graph& graph);
+
 }  // namespace tyche

@@ -115,6 +115,8 @@ Inspection examine(const datasets::Dataset& dataset, const Options& options) {
   find_confused(tested, answers, out);
   if (!options.folds.empty()) out.leaks = count_leaks(options.folds, tested.copies);
 
+  out.nodes = examine_nodes(set, tested.copies, work);
+
   const auto one_wl = [&](const Look& look) {
     const Partition partition = by_refinement(seen(set, look), options.threads);
     return best_score(answers, partition.group, partition.groups);

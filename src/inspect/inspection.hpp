@@ -20,6 +20,7 @@
 #include "datasets/folds.hpp"
 #include "inspect/answers.hpp"
 #include "inspect/findings.hpp"
+#include "inspect/nodes.hpp"
 #include "inspect/partitions.hpp"
 #include "support/progress.hpp"
 
@@ -96,6 +97,8 @@ struct Inspection {
   std::uint64_t confused_groups = 0;   ///< groups of 1-WL with graphs that are no copies
   std::vector<Confused> confused;      ///< one pair of each, those with different answers first; at most 100
   std::optional<std::uint64_t> leaks;  ///< test graphs with a copy in the training part of their fold
+
+  std::optional<NodeCeilings> nodes;  ///< where nodes have labels or targets of their own
 
   std::vector<Finding> findings;   ///< what the data's make-up means for training
   std::vector<std::string> notes;  ///< what was left out, and why

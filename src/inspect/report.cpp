@@ -128,6 +128,39 @@ std::string ceilings(const Inspection& in) {
   return text;
 }
 
+std::string of_nodes(const NodeCeilings& nodes) {
+  std::string text = nodes.task == Task::classes
+                         ? "\nThe best accuracy that a network can reach on the labels of these nodes\n"
+                         : "\nThe best R² (least mean squared error) that a network can reach on these nodes\n";
+  const auto row = [&](const char* name, const std::optional<Score>& score) {
+    text += fmt::format("  {:<30}{:>20}\n", name, shown(score, nodes.task));
+  };
+  row("without looking at them", nodes.baseline);
+  row("1-WL", nodes.one_wl);
+  row("2-WL (the diagonal)", nodes.two_wl);
+  row("everyone (orbits)", nodes.everyone);
+  if (nodes.leaks) {
+    text += line("leaks", *nodes.leaks == 0 ? "none"
+                                            : fmt::format("{} that an isomorphism takes to one of the training part",
+                                                          counted(*nodes.leaks, "test node")));
+  }
+  return text;
+}
+
+Json nodes_to_json(const NodeCeilings& nodes) {
+  Json json = {{"task", nodes.task == Task::classes ? "labels" : "targets"}, {"known", nodes.known}};
+  const auto add = [&](const std::string& name, const std::optional<Score>& score) {
+    json[name] = score ? number(score->score) : Json();
+    if (nodes.task == Task::targets) json["floor_mse_" + name] = score ? number(score->mse) : Json();
+  };
+  add("baseline", nodes.baseline);
+  add("ceiling_1wl", nodes.one_wl);
+  add("ceiling_2wl", nodes.two_wl);
+  add("ceiling_everyone", nodes.everyone);
+  json["leaks"] = nodes.leaks ? Json(*nodes.leaks) : Json();
+  return json;
+}
+
 std::string copies(const Inspection& in) {
   std::string text = "\nCopies\n";
   text += line("isomorphic copies", in.isomorphic_groups == 0 ? "none"
@@ -190,6 +223,7 @@ Json to_json(const Inspection& in) {
   json["confused"] = Json::array();
   for (const Confused& pair : in.confused) json["confused"].push_back({pair.first, pair.second});
   json["leaks"] = in.leaks ? Json(*in.leaks) : Json();
+  json["of_nodes"] = in.nodes ? nodes_to_json(*in.nodes) : Json();
   json["findings"] = Json::array();
   for (const Finding& finding : in.findings)
     json["findings"].push_back({{"kind", finding.kind}, {"text", finding.text}});
@@ -201,6 +235,7 @@ Json to_json(const Inspection& in) {
 std::string to_text(const Inspection& in) {
   std::string text = describe(in.contents);
   if (in.task != Task::none) text += ceilings(in);
+  if (in.nodes) text += of_nodes(*in.nodes);
   text += copies(in);
   if (!in.findings.empty()) text += "\nFor training\n";
   for (const Finding& finding : in.findings) text += fmt::format("  - {}\n", finding.text);

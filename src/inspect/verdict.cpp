@@ -42,11 +42,27 @@ std::string of_targets(const Inspection& in, double one, double everyone) {
   return text + fmt::format(". Random inputs can raise R² by {:.2g}. {}", everyone - one, kTrainingTells);
 }
 
+std::string of_nodes(const NodeCeilings& nodes) {
+  if (!nodes.one_wl.score || !nodes.baseline.score)
+    return "The values of all nodes are equal: there is nothing to tell.";
+  if (!nodes.everyone || !nodes.everyone->score) return kTrainingTells;
+  const double one = *nodes.one_wl.score, everyone = *nodes.everyone->score;
+  const auto said = [&](double score) {
+    return nodes.task == Task::classes ? share(score) : fmt::format("an R² of {:.4f}", score);
+  };
+  if (one == everyone) return nothing_hidden(said(one) + " of nodes");
+  return fmt::format(
+      "Message passing cannot see everything of nodes here: a network bounded by 1-WL can reach {}, any equivariant "
+      "function {}. Random inputs can come near that. {}",
+      said(one), said(everyone), kTrainingTells);
+}
+
 }  // namespace
 
 std::string verdict(const Inspection& in) {
   const auto& one = in.all.one_wl.score;
   const auto& everyone = in.all.everyone.score;
+  if (in.task == Task::none && in.nodes) return of_nodes(*in.nodes);
   if (in.task == Task::none) return "The graphs have neither labels nor targets: there is nothing to learn from them.";
   if (!one || !everyone) return "All targets are equal: there is nothing to tell.";
   return in.task == Task::classes ? of_classes(in, *one, *everyone) : of_targets(in, *one, *everyone);

@@ -188,11 +188,13 @@ void ApproximationTable::add(const Universal& u, const UniversalReport& r, doubl
     row["per_class"] = json::array();
     for (const ClassResult& c : r.classes) {
       const double rate = static_cast<double>(c.right) / static_cast<double>(r.trials);
+      const bool of_nodes = static_cast<bool>(u.function.node_values);
       row["per_class"].push_back({{"graph6", to_graph6(c.graph)},
-                                  {"value", c.value},
+                                  {"value", of_nodes ? json(c.values) : json(c.values[0])},
                                   {"success", rate},
                                   {"interval", interval_json(c.interval)}});
-      text_ += fmt::format("  {:<6} value {:<6} right {:.4f} ({})\n", to_graph6(c.graph), number_text(c.value), rate,
+      text_ += fmt::format("  {:<6} value {:<6} right {:.4f} ({})\n", to_graph6(c.graph),
+                           of_nodes ? fmt::format("{}", fmt::join(c.values, " ")) : number_text(c.values[0]), rate,
                            interval_text(c.interval));
     }
   }

@@ -82,6 +82,49 @@ double diameter(const Graph& g) {
   return largest;
 }
 
+/// Whether some walk of `length` different nodes leads from `at` back to the node it began with.
+bool on_cycle(const Graph& g, std::vector<Node>& walk, std::size_t length) {
+  if (walk.size() == length) return g.has_edge(walk.back(), walk.front());
+  for (const Node w : g.neighbours(walk.back())) {
+    if (std::find(walk.begin(), walk.end(), w) != walk.end()) continue;
+    walk.push_back(w);
+    const bool found = on_cycle(g, walk, length);
+    walk.pop_back();
+    if (found) return true;
+  }
+  return false;
+}
+
+std::vector<double> on_cycles(const Graph& g, std::size_t length) {
+  std::vector<double> out;
+  for (Node v = 0; v < g.num_nodes(); ++v) {
+    std::vector<Node> walk = {v};
+    out.push_back(on_cycle(g, walk, length) ? 1 : 0);
+  }
+  return out;
+}
+
+std::vector<double> in_largest(const Graph& g) {
+  const Components components = connected_components(g);
+  std::vector<Node> size(components.count, 0);
+  for (const Node c : components.of_node) ++size[c];
+  std::vector<double> out;
+  for (const Node c : components.of_node) out.push_back(size[c] == *std::ranges::max_element(size) ? 1 : 0);
+  return out;
+}
+
+std::vector<double> orbit_numbers(const Graph& g) {
+  const std::vector<Node> place = canonical_orbits(g);
+  std::vector<Node> different = place;
+  std::sort(different.begin(), different.end());
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  std::vector<double> out;
+  for (const Node p : place) {
+    out.push_back(static_cast<double>(std::lower_bound(different.begin(), different.end(), p) - different.begin()));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Graph> graph_classes(Node nodes) {
@@ -129,23 +172,35 @@ std::vector<std::uint32_t> classes_of_labelled_graphs(Node nodes, const std::vec
 
 const std::vector<GraphFunction>& named_functions() {
   static const std::vector<GraphFunction> all = {
-      {"connected", [](const Graph& g) { return connected_components(g).count == 1 ? 1.0 : 0.0; }},
-      {"triangle", [](const Graph& g) { return has_triangle(g) ? 1.0 : 0.0; }},
-      {"bipartite", [](const Graph& g) { return chromatic_number(g) <= 2 ? 1.0 : 0.0; }},
-      {"hamiltonian", [](const Graph& g) { return hamiltonian(g) ? 1.0 : 0.0; }},
-      {"planar", [](const Graph& g) { return planar_embedding(g) ? 1.0 : 0.0; }},
-      {"edges", [](const Graph& g) { return static_cast<double>(g.num_edges()); }},
-      {"chromatic", [](const Graph& g) { return static_cast<double>(chromatic_number(g)); }},
-      {"diameter", diameter},
+      {"connected", [](const Graph& g) { return connected_components(g).count == 1 ? 1.0 : 0.0; }, {}},
+      {"triangle", [](const Graph& g) { return has_triangle(g) ? 1.0 : 0.0; }, {}},
+      {"bipartite", [](const Graph& g) { return chromatic_number(g) <= 2 ? 1.0 : 0.0; }, {}},
+      {"hamiltonian", [](const Graph& g) { return hamiltonian(g) ? 1.0 : 0.0; }, {}},
+      {"planar", [](const Graph& g) { return planar_embedding(g) ? 1.0 : 0.0; }, {}},
+      {"edges", [](const Graph& g) { return static_cast<double>(g.num_edges()); }, {}},
+      {"chromatic", [](const Graph& g) { return static_cast<double>(chromatic_number(g)); }, {}},
+      {"diameter", diameter, {}},
+  };
+  return all;
+}
+
+const std::vector<GraphFunction>& named_node_functions() {
+  static const std::vector<GraphFunction> all = {
+      {"in-triangle", {}, [](const Graph& g) { return on_cycles(g, 3); }},
+      {"on-square", {}, [](const Graph& g) { return on_cycles(g, 4); }},
+      {"in-largest", {}, in_largest},
+      {"orbit", {}, orbit_numbers},
   };
   return all;
 }
 
 const GraphFunction& named_function(const std::string& name) {
   std::string names;
-  for (const GraphFunction& f : named_functions()) {
-    if (f.name == name) return f;
-    names += (names.empty() ? "" : ", ") + f.name;
+  for (const auto* functions : {&named_functions(), &named_node_functions()}) {
+    for (const GraphFunction& f : *functions) {
+      if (f.name == name) return f;
+      names += (names.empty() ? "" : ", ") + f.name;
+    }
   }
   throw InputError(fmt::format("'{}' is no function known by name ({}) and no file", name, names));
 }
@@ -184,10 +239,12 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
                       at->second, value));
     }
   }
-  return {path.filename().string(), [table = std::move(table)](const Graph& g) {
+  return {path.filename().string(),
+          [table = std::move(table)](const Graph& g) {
             const auto found = table.find(std::pair(g.num_nodes(), canonical_form(g).edges()));
             return found == table.end() ? 0.0 : found->second;
-          }};
+          },
+          {}};
 }
 
 std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes) {
@@ -195,6 +252,8 @@ std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, N
   for (const std::string& name : names) {
     if (name == "all") {
       functions.insert(functions.end(), named_functions().begin(), named_functions().end());
+    } else if (name == "nodes") {
+      functions.insert(functions.end(), named_node_functions().begin(), named_node_functions().end());
     } else if (std::filesystem::exists(name)) {
       functions.push_back(function_from_file(name, max_nodes));
     } else {

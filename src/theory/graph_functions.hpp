@@ -25,12 +25,22 @@ inline constexpr Node kMaxClassNodes = 7;
 
 struct GraphFunction {
   std::string name;
-  std::function<double(const Graph&)> value;  ///< the same for isomorphic graphs
+  std::function<double(const Graph&)> value;  ///< the same for isomorphic graphs; none: a function of nodes
+  /// A value per node, which isomorphisms carry along (equivariant); none: a function of graphs.
+  std::function<std::vector<double>(const Graph&)> node_values{};
+
+  /// One per node in either case.
+  [[nodiscard]] std::vector<double> at_nodes(const Graph& graph) const {
+    return node_values ? node_values(graph) : std::vector<double>(graph.num_nodes(), value(graph));
+  }
 };
 
 /// connected, triangle (has one), bipartite, hamiltonian (has a cycle through all nodes, so at least 3), planar: 0 or
 /// 1; edges (how many), chromatic (number), diameter (largest distance; -1 where the graph is not connected).
 [[nodiscard]] const std::vector<GraphFunction>& named_functions();
+/// Of nodes: in-triangle, on-square (on a cycle of four nodes), in-largest (in a component with as many nodes as any
+/// other): 0 or 1; orbit (which orbit of the automorphism group, in the order of the canonical form, from 0).
+[[nodiscard]] const std::vector<GraphFunction>& named_node_functions();
 /// Throws InputError that lists the names on any other.
 [[nodiscard]] const GraphFunction& named_function(const std::string& name);
 
@@ -39,7 +49,8 @@ struct GraphFunction {
 /// with different values.
 [[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
 
-/// The functions of these names: of named_functions(), "all" for all of those, or a file (see function_from_file).
+/// The functions of these names: of named_functions(), "all" for all of those (of graphs), of named_node_functions(),
+/// "nodes" for all of these, or a file (see function_from_file).
 [[nodiscard]] std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes);
 
 }  // namespace tyche::theory

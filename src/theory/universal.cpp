@@ -16,21 +16,42 @@ namespace {
 constexpr std::uint32_t kApproximateStream = 2;
 constexpr std::uint64_t kApproximateChunk = 64;
 
-/// The labelled graphs with s nodes by the value of the function, 0 left out: bit masks as in
-/// classes_of_labelled_graphs.
-std::map<double, std::vector<std::uint32_t>> labelled_graphs_by_value(const GraphFunction& function, Node s) {
+std::size_t pair_bit(Node i, Node j) { return j * (j - 1) / 2 + i; }  // i < j
+
+/// A labelled graph as a bit mask (classes_of_labelled_graphs), and the place of a node in it, from 0.
+struct Placed {
+  std::uint32_t mask;
+  Node node;
+};
+
+/// The labelled graphs with s nodes by the value of the function, 0 left out; of a function of nodes by the value of
+/// each node, of one of graphs with node 0 alone.
+std::map<double, std::vector<Placed>> placed_by_value(const GraphFunction& function, Node s) {
+  std::map<double, std::vector<Placed>> out;
+  if (function.node_values) {
+    for (std::uint32_t mask = 0; mask < 1u << (s * (s - 1) / 2); ++mask) {
+      std::vector<Edge> edges;
+      for (Node j = 1; j < s; ++j) {
+        for (Node i = 0; i < j; ++i) {
+          if (mask >> pair_bit(i, j) & 1) edges.emplace_back(i, j);
+        }
+      }
+      const std::vector<double> values = function.node_values(Graph::from_edges(s, edges));
+      for (Node v = 0; v < s; ++v) {
+        if (values[v] != 0) out[values[v]].push_back({mask, v});
+      }
+    }
+    return out;
+  }
   const std::vector<Graph> classes = graph_classes(s);
   const std::vector<std::uint32_t> class_of = classes_of_labelled_graphs(s, classes);
   std::vector<double> values;
   for (const Graph& g : classes) values.push_back(function.value(g));
-  std::map<double, std::vector<std::uint32_t>> out;
   for (std::uint32_t mask = 0; mask < class_of.size(); ++mask) {
-    if (values[class_of[mask]] != 0) out[values[class_of[mask]]].push_back(mask);
+    if (values[class_of[mask]] != 0) out[values[class_of[mask]]].push_back({mask, 0});
   }
   return out;
 }
-
-std::size_t pair_bit(Node i, Node j) { return j * (j - 1) / 2 + i; }  // i < j
 
 /// Collects, a value, "there are exactly s nodes, and one of these is the case" over all s.
 class Sentences {
@@ -72,8 +93,7 @@ void check_memory(const GraphFunction& function, Node n, double delta, Construct
     double here = std::exp2(pairs);
     if (s <= kMaxClassNodes) {  // graphs of value 0 need no unit
       here = 0;
-      for (const auto& [value, masks] : labelled_graphs_by_value(function, s))
-        here += static_cast<double>(masks.size());
+      for (const auto& [value, placed] : placed_by_value(function, s)) here += static_cast<double>(placed.size());
     }
     if (construction == Construction::paper) here *= choose(colours, s);
     cases += here;
@@ -132,14 +152,15 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
   };
   Sentences out(pool, x);
   for (Node s = 1; s <= n; ++s) {
-    for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) {
+    for (const auto& [value, placed] : placed_by_value(function, s)) {
       std::vector<FormulaId> chis, chi;
       // All sets of s colour cells, ascending: cell[0] < cell[1] < … ; a labelled graph on them is one coloured graph.
       std::vector<std::uint32_t> cell(s);
       for (Node i = 0; i < s; ++i) cell[i] = i;
       while (s <= colours) {
-        for (const std::uint32_t mask : masks) {
+        for (const auto [mask, node] : placed) {
           chi.clear();
+          if (function.node_values) chi.push_back(alpha_x[cell[node]]);
           for (Node i = 0; i < s; ++i) chi.push_back(unique[cell[i]]);
           for (Node j = 1; j < s; ++j) {
             for (Node i = 0; i < j; ++i) chi.push_back(beta_of(cell[i], cell[j], mask >> pair_bit(i, j) & 1));
@@ -204,10 +225,16 @@ ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function,
   };
   Sentences out(pool, x);
   for (Node s = 1; s <= n; ++s) {
-    for (const auto& [value, masks] : labelled_graphs_by_value(function, s)) {
-      std::vector<FormulaId> graphs;
-      for (const std::uint32_t mask : masks) graphs.push_back(graph(s, mask));
-      out.add(s, value, graphs);
+    for (const auto& [value, placed] : placed_by_value(function, s)) {
+      std::vector<std::vector<FormulaId>> graphs(s);  // by the rank of the node whose value it is
+      for (const auto [mask, node] : placed) graphs[node].push_back(graph(s, mask));
+      if (!function.node_values) {
+        out.add(s, value, graphs[0]);
+        continue;
+      }
+      std::vector<FormulaId> cases;
+      for (Node i = 0; i < s; ++i) cases.push_back(pool.conjunction({rank_x[i + 1], pool.disjunction(graphs[i])}));
+      out.add(s, value, cases);
     }
   }
   return out.finish();
@@ -253,8 +280,8 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
   report.trials = options.trials;
   for (Node s = 1; s <= universal.n; ++s) {
     for (Graph& g : graph_classes(s)) {
-      const double value = universal.function.value(g);
-      report.classes.push_back({std::move(g), value, 0, {}});
+      std::vector<double> values = universal.function.at_nodes(g);
+      report.classes.push_back({std::move(g), std::move(values), 0, {}});
     }
   }
   const AcrRunner runner(universal.network);
@@ -274,7 +301,10 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
                                static_cast<std::uint32_t>(trial)));
       for (double& r : numbers) r = stream.uniform();
       runner.run(graph, numbers, *workspace, output);
-      right[task] += std::abs(output[0] - report.classes[c].value) <= 1e-9 ? 1 : 0;
+      bool all = true;
+      const Node looked_at = universal.function.node_values ? graph.num_nodes() : 1;
+      for (Node v = 0; v < looked_at; ++v) all &= std::abs(output[v] - report.classes[c].values[v]) <= 1e-9;
+      right[task] += all ? 1 : 0;
     }
     if (options.progress) options.progress->add(end - begin);
   });

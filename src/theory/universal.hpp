@@ -9,6 +9,9 @@
 /// C² sentence says "the value is y" of an individualised graph; all are compiled into one network (compile.hpp), whose
 /// head is Σ y · [sentence y]. The sentences are made in one of two ways:
 ///
+/// For an equivariant function, of a value per node, the same with formulas of one free variable: "the value of x is y"
+/// says of which rank (or which colours) x is, besides what graph it is in. The network then has an output per node.
+///
 /// - paper: a disjunction over all individualised coloured graphs the first layer can produce, χ_H for each. As c n²
 ///   colours make about (c n²)^n / n! of them for each labelled graph, this ends at n = 3. (The paper's χ_H does not
 ///   say that there are no nodes besides those it describes; "there are exactly |H| nodes" is added.)
@@ -36,7 +39,7 @@ enum class Construction { paper, order };
 [[nodiscard]] Construction parse_construction(std::string_view name);
 [[nodiscard]] std::string_view construction_name(Construction construction);
 
-/// One sentence per value.
+/// One sentence per value; of functions of nodes, a formula with the free variable x.
 struct ValueSentences {
   std::vector<double> values;
   std::vector<FormulaId> sentences;
@@ -55,7 +58,8 @@ struct Universal {
   Construction construction = Construction::order;
   Thresholds thresholds;
   std::size_t values = 0;  ///< other than 0
-  AcrNetwork network;      ///< input: one random number per node; output: the value, the same at every node
+  /// Input: one random number per node; output: the value, of functions of graphs the same at every node.
+  AcrNetwork network;
 };
 
 /// Throws InputError on options that make no sense and, before anything large is made, where the network would take
@@ -65,9 +69,9 @@ struct Universal {
 
 struct ClassResult {
   Graph graph;
-  double value = 0;
-  std::uint64_t right = 0;
-  Interval interval;  ///< of the probability of being right, 95 %
+  std::vector<double> values;  ///< one per node
+  std::uint64_t right = 0;     ///< trials whose output was right: at every node, of functions of graphs at node 0
+  Interval interval;           ///< of the probability of being right, 95 %
 };
 
 struct UniversalReport {

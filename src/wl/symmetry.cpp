@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/error.hpp"
+#include "support/progress.hpp"
 #include "support/random.hpp"
 #include "wl/path_walker.hpp"
 
 namespace tyche::wl {
 namespace {
+
+constexpr std::size_t kDeepest = 256;  // steps of a path on which automorphisms are looked for
 
 bool is_automorphism(const Graph& graph, const Permutation& map) {
   for (Node v = 0; v < graph.num_nodes(); ++v) {
@@ -63,12 +67,13 @@ std::vector<Permutation> find_automorphisms(const Graph& graph) {
   std::vector<PathWalker::Place> places;
   std::vector<std::vector<Node>> cells;
   while (!walker.discrete()) {
+    // Graphs of many twins have ways of thousands of steps, and places on them are O(n) numbers each.
+    if (places.size() == kDeepest) return out;
     places.push_back(walker.place());
     cells.push_back(walker.members());
     walker.step(cells.back().front());
   }
   const std::vector<Node> leaf = walker.colouring().order;  // rank -> node
-  std::vector<std::uint32_t> ranks;
   Permutation map(nodes);
   Alike alike(nodes);  // under what was found at this level or below, all of which keep what was chosen above it
   for (std::size_t level = places.size(); level-- > 0;) {
@@ -76,13 +81,13 @@ std::vector<Permutation> find_automorphisms(const Graph& graph) {
     // Where the first leaves of several members show other graphs, the cell is likely to be of several orbits.
     std::size_t failures_left = 4 + cell.size() / 8;
     for (std::size_t i = 1; i < cell.size() && failures_left != 0; ++i) {
+      if (interrupted()) throw Interrupted("stopped while automorphisms were looked for");
       if (alike.find(cell[i]) == alike.find(cell.front())) continue;
       walker.go_to(places[level]);
       walker.step(cell[i]);
       std::size_t depth = level + 1;
       for (; !walker.discrete() && depth < places.size(); ++depth) walker.step(walker.member(0));
       if (walker.discrete() && depth == places.size()) {
-        walker.ranks(ranks);
         for (Node r = 0; r < nodes; ++r) map[leaf[r]] = walker.colouring().order[r];
         if (is_automorphism(graph, map)) {
           alike.add(map);

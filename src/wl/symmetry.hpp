@@ -19,8 +19,9 @@ using Permutation = std::vector<Node>;
 /// Automorphisms that keep types and labels of edges, each of them checked; not always generators of the whole group.
 /// They are looked for along one path of individualisation-refinement, from its end up: other members of a cell are
 /// followed to one leaf each, and a leaf that shows the same graph is an automorphism. Nothing is searched further, so
-/// that the time is that of a few leaves per node whatever the graph. Where the cells of the path are orbits of the
-/// nodes chosen before (cycles, CFI graphs, rook's graphs) the group is found whole.
+/// that the time is that of a few leaves per node whatever the graph (none are found where a path has more than 256
+/// steps). Where the cells of the path are orbits of what keeps the nodes chosen before (cycles, CFI graphs, rook's
+/// graphs) the group is found whole.
 [[nodiscard]] std::vector<Permutation> find_automorphisms(const Graph& graph);
 
 /// The orbits of nodes under a group of automorphisms, with a way from every node to the first of its orbit.

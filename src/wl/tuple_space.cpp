@@ -1,5 +1,8 @@
 #include "wl/tuple_space.hpp"
 
+#include "support/error.hpp"
+#include "support/progress.hpp"
+
 namespace tyche::wl {
 namespace {
 
@@ -10,6 +13,15 @@ constexpr std::uint32_t kNoItem = ~0u;
 template <unsigned K>
 TupleSpace<K>::TupleSpace(std::span<const Graph* const> graphs, Node symmetric_from) {
   parts_.reserve(graphs.size());
+  std::size_t tuples = 0;  // places for all, since doubling would not keep to the memory promised
+  for (const Graph* graph : graphs) {
+    std::size_t own = 1;
+    for (unsigned i = 0; i < K; ++i) own *= graph->num_nodes();
+    tuples += own;
+  }
+  item_.reserve(tuples);
+  cell_.reserve(tuples);
+  weight_.reserve(tuples);
   for (const Graph* graph : graphs) {
     const Node nodes = graph->num_nodes();
     auto generators = nodes < symmetric_from ? std::vector<Permutation>() : find_automorphisms(*graph);
@@ -76,6 +88,7 @@ void TupleSpace<K>::number(const Part& part, std::span<const Permutation> genera
   for (unsigned i = 1; i < K; ++i) behind *= part.nodes;
   std::vector<std::uint32_t> queue;
   for (std::size_t orbit = 0; orbit < part.symmetry.first.size(); ++orbit) {
+    if (interrupted()) throw Interrupted("stopped while tuples were numbered");
     const std::uint32_t begin = cells(), weight = part.symmetry.size[orbit];
     const auto keeping = part.symmetry.stabiliser(orbit, generators, extra);
     item_.resize(item_.size() + behind, kNoItem);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "graph/graph6.hpp"
@@ -110,6 +111,34 @@ TEST_F(FunctionFile, WhatIsWrongIsSaidWithItsLine) {
   EXPECT_THAT(refusal("Dhc 1\n"), testing::HasSubstr("the graph has 5 nodes; the function is on graphs of 1 to 4"));
   EXPECT_THAT(refusal("BW 1\nBo 2\n"), testing::HasSubstr("line 2: an isomorphic graph has value 1"));
   EXPECT_THAT(refusal("B\x01 1\n"), testing::HasSubstr("line 1"));
+}
+
+TEST(NodeFunctions, OfSmallGraphs) {
+  using Values = std::vector<double>;
+  const auto of = [](const char* name, const char* code) {
+    return named_function(name).node_values(parse_graphs(code, code, Format::graph6).graphs.at(0));
+  };
+  EXPECT_EQ(of("in-triangle", "Bw"), (Values{1, 1, 1}));
+  EXPECT_EQ(of("in-triangle", "BW"), (Values{0, 0, 0}));
+  EXPECT_EQ(of("on-square", "Cl"), (Values{1, 1, 1, 1}));
+  EXPECT_EQ(of("on-square", "Bw"), (Values{0, 0, 0}));
+  const Graph pieces = Graph::from_edges(4, std::vector<Edge>{{0, 2}});
+  EXPECT_EQ(named_function("in-largest").node_values(pieces), (Values{1, 0, 1, 0}));
+  EXPECT_EQ(of("orbit", "Cl"), (Values{0, 0, 0, 0}));
+  const Values path = of("orbit", "BW");  // two ends and a middle, in an order that is the canonical form's
+  EXPECT_EQ((std::set<double>(path.begin(), path.end())), (std::set<double>{0, 1}));
+}
+
+TEST(NodeFunctions, AreCarriedAlongByEveryRenaming) {
+  for (const GraphFunction& f : named_node_functions()) {
+    for (const Graph& g : graph_classes(4)) {
+      std::vector<Node> map = {0, 1, 2, 3};
+      do {
+        const auto before = f.node_values(g), after = f.node_values(g.relabelled(map));
+        for (Node v = 0; v < 4; ++v) EXPECT_EQ(before[v], after[map[v]]) << f.name;
+      } while (std::next_permutation(map.begin(), map.end()));
+    }
+  }
 }
 
 }  // namespace

@@ -61,6 +61,43 @@ TEST(Universal, BothKindsOfSentencesSayTheValueOfEveryIndividualisedGraph) {
   }
 }
 
+TEST(Universal, FormulasOfNodesSayTheValueAtEveryNodeOfEveryIndividualisedGraph) {
+  constexpr std::uint32_t kColours = 5;
+  for (const GraphFunction& f : named_node_functions()) {
+    FormulaPool pool;
+    const ValueSentences order = order_sentences(pool, f, 4, kColours);
+    const ValueSentences paper = paper_sentences(pool, f, 3, kColours);
+    for (Node s = 1; s <= 4; ++s) {
+      for (const Graph& g : graph_classes(s)) {
+        std::vector<std::uint32_t> cells(s);
+        for (Node v = 0; v < s; ++v) cells[v] = 1 + (2 * v + s) % kColours;  // all different
+        const ColouredGraph coloured = individualised(g, cells, kColours);
+        const auto by_formulas = [&](const ValueSentences& of) {
+          std::vector<double> out(s, 0);
+          for (std::size_t i = 0; i < of.values.size(); ++i) {
+            const auto truth = satisfying_nodes(pool, of.sentences[i], coloured);
+            for (Node v = 0; v < s; ++v) out[v] += truth[v] ? of.values[i] : 0;
+          }
+          return out;
+        };
+        EXPECT_EQ(by_formulas(order), f.at_nodes(g)) << f.name;
+        if (s <= 3) {
+          EXPECT_EQ(by_formulas(paper), f.at_nodes(g)) << f.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Universal, NetworksOfNodesAreRightAtEveryNodeAsOftenAsTheTheoremSays) {
+  for (const GraphFunction& f : named_node_functions()) {
+    const Universal u = build_universal(f, 4, 0.2, Construction::order);
+    const UniversalReport report = measure_universal(u, {.trials = 200, .threads = 2});
+    EXPECT_GE(report.worst_success(), 0.8) << f.name;
+    EXPECT_EQ(report.classes.size(), 18u);
+  }
+}
+
 TEST(Universal, TheNumberOfNodesBelowIsTheOneDefinedByComparingColours) {
   // y < x: some colour x has and y lacks. The direct definition counts such y; the sentences use ⋁_j (R_j(x) & ∃≥i y
   // ¬R_j(y)).
