@@ -114,13 +114,13 @@ inline void require_round_trips(const GraphSet& set) {
   }
 }
 
-/// What the first byte says the rest is: g gin, 6 graph6, s sparse6, d DIMACS, p planar_code, n npy, t TUDataset
-/// members, j JSON lines, x GraphML, c CSV files; anything else leaves the format to be told.
+/// What the first byte says the rest is: g gin, 6 graph6, s sparse6, d DIMACS, p planar_code, n npy, z npz,
+/// t TUDataset members, j JSON lines, x GraphML, c CSV files; anything else leaves the format to be told.
 inline std::optional<Format> format_of(char first) {
   constexpr std::pair<char, Format> kFormats[] = {
-      {'g', Format::gin},         {'6', Format::graph6}, {'s', Format::sparse6}, {'d', Format::dimacs},
-      {'p', Format::planar_code}, {'n', Format::npy},    {'t', Format::tu},      {'j', Format::jsonl},
-      {'x', Format::graphml},     {'c', Format::csv}};
+      {'g', Format::gin},         {'6', Format::graph6},  {'s', Format::sparse6}, {'d', Format::dimacs},
+      {'p', Format::planar_code}, {'n', Format::npy},     {'z', Format::npz},     {'t', Format::tu},
+      {'j', Format::jsonl},       {'x', Format::graphml}, {'c', Format::csv}};
   for (const auto& [letter, format] : kFormats) {
     if (letter == first) return format;
   }

@@ -110,6 +110,11 @@ class NpzReader {
     if (read.rows != rows) {
       fail(fmt::format("{} has {} rows; expected one per {} ({})", array, read.rows, each, rows));
     }
+    for (std::size_t i = 0; i < read.values.size(); ++i) {
+      const auto value = static_cast<float>(read.values[i]);
+      if (std::isfinite(value) || (std::isnan(value) && array.ends_with("targets"))) continue;
+      fail(fmt::format("{}, row {} has {}; expected finite numbers", array, i / read.columns, read.values[i]));
+    }
     out.columns = rows == 0 ? 0 : read.columns;
     out.values.assign(read.values.begin(), read.values.end());
     return out;

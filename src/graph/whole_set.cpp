@@ -39,11 +39,11 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
   }
   if (!parts_of.empty()) set.node_parts.emplace_back();
   for (const auto& own : parts_of) set.node_parts.front().insert(set.node_parts.front().end(), own.begin(), own.end());
-  set.weighted = whole.weighted;
 
   std::vector<std::vector<Edge>> edges_of(graphs);
   std::vector<std::vector<EdgeLabel>> labels_of(graphs);
   const SettledEdges settled = settle_edges(whole.listed, Directions::either, listing, cleaning);
+  set.weighted = whole.weighted && !settled.edges.empty();
   // Cleaning may leave no edge at all, and then there is nothing to have attributes.
   set.edge_attribute_dim = settled.edges.empty() ? 0 : whole.edge_attributes.columns;
   if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);

@@ -218,7 +218,19 @@ std::vector<std::string> good_inputs() {
       "cgraph,source,target,label,w\nA,1,2,0,0.5\nB,1,2,1,1\nA,2,3,1,\"2\"\n\x1e"
       "graph,node,type,x\nA,1,0,1\nA,2,0,1\nB,1,1,2\nB,2,0,0\nA,3,1,1\n\x1e"
       "graph,label,target\nA,1,0.5\nB,0,\n";
-  return {gin, graph6, sparse6, tu, "dc x\np cnf 3 2\n1 -2 0\n2 3 -1 0\n", planar_code, npy, jsonl, graphml, csv};
+  return {
+      gin,
+      graph6,
+      sparse6,
+      tu,
+      "dc x\np cnf 3 2\n1 -2 0\n2 3 -1 0\n",
+      planar_code,
+      npy,
+      jsonl,
+      graphml,
+      csv,
+      "j{\"nodes\": 2, \"edges\": [[0, 1]], \"weight\": [0.5], \"node_labels\": [1, null], \"edge_targets\": [null]}\n",
+      "z" + read_file(std::filesystem::path(TYCHE_TEST_DATA) / "path_deflated.npz")};
 }
 
 TEST(GarbledFiles, TheGoodOnesAreRead) {
