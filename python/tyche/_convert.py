@@ -500,15 +500,16 @@ def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]", *, 
     """A Graph of a networkx.Graph, or a GraphSet of a list of them.
 
     Nodes are numbered in their order. ``type`` of nodes and ``label`` of edges are their categories (``types`` and
-    ``edge_labels`` name other attributes), ``label`` of a graph its class, ``target`` its real targets, ``y`` either. All
-    other attributes of nodes and edges, ``weight`` too, must be numbers or lists of numbers, and become columns of
+    ``edge_labels`` name other attributes), ``label`` of a graph its class, ``target`` its real targets, ``y`` either;
+    ``node_label`` and ``node_target`` of nodes what to learn of those; ``weight`` of edges their weights. All
+    other attributes of nodes and edges must be numbers or lists of numbers, and become columns of
     ``attributes`` and ``edge_attributes`` in the order of their names. What cannot be kept is an error that names it:
     ``ignore`` leaves attributes out; ``columns="floats"`` takes whole numbers, which could be categories, as numbers.
 
     >>> import networkx, tyche
     >>> g = networkx.Graph([(0, 1, {"weight": 0.5}), (1, 2, {"weight": 2.0})])
-    >>> tyche.from_networkx(g).edge_attributes.tolist()
-    [[0.5], [0.5], [2.0], [2.0]]
+    >>> tyche.from_networkx(g).weights.tolist()
+    [0.5, 0.5, 2.0, 2.0]
     """
     return _one_or_many(graphs, _how(ignore, columns, types, edge_labels))
 

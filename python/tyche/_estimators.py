@@ -433,7 +433,7 @@ class NodeClassifier(_OfNodes, GraphClassifier):
 
     >>> import numpy, tyche
     >>> paths = [tyche.from_edges(4, [[0, 1], [1, 2], [2, 3]]), tyche.from_edges(3, [[0, 1], [1, 2]])]
-    >>> clf = tyche.NodeClassifier("gin", width=8, layers=2, epochs=60, device="cpu")
+    >>> clf = tyche.NodeClassifier("gin", width=16, layers=2, epochs=100, lr=0.01, device="cpu")
     >>> clf.fit(paths, [[1, 0, 0, 1], [1, 0, 1]]).predict(paths[0]).tolist()
     [1, 0, 0, 1]
     """
