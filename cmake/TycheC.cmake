@@ -6,7 +6,7 @@ tyche_target(tyche_c)
 tyche_inner(tyche_c)
 tyche_cold(tyche_c)
 tyche_precompile_cold(tyche_c)
-tyche_together(tyche_c capi)
+tyche_group(tyche_c capi 14 ${TYCHE_C_SOURCES})
 target_include_directories(tyche_c PUBLIC
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(tyche_c PRIVATE $<BUILD_INTERFACE:tyche>)

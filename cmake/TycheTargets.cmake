@@ -83,20 +83,48 @@ function(tyche_precompile_cold name)
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC>) # a program too, as the headers are
 endfunction()
 
-# tyche_together(target room... [ALONE file...]): compiles the files of these rooms up to fourteen at a time
-# (TYCHE_TOGETHER), so that what they all include is parsed, and what they all instantiate compiled, once for fourteen.
-# Names in unnamed namespaces must then differ within a room; files whose do not are named under ALONE.
-function(tyche_together target)
-  cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
-  get_target_property(sources ${target} SOURCES)
-  list(JOIN ARG_UNPARSED_ARGUMENTS "|" rooms)
-  list(FILTER sources INCLUDE REGEX "/src/(${rooms})/[^/]*\\.cpp$")
-  foreach(file ${ARG_ALONE})
-    list(FILTER sources EXCLUDE REGEX "/${file}$")
+# tyche_room(room [COLD [file...]] [ALONE [file...]] [IN group] [IN_COLD group]): the sources of a room, for the library.
+# COLD: those for tyche_cold() (no files named: all of the room). Files of a room are compiled together (TYCHE_TOGETHER), and
+# with those of other rooms IN the same group; names in unnamed namespaces must then differ within it. ALONE: not these.
+function(tyche_room room)
+  cmake_parse_arguments(ARG "" "IN;IN_COLD" "COLD;ALONE" ${ARGN})
+  string(REGEX REPLACE "/.*" "" top ${room})
+  if(TYCHE_ROOMS AND NOT top IN_LIST TYCHE_ROOMS)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS src/${room}/*.cpp)
+  string(REPLACE "/" "_" own ${room})
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    set(kind TYCHE)
+    set(group ${own})
+    if(ARG_IN)
+      set(group ${ARG_IN})
+    endif()
+    if("COLD" IN_LIST ARG_KEYWORDS_MISSING_VALUES OR name IN_LIST ARG_COLD)
+      set(kind TYCHE_COLD)
+      set(group ${own})
+      if(ARG_IN_COLD)
+        set(group ${ARG_IN_COLD})
+      endif()
+    endif()
+    set_property(GLOBAL APPEND PROPERTY ${kind}_SOURCES ${source})
+    if(NOT "ALONE" IN_LIST ARG_KEYWORDS_MISSING_VALUES AND NOT name IN_LIST ARG_ALONE)
+      set_property(GLOBAL APPEND PROPERTY ${kind}_GROUPS ${group})
+      set_property(GLOBAL APPEND PROPERTY ${kind}_IN_${group} ${source})
+    endif()
   endforeach()
-  list(JOIN ARG_UNPARSED_ARGUMENTS "_" group)
-  string(REPLACE "/" "_" group ${group})
-  tyche_group(${target} ${group} 14 ${sources})
+endfunction()
+
+# tyche_together(target kind): compiles the groups of rooms of this kind (TYCHE or TYCHE_COLD) up to fourteen files at a time,
+# so that what they all include is parsed, and what they all instantiate compiled, once for fourteen.
+function(tyche_together target kind)
+  get_property(groups GLOBAL PROPERTY ${kind}_GROUPS)
+  list(REMOVE_DUPLICATES groups)
+  foreach(group ${groups})
+    get_property(sources GLOBAL PROPERTY ${kind}_IN_${group})
+    tyche_group(${target} ${group} 14 ${sources})
+  endforeach()
 endfunction()
 
 # tyche_group(target name most source...): the same for these sources, at most `most` at a time.
