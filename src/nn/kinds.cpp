@@ -40,7 +40,9 @@ constexpr std::string_view kNoMaps = "that is for ppgn, whose matrices are read 
 constexpr std::string_view kNoSetNorm = "its rows are classes of sets, which are not normalised or added up";
 constexpr std::string_view kNoVirtual = "that is for gcn, gin, sage and mp, whose rows are nodes";
 constexpr std::string_view kNoUnits =
-    "its last rows are not those of nodes: gcn, gin, sage, mp and described networks give a value per node or edge";
+    "its last rows are not those of nodes: gcn, gin, sage, mp, networks on pairs and described ones give a value per "
+    "node "
+    "or edge";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
@@ -114,8 +116,7 @@ constexpr std::string_view kTwoLayers = "its MLPs have two layers, as published"
     "compress", "it has a row per node or pair, and no classes of them"                                             \
   }
 constexpr Unused kOfMp[] = {TYCHE_RELU_NETWORK, {"global", kNoRoots}, {"roots", kNoRoots}, {"distance_cut", kNoRoots}};
-constexpr Unused kOfPairs[] = {
-    TYCHE_RELU_NETWORK, {"virtual_node", "what is summed over all nodes is `global`"}, {"unit", kNoUnits}};
+constexpr Unused kOfPairs[] = {TYCHE_RELU_NETWORK, {"virtual_node", "what is summed over all nodes is `global`"}};
 #undef TYCHE_RELU_NETWORK
 
 constexpr std::string_view kSaid = "its description says all that it is";

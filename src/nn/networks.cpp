@@ -209,7 +209,13 @@ void mean_and_head(ProgramBuilder& build, const ModelConfig& config, std::size_t
   std::size_t h = build.normalise("pool.norm", mlp(build, config, "pool.mlp", rows), config.norm);
   h = build.activate("pool.out", h, Activation::relu);
   if (config.unit == Unit::graph) h = build.aggregate("readout", Space::graph, h, Link::whole, Reduce::mean);
-  if (config.unit == Unit::edge) h = build.aggregate("ends", Space::edge, h, Link::ends, Reduce::sum);
+  if (config.unit == Unit::node && build.space(h) == Space::root) {  // all nodes are roots: u for (u, u), that for u
+    h = build.aggregate("pool.pairs", Space::pair, h, Link::by_root, Reduce::sum);
+    h = build.aggregate("pool.nodes", Space::node, h, Link::on_diagonal, Reduce::sum);
+  }
+  if (config.unit == Unit::edge && build.space(h) == Space::node) {
+    h = build.aggregate("ends", Space::edge, h, Link::ends, Reduce::sum);
+  }
   h = build.activate("head.fc1.out", build.linear("head.fc1", h, std::size_t{2} * config.width), Activation::relu);
   build.linear("head.fc2", h, config.classes);
 }
@@ -405,7 +411,18 @@ Program pairs_network(const ModelConfig& config) {
     }
     h = layer_end(build, config, name, build.add(name + ".sum", parts), h, Activation::relu);
   }
-  mean_and_head(build, config, build.aggregate("pool", Space::root, h, Link::by_root, Reduce::sum));
+  // Sums over v, a row per u; over the roots that are drawn, a row per v; (u, v) and (v, u), a row per edge.
+  const bool drawn = config.roots + config.eval_roots > 0;
+  if (config.unit == Unit::edge && drawn) {
+    throw InputError("model: values of edges are read from all pairs; roots are drawn for those of graphs and nodes");
+  }
+  if (config.unit == Unit::edge) {
+    mean_and_head(build, config, build.aggregate("pool", Space::edge, h, Link::ends, Reduce::sum));
+  } else if (config.unit == Unit::node && drawn) {
+    mean_and_head(build, config, build.aggregate("pool", Space::node, h, Link::by_node, Reduce::sum));
+  } else {
+    mean_and_head(build, config, build.aggregate("pool", Space::root, h, Link::by_root, Reduce::sum));
+  }
   return build.take();
 }
 

@@ -52,7 +52,7 @@ bool joins(Link link, Space from, Space to) {
     case Link::by_root:
       return (from == Space::root && to == Space::pair) || (from == Space::pair && to == Space::root);
     case Link::ends:
-      return from == Space::node && to == Space::edge;
+      return (from == Space::node || from == Space::pair) && to == Space::edge;
     case Link::straight:
     case Link::turned:
       return from == Space::pair && to == Space::arc;

@@ -43,7 +43,7 @@ enum class Link {
   diagonal,     ///< graph ← pair: the pairs (v, v)
   rest,         ///< graph ← pair: the other pairs
   on_diagonal,  ///< pair ← node: v for (v, v), nothing for others; node ← pair: (v, v) for v
-  ends,         ///< edge ← node: its two nodes
+  ends,         ///< edge ← node: its two nodes; edge ← pair: (u, v) and (v, u), where all nodes are roots
   second,       ///< pair ← pair: (u, w) for (u, v), where w and v are joined
   first,        ///< pair ← pair: (w, v) for (u, v), where w and u are joined and w is a root
   by_root,      ///< pair ← root: u for (u, v); root ← pair: all (u, v) for u

@@ -35,6 +35,15 @@ std::vector<nn::ModelConfig> valued_models() {
       for (const double rni : {0.0, 0.5}) all.push_back(valued(kind, unit, rni));
     }
   }
+  for (const char* kind : {"mp", "subgraph", "local2", "folklore2"}) {
+    for (const Unit unit : {Unit::node, Unit::edge}) {
+      all.push_back(valued(kind, unit));
+      all.back().head_hidden = nn::ModelConfig{}.head_hidden;
+      all.back().norm = nn::Norm::batch;
+    }
+  }
+  all.back().unit = Unit::node;  // of roots that are drawn
+  all.back().eval_roots = 2;
   all.push_back(valued("gcn", Unit::node));
   all.back().aggregation = nn::Aggregation::sum;
   all.back().random = nn::Random::colours;
@@ -113,7 +122,7 @@ TEST(NodeValues, WeightsMultiplyMessages) {
 TEST(NodeValues, GradientIsThatOfFiniteDifferences) {
   Stream stream(derive_key(301, Purpose::test));
   for (const nn::ModelConfig& model : valued_models()) {
-    const Nodes nodes(model, 1, stream, true);
+    const Nodes nodes(model, 1, stream, model.on_nodes());
     const Job job = nodes.job();
     const Inputs inputs = inputs_of(Draw{});
     const reference::GraphScene scene(job, 0, inputs, 0);
@@ -126,6 +135,7 @@ TEST(NodeValues, EnginesAgree) {
   Stream stream(derive_key(302, Purpose::test));
   for (const nn::ModelConfig& model : valued_models()) {
     for (const bool weighted : {false, true}) {
+      if (weighted && !model.on_nodes()) continue;  // pairs are not joined by edges
       const Nodes nodes(model, 12, stream, weighted);
       const Job job = nodes.job();
       const std::vector<float> parameters = parameters_of(model, stream);

@@ -164,11 +164,16 @@ std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, 
   auto out = std::make_shared<MessageGraph>();
   if (wanted.link == nn::Link::ends) {
     for (const auto& [u, v] : own.edges()) {
-      out->gather.columns.insert(out->gather.columns.end(), {u, v});
+      const auto pair = [&](Node a, Node b) {
+        return static_cast<std::uint32_t>(a * std::size_t{own.num_nodes()} + b);
+      };
+      if (wanted.from == nn::Space::node) out->gather.columns.insert(out->gather.columns.end(), {u, v});
+      if (wanted.from == nn::Space::pair)
+        out->gather.columns.insert(out->gather.columns.end(), {pair(u, v), pair(v, u)});
       out->gather.offsets.push_back(out->gather.columns.size());
     }
     if (mean) out->gather.scales.assign(own.num_edges(), 0.5f);
-    out->scatter = transpose(out->gather, own.num_nodes());
+    out->scatter = transpose(out->gather, rows(wanted.from, graph));
     return out;
   }
   out->gather = rows_of_graph(wanted, own.num_nodes(), rows(wanted.from, graph),

@@ -181,7 +181,9 @@ SparseRows GraphScene::made(nn::Link link, nn::Space from, nn::Space to, nn::Red
     case nn::Link::ends: {
       SparseRows rows;
       for (const auto& [u, v] : graph_.edges()) {
-        rows.columns.insert(rows.columns.end(), {u, v});
+        const auto pair = [&](Node a, Node b) { return static_cast<std::uint32_t>(a * n + b); };
+        if (from == nn::Space::node) rows.columns.insert(rows.columns.end(), {u, v});
+        if (from == nn::Space::pair) rows.columns.insert(rows.columns.end(), {pair(u, v), pair(v, u)});
         next_row(rows);
       }
       return rows;
