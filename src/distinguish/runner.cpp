@@ -190,7 +190,7 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
   if (settings_.scoring == Scoring::released) return run_released(chunk, seed, progress);
   const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
   engine::Job job = job_of(settings_, data);
-  if (job.model.on_sets()) job.sets = engine::sets_of(job, threads_);  // once, not at every milestone
+  if (job.model.on_sets()) job.sets = engine::sets_of(job, threads_);  // for training and for the judge
 
   // Networks 2i and 2i + 1 of the chunk are those of its pair i and of the control; so are folds of the whole run.
   std::vector<engine::Trial> all;
@@ -232,18 +232,18 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
   return results;
 }
 
-void Runner::train(const Chunk& chunk, engine::Job job, const std::vector<std::size_t>& pairs,
+void Runner::train(const Chunk& chunk, const engine::Job& job, const std::vector<std::size_t>& pairs,
                    std::vector<engine::Trial>& all, Progress* progress) {
   const std::uint32_t epochs = settings_.config.training.epochs;
+  const auto session = engine_.open(job, std::uint64_t{epochs} * 2 * pairs.size());
   std::vector<std::size_t> left;
   for (const std::size_t pair : pairs) left.insert(left.end(), {2 * pair, 2 * pair + 1});
   for (const std::uint32_t end : milestones(epochs)) {
     stop_if_asked();
-    job.epochs = end;
     std::vector<engine::Trial> now;
     for (const std::size_t i : left) now.push_back(std::move(all[i]));
     Watch watch(now.size(), progress);
-    engine_.train(job, now, watch);
+    session->train(now, watch, end);
     for (const auto& [trial, text] : watch.notes()) {
       notes_.push_back(fmt::format("{}{}: {}", pairs_.names[chunk.first + left[trial] / 2],
                                    left[trial] % 2 == 1 ? " (control)" : "", text));

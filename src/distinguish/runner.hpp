@@ -69,7 +69,7 @@ class Runner {
  private:
   /// Trains the networks of these pairs (from 0 in the chunk), of which 2i and 2i + 1 of `all` are those of pair i and
   /// of its control.
-  void train(const Chunk& chunk, engine::Job job, const std::vector<std::size_t>& pairs,
+  void train(const Chunk& chunk, const engine::Job& job, const std::vector<std::size_t>& pairs,
              std::vector<engine::Trial>& all, Progress* progress);
   [[nodiscard]] std::vector<PairResult> run_released(const Chunk& chunk, std::uint64_t seed, Progress* progress);
 

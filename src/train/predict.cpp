@@ -82,6 +82,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   const std::size_t classes = model.classes;
   std::vector<double> mean(asked.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
   const bool random = model.draws();
+  const auto session = engine.open(job, random ? options.draws : 1);
   engine::Logits answer;
   for (std::uint32_t r = 0; r < options.draws; ++r) {
     if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));
@@ -94,7 +95,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     // Where nothing is drawn, one answer is that of all draws.
     if (r == 0 || random) {
       answer = engine::pick_units(job, asked,
-                                  engine.predict(job, checkpoint.state.parameters, job.data.graphs_of(asked), draw));
+                                  session->predict(checkpoint.state.parameters, job.data.graphs_of(asked), draw));
     }
     for (std::size_t g = 0; g < asked.size(); ++g) {
       const auto outputs = std::span(answer.values).subspan(g * classes, classes);

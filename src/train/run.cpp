@@ -255,11 +255,12 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
   const engine::Job job = data_->job(config_, inputs);
   const std::vector<std::uint32_t>& test = data_->folds[fold.fold].test;
   std::vector<float> logits;
+  const auto session = engine.open(job, job.eval_draws);
   for (std::uint32_t draw = 0; draw < job.eval_draws; ++draw) {
     const engine::Logits answer = engine::pick_units(
         job, test,
-        engine.predict(
-            job, parameters, job.data.graphs_of(test),
+        session->predict(
+            parameters, job.data.graphs_of(test),
             {.seed = config_.training_seed(), .index = draw, .fold = fold.fold, .epoch = epoch, .pinned = {}}));
     logits.insert(logits.end(), answer.values.begin(), answer.values.end());
   }

@@ -9,6 +9,7 @@
 #include "distinguish/runner.hpp"
 #include "distinguish/samples.hpp"
 #include "distinguish/together.hpp"
+#include "engine/whole_engine.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -31,7 +32,7 @@ struct Judged {
 
 /// Trains by writing its trial's fold into the first parameter, and judges by the place of a graph: a network that
 /// leaks, of whatever graphs.
-class Spy : public engine::Engine {
+class Spy : public engine::WholeEngine {
  public:
   [[nodiscard]] std::string description() const override { return "spy"; }
   void train(const engine::Job& job, std::span<engine::Trial> trials, engine::Observer& observer) override {

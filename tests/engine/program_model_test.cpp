@@ -59,8 +59,8 @@ TEST(Programs, OfAnyStepsAgreeWithPlainLoopsOnAnyNumberOfThreads) {
     std::vector<float> gradient, other;
     Logits logits, other_logits;
     const auto run = [&](unsigned threads, std::vector<float>& d, Logits& z) {
-      return gradient_batches(job, parameters, toy.all(), draw, cpu::program_maker(job, program, kernels, 1, threads),
-                              threads, d, z);
+      const auto network = cpu::program_maker(job, program, kernels, 1, threads)();
+      return gradient_of(job, *network, parameters, toy.all(), draw, threads, d, z);
     };
     const double loss = run(1, gradient, logits);
     EXPECT_NEAR(loss, exact.loss, 1e-4 * std::max(1.0, exact.loss));

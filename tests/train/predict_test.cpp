@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/whole_engine.hpp"
 #include "support/error.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/golden.hpp"
@@ -102,7 +103,7 @@ TEST_F(PredictTest, HasNoSpreadWithoutRandomFeatures) {
 }
 
 /// Counts what it is asked.
-class CountingEngine final : public engine::Engine {
+class CountingEngine final : public engine::WholeEngine {
  public:
   [[nodiscard]] std::string description() const override { return "counting"; }
   void train(const engine::Job&, std::span<engine::Trial>, engine::Observer&) override {}
@@ -127,6 +128,7 @@ TEST_F(PredictTest, AsksOnceWhereNothingIsDrawnAndOnceADrawElsewhere) {
   CountingEngine engine;
   (void)predict(engine, checkpoint_, set_, options);
   EXPECT_EQ(engine.asked, 16u);
+  EXPECT_EQ(engine.opened, 1u);
   const TensorFile plain = read_golden("gcn_deterministic_elu");
   CountingEngine once;
   EXPECT_EQ(predict(once, golden_checkpoint(plain), golden_graphs(plain), options)[0].spread, 0);

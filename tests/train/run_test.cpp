@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "engine/whole_engine.hpp"
 #include "support/error.hpp"
 #include "support/small_disk.hpp"
 #include "support/temporary_folder.hpp"
@@ -23,7 +24,7 @@ using testing::ThrowsMessage;
 namespace fs = std::filesystem;
 
 /// An engine that lets another do the work and calls `before` ahead of every epoch's record.
-class Watched : public engine::Engine {
+class Watched : public engine::WholeEngine {
  public:
   Watched(unsigned threads, std::function<void(std::uint32_t)> before)
       : inner_(engine::make_engine("auto", threads)), before_(std::move(before)) {}

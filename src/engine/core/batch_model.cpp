@@ -169,46 +169,75 @@ class TrialLane final : public PlainLane {
   std::vector<float> gradient_, logits_, test_logits_;
 };
 
+class BatchSession final : public Session {
+ public:
+  BatchSession(const Job& job, const std::function<MakeModel(const Job& job)>& prepare, unsigned threads)
+      : job_(job), make_((validate(job_), prepare(job_))), threads_(threads) {}
+
+  void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
+    for (const Trial& trial : trials) validate(job_, trial);
+    job_.epochs = epochs;
+    TeamPool::run(trials.size(), threads_, [&](std::size_t i, Team& team) {
+      train_lane(
+          job_, trials.subspan(i, 1), i, observer,
+          [&] { return std::make_unique<TrialLane>(job_, make_(), trials[i], crew_of(team, threads_)); },
+          [&team] { return team.abandoned(); });
+    });
+  }
+
+  [[nodiscard]] Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) override {
+    validate(job_, parameters, which, draw);
+    Logits logits;
+    const std::size_t classes = job_.model.classes;
+    logits.values.resize(job_.data.units_of(which) * classes);
+    TeamPool::run(1, threads_, [&](std::size_t, Team& team) {
+      const std::size_t group = std::min<std::size_t>(asked().group(), job_.batch);
+      for_groups(job_, which, inputs_of(draw), group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+        asked().forward(parameters, graphs, own, crew_of(team, threads_),
+                        std::span(logits.values).subspan(first * classes, job_.data.units_of(graphs) * classes));
+      });
+    });
+    return logits;
+  }
+
+  double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
+                  std::vector<float>& gradient_out, Logits& logits_out) override {
+    validate(job_, parameters, which, draw);
+    return gradient_of(job_, asked(), parameters, which, draw, threads_, gradient_out, logits_out);
+  }
+
+ private:
+  /// The model that questions are asked of; trials have their own.
+  [[nodiscard]] BatchModel& asked() {
+    if (!asked_) asked_ = make_();
+    return *asked_;
+  }
+
+  Job job_;
+  MakeModel make_;
+  unsigned threads_;
+  std::unique_ptr<BatchModel> asked_;
+};
+
 }  // namespace
 
-void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, const MakeModel& make,
-                   unsigned threads) {
-  TeamPool::run(trials.size(), threads, [&](std::size_t i, Team& team) {
-    train_lane(
-        job, trials.subspan(i, 1), i, observer,
-        [&] { return std::make_unique<TrialLane>(job, make(), trials[i], crew_of(team, threads)); },
-        [&team] { return team.abandoned(); });
-  });
-}
-
-Logits predict_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                       const Draw& draw, const MakeModel& make, unsigned threads) {
-  Logits logits;
-  const std::size_t classes = job.model.classes;
-  logits.values.resize(job.data.units_of(which) * classes);
-  TeamPool::run(1, threads, [&](std::size_t, Team& team) {
-    const auto model = make();
-    const std::size_t group = std::min<std::size_t>(model->group(), job.batch);
-    for_groups(job, which, inputs_of(draw), group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
-      model->forward(parameters, graphs, own, crew_of(team, threads),
-                     std::span(logits.values).subspan(first * classes, job.data.units_of(graphs) * classes));
-    });
-  });
-  return logits;
-}
-
-double gradient_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                        const Draw& draw, const MakeModel& make, unsigned threads, std::vector<float>& gradient_out,
-                        Logits& logits_out) {
+double gradient_of(const Job& job, BatchModel& model, std::span<const float> parameters,
+                   std::span<const std::uint32_t> which, const Draw& draw, unsigned threads,
+                   std::vector<float>& gradient_out, Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(job.data.units_of(which) * job.model.classes, 0.0f);
   EpochOutput seen;
   TeamPool::run(1, threads, [&](std::size_t, Team& team) {
-    const auto model = make();
-    batch_gradient(job, job.data.targets, *model, parameters, which, {}, inputs_of(draw), crew_of(team, threads),
+    batch_gradient(job, job.data.targets, model, parameters, which, {}, inputs_of(draw), crew_of(team, threads),
                    gradient_out, logits_out.values, seen);
   });
   return seen.tally.loss / mean_divisor(job.data.targets, counted_units(job, which, {}));
+}
+
+std::unique_ptr<Session> batch_session(const Job& job, const std::function<MakeModel(const Job& job)>& prepare,
+                                       unsigned threads) {
+  return std::make_unique<BatchSession>(job, prepare, threads);
 }
 
 }  // namespace tyche::engine

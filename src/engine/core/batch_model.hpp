@@ -43,14 +43,14 @@ class BatchModel {
 /// Called from several threads at once.
 using MakeModel = std::function<std::unique_ptr<BatchModel>()>;
 
-/// Engine::train(), predict() and gradient() of such a model; arguments must be valid.
-void train_batches(const Job& job, std::span<Trial> trials, Observer& observer, const MakeModel& make,
-                   unsigned threads);
-[[nodiscard]] Logits predict_batches(const Job& job, std::span<const float> parameters,
-                                     std::span<const std::uint32_t> which, const Draw& draw, const MakeModel& make,
-                                     unsigned threads);
-double gradient_batches(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                        const Draw& draw, const MakeModel& make, unsigned threads, std::vector<float>& gradient_out,
-                        Logits& logits_out);
+/// Session::gradient() of one such model, whatever the job's own is; arguments must be valid.
+double gradient_of(const Job& job, BatchModel& model, std::span<const float> parameters,
+                   std::span<const std::uint32_t> which, const Draw& draw, unsigned threads,
+                   std::vector<float>& gradient_out, Logits& logits_out);
+
+/// A session over such models: `prepare` is called once, with a job that lives as long as the session.
+[[nodiscard]] std::unique_ptr<Session> batch_session(const Job& job,
+                                                     const std::function<MakeModel(const Job& job)>& prepare,
+                                                     unsigned threads);
 
 }  // namespace tyche::engine

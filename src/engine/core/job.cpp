@@ -220,7 +220,6 @@ void validate(const Job& job, const Trial& trial) {
 
 void validate(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
               const Draw& draw) {
-  validate(job);
   const std::size_t size = nn::layout(job.model).size;
   if (parameters.size() != size) {
     throw InputError(fmt::format("{} parameters given, the model has {}", parameters.size(), size));

@@ -176,6 +176,27 @@ struct Draw {
   bool training = false;
 };
 
+/// What an engine made ready of a job (message graphs, tables of draws, layouts, device memory), to be asked as often
+/// as one likes. It has the job; what the job's data views must outlive it. One question at a time.
+class Session {
+ public:
+  virtual ~Session() = default;
+  /// Trains every trial from its state to `epochs` (or until the observer says stop). The same bits for any number of
+  /// threads and any grouping of trials.
+  virtual void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) = 0;
+  /// One forward pass without dropout over the graphs `which`.
+  [[nodiscard]] virtual Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which,
+                                       const Draw& draw) = 0;
+  /// Loss (mean over `which`, see mean_divisor()) and its gradient in layout order, dropout off, features pinned or
+  /// drawn: for tests and tools.
+  virtual double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
+                          std::vector<float>& gradient_out, Logits& logits_out) = 0;
+};
+
+/// Several questions about a job are asked of a session:
+///
+///   const auto session = engine->open(job, draws);
+///   for (std::uint32_t r = 0; r < draws; ++r) session->predict(parameters, which, {.seed = 1, .index = r});
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -183,16 +204,21 @@ class Engine {
   [[nodiscard]] virtual std::string description() const = 0;
   /// How this job would run: the description, with what the job decides.
   [[nodiscard]] virtual std::string description(const Job& /*job*/) const { return description(); }
-  /// Trains every trial from its state to job.epochs (or until the observer says stop). The same bits for any number of
-  /// threads and any grouping of trials.
-  virtual void train(const Job& job, std::span<Trial> trials, Observer& observer) = 0;
-  /// One forward pass without dropout over the graphs `which`.
-  [[nodiscard]] virtual Logits predict(const Job& job, std::span<const float> parameters,
-                                       std::span<const std::uint32_t> which, const Draw& draw) = 0;
-  /// Loss (mean over `which`, see mean_divisor()) and its gradient in layout order, dropout off, features pinned or
-  /// drawn: for tests and tools.
-  virtual double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                          const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) = 0;
+  /// `passes`: about how often each graph will be drawn, which says whether tables of draws are worth their while.
+  [[nodiscard]] virtual std::unique_ptr<Session> open(const Job& job, std::uint64_t passes) = 0;
+
+  /// One question alone: a session for it.
+  void train(const Job& job, std::span<Trial> trials, Observer& observer) {
+    open(job, std::uint64_t{job.epochs} * trials.size())->train(trials, observer, job.epochs);
+  }
+  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) {
+    return open(job, 1)->predict(parameters, which, draw);
+  }
+  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
+                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) {
+    return open(job, 1)->gradient(parameters, which, draw, gradient_out, logits_out);
+  }
 };
 
 /// How a GPU engine computes. mixed: half-precision operands, fp32 sums and master weights. fp32: all in fp32.

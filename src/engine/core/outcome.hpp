@@ -86,8 +86,8 @@ void report_tests(const Job& job, const Trial& trial, std::span<const std::uint3
 /// Whether the test graphs are evaluated after this epoch.
 [[nodiscard]] bool evaluation_due(const Job& job, std::uint32_t epoch);
 
-/// Checks the arguments of predict() and gradient(): job, size of the parameters, graphs in range, size of the pinned
-/// features. Throws InputError.
+/// Checks what a session of a valid job is asked: size of the parameters, graphs in range, size of the pinned features.
+/// Throws InputError.
 void validate(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
               const Draw& draw);
 

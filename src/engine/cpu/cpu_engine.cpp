@@ -59,6 +59,65 @@ bool is_on_levels(const nn::Program& network, const nn::ModelConfig& model) {
   return model.on_sets() && network.steps == nn::sets_network(model).steps;
 }
 
+// gcn, whose epochs have a loop of their own.
+class GcnSession final : public Session {
+ public:
+  GcnSession(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
+      : job_(job), threads_(threads), prepared_((validate(job_), job_), kernels, passes, threads) {}
+
+  void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
+    for (const Trial& trial : trials) validate(job_, trial);
+    job_.epochs = epochs;
+    TeamPool::run(trials.size(), threads_,
+                  [&](std::size_t i, Team& team) { train_trial(prepared_, trials, i, observer, team); });
+  }
+
+  [[nodiscard]] Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which,
+                               const Draw& draw) override {
+    validate(job_, parameters, which, draw);
+    const FixedParameters fixed(prepared_.model(), parameters);
+    const Slices slices(members_of(prepared_, which));
+    Logits logits;
+    logits.values.resize(which.size() * job_.model.classes);
+    const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
+    parallel_for(workers, threads_, [&](std::size_t worker) {
+      const FlushDenormals flush;
+      for (std::size_t s = worker; s < slices.size(); s += workers) {
+        prepared_.pass(worker).forward({slices[s], inputs_of(draw)}, fixed.view());
+        copy_logits(prepared_.pass(worker), slices[s], job_.model.classes, logits);
+      }
+    });
+    return logits;
+  }
+
+  double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
+                  std::vector<float>& gradient_out, Logits& logits_out) override {
+    validate(job_, parameters, which, draw);
+    const FixedParameters fixed(prepared_.model(), parameters);
+    const Slices slices(members_of(prepared_, which));
+    const FlushDenormals flush;
+    AlignedFloats sum(prepared_.model().packed_size());
+    const double divisor = mean_divisor(job_.data.targets, which);
+    Tally tally;
+    logits_out.values.assign(which.size() * job_.model.classes, 0.0f);
+    Pass& pass = prepared_.pass(0);
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      pass.forward({slices[s], inputs_of(draw)}, fixed.view());
+      copy_logits(pass, slices[s], job_.model.classes, logits_out);
+      pass.losses(job_, job_.data.targets, 1 / static_cast<float>(divisor), tally);
+      pass.backward(fixed.view(), {sum.data(), s > 0});
+    }
+    gradient_out.resize(parameters.size());
+    prepared_.model().unpack(sum.data(), gradient_out);
+    return tally.loss / divisor;
+  }
+
+ private:
+  Job job_;
+  unsigned threads_;
+  PreparedJob prepared_;
+};
+
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const Kernels& kernels, unsigned threads) : kernels_(kernels), threads_(resolve_threads(threads)) {}
@@ -68,76 +127,28 @@ class CpuEngine final : public Engine {
                        threads_, threads_ == 1 ? "" : "s");
   }
 
-  void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
-    validate(job);
-    for (const Trial& trial : trials) validate(job, trial);
+  [[nodiscard]] std::unique_ptr<Session> open(const Job& job, std::uint64_t passes) override {
+    nn::Program network = nn::program(job.model);
     // Where layers are frozen a gcn takes the way of all networks, whose steps know of it.
-    if (job.optimiser.frozen > 0 || !is_gcn(nn::program(job.model), job))
-      return train_batches(job, trials, observer, model_maker(job, std::uint64_t{job.epochs} * trials.size()),
-                           threads_);
-    PreparedJob prepared(job, kernels_, std::uint64_t{job.epochs} * trials.size(), threads_);
-    TeamPool::run(trials.size(), threads_,
-                  [&](std::size_t i, Team& team) { train_trial(prepared, trials, i, observer, team); });
-  }
-
-  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                               const Draw& draw) override {
-    validate(job, parameters, which, draw);
-    if (!is_gcn(nn::program(job.model), job))
-      return predict_batches(job, parameters, which, draw, model_maker(job, 1), threads_);
-    PreparedJob prepared(job, kernels_, 1, threads_);
-    const FixedParameters fixed(prepared.model(), parameters);
-    const Slices slices(members_of(prepared, which));
-    Logits logits;
-    logits.values.resize(which.size() * job.model.classes);
-    const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
-    parallel_for(workers, threads_, [&](std::size_t worker) {
-      const FlushDenormals flush;
-      for (std::size_t s = worker; s < slices.size(); s += workers) {
-        prepared.pass(worker).forward({slices[s], inputs_of(draw)}, fixed.view());
-        copy_logits(prepared.pass(worker), slices[s], job.model.classes, logits);
-      }
-    });
-    return logits;
-  }
-
-  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
-    validate(job, parameters, which, draw);
-    if (!is_gcn(nn::program(job.model), job)) {
-      return gradient_batches(job, parameters, which, draw, model_maker(job, 1), threads_, gradient_out, logits_out);
+    if (job.optimiser.frozen == 0 && is_gcn(network, job))
+      return std::make_unique<GcnSession>(job, kernels_, passes, threads_);
+    if (is_on_levels(network, job.model)) {
+      return batch_session(
+          job,
+          [this](const Job& own) -> MakeModel {
+            return [&kernels = kernels_, &own, sets = sets_of(own, threads_)] {
+              return make_set_model(own, kernels, sets);
+            };
+          },
+          threads_);
     }
-    PreparedJob prepared(job, kernels_, 1, 1);
-    const FixedParameters fixed(prepared.model(), parameters);
-    const Slices slices(members_of(prepared, which));
-    const FlushDenormals flush;
-    AlignedFloats sum(prepared.model().packed_size());
-    const double divisor = mean_divisor(job.data.targets, which);
-    Tally tally;
-    logits_out.values.assign(which.size() * job.model.classes, 0.0f);
-    Pass& pass = prepared.pass(0);
-    for (std::size_t s = 0; s < slices.size(); ++s) {
-      pass.forward({slices[s], inputs_of(draw)}, fixed.view());
-      copy_logits(pass, slices[s], job.model.classes, logits_out);
-      pass.losses(job, job.data.targets, 1 / static_cast<float>(divisor), tally);
-      pass.backward(fixed.view(), {sum.data(), s > 0});
-    }
-    gradient_out.resize(parameters.size());
-    prepared.model().unpack(sum.data(), gradient_out);
-    return tally.loss / divisor;
+    if (const std::string why = first_unsupported(network, "cpu", supports); !why.empty()) throw InputError(why);
+    return batch_session(
+        job, [&](const Job& own) { return program_maker(own, std::move(network), kernels_, passes, threads_); },
+        threads_);
   }
 
  private:
-  [[nodiscard]] MakeModel model_maker(const Job& job, std::uint64_t passes) const {
-    nn::Program network = nn::program(job.model);
-    if (!is_on_levels(network, job.model)) {
-      const std::string why = first_unsupported(network, "cpu", supports);
-      if (!why.empty()) throw InputError(why);
-      return program_maker(job, std::move(network), kernels_, passes, threads_);
-    }
-    return [this, &job, sets = sets_of(job, threads_)] { return make_set_model(job, kernels_, sets); };
-  }
-
   const Kernels& kernels_;
   unsigned threads_;
 };

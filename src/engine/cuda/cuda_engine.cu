@@ -31,35 +31,41 @@ class Renumbered : public Observer {
   std::vector<std::size_t> numbers_;
 };
 
-class CudaEngine : public Engine {
+// A path, or why there is none.
+struct Chosen {
+  std::unique_ptr<Path> path;
+  std::string why;
+};
+Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
+  if (job.optimiser.frozen > 0) return {nullptr, "frozen layers are for the CPU engines"};
+  if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
+  if (job.data.units != nullptr) return {nullptr, "values per node or edge are for the CPU engines"};
+  if (job.data.weighted) return {nullptr, "weights of edges are for the CPU engines"};
+  if (options.choice == GpuPath::by_job && ppgn_refuses(job).empty()) {
+    return {make_ppgn_path(options.precision, options.threads), ""};
+  }
+  if (options.choice == GpuPath::fused && options.precision == Precision::fp32) {
+    return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
+  }
+  if (options.choice != GpuPath::layerwise && options.precision == Precision::mixed) {
+    const std::string why = fused_refuses(job);
+    if (why.empty()) return {make_fused_path(options.threads, passes), ""};
+    if (options.choice == GpuPath::fused) return {nullptr, "the fused path cannot run this: " + why};
+  }
+  const std::string why = layerwise_refuses(job);
+  if (!why.empty()) return {nullptr, "the layer-wise path cannot run this: " + why};
+  return {make_layerwise_path(options.precision, options.threads, passes), ""};
+}
+
+class CudaSession final : public Session {
  public:
-  explicit CudaEngine(const Options& options) : options_(options) {
-    const DeviceState device = device_state();
-    if (!device.usable) throw Remedied(InputError("no GPU to use: " + device.text), Remedy::use_cpu);
-    device_ = device.text;
-  }
+  CudaSession(const Options& options, const Job& job, std::unique_ptr<Path> path)
+      : options_(options), job_(job), path_(std::move(path)) {}
 
-  [[nodiscard]] std::string description() const override {
-    std::string text = "cuda: " + device_;
-    if (options_.choice == GpuPath::fused) text += ", fused";
-    if (options_.choice == GpuPath::layerwise) text += ", layer by layer";
-    return text + (options_.precision == Precision::fp32 ? ", fp32" : ", mixed precision");
-  }
-  [[nodiscard]] std::string description(const Job& job) const override {
-    const Chosen chosen = choose(job);
-    if (!chosen.path && options_.cpu_otherwise) return cpu()->description() + "; not on the GPU: " + chosen.why;
-    return "cuda: " + device_ + ", " + path_of(job)->description();
-  }
-
-  void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
-    validate(job);
-    for (const Trial& trial : trials) validate(job, trial);
-    if (const Chosen chosen = choose(job); !chosen.path && options_.cpu_otherwise) {
-      for (std::size_t i = 0; i < trials.size(); ++i) observer.on_note(i, "trained on the CPU: " + chosen.why);
-      return cpu()->train(job, trials, observer);
-    }
-    const std::unique_ptr<Path> path = path_of(job);
-    const std::vector<std::size_t> broken = path->train(job, trials, observer);
+  void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
+    for (const Trial& trial : trials) validate(job_, trial);
+    job_.epochs = epochs;
+    const std::vector<std::size_t> broken = path_->train(job_, trials, observer);
     if (broken.empty()) return;
     if (options_.precision == Precision::fp32) {
       for (const std::size_t i : broken) {
@@ -77,7 +83,7 @@ class CudaEngine : public Engine {
       again.push_back(std::move(trials[i]));
     }
     Renumbered renumbered(observer, broken);
-    const std::vector<std::size_t> lost = fp32_path(job)->train(job, again, renumbered);
+    const std::vector<std::size_t> lost = fp32().train(job_, again, renumbered);
     for (std::size_t k = 0; k < broken.size(); ++k) trials[broken[k]] = std::move(again[k]);
     for (const std::size_t k : lost) {
       observer.on_note(broken[k], "epoch " + std::to_string(trials[broken[k]].state.epoch + 1) +
@@ -86,61 +92,87 @@ class CudaEngine : public Engine {
     }
   }
 
-  Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                 const Draw& draw) override {
-    validate(job, parameters, which, draw);
-    if (options_.cpu_otherwise && !choose(job).path) return cpu()->predict(job, parameters, which, draw);
-    Logits logits = path_of(job)->predict(job, parameters, which, draw);
+  Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw) override {
+    validate(job_, parameters, which, draw);
+    Logits logits = path_->predict(job_, parameters, which, draw);
     const bool finite =
         std::all_of(logits.values.begin(), logits.values.end(), [](float z) { return std::isfinite(z); });
     // Half precision overflows long before fp32 does; what fp32 gives is the answer.
     if (finite || options_.precision == Precision::fp32) return logits;
-    return fp32_path(job)->predict(job, parameters, which, draw);
+    return fp32().predict(job_, parameters, which, draw);
   }
-  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
-    validate(job, parameters, which, draw);
-    if (options_.cpu_otherwise && !choose(job).path) {
-      return cpu()->gradient(job, parameters, which, draw, gradient_out, logits_out);
-    }
-    return path_of(job)->gradient(job, parameters, which, draw, gradient_out, logits_out);
+  double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
+                  std::vector<float>& gradient_out, Logits& logits_out) override {
+    validate(job_, parameters, which, draw);
+    return path_->gradient(job_, parameters, which, draw, gradient_out, logits_out);
   }
 
  private:
-  [[nodiscard]] std::unique_ptr<Path> fp32_path(const Job& job) const {
-    return ppgn_refuses(job).empty() ? make_ppgn_path(Precision::fp32, options_.threads)
-                                     : make_layerwise_path(Precision::fp32, options_.threads);
-  }
-  // A path, or why there is none.
-  struct Chosen {
-    std::unique_ptr<Path> path;
-    std::string why;
-  };
-  [[nodiscard]] Chosen choose(const Job& job) const {
-    if (job.optimiser.frozen > 0) return {nullptr, "frozen layers are for the CPU engines"};
-    if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
-    if (job.data.units != nullptr) return {nullptr, "values per node or edge are for the CPU engines"};
-    if (job.data.weighted) return {nullptr, "weights of edges are for the CPU engines"};
-    if (options_.choice == GpuPath::by_job && ppgn_refuses(job).empty()) {
-      return {make_ppgn_path(options_.precision, options_.threads), ""};
+  [[nodiscard]] Path& fp32() {
+    if (!fp32_) {
+      fp32_ = ppgn_refuses(job_).empty() ? make_ppgn_path(Precision::fp32, options_.threads)
+                                         : make_layerwise_path(Precision::fp32, options_.threads);
     }
-    if (options_.choice == GpuPath::fused && options_.precision == Precision::fp32) {
-      return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
-    }
-    if (options_.choice != GpuPath::layerwise && options_.precision == Precision::mixed) {
-      const std::string why = fused_refuses(job);
-      if (why.empty()) return {make_fused_path(options_.threads), ""};
-      if (options_.choice == GpuPath::fused) return {nullptr, "the fused path cannot run this: " + why};
-    }
-    const std::string why = layerwise_refuses(job);
-    if (!why.empty()) return {nullptr, "the layer-wise path cannot run this: " + why};
-    return {make_layerwise_path(options_.precision, options_.threads), ""};
+    return *fp32_;
   }
-  [[nodiscard]] std::unique_ptr<Path> path_of(const Job& job) const {
-    Chosen chosen = choose(job);
-    if (!chosen.path) throw InputError(chosen.why);
-    return std::move(chosen.path);
+
+  Options options_;
+  Job job_;
+  std::unique_ptr<Path> path_, fp32_;
+};
+
+/// On the CPU after all.
+class ElsewhereSession final : public Session {
+ public:
+  ElsewhereSession(std::unique_ptr<Engine> cpu, const Job& job, std::uint64_t passes, std::string why)
+      : cpu_(std::move(cpu)), session_(cpu_->open(job, passes)), why_(std::move(why)) {}
+  void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
+    for (std::size_t i = 0; i < trials.size(); ++i) observer.on_note(i, "trained on the CPU: " + why_);
+    session_->train(trials, observer, epochs);
   }
+  Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw) override {
+    return session_->predict(parameters, which, draw);
+  }
+  double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
+                  std::vector<float>& gradient_out, Logits& logits_out) override {
+    return session_->gradient(parameters, which, draw, gradient_out, logits_out);
+  }
+
+ private:
+  std::unique_ptr<Engine> cpu_;
+  std::unique_ptr<Session> session_;
+  std::string why_;
+};
+
+class CudaEngine : public Engine {
+ public:
+  explicit CudaEngine(const Options& options) : options_(options) {
+    const DeviceState device = device_state();
+    if (!device.usable) throw Remedied(InputError("no GPU to use: " + device.text), Remedy::use_cpu);
+    device_ = device.text;
+  }
+
+  [[nodiscard]] std::string description() const override {
+    std::string text = "cuda: " + device_;
+    if (options_.choice == GpuPath::fused) text += ", fused";
+    if (options_.choice == GpuPath::layerwise) text += ", layer by layer";
+    return text + (options_.precision == Precision::fp32 ? ", fp32" : ", mixed precision");
+  }
+  [[nodiscard]] std::string description(const Job& job) const override {
+    const Chosen chosen = choose(options_, job, 1);
+    if (chosen.path) return "cuda: " + device_ + ", " + chosen.path->description();
+    if (options_.cpu_otherwise) return cpu()->description() + "; not on the GPU: " + chosen.why;
+    throw InputError(chosen.why);
+  }
+  [[nodiscard]] std::unique_ptr<Session> open(const Job& job, std::uint64_t passes) override {
+    validate(job);
+    Chosen chosen = choose(options_, job, passes);
+    if (chosen.path) return std::make_unique<CudaSession>(options_, job, std::move(chosen.path));
+    if (options_.cpu_otherwise) return std::make_unique<ElsewhereSession>(cpu(), job, passes, std::move(chosen.why));
+    throw InputError(chosen.why);
+  }
+
+ private:
   [[nodiscard]] std::unique_ptr<Engine> cpu() const {
     return engine::cpu::make_cpu_engine(engine::cpu::kernels_for("auto"), options_.threads);
   }

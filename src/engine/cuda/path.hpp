@@ -1,7 +1,8 @@
 #pragma once
 /// A way to run models on the GPU. Fused: whole graphs inside one multiprocessor, trials in lockstep; for gcn on graphs
 /// that fit. Layer-wise: a kernel per layer, for everything else on nodes and sets. PPGN: products per channel.
-/// cuda_engine.hpp chooses.
+/// cuda_engine.hpp chooses. A path is for one job, which it is handed with every call: what it brought to the device
+/// for one it keeps for the next.
 #include <memory>
 #include <span>
 #include <string>
@@ -31,11 +32,12 @@ class Path {
 
 /// For every path: why it cannot run a job; empty: it can.
 [[nodiscard]] std::string fused_refuses(const Job& job);
-/// `threads` prepare data and draws on the host; 0: all cores.
-[[nodiscard]] std::unique_ptr<Path> make_fused_path(unsigned threads = 0);
-/// Any network over nodes, arcs, sets and graphs. `threads` as above.
+/// `threads` prepare data and draws on the host; 0: all cores. `passes`: as Engine::open()'s.
+[[nodiscard]] std::unique_ptr<Path> make_fused_path(unsigned threads = 0, std::uint64_t passes = 1);
+/// Any network over nodes, arcs, sets and graphs. `threads` and `passes` as above.
 [[nodiscard]] std::string layerwise_refuses(const Job& job);
-[[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads);
+[[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads,
+                                                        std::uint64_t passes = 1);
 /// ppgn. `threads` as above.
 [[nodiscard]] std::string ppgn_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads);

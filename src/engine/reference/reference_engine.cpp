@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/core/outcome.hpp"
 #include "engine/reference/models.hpp"
 #include "support/parallel.hpp"
 
@@ -17,23 +16,8 @@ class ReferenceEngine final : public Engine {
   [[nodiscard]] std::string description() const override {
     return fmt::format("reference: plain loops, {} thread{}", threads_, threads_ == 1 ? "" : "s");
   }
-
-  void train(const Job& job, std::span<Trial> trials, Observer& observer) override {
-    validate(job);
-    for (const Trial& trial : trials) validate(job, trial);
-    train_batches(job, trials, observer, model_maker(job), threads_);
-  }
-
-  [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                               const Draw& draw) override {
-    validate(job, parameters, which, draw);
-    return predict_batches(job, parameters, which, draw, model_maker(job), threads_);
-  }
-
-  double gradient(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,
-                  const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) override {
-    validate(job, parameters, which, draw);
-    return gradient_batches(job, parameters, which, draw, model_maker(job), threads_, gradient_out, logits_out);
+  [[nodiscard]] std::unique_ptr<Session> open(const Job& job, std::uint64_t) override {
+    return batch_session(job, model_maker, threads_);
   }
 
  private:

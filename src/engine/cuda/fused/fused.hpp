@@ -6,6 +6,7 @@
 ///
 /// A trial's bits do not depend on what is trained beside it, nor on the chunks' lengths.
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "engine/cuda/path.hpp"
@@ -15,6 +16,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct FusedOptions {
   std::size_t chunk_epochs = 0;  ///< epochs between two looks at the host; 0: about a quarter of a second's
   std::size_t group = 0;         ///< trials in lockstep at most; 0: as many as memory holds
+  std::uint64_t passes = 1;      ///< how often each graph will be drawn, at least (Engine::open)
   unsigned threads = 0;          ///< of the host, for data and draws; 0: all cores
 };
 

@@ -16,14 +16,21 @@ using fused::Unit;
 
 constexpr std::size_t kGradientGraphs = 128;  // of a round, so that slots stay small
 
+// A job on the device.
+struct Prepared {
+  Prepared(const Job& job, std::uint64_t passes, unsigned threads)
+      : shape(fused::shape_of(job)), tables(job, shape, stream), draws(job, passes, threads, stream) {}
+  Stream stream;
+  Shape shape;
+  fused::Tables tables;
+  DeviceDraws draws;
+};
+
 // Parameters of one model on the device, for passes that change nothing.
 class Fixed {
  public:
-  Fixed(const Job& job, std::span<const float> parameters, unsigned threads)
-      : shape_(fused::shape_of(job)),
-        tables_(job, shape_, stream_),
-        draws_(job, 1, threads, stream_),
-        states_(shape_, 1, stream_) {
+  Fixed(Prepared& prepared, std::span<const float> parameters)
+      : prepared_(prepared), stream_(prepared.stream), states_(prepared.shape, 1, stream_) {
     const auto all = states_.pinned();
     std::fill(all.begin(), all.end(), 0.0f);
     std::copy(parameters.begin(), parameters.end(), states_.part(all, 0, 0).begin());
@@ -34,8 +41,8 @@ class Fixed {
 
   // Arguments for passes under one draw. `first` holds the first row of each place among pinned features.
   Args args(const Draw& draw, std::size_t batch) {
-    Args args = fused::args_of(shape_, 1, batch);
-    tables_.place(args);
+    Args args = fused::args_of(prepared_.shape, 1, batch);
+    prepared_.tables.place(args);
     states_.place(args);
     args.epoch = epoch_.data();
     if (!draw.pinned.empty() && pinned_.size() == 0) {
@@ -51,18 +58,16 @@ class Fixed {
   }
   // The rows that a pass over these graphs draws.
   OneDraw drawn(std::span<const std::uint32_t> graphs, const Draw& draw) {
-    return {draws_, graphs, inputs_of(draw).key, stream_};
+    return {prepared_.draws, graphs, inputs_of(draw).key, stream_};
   }
 
-  const Shape& shape() const { return shape_; }
+  const Shape& shape() const { return prepared_.shape; }
   Stream& stream() { return stream_; }
   fused::States& states() { return states_; }
 
  private:
-  Stream stream_;
-  Shape shape_;
-  fused::Tables tables_;
-  DeviceDraws draws_;
+  Prepared& prepared_;
+  Stream& stream_;
   fused::States states_;
   DeviceArray<int> epoch_;
   DeviceArray<float> pinned_;
@@ -87,14 +92,12 @@ class FusedPath final : public Path {
 
   std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) override {
     if (trials.empty()) return {};
-    const Shape shape = fused::shape_of(job);
-    Stream stream;
-    const fused::Tables tables(job, shape, stream);
-    const DeviceDraws draws(job, std::uint64_t{job.epochs} * trials.size(), options_.threads, stream);
-    std::size_t group = std::max<std::size_t>(1, free_memory() / 2 / fused::bytes_per_trial(job, shape));
+    Prepared& own = prepared(job, std::uint64_t{job.epochs} * trials.size());
+    std::size_t group = std::max<std::size_t>(1, free_memory() / 2 / fused::bytes_per_trial(job, own.shape));
     if (options_.group > 0) group = options_.group;
     return train_lanes(job, trials, observer, 1, group, [&](std::size_t first, std::size_t count) {
-      return fused::make_group_lane(job, shape, tables, draws, trials.subspan(first, count), options_, stream);
+      return fused::make_group_lane(job, own.shape, own.tables, own.draws, trials.subspan(first, count), options_,
+                                    own.stream);
     });
   }
 
@@ -103,7 +106,7 @@ class FusedPath final : public Path {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
-    Fixed fixed(job, parameters, options_.threads);
+    Fixed fixed(prepared(job, 1), parameters);
     Stream& stream = fixed.stream();
     const std::vector<Unit> units = fused::test_units(job, fixed.shape(), which);
     const std::vector<unsigned> rows = first_rows(job, which);
@@ -139,7 +142,7 @@ class FusedPath final : public Path {
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     if (which.empty()) return 0;
-    Fixed fixed(job, parameters, options_.threads);
+    Fixed fixed(prepared(job, 1), parameters);
     Stream& stream = fixed.stream();
     const std::vector<unsigned> rows = first_rows(job, which);
     double loss = 0;
@@ -228,14 +231,21 @@ class FusedPath final : public Path {
     return loss;
   }
 
+  Prepared& prepared(const Job& job, std::uint64_t passes) {
+    if (!prepared_) prepared_ = std::make_unique<Prepared>(job, std::max(passes, options_.passes), options_.threads);
+    return *prepared_;
+  }
+
   FusedOptions options_;
+  std::unique_ptr<Prepared> prepared_;
 };
 
 }  // namespace
 
 std::unique_ptr<Path> make_fused_path(const FusedOptions& options) { return std::make_unique<FusedPath>(options); }
-std::unique_ptr<Path> make_fused_path(unsigned threads) {
+std::unique_ptr<Path> make_fused_path(unsigned threads, std::uint64_t passes) {
   FusedOptions options;
+  options.passes = passes;
   options.threads = threads;
   return make_fused_path(options);
 }

@@ -17,6 +17,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 struct LayerwiseOptions {
   Precision precision = Precision::mixed;
   unsigned threads = 0;            ///< that prepare data on the host; 0: all cores
+  std::uint64_t passes = 1;        ///< how often each graph will be drawn, at least (Engine::open)
   double chunk_seconds = 0.25;     ///< about how long to work between two looks at the host
   std::uint32_t chunk_epochs = 0;  ///< instead: exactly this many epochs
   unsigned lanes = 2;              ///< trials side by side, at most

@@ -36,21 +36,33 @@ class LayerwisePath : public Path {
  private:
   // A job on the device.
   struct Prepared {
-    Prepared(const Job& job, const LayerwiseOptions& options, std::span<const uint32_t> used, std::uint64_t passes)
-        : sets(job.model.on_sets() ? sets_of(job, options.threads) : nullptr),
+    Prepared(const Job& job, const LayerwiseOptions& options, std::vector<uint32_t> used, std::uint64_t passes)
+        : of(std::move(used)),
+          sets(job.model.on_sets() ? sets_of(job, options.threads) : nullptr),
           network(options.program != nullptr ? *options.program : nn::program(job.model), job.model, sets.get(),
                   multiprocessors()),
-          graphs(job, sets, network.shape, used, options.threads, stream),
+          graphs(job, sets, network.shape, of, options.threads, stream),
           draws(job, passes, options.threads, stream) {}
 
+    std::vector<uint32_t> of;  // graphs, ascending
     Stream stream;
     std::shared_ptr<const SetData> sets;
     Network network;
     DeviceGraphs graphs;
     DeviceDraws draws;
   };
+  // As it is, where it has these graphs.
+  Prepared& ready(const Job& job, std::vector<uint32_t> graphs, std::uint64_t passes) {
+    graphs = distinct(std::move(graphs));
+    if (!prepared_ || !std::includes(prepared_->of.begin(), prepared_->of.end(), graphs.begin(), graphs.end())) {
+      prepared_.reset();  // its memory first
+      prepared_ = std::make_unique<Prepared>(job, options_, std::move(graphs), std::max(passes, options_.passes));
+    }
+    return *prepared_;
+  }
 
   LayerwiseOptions options_;
+  std::unique_ptr<Prepared> prepared_;
 };
 
 template <class P>
@@ -61,11 +73,10 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
     used.insert(used.end(), trial.train.begin(), trial.train.end());
     used.insert(used.end(), trial.test.begin(), trial.test.end());
   }
-  used = distinct(std::move(used));
   if (used.empty()) return {};
-  const Prepared prepared(job, options_, used, std::uint64_t{job.epochs} * trials.size());
-  std::vector<uint32_t> ids(used.size());
-  for (uint32_t i = 0; i < ids.size(); ++i) ids[i] = i;
+  const Prepared& prepared = ready(job, used, std::uint64_t{job.epochs} * trials.size());
+  std::vector<uint32_t> ids;
+  for (const uint32_t g : distinct(std::move(used))) ids.push_back(prepared.graphs.id(g));
   const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
 
   std::size_t lanes = std::max(1u, options_.lanes);
@@ -82,7 +93,7 @@ Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> paramete
                                  const Draw& draw) {
   Logits out;
   if (which.empty()) return out;
-  Prepared prepared(job, options_, distinct({which.begin(), which.end()}), 1);
+  Prepared& prepared = ready(job, {which.begin(), which.end()}, 1);
   const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
   std::vector<uint32_t> ids;
   for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
@@ -124,7 +135,7 @@ double LayerwisePath<P>::gradient(const Job& job, std::span<const float> paramet
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(which.size() * job.model.classes, 0.0f);
   if (which.empty()) return 0;
-  Prepared prepared(job, options_, distinct({which.begin(), which.end()}), 1);
+  Prepared& prepared = ready(job, {which.begin(), which.end()}, 1);
   const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
   std::vector<uint32_t> ids;
   for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
@@ -184,8 +195,9 @@ std::string layerwise_refuses(const Job& job) {
   return "the steps over graphs make " + std::to_string(numbers) + " numbers of each, more than a multiprocessor holds";
 }
 
-std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads) {
+std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads, std::uint64_t passes) {
   LayerwiseOptions options;
+  options.passes = passes;
   options.precision = precision;
   options.threads = threads;
   return make_layerwise_path(options);

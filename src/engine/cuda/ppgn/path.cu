@@ -169,8 +169,7 @@ class PpgnPath final : public Path {
   }
 
   std::vector<std::size_t> train(const Job& job, std::span<Trial> trials, Observer& observer) override {
-    Stream stream;
-    const PpgnGraphs data(job, threads_, stream);
+    const PpgnGraphs& data = graphs(job);
     const std::size_t memory = free_memory() / 10 * 9;
     const unsigned lanes = lanes_for(job, data, trials, memory);
     std::vector<char> lost(trials.size(), 0);
@@ -211,7 +210,7 @@ class PpgnPath final : public Path {
     Logits logits;
     logits.values.resize(which.size() * job.model.classes);
     if (which.empty()) return logits;
-    Single single(job, threads_, parameters, which, draw);
+    Single single(job, graphs(job), parameters, which, draw, stream_);
     for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, single.draw(), 1);
     if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
       return make_ppgn_path(Precision::fp32, threads_)->predict(job, parameters, which, draw);
@@ -224,7 +223,7 @@ class PpgnPath final : public Path {
     gradient_out.assign(parameters.size(), 0.0f);
     logits_out.values.assign(which.size() * job.model.classes, 0.0f);
     if (which.empty()) return 0;
-    Single single(job, threads_, parameters, which, draw);
+    Single single(job, graphs(job), parameters, which, draw, stream_);
     std::vector<float> losses(which.size());
     const double divisor = mean_divisor(job.data.targets, which);
     for (const float scale : loss_scales<T>()) {
@@ -247,10 +246,9 @@ class PpgnPath final : public Path {
  private:
   // A network for one pass over some graphs.
   struct Single {
-    Single(const Job& job, unsigned threads, std::span<const float> parameters, std::span<const std::uint32_t> which,
-           const Draw& drawn)
-        : data(job, threads, stream),
-          network(job, data, ppgn_most_rows(data, which, job.batch),
+    Single(const Job& job, const PpgnGraphs& data, std::span<const float> parameters,
+           std::span<const std::uint32_t> which, const Draw& drawn, Stream& stream)
+        : network(job, data, ppgn_most_rows(data, which, job.batch),
                   static_cast<unsigned>(std::min<std::size_t>(job.batch, which.size())), which.size(),
                   free_memory() / 10 * 9, {stream}),
           list(which.size(), "list of graphs"),
@@ -260,8 +258,6 @@ class PpgnPath final : public Path {
       pass.prepare(job, data, which, list, stream);
     }
     [[nodiscard]] PpgnDraw draw() const { return {key, pinned.size() == 0 ? nullptr : pinned.data()}; }
-    Stream stream;
-    PpgnGraphs data;
     PpgnNetwork<T> network;
     DeviceArray<PpgnGraph> list;
     DeviceArray<float> pinned;
@@ -284,7 +280,14 @@ class PpgnPath final : public Path {
 #endif
   }
 
+  const PpgnGraphs& graphs(const Job& job) {
+    if (!graphs_) graphs_ = std::make_unique<PpgnGraphs>(job, threads_, stream_);
+    return *graphs_;
+  }
+
   unsigned threads_;
+  Stream stream_;
+  std::unique_ptr<PpgnGraphs> graphs_;
 };
 
 }  // namespace
