@@ -77,7 +77,7 @@ std::vector<std::uint32_t> diagonal(const std::vector<Graph>& graphs, unsigned t
   });
 }
 
-std::uint64_t count_leaks(const GraphSet& set, const std::vector<std::uint32_t>& orbit, std::uint32_t orbits) {
+std::uint64_t node_leaks(const GraphSet& set, const std::vector<std::uint32_t>& orbit, std::uint32_t orbits) {
   std::uint64_t out = 0;
   std::vector<bool> trained;
   for (const auto& parts : set.node_parts) {
@@ -142,7 +142,7 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
   std::uint32_t orbits = 0;
   const std::vector<std::uint32_t> orbit = numbered(keys, orbits);
   out.everyone = score_of(answers, orbit, orbits);
-  if (!set.node_parts.empty()) out.leaks = count_leaks(set, orbit, orbits);
+  if (!set.node_parts.empty()) out.leaks = node_leaks(set, orbit, orbits);
   return out;
 }
 

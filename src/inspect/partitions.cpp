@@ -125,8 +125,9 @@ Partition by_isomorphism(std::span<const Graph> graphs, const Partition& one_wl,
 
 std::optional<Partition> by_pairs(const std::string& space, std::span<const Graph> graphs, const Answers& answers,
                                   const Partition& one_wl, const Partition& copies, Work& work) {
-  const std::string name =
-      space == "folklore" ? "2-WL" : fmt::format("refinement of {} nodes", space == "rooted" ? "rooted" : "pairs of");
+  const std::string name = space == "folklore" ? "2-WL"
+                           : space == "rooted" ? "refinement of rooted pairs"
+                                               : "local refinement of pairs";
   const std::vector<Members> lists = undecided(one_wl, copies, answers);
   const double columns = sum_of(graphs, lists, [](double n) { return n * n * n; });
   double bytes = 0;

@@ -42,7 +42,7 @@ std::string of_targets(const Inspection& in, double one, double everyone) {
   return text + fmt::format(". Random inputs can raise R² by {:.2g}. {}", everyone - one, kTrainingTells);
 }
 
-std::string of_nodes(const NodeCeilings& nodes) {
+std::string said_of_nodes(const NodeCeilings& nodes) {
   if (!nodes.one_wl.score || !nodes.baseline.score)
     return "The values of all nodes are equal: there is nothing to tell.";
   if (!nodes.everyone || !nodes.everyone->score) return kTrainingTells;
@@ -50,7 +50,13 @@ std::string of_nodes(const NodeCeilings& nodes) {
   const auto said = [&](double score) {
     return nodes.task == Task::classes ? share(score) : fmt::format("an R² of {:.4f}", score);
   };
-  if (one == everyone) return nothing_hidden(said(one) + " of nodes");
+  if (one == everyone) {
+    return fmt::format(
+        "Message passing sees as much of nodes as any equivariant function here: a network bounded by 1-WL can reach "
+        "{}{}. {}",
+        said(one), everyone < 1 ? ", and what is left is between nodes that isomorphisms take to each other" : "",
+        kTrainingTells);
+  }
   return fmt::format(
       "Message passing cannot see everything of nodes here: a network bounded by 1-WL can reach {}, any equivariant "
       "function {}. Random inputs can come near that. {}",
@@ -62,7 +68,7 @@ std::string of_nodes(const NodeCeilings& nodes) {
 std::string verdict(const Inspection& in) {
   const auto& one = in.all.one_wl.score;
   const auto& everyone = in.all.everyone.score;
-  if (in.task == Task::none && in.nodes) return of_nodes(*in.nodes);
+  if (in.task == Task::none && in.nodes) return said_of_nodes(*in.nodes);
   if (in.task == Task::none) return "The graphs have neither labels nor targets: there is nothing to learn from them.";
   if (!one || !everyone) return "All targets are equal: there is nothing to tell.";
   return in.task == Task::classes ? of_classes(in, *one, *everyone) : of_targets(in, *one, *everyone);

@@ -116,7 +116,7 @@ TEST(Completion, OffersOnlyNamesThatTheLibraryTakes) {
   }
   EXPECT_GT(fields, 30u);
   const auto kinds = offered(script, "tyche generate"), formats = offered(script, "tyche wl --format");
-  EXPECT_EQ(kinds.size(), 7u);
+  EXPECT_EQ(kinds.size(), 11u);
   for (const std::string& kind : kinds) EXPECT_NO_THROW((void)datasets::recipe_of(kind)) << kind;
   EXPECT_EQ(formats.size(), 10u);
   for (const std::string& format : formats) EXPECT_NO_THROW((void)parse_format(format)) << format;

@@ -308,8 +308,10 @@ TEST(Inspect, LeavesATestOutThatWouldTakeTooLongAndSaysSo) {
   EXPECT_FALSE(found.all.two_sets);
   EXPECT_FALSE(found.all.three_sets);
   EXPECT_EQ(found.all.everyone.score, 1.0);
-  EXPECT_THAT(found.notes, testing::ElementsAre(HasSubstr("2-WL was left out"), HasSubstr("2-sets were left out"),
-                                                HasSubstr("3-sets were left out")));
+  EXPECT_THAT(found.notes,
+              testing::ElementsAre(HasSubstr("rooted pairs was left out"),
+                                   HasSubstr("local refinement of pairs was left out"), HasSubstr("2-WL was left out"),
+                                   HasSubstr("2-sets were left out"), HasSubstr("3-sets were left out")));
   EXPECT_EQ(to_json(found)["ceiling_2wl"], nullptr);
   options.limits = Limits::none();
   EXPECT_EQ(examine(data, options).all.two_wl->score, 1.0);

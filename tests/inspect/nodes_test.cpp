@@ -71,7 +71,7 @@ std::vector<std::uint32_t> orbits_of_all(const std::vector<Graph>& graphs) {
 }
 
 TEST(InspectNodes, ATriangleBesideASquareIsHiddenFromOneWlAndNotFromTwo) {
-  const Graph both = wl::disjoint_union(wl::cycle(3), wl::cycle(4));
+  const Graph both = disjoint_union(wl::cycle(3), wl::cycle(4));
   const Inspection found = examine(with_nodes({both}, {{1, 1, 1, 0, 0, 0, 0}}));
   ASSERT_TRUE(found.nodes);
   EXPECT_EQ(found.nodes->one_wl.score, 4.0 / 7);
