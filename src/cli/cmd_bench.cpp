@@ -57,6 +57,7 @@ struct BenchCall {
 void add_shared(CLI::App& app, BenchCall& call, const std::map<std::string, std::string>& refused = {}) {
   call.fields.add(app, [&](const train::Field& field) -> std::string {
     if (const auto at = refused.find(field.key); at != refused.end()) return at->second;
+    if (field.key == "model.eval_roots") return "an epoch is measured as train makes it, and tests are none of it";
     return field.key.starts_with("model.") || field.key.starts_with("engine.")
                ? ""
                : "an epoch is measured as train makes it by default; the model and the engine can be chosen";

@@ -25,7 +25,8 @@ constexpr std::string_view kNoLevels = "that is for gcn123, whose levels are nod
 constexpr std::string_view kNoMlps = "that is for ppgn, whose blocks have MLPs";
 constexpr std::string_view kNoPre = "that is for gcn, which has GraphConvs before its random features";
 constexpr std::string_view kNoNodes =
-    "random node features are for models with node inputs: this model's sets start from their isomorphism types";
+    "random node features are for gcn and others with node inputs: this model's sets start from their isomorphism "
+    "types";
 constexpr std::string_view kNoDraws =
     "marks and colours stand behind the node features of gcn, gin, sage, mp and those on pairs; this model's random "
     "inputs are features";

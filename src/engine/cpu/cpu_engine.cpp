@@ -53,7 +53,8 @@ void copy_logits(const Pass& pass, std::span<const Member> members, std::size_t 
 // The recognisers: networks that are run as wholes. Steps name their tensors by place, so that equal steps have equal
 // layouts.
 bool is_gcn(const nn::Program& network, const Job& job) {
-  return job.model.unit == Unit::graph && !job.data.weighted && network.steps == nn::gcn_network(nn::bare(job.model)).steps;
+  return job.model.unit == Unit::graph && !job.data.weighted &&
+         network.steps == nn::gcn_network(nn::bare(job.model)).steps;
 }
 bool is_on_levels(const nn::Program& network, const nn::ModelConfig& model) {
   return model.on_sets() && network.steps == nn::sets_network(model).steps;
