@@ -67,8 +67,14 @@ def _part(given: Any, graphs: int, what: str) -> List[int]:
     return [int(number) for number in own]
 
 
-def _fold(given: Any, graphs: int, what: str) -> Dict[str, List[int]]:
-    """A fold: a dict of parts, or (train, test), or (train, validation, test)."""
+def _fold(given: Any, graphs: int, what: str) -> Dict[str, Any]:
+    """A fold: a dict of parts, or (train, test), or (train, validation, test). A dict may say of which unit it is."""
+    if isinstance(given, dict) and "unit" in given:
+        rest = {name: part for name, part in given.items() if name != "unit"}
+        of_nodes = any(np.asarray(part).dtype.kind == "b" for part in rest.values())
+        if of_nodes and given["unit"] != "graphs":
+            raise InputError(f"{what}: a part of {given['unit']} is their numbers, from 0 on, through all graphs; found a mask")
+        return {**_fold(rest, graphs, what), "unit": given["unit"]}
     if isinstance(given, dict):
         wrong = [name for name in given if name not in _PARTS]
         if wrong:
@@ -97,7 +103,8 @@ def split_of(given: Any, graphs: int) -> Any:
     """A split as the library takes it: a path as it is, anything else as a list of folds.
 
     A dict {"train", "validation", "test"}, a tuple (train, test) or (train, validation, test), or several of these (what
-    scikit-learn's splitters give); the parts are numbers of graphs or masks. Or one array: the fold that tests each
+    scikit-learn's splitters give); the parts are numbers of graphs or masks, or with "unit": "nodes" in the dict numbers of
+    nodes. Or one array: the fold that tests each
     graph, -1 where it only trains.
     """
     if given is None or isinstance(given, (str, bytes, os.PathLike)):

@@ -101,3 +101,14 @@ def test_weights_of_networkx_and_scipy_are_kept():
     other = networkx.path_graph(3)
     networkx.set_edge_attributes(other, 1.5, "weight")
     assert tyche.wl(own, other).distinguished
+
+
+def test_a_split_of_nodes_is_taken_and_masks_are():
+    graph = tyche.as_set([tyche.from_edges(8, [[v, (v + 1) % 8] for v in range(8)])])
+    how = dict(target="node-labels", model="gin", epochs=2, width=8, layers=2, device="cpu")
+    split = {"unit": "nodes", "train": [0, 1, 2, 3], "validation": [4, 5], "test": [6, 7]}
+    said = tyche.train(graph.with_node_values(labels=[0, 1] * 4), split=split, **how)
+    masked = tyche.train(graph.with_node_values(labels=[0, 1] * 4, parts=[1, 1, 1, 1, 2, 2, 3, 3]), **how)
+    assert said.curve("train_loss").tolist() == masked.curve("train_loss").tolist()
+    with pytest.raises(tyche.InputError, match="node 8 is out of range"):
+        tyche.train(graph.with_node_values(labels=[0, 1] * 4), split={**split, "test": [8]}, **how)
