@@ -123,7 +123,8 @@ TEST_F(RegressionCommand, SaysWhatIsWrong) {
   EXPECT_THAT(complaint("EDGES", {"--loss", "cross-entropy"}), HasSubstr("must be squared, absolute or huber"));
   EXPECT_THAT(complaint("EDGES", {"--loss", "cubic"}),
               HasSubstr("expected cross-entropy, squared, absolute or huber, found 'cubic'"));
-  EXPECT_THAT(complaint("BOTH", {"--target", "colour"}), HasSubstr("expected labels, attributes, node-labels, node-targets or edge-targets, found 'colour'"));
+  EXPECT_THAT(complaint("BOTH", {"--target", "colour"}),
+              HasSubstr("expected labels, attributes, node-labels, node-targets or edge-targets, found 'colour'"));
   EXPECT_THAT(complaint("BOTH", {"--class-weights", "1,2,3"}), HasSubstr("2 numbers from 0 on, separated by commas"));
   EXPECT_THAT(complaint("EDGES", {"--class-weights", "balanced"}), HasSubstr("real targets have no classes"));
   const std::filesystem::path file = folder_ / "EDGES/EDGES_graph_attributes.txt";

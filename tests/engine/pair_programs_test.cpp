@@ -230,8 +230,8 @@ TEST(PairPrograms, AgreeWithPlainLoopsOnAnyNumberOfThreads) {
     std::vector<float> gradient, other;
     Logits logits, other_logits;
     const auto run = [&](unsigned threads, std::vector<float>& d, Logits& z) {
-      return gradient_batches(job, parameters, toy.all(), draw, cpu::program_maker(job, program, kernels, 1, threads),
-                              threads, d, z);
+      const auto network = cpu::program_maker(job, program, kernels, 1, threads)();
+      return gradient_of(job, *network, parameters, toy.all(), draw, threads, d, z);
     };
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(program));
     const double loss = run(1, gradient, logits);
@@ -245,8 +245,8 @@ TEST(PairPrograms, AgreeWithPlainLoopsOnAnyNumberOfThreads) {
     }
   }
   EXPECT_GT(seen, 100u);
-  for (const Link link :
-       {Link::whole, Link::second, Link::first, Link::by_root, Link::by_node, Link::straight, Link::turned, Link::sized}) {
+  for (const Link link : {Link::whole, Link::second, Link::first, Link::by_root, Link::by_node, Link::straight,
+                          Link::turned, Link::sized}) {
     EXPECT_TRUE(links.contains({static_cast<int>(link), 0})) << nn::name(link);
   }
   for (const Link link : {Link::neighbours, Link::second, Link::first}) {

@@ -12,7 +12,7 @@ import sys
 
 # A room may use those before it (HACKING.md).
 ROOMS = ["support", "logic", "graph", "wl", "datasets", "nn", "engine", "train", "distinguish", "measure", "experiments",
-         "report", "inspect", "theory", "cli", "capi"]
+         "report", "inspect", "theory", "compare", "cli", "capi"]
 
 
 def includes(src):

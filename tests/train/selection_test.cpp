@@ -340,7 +340,8 @@ TEST_F(SelectionTest, ARunsCheckpointsAreFoundByName) {
   EXPECT_EQ(checkpoint_in(run, 1, "last"), run / "fold-1/last.safetensors");
   EXPECT_THAT([&] { (void)checkpoint_in(run, {}, "best"); }, ThrowsMessage<InputError>(HasSubstr("has 3 folds")));
   EXPECT_THAT([&] { (void)checkpoint_in(run, 7, ""); }, ThrowsMessage<InputError>(HasSubstr("fold 7")));
-  EXPECT_THAT([&] { (void)checkpoint_in(run, 0, "first"); }, ThrowsMessage<InputError>(HasSubstr("best, average or last")));
+  EXPECT_THAT([&] { (void)checkpoint_in(run, 0, "first"); },
+              ThrowsMessage<InputError>(HasSubstr("best, average or last")));
   EXPECT_THAT([&] { (void)checkpoint_in(folder_ / "none", 0, ""); }, ThrowsMessage<InputError>(HasSubstr("no run")));
   fs::remove(run / "fold-1/best.safetensors");
   EXPECT_EQ(checkpoint_in(run, 1, ""), run / "fold-1/last.safetensors");
