@@ -25,8 +25,8 @@ NOT_OF_CLASSIFIERS = frozenset({"target", "loss"})
 NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
 #: Options of parts of the data: an estimator trains on the graphs that it is given, but for a share to choose by.
 OF_FOLDS = frozenset({"folds", "fold_scheme", "fold", "split", "test"})
-#: Parameters that scikit-learn has another name for.
-RENAMED = {"validation": "validation_fraction"}
+#: Parameters that scikit-learn has another name for, or whose name is a word of Python's.
+RENAMED = {"validation": "validation_fraction", "global": "global_term"}
 Path = Union[str, "os.PathLike[str]"]
 
 
@@ -214,6 +214,10 @@ class GraphClassifier(_Estimator):
                  layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
+                 norm: Optional[str] = None, residual: Optional[bool] = None, virtual_node: Optional[bool] = None,
+                 global_term: Optional[bool] = None, roots: Union[int, str, None] = None,
+                 eval_roots: Union[int, str, None] = None, distance_cut: Optional[int] = None,
+                 node_readout: Optional[bool] = None,
                  network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
                  no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
@@ -317,6 +321,10 @@ class GraphRegressor(_Estimator):
                  layers: Optional[int] = None, activation: Optional[str] = None, aggregation: Optional[str] = None,
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
+                 norm: Optional[str] = None, residual: Optional[bool] = None, virtual_node: Optional[bool] = None,
+                 global_term: Optional[bool] = None, roots: Union[int, str, None] = None,
+                 eval_roots: Union[int, str, None] = None, distance_cut: Optional[int] = None,
+                 node_readout: Optional[bool] = None,
                  network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
                  no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,

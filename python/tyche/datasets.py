@@ -13,6 +13,7 @@ import os
 from typing import Any, Optional, Sequence, Union
 
 from . import _library
+from ._errors import InputError
 from ._graphs import GraphSet
 
 Path = Union[str, "os.PathLike[str]"]
@@ -89,7 +90,7 @@ def nodes(task: str, graphs: int = 1000, seed: int = 1, *, nodes: Optional[int] 
     [0, 1]
     """
     if task not in ("triangle", "lcc", "orbits", "matching"):
-        raise _library.InputError(f"task: expected triangle, lcc, orbits or matching, found {task!r}")
+        raise InputError(f"task: expected triangle, lcc, orbits or matching, found {task!r}")
     return _generate(task, folder, graphs=graphs, seed=seed, nodes=nodes, degree=degree, certify=certify, force=force,
                      threads=threads)
 

@@ -419,6 +419,7 @@ std::vector<Field> table() {
           .unused(by_kind("virtual_node")),
       Entry("model.global", model(&Model::global), "a layer sums over all nodes too")
           .option("--global", "subgraph, local2, folklore2: a layer sums over all nodes too")
+          .also({"global-term"})
           .since("0.3.0")
           .unused(by_kind("global")),
       or_word(Entry("model.roots", model(&Model::roots), "nodes u of pairs (u, v) in a pass of training, or \"all\"")

@@ -31,7 +31,7 @@ TEST(NodeDataCommands, LabelsAreMadeCertifiedAndBounded) {
   EXPECT_EQ(run_program({"generate", "orbits", "--degree", "3", "--out", place}).exit_code, 2);
 }
 
-TEST(WlCommand, ComparesOnSpacesOfPairs) {
+TEST(WlSpaces, AreThoseOfNetworksOnPairs) {
   for (const char* space : {"rooted", "pairs", "folklore"}) {
     const RunResult run = run_program({"wl", "g6:EhEG", "g6:EwCW", "--space", space, "--json"});
     EXPECT_EQ(run.exit_code, 0) << run.err;

@@ -63,7 +63,8 @@ TEST_P(ProbeOf, GradientsOfInputsAreThoseOfFiniteDifferences) {
   check(own.edges[0], d.edges);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ProbeOf, testing::Values("gcn", "gin"));
+INSTANTIATE_TEST_SUITE_P(Kinds, ProbeOf, testing::Values("gcn", "gin"),
+                         [](const auto& own) { return std::string(own.param); });
 
 TEST(Probe, TheReadoutIsTheSumOfTheLastLayerOfNodes) {
   Case own("gin");

@@ -109,7 +109,7 @@ inline void expect_finite_differences(const reference::Interpreter<double>& netw
     return loss_of_all(network.forward(moved, scene), ignored);
   };
   for (const nn::Tensor& tensor : network.layout().tensors) {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 3 && !tensor.running; ++i) {  // what is not learned has no gradient
       const std::size_t p = tensor.offset + stream.below(tensor.size);
       constexpr double kStep = 1e-6;
       EXPECT_NEAR(gradient[p], (loss(p, kStep) - loss(p, -kStep)) / (2 * kStep), 1e-6) << tensor.name;

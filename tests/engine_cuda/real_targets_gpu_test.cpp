@@ -45,25 +45,28 @@ TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndWeights) {
     const bool gcn = kind == std::string("gcn");
     for (const bool fused : {false, true}) {
       if (fused && !gcn) continue;
-      const auto path = fused ? gpu::make_fused_path(1)
-                        : gcn ? gpu::make_layerwise_path(precision, 1)
-                              : gpu::make_ppgn_path(precision, 1);
+      const auto agrees = [&](const Job& job, const std::string& text) {  // a path is for one job
+        const auto path = fused ? gpu::make_fused_path(1)
+                          : gcn ? gpu::make_layerwise_path(precision, 1)
+                                : gpu::make_ppgn_path(precision, 1);
+        expect_agreement(job, *path, tolerance(precision), text);
+      };
       const std::string what = std::string(kind).append(fused ? " fused" : "");
       for (const Loss loss : {Loss::squared, Loss::absolute, Loss::huber}) {
         RealToy real = real_toy(model, 5, 9, stream);
         real.lose_some();
-        expect_agreement(real.job(model, loss), *path, tolerance(precision), what);
+        agrees(real.job(model, loss), what);
         Job weighted = real.job(model, loss);
         weighted.data.targets = weighted.data.targets.weighted_by_graph(of_graphs);
-        expect_agreement(weighted, *path, tolerance(precision), what + " with weights of graphs");
+        agrees(weighted, what + " with weights of graphs");
       }
       const Toy toy = random_toy(model, 5, 9, stream);
       const std::vector<float> weights = {0.25f, 3};
       Job job = toy.job(model);
       job.data.targets = Targets(toy.labels).weighted(weights);
-      expect_agreement(job, *path, tolerance(precision), what + " with class weights");
+      agrees(job, what + " with class weights");
       job.data.targets = job.data.targets.weighted_by_graph(of_graphs);
-      expect_agreement(job, *path, tolerance(precision), what + " with weights of classes and graphs");
+      agrees(job, what + " with weights of classes and graphs");
     }
   }
 }

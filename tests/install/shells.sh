@@ -29,7 +29,7 @@ expect 'tanh' tyche train --activation = t
 expect 'elu tanh relu' tyche train --activation =
 expect '--activation' tyche train --act
 expect 'tu,graph6' tyche generate exp --format tu,gr
-expect 'exp cexp sparse-exp sparse-cexp tseitin csl counting' tyche generate ''
+expect 'exp cexp sparse-exp sparse-cexp tseitin csl counting triangle lcc orbits matching' tyche generate ''
 expect '--graph' tyche theory check --gr
 expect 'gcn2 gcn3 gcn123' tyche bench sets --model ''
 expect 'check compile' tyche theory c
