@@ -191,7 +191,7 @@ TEST_F(WlCommand, SaysWhatMemoryThreeWlWouldNeed) {
   const std::string large = file("large.txt", {wl::path(20000), wl::cycle(20000)});
   const RunResult r = wl({large, "--pairs", "--dim", "3"});
   EXPECT_EQ(r.exit_code, 2);
-  EXPECT_THAT(r.err, AllOf(HasSubstr("3-WL on 2 graphs of up to 20000 nodes needs 102"), HasSubstr(" bytes of memory"),
+  EXPECT_THAT(r.err, AllOf(HasSubstr("3-WL on 2 graphs of up to 20000 nodes needs 1152"), HasSubstr(" bytes of memory"),
                            HasSubstr("the limit is ")));
 }
 
