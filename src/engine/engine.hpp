@@ -5,7 +5,7 @@
 /// behind the same interface.
 ///
 ///   auto engine = make_engine("cpu", threads);
-///   engine->train(job, trials, observer);
+///   engine->train(job, trials, observer);           // or engine->open(job, passes) for several questions
 #include <memory>
 #include <string>
 #include <vector>
