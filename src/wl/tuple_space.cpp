@@ -28,7 +28,7 @@ TupleSpace<K>::TupleSpace(std::span<const Graph* const> graphs, Node symmetric_f
     parts_.push_back({nodes, cells(), items(), Symmetry(nodes, generators)});
     const Part& part = parts_.back();
     for (unsigned attempt = 0;; ++attempt) {
-      number(part, generators, 4 << 2 * attempt);
+      number(part, generators, 4u << 2 * attempt);
       if (generators.empty() || closed(part)) break;
       item_.resize(part.first_cell);
       cell_.resize(part.first_item);

@@ -145,7 +145,7 @@ RC_GTEST_PROP(SetModels, AreTheSameOnClassesAsOnSets, ()) {
     RC_ASSERT(plan.rows <= plan.full_rows);
     const reference::Interpreter<double> network(nn::program(config));
     const Inputs inputs{};
-    const reference::SetScene scene(job, sets->levels(), plan, inputs);
+    const reference::SetScene scene(sets->levels(), plan, inputs);
     const auto pass = network.forward(parameters, scene);
     logits.push_back(pass.logits());
     std::vector<double> d_logits(logits.back().size());
@@ -267,7 +267,7 @@ TEST(SetModels, GradientsAreDifferenceQuotients) {
   const Plan& plan = planner.plan(toy.all(), Inputs{}, crew);
   const reference::Interpreter<double> network(nn::program(config));
   const Inputs inputs{};
-  const reference::SetScene scene(job, sets->levels(), plan, inputs);
+  const reference::SetScene scene(sets->levels(), plan, inputs);
   const auto flat = nn::initial_parameters(config, 7, 0);
   std::vector<double> parameters(flat.begin(), flat.end());
   const auto value = [&] {

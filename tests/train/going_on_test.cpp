@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "engine/engine.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -66,8 +69,8 @@ TEST_F(GoingOn, ALastLayerOfAnotherSizeBeginsAnew) {
   for (const nn::Tensor& tensor : now.tensors) {
     if (tensor.name.starts_with("head.fc3")) continue;
     const nn::Tensor& theirs = before.at(tensor.name);
-    EXPECT_TRUE(std::equal(begun.begin() + tensor.offset, begun.begin() + tensor.offset + tensor.size,
-                           from.state.parameters.begin() + theirs.offset))
+    EXPECT_TRUE(std::ranges::equal(std::span(begun).subspan(tensor.offset, tensor.size),
+                                   std::span(from.state.parameters).subspan(theirs.offset, tensor.size)))
         << tensor.name;
   }
   EXPECT_THROW((void)start_of(prepare(three, tuned), config({{"training.start_from", file}, {"model.width", 16}}), 0),
@@ -82,7 +85,7 @@ TEST_F(GoingOn, FrozenLayersStayAndOthersMoveOnBothEngines) {
   for (const char* name : {"cpu", "reference"}) {
     engine = engine::make_engine(name, 1);
     ended.push_back(read_checkpoint(trained(name, own) / "last.safetensors").state.parameters);
-    EXPECT_TRUE(std::equal(begun.begin(), begun.begin() + end, ended.back().begin()));
+    EXPECT_TRUE(std::ranges::equal(std::span(begun).first(end), std::span(ended.back()).first(end)));
     EXPECT_NE(begun[end], ended.back()[end]);
   }
   for (std::size_t i = 0; i < begun.size(); ++i) EXPECT_NEAR(ended[0][i], ended[1][i], 1e-4);

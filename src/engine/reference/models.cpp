@@ -82,7 +82,7 @@ class SetModel final : public BatchModel {
   [[nodiscard]] std::uint64_t full_rows() const override { return plan_->full_rows; }
 
  private:
-  [[nodiscard]] SetScene scene() const { return {job_, sets_->levels(), *plan_, inputs_}; }
+  [[nodiscard]] SetScene scene() const { return {sets_->levels(), *plan_, inputs_}; }
 
   const Job& job_;
   std::shared_ptr<const SetData> sets_;

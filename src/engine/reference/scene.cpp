@@ -232,8 +232,8 @@ std::vector<float> GraphScene::dropout(const nn::Step& step) const {
   return dropout_rows(step, inputs_, std::span(&number_, 1), rows(step.space, 0));
 }
 
-SetScene::SetScene(const Job& job, const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs)
-    : job_(job), levels_(levels), plan_(plan), inputs_(inputs) {}
+SetScene::SetScene(const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs)
+    : levels_(levels), plan_(plan), inputs_(inputs) {}
 
 std::size_t SetScene::level(nn::Space space) const {
   const std::size_t k = std::max<std::size_t>(1, nn::set_size(space));

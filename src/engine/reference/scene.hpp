@@ -2,7 +2,7 @@
 /// The ground that a network runs on: the rows of every space of some graphs, the links between them, and the inputs.
 ///
 ///   const GraphScene scene(job, graph, inputs);                    // one graph, a row per node, arc and pair
-///   const SetScene scene(job, levels, plan, inputs);               // models on sets: what a Planner made
+///   const SetScene scene(levels, plan, inputs);                    // models on sets: what a Planner made
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -72,7 +72,7 @@ class GraphScene final : public Scene {
 /// Graphs as a Planner sees them. The plan must outlive it.
 class SetScene final : public Scene {
  public:
-  SetScene(const Job& job, const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs);
+  SetScene(const std::vector<nn::Level>& levels, const Plan& plan, const Inputs& inputs);
 
   [[nodiscard]] std::size_t rows(nn::Space space, std::size_t round) const override;
   [[nodiscard]] const SparseRows& link(nn::Link link, nn::Space from, nn::Space to, nn::Reduce reduce,
@@ -84,7 +84,6 @@ class SetScene final : public Scene {
  private:
   [[nodiscard]] std::size_t level(nn::Space space) const;
 
-  const Job& job_;
   const std::vector<nn::Level>& levels_;
   const Plan& plan_;
   const Inputs& inputs_;
