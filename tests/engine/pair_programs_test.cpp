@@ -185,24 +185,8 @@ std::vector<float> parameters_for(const nn::Program& program, Stream& stream) {
   return out;
 }
 
-double largest(std::span<const double> values) {
-  double out = 0;
-  for (const double v : values) out = std::max(out, std::fabs(v));
-  return out;
-}
-
-void expect_as_exact(std::span<const float> actual, std::span<const double> exact, std::span<const float> plain,
-                     const std::string& what) {
-  ASSERT_EQ(actual.size(), exact.size());
-  double lost = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) lost = std::max(lost, std::fabs(plain[i] - exact[i]));
-  const double allowed = 1e-4 * std::max(1e-6, largest(exact)) + 8 * lost;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    ASSERT_LE(std::fabs(actual[i] - exact[i]), allowed) << what << ", number " << i << " of " << exact.size();
-  }
-}
-
 TEST(PairPrograms, AgreeWithPlainLoopsOnAnyNumberOfThreads) {
+  constexpr Rounding kTolerance{.relative = 1e-4, .lost = 8};
   Stream stream(derive_key(402, Purpose::test));
   const std::vector<std::string> sets = cpu::kernel_names();
   std::size_t seen = 0;
@@ -236,8 +220,8 @@ TEST(PairPrograms, AgreeWithPlainLoopsOnAnyNumberOfThreads) {
     SCOPED_TRACE("round " + std::to_string(round) + "\n" + text_of(program));
     const double loss = run(1, gradient, logits);
     EXPECT_NEAR(loss, exact.loss, 1e-3 * std::max(1.0, exact.loss));
-    ASSERT_NO_FATAL_FAILURE(expect_as_exact(logits.values, exact.logits, plain.logits, "logits"));
-    ASSERT_NO_FATAL_FAILURE(expect_as_exact(gradient, exact.gradient, plain.gradient, "gradient"));
+    ASSERT_NO_FATAL_FAILURE(expect_as_exact(logits.values, exact.logits, plain.logits, kTolerance, "logits"));
+    ASSERT_NO_FATAL_FAILURE(expect_as_exact(gradient, exact.gradient, plain.gradient, kTolerance, "gradient"));
     for (const unsigned threads : {2u, 3u}) {
       EXPECT_EQ(run(threads, other, other_logits), loss);
       ASSERT_EQ(other_logits.values, logits.values);

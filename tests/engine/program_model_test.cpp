@@ -16,25 +16,8 @@ namespace tyche::engine {
 namespace {
 namespace programs {
 
-double largest(std::span<const double> values) {
-  double out = 0;
-  for (const double v : values) out = std::max(out, std::fabs(v));
-  return out;
-}
-
-/// `plain`: what plain loops in float make of it; how much they lose shows how much there is to lose.
-void expect_close(std::span<const float> actual, std::span<const double> exact, std::span<const float> plain,
-                  const std::string& what) {
-  ASSERT_EQ(actual.size(), exact.size());
-  double lost = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) lost = std::max(lost, std::fabs(plain[i] - exact[i]));
-  const double allowed = 5e-5 * std::max(1e-6, largest(exact)) + 4 * lost;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    ASSERT_LE(std::fabs(actual[i] - exact[i]), allowed) << what << ", number " << i << " of " << exact.size();
-  }
-}
-
 TEST(Programs, OfAnyStepsAgreeWithPlainLoopsOnAnyNumberOfThreads) {
+  constexpr Rounding kTolerance{.relative = 5e-5, .lost = 4};
   Stream stream(derive_key(401, Purpose::test));
   const nn::ModelConfig model = RandomProgramData::model();
   const std::vector<std::string> sets = cpu::kernel_names();
@@ -64,8 +47,8 @@ TEST(Programs, OfAnyStepsAgreeWithPlainLoopsOnAnyNumberOfThreads) {
     };
     const double loss = run(1, gradient, logits);
     EXPECT_NEAR(loss, exact.loss, 1e-4 * std::max(1.0, exact.loss));
-    ASSERT_NO_FATAL_FAILURE(expect_close(logits.values, exact.logits, plain.logits, "logits"));
-    ASSERT_NO_FATAL_FAILURE(expect_close(gradient, exact.gradient, plain.gradient, "gradient"));
+    ASSERT_NO_FATAL_FAILURE(expect_as_exact(logits.values, exact.logits, plain.logits, kTolerance, "logits"));
+    ASSERT_NO_FATAL_FAILURE(expect_as_exact(gradient, exact.gradient, plain.gradient, kTolerance, "gradient"));
     for (const unsigned threads : {2u, 3u}) {
       EXPECT_EQ(run(threads, other, other_logits), loss);
       ASSERT_EQ(other_logits.values, logits.values);

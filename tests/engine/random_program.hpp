@@ -3,7 +3,10 @@
 ///
 ///   const nn::Program program = RandomProgram(stream, true, true).make();
 ///   const Plain<double> exact(job, program, parameters, draw);
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <vector>
@@ -211,5 +214,28 @@ struct Plain {
     }
   }
 };
+
+inline double largest(std::span<const double> values) {
+  double out = 0;
+  for (const double v : values) out = std::max(out, std::fabs(v));
+  return out;
+}
+
+/// What rounding may cost: a share of the largest number, and some times what plain loops in float lose.
+struct Rounding {
+  double relative, lost;
+};
+
+/// `plain`: what plain loops in float make of it; how much they lose shows how much there is to lose.
+inline void expect_as_exact(std::span<const float> actual, std::span<const double> exact, std::span<const float> plain,
+                            const Rounding& may, const std::string& what) {
+  ASSERT_EQ(actual.size(), exact.size());
+  double lost = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) lost = std::max(lost, std::fabs(plain[i] - exact[i]));
+  const double allowed = may.relative * std::max(1e-6, largest(exact)) + may.lost * lost;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    ASSERT_LE(std::fabs(actual[i] - exact[i]), allowed) << what << ", number " << i << " of " << exact.size();
+  }
+}
 
 }  // namespace tyche::engine
