@@ -271,7 +271,7 @@ void run_predict(const PredictCall& call) {
   const bool numbers = train::learns_numbers(p.config);
   if (numbers && call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
   if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
-  const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth);
+  const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth, p.config.data.labels);
   if (call.common.json) return print_json(to_json(p, scores, call.logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
   print((numbers ? table_of_numbers(p) : table_of_labels(p, call.logits)) +

@@ -53,8 +53,31 @@ std::vector<Part> by_place(const datasets::Fold& fold, std::size_t graphs) {
 
 using Named = std::vector<std::pair<std::string, double>>;
 
+/// What goes beyond accuracy, as in training; nothing where a graph is of a class that the model does not know.
+void add_class_scores(const std::vector<const Answered*>& answered, const Learned& truth, std::span<const int> labels,
+                      Named& out) {
+  std::vector<std::uint32_t> said, classes;
+  std::vector<double> probabilities;
+  const auto class_of = [&](int label) {
+    return static_cast<std::uint32_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+  };
+  for (const Answered* own : answered) {
+    said.push_back(class_of(own->said.label));
+    classes.push_back(class_of(truth.labels[own->graph]));
+    if (classes.back() == labels.size() || own->said.probabilities.size() != labels.size()) return;
+    probabilities.insert(probabilities.end(), own->said.probabilities.begin(), own->said.probabilities.end());
+  }
+  const engine::ClassScores scores = engine::class_scores(said, probabilities, classes, labels.size());
+  for (const auto& [name, value] : {std::pair("balanced_accuracy", scores.balanced_accuracy),
+                                    {"f1", scores.f1},
+                                    {"roc_auc", scores.roc_auc},
+                                    {"average_precision", scores.average_precision}}) {
+    if (value) out.emplace_back(name, *value);
+  }
+}
+
 /// The scores of one fold's answers over one part.
-Named scores_of(const std::vector<const Answered*>& all, const Learned& truth) {
+Named scores_of(const std::vector<const Answered*>& all, const Learned& truth, std::span<const int> labels) {
   Named out;
   std::vector<const Answered*> answered;  // those whose label is known
   for (const Answered* own : all) {
@@ -66,6 +89,7 @@ Named scores_of(const std::vector<const Answered*>& all, const Learned& truth) {
     std::size_t right = 0;
     for (const Answered* own : answered) right += own->said.label == truth.labels[own->graph] ? 1 : 0;
     out.emplace_back("accuracy", static_cast<double>(right) / static_cast<double>(answered.size()));
+    add_class_scores(answered, truth, labels, out);
     return out;
   }
   if (truth.columns == 0) return out;
@@ -143,7 +167,8 @@ std::vector<Part> parts_of(const OwnGraphs& own, const datasets::Dataset& asked,
   return parts;
 }
 
-std::vector<PartScores> part_scores(std::span<const Answered> answered, const Learned& truth) {
+std::vector<PartScores> part_scores(std::span<const Answered> answered, const Learned& truth,
+                                    std::span<const int> labels) {
   std::map<Part, std::map<std::uint32_t, std::vector<const Answered*>>> by_fold;
   for (const Answered& own : answered) by_fold[own.part][own.fold].push_back(&own);
   std::vector<PartScores> parts;
@@ -154,7 +179,7 @@ std::vector<PartScores> part_scores(std::span<const Answered> answered, const Le
     std::vector<std::pair<std::string, std::vector<double>>> values;
     for (const auto& [fold, own] : folds) {
       made.graphs += own.size();
-      for (const auto& [name, value] : scores_of(own, truth)) {
+      for (const auto& [name, value] : scores_of(own, truth, labels)) {
         auto at = std::find_if(values.begin(), values.end(), [&name = name](const auto& v) { return v.first == name; });
         if (at == values.end()) at = values.insert(at, {name, {}});
         at->second.push_back(value);

@@ -4,7 +4,7 @@
 ///
 ///   const OwnGraphs own = own_graphs(dataset, checkpoint.config);
 ///   const std::vector<Part> parts = parts_of(own, dataset, checkpoint.config, checkpoint.fold);
-///   const std::vector<PartScores> scores = part_scores(answered, dataset.set);
+///   const std::vector<PartScores> scores = part_scores(answered, truth, config.data.labels);
 ///   scores.front()                                        // the headline: of graphs that training did not see
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -65,8 +65,8 @@ struct Answered {
   Prediction said{};
 };
 
-/// Scores over one part, the mean over folds as everywhere else: "accuracy"; of real targets "mae", "rmse", "r2". None
-/// where the set has no labels (or targets).
+/// Scores over one part, the mean over folds as everywhere else: "accuracy", "balanced_accuracy", "f1", "roc_auc",
+/// "average_precision"; of real targets "mae", "rmse", "r2". None where the set has no labels (or targets).
 struct PartScores {
   Part part = Part::fresh;
   std::size_t graphs = 0;  ///< or nodes or edges: `unit`
@@ -74,8 +74,9 @@ struct PartScores {
   std::vector<std::pair<std::string, Spread>> scores{};
 };
 
-/// Of the parts that have graphs, the headline first.
-[[nodiscard]] std::vector<PartScores> part_scores(std::span<const Answered> answered, const Learned& truth);
+/// Of the parts that have graphs, the headline first. `labels`: of the model's classes, for what goes beyond accuracy.
+[[nodiscard]] std::vector<PartScores> part_scores(std::span<const Answered> answered, const Learned& truth,
+                                                  std::span<const int> labels = {});
 
 /// "parts": {"test": {"graphs": 60, "accuracy": 0.5}, …}, "headline": "test" and the headline's scores at the top; over
 /// several folds "accuracy_std" and "folds" stand beside a part's mean.

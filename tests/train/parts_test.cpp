@@ -93,6 +93,25 @@ TEST(PartScores, TheHeadlineIsOfGraphsThatTrainingDidNotSee) {
   EXPECT_FALSE(to_json(part_scores(answered, set)).contains("accuracy"));
 }
 
+TEST(PartScores, OfClassesGoBeyondAccuracyAndWantClassesThatTheModelKnows) {
+  GraphSet set;
+  set.labels = {4, 4, 4, 7};
+  std::vector<Answered> answered;
+  const double of_seven[] = {0.1, 0.6, 0.2, 0.4};  // one pair of three in the wrong order
+  for (std::uint32_t g = 0; g < 4; ++g) {
+    answered.push_back(said_of(g, 0, Part::test, of_seven[g] > 0.5 ? 7 : 4));
+    answered.back().said.probabilities = {1 - of_seven[g], of_seven[g]};
+  }
+  const auto json = to_json(part_scores(answered, set, std::vector<int>{4, 7}));
+  EXPECT_EQ(json["accuracy"], 0.5);
+  EXPECT_NEAR(json["balanced_accuracy"], (2.0 / 3 + 0) / 2, 1e-12);
+  EXPECT_NEAR(json["roc_auc"], 2.0 / 3, 1e-12);
+  EXPECT_EQ(json["f1"], 0.0);
+  EXPECT_EQ(json["average_precision"], 0.5);
+  set.labels[0] = 9;
+  EXPECT_FALSE(to_json(part_scores(answered, set, std::vector<int>{4, 7})).contains("roc_auc"));
+}
+
 TEST(PartScores, OfSeveralFoldsAreTheirMeanAsInTheSummary) {
   GraphSet set;
   set.labels = {1, 1, 1};
