@@ -44,6 +44,11 @@ std::vector<nn::ModelConfig> valued_models() {
   }
   all.back().unit = Unit::node;  // of roots that are drawn
   all.back().eval_roots = 2;
+  for (const char* kind : {"gin", "mp", "gcn"}) {  // messages of a neighbour and an edge
+    all.push_back(valued(kind, Unit::node));
+    all.back().edge_features = 2;
+    if (kind == std::string("mp")) all.back().head_hidden = nn::ModelConfig{}.head_hidden;
+  }
   all.push_back(valued("gcn", Unit::node));
   all.back().aggregation = nn::Aggregation::sum;
   all.back().random = nn::Random::colours;

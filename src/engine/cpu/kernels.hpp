@@ -92,8 +92,8 @@ struct GatherRows {
   std::size_t out_stride = 0;
 };
 
-/// Messages of a row and an edge: out_v = scale_v · Σ_e activation(matrix_{column_e} + edges_{edge_e}) for every row v
-/// of `sparse`, over `columns` columns (whole vectors). Entries of `sparse` have no weights.
+/// Messages of a row and an edge: out_v = scale_v · Σ_e weight_e activation(matrix_{column_e} + edges_{edge_e}) for
+/// every row v of `sparse`, over `columns` columns (whole vectors).
 struct EdgeGather {
   const SparseRows* sparse = nullptr;
   const std::uint32_t* edge = nullptr;  ///< a row of `edges` per entry
@@ -107,8 +107,8 @@ struct EdgeGather {
   std::size_t out_stride = 0;
 };
 
-/// Its transpose, where `sparse` and `edge` are symmetric: for every row v and its entries e, with
-/// d_e = scale_{column_e} · d_{column_e} · activation'(matrix_v + edges_{edge_e}): out_v = Σ_e d_e, and
+/// Its transpose, where `sparse` (its weights too) and `edge` are symmetric: for every row v and its entries e, with
+/// d_e = scale_{column_e} · weight_e · d_{column_e} · activation'(matrix_v + edges_{edge_e}): out_v = Σ_e d_e, and
 /// d_edges_{edge_e} += d_e.
 struct EdgeScatter {
   EdgeGather forward;  ///< whose `out` becomes the rows' gradient

@@ -109,6 +109,7 @@ template <class Function>
 void GatherEdgesBy(const EdgeGather& g) {
   const Floats d;
   const SparseRows& sparse = *g.sparse;
+  const bool weighted = !sparse.weights.empty();
   for (std::size_t v = 0; v < sparse.rows(); ++v) {
     const Float scale = hn::Set(d, sparse.scales.empty() ? 1.0f : sparse.scales[v]);
     for (std::size_t c = 0; c < g.columns; c += kLanes) {
@@ -116,7 +117,8 @@ void GatherEdgesBy(const EdgeGather& g) {
       for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
         const Float from = hn::Load(d, g.matrix + sparse.columns[e] * g.stride + c);
         const Float edge = hn::Load(d, g.edges + g.edge[e] * g.edges_stride + c);
-        sum = hn::Add(sum, Function::Apply(hn::Add(from, edge)));
+        const Float message = Function::Apply(hn::Add(from, edge));
+        sum = weighted ? hn::MulAdd(message, hn::Set(d, sparse.weights[e]), sum) : hn::Add(sum, message);
       }
       hn::Store(hn::Mul(sum, scale), d, g.out + v * g.out_stride + c);
     }
@@ -128,7 +130,7 @@ void ScatterEdgesBy(const EdgeScatter& s) {
   const Floats d;
   const EdgeGather& g = s.forward;
   const SparseRows& sparse = *g.sparse;
-  const bool scaled = !sparse.scales.empty();
+  const bool scaled = !sparse.scales.empty(), weighted = !sparse.weights.empty();
   for (std::size_t v = 0; v < sparse.rows(); ++v) {
     for (std::size_t c = 0; c < g.columns; c += kLanes) {
       const Float own = hn::Load(d, g.matrix + v * g.stride + c);
@@ -137,6 +139,7 @@ void ScatterEdgesBy(const EdgeScatter& s) {
         const std::uint32_t to = sparse.columns[e];
         Float gradient = hn::Load(d, s.d + to * s.d_stride + c);
         if (scaled) gradient = hn::Mul(gradient, hn::Set(d, sparse.scales[to]));
+        if (weighted) gradient = hn::Mul(gradient, hn::Set(d, sparse.weights[e]));
         const Float edge = hn::Load(d, g.edges + g.edge[e] * g.edges_stride + c);
         gradient = Function::Derive(gradient, hn::Add(own, edge));
         sum = hn::Add(sum, gradient);
