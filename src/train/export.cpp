@@ -75,7 +75,7 @@ class Graph:
         nodes = item["nodes"]
         self.node_types = list(nodes) if isinstance(nodes, list) else [0] * nodes
         self.n = n = len(self.node_types)
-        labels, places = {}, {}
+        labels, places, self.weights = {}, {}, None
         for place, edge in enumerate(item["edges"]):
             u, v = edge[:2]
             labels[u, v] = labels[v, u] = edge[2] if len(edge) > 2 and EDGES else 0
@@ -86,6 +86,10 @@ class Graph:
         arcs = [(v, u) for v in range(n) for u in self.near[v]]
         self.arc_from = torch.tensor([v for v, _ in arcs], dtype=torch.long)
         self.arc_to = torch.tensor([u for _, u in arcs], dtype=torch.long)
+        self.ends = [arc for arc in arcs if arc[0] < arc[1]]
+        if WEIGHTED:
+            given = item.get("weight", [1.0] * len(item["edges"]))
+            self.weights = torch.tensor([given[places[arc]] for arc in arcs], dtype=torch.float32).reshape(-1, 1)
         self.features = one_hot(self.node_types, TYPES, OTHER)
         if ATTRIBUTES:
             self.features = torch.cat([self.features, scaled(item["attributes"], n, ATTRIBUTES, NODE_SCALE)], 1)
@@ -160,7 +164,9 @@ class Graph:
             return 1 if space == "graph" else self.n
         if space in ("pair", "root"):
             return len(self.roots) * (self.n if space == "pair" else 1)
-        return len(self.arc_to) if space == "arc" else len(self.set_list(space)[0])
+        if space in ("arc", "edge"):
+            return len(self.arc_to if space == "arc" else self.ends)
+        return len(self.set_list(space)[0])
 
     def link(self, link, of, to):
         """Which rows of `to` (first) read which of `of` (second)."""
@@ -184,6 +190,9 @@ class Graph:
         elif link in ("straight", "turned"):
             both = [(a, arc if link == "straight" else arc[::-1]) for arc, a in self.arc_at.items()]
             both = [(a, self.place[u] * n + v) for a, (u, v) in both if u in self.place]
+        elif link == "ends":
+            at = (lambda u, v: self.place[u] * n + v) if of == "pair" else lambda u, v: u
+            both = [(e, at(*one)) for e, (u, v) in enumerate(self.ends) for one in ((u, v), (v, u))]
         elif link == "sized":
             both = [(row, row) for row in range(self.rows(of)) for _ in range(n)]
         elif link == "whole" and of == "graph":
@@ -214,22 +223,25 @@ class Graph:
             return 1
         return (n - 1) / max(k - 1, 1) if link == "first" else n / k if (link, of) == ("by-node", "pair") else 1
 
+    def weighed(self, rows, link, to):
+        return rows * self.weights if WEIGHTED and to == "node" and link in ("neighbours", "arcs") else rows
+
     def read(self, value, link, reduce, of, to):
         at, rows = self.link(link, of, to)
-        return gather(value[rows], at, self.rows(to), reduce) * self.factor(link, of, reduce)
+        return gather(self.weighed(value[rows], link, to), at, self.rows(to), reduce) * self.factor(link, of, reduce)
 
     def messages(self, value, arcs, activation, link, reduce, space):
         at, rows = self.link(link, space, space)
         if link != "neighbours":
             arcs = arcs[torch.tensor([a for *_, a in self.paths(link)], dtype=torch.long)]
-        return gather(activation(value[rows] + arcs), at, self.rows(space), reduce) * self.factor(link, space, reduce)
+        return gather(self.weighed(activation(value[rows] + arcs), link, space), at, self.rows(space), reduce) * self.factor(link, space, reduce)
 
     def product(self, a, b):
         n = self.n
         return torch.einsum("uwc,wvc->uvc", a.view(n, n, -1), b.view(n, n, -1)).reshape(n * n, -1)
 
     def to(self, dtype):
-        for name in ("features", "edges", "adjacency", "random"):
+        for name in ("features", "edges", "adjacency", "random", "weights"):
             if getattr(self, name) is not None:
                 setattr(self, name, getattr(self, name).to(dtype))
         return self
@@ -262,12 +274,14 @@ def main(path):
         for line in lines:
             if not line.strip():
                 continue
-            out = network(Graph(json.loads(line)).to(torch.float64))[0]
+            out = network(Graph(json.loads(line)).to(torch.float64))
+            each = lambda rows: rows[0] if UNIT == "graph" else rows
             if TARGET_SCALE is not None:
                 mean, deviation = (torch.tensor(own, dtype=torch.float64) for own in TARGET_SCALE)
-                print(json.dumps({"values": (out * deviation + mean).tolist()}))
+                print(json.dumps({"values": each((out * deviation + mean).tolist())}))
             else:
-                print(json.dumps({"label": LABELS[int(out.argmax())], "logits": out.tolist()}))
+                labels = [LABELS[int(row)] for row in out.argmax(1)]
+                print(json.dumps({"label": each(labels), "logits": each(out.tolist())}))
 
 
 if __name__ == "__main__":
@@ -282,10 +296,11 @@ class PythonWriter {
   explicit PythonWriter(const nn::Program& program) : program_(program) {}
 
   [[nodiscard]] std::string text() const {
-    std::string out =
+    std::string out = fmt::format(
         "\nclass Network(torch.nn.Module):\n"
-        "    \"\"\"forward() takes a Graph and gives its row of outputs.\"\"\"\n\n"
-        "    SHAPES = {\n";
+        "    \"\"\"forward() takes a Graph and gives a row of outputs per {}.\"\"\"\n\n"
+        "    SHAPES = {{\n",
+        nn::name(program_.steps.back().space));
     std::vector<std::string> running;
     for (const nn::Tensor& tensor : program_.parameters.tensors) {
       out += fmt::format("        {}: {},\n", quoted(tensor.name), nlohmann::json(tensor.shape).dump());
@@ -425,6 +440,8 @@ std::string constants(const Checkpoint& checkpoint) {
   add("RANDOM", std::to_string(config.model.random_dims() + config.model.drawn_columns()), "random columns per node");
   add("DISTRIBUTION", distribution_of(config.model), "of random features: how they are drawn, and their scale");
   add("ROOTS", std::to_string(config.model.eval_roots), "nodes u of pairs (u, v), drawn afresh; 0: all");
+  add("UNIT", fmt::format("\"{}\"", name(config.model.unit)), "what has a value");
+  add("WEIGHTED", spec.weighted ? "True" : "False", "whether messages are multiplied by the edges' weights");
   add("LABELS", list(config.data.labels), "what the outputs are called");
   if (!learns_numbers(config)) {
     add("TARGET_SCALE", "None", "outputs are logits");
@@ -462,16 +479,17 @@ std::string readme(const Checkpoint& checkpoint) {
       "  nothing else\n"
       "- `weights.safetensors`: its parameters by the names of `Network().state_dict()`\n\n"
       "```sh\npython3 model.py GRAPHS.jsonl\n```\n"
-      "prints a JSON line per graph: {}. A line of GRAPHS.jsonl is a graph:\n\n"
+      "prints a JSON line per graph: {}{}. A line of GRAPHS.jsonl is a graph:\n\n"
       "    {{\"nodes\": [6, 6, 8], \"edges\": [[0, 1, 0], [1, 2, 1]]}}\n\n"
       "`nodes` is the list of the nodes' types, or their number; `edges` are `[u, v]` or `[u, v, label]`; `attributes` "
       "and\n"
-      "`edge_attributes` have a list of numbers per node and per edge, where the network was trained with such. "
-      "`tyche\n"
-      "convert` writes this format out of others. In Python: `model.load()(model.Graph(line))` is the row of "
-      "outputs.\n{}",
+      "`edge_attributes` have a list of numbers per node and per edge, `weight` a number per edge, where the network "
+      "was\n"
+      "trained with such. `tyche convert` writes this format out of others. In Python:\n"
+      "`model.load()(model.Graph(line))` is a row of outputs per {}.\n{}",
       model.kind, nn::layout(model).learned(), checkpoint.fold, checkpoint.state.epoch, kVersion,
       learns_numbers(checkpoint.config) ? "its `values` in the targets' unit" : "its `label`, and the `logits` of all",
+      model.unit == Unit::graph ? "" : fmt::format(", a list with an entry per {}", name(model.unit)), name(model.unit),
       random);
 }
 
@@ -479,12 +497,6 @@ std::string readme(const Checkpoint& checkpoint) {
 
 void export_model(const Checkpoint& checkpoint, const std::filesystem::path& folder) {
   const nn::ModelConfig& model = checkpoint.config.model;
-  if (model.unit != Unit::graph || checkpoint.config.data.features.weighted) {
-    throw InputError(fmt::format(
-        "only networks that give a value per graph, of edges without weights, are written as "
-        "PyTorch; this one {}",
-        model.unit == Unit::graph ? "was trained on weights" : fmt::format("gives a value per {}", name(model.unit))));
-  }
   std::error_code unknown;
   if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_empty(folder, unknown)) {
     throw IoError(fmt::format("{}: is there already; a network is written to a new folder", folder.string()));

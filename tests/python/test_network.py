@@ -151,3 +151,32 @@ def test_an_exported_network_sees_types_attributes_and_labels(tmp_path, program)
         program("export", run, "--fold", 0, "--out", out)
         values = np.array([p["values"] for p in said["predictions"]])
         assert np.abs(asked(out, new, tmp_path, "values") - values).max() < 1e-5 * max(1, np.abs(values).max())
+
+
+def weighted_lines(count):
+    draw = np.random.default_rng(3)
+    for _ in range(count):
+        n = int(draw.integers(4, 8))
+        edges = [[v, v + 1] for v in range(n - 1)] + [[n - 1, 0]]
+        yield {"nodes": draw.integers(0, 2, n).tolist(), "edges": edges, "weight": draw.normal(size=n).tolist(),
+               "edge_attributes": draw.normal(size=(n, 1)).tolist(), "node_labels": draw.integers(0, 3, n).tolist(),
+               "edge_targets": draw.normal(size=(n, 2)).tolist()}
+
+
+@pytest.mark.parametrize("model, target", [("gcn", "node-labels"), ("gin", "node-labels"), ("mp", "edge-targets"), ("gcn", "edge-targets"),
+                                           ("subgraph", "node-labels"), ("local2", "edge-targets")])
+def test_an_exported_network_answers_for_nodes_and_edges(model, target, tmp_path, program):
+    pytest.importorskip("torch", reason="python3-torch is not installed")
+    lines = list(weighted_lines(20))
+    if model in ("subgraph", "local2"):  # which pass nothing along edges
+        lines = [{key: line[key] for key in line if key != "weight"} for line in lines]
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    program("train", "--data", tmp_path / "own.jsonl", "--target", target, "--folds", 2, "--epochs", 2, "--width", 8, "--layers", 2,
+            "--model", model, "--device", "cpu", "--out", tmp_path / "run")
+    key, flags = ("logits", ["--logits"]) if target == "node-labels" else ("values", [])
+    said = program("predict", tmp_path / "run", "--fold", 0, "--data", tmp_path / "own.jsonl", "--device", "cpu", *flags, json_out=True)
+    program("export", tmp_path / "run", "--fold", 0, "--out", tmp_path / "net")
+    done = subprocess.run([sys.executable, str(tmp_path / "net/model.py"), str(tmp_path / "own.jsonl")], check=True, capture_output=True,
+                          text=True)
+    own = np.concatenate([json.loads(line)[key] for line in done.stdout.splitlines()])
+    assert np.abs(own - np.array([p[key] for p in said["predictions"]])).max() < 1e-5
