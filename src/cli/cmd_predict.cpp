@@ -16,9 +16,11 @@
 #include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
+#include "report/look_page.hpp"
 #include "support/error.hpp"
 #include "support/npy.hpp"
 #include "support/remedy.hpp"
+#include "support/shell.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/objective.hpp"
@@ -42,6 +44,7 @@ struct PredictCall {
   std::string engine = "auto";
   std::optional<std::uint32_t> draws;
   std::optional<std::uint64_t> seed;
+  std::string page;
   bool logits = false;
   bool clean = false;
   bool ensemble = false;
@@ -264,6 +267,7 @@ Predictions ask(const PredictCall& call) {
 }
 
 void run_predict(const PredictCall& call) {
+  if (!call.page.empty()) (void)report::page_template();
   const std::optional<train::Part> part =
       call.part.empty() ? std::nullopt : std::optional(train::parse_part(call.part));
   (void)call.fields.said();
@@ -272,6 +276,12 @@ void run_predict(const PredictCall& call) {
   if (numbers && call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
   if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
   const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth, p.config.data.labels);
+  if (!call.page.empty()) {
+    report::write_nodes_page(
+        call.page, p.dataset.set, p.config, p.truth, p.answered,
+        fmt::format("tyche predict {} --page {}", shell_word(call.run.empty() ? call.checkpoint : call.run),
+                    shell_word(call.page)));
+  }
   if (call.common.json) return print_json(to_json(p, scores, call.logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
   print((numbers ? table_of_numbers(p) : table_of_labels(p, call.logits)) +
@@ -308,6 +318,8 @@ void add_predict(CLI::App& root) {
   command->add_option("--seed", call->seed,
                       "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
   command->add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
+  command->add_option("--page", call->page, "Of values of nodes: also write a page that draws them on their graphs")
+      ->type_name("FILE");
   command->add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
   call->fields.add(*command, [](const train::Field&) { return "a model is asked as it was trained"; });
   call->device.add(*command);

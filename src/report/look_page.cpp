@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
-#include "graph/drawing.hpp"
 #include "report/viewer.hpp"
 #include "support/counted.hpp"
 #include "support/error.hpp"
@@ -12,7 +13,7 @@
 #include "support/machine.hpp"
 #include "support/version.hpp"
 #include "train/objective.hpp"
-#include "train/parts.hpp"
+#include "wl/colour_refinement.hpp"
 
 namespace tyche::report {
 
@@ -25,6 +26,21 @@ Page page_of(const char* shows, const std::string& title, const std::string& com
 }
 
 double three_digits(double value) { return std::round(value * 1000) / 1000; }
+
+// What the page draws (BareGraph of web/src/data.ts): it finds the places of nodes itself.
+Page bare_graph(const Graph& own, std::uint32_t index) {
+  Page bare = {{"index", index}, {"label", 0}, {"nodes", own.num_nodes()}, {"type", own.types()}};
+  bare["edges"] = Page::array();
+  for (const auto& [u, v] : own.edges()) bare["edges"].insert(bare["edges"].end(), {u, v});
+  return bare;
+}
+
+// What is said of the nodes of one graph, how far off it is, and whether training saw any.
+struct SaidOfGraph {
+  Page truth, said, part;  ///< null: not known, not asked
+  double off = 0;          ///< wrong nodes; of numbers the sum of errors
+  train::Part seen = train::Part::fresh;
+};
 
 }  // namespace
 
@@ -94,24 +110,62 @@ void write_explanation_page(const std::filesystem::path& path, const nlohmann::o
   Page page = page_of("explanation", fmt::format("{}, graph {}: what the answer hangs on", set.name, graph), command);
   page["lead"] = explained(why);
   page["why"] = why;
-  const Drawing drawing = draw(own);
-  Page drawn = {{"index", graph},
-                {"label", 0},
-                {"nodes", own.num_nodes()},
-                {"width", three_digits(drawing.width)},
-                {"height", three_digits(drawing.height)},
-                {"planar", drawing.planar},
-                {"type", own.types()}};
-  drawn["x"] = drawn["y"] = drawn["edges"] = Page::array();
-  for (const Point& p : drawing.points) {
-    drawn["x"].push_back(three_digits(p.x));
-    drawn["y"].push_back(three_digits(p.y));
+  page["drawn"] = bare_graph(own, graph);
+  write_file(path, fill_page(page_template(), page));
+}
+
+void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, const train::RunConfig& config,
+                      const train::Learned& truth, std::span<const train::Answered> answered,
+                      const std::string& command) {
+  if (truth.units.unit() != Unit::node) throw InputError("the page of predict draws values of nodes; these are others");
+  const bool numbers = train::learns_numbers(config);
+  std::map<std::uint32_t, SaidOfGraph> by_graph;
+  for (const train::Answered& own : answered) {
+    const Units::Place place = truth.units.place(own.graph);
+    const std::size_t nodes = set.graphs[place.graph].num_nodes();
+    if (nodes > kMaxDrawnNodes) continue;
+    SaidOfGraph& of = by_graph[place.graph];
+    for (Page* list : {&of.truth, &of.said, &of.part}) {
+      if (list->is_null()) *list = Page(std::vector<Page>(nodes));
+    }
+    of.seen = std::max(of.seen, own.part);
+    of.part[place.index] = train::part_name(own.part);
+    if (numbers) {
+      of.said[place.index] = own.said.values[0];
+      const float target = truth.columns == 0 ? std::nanf("") : truth.rows[own.graph * truth.columns];
+      if (!std::isnan(target)) of.truth[place.index] = target, of.off += std::abs(own.said.values[0] - target);
+    } else {
+      of.said[place.index] = own.said.label;
+      const int label = truth.labels.empty() ? kNoLabel : truth.labels[own.graph];
+      if (label != kNoLabel) of.truth[place.index] = label, of.off += own.said.label != label ? 1 : 0;
+    }
   }
-  for (const auto& [u, v] : own.edges()) {
-    drawn["edges"].push_back(u);
-    drawn["edges"].push_back(v);
+  if (by_graph.empty()) {
+    throw InputError(fmt::format("the page draws graphs of up to {} nodes, and has none to draw", kMaxDrawnNodes));
   }
-  page["drawn"] = drawn;
+  // Graphs that training did not see first, and of those the ones that it says most wrong of.
+  std::vector<std::uint32_t> order;
+  for (const auto& [g, of] : by_graph) order.push_back(g);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const SaidOfGraph &x = by_graph[a], &y = by_graph[b];
+    return x.seen != y.seen ? x.seen < y.seen : x.off > y.off;
+  });
+  order.resize(std::min(order.size(), kMostGraphs));
+  Page page = page_of("nodes", fmt::format("{}: what {} says of nodes", set.name, config.model.kind), command);
+  page["numbers"] = numbers;
+  page["of"] = by_graph.size();
+  page["graphs"] = Page::array();
+  std::vector<Graph> drawn;
+  for (const std::uint32_t g : order) drawn.push_back(set.graphs[g]);
+  const wl::Colouring colours = wl::refine(drawn);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const SaidOfGraph& of = by_graph[order[i]];
+    page["graphs"].push_back({{"drawn", bare_graph(drawn[i], order[i])},
+                              {"truth", of.truth},
+                              {"said", of.said},
+                              {"part", of.part},
+                              {"colour", colours.of_graph(i)}});
+  }
   write_file(path, fill_page(page_template(), page));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Pages that look into a trained model: embeddings in two dimensions, an explanation drawn on its graph.
+/// Pages that look into a trained model: embeddings in two dimensions, an explanation drawn on its graph, what it says
+/// of nodes.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,6 +8,7 @@
 #include "datasets/dataset.hpp"
 #include "report/page.hpp"
 #include "train/look.hpp"
+#include "train/parts.hpp"
 
 namespace tyche::report {
 
@@ -24,5 +26,13 @@ void write_embedding_page(const std::filesystem::path& path, const nlohmann::ord
 /// `why` as train::to_json gives it. Throws InputError on a graph of more than kMaxDrawnNodes nodes.
 void write_explanation_page(const std::filesystem::path& path, const nlohmann::ordered_json& why, const GraphSet& set,
                             std::uint32_t graph, const std::string& command);
+
+/// Graphs of up to kMaxDrawnNodes nodes, coloured by the truth, by what is said and by 1-WL: at most kMostGraphs, first
+/// those that training did not see, and of those the worst. Throws InputError where there is none, or values are not of
+/// nodes.
+inline constexpr std::size_t kMostGraphs = 24;
+void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, const train::RunConfig& config,
+                      const train::Learned& truth, std::span<const train::Answered> answered,
+                      const std::string& command);
 
 }  // namespace tyche::report

@@ -101,5 +101,42 @@ TEST(ExplainCommand, NamesTheNodesThatAreResponsible) {
   EXPECT_THAT(run_program({"explain", run, "--graph", "1", "--output", "7"}).err, HasSubstr("knows no label 7"));
 }
 
+TEST(PredictCommand, DrawsWhatItSaysOfNodes) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int g = 0; g < 12; ++g) {  // paths, whose ends have the label 1; graph 11 is too large to be drawn
+    const int n = g == 11 ? 161 : 3 + g % 4;
+    json line = {
+        {"nodes", n}, {"edges", json::array()}, {"node_labels", std::vector<int>(static_cast<std::size_t>(n))}};
+    for (int v = 1; v < n; ++v) line["edges"].push_back({v - 1, v});
+    line["node_labels"][0] = line["node_labels"][n - 1] = 1;
+    line["node_labels"][1] = nullptr;
+    text += line.dump() + "\n";
+  }
+  const std::string run = (folder / "run").string(), page = (folder / "n.html").string();
+  write_file(folder / "paths.jsonl", text);
+  ASSERT_EQ(run_program({"train", "--data", (folder / "paths.jsonl").string(), "--out", run, "--model", "gin",
+                         "--folds", "2", "--fold", "0", "--epochs", "2", "--width", "8", "--layers", "1", "--quiet"})
+                .exit_code,
+            0);
+  const RunResult said = run_program({"predict", run, "--fold", "0", "--page", page});
+  ASSERT_EQ(said.exit_code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("ROC AUC"));
+  const std::string html = read_file(page);
+  const std::size_t at = html.find("{", html.find("id=\"tyche-data\""));
+  const json shown = json::parse(html.substr(at, html.find("</script>", at) - at));
+  EXPECT_EQ(shown["shows"], "nodes");
+  EXPECT_EQ(shown["of"], 11);
+  ASSERT_EQ(shown["graphs"].size(), 11u);
+  EXPECT_EQ(shown["graphs"][0]["part"][0], "test") << "what training saw comes last";
+  EXPECT_EQ(shown["graphs"][10]["part"][0], "train");
+  for (const json& graph : shown["graphs"]) {
+    EXPECT_TRUE(graph["truth"][1].is_null());
+    EXPECT_EQ(graph["truth"][0], 1);
+    EXPECT_EQ(graph["colour"].front(), graph["colour"].back()) << "both ends look alike";
+    EXPECT_NE(graph["colour"][0], graph["colour"][1]);
+  }
+}
+
 }  // namespace
 }  // namespace tyche

@@ -236,6 +236,9 @@ export interface EmbeddingReport extends Made {
 }
 
 /** Which nodes and edges an answer hangs on. */
+/** Whose nodes' places the page finds itself (layout.ts). */
+export type BareGraph = Omit<DrawnGraph, "x" | "y" | "width" | "height">;
+
 export interface ExplanationReport extends Made {
   shows: "explanation";
   title: string;
@@ -244,10 +247,20 @@ export interface ExplanationReport extends Made {
     nodes: { node: number; type: number; gradient_input: number; left_out: number }[];
     edges: { edge: [number, number]; gradient_input?: number; left_out: number }[];
   };
-  drawn: DrawnGraph;
+  drawn: BareGraph;
 }
 
-export type Page = EmbeddingReport | ExplanationReport | Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport | CompareReport;
+export interface NodesReport extends Made {
+  shows: "nodes";
+  title: string;
+  /** Real targets, not labels. */
+  numbers: boolean;
+  /** How many graphs could be drawn. */
+  of: number;
+  graphs: { drawn: BareGraph; truth: (number | null)[]; said: (number | null)[]; part: (string | null)[]; colour: number[] }[];
+}
+
+export type Page = EmbeddingReport | NodesReport | ExplanationReport | Report | DistinguishReport | TrainingReport | ConfusedReport | RunsReport | CompareReport;
 
 export function readPage(): Page | null {
   const parsed: unknown = JSON.parse(document.getElementById("tyche-data")!.textContent!);

@@ -1,8 +1,9 @@
-// Pages that look into a trained model: embeddings in two dimensions, and an explanation drawn on its graph.
+// Pages that look into a trained model: embeddings in two dimensions, an explanation drawn on its graph, what it says of nodes.
 import * as Plot from "@observablehq/plot";
-import { modelColour } from "./colours";
-import type { EmbeddingReport, ExplanationReport, Made } from "./data";
+import { classColour, modelColour } from "./colours";
+import type { EmbeddingReport, ExplanationReport, Made, NodesReport } from "./data";
 import { h, themeButton } from "./dom";
+import { layout } from "./layout";
 import { picture } from "./picture";
 
 const top = (title: string, lead: string): HTMLElement[] => {
@@ -55,10 +56,11 @@ function shade(value: number, most: number): string {
 
 export function explanationPage(page: ExplanationReport): { top: HTMLElement[]; main: HTMLElement[] } {
   const { nodes, edges } = page.why;
+  const graph = { ...page.drawn, ...layout(page.drawn) };
   const said = h("p", { class: "node-says" }, "Point at a node to read its numbers.");
   const words = (v: number): string => `node ${v}, type ${nodes[v].type}: gradient × input ${nodes[v].gradient_input.toFixed(4)}, left out ${nodes[v].left_out.toFixed(4)}`;
   const drawn = (["gradient_input", "left_out"] as const).map((which) => {
-    const own = picture(page.drawn, page.drawn, { point: (_, text) => { said.textContent = text; }, press: (v) => { said.textContent = words(v); } });
+    const own = picture(graph, graph, { point: (_, text) => { said.textContent = text; }, press: (v) => { said.textContent = words(v); } });
     const most = Math.max(...nodes.map((n) => Math.abs(n[which])));
     own.paint((v) => ({ class: "", fill: shade(nodes[v][which], most), text: String(nodes[v].type), says: words(v) }));
     const lines = own.element.querySelectorAll("line");
@@ -81,5 +83,44 @@ export function explanationPage(page: ExplanationReport): { top: HTMLElement[]; 
           h("tbody", {}, order.map((v) => h("tr", {}, [v, nodes[v].type, nodes[v].gradient_input.toFixed(4), nodes[v].left_out.toFixed(4)].map((c) => h("td", { class: "number" }, c)))))))),
       made(page),
     ],
+  };
+}
+
+/** Three pictures of a graph, coloured by truth, prediction and 1-WL class; a ring around what is said wrong. */
+export function nodesPage(page: NodesReport): { top: HTMLElement[]; main: HTMLElement[] } {
+  const known = page.graphs.flatMap((g) => [...g.truth, ...g.said]).filter((v): v is number => v !== null);
+  const scale = Plot.scale({ color: { scheme: "viridis", domain: [Math.min(...known), Math.max(...known)] } })!;
+  if (!page.numbers) [...new Set(known)].sort((a, b) => a - b).forEach((label) => modelColour(String(label)));
+  const fill = (v: number | null): string => v === null ? "color-mix(in oklab, var(--muted) 25%, var(--ground))" : page.numbers ? scale.apply(v) : modelColour(String(v));
+  const text = (v: number | null): string => v === null ? "" : page.numbers ? "" : String(v);
+  const digits = (v: number | null): string => v === null ? "unknown" : page.numbers ? v.toPrecision(4) : String(v);
+  const figures = h("div", { class: "two three" });
+  const says = h("p", { class: "node-says" });
+  function show(i: number): void {
+    const g = page.graphs[i], graph = { ...g.drawn, ...layout(g.drawn) };
+    const words = (v: number): string => `node ${v} (${g.part[v] ?? "not asked"}): truth ${digits(g.truth[v])}, prediction ${digits(g.said[v])}, 1-WL class ${g.colour[v]}`;
+    const wrong = (v: number): boolean => !page.numbers && g.truth[v] !== null && g.said[v] !== null && g.truth[v] !== g.said[v];
+    says.textContent = "Point at a node to read its numbers.";
+    figures.replaceChildren(...([["Truth", (v: number) => [fill(g.truth[v]), text(g.truth[v])]], ["Prediction", (v: number) => [fill(g.said[v]), text(g.said[v])]],
+      ["1-WL class", (v: number) => [classColour(g.colour[v]), String(g.colour[v])]]] as [string, (v: number) => string[]][]).map(([name, look]) => {
+      const own = picture(graph, graph, { point: (_, said) => { says.textContent = said; }, press: (v) => { says.textContent = words(v); } });
+      own.paint((v) => ({ class: name === "Prediction" && wrong(v) ? "chosen" : "", fill: look(v)[0], text: look(v)[1], says: words(v), colour: g.colour[v] }));
+      return h("figure", {}, h("figcaption", {}, h("b", {}, name)), own.element);
+    }));
+  }
+  const pick = h("select", { onchange: () => show(pick.selectedIndex) }, page.graphs.map((g) => {
+    const asked = g.truth.filter((t, v) => t !== null && g.said[v] !== null).length;
+    const right = g.truth.filter((t, v) => t !== null && t === g.said[v]).length;
+    const part = [...new Set(g.part.filter((p) => p !== null))].join(", ");
+    return h("option", {}, `graph ${g.drawn.index} (${part})${page.numbers || asked === 0 ? "" : `: ${right} of ${asked} nodes right`}`);
+  }));
+  show(0);
+  const colours = page.numbers ? Plot.legend({ color: { scheme: "viridis", domain: [Math.min(...known), Math.max(...known)], label: "value" } }) : null;
+  return {
+    top: top(page.title, `${page.graphs.length} of ${page.of} graphs that can be drawn: those that training did not see first, and of them the ones with most errors.`),
+    main: [h("section", { id: "look" }, h("h2", {}, "On the graphs"),
+      h("div", { class: "controls" }, h("label", {}, "Graph ", pick)), colours as HTMLElement | null,
+      h("p", { class: "muted" }, `${page.numbers ? "" : "A ring is around nodes whose label is said wrong. "}Nodes of one 1-WL class (by types and edges; attributes are not looked at) look alike to a network without random inputs, whatever it learns.`),
+      figures, says), made(page)],
   };
 }

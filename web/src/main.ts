@@ -5,7 +5,7 @@ import { confusedPage } from "./confused";
 import { readPage, type Experiment, type Page, type Report, type Subset } from "./data";
 import { distinguishPage } from "./distinguish";
 import { duration, h, themeButton } from "./dom";
-import { embeddingPage, explanationPage } from "./look";
+import { embeddingPage, explanationPage, nodesPage } from "./look";
 import { pairPage } from "./pair";
 import { runsPage } from "./runs";
 import { resultTable, runDetails } from "./tables";
@@ -123,6 +123,7 @@ function single(page: Page): { top: HTMLElement[]; main: HTMLElement[] } | null 
     case "compare": return comparePage(page);
     case "embedding": return embeddingPage(page);
     case "explanation": return explanationPage(page);
+    case "nodes": return nodesPage(page);
     case "runs": return runsPage(page);
     case undefined: return null;
   }
