@@ -68,16 +68,17 @@ def compile(formula: str, graph: Any = None, *, out: Optional[Path] = None) -> C
 
 
 def approximate(function: Union[str, List[str]], n: int = 4, *, delta: float = 0.1, trials: int = 1000,
-                construction: str = "order", memory: float = 4, per_class: bool = False, seed: int = 1,
-                out: Optional[Path] = None, threads: int = 0) -> Answer:
-    """The network of the theorem for an invariant function on graphs of up to n nodes, built and measured.
+                construction: str = "order", grid: Optional[int] = None, memory: float = 4, per_class: bool = False,
+                seed: int = 1, out: Optional[Path] = None, threads: int = 0) -> Answer:
+    """The network of the theorem for a function on graphs of up to n nodes, built and measured.
 
-    ``function``: connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all, or a file.
+    ``function``: connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all, or a file; a value
+    per node: in-triangle, on-square, in-largest, orbit, nodes; of weighted graphs (on a ``grid``): triangle-weight, min-cut.
 
     >>> import tyche
     >>> bool(tyche.theory.approximate("connected", n=3, trials=200))
     True
     """
-    how = _library.options(function=function, n=n, delta=delta, trials=trials, construction=construction, memory=memory,
-                           per_class=per_class, seed=seed, out=None if out is None else os.fspath(out), threads=threads)
+    how = _library.options(function=function, n=n, delta=delta, trials=trials, construction=construction, grid=grid,
+                           memory=memory, per_class=per_class, seed=seed, out=None if out is None else os.fspath(out), threads=threads)
     return Answer(_library.handle("tyche_theory_approximate", how, stoppable=True).info())

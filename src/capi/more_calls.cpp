@@ -154,30 +154,21 @@ std::shared_ptr<Object> compile(const std::string& formula, const char* json, co
 }
 
 std::shared_ptr<Object> approximate(const char* json) {
-  const Options options(
-      json, {"function", "n", "delta", "trials", "construction", "memory", "per_class", "seed", "out", "threads"});
-  const auto n = static_cast<Node>(options.whole("n", 1, theory::kMaxClassNodes).value_or(4));
-  const double delta = options.number("delta").value_or(0.1);
-  const std::vector<theory::GraphFunction> functions = theory::functions_of(options.texts("function"), n);
-  if (functions.empty()) throw InputError("function: expected a name, or a list of names");
-  const auto out = options.text("out");
-  if (out && functions.size() != 1) throw InputError("out saves the network of one function, not several");
-  const theory::Construction construction = theory::parse_construction(options.text("construction").value_or("order"));
-  theory::ApproximationTable table(options.flag("per_class"));
-  for (const theory::GraphFunction& f : functions) {
-    const Stopwatch watch;
-    const theory::Universal u =
-        theory::build_universal(f, n, delta, construction, options.number("memory").value_or(4) * 1e9);
-    const double build = watch.seconds();
-    const theory::UniversalReport measured = theory::measure_universal(
-        u, {options.whole("trials", 1).value_or(1000), options.whole("seed").value_or(1), options.threads(), nullptr});
-    if (out) {
-      theory::save_acr(*out, u.network,
-                       {{"function", f.name}, {"n", std::to_string(n)}, {"delta", fmt::format("{}", delta)}});
-    }
-    table.add(u, measured, build, watch.seconds());
-  }
-  return to_object(table.answer());
+  const Options options(json, {"function", "n", "delta", "trials", "construction", "grid", "memory", "per_class",
+                               "seed", "out", "threads"});
+  theory::ApproximateOptions how;
+  how.functions = options.texts("function");
+  how.n = static_cast<Node>(options.whole("n", 1, theory::kMaxClassNodes).value_or(how.n));
+  how.delta = options.number("delta").value_or(how.delta);
+  how.construction = options.text("construction").value_or(how.construction);
+  if (const auto grid = options.whole("grid", 1, 1000)) how.grid = static_cast<std::uint32_t>(*grid);
+  how.memory = options.number("memory").value_or(how.memory);
+  how.per_class = options.flag("per_class");
+  how.out = options.text("out").value_or("");
+  how.trials = options.whole("trials", 1).value_or(how.trials);
+  how.seed = options.whole("seed").value_or(how.seed);
+  how.threads = options.threads();
+  return to_object(theory::approximate(how));
 }
 
 // ---- report

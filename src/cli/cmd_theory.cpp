@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "theory/answers.hpp"
 #include "theory/draw.hpp"
 #include "theory/syntax.hpp"
+#include "theory/weighted.hpp"
 
 namespace tyche::cli {
 
@@ -24,10 +24,6 @@ namespace theory_command {
 void show(const Common& common, const theory::Answer& answer) {
   common.json ? print_json(answer.json) : print(answer.text);
   set_exit_code(answer.good ? kGood : kNo);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 // ---- check
@@ -141,57 +137,39 @@ void add_individualise(CLI::App& root) {
 
 struct ApproximateArguments {
   Common common;
-  std::vector<std::string> functions;
-  std::string construction = "order", out;
-  std::uint32_t n = 4;
-  double delta = 0.1, memory = 4;
-  std::uint64_t trials = 1000;
-  bool per_class = false;
+  theory::ApproximateOptions options;
 };
 
-void run_approximate(const ApproximateArguments& a) {
-  const std::vector<theory::GraphFunction> functions = theory::functions_of(a.functions, a.n);
-  if (!a.out.empty() && functions.size() != 1) throw InputError("--out saves the network of one function, not several");
-  const theory::Construction construction = theory::parse_construction(a.construction);
-  theory::ApproximationTable table(a.per_class);
-  for (const theory::GraphFunction& f : functions) {
-    const auto start = std::chrono::steady_clock::now();
-    const theory::Universal u = theory::build_universal(f, a.n, a.delta, construction, a.memory * 1e9);
-    const double build_seconds = seconds_since(start);
-    std::size_t classes = 0;
-    for (Node s = 1; s <= a.n; ++s) classes += theory::graph_classes(s).size();
-    Progress progress(f.name, classes * a.trials, a.common.progress());
-    const theory::UniversalReport r =
-        theory::measure_universal(u, {a.trials, a.common.seed, a.common.threads, &progress});
-    progress.finish();
-    const double seconds = seconds_since(start);
-    if (!a.out.empty()) {
-      theory::save_acr(a.out, u.network,
-                       {{"function", f.name}, {"n", std::to_string(a.n)}, {"delta", fmt::format("{}", a.delta)}});
-    }
-    table.add(u, r, build_seconds, seconds);
-  }
-  show(a.common, table.answer());
+void run_approximate(ApproximateArguments& a) {
+  a.options.seed = a.common.seed;
+  a.options.threads = a.common.threads;
+  a.options.progress = a.common.progress();
+  show(a.common, theory::approximate(a.options));
 }
 
 void add_approximate(CLI::App& root) {
   auto a = std::make_shared<ApproximateArguments>();
   CLI::App& app = *root.add_subcommand("approximate", "The network of the universality theorem, built and measured");
   app.add_option(
-         "--function", a->functions,
+         "--function", a->options.functions,
          "connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all; a value per node: "
-         "in-triangle, on-square, in-largest, orbit, nodes (all of these); or a FILE with a graph6 code and a "
+         "in-triangle, on-square, in-largest, orbit, nodes (all of these); of weighted graphs: triangle-weight, "
+         "min-cut; "
+         "or a FILE with a graph6 code and a "
          "number per line (others: 0)")
       ->required()
       ->delimiter(',');
-  app.add_option("--n", a->n, "Graphs of at most this many nodes")->capture_default_str();
-  app.add_option("--delta", a->delta, "How often it may be wrong")->capture_default_str();
-  app.add_option("--trials", a->trials, "Random draws for every isomorphism class")->capture_default_str();
-  app.add_option("--construction", a->construction, "order (labelled graphs on ranks) or paper (all coloured graphs)")
+  app.add_option("--n", a->options.n, "Graphs of at most this many nodes")->capture_default_str();
+  app.add_option("--delta", a->options.delta, "How often it may be wrong")->capture_default_str();
+  app.add_option("--trials", a->options.trials, "Random draws for every isomorphism class")->capture_default_str();
+  app.add_option("--construction", a->options.construction,
+                 "order (labelled graphs on ranks) or paper (all coloured graphs)")
       ->capture_default_str();
-  app.add_option("--memory", a->memory, "Gigabytes the network may take")->capture_default_str();
-  app.add_flag("--per-class", a->per_class, "List every isomorphism class");
-  app.add_option("--out", a->out, "Save the network (safetensors)");
+  app.add_option("--grid", a->options.grid, "Of weighted graphs: steps that a weight from 0 to 1 is told by")
+      ->default_str(std::to_string(theory::kWeightGrid));
+  app.add_option("--memory", a->options.memory, "Gigabytes the network may take")->capture_default_str();
+  app.add_flag("--per-class", a->options.per_class, "List every isomorphism class");
+  app.add_option("--out", a->options.out, "Save the network (safetensors)");
   a->common.add_seed(app);
   a->common.add_threads(app);
   a->common.add_json(app);

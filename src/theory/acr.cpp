@@ -4,10 +4,15 @@
 
 #include <algorithm>
 
+#include "graph/io.hpp"
 #include "support/error.hpp"
 
 namespace tyche::theory {
 namespace {
+
+double factor_of(const AcrNetwork& network, const Graph& graph, std::uint64_t arc) {
+  return network.weighted ? double{weight_of(graph.edge_label(arc))} : 1;
+}
 
 double sigma(double x) { return std::min(std::max(x, 0.0), 1.0); }
 
@@ -71,8 +76,10 @@ std::vector<double> run_plain(const AcrNetwork& network, const Graph& graph, std
     }
     for (Node v = 0; v < n; ++v) {
       std::fill(around.begin(), around.end(), 0.0);
-      for (const Node u : graph.neighbours(v)) {
-        for (std::size_t i = 0; i < before; ++i) around[i] += state[u * before + i];
+      for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+        const double* other = state.data() + graph.adjacency()[arc] * before;
+        const double factor = factor_of(network, graph, arc);
+        for (std::size_t i = 0; i < before; ++i) around[i] += factor * other[i];
       }
       for (std::size_t i = 0; i < layer.width(); ++i) {
         next[v * layer.width() + i] =
@@ -123,9 +130,9 @@ AcrRunner::AcrRunner(const AcrNetwork& network) : network_(network) {
   }
 }
 
-void AcrRunner::add(const Column& matrix, const Sparse& vector, Workspace& workspace) {
+void AcrRunner::add(const Column& matrix, const Sparse& vector, Workspace& workspace, double factor) {
   for (std::size_t i = 0; i < vector.index.size(); ++i) {
-    const double value = vector.value[i];
+    const double value = factor * vector.value[i];
     for (std::uint64_t e = matrix.offsets[vector.index[i]]; e < matrix.offsets[vector.index[i] + 1]; ++e) {
       const std::uint32_t row = matrix.rows[e];
       if (!workspace.touched[row]) {
@@ -205,7 +212,9 @@ void AcrRunner::run(const Graph& graph, std::span<const double> input, Workspace
       }
       add(layer.self, state[v], workspace);
       if (!layer.neighbour.rows.empty()) {
-        for (const Node u : graph.neighbours(v)) add(layer.neighbour, state[u], workspace);
+        for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
+          add(layer.neighbour, state[graph.adjacency()[arc]], workspace, factor_of(network_, graph, arc));
+        }
       }
       for (const std::uint32_t row : layer.positive_bias) {
         if (workspace.touched[row]) continue;

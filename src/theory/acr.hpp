@@ -51,6 +51,7 @@ struct AcrNetwork {
   std::vector<AcrLayer> layers;
   AcrMatrix head;                 ///< (outputs × width of the last layer)
   std::vector<double> head_bias;  ///< outputs
+  bool weighted = false;          ///< what comes from a neighbour is multiplied by the edge's weight (graph/io.hpp)
 
   [[nodiscard]] std::size_t outputs() const { return head_bias.size(); }
   /// The widest layer (the inputs count as one).
@@ -102,7 +103,7 @@ class AcrRunner {
     std::vector<std::uint32_t> positive_bias;
   };
   static Column transpose(const AcrMatrix& matrix, std::size_t columns);
-  static void add(const Column& matrix, const Sparse& vector, Workspace& workspace);
+  static void add(const Column& matrix, const Sparse& vector, Workspace& workspace, double factor = 1);
 
   const AcrNetwork& network_;
   std::vector<Layer> layers_;

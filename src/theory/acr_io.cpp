@@ -54,6 +54,7 @@ void save_acr(const std::filesystem::path& path, const AcrNetwork& network,
   file.metadata["activation"] = "min(max(x, 0), 1)";
   file.metadata["inputs"] = std::to_string(network.inputs);
   file.metadata["layers"] = std::to_string(network.layers.size());
+  if (network.weighted) file.metadata["weighted"] = "1";
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const AcrLayer& layer = network.layers[l];
     const std::string name = fmt::format("layer.{}", l);
@@ -75,6 +76,7 @@ AcrNetwork load_acr(const std::filesystem::path& path) {
   }
   AcrNetwork net;
   net.inputs = number(file, "inputs", path.string());
+  net.weighted = file.metadata.contains("weighted");
   const std::uint32_t layers = number(file, "layers", path.string());
   for (std::uint32_t l = 0; l < layers; ++l) {
     const std::string name = fmt::format("layer.{}", l);

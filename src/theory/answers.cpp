@@ -4,6 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "graph/graph6.hpp"
+#include "support/error.hpp"
+#include "support/progress.hpp"
+#include "support/stopwatch.hpp"
+#include "theory/acr_io.hpp"
 #include "theory/model_check.hpp"
 #include "theory/syntax.hpp"
 
@@ -66,6 +70,74 @@ std::string separation_text(const Separation& s, const SeparationReport& r) {
   const auto chance = [](double p) { return p < 1e-300 ? std::string("< 1e-300") : fmt::format("= {:.2g}", p); };
   return text + fmt::format("A and B alike: p {}; A and relabelled A alike: p {} (Fisher's exact test)\n",
                             chance(r.p_a_and_b), chance(r.p_a_and_relabelled));
+}
+
+// A function's row, and its lines of the table.
+json approximation(const Universal& u, const UniversalReport& r, double build_seconds, double seconds, bool per_class,
+                   Answer& answer) {
+  std::string& text = answer.text;
+  const ClassResult& worst = r.classes[r.worst];
+  const std::string_view construction = construction_name(u.construction);
+  answer.good = answer.good && r.worst_success() >= 1 - u.delta;
+  json row = {{"function", u.function.name},
+              {"n", u.n},
+              {"delta", u.delta},
+              {"construction", construction},
+              {"layers", u.network.layers.size()},
+              {"width", u.network.width()},
+              {"parameters", u.network.parameters()},
+              {"colours", u.thresholds.colours},
+              {"values", u.values},
+              {"classes", r.classes.size()},
+              {"trials", r.trials},
+              {"worst_success", r.worst_success()},
+              {"worst_interval", interval_json(worst.interval)},
+              {"worst_class", to_graph6(worst.graph)},
+              {"bound", 1 - u.delta},
+              {"build_seconds", build_seconds},
+              {"seconds", seconds}};
+  if (u.grid > 0) {
+    row["grid"] = u.grid;
+    row["error_bound"] = u.error_bound();
+    row["largest_error"] = r.largest_error;
+  }
+  if (text.empty()) {
+    text = fmt::format(
+        "graphs of 1 to {} nodes, delta = {}, {} construction, {} trials per class\n"
+        "{:<15} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8}\n",
+        u.n, u.delta, construction, r.trials, "function", "layers", "width", "parameters", "classes",
+        "worst success (95 %, class)", "1-δ", "seconds");
+  }
+  text += fmt::format(
+      "{:<15} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8.1f}\n", u.function.name, u.network.layers.size(),
+      u.network.width(), u.network.parameters(), r.classes.size(),
+      fmt::format("{:.4f} ({}, {})", r.worst_success(), interval_text(worst.interval), to_graph6(worst.graph)),
+      number_text(1 - u.delta), seconds);
+  if (u.grid > 0) {
+    text += fmt::format(
+        "  weights from 0 to 1 on a grid of {}: right means within {:g}; the largest error where colours were sharp is "
+        "{:.4f}\n",
+        u.grid, u.error_bound(), r.largest_error);
+  }
+  if (per_class) {
+    row["per_class"] = json::array();
+    for (const ClassResult& c : r.classes) {
+      const double rate = static_cast<double>(c.right) / static_cast<double>(r.trials);
+      const bool of_nodes = static_cast<bool>(u.function.node_values);
+      row["per_class"].push_back({{"graph6", to_graph6(c.graph)},
+                                  {"value", u.grid > 0 ? json()
+                                            : of_nodes ? json(c.values)
+                                                       : json(c.values[0])},
+                                  {"success", rate},
+                                  {"interval", interval_json(c.interval)}});
+      text += fmt::format("  {:<6} value {:<6} right {:.4f} ({})\n", to_graph6(c.graph),
+                          u.grid > 0 ? "drawn"
+                          : of_nodes ? fmt::format("{}", fmt::join(c.values, " "))
+                                     : number_text(c.values[0]),
+                          rate, interval_text(c.interval));
+    }
+  }
+  return row;
 }
 
 }  // namespace
@@ -151,57 +223,33 @@ Answer individualise_answer(const IndividualiseOptions& options, const Individua
   return answer;
 }
 
-void ApproximationTable::add(const Universal& u, const UniversalReport& r, double build_seconds, double seconds) {
-  const ClassResult& worst = r.classes[r.worst];
-  const std::string_view construction = construction_name(u.construction);
-  good_ = good_ && r.worst_success() >= 1 - u.delta;
-  json row = {{"function", u.function.name},
-              {"n", u.n},
-              {"delta", u.delta},
-              {"construction", construction},
-              {"layers", u.network.layers.size()},
-              {"width", u.network.width()},
-              {"parameters", u.network.parameters()},
-              {"colours", u.thresholds.colours},
-              {"values", u.values},
-              {"classes", r.classes.size()},
-              {"trials", r.trials},
-              {"worst_success", r.worst_success()},
-              {"worst_interval", interval_json(worst.interval)},
-              {"worst_class", to_graph6(worst.graph)},
-              {"bound", 1 - u.delta},
-              {"build_seconds", build_seconds},
-              {"seconds", seconds}};
-  if (text_.empty()) {
-    text_ = fmt::format(
-        "graphs of 1 to {} nodes, delta = {}, {} construction, {} trials per class\n"
-        "{:<12} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8}\n",
-        u.n, u.delta, construction, r.trials, "function", "layers", "width", "parameters", "classes",
-        "worst success (95 %, class)", "1-δ", "seconds");
+Answer approximate(const ApproximateOptions& options) {
+  const std::vector<GraphFunction> functions = functions_of(options.functions, options.n);
+  if (functions.empty()) throw InputError("function: expected a name, or a list of names");
+  if (!options.out.empty() && functions.size() != 1) {
+    throw InputError("out: the network of one function is saved, not several");
   }
-  text_ += fmt::format(
-      "{:<12} {:>6} {:>9} {:>11} {:>7}  {:<34} {:>5} {:>8.1f}\n", u.function.name, u.network.layers.size(),
-      u.network.width(), u.network.parameters(), r.classes.size(),
-      fmt::format("{:.4f} ({}, {})", r.worst_success(), interval_text(worst.interval), to_graph6(worst.graph)),
-      number_text(1 - u.delta), seconds);
-  if (per_class_) {
-    row["per_class"] = json::array();
-    for (const ClassResult& c : r.classes) {
-      const double rate = static_cast<double>(c.right) / static_cast<double>(r.trials);
-      const bool of_nodes = static_cast<bool>(u.function.node_values);
-      row["per_class"].push_back({{"graph6", to_graph6(c.graph)},
-                                  {"value", of_nodes ? json(c.values) : json(c.values[0])},
-                                  {"success", rate},
-                                  {"interval", interval_json(c.interval)}});
-      text_ += fmt::format("  {:<6} value {:<6} right {:.4f} ({})\n", to_graph6(c.graph),
-                           of_nodes ? fmt::format("{}", fmt::join(c.values, " ")) : number_text(c.values[0]), rate,
-                           interval_text(c.interval));
+  const Construction construction = parse_construction(options.construction);
+  json rows = json::array();
+  Answer answer;
+  for (const GraphFunction& f : functions) {
+    const Stopwatch watch;
+    const Universal u = build_universal(f, options.n, options.delta, construction, options.memory * 1e9, options.grid);
+    const double build_seconds = watch.seconds();
+    std::size_t classes = 0;
+    for (Node s = 1; s <= options.n; ++s) classes += graph_classes(s).size();
+    Progress progress(f.name, classes * options.trials, options.progress);
+    const UniversalReport r = measure_universal(u, {options.trials, options.seed, options.threads, &progress});
+    progress.finish();
+    if (!options.out.empty()) {
+      save_acr(options.out, u.network,
+               {{"function", f.name}, {"n", std::to_string(u.n)}, {"delta", fmt::format("{}", u.delta)}});
     }
+    rows.push_back(approximation(u, r, build_seconds, watch.seconds(), options.per_class, answer));
   }
-  rows_.push_back(std::move(row));
+  answer.json = rows.size() == 1 ? rows[0] : rows;
+  return answer;
 }
-
-Answer ApproximationTable::answer() const { return {rows_.size() == 1 ? rows_[0] : rows_, text_, good_}; }
 
 Answer separation_answer(const Separation& separation, const SeparationReport& report) {
   const bool apart = report.p_a_and_b < 0.001;

@@ -4,8 +4,11 @@
 ///
 ///   const Answer answer = separation_answer(separation, report);
 ///   answer.good        // whether the outputs differ
+#include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "theory/compile.hpp"
 #include "theory/individualise.hpp"
@@ -30,20 +33,24 @@ struct Answer {
 /// Yes unless all nodes drew a number and more than δ of the trials failed.
 [[nodiscard]] Answer individualise_answer(const IndividualiseOptions& options, const IndividualiseReport& report);
 
-/// Networks of the universality theorem, one row each; yes: every class was right as often as 1 - δ.
-class ApproximationTable {
- public:
-  explicit ApproximationTable(bool per_class) : per_class_(per_class) {}
-  void add(const Universal& universal, const UniversalReport& report, double build_seconds, double seconds);
-  /// The JSON is a row where there is one, else an array of rows.
-  [[nodiscard]] Answer answer() const;
-
- private:
-  bool per_class_;
-  nlohmann::json rows_ = nlohmann::json::array();
-  std::string text_;
-  bool good_ = true;
+struct ApproximateOptions {
+  std::vector<std::string> functions;  ///< as functions_of() takes them
+  Node n = 4;
+  double delta = 0.1;
+  std::string construction = "order";
+  std::optional<std::uint32_t> grid{};  ///< of functions of weighted graphs
+  double memory = 4;                    ///< gigabytes a network may take
+  bool per_class = false;
+  std::string out{};  ///< where the network of one function is saved; empty: nowhere
+  std::uint64_t trials = 1000;
+  std::uint64_t seed = 1;
+  unsigned threads = 0;
+  std::FILE* progress = nullptr;
 };
+
+/// Networks of the universality theorem, a row per function (the JSON is a row where there is one); yes: every class
+/// was right as often as 1 - δ.
+[[nodiscard]] Answer approximate(const ApproximateOptions& options);
 
 /// Yes: the outputs on A and on B differ at p < 0.001.
 [[nodiscard]] Answer separation_answer(const Separation& separation, const SeparationReport& report);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -125,6 +126,29 @@ std::vector<double> orbit_numbers(const Graph& g) {
   return out;
 }
 
+double triangle_weight(Node s, std::span<const double> w) {
+  const auto at = [&](Node i, Node j) { return w[j * (j - 1) / 2 + i]; };
+  double sum = 0;
+  for (Node k = 2; k < s; ++k) {
+    for (Node j = 1; j < k; ++j) {
+      for (Node i = 0; i < j; ++i) sum += at(i, j) * at(i, k) * at(j, k);
+    }
+  }
+  return sum;
+}
+
+double min_cut(Node s, std::span<const double> w) {
+  double least = s < 2 ? 0 : std::numeric_limits<double>::infinity();
+  for (std::uint32_t side = 1; side < 1u << (s - 1); ++side) {  // the last node is on the other side
+    double cut = 0;
+    for (Node j = 1; j < s; ++j) {
+      for (Node i = 0; i < j; ++i) cut += (side >> i & 1) != (side >> j & 1) ? w[j * (j - 1) / 2 + i] : 0;
+    }
+    least = std::min(least, cut);
+  }
+  return least;
+}
+
 }  // namespace
 
 std::vector<Graph> graph_classes(Node nodes) {
@@ -194,9 +218,17 @@ const std::vector<GraphFunction>& named_node_functions() {
   return all;
 }
 
+const std::vector<GraphFunction>& named_weighted_functions() {
+  static const std::vector<GraphFunction> all = {
+      {"triangle-weight", {}, {}, {triangle_weight, [](Node n) { return 3 * (n * (n - 1.0) * (n - 2.0) / 6); }}},
+      {"min-cut", {}, {}, {min_cut, [](Node n) { return std::floor(n * n / 4.0); }}},
+  };
+  return all;
+}
+
 const GraphFunction& named_function(const std::string& name) {
   std::string names;
-  for (const auto* functions : {&named_functions(), &named_node_functions()}) {
+  for (const auto* functions : {&named_functions(), &named_node_functions(), &named_weighted_functions()}) {
     for (const GraphFunction& f : *functions) {
       if (f.name == name) return f;
       names += (names.empty() ? "" : ", ") + f.name;

@@ -5,6 +5,7 @@
 ///   for (const Graph& g : graph_classes(4)) f.value(g);          // 11 graphs
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ struct GraphFunction {
   std::function<double(const Graph&)> value;  ///< the same for isomorphic graphs; none: a function of nodes
   /// A value per node, which isomorphisms carry along (equivariant); none: a function of graphs.
   std::function<std::vector<double>(const Graph&)> node_values{};
+  /// A continuous function of graphs whose edges have weights in [0, 1]; none: edges are there or not.
+  struct Weighted {
+    /// Of s nodes and the weights of all pairs, in the order (0,1), (0,2), (1,2), (0,3), …; 0: no edge.
+    std::function<double(Node s, std::span<const double> weights)> value;
+    /// On graphs of at most n nodes it changes by at most this times the largest change of a weight.
+    std::function<double(Node n)> slope;
+  } weighted{};
 
   /// One per node in either case.
   [[nodiscard]] std::vector<double> at_nodes(const Graph& graph) const {
@@ -41,6 +49,9 @@ struct GraphFunction {
 /// Of nodes: in-triangle, on-square (on a cycle of four nodes), in-largest (in a component with as many nodes as any
 /// other): 0 or 1; orbit (which orbit of the automorphism group, in the order of the canonical form, from 0).
 [[nodiscard]] const std::vector<GraphFunction>& named_node_functions();
+/// Of weighted graphs: triangle-weight (the sum over triangles of the product of their weights), min-cut (the least
+/// total weight of the edges between some nodes and the rest; 0 for one node).
+[[nodiscard]] const std::vector<GraphFunction>& named_weighted_functions();
 /// Throws InputError that lists the names on any other.
 [[nodiscard]] const GraphFunction& named_function(const std::string& name);
 
@@ -50,7 +61,7 @@ struct GraphFunction {
 [[nodiscard]] GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes);
 
 /// The functions of these names: of named_functions(), "all" for all of those (of graphs), of named_node_functions(),
-/// "nodes" for all of these, or a file (see function_from_file).
+/// "nodes" for all of these, of named_weighted_functions(), or a file (see function_from_file).
 [[nodiscard]] std::vector<GraphFunction> functions_of(const std::vector<std::string>& names, Node max_nodes);
 
 }  // namespace tyche::theory

@@ -9,6 +9,8 @@
 /// C² sentence says "the value is y" of an individualised graph; all are compiled into one network (compile.hpp), whose
 /// head is Σ y · [sentence y]. The sentences are made in one of two ways:
 ///
+/// A continuous function of weighted graphs is interpolated on a grid of weights (weighted.hpp).
+///
 /// For an equivariant function, of a value per node, the same with formulas of one free variable: "the value of x is y"
 /// says of which rank (or which colours) x is, besides what graph it is in. The network then has an output per node.
 ///
@@ -21,6 +23,7 @@
 ///       ∃x (rank_i(x) ∧ ∃y (E(x,y) ∧ rank_j(y))).
 ///   What is left is a disjunction over labelled graphs, 2^(n choose 2) of them.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,21 +54,28 @@ struct ValueSentences {
 [[nodiscard]] ValueSentences order_sentences(FormulaPool& pool, const GraphFunction& function, Node n,
                                              std::uint32_t colours);
 
+/// Formulas rank_x[1] … rank_x[n]; [0] is none. Colours order the nodes.
+[[nodiscard]] std::vector<FormulaId> rank_formulas(FormulaPool& pool, Node n, std::uint32_t colours);
+
 struct Universal {
   GraphFunction function;
   Node n = 0;
   double delta = 0;
   Construction construction = Construction::order;
   Thresholds thresholds;
-  std::size_t values = 0;  ///< other than 0
+  std::size_t values = 0;  ///< other than 0; of functions of weighted graphs not counted
+  std::uint32_t grid = 0;  ///< of functions of weighted graphs: steps that a weight is told by; else 0
   /// Input: one random number per node; output: the value, of functions of graphs the same at every node.
   AcrNetwork network;
+
+  /// How far off an answer may be where colours are sharp and different.
+  [[nodiscard]] double error_bound() const { return grid == 0 ? 0 : function.weighted.slope(n) / grid; }
 };
 
 /// Throws InputError on options that make no sense and, before anything large is made, where the network would take
-/// more than `memory` bytes.
+/// more than `memory` bytes. `grid` is of functions of weighted graphs (weighted.hpp).
 [[nodiscard]] Universal build_universal(const GraphFunction& function, Node n, double delta, Construction construction,
-                                        double memory = 4e9);
+                                        double memory = 4e9, std::optional<std::uint32_t> grid = std::nullopt);
 
 struct ClassResult {
   Graph graph;
@@ -78,6 +88,7 @@ struct UniversalReport {
   std::uint64_t trials = 0;          ///< per class
   std::vector<ClassResult> classes;  ///< every graph of 1 to n nodes
   std::size_t worst = 0;             ///< the first of those least often right
+  double largest_error = 0;          ///< of weighted graphs, where colours were sharp and different
   [[nodiscard]] double worst_success() const {
     return static_cast<double>(classes[worst].right) / static_cast<double>(trials);
   }
@@ -90,7 +101,8 @@ struct MeasureOptions {
   Progress* progress = nullptr;  ///< told of every trial
 };
 
-/// Runs the network on every isomorphism class; an answer is right within 10^-9.
+/// Runs the network on every isomorphism class; an answer is right within 10^-9, of weighted graphs within
+/// error_bound(), where each trial draws weights for the edges from 0 to 1.
 [[nodiscard]] UniversalReport measure_universal(const Universal& universal, const MeasureOptions& options);
 
 }  // namespace tyche::theory

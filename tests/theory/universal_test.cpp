@@ -5,8 +5,11 @@
 
 #include <cstdio>
 
+#include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
+#include "support/temporary_folder.hpp"
+#include "theory/acr_io.hpp"
 #include "theory/compile.hpp"
 #include "theory/model_check.hpp"
 #include "theory/syntax.hpp"
@@ -158,6 +161,53 @@ TEST(Universal, WhatDoesNotFitInMemoryIsRefusedBeforeItIsMade) {
   EXPECT_THAT(message(4, Construction::paper), testing::HasSubstr("individualised coloured graphs"));
   EXPECT_THAT(message(1000000, Construction::order), testing::HasSubstr("fit in memory"));
   EXPECT_THAT(message(0, Construction::order), testing::HasSubstr("at least 1"));
+}
+
+TEST(Universal, WeightedGraphsAreWithinTheStepOfTheGrid) {
+  for (const GraphFunction& f : named_weighted_functions()) {
+    double before = 0;
+    for (const std::uint32_t grid : {2u, 8u}) {
+      const Universal u = build_universal(f, 3, 0.2, Construction::order, 4e9, grid);
+      const UniversalReport report = measure_universal(u, {.trials = 300, .seed = 3, .threads = 2});
+      EXPECT_GE(report.worst_success(), 0.8) << f.name;
+      EXPECT_LE(report.largest_error, u.error_bound()) << f.name;
+      if (f.name != "triangle-weight") continue;  // min-cut is linear where the grid is
+      EXPECT_GT(report.largest_error, 0) << "interpolated, not computed";
+      if (grid == 8) {
+        EXPECT_LT(report.largest_error, before / 4) << "a finer grid is nearer";
+      }
+      before = report.largest_error;
+    }
+  }
+}
+
+TEST(Universal, OnTheGridWeightedFunctionsAreExact) {
+  // Hat functions are 1 at their own point: there the network gives the function itself, whichever way it is run.
+  const GraphFunction& f = named_function("triangle-weight");
+  const Universal u = build_universal(f, 3, 0.2, Construction::order, 4e9, 4);
+  const std::vector<Edge> edges = {{0, 1}, {0, 2}, {1, 2}};
+  const std::vector<EdgeLabel> labels = {label_of_weight(0.25f), label_of_weight(1.0f), label_of_weight(0.75f)};
+  const Graph graph = Graph::from_edges(3, edges, {}, labels);
+  const std::vector<double> numbers = {0.912345, 0.112345, 0.512345};
+  ASSERT_FALSE(individualise(u.thresholds, numbers).failed());
+  std::vector<double> output(3);
+  AcrRunner::Workspace workspace;
+  AcrRunner(u.network).run(graph, numbers, workspace, output);
+  for (const double value : output) EXPECT_NEAR(value, 0.25 * 1.0 * 0.75, 1e-12);
+  const std::vector<double> plain = run_plain(u.network, graph, numbers);
+  for (std::size_t v = 0; v < 3; ++v) EXPECT_NEAR(plain[v], output[v], 1e-12);
+  const TemporaryFolder folder;
+  save_acr(folder / "net.safetensors", u.network, {});
+  EXPECT_EQ(load_acr(folder / "net.safetensors"), u.network) << "and it still takes weights";
+}
+
+TEST(Universal, AGridIsOfWeightedGraphs) {
+  EXPECT_THROW((void)build_universal(named_function("planar"), 3, 0.1, Construction::order, 4e9, 4), InputError);
+  const GraphFunction& cut = named_function("min-cut");
+  EXPECT_THROW((void)build_universal(cut, 3, 0.1, Construction::paper), InputError);
+  EXPECT_THROW((void)build_universal(cut, 3, 0.1, Construction::order, 4e9, 0), InputError);
+  EXPECT_THAT([&] { (void)build_universal(cut, 7, 0.1, Construction::order); },
+              testing::ThrowsMessage<InputError>(testing::HasSubstr("too large for a grid of 4")));
 }
 
 }  // namespace
