@@ -173,8 +173,8 @@ void check_weights(const Job& job) {
   for (const nn::Step& step : nn::program(job.model).steps) {
     if (step.operation != nn::Operation::aggregate || step.terms.front().link != nn::Link::neighbours) continue;
     if (step.terms.front().reduce != nn::Reduce::max) continue;
-    throw InputError(fmt::format("job: edges have weights, and the step {} takes maxima, which no weight can multiply",
-                                 step.name));
+    throw InputError(
+        fmt::format("job: edges have weights, and the step {} takes maxima, which no weight can multiply", step.name));
   }
 }
 
