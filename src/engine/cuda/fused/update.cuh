@@ -2,8 +2,8 @@
 /// Sums the gradients of a batch's units in the order of the units and takes Adam's step; writes the half copies of the
 /// weights in both orientations. Some blocks of a trial have the layers' weights, 256 per warp, the others the small
 /// parameters.
-#include "engine/core/adam.hpp"
 #include "engine/cuda/fused/args.cuh"
+#include "engine/cuda/runtime/adam.cuh"
 #include "engine/cuda/runtime/clip.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -38,10 +38,7 @@ __device__ __forceinline__ void adam(float& w, float& m, float& v, float g, cons
     m += g;
     return;
   }
-  m += (g - m) * AdamStep::kOneMinusBeta1;
-  v = by.beta2 * v + by.one_minus_beta2 * g * g;
-  if (by.keep != 1.0f) w *= by.keep;  // apart: the compiler may round a sum of two products either way
-  w -= by.step_size * fast_div(m, sqrtf(v) * by.correction + by.epsilon);
+  adam_move(g, by, w, m, v, [&](float mean, float root) { return fast_div(mean, root * by.correction + by.epsilon); });
 }
 
 /// Eight weights of a lane.

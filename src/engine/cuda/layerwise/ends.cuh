@@ -4,6 +4,7 @@
 #include "engine/core/loss.hpp"
 #include "engine/cuda/layerwise/backward.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
+#include "engine/cuda/runtime/adam.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -313,9 +314,8 @@ struct AdamArguments {
   const float* factors;
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
-  float step_size, correction;
-  float keep, keep2, one_minus1, one_minus2, eps;  ///< Adam's constants
-  const float* clip;                               ///< clipped: the factor
+  AdamStep step = AdamStep(1, 0);
+  const float* clip;  ///< clipped: the factor
   int* bad;
 };
 
@@ -377,14 +377,7 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
       a.gradient[at] = g;
       return;
     }
-    float m = a.m[at];
-    m += (g - m) * a.one_minus1;
-    const float v = a.keep2 * a.v[at] + a.one_minus2 * g * g;
-    a.m[at] = m;
-    a.v[at] = v;
-    float p = a.parameters[at];
-    if (a.keep != 1.0f) p *= a.keep;  // apart: the compiler may round a sum of two products either way
-    a.parameters[at] = p - a.step_size * (m / (sqrtf(v) / a.correction + a.eps));
+    adam_move(g, a.step, a.parameters[at], a.m[at], a.v[at]);
   }
   for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {
     const Segment& own = a.segments[s];

@@ -559,13 +559,7 @@ void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& 
   a.graphs = plan.graphs;
   a.gradient = gradient_.data();
   a.clip = clip_.data();
-  a.step_size = step.step_size;
-  a.correction = step.correction2_sqrt;
-  a.keep = step.keep;
-  a.keep2 = step.beta2;
-  a.one_minus1 = AdamStep::kOneMinusBeta1;
-  a.one_minus2 = step.one_minus_beta2;
-  a.eps = step.epsilon;
+  a.step = step;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 /// What PPGN does behind its products: the readouts that vote, the loss, and Adam.
-#include "engine/core/adam.hpp"
 #include "engine/core/loss.hpp"
 #include "engine/cuda/ppgn/input.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/runtime/adam.cuh"
 #include "engine/cuda/runtime/clip.cuh"
 #include "engine/cuda/runtime/half.cuh"
 
@@ -338,13 +338,6 @@ static __global__ void ppgn_clip_kernel(const float* parts, std::size_t count, f
   clip_of_parts(parts, count, clip, factor);
 }
 
-__device__ __forceinline__ void ppgn_adam(float g, const AdamStep& by, float& p, float& m, float& v) {
-  m += (g - m) * AdamStep::kOneMinusBeta1;
-  v = by.beta2 * v + by.one_minus_beta2 * g * g;
-  if (by.keep != 1.0f) p *= by.keep;  // apart: the compiler may round a sum of two products either way
-  p -= by.step_size * (m / (sqrtf(v) / by.correction2_sqrt + by.epsilon));
-}
-
 /// One step of Adam, four parameters per thread; `half` (where not null) gets the parameters in half precision, and
 /// `clip` (where not null) is a factor of the gradient.
 static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, const AdamStep by, const float* clip, float* p,
@@ -359,10 +352,10 @@ static __global__ void ppgn_adam_kernel(const PpgnSlots gradient, const AdamStep
   }
   float4 own_p = *reinterpret_cast<float4*>(p + i), own_m = *reinterpret_cast<float4*>(m + i),
          own_v = *reinterpret_cast<float4*>(v + i);
-  ppgn_adam(g.x, by, own_p.x, own_m.x, own_v.x);
-  ppgn_adam(g.y, by, own_p.y, own_m.y, own_v.y);
-  ppgn_adam(g.z, by, own_p.z, own_m.z, own_v.z);
-  ppgn_adam(g.w, by, own_p.w, own_m.w, own_v.w);
+  adam_move(g.x, by, own_p.x, own_m.x, own_v.x);
+  adam_move(g.y, by, own_p.y, own_m.y, own_v.y);
+  adam_move(g.z, by, own_p.z, own_m.z, own_v.z);
+  adam_move(g.w, by, own_p.w, own_m.w, own_v.w);
   *reinterpret_cast<float4*>(p + i) = own_p;
   *reinterpret_cast<float4*>(m + i) = own_m;
   *reinterpret_cast<float4*>(v + i) = own_v;
