@@ -1,6 +1,7 @@
 // tyche count: how often small graphs are in large ones.
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,6 +20,12 @@ namespace tyche::cli {
 namespace count_command {
 
 constexpr std::uint64_t kExact = std::uint64_t{1} << 24;  // the largest number below which floats are whole
+
+const std::map<std::string, CountsAs> kAs = {{"targets", CountsAs::targets},
+                                             {"node-targets", CountsAs::node_targets},
+                                             {"edge-targets", CountsAs::edge_targets},
+                                             {"attributes", CountsAs::attributes},
+                                             {"edge-attributes", CountsAs::edge_attributes}};
 
 struct CountCall {
   Common common;
@@ -62,10 +69,7 @@ std::string table(const GraphSet& set, const std::vector<Pattern>& patterns, con
 }
 
 void write(const CountCall& call, GraphSet& set, const Counts& counts) {
-  add_counts(set, counts,
-             call.as == "targets"      ? CountsAs::targets
-             : call.as == "attributes" ? CountsAs::attributes
-                                       : CountsAs::edge_attributes);
+  add_counts(set, counts, kAs.at(call.as));
   write_graphs(call.out, set, Format::jsonl);
 }
 
@@ -124,7 +128,7 @@ void add_count(CLI::App& root) {
   using namespace count_command;
   auto call = std::make_shared<CountCall>();
   CLI::App& app = *root.add_subcommand("count", "How often are small graphs in these? Per graph, node and edge");
-  app.add_option("data", call->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
+  app.add_option("data,--data", call->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", call->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", call->clean, kCleanHelp);
   app.add_option("--patterns", call->patterns,
@@ -139,7 +143,7 @@ void add_count(CLI::App& root) {
   app.add_option("--as", call->as, "With --out: what the counts are there")
       ->capture_default_str()
       ->needs(app.get_option("--out"))
-      ->check(CLI::IsMember({"targets", "attributes", "edge-attributes"}));
+      ->check(CLI::IsMember({"targets", "node-targets", "edge-targets", "attributes", "edge-attributes"}));
   app.get_option("--out")->excludes(of);
   call->common.add_threads(app);
   call->common.add_json(app);

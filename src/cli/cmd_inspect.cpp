@@ -84,7 +84,7 @@ void add_inspect(CLI::App& root) {
   using namespace inspect_command;
   auto a = std::make_shared<InspectCall>();
   CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
-  app.add_option("--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
+  app.add_option("data,--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", a->clean, kCleanHelp);
   app.add_option("--target", a->target,

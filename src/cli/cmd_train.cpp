@@ -141,7 +141,7 @@ void add_train(CLI::App& root) {
   using namespace train_command;
   CLI::App* command = root.add_subcommand("train", "Train a model on a data set by cross-validation");
   const auto call = std::make_shared<TrainCall>();
-  command->add_option("--data", call->data, "Data set: a file or folder of labelled graphs")->type_name("PATH");
+  command->add_option("data,--data", call->data, "Data set: a file or folder of labelled graphs")->type_name("PATH");
   command->add_option("--out", call->out, "Run folder to make; never overwritten")->required()->type_name("FOLDER");
   command->add_flag("--resume", call->resume,
                     "Go on with the run in --out (options not given are the run's own); begin it where there is none");

@@ -56,12 +56,13 @@ void read_type(const std::string& type, Argument& argument) {
   argument.placeholder = base;
 }
 
-Argument argument_of(CLI::Option& option, const std::string& command) {
+// One that goes by place and by name is there twice.
+Argument argument_of(CLI::Option& option, const std::string& command, bool positional) {
   Argument argument;
-  argument.positional = option.get_positional();
-  argument.name = argument.positional ? option.get_name(true) : fmt::format("--{}", option.get_lnames().front());
+  argument.positional = positional;
+  argument.name = positional ? option.get_name(true) : fmt::format("--{}", option.get_lnames().front());
   if (!option.get_snames().empty()) argument.letter = fmt::format("-{}", option.get_snames().front());
-  argument.required = option.get_required();
+  argument.required = option.get_required() && (positional || !option.get_positional());
   argument.help = option.get_description();
   if (option.get_items_expected_max() == 0) return argument;
   argument.several = option.get_items_expected_max() > 1;
@@ -82,7 +83,9 @@ Argument argument_of(CLI::Option& option, const std::string& command) {
 void describe_into(CLI::App& app, CommandPage& page) {
   page.about = app.get_description();
   for (CLI::Option* option : app.get_options()) {
-    if (!option->get_group().empty()) page.arguments.push_back(argument_of(*option, page.name));
+    if (option->get_group().empty()) continue;
+    if (option->get_positional()) page.arguments.push_back(argument_of(*option, page.name, true));
+    if (!option->get_lnames().empty()) page.arguments.push_back(argument_of(*option, page.name, false));
   }
   read_footer(app.get_footer(), page);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {

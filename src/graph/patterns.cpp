@@ -285,9 +285,12 @@ void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> count
     set.target_dim += patterns;
     return;
   }
-  const bool nodes = as == CountsAs::attributes;
-  std::vector<std::vector<float>>& blocks = nodes ? set.attributes : set.edge_attributes;
-  std::size_t& dim = nodes ? set.attribute_dim : set.edge_attribute_dim;
+  const bool learned = as == CountsAs::node_targets || as == CountsAs::edge_targets;
+  const bool nodes = as == CountsAs::attributes || as == CountsAs::node_targets;
+  std::vector<std::vector<float>>& blocks =
+      learned ? (nodes ? set.node_targets : set.edge_targets) : (nodes ? set.attributes : set.edge_attributes);
+  std::size_t& dim = learned ? (nodes ? set.node_target_dim : set.edge_target_dim)
+                             : (nodes ? set.attribute_dim : set.edge_attribute_dim);
   blocks.resize(counts.size());
   for (std::size_t g = 0; g < counts.size(); ++g) {
     std::vector<std::uint64_t> rows;

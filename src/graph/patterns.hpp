@@ -78,7 +78,7 @@ enum class CountsOf { graphs, nodes, edges };
 void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, CountsOf of);
 
 /// Where counts become part of a set: columns behind those that there are.
-enum class CountsAs { targets, attributes, edge_attributes };
+enum class CountsAs { targets, attributes, edge_attributes, node_targets, edge_targets };
 void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> counts, CountsAs as);
 
 /// The same number for all of a graph by other means: placings that may share nodes are counted by summing nodes out

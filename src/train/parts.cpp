@@ -212,15 +212,17 @@ std::string to_text(const std::vector<PartScores>& parts, const RunConfig& confi
   for (const PartScores& part : parts) {
     if (part.scores.empty()) continue;
     std::size_t folds = 1;
-    std::string list;
+    std::string first, rest;  // accuracy stands alone, what goes beyond it below
     for (const auto& [name, over] : part.scores) {
       const std::string metric = "test_" + name;
+      std::string& list = part.scores.front().first == "accuracy" && name != "accuracy" ? rest : first;
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", score_title(metric, false).substr(5),
                           score_in_words(metric, over));
       folds = std::max(folds, over.count);
     }
-    text += fmt::format("{}: {} of {}{}\n", who(part.part, fold, folds, own, name(part.unit)), list,
+    text += fmt::format("{}: {} of {}{}\n", who(part.part, fold, folds, own, name(part.unit)), first,
                         counted(part.graphs, name(part.unit)), why_it_counts_less(part.part, config));
+    if (!rest.empty()) text += fmt::format("  {}\n", rest);
     if (folds > 1) text += fmt::format("(mean ± population standard deviation over {} folds)\n", folds);
   }
   return text;

@@ -101,7 +101,7 @@ TEST(ExplainCommand, NamesTheNodesThatAreResponsible) {
   EXPECT_THAT(run_program({"explain", run, "--graph", "1", "--output", "7"}).err, HasSubstr("knows no label 7"));
 }
 
-TEST(PredictCommand, DrawsWhatItSaysOfNodes) {
+TEST(PredictPage, DrawsWhatIsSaidOfNodes) {
   const TemporaryFolder folder;
   std::string text;
   for (int g = 0; g < 12; ++g) {  // paths, whose ends have the label 1; graph 11 is too large to be drawn

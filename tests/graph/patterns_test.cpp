@@ -139,6 +139,11 @@ TEST(Patterns, DoNotDependOnThreadsAndBecomeColumns) {
   add_counts(set, one, CountsAs::attributes);
   add_counts(set, one, CountsAs::attributes);
   add_counts(set, one, CountsAs::edge_attributes);
+  add_counts(set, one, CountsAs::node_targets);
+  add_counts(set, one, CountsAs::edge_targets);
+  EXPECT_EQ(set.node_target_dim, 2u);
+  EXPECT_EQ(set.node_targets[5][2 * 2 + 1], static_cast<float>(one[5][1].of_nodes[2]));
+  EXPECT_EQ(set.edge_targets[5][2 * 3], static_cast<float>(one[5][0].of_edges[3]));
   EXPECT_EQ(set.target_dim, 3u);
   EXPECT_EQ(set.targets[3 * 5], 7);
   EXPECT_EQ(set.targets[3 * 5 + 2], static_cast<float>(one[5][1].in_all));
