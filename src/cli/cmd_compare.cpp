@@ -55,7 +55,9 @@ void add_compare(CLI::App& root) {
   using namespace compare_command;
   const auto a = std::make_shared<CompareCall>();
   CLI::App& app = *root.add_subcommand("compare", "Which network suits these graphs, and is it better than none?");
-  app.add_option("data,--data", a->data, "Data set: a file or folder of labelled graphs")->required()->type_name("PATH");
+  app.add_option("data,--data", a->data, "Data set: a file or folder of labelled graphs")
+      ->required()
+      ->type_name("PATH");
   app.add_option("--out", a->out, "Folder to make: results, page.html, the final model in best/")
       ->required()
       ->type_name("FOLDER");
