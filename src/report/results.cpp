@@ -98,6 +98,7 @@ ResultRow read_row(const nlohmann::json& json, const std::filesystem::path& fold
       if (printed.contains("deviation")) to.deviation = printed["deviation"].get<double>();
       to.where = printed.at("where").get<std::string>();
       to.epochs = printed.value("epochs", to.epochs);
+      to.metric = printed.value("metric", "");
     }
   }
   if (json.contains("paper_curves")) {
@@ -141,6 +142,15 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
 }
 
 }  // namespace
+
+const Printed* ResultRow::released(const std::string& score) const {
+  const auto all = paper.find("all");
+  return all == paper.end() || all->second.metric != score ? nullptr : &all->second;
+}
+
+bool Experiment::released() const {
+  return std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.released("mae") != nullptr; });
+}
 
 std::vector<std::string> Experiment::scores() const {
   const bool numbers =
