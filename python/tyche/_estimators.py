@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound="_Estimator")
 #: Options of training that are for the other task, or say which task it is.
-NOT_OF_CLASSIFIERS = frozenset({"target", "loss"})
+NOT_OF_CLASSIFIERS = frozenset({"target", "loss", "target_columns", "no_scale_targets"})
 NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
 #: Options of parts of the data: an estimator trains on the graphs that it is given, but for a share to choose by.
 OF_FOLDS = frozenset({"folds", "fold_scheme", "fold", "split", "test"})

@@ -35,6 +35,7 @@ Judge judge_for(const Settings& settings, const engine::EngineChoice& choice, un
 std::string random_inputs(const Settings& settings) {
   const nn::ModelConfig& model = settings.config.model;
   if (!settings.random()) return "none";
+  if (model.random_dims() + model.drawn_columns() == 0) return fmt::format("{} roots", model.eval_roots);
   return model.random == nn::Random::features ? fmt::format("{} features", model.random_dims())
                                               : std::string(nn::name(model.random));
 }

@@ -56,7 +56,8 @@ void add_measurements(ResultRow& row, const std::filesystem::path& trials, const
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
     // What nested selection chose differs from the row's configuration, and is tested.
     const train::RunConfig config = train::holds_run(run) ? train::read_config(run / "config.toml") : row.config;
-    places.push_back({run, static_cast<std::uint32_t>(trial / repeats), config, config.training.epochs});
+    const std::uint32_t fold = config.folds.only.value_or(static_cast<std::uint32_t>(trial / repeats));
+    places.push_back({run, fold, config, config.training.epochs});
     if (const nlohmann::json summary = read_summary(run); summary.is_object()) {
       row.parameters = summary.value("parameters", row.parameters);
       row.engine = summary.value("engine", row.engine);

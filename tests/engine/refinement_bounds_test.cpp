@@ -42,9 +42,9 @@ std::vector<Bounded> models() {
                      m.residual = true;
                    }});
   }
-  out.push_back({"gcn_sums", "gcn", one, [](nn::ModelConfig& m) {
-                   m.aggregation = nn::Aggregation::sum;
-                   m.readout = nn::Readout::sum;
+  out.push_back({"gcn_means", "gcn", one, [](nn::ModelConfig& m) {
+                   m.aggregation = nn::Aggregation::mean;
+                   m.readout = nn::Readout::mean;
                  }});
   for (const auto& [kind, space] : {std::pair("subgraph", "rooted"), {"local2", "pairs"}, {"folklore2", "folklore"}}) {
     out.push_back({kind, kind, of_space(space)});
@@ -67,9 +67,9 @@ std::vector<Graph> many_graphs(Stream& stream) {
   std::vector<Graph> out = {wl::cycle(6),          datasets::csl_graph(11, 2), datasets::csl_graph(11, 3), wl::rook(),
                             wl::shrikhande(),      wl::exp_core(2, true),      wl::exp_core(2, false),     wl::path(6),
                             wl::exp_core(3, true), wl::exp_core(3, false)};
-  for (int i = 0; i < 8; ++i) out.push_back(datasets::random_cubic(10, stream));
-  for (int i = 0; i < 12; ++i) out.push_back(wl::random_circulant(12, stream));
-  for (int i = 0; i < 8; ++i) out.push_back(wl::random_graph(8, 0.5, 2, stream));
+  for (int i = 0; i < 5; ++i) out.push_back(datasets::random_cubic(10, stream));
+  for (int i = 0; i < 10; ++i) out.push_back(wl::random_circulant(12, stream));
+  for (int i = 0; i < 6; ++i) out.push_back(wl::random_graph(8, 0.5, 2, stream));
   std::erase_if(out, [](const Graph& graph) { return connected_components(graph).count != 1; });
   for (std::size_t i = out.size(); i-- > 0;) out.push_back(wl::shuffled(out[i], stream));
   return out;
@@ -98,7 +98,10 @@ TEST_P(RefinementBounds, WhatRefinementLeavesEqualHasEqualOutputs) {
   model.width = 12;
   model.layers = 3;
   model.input_features = 2;
-  model.head_hidden = 8;
+  if (nn::why_unused(model, "aggregation").empty()) {
+    model.aggregation = nn::Aggregation::sum;
+    model.readout = nn::Readout::sum;
+  }
   bounded.change(model);
   Stream stream(derive_key(28, Purpose::test));
   Toy toy;
@@ -117,8 +120,9 @@ TEST_P(RefinementBounds, WhatRefinementLeavesEqualHasEqualOutputs) {
 
   for (const char* name : {"reference", "cpu"}) {
     const auto engine = make_engine(name, 1);
+    const std::uint64_t draws = std::string_view(name) == "cpu" ? 3 : 1;
     std::vector<bool> apart(groups.groups, false);  // from the first group, under some parameters
-    for (std::uint64_t draw = 0; draw < 3; ++draw) {
+    for (std::uint64_t draw = 0; draw < draws; ++draw) {
       const std::vector<float> parameters = random_parameters(model, 1 + draw);
       const Logits said = engine->open(job, 1)->predict(parameters, toy.all(), Draw{});
       const std::size_t outputs = said.values.size() / toy.graphs.size();
@@ -140,7 +144,9 @@ TEST_P(RefinementBounds, WhatRefinementLeavesEqualHasEqualOutputs) {
       }
     }
     const auto told = std::count(apart.begin() + 1, apart.end(), true);
-    EXPECT_GE(told, static_cast<std::ptrdiff_t>(groups.groups) * 3 / 4) << name << ": of " << groups.groups;
+    // Means over equal neighbours are equal, whatever the degrees: those of regular graphs stay together.
+    const double share = bounded.name == "gcn_means" ? 0.4 : 0.75;
+    EXPECT_GE(static_cast<double>(told), share * groups.groups) << name << ": of " << groups.groups;
   }
 }
 
