@@ -4,7 +4,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Type, TypeVar, Union
 
 import numpy as np
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound="_Estimator")
 #: Options of training that are for the other task, or say which task it is.
-NOT_OF_CLASSIFIERS = frozenset({"target", "loss"})
+NOT_OF_CLASSIFIERS = frozenset({"target", "loss", "target_columns", "no_scale_targets"})
 NOT_OF_REGRESSORS = frozenset({"target", "class_weights"})
 #: Options of parts of the data: an estimator trains on the graphs that it is given, but for a share to choose by.
 OF_FOLDS = frozenset({"folds", "fold_scheme", "fold", "split", "test"})
@@ -219,7 +219,7 @@ class GraphClassifier(_Estimator):
                  eval_roots: Union[int, str, None] = None, distance_cut: Optional[int] = None,
                  node_readout: Optional[bool] = None,
                  network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
-                 no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
+                 no_standardise: Optional[bool] = None, counts: Optional[str] = None, recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
                  lr: Optional[float] = None, start_from: Optional[Path] = None, freeze: Optional[int] = None,
                  average: Optional[int] = None, class_weights: Optional[str] = None, eval_every: Optional[int] = None,
@@ -304,7 +304,8 @@ class GraphRegressor(_Estimator):
     """A network that predicts real numbers of graphs: ``tyche train --target attributes --folds 1``, to the same bits.
 
     Parameters as of GraphClassifier, with ``loss`` (squared, absolute, huber) instead of ``class_weights``. y: one number
-    per graph or a row of them (NaN: missing), by default the targets of the graphs.
+    per graph or a row of them (NaN: missing), by default the targets of the graphs; ``target_columns`` ([0, 3]) says
+    which of its columns are learned.
 
     >>> import numpy, tyche
     >>> exp = tyche.datasets.exp(pairs=5)
@@ -326,7 +327,9 @@ class GraphRegressor(_Estimator):
                  eval_roots: Union[int, str, None] = None, distance_cut: Optional[int] = None,
                  node_readout: Optional[bool] = None,
                  network: Union[Network, Path, None] = None, no_edge_features: Optional[bool] = None,
-                 no_standardise: Optional[bool] = None, recipe: Optional[str] = None,
+                 no_standardise: Optional[bool] = None, counts: Optional[str] = None,
+                 target_columns: Union[str, int, Sequence[int], None] = None, no_scale_targets: Optional[bool] = None,
+                 recipe: Optional[str] = None,
                  epochs: Optional[int] = None, batch: Optional[int] = None,
                  lr: Optional[float] = None, start_from: Optional[Path] = None, freeze: Optional[int] = None,
                  average: Optional[int] = None, loss: Optional[str] = None, eval_every: Optional[int] = None,
@@ -355,13 +358,16 @@ class GraphRegressor(_Estimator):
         graphs = as_set(X)
         if y is None and graphs.targets is None:
             raise InputError("the graphs have no real targets: give them as y")
-        self.n_targets_ = 1
-        if y is not None:
-            graphs = graphs.with_targets(y)
-        assert graphs.targets is not None
-        self.n_targets_ = graphs.targets.shape[1]
-        self._fit(graphs, sample_weight)
+        self._fit(graphs if y is None else graphs.with_targets(y), sample_weight)
+        self.n_targets_ = self.model_.config["model"]["classes"]
         return self
+
+    def _learned(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of all columns of targets those that are learned."""
+        columns = self._fitted().config["data"]["target_columns"]
+        if not columns or truth.ndim != 2 or truth.shape[1] == self.n_targets_:
+            return truth
+        return truth[:, [int(column) for column in columns.split(",")]]
 
     def predict(self, X: Any, draws: Optional[int] = None, *, seed: Optional[int] = None, return_std: bool = False) -> Any:
         """The numbers of every graph, averaged over ``draws``: one per graph, or graphs × targets.
@@ -382,7 +388,7 @@ class GraphRegressor(_Estimator):
         graphs = as_set(X)
         if y is None and graphs.targets is None:
             raise InputError("the graphs have no real targets: give them as y")
-        truth = numbers(graphs.targets if y is None else y, "y").astype(np.float64)
+        truth = self._learned(numbers(graphs.targets if y is None else y, "y").astype(np.float64))
         if truth.ndim not in (1, 2) or len(truth) != len(graphs) or truth.size != len(graphs) * self.n_targets_:
             raise InputError(f"y: expected a row of {self.n_targets_} for each of {len(graphs)} graphs, found the shape "
                              f"{truth.shape}")
@@ -513,8 +519,8 @@ class NodeRegressor(_OfNodes, GraphRegressor):
         rows = graphs.node_targets if y is None else numbers(_of_nodes(y, graphs, "y"), "y")
         given = np.array(rows, np.float32).reshape(graphs.num_nodes, -1)
         given[~self._masked(graphs, mask)] = np.nan
-        self.n_targets_ = given.shape[1]
         self._fit(graphs.with_node_values(targets=given), sample_weight)
+        self.n_targets_ = self.model_.config["model"]["classes"]
         return self
 
     def predict(self, X: Any, draws: Optional[int] = None, *, seed: Optional[int] = None, return_std: bool = False) -> Any:
@@ -530,7 +536,7 @@ class NodeRegressor(_OfNodes, GraphRegressor):
         if y is None and graphs.node_targets is None:
             raise InputError("the nodes have no real targets: give them as y")
         rows = graphs.node_targets if y is None else numbers(_of_nodes(y, graphs, "y"), "y")
-        truth = np.array(rows, np.float64).reshape(graphs.num_nodes, -1)
+        truth = self._learned(np.array(rows, np.float64).reshape(graphs.num_nodes, -1))
         error = np.asarray(GraphRegressor.predict(self, graphs, draws)).reshape(truth.shape) - truth
         spread = truth - np.nanmean(truth, axis=0)
         return float(np.mean(1 - np.nansum(error**2, axis=0) / np.nansum(np.where(np.isnan(truth), np.nan, spread)**2, axis=0)))

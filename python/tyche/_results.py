@@ -52,7 +52,8 @@ def compare(graphs: Any, out: Path, *, budget: Optional[str] = None, budget_epoc
             progress: bool = False, **options: Any) -> Compared:
     """Which network suits these graphs, and is it better than none (docs/compare.md)? ``out``: a new folder for rows,
     page.html and the final model (best/). ``budget``: "10m", or ``budget_epochs``, with which the same seed gives the
-    same bits anywhere. Options are those of ``tyche compare``: metric, target, split, folds, seed, threads, device.
+    same bits anywhere. Options are those of ``tyche compare``: metric, target, target_columns,
+    split, folds, seed, threads, device.
 
     >>> import tempfile, tyche
     >>> found = tyche.compare(tyche.datasets.exp(pairs=15), tempfile.mkdtemp(), budget_epochs=10, models=["gcn"],

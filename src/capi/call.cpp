@@ -30,6 +30,8 @@ const char* words(Remedy remedy) {
       return "; name another folder";
     case Remedy::make_results:
       return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
+    case Remedy::name_data_folder:
+      return "; 'tyche reproduce --data-folder' names it";
     case Remedy::name_fold:
       return "; the option fold names it";
     case Remedy::use_cpu:

@@ -91,8 +91,8 @@ std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
 
 std::shared_ptr<Object> compare_on(const SetObject& set, const char* json, const std::string& folder) {
   std::vector<std::string> names = device_names();
-  for (const char* more : {"budget", "budget_epochs", "ensemble", "resume", "models", "metric", "target", "split",
-                           "folds", "seed", "threads", "progress"}) {
+  for (const char* more : {"budget", "budget_epochs", "ensemble", "resume", "models", "metric", "target",
+                           "target_columns", "split", "folds", "seed", "threads", "progress"}) {
     names.emplace_back(more);
   }
   const Options options(json, names);
@@ -106,6 +106,10 @@ std::shared_ptr<Object> compare_on(const SetObject& set, const char* json, const
   how.models = options.texts("models");
   how.metric = options.text("metric").value_or("");
   how.target = options.text("target").value_or("");
+  if (const nlohmann::json& columns = options.value("target_columns"); !columns.is_null()) {
+    how.target_columns = columns.is_string() ? columns.get<std::string>() : columns.dump();
+    std::erase_if(how.target_columns, [](char c) { return c == '[' || c == ']'; });
+  }
   how.split = options.text("split").value_or("");
   how.folds = static_cast<std::uint32_t>(options.whole("folds", 2, 1000).value_or(how.folds));
   how.seed = options.whole("seed").value_or(1);

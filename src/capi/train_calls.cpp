@@ -253,7 +253,8 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   } else if (!numbers && !some_known(set.set().labels, config.data.labels)) {
     copy = set.set();
     copy->labels.clear();
-  } else if (numbers && set.set().target_dim != 0 && set.set().target_dim != config.model.classes) {
+  } else if (numbers && config.data.target_columns.empty() && set.set().target_dim != 0 &&
+             set.set().target_dim != config.model.classes) {
     copy = set.set();
     copy->targets.clear();
     copy->target_dim = 0;
@@ -265,8 +266,7 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
   for (std::size_t g = 0; g < predictions.size(); ++g) {
     answered.push_back({static_cast<std::uint32_t>(g), model.checkpoint().fold, parts[g], std::move(predictions[g])});
   }
-  const Json scores = train::to_json(train::part_scores(
-      answered, {known, config.data.target.value_or(train::TargetKind::labels)}, config.data.labels));
+  const Json scores = train::to_json(train::part_scores(answered, {known, config}, config.data.labels));
   const std::size_t classes = model.checkpoint().config.model.classes;
   // Not of labels: whoever asks for answers need not have labels of this question.
   const std::vector<std::string> warnings = train::unseen(known, config.data.features, {}, config.model);

@@ -76,6 +76,8 @@ void add_compare(CLI::App& root) {
       ->default_str("accuracy; roc_auc where one of two labels is rare; mae of targets");
   app.add_option("--target", a->options.target, "labels or attributes (default: labels where there are any)")
       ->check(CLI::IsMember({"labels", "attributes"}));
+  app.add_option("--target-columns", a->options.target_columns, "Of real targets those to learn, counted from 0: 0,3")
+      ->default_str("all");
   CLI::Option* folds = app.add_option("--folds", a->options.folds, "Folds of the cross-validation")
                            ->capture_default_str()
                            ->check(CLI::Range(2u, 1000u));

@@ -94,6 +94,7 @@ Json to_json(const Predictions& p, const std::vector<train::PartScores>& scores,
     }
     json["predictions"].push_back(std::move(entry));
   }
+  if (!p.config.data.target_columns.empty()) json["target_columns"] = p.config.data.target_columns;
   json.update(train::to_json(scores));
   return json;
 }
@@ -123,7 +124,8 @@ std::string table_of_numbers(const Predictions& p) {
   for (const Answered& own : p.answered) {
     for (std::size_t c = 0; c < own.said.values.size(); ++c) {
       text += begin_of_line(p, own);
-      text += fmt::format("  {:>6}  {:>12.6g}  {:>10.4g}", c, own.said.values[c], own.said.spreads[c]);
+      text += fmt::format("  {:>6}  {:>12.6g}  {:>10.4g}", train::target_column(p.config, c), own.said.values[c],
+                          own.said.spreads[c]);
       if (truth.columns > 0) {
         const float target = truth.rows[own.graph * truth.columns + c];
         text += fmt::format("  {:>12}", std::isnan(target) ? "-" : fmt::format("{:.6g}", target));
@@ -213,7 +215,7 @@ Predictions ask(const PredictCall& call) {
   out.dataset = read_data(call.data.empty() ? first.config.data.path : call.data,
                           own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean,
                           first.config);
-  out.truth = train::Learned(out.dataset.set, first.config.data.target.value_or(train::TargetKind::labels));
+  out.truth = train::Learned(out.dataset.set, first.config);
   const GraphSet& set = out.dataset.set;
   for (const std::string& line :
        train::unseen(set, first.config.data.features,

@@ -24,6 +24,7 @@
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/shell.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -39,6 +40,7 @@ struct ReproduceCall {
   std::vector<std::string> without;
   std::string profile = "standard";
   std::string out;
+  std::string data_folder;
   DeviceOptions device;
   std::string engine = "auto";
   bool resume = false;
@@ -68,6 +70,12 @@ std::vector<Experiment> load(const ReproduceCall& a) {
       throw InputError(fmt::format("--without {}: none of these experiments has a model of that name", model));
   }
   std::erase_if(out, [](const Experiment& e) { return e.rows.empty(); });
+  const auto takes = [](const Experiment& e) { return e.data.in_folder; };
+  if (!a.data_folder.empty() && std::none_of(out.begin(), out.end(), takes)) {
+    throw InputError(
+        fmt::format("--data-folder {}: none of these experiments takes its data from there", a.data_folder));
+  }
+  for (Experiment& e : out) place_data(e, a.data_folder);
   return out;
 }
 
@@ -83,21 +91,28 @@ void list(const ReproduceCall& a) {
     std::set<std::string> counted;
     double together = 0;
     std::size_t listed = 0, alone = 0;
-    const auto add = [&](const Experiment& e) {
+    const auto add = [&](Experiment e) {
       if (e.rows.empty()) return;
+      if (e.data.in_folder && a.data_folder.empty()) {
+        text += fmt::format("{:<22} {:<9} {:>6} {:>7} {:>14}  {}\n", e.name, profile, e.rows.size(), "?",
+                            "--data-folder", e.title);
+        return;
+      }
+      place_data(e, a.data_folder);
       ++listed;
       auto [trials, seconds] = cost.winners(e);
       alone += trials;  // shared by none
       together += seconds;
       for (const experiments::ExperimentRow& row : e.rows) {
         const double fold_seconds = cost.fold_seconds(e.data, row.config);
-        const std::uint32_t folds = cost.folds(e, row);
+        const std::uint32_t folds = cost.folds(e, row) * row.repeats;
         seconds += fold_seconds * folds;
         trials += folds;
         train::RunConfig config = row.config;
         config.data.hash = e.data.name();
         for (std::uint32_t fold = 0; fold < folds; ++fold) {
-          config.folds.only = fold;
+          config.folds.only = fold / row.repeats;
+          config.training.repeat = fold % row.repeats;
           if (counted.insert(experiments::trial_key(config)).second) together += fold_seconds;
         }
       }
@@ -147,6 +162,7 @@ std::string command_line(const ReproduceCall& a) {
   std::string text = "tyche reproduce";
   for (const std::string& name : a.names) text += " " + name;
   text += fmt::format(" --profile {} --out {}", a.profile, a.out);
+  if (!a.data_folder.empty()) text += " --data-folder " + shell_word(a.data_folder);
   for (const std::string& model : a.without) text += " --without " + model;
   if (a.engine != "auto") text += " --engine " + a.engine;
   if (a.device.asked.device) text += " --device " + *a.device.asked.device;
@@ -239,6 +255,9 @@ void add_reproduce(CLI::App& root) {
       ->capture_default_str();
   app.add_option("--out", a->out, "Folder for data, trials and records; trials that are there are not run again")
       ->type_name("FOLDER");
+  app.add_option("--data-folder", a->data_folder,
+                 "Where the data is that does not come with the program: zinc, counting and roots say which files")
+      ->type_name("FOLDER");
   a->device.add(app);
   app.add_option("--engine", a->engine, "By name: auto, cpu, reference, cuda, …; --device and its kin are easier")
       ->capture_default_str();
@@ -256,6 +275,7 @@ void add_reproduce(CLI::App& root) {
       "         tyche reproduce --show table1 > mine.toml\n"
       "         tyche reproduce table1 exp-curves --profile quick --out out\n"
       "         tyche reproduce mine.toml --out out\n"
+      "         tyche reproduce zinc --data-folder bench --profile quick --out out\n"
       "         mpirun -n 4 tyche reproduce --profile paper --out out      four processes: docs/cluster.md\n"
       "docs/experiments.md says how to write an experiment.");
   app.callback([a] { run(*a); });

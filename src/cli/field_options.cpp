@@ -28,6 +28,11 @@ void FieldOptions::add(CLI::App& app, const train::WhyNot& why_not) {
           field.option, [this, &field, why] { take(field, !field.value(train::RunConfig{}).get<bool>(), why); },
           field.help);
       if (!why.empty()) option->group("");
+      // What is not said is the same as its opposite, which may be said too.
+      const std::string plain = field.option.starts_with("--no-") ? "--" + field.option.substr(5) : "";
+      if (!plain.empty() && app.get_option_no_throw(plain) == nullptr) {
+        app.add_flag_callback(plain, [this, &field, why] { take(field, true, why); })->group("");
+      }
     } else if (why.empty() && field.form == train::Field::Form::whole) {
       add_option<std::uint64_t>(app, field, why);
     } else if (why.empty() && field.form == train::Field::Form::number) {

@@ -18,6 +18,8 @@ const char* words(Remedy remedy) {
       return "; add --resume to go on with them, or name another folder";
     case Remedy::make_results:
       return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
+    case Remedy::name_data_folder:
+      return "; --data-folder names it";
     case Remedy::name_fold:
       return "; --fold names it";
     case Remedy::use_cpu:

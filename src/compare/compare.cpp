@@ -120,6 +120,7 @@ class Comparison {
                                                     {"selection.test", "never"}, {"engine.name", options_.engine}};
     if (spec.random) fields["model.random"] = kRandom;
     if (!options_.target.empty()) fields["data.target"] = options_.target;
+    if (!options_.target_columns.empty()) fields["data.target_columns"] = options_.target_columns;
     if (!options_.data_format.empty()) fields["data.format"] = options_.data_format;
     if (split_.empty()) {
       fields["folds.count"] = options_.folds;
@@ -203,6 +204,7 @@ class Comparison {
                  {"metric", name(metric_)},
                  {"models", options_.models},
                  {"ensemble", options_.ensemble}};
+    if (!options_.target_columns.empty()) settings_["target_columns"] = options_.target_columns;
     if (options_.budget_epochs) settings_["budget_epochs"] = *options_.budget_epochs;
     if (there) {
       Json before = read_json(stored);
@@ -226,8 +228,9 @@ class Comparison {
   void learn_truth(const train::RunConfig& config) {
     const GraphSet& set = dataset_.set;
     if (train::learns_numbers(config)) {
-      truth_.columns = set.target_dim;
-      truth_.targets.assign(set.targets.begin(), set.targets.end());
+      const train::Learned learned(set, config);
+      truth_.columns = learned.columns;
+      truth_.targets.assign(learned.rows.begin(), learned.rows.end());
       metric_ = Metric::mae;
     } else {
       truth_.classes = config.data.labels.size();

@@ -36,9 +36,9 @@ struct Options {
   std::optional<std::uint64_t> budget_epochs;  ///< instead: epochs in all, over rows, candidates and folds
   bool ensemble = false;                       ///< the final model is one per fold
   bool resume = false;
-  std::vector<std::string> models;  ///< kinds; none: all of the portfolio
-  std::string metric;               ///< empty: by the data
-  std::string target, split;        ///< as `train` has them
+  std::vector<std::string> models;            ///< kinds; none: all of the portfolio
+  std::string metric;                         ///< empty: by the data
+  std::string target, target_columns, split;  ///< as `train` has them
   std::string data_format;
   bool clean = false;
   std::uint32_t folds = 5;

@@ -35,6 +35,7 @@ Judge judge_for(const Settings& settings, const engine::EngineChoice& choice, un
 std::string random_inputs(const Settings& settings) {
   const nn::ModelConfig& model = settings.config.model;
   if (!settings.random()) return "none";
+  if (model.random_dims() + model.drawn_columns() == 0) return fmt::format("{} roots", model.eval_roots);
   return model.random == nn::Random::features ? fmt::format("{} features", model.random_dims())
                                               : std::string(nn::name(model.random));
 }
@@ -51,7 +52,9 @@ std::string why_not(const train::Field& field) {
   if (key == "data.edges")
     return "pairs are told apart by their nodes and who is joined to whom, never by labels of edges";
   if (key == "data.standardise") return "attributes of pairs are taken as they are";
-  if (key == "data.target" || key == "training.loss" || key == "training.class_weights") {
+  if (key == "data.counts") return "pairs are told apart by what the network itself sees, and counts would tell them";
+  if (key.starts_with("data.target") || key == "data.scale_targets" || key == "training.loss" ||
+      key == "training.class_weights") {
     return "what is learned is which graph of its pair a draw is of, two classes of equal size";
   }
   if (key == "training.repeat") return "another seed gives other random numbers";

@@ -10,6 +10,7 @@
 
 #include "distinguish/released.hpp"
 #include "engine/sets/set_data.hpp"
+#include "nn/program.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
@@ -236,6 +237,9 @@ void Runner::train(const Chunk& chunk, const engine::Job& job, const std::vector
                    std::vector<engine::Trial>& all, Progress* progress) {
   const std::uint32_t epochs = settings_.config.training.epochs;
   const auto session = engine_.open(job, std::uint64_t{epochs} * 2 * pairs.size());
+  const nn::Program network = nn::program(job.model);
+  const bool running = std::any_of(network.steps.begin(), network.steps.end(),
+                                   [](const nn::Step& step) { return step.variance != nn::kNone; });
   std::vector<std::size_t> left;
   for (const std::size_t pair : pairs) left.insert(left.end(), {2 * pair, 2 * pair + 1});
   for (const std::uint32_t end : milestones(epochs)) {
@@ -252,7 +256,8 @@ void Runner::train(const Chunk& chunk, const engine::Job& job, const std::vector
     for (std::size_t k = 0; k < left.size(); ++k) {
       all[left[k]] = std::move(now[k]);
       const std::size_t of_pair = k - left[k] % 2;  // a control goes on as long as its pair
-      if (end < epochs && !watch.learned(of_pair)) next.push_back(left[k]);
+      const bool settled = !running || all[left[k]].state.step >= kSettled;
+      if (end < epochs && !(settled && watch.learned(of_pair))) next.push_back(left[k]);
     }
     if (progress != nullptr) progress->add((left.size() - next.size()) * (epochs - end));
     left = std::move(next);

@@ -35,6 +35,9 @@ inline constexpr std::uint32_t kChunk = 100;
 /// Mean loss over the last epochs at which training has done enough: two sides are told apart about nine times in ten.
 /// (Knowing nothing has a loss of ln 2 = 0.69.)
 inline constexpr double kLearned = 0.35;
+/// Steps that a network with batch norm takes at least: tests go by running means, which a step moves a tenth of the
+/// way.
+inline constexpr std::uint64_t kSettled = 64;
 
 struct PairResult {
   std::uint64_t seed = 1;

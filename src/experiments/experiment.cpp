@@ -11,6 +11,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nearest.hpp"
+#include "support/remedy.hpp"
 #include "support/share.hpp"
 #include "train/fields.hpp"
 
@@ -18,7 +19,7 @@ namespace tyche::experiments {
 
 namespace {
 
-constexpr const char* kFoldsRun = "folds.run";
+constexpr const char *kFoldsRun = "folds.run", *kRepeats = "training.repeats";
 
 /// The keys of a run's config.toml that an experiment may set: all but what follows from the data or the machine.
 const std::vector<std::string>& config_keys() {
@@ -27,7 +28,7 @@ const std::vector<std::string>& config_keys() {
     for (const train::Field& field : train::fields()) {
       if (field.origin == train::Field::Origin::chosen) out.push_back(field.key);
     }
-    out.emplace_back(kFoldsRun);
+    out.insert(out.end(), {kFoldsRun, kRepeats});
     return out;
   }();
   return keys;
@@ -70,11 +71,11 @@ struct Settings {
 
   void apply(const Setting& s, ExperimentRow& row) const {
     check_key(s);
-    if (s.key == kFoldsRun) {
-      if (!s.value.is_number_integer() || s.value.get<std::int64_t>() < 1) {
+    if (s.key == kFoldsRun || s.key == kRepeats) {
+      if (!s.value.is_number_integer() || s.value.get<std::int64_t>() < 1 || s.value.get<std::int64_t>() > 1000000) {
         document->fail(s, fmt::format("expected a whole number from 1 on, found {}", s.value.dump()));
       }
-      row.folds_run = s.value.get<std::uint32_t>();
+      (s.key == kFoldsRun ? row.folds_run : row.repeats) = s.value.get<std::uint32_t>();
       return;
     }
     const train::Field& field = *train::find_field(s.key);
@@ -132,12 +133,15 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
   if (s.key == "generate") {
     data.generated = true;
     data.recipe = datasets::recipe_of(text());
+  } else if (s.key == "folder") {
+    if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
+    data.in_folder = s.value.get<bool>();
   } else if (s.key == "path") {
-    data.path = path_from(folder, text());
+    data.path = data.in_folder ? std::filesystem::path(text()) : path_from(folder, text());
   } else if (s.key == "format") {
     data.format = text();
   } else if (s.key == "split") {
-    data.split = path_from(folder, text()).string();
+    data.split = data.in_folder ? text() : path_from(folder, text()).string();
   } else if (s.key == "clean") {
     if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
     data.clean = s.value.get<bool>();
@@ -149,7 +153,7 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
     }
   } else {
     std::vector<std::string> keys = parameters;
-    keys.insert(keys.end(), {"generate", "path", "format", "split", "clean"});
+    keys.insert(keys.end(), {"generate", "folder", "path", "format", "split", "clean"});
     throw InputError::at(document.file, fmt::format("line {}", s.line),
                          fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
   }
@@ -159,8 +163,9 @@ DataSpec read_data(const Document& document, std::vector<Setting> settings, cons
                    const std::filesystem::path& folder) {
   DataSpec data;
   settings.insert(settings.end(), profile.begin(), profile.end());
-  // `generate` says what the other keys mean, so it goes first wherever it stands.
-  std::stable_partition(settings.begin(), settings.end(), [](const Setting& s) { return s.key == "generate"; });
+  // These say what the other keys mean, so they go first wherever they stand.
+  std::stable_partition(settings.begin(), settings.end(),
+                        [](const Setting& s) { return s.key == "generate" || s.key == "folder"; });
   for (const Setting& s : settings) apply_data(document, s, data, folder);
   if (data.generated == !data.path.empty()) {
     throw InputError::at(document.file, "[data]",
@@ -285,6 +290,7 @@ struct DataPart {
   std::string name;   ///< of [[datasets]]
   std::string title;  ///< likewise
   std::vector<Setting> data, defaults;
+  std::string paper_data;  ///< likewise; the file's where it is empty
 };
 
 std::vector<DataPart> take_data(Document& document) {
@@ -294,6 +300,7 @@ std::vector<DataPart> take_data(Document& document) {
     part.name = table.take_text("name", "");
     if (part.name.empty()) throw InputError::at(document.file, "[[datasets]]", "expected a name for every data set");
     part.title = table.take_text("title", part.name);
+    part.paper_data = table.take_text("paper_data", "");
     part.defaults = settled(table.take_table("defaults"));
     part.data = std::move(table.settings);
   }
@@ -414,8 +421,13 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
       e.name += "-" + part.name;
       e.title += ": " + part.title;
     }
+    if (!part.paper_data.empty()) e.paper_data = part.paper_data;
     e.data = read_data(document, part.data, changes.data, folder);
     e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts, !e.data.split.empty(), folder);
+    const bool repeated = std::any_of(e.rows.begin(), e.rows.end(), [](const auto& row) { return row.repeats > 1; });
+    if (e.nested && repeated) {
+      throw InputError::at(file, kRepeats, "nested selection trains what it chose `repeats` times; say that");
+    }
   }
   return experiments;
 }
@@ -445,6 +457,34 @@ Experiment load_experiment(const std::filesystem::path& path, std::string_view p
 
 Experiment load_experiment(const ExperimentFile& file, std::string_view profile) {
   return only_one(load_experiments(file, profile), file.name);
+}
+
+void place_data(Experiment& experiment, const std::filesystem::path& folder) {
+  DataSpec& data = experiment.data;
+  if (!data.in_folder || data.path.is_absolute()) return;
+  const std::string graphs = data.path.string();
+  const std::string all = data.split.empty() ? graphs : fmt::format("{} and {}", graphs, data.split);
+  if (folder.empty()) {
+    throw Remedied(InputError(fmt::format("experiment {}: its data does not come with the program: it is in a folder "
+                                          "that holds {}",
+                                          experiment.name, all)),
+                   Remedy::name_data_folder);
+  }
+  if (!std::filesystem::is_directory(folder)) {
+    throw InputError::at(folder.string(), "",
+                         fmt::format("is no folder; experiment {} expects one that holds {}", experiment.name, all));
+  }
+  data.path = path_from(folder, graphs);
+  const auto expect = [&](const std::filesystem::path& path, const char* what) {
+    if (std::filesystem::exists(path)) return;
+    throw InputError::at(
+        path.string(), "",
+        fmt::format("is not there; experiment {} expects {} of this name (docs/experiments.md)", experiment.name, what));
+  };
+  expect(data.path, "a file of graphs with their targets");
+  if (data.split.empty()) return;
+  data.split = path_from(folder, data.split).string();
+  expect(data.split, "a JSON file that says which graphs train, validate and test,");
 }
 
 std::vector<std::string> paper_experiments() {

@@ -38,6 +38,8 @@ struct DataSpec {
   std::string format;          ///< empty: told by content
   std::string split;           ///< absolute: what says the folds (datasets/split.hpp); empty: the scheme does
   bool clean = false;          ///< loops and repeated edges dropped, missing directions added
+  /// path and split start at a folder that the call names; until place_data() they are relative.
+  bool in_folder = false;
 
   /// A name for a folder, the same for the same data: "exp-600-seed1".
   [[nodiscard]] std::string name() const;
@@ -53,7 +55,8 @@ struct ExperimentRow {
   train::RunConfig config;  ///< not resolved: what follows from the data is not filled in
   /// The first so many of config.folds.count folds; 0, until the plan has read the split: all of a split's.
   std::uint32_t folds_run = 0;
-  std::string model{};  ///< nested selection: the model that this row is a candidate of
+  std::uint32_t repeats = 1;  ///< trainings of each fold, with other random numbers (training.repeat 0, 1, …)
+  std::string model{};        ///< nested selection: the model that this row is a candidate of
 };
 
 struct Experiment {
@@ -90,6 +93,10 @@ struct ExperimentFile {
 [[nodiscard]] Experiment load_experiment(const ExperimentFile& file, std::string_view profile);
 [[nodiscard]] Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
                                           const std::filesystem::path& folder);
+
+/// Finds the data of an experiment in the folder that the call names, where that is where it comes from. Throws
+/// InputError that names the file that is not there, and what is expected of it.
+void place_data(Experiment& experiment, const std::filesystem::path& folder);
 
 /// The names of the experiments that come with the program, in the paper's order.
 [[nodiscard]] std::vector<std::string> catalogue();

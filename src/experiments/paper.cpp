@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "experiments/toml_reader.hpp"
 #include "support/error.hpp"
@@ -33,8 +34,17 @@ std::uint32_t take_epochs(Document& document, std::uint32_t otherwise) {
 std::vector<Printed> read_tables(const SharedFile& file) {
   std::vector<Printed> out;
   Document document = parse_document(file.text, file.name);
-  for (Document& table : document.take_list("accuracy")) {
+  std::vector<Document> tables = document.take_list("accuracy"), scores = document.take_list("score");
+  for (Document& table : scores) {
+    if (table.take_text("metric", "") != "mae")
+      throw InputError::at(file.name, "[[score]]", "expected metric = \"mae\"");
+  }
+  const std::size_t accuracies = tables.size();
+  std::move(scores.begin(), scores.end(), std::back_inserter(tables));
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    Document& table = tables[t];
     Printed common;
+    if (t >= accuracies) common.metric = "mae";
     common.data = table.take_text("data", "");
     common.subset = table.take_text("subset", "all");
     common.where = table.take_text("where", "");
@@ -50,7 +60,7 @@ std::vector<Printed> read_tables(const SharedFile& file) {
     }
     table.expect_empty(std::array<std::string, 5>{"data", "subset", "where", "epochs", "rows"});
   }
-  document.expect_empty(std::array<std::string, 1>{"accuracy"});
+  document.expect_empty(std::array<std::string, 2>{"accuracy", "score"});
   return out;
 }
 

@@ -12,7 +12,7 @@
 
 namespace tyche::experiments {
 
-/// A printed accuracy, in percent.
+/// A printed accuracy, in percent; or another score, in its own unit.
 struct Printed {
   std::string data;
   std::string subset;  ///< "all", "EXP" or "CORRUPT"
@@ -21,6 +21,7 @@ struct Printed {
   std::optional<double> deviation;
   std::string where;         ///< "Table 1"
   std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
+  std::string metric{};      ///< "mae"; empty: accuracy
 };
 
 /// A printed curve, in percent; epochs ascending.

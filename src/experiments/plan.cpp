@@ -49,9 +49,11 @@ std::size_t plan_folds(Plan& plan, std::size_t data, const train::RunConfig& con
   const auto& f = config.folds;
   const bool shuffled = f.scheme != datasets::FoldScheme::contiguous;
   const auto& data_part = config.data;
-  std::string scheme = fmt::format("{} {} {} {} {} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme),
-                                   f.validation, shuffled ? config.seed : 0, f.split_hash, data_part.features.edges,
-                                   data_part.features.other, data_part.standardise);
+  std::string scheme =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", f.count, datasets::fold_scheme_name(f.scheme), f.validation,
+                  shuffled ? config.seed : 0, f.split_hash, data_part.features.edges, data_part.features.other,
+                  data_part.standardise, name(*data_part.target), fmt::join(data_part.target_columns, ","),
+                  data_part.scale_targets, data_part.features.counts);
   // Models on sets prepare tables of their own, which live beside the features.
   if (config.model.on_sets()) {
     for (const train::Field& field : train::fields()) {
@@ -115,8 +117,10 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       }
       const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::group_may_differ()));
       if (row.folds_run == 0) row.folds_run = config.folds.count;
-      for (std::uint32_t fold = 0; fold < row.folds_run; ++fold) {
-        config.folds.only = fold;
+      const std::uint32_t first = config.training.repeat;
+      for (std::uint32_t i = 0; i < row.folds_run * row.repeats; ++i) {
+        config.folds.only = i / row.repeats;
+        config.training.repeat = first + i % row.repeats;
         const std::string key = trial_key(config);
         const auto [at, fresh] = by_key.try_emplace(key, plan.trials.size());
         planned.trials.push_back(at->second);

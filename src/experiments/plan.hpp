@@ -50,7 +50,7 @@ struct PlannedTrial {
 struct PlannedRow {
   std::size_t experiment = 0;
   std::size_t row = 0;              ///< of that experiment
-  std::vector<std::size_t> trials;  ///< fold 0, 1, …
+  std::vector<std::size_t> trials;  ///< fold 0, 1, …, each as often as the row repeats it
 };
 
 /// Trials of one shape: they can train as one group (train::Run::train_together).

@@ -17,6 +17,7 @@ namespace {
 
 nlohmann::ordered_json printed_json(const Printed& printed) {
   nlohmann::ordered_json json = {{"mean", printed.mean}, {"where", printed.where}};
+  if (!printed.metric.empty()) json["metric"] = printed.metric;
   if (printed.deviation) json["deviation"] = *printed.deviation;
   if (printed.epochs > 0) json["epochs"] = printed.epochs;
   return json;
@@ -107,7 +108,7 @@ nlohmann::ordered_json experiment_record(const Plan& plan, std::size_t experimen
                     {"graphs", config.data.graphs}};
     if (data.spec.clean) json["data"]["clean"] = true;
     nlohmann::ordered_json entry = {{"name", e.nested ? row.model : row.name}};
-    entry["folds_run"] = row.folds_run;
+    entry["folds_run"] = row.folds_run * row.repeats;
     entry["config"] = train::to_json(config);
     if (e.nested) {
       put_finals(entry, plan, experiment, row.model, config.data.path);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "graph/graph6.hpp"
 #include "graph/io.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -91,7 +92,9 @@ std::vector<std::vector<Node>> automorphisms(const Graph& graph) {
 
 }  // namespace
 
-Pattern named_pattern(std::string_view name) {
+namespace {
+
+std::optional<Pattern> known_pattern(std::string_view name) {
   for (const Family& family : kFamilies) {
     if (!name.starts_with(family.name)) continue;
     const std::string_view digits = name.substr(family.name.size());
@@ -99,8 +102,29 @@ Pattern named_pattern(std::string_view name) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), nodes);
     if (error != std::errc() || end != digits.data() + digits.size() || digits.starts_with('0')) break;
     if (nodes < family.least || nodes > family.most) break;
-    return {std::string(name), Graph::from_edges(nodes, family.edges(nodes))};
+    return Pattern{std::string(name), Graph::from_edges(nodes, family.edges(nodes))};
   }
+  return std::nullopt;
+}
+
+/// "bow=D{c". What a path has behind a '=' is no graph6 where it has a '.' or a '/'.
+std::optional<Pattern> said_pattern(const std::string& text) {
+  const std::size_t at = text.find('=');
+  const auto of_graph6 = [](char c) { return c >= '?' && c <= '~'; };
+  if (at == std::string::npos || at == 0 ||
+      !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at) + 1, text.end(), of_graph6)) {
+    return std::nullopt;
+  }
+  GraphSet set = parse_graph6(std::string_view(text).substr(at + 1), fmt::format("pattern {}", text));
+  if (set.graphs.size() != 1) throw InputError(fmt::format("pattern {}: expected NAME=GRAPH in graph6", text));
+  check_pattern(set.graphs[0], text.substr(0, at));
+  return Pattern{text.substr(0, at), std::move(set.graphs[0])};
+}
+
+}  // namespace
+
+Pattern named_pattern(std::string_view name) {
+  if (auto known = known_pattern(name)) return *std::move(known);
   std::string known;
   for (const Family& family : kFamilies) {
     known += fmt::format("{0}{1} to {0}{2}, ", family.name, family.least, family.most);
@@ -115,14 +139,18 @@ std::vector<Pattern> parse_patterns(const std::string& text) {
     const std::string one = text.substr(begin, end - begin);
     begin = end + 1;
     if (one.empty()) throw InputError(fmt::format("patterns '{}': expected names or files between commas", text));
-    if (std::error_code error; !std::filesystem::exists(one, error)) {
-      out.push_back(named_pattern(one));
+    std::optional<Pattern> known = known_pattern(one);
+    if (!known) known = said_pattern(one);
+    if (std::error_code error; known || !std::filesystem::exists(one, error)) {
+      out.push_back(known ? *std::move(known) : named_pattern(one));
       continue;
     }
     GraphSet set = read_graphs(one);
     const std::string stem = std::filesystem::path(one).stem().string();
     for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-      const std::string name = set.graphs.size() == 1 ? stem : fmt::format("{}.{}", stem, g);
+      std::string name = set.graphs.size() == 1 ? stem : fmt::format("{}.{}", stem, g);
+      std::replace_if(
+          name.begin(), name.end(), [](char c) { return c == ',' || c == '='; }, '_');
       check_pattern(set.graphs[g], fmt::format("{} of {}", g, one));
       out.push_back({name, std::move(set.graphs[g])});
     }
@@ -134,6 +162,16 @@ std::vector<Pattern> parse_patterns(const std::string& text) {
     }
   }
   return out;
+}
+
+std::string patterns_text(std::span<const Pattern> patterns) {
+  std::string text;
+  for (const Pattern& pattern : patterns) {
+    const std::optional<Pattern> known = known_pattern(pattern.name);
+    text += fmt::format("{}{}", text.empty() ? "" : ",", pattern.name);
+    if (!known || known->graph != pattern.graph) text += fmt::format("={}", to_graph6(pattern.graph));
+  }
+  return text;
 }
 
 PatternCounter::PatternCounter(const Graph& pattern) {

@@ -31,9 +31,13 @@ struct Pattern {
 /// one chord). Throws InputError that lists them on any other.
 [[nodiscard]] Pattern named_pattern(std::string_view name);
 
-/// "cycle3,chordal4,mine.g6": names as above, or files of graphs (a file that exists is one; NAME.0, NAME.1, … where it
-/// holds several). Throws InputError on patterns that are too large, have types or labels, or are named twice.
+/// "cycle3,chordal4,mine.g6,bow=D{c": names as above, files of graphs (NAME.0, NAME.1, … where one holds several), or a
+/// name and the graph itself (graph6). Throws InputError on patterns that are too large, have types or labels, or are
+/// named twice.
 [[nodiscard]] std::vector<Pattern> parse_patterns(const std::string& text);
+
+/// The same patterns without any file: what parse_patterns reads wherever it is asked.
+[[nodiscard]] std::string patterns_text(std::span<const Pattern> patterns);
 
 /// What is counted where nobody says.
 inline constexpr const char* kUsualPatterns = "cycle3,cycle4,cycle5,cycle6,chordal4,chordal5";

@@ -43,7 +43,7 @@ Comparison compare(const Accuracy& ours, const Printed& paper) {
 Beside beside_paper(const ResultRow& row, const std::string& subset) {
   Beside beside;
   const auto printed = row.paper.find(subset);
-  if (printed == row.paper.end()) return beside;
+  if (printed == row.paper.end() || !printed->second.metric.empty()) return beside;
   const auto curve = row.curves.find(subset);
   const std::uint32_t come_to =
       curve == row.curves.end() ? 0 : static_cast<std::uint32_t>(std::lround(curve->second.epoch.back()));

@@ -70,8 +70,9 @@ nlohmann::ordered_json embedding_page(engine::Engine& engine, const train::Check
   page["of"] = of_nodes ? "nodes" : "graphs";
   page["rows"] = points.rows;
   page["dots"] = Page::array();
+  const train::Learned known(set, config);
   for (std::size_t g = 0, row = 0; g < set.graphs.size(); ++g) {
-    const Page truth = numbers ? (set.targets.empty() ? Page() : Page(set.targets[g * set.target_dim]))
+    const Page truth = numbers ? (known.rows.empty() ? Page() : Page(known.rows[g * known.columns]))
                                : (set.labels.empty() ? Page() : Page(set.labels[g]));
     const Page answer = numbers ? Page(said[g].values[0]) : Page(said[g].label);
     for (std::size_t i = 0; i < (of_nodes ? set.graphs[g].num_nodes() : 1); ++i, ++row) {

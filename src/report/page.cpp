@@ -50,7 +50,8 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
                {"batch", c.training.batch},
                {"epochs", c.training.epochs},
                {"epochs_done", row.epochs_done},
-               {"folds", c.folds.count},
+               {"folds", std::max(c.folds.count, row.folds_run)},  // runs of one split have other random numbers
+               {"same_graphs", c.folds.all_graphs()},
                {"folds_run", row.folds_run},
                {"folds_done", row.folds_done},
                {"seed", c.seed},
@@ -74,6 +75,11 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
     json["paper"][subset] = {{"mean", printed.mean}, {"where", printed.where}};
     if (printed.deviation) json["paper"][subset]["deviation"] = *printed.deviation;
     if (printed.epochs > 0) json["paper"][subset]["epochs"] = printed.epochs;
+    if (!printed.metric.empty()) {
+      const MetricCurves* ours = row.find(reported_metric(c, printed.metric));
+      json["paper"][subset]["text"] = released_text(printed);
+      if (ours != nullptr) json["paper"][subset]["ratio"] = ours->over_folds.mean / printed.mean;
+    }
     const Beside beside = beside_paper(row, subset);
     if (beside.epoch == 0) continue;
     Json& early = json["paper"][subset]["early"] = {{"epoch", beside.epoch}};

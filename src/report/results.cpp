@@ -56,7 +56,8 @@ void add_measurements(ResultRow& row, const std::filesystem::path& trials, const
     const std::filesystem::path run = trials / keys[trial].get<std::string>();
     // What nested selection chose differs from the row's configuration, and is tested.
     const train::RunConfig config = train::holds_run(run) ? train::read_config(run / "config.toml") : row.config;
-    places.push_back({run, static_cast<std::uint32_t>(trial / repeats), config, config.training.epochs});
+    const std::uint32_t fold = config.folds.only.value_or(static_cast<std::uint32_t>(trial / repeats));
+    places.push_back({run, fold, config, config.training.epochs});
     if (const nlohmann::json summary = read_summary(run); summary.is_object()) {
       row.parameters = summary.value("parameters", row.parameters);
       row.engine = summary.value("engine", row.engine);
@@ -98,6 +99,7 @@ ResultRow read_row(const nlohmann::json& json, const std::filesystem::path& fold
       if (printed.contains("deviation")) to.deviation = printed["deviation"].get<double>();
       to.where = printed.at("where").get<std::string>();
       to.epochs = printed.value("epochs", to.epochs);
+      to.metric = printed.value("metric", "");
     }
   }
   if (json.contains("paper_curves")) {
@@ -141,6 +143,15 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
 }
 
 }  // namespace
+
+const Printed* ResultRow::released(const std::string& score) const {
+  const auto all = paper.find("all");
+  return all == paper.end() || all->second.metric != score ? nullptr : &all->second;
+}
+
+bool Experiment::released() const {
+  return std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.released("mae") != nullptr; });
+}
 
 std::vector<std::string> Experiment::scores() const {
   const bool numbers =

@@ -19,12 +19,13 @@ namespace tyche::report {
 /// Mean and deviation over folds, in percent.
 using Accuracy = Spread;
 
-/// What the paper printed, in percent.
+/// What the paper printed, in percent; or what others released of another score, in its unit.
 struct Printed {
   double mean = 0;
   std::optional<double> deviation;
   std::string where;
   std::uint32_t epochs = 0;  ///< of training behind it; 0: not said
+  std::string metric{};      ///< "mae"; empty: accuracy
 };
 
 struct Curve {
@@ -52,6 +53,8 @@ struct ResultRow : Measured {
   std::optional<double> spread, agreement;  ///< likewise, where tests have several draws
   std::map<std::string, Curve> curves;      ///< of the accuracy, as far as every fold has come
   std::map<std::string, Printed> paper;
+  /// What was released of a score other than accuracies; null: nothing.
+  [[nodiscard]] const Printed* released(const std::string& score) const;
   std::map<std::string, Curve> paper_curves;  ///< also "deviation"
 
   [[nodiscard]] bool complete() const { return folds_done == folds_run; }
@@ -79,6 +82,8 @@ struct Experiment {
 
   /// What its table shows: "accuracy", or of real targets "mae" and "r2".
   [[nodiscard]] std::vector<std::string> scores() const;
+  /// Whether some row has an error that others released.
+  [[nodiscard]] bool released() const;
 };
 
 struct Results {

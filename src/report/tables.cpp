@@ -35,6 +35,14 @@ std::string cell(const ResultRow& row, const std::string& score, const std::stri
   return metric == nullptr ? "–" : train::score_text(metric->name, metric->over_folds);
 }
 
+/// What others released of a row's error, and ours as a multiple of it.
+std::vector<std::string> released_cells(const ResultRow& row) {
+  const Printed* theirs = row.released("mae");
+  if (theirs == nullptr) return {"–", "–"};
+  const MetricCurves* ours = row.find(reported_metric(row.config, "mae"));
+  return {released_text(*theirs), ours == nullptr ? "–" : fmt::format("{:.2f}", ours->over_folds.mean / theirs->mean)};
+}
+
 }  // namespace
 
 std::string how_far(const ResultRow& row) {
@@ -55,6 +63,11 @@ std::string percent(const Printed* printed) {
   if (printed == nullptr) return "–";
   if (!printed->deviation) return fmt::format("{:.2f}", printed->mean);
   return fmt::format("{:.2f} ± {:.2f}", printed->mean, *printed->deviation);
+}
+
+std::string released_text(const Printed& printed) {
+  if (!printed.deviation) return fmt::format("{:.4g}", printed.mean);
+  return fmt::format("{:.4g} ± {:.2g}", printed.mean, *printed.deviation);
 }
 
 std::string alone(const ResultRow& row) {
@@ -85,8 +98,10 @@ std::string to_markdown(const Results& results) {
     const auto shows = [&](const char* view) { return std::find(e.show.begin(), e.show.end(), view) != e.show.end(); };
     std::vector<std::string> heads = {"model"};
     for (const std::string& score : e.scores()) heads.push_back(train::score_title("test_" + score));
-    const bool compares =
-        std::any_of(e.rows.begin(), e.rows.end(), [](const ResultRow& row) { return !row.paper.empty(); });
+    const bool released = e.released(),
+               compares = !released && std::any_of(e.rows.begin(), e.rows.end(),
+                                                   [](const ResultRow&row) { return !row.paper.empty(); });
+    if (released) heads.insert(heads.end(), {"released", "ours / released"});
     if (compares) heads.insert(heads.end(), {"the paper", "difference", "within range"});
     if (shows("reach")) heads.emplace_back("epochs to 95 %");
     if (shows("draws")) heads.insert(heads.end(), {"spread between draws", "draws that agree, %"});
@@ -96,6 +111,9 @@ std::string to_markdown(const Results& results) {
       for (const ResultRow& row : e.rows) {
         std::vector<std::string> cells = {markdown_text(row.name) + subset_label(subset)};
         for (const std::string& score : e.scores()) cells.push_back(cell(row, score, subset));
+        if (released) {
+          for (std::string& own : released_cells(row)) cells.push_back(std::move(own));
+        }
         if (compares) {
           const Beside beside = beside_paper(row, subset);
           std::string difference = "–", within = "–";
@@ -140,7 +158,7 @@ std::string to_csv(const Results& results) {
       const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
       for (const std::string subset : {"all", "EXP", "CORRUPT"}) {
         const Accuracy* ours = find(row.accuracy, subset);
-        if (ours == nullptr && (!row.paper.contains(subset) || subset != "all")) continue;
+        if (ours == nullptr && (!row.paper.contains(subset) || subset != "all" || e.released())) continue;
         const Beside beside = beside_paper(row, subset);
         const std::optional<Printed>& paper = beside.paper;
         text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},", csv_text(e.name), csv_text(row.name), subset,
@@ -160,10 +178,12 @@ std::string to_csv(const Results& results) {
       for (const std::string& score : e.scores()) {
         const MetricCurves* metric = row.find(reported_metric(row.config, score));
         if (score == "accuracy" || metric == nullptr) continue;
-        text += fmt::format("{},{},all,{},{},{},{},{},{},,,,,{},{},,{},{},,{}\n", csv_text(e.name), csv_text(row.name),
-                            metric->over_folds.mean, metric->over_folds.deviation, metric->over_folds.count,
-                            row.folds_run, row.epochs_done, row.config.training.epochs, row.seconds, row.config.seed,
-                            number(row.spread), number(row.agreement), metric->name);
+        const Printed* theirs = row.released(score);
+        text += fmt::format("{},{},all,{},{},{},{},{},{},{},{},,,{},{},,{},{},,{}\n", csv_text(e.name),
+                            csv_text(row.name), metric->over_folds.mean, metric->over_folds.deviation,
+                            metric->over_folds.count, row.folds_run, row.epochs_done, row.config.training.epochs,
+                            theirs ? number(theirs->mean) : "", theirs ? number(theirs->deviation) : "", row.seconds,
+                            row.config.seed, number(row.spread), number(row.agreement), metric->name);
       }
     }
   }
@@ -181,12 +201,16 @@ std::string to_latex(const Results& results) {
       heads.push_back(accuracies ? "Ours (\\%)" : latex_text(train::score_title("test_" + score)));
     }
     if (accuracies) heads.emplace_back("Paper (\\%)");
+    if (e.released()) heads.insert(heads.end(), {"Released", "Ours / released"});
     std::vector<std::vector<std::string>> rows;
     for (const std::string& subset : subsets_of(e)) {
       for (const ResultRow& row : e.rows) {
         auto& cells = rows.emplace_back(std::vector{latex_text(row.name) + same_graphs(row) + subset_label(subset)});
         for (const std::string& score : scores) cells.push_back(latex_text(cell(row, score, subset)));
         if (accuracies) cells.push_back(latex_text(papers_side(row, subset)));
+        if (e.released()) {
+          for (const std::string& own : released_cells(row)) cells.push_back(latex_text(own));
+        }
       }
     }
     text += latex_table("l" + std::string(heads.size() - 1, 'r'), heads, rows) + "\n";

@@ -39,6 +39,8 @@ namespace tyche::report {
 /// "98.0 ± 1.9", "98.0", or "–" where there is nothing.
 [[nodiscard]] std::string percent(const Accuracy* accuracy);
 [[nodiscard]] std::string percent(const Printed* printed);
+/// An error that others released, in its unit.
+[[nodiscard]] std::string released_text(const Printed& printed);
 
 /// "10 × 500", folds and epochs, or how far the row is.
 [[nodiscard]] std::string how_far(const ResultRow& row);

@@ -8,18 +8,19 @@
 namespace tyche {
 
 enum class Remedy {
-  name_format,    ///< of a file whose content does not tell it
-  clean_data,     ///< that has loops, repeated edges or edges in one direction
-  replace_data,   ///< that stands where a data set is to be made
-  resume_run,     ///< that was begun in this folder
-  resume_trials,  ///< of an experiment, likewise
-  make_results,   ///< for a report
-  name_fold,      ///< of a run that has several
-  use_cpu,        ///< there is no GPU
-  ignore_edges,   ///< edges have labels or attributes, and the model has no use for them
-  stratify,       ///< contiguous folds part the classes
-  smaller_model,  ///< memory is short
-  smaller_job,    ///< memory of the GPU is short
+  name_format,       ///< of a file whose content does not tell it
+  clean_data,        ///< that has loops, repeated edges or edges in one direction
+  replace_data,      ///< that stands where a data set is to be made
+  resume_run,        ///< that was begun in this folder
+  resume_trials,     ///< of an experiment, likewise
+  make_results,      ///< for a report
+  name_fold,         ///< of a run that has several
+  use_cpu,           ///< there is no GPU
+  ignore_edges,      ///< edges have labels or attributes, and the model has no use for them
+  stratify,          ///< contiguous folds part the classes
+  smaller_model,     ///< memory is short
+  name_data_folder,  ///< of an experiment whose data is the user's
+  smaller_job,       ///< memory of the GPU is short
 };
 
 class HasRemedy {

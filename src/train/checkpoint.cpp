@@ -138,8 +138,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
     checkpoint.standard = standard_at(file, kTargets, checkpoint.config.model.classes, name);
   }
   if (const auto& data = checkpoint.config.data; data.standardise) {
-    if (data.features.attributes > 0)
-      checkpoint.scale.nodes = standard_at(file, kNodes, data.features.attributes, name);
+    if (data.features.numbers() > 0) checkpoint.scale.nodes = standard_at(file, kNodes, data.features.numbers(), name);
     if (data.features.edge_attributes > 0) {
       checkpoint.scale.edges = standard_at(file, kEdges, data.features.edge_attributes, name);
     }

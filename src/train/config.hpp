@@ -44,7 +44,9 @@ struct RunConfig {
     bool standardise = true;           ///< attributes, by the figures of a fold's training part; false: as they are
     std::vector<int> labels;           ///< class i is the i-th label; none where real targets are learned
     std::optional<TargetKind> target;  ///< nothing (until resolved): labels where there are any
-    std::string weights;               ///< hash of the graphs' weights in the loss (train/data.hpp); empty: none
+    std::vector<std::uint32_t> target_columns;  ///< of real targets those that are learned, in this order; empty: all
+    bool scale_targets = true;  ///< real targets to mean 0 and deviation 1 of a fold's training part, while it trains
+    std::string weights;        ///< hash of the graphs' weights in the loss (train/data.hpp); empty: none
   } data;
 
   nn::ModelConfig model;

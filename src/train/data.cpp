@@ -118,10 +118,11 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   if (config.version.empty()) config.version = kVersion;
   adopt_start(config);
   config.data.path = std::filesystem::weakly_canonical(path).string();
-  config.data.features = feature_spec(set, config.data.features.edges);
+  const std::string counts = config.data.features.counts;
+  config.data.features = feature_spec(set, config.data.features.edges, counts);
   if (config.data.features.edge_columns() > 0 && !config.model.network.empty() &&
       nn::described(config.model.network).edge_features == 0) {
-    config.data.features = feature_spec(set, false);  // the description does not read them
+    config.data.features = feature_spec(set, false, counts);  // the description does not read them
   }
   config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
@@ -138,8 +139,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.data.labels = learns_numbers(config)             ? std::vector<int>{}
                        : config.model.unit == Unit::graph ? label_values(set)
                                                           : node_label_values(set);
-  config.model.classes = static_cast<std::uint32_t>(learns_numbers(config) ? Learned(set, *config.data.target).columns
-                                                                           : config.data.labels.size());
+  config.model.classes =
+      static_cast<std::uint32_t>(learns_numbers(config) ? Learned(set, config).columns : config.data.labels.size());
   config.model.input_features = config.data.features.columns();
   config.model.edge_features = config.data.features.edge_columns();
   if (const std::string why = nn::why_unused(config.model, "edge_features");
@@ -196,8 +197,10 @@ std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types, std::
 
 TrainingData::Inputs TrainingData::inputs_of(const RunConfig& config, std::uint32_t fold) const {
   if (!scaled()) return {};
-  return {make_features(dataset->set, config.data.features, scales[fold]),
-          make_edge_features(dataset->set, config.data.features, scales[fold])};
+  Inputs own{features, edge_features};
+  rescale(own.nodes, config.data.features.columns(), scales[fold].nodes);
+  rescale(own.edges, config.data.features.edge_columns(), scales[fold].edges);
+  return own;
 }
 
 engine::Data TrainingData::view(const Inputs& own) const {
@@ -248,7 +251,7 @@ std::vector<datasets::Fold> folds_of_masks(const GraphSet& set) {
 /// Folds of nodes or edges: as the split says, or by graph, or of the one graph there is.
 std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const RunConfig& config) {
   const GraphSet& set = dataset.set;
-  const Learned learned(set, *config.data.target);
+  const Learned learned(set, config);
   const bool numbers = learns_numbers(config), one = set.graphs.size() == 1;
   std::vector<datasets::Fold> folds;
   if (!config.folds.split.empty()) {
@@ -379,7 +382,7 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   }
   if (!hash.empty()) data.weights.assign(weights.begin(), weights.end());
   data.dataset = &dataset;
-  data.learned = Learned(dataset.set, *config.data.target);
+  data.learned = Learned(dataset.set, config);
   data.weighted = sees_weights(dataset.set, config.data.features);
   if (!data.learned.of_graphs() && !data.weights.empty()) {
     std::vector<float> by_unit;
@@ -402,13 +405,16 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   }
   data.folds = folds_of(dataset, config);
   for (const datasets::Fold& fold : data.folds) {
-    const bool scale =
-        config.data.standardise && config.data.features.attributes + config.data.features.edge_attributes > 0;
-    data.scales.push_back(scale
-                              ? input_scale(dataset.set, config.data.features, data.learned.units.graphs_of(fold.train))
-                              : InputScale{});
-    data.standards.push_back(numbers ? standard_of(data.learned.reals(), fold.train, data.weights)
-                                     : engine::Standard{});
+    const FeatureSpec& spec = config.data.features;
+    const bool scale = config.data.standardise && spec.numbers() + spec.edge_attributes > 0;
+    data.scales.push_back(
+        scale ? input_scale(data.features, data.edge_features, spec, data.learned.units.graphs_of(fold.train))
+              : InputScale{});
+    data.standards.push_back(numbers && config.data.scale_targets
+                                 ? standard_of(data.learned.reals(), fold.train, data.weights)
+                             : numbers ? engine::Standard{std::vector<double>(data.learned.columns, 0),
+                                                          std::vector<double>(data.learned.columns, 1)}
+                                       : engine::Standard{});
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
                 : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));
@@ -434,9 +440,10 @@ void target_warnings(const TrainingData& data, const RunConfig& config, std::vec
         return std::isnan(targets.rows[g * targets.columns + c]);
       });
       warnings.push_back(
-          missing ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit, c)
-                  : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f, c,
-                                data.standards[f].mean[c], unit));
+          missing ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit,
+                                target_column(config, c))
+                  : fmt::format("fold {}: target {} is {} in every training {}; it is not scaled (deviation 1)", f,
+                                target_column(config, c), standard_of(targets, train).mean[c], unit));
     }
   }
 }
@@ -510,7 +517,7 @@ bool sees_nothing(const RunConfig& config) {
     const bool all = std::all_of(step.terms.begin(), step.terms.end(), alike);
     switch (step.operation) {
       case nn::Operation::input:
-        same.push_back(step.source == nn::Source::features && spec.type_columns() + spec.attributes == 0);
+        same.push_back(step.source == nn::Source::features && spec.type_columns() + spec.numbers() == 0);
         break;
       case nn::Operation::aggregate:
         same.push_back(all && step.epsilon == nn::kNone && (step.arcs == nn::kNone || same[step.arcs]) &&
@@ -590,6 +597,9 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
     const std::size_t columns = data.learned.columns;
     targets = fmt::format("{} real target{} {}", columns, columns == 1 ? "" : "s",
                           data.learned.of_graphs() ? "each" : fmt::format("per {}", name(config.model.unit)));
+    if (!config.data.target_columns.empty()) {
+      targets += fmt::format(" (column{} {})", columns == 1 ? "" : "s", fmt::join(config.data.target_columns, ", "));
+    }
     if (missing > 0) targets += fmt::format(" ({} missing)", missing);
   } else {
     std::vector<std::uint64_t> sizes(config.data.labels.size(), 0);
@@ -608,6 +618,7 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
   if (labels > 0) text += fmt::format(", {} edge labels", labels);
   if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
+  if (const std::string& counts = config.data.features.counts; !counts.empty()) text += ", counts of " + counts;
   return text;
 }
 

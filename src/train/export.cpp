@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/randomness.hpp"
+#include "graph/patterns.hpp"
 #include "nn/program.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -68,6 +69,31 @@ def scaled(rows, count, columns, scale):
     return ((rows.double() - torch.tensor(scale[0], dtype=torch.float64)) / torch.tensor(scale[1], dtype=torch.float64)).float()
 
 
+def placings(near, edges, size):
+    """By node, how many one-to-one maps of a small graph that keep its edges have it in their image."""
+    found, joined = [0] * len(near), [[u for u, v in edges if v == p] for p in range(size)]
+
+    def place(at):
+        if len(at) == size:
+            for v in at:
+                found[v] += 1
+            return
+        before = joined[len(at)]
+        for v in near[at[before[0]]] if before else range(len(near)):
+            if v not in at and all(v in near[at[u]] for u in before):
+                place(at + [v])
+
+    place([])
+    return found
+
+
+def copies(near, size, edges):
+    """By node, how many copies of a small graph (edges [u, v], u < v) it is in."""
+    own = [[u for e in edges for u in e if v in e and u != v] for v in range(size)]
+    symmetries = placings(own, edges, size)[0]
+    return [maps // symmetries for maps in placings(near, edges, size)]
+
+
 class Graph:
     """What the network sees of a graph: a line of GRAPHS.jsonl, parsed."""
 
@@ -91,9 +117,12 @@ class Graph:
             given = item.get("weight", [1.0] * len(item["edges"]))
             self.weights = torch.tensor([given[places[arc]] for arc in arcs], dtype=torch.float32).reshape(-1, 1)
         self.features = one_hot(self.node_types, TYPES, OTHER)
-        if ATTRIBUTES:
-            self.features = torch.cat([self.features, scaled(item["attributes"], n, ATTRIBUTES, NODE_SCALE)], 1)
-        if not TYPES and not ATTRIBUTES:
+        if ATTRIBUTES or COUNTS:
+            own = torch.tensor(item["attributes"] if ATTRIBUTES else [], dtype=torch.float32).reshape(n, ATTRIBUTES)
+            counted = torch.tensor([copies(self.near, *pattern) for pattern in COUNTS], dtype=torch.float32)
+            rows = torch.cat([own, counted.reshape(len(COUNTS), n).T], 1).tolist()
+            self.features = torch.cat([self.features, scaled(rows, n, ATTRIBUTES + len(COUNTS), NODE_SCALE)], 1)
+        if not TYPES and not ATTRIBUTES and not COUNTS:
             self.features = torch.ones(n, 1)
         self.edges = one_hot([labels[arc] for arc in arcs], EDGE_LABELS, OTHER)
         if EDGE_ATTRIBUTES:
@@ -431,6 +460,11 @@ std::string constants(const Checkpoint& checkpoint) {
   };
   add("TYPES", list(spec.types), "node types, a column each");
   add("ATTRIBUTES", std::to_string(spec.attributes), "columns of numbers per node, behind those");
+  auto counts = nlohmann::json::array();
+  for (const Pattern& pattern : spec.counts.empty() ? std::vector<Pattern>{} : parse_patterns(spec.counts)) {
+    counts.push_back({pattern.graph.num_nodes(), pattern.graph.edges()});
+  }
+  add("COUNTS", counts.dump(), "small graphs (nodes, edges): how many copies a node is in, a column each behind those");
   add("NODE_SCALE", scale(checkpoint.scale.nodes), "their means and deviations in training; none: as they are");
   add("EDGES", spec.edges ? "True" : "False", "whether edges' labels and attributes are looked at");
   add("EDGE_LABELS", list(spec.edge_labels), "a column each");

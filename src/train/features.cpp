@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "graph/patterns.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -26,7 +27,11 @@ std::uint32_t FeatureSpec::label_columns() const {
   return static_cast<std::uint32_t>(edge_labels.size()) + (other && !edge_labels.empty() ? 1 : 0);
 }
 
-std::uint32_t FeatureSpec::columns() const { return std::max<std::uint32_t>(1, type_columns() + attributes); }
+std::uint32_t FeatureSpec::count_columns() const {
+  return counts.empty() ? 0 : static_cast<std::uint32_t>(1 + std::count(counts.begin(), counts.end(), ','));
+}
+
+std::uint32_t FeatureSpec::columns() const { return std::max<std::uint32_t>(1, type_columns() + numbers()); }
 
 std::uint32_t FeatureSpec::edge_columns() const { return label_columns() + edge_attributes; }
 
@@ -50,7 +55,7 @@ std::vector<EdgeLabel> labels_of_edges(const GraphSet& set) {
 
 }  // namespace
 
-FeatureSpec feature_spec(const GraphSet& set, bool edges) {
+FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& counts) {
   std::set<NodeType> types;
   for (const Graph& graph : set.graphs) {
     for (const NodeType type : graph.types()) types.insert(type);
@@ -61,7 +66,7 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges) {
                       set.name, kMostTypes));
     }
   }
-  FeatureSpec spec;
+  FeatureSpec spec{.types = {}, .counts = counts};
   if (types.size() > 1) spec.types.assign(types.begin(), types.end());
   spec.attributes = static_cast<std::uint32_t>(set.attribute_dim);
   spec.edges = edges;
@@ -76,14 +81,15 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges) {
   return spec;
 }
 
-InputScale input_scale(const GraphSet& set, const FeatureSpec& spec, std::span<const std::uint32_t> graphs) {
-  const auto standard = [&](const std::vector<std::vector<float>>& blocks, std::size_t columns) {
-    engine::Standard out{std::vector<double>(columns, 0), std::vector<double>(columns, 0)};
+InputScale input_scale(const std::vector<std::vector<float>>& nodes, const std::vector<std::vector<float>>& edges,
+                       const FeatureSpec& spec, std::span<const std::uint32_t> graphs) {
+  const auto standard = [&](const std::vector<std::vector<float>>& blocks, std::size_t columns, std::size_t numbers) {
+    engine::Standard out{std::vector<double>(numbers, 0), std::vector<double>(numbers, 0)};
     double count = 0;
-    for (const std::uint32_t g : graphs) {  // Welford: attributes far from zero keep their spread
-      for (std::size_t at = 0; columns > 0 && at < blocks[g].size(); at += columns) {
+    for (const std::uint32_t g : graphs) {  // Welford: numbers far from zero keep their spread
+      for (std::size_t at = columns - numbers; numbers > 0 && at < blocks[g].size(); at += columns) {
         ++count;
-        for (std::size_t c = 0; c < columns; ++c) {
+        for (std::size_t c = 0; c < numbers; ++c) {
           const double value = blocks[g][at + c], step = value - out.mean[c];
           out.mean[c] += step / count;
           out.deviation[c] += step * (value - out.mean[c]);
@@ -96,7 +102,18 @@ InputScale input_scale(const GraphSet& set, const FeatureSpec& spec, std::span<c
     }
     return out;
   };
-  return {standard(set.attributes, spec.attributes), standard(set.edge_attributes, spec.edge_attributes)};
+  return {standard(nodes, spec.columns(), spec.numbers()), standard(edges, spec.edge_columns(), spec.edge_attributes)};
+}
+
+void rescale(std::vector<std::vector<float>>& blocks, std::size_t columns, const engine::Standard& scale) {
+  const std::size_t numbers = scale.mean.size();
+  for (std::vector<float>& block : blocks) {
+    for (std::size_t at = columns - numbers; numbers > 0 && at < block.size(); at += columns) {
+      for (std::size_t c = 0; c < numbers; ++c) {
+        block[at + c] = static_cast<float>((block[at + c] - scale.mean[c]) / scale.deviation[c]);
+      }
+    }
+  }
 }
 
 namespace {
@@ -112,14 +129,11 @@ void set_column(const std::vector<T>& known, T value, bool other, float* row) {
   }
 }
 
-/// An attribute as the network sees it; `where` says whose it is.
+/// An attribute, where it is one; `where` says whose it is.
 template <class Where>
-float seen_attribute(float value, std::size_t column, const engine::Standard& scale, const Where& where) {
-  if (!std::isfinite(value)) {
-    throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", where(), column, value));
-  }
-  if (scale.mean.empty()) return value;
-  return static_cast<float>((value - scale.mean[column]) / scale.deviation[column]);
+float finite_attribute(float value, std::size_t column, const Where& where) {
+  if (std::isfinite(value)) return value;
+  throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", where(), column, value));
 }
 
 }  // namespace
@@ -129,8 +143,10 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
     throw InputError(fmt::format("{}: nodes have {} attributes; the model was made for {}", set.name, set.attribute_dim,
                                  spec.attributes));
   }
-  const std::size_t columns = spec.columns(), types = spec.type_columns();
+  const std::size_t columns = spec.columns(), types = spec.type_columns(), counts = spec.count_columns();
   std::vector<std::vector<float>> features(set.graphs.size());
+  std::vector<std::vector<PatternCounts>> counted;
+  if (counts > 0) counted = count_patterns(set.graphs, parse_patterns(spec.counts), 0);
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     const Graph& graph = set.graphs[g];
     if (graph.num_nodes() == 0) {
@@ -141,15 +157,19 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
       float* row = features[g].data() + columns * v;
       if (types > 0) {
         set_column(spec.types, graph.type(v), spec.other, row);
-      } else if (spec.attributes == 0) {
+      } else if (spec.numbers() == 0) {
         row[0] = 1;
       }
       for (std::size_t a = 0; a < spec.attributes; ++a) {
-        row[types + a] = seen_attribute(set.attributes[g][spec.attributes * v + a], a, scale.nodes,
-                                        [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
+        row[types + a] = finite_attribute(set.attributes[g][spec.attributes * v + a], a,
+                                          [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
+      }
+      for (std::size_t c = 0; c < counts; ++c) {
+        row[columns - counts + c] = static_cast<float>(counted[g][c].of_nodes[v]);
       }
     }
   }
+  rescale(features, columns, scale.nodes);
   return features;
 }
 
@@ -172,12 +192,13 @@ std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const Fe
       float* row = features[g].data() + columns * e;
       if (labels > 0) set_column(spec.edge_labels, own.empty() ? EdgeLabel{0} : own[e], spec.other, row);
       for (std::size_t a = 0; a < spec.edge_attributes; ++a) {
-        row[labels + a] = seen_attribute(set.edge_attributes[g][spec.edge_attributes * e + a], a, scale.edges, [&] {
+        row[labels + a] = finite_attribute(set.edge_attributes[g][spec.edge_attributes * e + a], a, [&] {
           return fmt::format("{}: graph {}, edge {}-{}", set.name, g, edges[e].first, edges[e].second);
         });
       }
     }
   }
+  rescale(features, columns, scale.edges);
   return features;
 }
 

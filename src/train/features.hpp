@@ -1,7 +1,7 @@
 #pragma once
-/// What a network is fed of a user's graphs: node types one-hot, node attributes as they are or standardised, both side
-/// by side where there are both, a constant 1 where there is neither; of edges likewise, and nothing where there is
-/// neither; and labels as class numbers.
+/// What a network is fed of a user's graphs: node types one-hot, node attributes and counts of subgraphs as they are or
+/// standardised, side by side, a constant 1 where there are none; of edges types and attributes likewise, and nothing
+/// where there is neither; and labels as class numbers.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
 ///   const auto features = make_features(set, spec);           // one row-major (nodes × spec.columns()) block a graph
@@ -34,34 +34,44 @@ struct FeatureSpec {
   bool other = false;
   /// Whether edges have weights, by which messages are multiplied. Then their labels say nothing else.
   bool weighted = false;
+  /// Small graphs, as parse_patterns (graph/patterns.hpp) reads them without a file: how many copies of each a node is
+  /// in has a column, behind the attributes. Empty: none.
+  std::string counts{};
 
   /// Columns before those of the attributes.
   [[nodiscard]] std::uint32_t type_columns() const;
   [[nodiscard]] std::uint32_t label_columns() const;
+  [[nodiscard]] std::uint32_t count_columns() const;
+  /// Columns of nodes that are numbers: attributes and counts.
+  [[nodiscard]] std::uint32_t numbers() const { return attributes + count_columns(); }
   [[nodiscard]] std::uint32_t columns() const;
   /// 0: edges say nothing.
   [[nodiscard]] std::uint32_t edge_columns() const;
   friend bool operator==(const FeatureSpec&, const FeatureSpec&) = default;
 };
 
-/// `edges`: whether edges are looked at. Throws InputError where there are more than 4096 different node types or edge
-/// labels: those are names, not types.
-[[nodiscard]] FeatureSpec feature_spec(const GraphSet& set, bool edges = true);
+/// `edges`: whether edges are looked at; `counts`: as FeatureSpec has them. Throws InputError where there are more than
+/// 4096 different node types or edge labels: those are names, not types.
+[[nodiscard]] FeatureSpec feature_spec(const GraphSet& set, bool edges = true, const std::string& counts = {});
 
-/// Mean and deviation of every attribute of nodes and of edges in some graphs, with which others are seen too: (value -
-/// mean) / deviation. Empty: attributes as they are.
+/// Mean and deviation of every number of nodes and of edges in some graphs, with which others are seen too: (value -
+/// mean) / deviation. Empty: numbers as they are.
 struct InputScale {
   engine::Standard nodes, edges;
   friend bool operator==(const InputScale&, const InputScale&) = default;
 };
-/// Over all nodes and edges of these graphs, in double precision; an attribute that does not vary has the deviation 1.
-[[nodiscard]] InputScale input_scale(const GraphSet& set, const FeatureSpec& spec,
+/// Over all nodes and edges of these graphs, in double precision; one that does not vary has the deviation 1. `nodes`,
+/// `edges`: the features as they are.
+[[nodiscard]] InputScale input_scale(const std::vector<std::vector<float>>& nodes,
+                                     const std::vector<std::vector<float>>& edges, const FeatureSpec& spec,
                                      std::span<const std::uint32_t> graphs);
 
 /// Throws InputError, naming graph and node, where a graph has no nodes or an attribute is not finite, and where the
 /// set has more or fewer attributes than the spec. A type that has no column is `other`.
 [[nodiscard]] std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec,
                                                             const InputScale& scale = {});
+/// Blocks of so many columns, the last of which are numbers: those by their scale.
+void rescale(std::vector<std::vector<float>>& blocks, std::size_t columns, const engine::Standard& scale);
 
 /// Of edges, in the order of Graph::edges(); no blocks where spec.edge_columns() is 0. Throws InputError, naming graph
 /// and edge, where an attribute is not finite, and where the set has more or fewer edge attributes than the spec. A

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "datasets/folds.hpp"
+#include "graph/patterns.hpp"
 #include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "support/shell.hpp"
@@ -171,6 +172,10 @@ Field network_field() {
   };
   return field;
 }
+std::string no_numbers(const RunConfig& c) {
+  return !c.data.target || learns_numbers(c) ? "" : "labels are learned, and no real targets";
+}
+
 Field target_field() {
   Field field;
   field.key = "data.target";
@@ -186,6 +191,57 @@ Field target_field() {
     TargetKind kind{};
     from_value(kind, value, place, parse_target);
     c.data.target = kind;
+  };
+  return field;
+}
+
+Field columns_field() {
+  Field field;
+  field.key = "data.target_columns";
+  field.comment = "of real targets, those that are learned; empty: all";
+  field.option = "--target-columns";
+  field.help = "Of real targets (of graphs, nodes or edges) those to learn, counted from 0: 0,3";
+  field.shown = "all";
+  field.since = "0.3.0";
+  field.value = [](const RunConfig& c) { return fmt::format("{}", fmt::join(c.data.target_columns, ",")); };
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    nlohmann::json list = value.is_number() ? nlohmann::json::array({value}) : value;
+    if (value.is_string()) list = nlohmann::json::parse("[" + value.get<std::string>() + "]", nullptr, false);
+    const auto whole = [](const nlohmann::json& one) { return one.is_number_unsigned() && one <= 0xffffffffu; };
+    if (!list.is_array() || !std::all_of(list.begin(), list.end(), whole)) {
+      expected(place, "numbers of columns, counted from 0 (0,3)", value);
+    }
+    c.data.target_columns = list.get<std::vector<std::uint32_t>>();
+  };
+  field.wrong = [](const RunConfig& c) {
+    std::vector<std::uint32_t> sorted = c.data.target_columns;
+    std::sort(sorted.begin(), sorted.end());
+    const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+    return std::string(twice ? "must name a column once" : "");
+  };
+  field.unused = no_numbers;
+  return field;
+}
+
+/// Patterns as text; files are read where it is said, and what they hold is kept.
+Field counts_field() {
+  Field field = Entry("data.counts", data(&Data::features, &FeatureSpec::counts), "copies of these that a node is in")
+                    .option("--counts",
+                            "How many copies of small graphs a node is in, a column each beside its attributes: names "
+                            "and files as 'tyche count --patterns' takes them",
+                            "none")
+                    .since("0.3.0")
+                    .unused([](const RunConfig& c) {
+                      nn::ModelConfig plain;
+                      plain.kind = c.model.kind;
+                      plain.network = c.model.network;
+                      const bool sees = c.data.features.counts.empty() || plain.uses_features();
+                      return sees ? "" : fmt::format("{} sees sets of nodes, and no columns of theirs", c.model.kind);
+                    });
+  field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
+    std::string text;
+    from_value(text, value, place);
+    c.data.features.counts = text.empty() || text == "none" ? "" : patterns_text(parse_patterns(text));
   };
   return field;
 }
@@ -323,6 +379,15 @@ std::vector<Field> table() {
           .since("0.3.0")
           .derived(),
       target_field(),
+      columns_field(),
+      Entry("data.scale_targets", data(&Data::scale_targets), "real targets, by the training part's mean and deviation")
+          .option(
+              "--no-scale-targets",
+              "Learn real targets as they are; without it they are scaled to mean 0 and deviation 1 of the training "
+              "part, and scores and answers are in their own unit either way")
+          .since("0.3.0")
+          .unused(no_numbers),
+      counts_field(),
 
       Entry("model.kind", model(&Model::kind))
           .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn"),

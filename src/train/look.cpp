@@ -1,11 +1,13 @@
 #include "train/look.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "engine/probe.hpp"
 #include "support/error.hpp"
@@ -144,11 +146,14 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
   const std::size_t outputs = config.model.classes;
   std::size_t at = 0;
   if (numbers) {
-    at = static_cast<std::size_t>(output.value_or(0));
-    if (output && (*output < 0 || at >= outputs)) {
-      throw InputError(fmt::format("column {} was asked about; the model gives {}, counted from 0", *output, outputs));
+    std::vector<std::size_t> given;
+    for (std::size_t c = 0; c < outputs; ++c) given.push_back(target_column(config, c));
+    while (output && at < outputs && std::cmp_not_equal(given[at], *output)) ++at;
+    if (at == outputs) {
+      throw InputError(fmt::format("column {} was asked about; the model gives {}", *output, fmt::join(given, ", ")));
     }
-    why.column = at;
+    why.column = given[at];
+    why.value = why.said.values[at];
   } else {
     why.label = output.value_or(why.said.label);
     const auto found = std::find(config.data.labels.begin(), config.data.labels.end(), why.label);
@@ -197,8 +202,8 @@ nlohmann::ordered_json to_json(const Explanation& why, const GraphSet& set, std:
     if (!set.labels.empty()) json["true_label"] = set.labels[graph];
   } else {
     json["column"] = why.column;
-    json["value"] = why.said.values[why.column];
-    if (set.target_dim > 0 && !std::isnan(set.targets[graph * set.target_dim + why.column])) {
+    json["value"] = why.value;
+    if (why.column < set.target_dim && !std::isnan(set.targets[graph * set.target_dim + why.column])) {
       json["target"] = set.targets[graph * set.target_dim + why.column];
     }
   }

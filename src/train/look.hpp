@@ -33,7 +33,8 @@ struct Explanation {
   Prediction said;
   /// What is explained: of labels the output of `label` less the mean of the others'; of targets `column`, in its unit.
   int label = 0;
-  std::size_t column = 0;
+  std::size_t column = 0;            ///< as the set counts them
+  double value = 0;                  ///< of targets: what is said of it
   std::vector<double> nodes;         ///< gradient × input of every node, summed over its columns
   std::vector<double> edges;         ///< of every edge, in the order of Graph::edges(); none where edges say nothing
   std::vector<double> without_node;  ///< how much the probability (or the value) falls when the node is left out

@@ -38,21 +38,22 @@ std::vector<double> column_of(const RealTargets& targets, std::span<const std::u
   return values;
 }
 
-void check_targets(const GraphSet& set, TargetKind kind) {
-  const Learned learned(set, kind);
+void check_targets(const GraphSet& set, const RunConfig& config) {
+  const Learned learned(set, config);
   std::vector<bool> there(learned.columns, false);
   for (std::size_t i = 0; i < learned.rows.size(); ++i) {
     if (std::isinf(learned.rows[i])) {
       throw InputError(fmt::format("{}: {} {}, target {} is {}; targets must be finite numbers", set.name,
-                                   name(learned.units.unit()), i / learned.columns, i % learned.columns,
-                                   learned.rows[i]));
+                                   name(learned.units.unit()), i / learned.columns,
+                                   target_column(config, i % learned.columns), learned.rows[i]));
     }
     if (!std::isnan(learned.rows[i])) there[i % learned.columns] = true;
   }
   const auto empty = std::find(there.begin(), there.end(), false);
   if (empty != there.end()) {
     throw InputError(fmt::format("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
-                                 empty - there.begin(), name(learned.units.unit())));
+                                 target_column(config, static_cast<std::size_t>(empty - there.begin())),
+                                 name(learned.units.unit())));
   }
 }
 
@@ -114,6 +115,28 @@ Learned::Learned(const GraphSet& set, TargetKind kind) : units(set.graphs, unit_
   }
 }
 
+Learned::Learned(const GraphSet& set, const RunConfig& config)
+    : Learned(set, config.data.target.value_or(TargetKind::labels)) {
+  const std::vector<std::uint32_t>& chosen = config.data.target_columns;
+  if (chosen.empty() || columns == 0 || !learns_numbers(config)) return;
+  for (const std::uint32_t column : chosen) {
+    if (column < columns) continue;
+    throw InputError(fmt::format("target column {}: {}: the {}s have {} real target{}, counted from 0", column,
+                                 set.name, name(units.unit()), columns, columns == 1 ? "" : "s"));
+  }
+  std::vector<float> all = std::move(rows);
+  rows.clear();
+  for (std::size_t at = 0; at < all.size(); at += columns) {
+    for (const std::uint32_t column : chosen) rows.push_back(all[at + column]);
+  }
+  columns = chosen.size();
+  taken = chosen;
+}
+
+std::size_t target_column(const RunConfig& config, std::size_t c) {
+  return config.data.target_columns.empty() ? c : config.data.target_columns[c];
+}
+
 bool Learned::missing(std::uint32_t unit, bool numbers) const {
   if (!numbers) return labels[unit] == kNoLabel;
   const auto row = std::span(rows).subspan(unit * columns, columns);
@@ -148,12 +171,13 @@ engine::Loss loss_of(const RunConfig& config) {
 void choose_target(RunConfig& config, const GraphSet& set) {
   if (!config.data.target) {
     using enum TargetKind;
-    config.data.target = !set.labels.empty()        ? labels
-                         : set.target_dim > 0       ? attributes
-                         : !set.node_labels.empty() ? node_labels
-                         : set.node_target_dim > 0  ? node_targets
-                         : set.edge_target_dim > 0  ? edge_targets
-                                                    : labels;
+    const bool named = !config.data.target_columns.empty();
+    config.data.target = !set.labels.empty() && !named ? labels
+                         : set.target_dim > 0          ? attributes
+                         : !set.node_labels.empty()    ? node_labels
+                         : set.node_target_dim > 0     ? node_targets
+                         : set.edge_target_dim > 0     ? edge_targets
+                                                       : labels;
   }
   const TargetKind kind = *config.data.target;
   if (kind == TargetKind::labels || kind == TargetKind::node_labels) return;
@@ -170,7 +194,7 @@ void choose_target(RunConfig& config, const GraphSet& set) {
                     "NAME_graph_attributes.txt, JSON lines under \"target\"{}",
                     set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)"));
   }
-  check_targets(set, kind);
+  check_targets(set, config);
 }
 
 bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {

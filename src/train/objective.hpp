@@ -47,10 +47,13 @@ struct RealTargets {
 struct Learned {
   Learned() = default;
   Learned(const GraphSet& set, TargetKind kind = TargetKind::labels);  // NOLINT: of its graphs
+  /// The columns that are learned. Throws InputError where the set has targets, but not one of them.
+  Learned(const GraphSet& set, const RunConfig& config);
   Units units;
   std::vector<int> labels;  ///< one per unit (kNoLabel: missing), or none
   std::vector<float> rows;  ///< of real targets, × columns
   std::size_t columns = 0;
+  std::vector<std::uint32_t> taken{};  ///< which columns of the set these are; none: all
 
   [[nodiscard]] RealTargets reals() const { return {rows, columns}; }
   [[nodiscard]] bool of_graphs() const { return units.unit() == Unit::graph; }
@@ -58,15 +61,17 @@ struct Learned {
   [[nodiscard]] bool missing(std::uint32_t unit, bool numbers) const;
 };
 
+/// What the set calls the c-th column of targets that is learned: its number.
+[[nodiscard]] std::size_t target_column(const RunConfig& config, std::size_t c);
+
 /// Whether the run learns real targets.
 [[nodiscard]] bool learns_numbers(const RunConfig& config);
 /// The one the configuration names, else cross-entropy for labels and squared for real targets.
 [[nodiscard]] engine::Loss loss_of(const RunConfig& config);
 
-/// Decides data.target where the configuration does not: labels where the graphs have them, else real targets, else
-/// those of nodes, else of edges. Throws
-/// InputError where the set lacks what is to be learned, where a target is infinite, and where all targets of a column
-/// are missing.
+/// Decides data.target where the configuration does not: labels where the graphs have them (and no columns of targets
+/// are named), else real targets, else those of nodes, else of edges. Throws InputError where the set lacks what is to
+/// be learned, where a target is infinite, and where all targets of a column are missing.
 void choose_target(RunConfig& config, const GraphSet& set);
 
 /// Mean and population deviation of every column over the targets of these graphs that are there, in double precision.

@@ -55,7 +55,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
   const bool numbers = learns_numbers(checkpoint.config);
-  const Learned learned(set, checkpoint.config.data.target.value_or(TargetKind::labels));
+  const Learned learned(set, checkpoint.config);
   if (numbers && learned.columns > 0 && learned.columns != model.classes) {
     throw InputError(fmt::format("{}: the {}s have {} real targets; the model gives {}", set.name,
                                  tyche::name(model.unit), learned.columns, model.classes));

@@ -186,7 +186,18 @@ EpochRecord measured(const TrainingData& data, std::uint32_t fold, const engine:
 }  // namespace
 
 EpochRecord record_of(const TrainingData& data, std::uint32_t fold, const engine::EpochResult& result) {
-  const EpochRecord record = measured(data, fold, result);
+  EpochRecord record = measured(data, fold, result);
+  // An engine counts the columns it is given; the names are those of the set's.
+  if (const std::vector<std::uint32_t>& taken = data.learned.taken; taken.size() > 1) {
+    NamedValues named;
+    for (const auto& [name, value] : record.metrics) {
+      const std::size_t end = name.rfind('_') + 1;
+      const bool of_column = end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0;
+      named.set(of_column ? fmt::format("{}{}", name.substr(0, end), taken[std::stoul(name.substr(end))]) : name,
+                value);
+    }
+    record.metrics = std::move(named);
+  }
   return data.folds[fold].test == data.folds[fold].train ? called_training(record) : record;
 }
 

@@ -168,7 +168,9 @@ void adopt_start(RunConfig& config) {
   config.training.start_hash = fmt::format("{:016x}", hash_bytes(read_file(path)));
   for (const Field& field : fields()) {
     const bool chosen = field.key.starts_with("model.") && field.origin == Field::Origin::chosen;
-    if (chosen && !config.given.contains(field.key)) field.assign(config, field.value(from.config), field.key);
+    const bool counts = field.key == "data.counts";
+    if ((chosen || counts) && !config.given.contains(field.key))
+      field.assign(config, field.value(from.config), field.key);
   }
 }
 
@@ -176,6 +178,10 @@ void adopt_inputs(RunConfig& config) {
   if (config.training.start_from.empty()) return;
   const RunConfig from = read_checkpoint(config.training.start_from).config;
   const FeatureSpec &now = config.data.features, &then = from.data.features;
+  if (now.counts != then.counts) {
+    throw InputError(fmt::format("{}: was trained on counts of '{}'; here they are of '{}'", config.training.start_from,
+                                 then.counts, now.counts));
+  }
   if (now.attributes != then.attributes || now.edge_attributes != then.edge_attributes) {
     throw InputError(fmt::format(
         "{}: was trained on graphs with {} attributes of nodes and {} of edges; these have {} "
@@ -235,6 +241,7 @@ engine::State start_of(const TrainingData& data, const RunConfig& config, std::u
 }
 
 bool exploded(const RunConfig& config, double loss) {
+  if (learns_numbers(config) && !config.data.scale_targets) return !std::isfinite(loss);  // in whatever unit
   const double guess = learns_numbers(config) ? 1 : std::log(static_cast<double>(config.model.classes));
   return !(loss <= 3 * guess);
 }

@@ -42,6 +42,9 @@ const std::map<std::string, Change>& changes() {
       {"data.clean", {{}, {}, "loops.jsonl"}},
       {"data.edges", {{}, {}, "coloured.jsonl"}},
       {"data.target", {{"attributes"}, {}, "both.jsonl"}},
+      {"data.target_columns", {{"1"}, {}, "numbers.jsonl"}},
+      {"data.scale_targets", {{}, {}, "numbers.jsonl"}},
+      {"data.counts", {{"cycle3,path3"}}},
       {"data.standardise", {{}, {"--recipe", "own", "--folds", "3"}, "scaled.jsonl"}},
       {"model.kind", {{"gin"}}},
       {"model.width", {{"12"}}},
@@ -114,6 +117,15 @@ class EveryField : public testing::TestWithParam<std::string> {
     set.target_dim = 1;
     for (const Graph& graph : set.graphs) set.targets.push_back(static_cast<float>(graph.num_nodes()));
     write_graphs(folder_ / "both.jsonl", set, Format::jsonl);
+    GraphSet numbers = set;
+    numbers.labels.clear();
+    numbers.targets.clear();
+    numbers.target_dim = 2;
+    for (const Graph& graph : set.graphs) {
+      numbers.targets.push_back(static_cast<float>(graph.num_nodes()));
+      numbers.targets.push_back(static_cast<float>(graph.num_edges() * graph.num_edges()));
+    }
+    write_graphs(folder_ / "numbers.jsonl", numbers, Format::jsonl);
     GraphSet regular;
     regular.graphs = {wl::cycle(8),  disjoint_union(wl::cycle(4), wl::cycle(4)),
                       wl::cycle(9),  disjoint_union(wl::cycle(4), wl::cycle(5)),

@@ -20,6 +20,9 @@ using Bound = std::function<bool(const Graph&, const Graph&)>;
 Bound wl_of(unsigned dim) {
   return [dim](const Graph& a, const Graph& b) { return wl::compare(a, b, {.dim = dim}).distinguished; };
 }
+Bound space_of(const char* name) {
+  return [name](const Graph& a, const Graph& b) { return wl::compare(a, b, wl::space_test(name)).distinguished; };
+}
 Bound sets_of(unsigned k) {
   return [k](const Graph& a, const Graph& b) {
     return wl::compare_sets(a, b, {{{k, wl::SetChoice::all}}, false}).answer.distinguished;
@@ -62,6 +65,7 @@ TEST_P(Bounds, NothingIsToldApartThatTheMatchingRefinementCannot) {
   settings.config.training.epochs = 24;
   settings.config.training.learning_rate = 1e-2;
   model.change(settings.config.model);
+  settings.draws = 64;
   resolve(settings, pairs, "pairs");
   const auto engine = engine::make_engine("cpu", 2), judge = engine::make_engine("cpu", 1);
   Runner runner(settings, pairs, *engine, *judge, 2);
@@ -76,10 +80,30 @@ TEST_P(Bounds, NothingIsToldApartThatTheMatchingRefinementCannot) {
 }
 
 void as_it_is(nn::ModelConfig&) {}
+void two_layers(nn::ModelConfig& model) { model.layers = 2; }
+void global(nn::ModelConfig& model) {
+  model.layers = 2;
+  model.global = true;
+}
+void drawn_roots(nn::ModelConfig& model) {
+  model.layers = 2;
+  model.roots = 3;
+}
+void tested_on_drawn_roots(nn::ModelConfig& model) {
+  model.layers = 2;
+  model.roots = model.eval_roots = 3;
+}
 void sums(nn::ModelConfig& model) { model.aggregation = nn::Aggregation::sum; }
 
 INSTANTIATE_TEST_SUITE_P(Models, Bounds,
                          testing::Values(Model{"gcn", wl_of(1), sums}, Model{"gin", wl_of(1), as_it_is},
+                                         Model{"mp", wl_of(1), two_layers},
+                                         Model{"subgraph", space_of("rooted"), two_layers},
+                                         Model{"subgraph_roots", space_of("rooted"), drawn_roots},
+                                         Model{"subgraph_draws", space_of("rooted"), tested_on_drawn_roots},
+                                         Model{"local2_global", space_of("pairs"), global},
+                                         Model{"local2_roots", space_of("pairs"), drawn_roots},
+                                         Model{"folklore2_global", space_of("folklore"), global},
                                          Model{"gcn2", sets_of(2), sums}, Model{"gcn3", sets_of(3), sums},
                                          Model{"gcn123_edges", hierarchy_of(wl::SetChoice::connected), sums},
                                          Model{"gcn123_all", hierarchy_of(wl::SetChoice::all),

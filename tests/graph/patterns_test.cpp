@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/random.hpp"
 
 namespace tyche {
@@ -151,6 +152,27 @@ TEST(Patterns, DoNotDependOnThreadsAndBecomeColumns) {
   EXPECT_EQ(set.attributes[5][4 * 2 + 3], static_cast<float>(one[5][1].of_nodes[2]));
   EXPECT_EQ(set.edge_attribute_dim, 2u);
   EXPECT_EQ(set.edge_attributes[5][2 * 3], static_cast<float>(one[5][0].of_edges[3]));
+}
+
+TEST(Patterns, AreTextThatNeedsNoFile) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "mine.g6").string(), odd = (folder / "cycle3.g6").string();
+  write_file(file, "CF\nBw\n");
+  write_file(odd, "CF\n");
+  const std::vector<Pattern> read = parse_patterns("cycle4," + file + "," + odd);
+  const std::string text = patterns_text(read);
+  EXPECT_EQ(text, "cycle4,mine.0=CF,mine.1=Bw,cycle3=CF");
+  std::filesystem::remove(file);
+  const std::vector<Pattern> again = parse_patterns(text);
+  ASSERT_EQ(again.size(), read.size());
+  for (std::size_t p = 0; p < read.size(); ++p) {
+    EXPECT_EQ(again[p].name, read[p].name);
+    EXPECT_EQ(again[p].graph, read[p].graph);
+  }
+  EXPECT_EQ(patterns_text(again), text);
+  EXPECT_THROW((void)parse_patterns("mine=C"), InputError) << "too short";
+  EXPECT_THROW((void)parse_patterns("mine="), InputError);
+  EXPECT_THROW((void)parse_patterns("mine=G?????"), InputError) << "eight nodes";
 }
 
 TEST(Patterns, RefusesNamesThatMeanNothing) {

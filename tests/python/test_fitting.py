@@ -52,6 +52,7 @@ OTHER = {
     "early_stopping": (True, dict(validation_fraction=0.5)), "select_by": ("loss", dict(validation_fraction=0.5)),
     "patience": (2, dict(early_stopping=True, validation_fraction=0.5)),
     "progress": (False, {}), "recipe": ("own", {}), "no_standardise": (True, dict(recipe="own")),
+    "counts": ("cycle3,path3", {}), "target_columns": ("0", {}), "no_scale_targets": (True, {}),
 }
 
 
@@ -120,6 +121,17 @@ def test_a_file_keeps_words_for_classes_and_its_seal(exp, tmp_path):
     (tmp_path / "b.safetensors").write_bytes(content)
     with pytest.raises(tyche.InputError, match="b.safetensors"):
         tyche.GraphClassifier.load(tmp_path / "b.safetensors")
+
+
+def test_columns_of_targets_are_chosen_and_scored(exp, sizes):
+    rows = np.stack([sizes, 2 * sizes, -sizes], axis=1)
+    graphs = exp.with_labels(None).with_targets(rows)
+    own = tyche.GraphRegressor(target_columns=[2, 0], counts="cycle4", **SMALL).fit(graphs)
+    assert own.n_targets_ == 2 and own.predict(graphs).shape == (len(graphs), 2)
+    assert own.score(graphs) == own.score(exp, rows[:, [2, 0]])
+    assert own.model_.config["data"]["counts"] == "cycle4"
+    with pytest.raises(tyche.InputError, match="target column 3"):
+        tyche.GraphRegressor(target_columns=3, **SMALL).fit(graphs)
 
 
 # ---- weights

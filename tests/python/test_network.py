@@ -97,6 +97,8 @@ KINDS = {
     "gcn3": dict(model="gcn3", width=4, layers=1),
     "gcn123": dict(model="gcn123", width=4, layers=1),
     "ppgn": dict(model="ppgn", width=6, layers=2),
+    "counts": dict(model="gin", width=8, layers=2, counts="cycle3,path4,bow=DK{"),
+    "standardised": dict(model="mp", width=8, layers=2, counts="star4,path2", recipe="own"),
     "own": dict(network=of_no_kind(), engine="reference"),
 }
 
@@ -109,6 +111,18 @@ def test_an_exported_network_answers_as_its_own(kind, tmp_path):
     folder = tyche.export(trained.models[0], out=tmp_path / "net")
     expected = trained.models[0].predict(graphs).logits
     assert np.abs(asked(folder, lines_of(graphs), tmp_path) - expected).max() < 1e-5
+
+
+@pytest.mark.parametrize("scale", [{}, dict(no_scale_targets=True)])
+def test_an_exported_network_gives_its_columns_in_their_unit(scale, tmp_path):
+    pytest.importorskip("torch", reason="python3-torch is not installed")
+    rows = np.array([[0, 1000 + 10 * i, i, -i] for i in range(6)], np.float32)
+    graphs = tyche.as_set(["EhEG", "EwCW", "DQo", "Dhc", "EEj_", "ECxw"]).with_targets(rows)
+    trained = tyche.train(graphs, epochs=3, folds=1, lr=1e-2, model="gin", width=8, layers=2, target_columns="1,3", **scale)
+    expected = trained.models[0].predict(graphs).values
+    own = asked(tyche.export(trained.models[0], out=tmp_path / "net"), lines_of(graphs), tmp_path, "values")
+    assert own.shape == (6, 2) and np.abs(own - expected).max() < 1e-5 * np.abs(expected).max()
+    assert (own[0, 0] > 900) == (not scale)  # three epochs do not reach 1000 where nothing begins there
 
 
 def test_an_exported_network_takes_its_random_inputs(tmp_path, program):

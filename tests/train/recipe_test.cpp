@@ -270,7 +270,8 @@ TEST(Standardised, AnAttributeThatDoesNotVaryIsNotDivided) {
     for (std::size_t i = 1; i < block.size(); i += 2) block[i] = 7;
   }
   const std::vector<std::uint32_t> all = {0, 1, 2, 3, 4, 5};
-  const InputScale scale = input_scale(dataset.set, feature_spec(dataset.set), all);
+  const FeatureSpec spec = feature_spec(dataset.set);
+  const InputScale scale = input_scale(make_features(dataset.set, spec), {}, spec, all);
   EXPECT_EQ(scale.nodes.mean[1], 7);
   EXPECT_EQ(scale.nodes.deviation[1], 1);
   EXPECT_THAT(scale.edges.mean, IsEmpty());

@@ -22,6 +22,9 @@ export interface Printed {
   epochs?: number;
   /** The row has trained less: what the paper’s curve has at its epoch, if anything. Then that is compared. */
   early?: { epoch: number; mean?: number; deviation?: number };
+  /** An error that others released, in its unit; ours as a multiple of it. */
+  text?: string;
+  ratio?: number;
 }
 
 export interface Curve {
@@ -43,6 +46,7 @@ export interface Row {
   epochs: number;
   epochs_done: number;
   folds: number;
+  same_graphs: boolean;
   folds_run: number;
   folds_done: number;
   seed: number;

@@ -7,7 +7,7 @@ import { plural } from "./words";
 const subsetName: Record<Subset, string> = { all: "all graphs", EXP: "EXP-like", CORRUPT: "CORRUPT" };
 
 function howFar(row: Row): string {
-  if (row.folds === 1 && row.folds_done === 1) return `${row.epochs} epochs, trained and tested on the same graphs`;
+  if (row.same_graphs && row.folds_done === 1) return `${row.epochs} epochs, trained and tested on the same graphs`;
   const folds = row.folds_run === row.folds ? plural(row.folds, "fold") : `${row.folds_run} of ${row.folds} folds`;
   if (row.folds_done === row.folds_run) return `${folds}, ${row.epochs} epochs`;
   return `under way: ${row.folds_done} of ${row.folds_run} folds done, ${row.epochs_done} of ${row.epochs} epochs in all`;
@@ -56,8 +56,18 @@ const beside: Column[] = [
   { head: "within range?", cell: (row, subset) => h("td", {}, verdict(row, subset)) },
 ];
 
+/** Ours beside errors that others released. */
+const released: Column[] = [
+  { head: "released", number: true, cell: (row) => {
+    const theirs = row.paper?.all;
+    return number(theirs?.text ? h("span", { title: theirs.where }, theirs.text) : "–");
+  } },
+  { head: "ours / released", number: true, cell: (row) => number(row.paper?.all?.ratio?.toFixed(2) ?? "–") },
+];
+
 function columns(experiment: Experiment): Column[] {
   const show = new Set(experiment.show);
+  const others = experiment.rows.some((row) => row.paper?.all?.text);
   const scores = [...new Set(experiment.rows.flatMap((row) => (row.scores ?? []).map((s) => s.title)))];
   return [
     { head: "model", cell: (row) => h("th", { scope: "row" }, h("span", { class: "swatch", style: `--c:${modelColour(row.name)}` }), row.name) },
@@ -67,7 +77,7 @@ function columns(experiment: Experiment): Column[] {
       const ours = row.accuracy?.[subset];
       return number(ours ? percent(ours.mean, ours.folds > 1 ? ours.deviation : undefined) : "–", " strong");
     } }]),
-    ...(experiment.rows.some((row) => row.paper) ? beside : []),
+    ...(others ? released : experiment.rows.some((row) => row.paper) ? beside : []),
     ...(show.has("reach") ? [{ head: "epochs to 95 %", number: true, cell: (row: Row) => number(row.reached === undefined ? "never" : String(row.reached)) }] : []),
     ...(show.has("draws") ? [
       { head: "spread between draws", number: true, cell: (row: Row) => number(row.spread === undefined ? "–" : row.spread.toFixed(4)) },
