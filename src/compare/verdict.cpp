@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "compare/compare.hpp"
 #include "inspect/inspection.hpp"
@@ -41,7 +42,13 @@ Json ceilings_of(const datasets::Dataset& dataset, const Truth& truth, unsigned 
   inspect::Options options;
   options.task = truth.classes > 0 ? inspect::Task::classes : inspect::Task::targets;
   options.threads = threads;
-  const inspect::Inspection found = inspect::examine(dataset, options);
+  std::optional<datasets::Dataset> learned;  // the columns that are, where those are not all
+  if (truth.classes == 0 && truth.columns != dataset.set.target_dim) {
+    learned = dataset;
+    learned->set.target_dim = truth.columns;
+    learned->set.targets.assign(truth.targets.begin(), truth.targets.end());
+  }
+  const inspect::Inspection found = inspect::examine(learned ? *learned : dataset, options);
   Json out = {{"measure", truth.classes > 0 ? "accuracy" : "r2"}};
   const auto put = [&](const char* key, const std::optional<inspect::Score>& score) {
     if (score && score->score) out[key] = *score->score;

@@ -96,6 +96,31 @@ TEST(CompareCommand, OfEpochsGivesTheSameBitsOnAnyThreadsAndAfterAStop) {
   EXPECT_EQ(run_program({"predict", best, "--fold", "0", "--data", data, "--ensemble"}).exit_code, 2);
 }
 
+TEST(CompareCommand, LearnsTheColumnsThatAreNamed) {
+  const TemporaryFolder folder;
+  Stream stream(derive_key(9, Purpose::test, 30));
+  std::string text;
+  for (int g = 0; g < 40; ++g) {  // column 0 is noise between graphs that are alike, column 1 their nodes
+    const auto n = static_cast<int>(3 + stream.below(5));
+    json line = {{"nodes", n}, {"edges", json::array()}, {"target", {stream.uniform(), n}}};
+    for (int v = 1; v < n; ++v) line["edges"].push_back({v - 1, v});
+    text += line.dump() + "\n";
+  }
+  write_file(folder / "paths.jsonl", text);
+  const auto compared = [&](const std::string& columns, const std::string& out) {
+    return run_program({"compare", "--data", (folder / "paths.jsonl").string(), "--target-columns", columns, "--out",
+                        (folder / out).string(), "--budget-epochs", "20", "--models", "gcn", "--json", "--quiet"});
+  };
+  const RunResult nodes = compared("1", "nodes"), noise = compared("0", "noise"), none = compared("2", "none");
+  ASSERT_EQ(nodes.exit_code, 0) << nodes.err;
+  const json found = json::parse(nodes.out), other = json::parse(noise.out);
+  EXPECT_EQ(found["settings"]["target_columns"], "1");
+  EXPECT_EQ(found["ceilings"]["one_wl"], 1.0);
+  EXPECT_LT(other["ceilings"]["one_wl"], 0.9) << "of its own column";
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("target column 2"));
+}
+
 TEST(CompareCommand, RefusesWhatItCannotDo) {
   const TemporaryFolder folder;
   const std::string data = trees(folder, 3, true), out = (folder / "cmp").string();

@@ -1,4 +1,5 @@
 // Counts of subgraphs as columns of nodes, columns of targets, and targets that are scaled or not.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -202,6 +203,34 @@ TEST(TargetColumns, ThatThereAreNotAreRefusedByName) {
   RunConfig labels = column_config(dataset, "0");
   labels.data.target = TargetKind::labels;
   EXPECT_THAT(refusal(*find_field("data.target_columns"), labels), HasSubstr("labels are learned"));
+}
+
+TEST(TargetColumns, AreOfNodesAndEdgesToo) {
+  datasets::Dataset dataset = small_dataset(9);
+  dataset.set.labels.clear();
+  dataset.set.node_target_dim = dataset.set.edge_target_dim = 2;
+  for (const Graph& graph : dataset.set.graphs) {
+    auto& nodes = dataset.set.node_targets.emplace_back();
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      nodes.insert(nodes.end(), {static_cast<float>(graph.degree(v)), static_cast<float>(v)});
+    }
+    auto& edges = dataset.set.edge_targets.emplace_back();
+    for (std::size_t e = 0; e < graph.num_edges(); ++e) edges.insert(edges.end(), {0.5f, static_cast<float>(e)});
+  }
+  for (const TargetKind kind : {TargetKind::node_targets, TargetKind::edge_targets}) {
+    RunConfig config = call_config("gin", nn::Random::features);
+    config.data.target = kind;
+    config.data.target_columns = {1};
+    config.folds.count = 3;
+    resolve(config, dataset, "small");
+    EXPECT_EQ(config.model.classes, 1u);
+    const TrainingData data = prepare(dataset, config);
+    EXPECT_EQ(data.learned.rows[2], 2) << "the number of the third";
+    config.data.target_columns = {2};
+    EXPECT_THAT(
+        [&] { (void)Learned(dataset.set, config); },
+        ThrowsMessage<InputError>(HasSubstr(fmt::format("the {}s have 2 real targets", name(unit_of(config))))));
+  }
 }
 
 TEST(ScaleTargets, IsTheSameNetworkInOtherUnits) {
