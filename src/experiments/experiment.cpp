@@ -477,9 +477,9 @@ void place_data(Experiment& experiment, const std::filesystem::path& folder) {
   data.path = path_from(folder, graphs);
   const auto expect = [&](const std::filesystem::path& path, const char* what) {
     if (std::filesystem::exists(path)) return;
-    throw InputError::at(
-        path.string(), "",
-        fmt::format("is not there; experiment {} expects {} of this name (docs/experiments.md)", experiment.name, what));
+    throw InputError::at(path.string(), "",
+                         fmt::format("is not there; experiment {} expects {} of this name (docs/experiments.md)",
+                                     experiment.name, what));
   };
   expect(data.path, "a file of graphs with their targets");
   if (data.split.empty()) return;
