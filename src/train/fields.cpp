@@ -349,6 +349,10 @@ std::vector<Field> table() {
       Entry("data.node_types", data(&Data::features, &FeatureSpec::types),
             "one input column each; none: all nodes have one type")
           .derived(),
+      Entry("data.categories", data(&Data::features, &FeatureSpec::categories),
+            "the values of each column of categories beside the type")
+          .since("0.3.0")
+          .derived(),
       Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
       Entry("data.edges", data(&Data::features, &FeatureSpec::edges), "whether edge labels and attributes are used")
           .option("--no-edge-features",
@@ -358,6 +362,9 @@ std::vector<Field> table() {
       Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels),
             "one input column each; none: all edges have one label")
           .since("0.2.0")
+          .derived(),
+      Entry("data.edge_categories", data(&Data::features, &FeatureSpec::edge_categories), "beside the label")
+          .since("0.3.0")
           .derived(),
       Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes), "float columns per edge")
           .since("0.2.0")
@@ -400,6 +407,14 @@ std::vector<Field> table() {
           .also({"num-layers", "n-layers"}),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(by_kind("pre_hidden")),
+      Entry("model.embed", model(&Model::embed),
+            "columns that a linear map makes of types and attributes first; 0: none")
+          .option("--embed-categories",
+                  "gcn: a learned vector of this many numbers for every node type and category, added up over the "
+                  "columns (attributes are mapped and added, too), before the first messages; the others begin so",
+                  "0: one-hot columns")
+          .since("0.3.0")
+          .unused(by_kind("embed")),
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
           .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
