@@ -130,7 +130,8 @@ def _line(own: Columns, learned: Dict[str, Any]) -> str:
 
 
 def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: bool = False) -> Dict[str, Any]:
-    """The molecules of a CSV file as JSON lines; says {"molecules", "refused": [{"line", "smiles"}], "learned"}."""
+    """The molecules of a CSV file as JSON lines; says {"molecules", "refused": [{"line", "smiles"}], "learned",
+    "binary"}: whether all targets are 0 or 1."""
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         heads = reader.fieldnames or []
@@ -160,7 +161,8 @@ def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: b
                 learned["target"] = values if len(values) > 1 else values[0]
             file.write(_line(own, learned) + "\n")
     return {"molecules": len(rows), "refused": refused,
-            "learned": "labels" if labels else "targets" if targets else "nothing"}
+            "learned": "labels" if labels else "targets" if targets else "nothing",
+            "binary": bool(targets) and not labels and all(v in (None, 0, 1) for _, values in rows for v in values)}
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
@@ -183,7 +185,8 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     if call.json:
         print(json.dumps(said))
         return 0
-    print(f"{call.out}: {said['molecules']} molecules, {said['learned']} to learn")
+    hint = " (0 and 1: tyche train --loss binary)" if said["binary"] else ""
+    print(f"{call.out}: {said['molecules']} molecules, {said['learned']} to learn{hint}")
     if said["refused"]:
         print(f"tyche.molecules: {len(said['refused'])} lines left out, which RDKit refuses:", file=sys.stderr)
         for own in said["refused"]:

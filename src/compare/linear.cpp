@@ -214,7 +214,9 @@ double loss_of(std::span<const double> answers, const Truth& truth, std::span<co
     }
     for (std::size_t c = 0; c < truth.columns; ++c) {
       const double own = truth.targets[asked[i] * truth.columns + c];
-      if (!std::isnan(own)) sum += std::pow(row[c] - own, 2), ++count;
+      if (std::isnan(own)) continue;
+      sum += truth.binary ? -std::log(std::max(own == 1 ? row[c] : 1 - row[c], 1e-12)) : std::pow(row[c] - own, 2);
+      ++count;
     }
   }
   return count > 0 ? sum / count : 0;
@@ -230,7 +232,7 @@ std::vector<double> linear_answers(const Table& table, const Truth& truth, const
       std::vector<double> row;
       for (const std::vector<double>& own : weights) {
         const double at = product(x.row(g), own);
-        row.push_back(truth.classes > 0 ? sigmoid(at) : at);
+        row.push_back(truth.classes > 0 || truth.binary ? sigmoid(at) : at);
       }
       if (weights.empty()) row = shares;
       if (truth.classes == 2 && weights.size() == 1) row = {1 - row[0], row[0]};
@@ -249,7 +251,7 @@ std::vector<double> linear_answers(const Table& table, const Truth& truth, const
       for (const std::uint32_t g : fold.train) {
         y.push_back(truth.classes > 0 ? truth.labels[g] == c : truth.targets[g * truth.columns + c]);
       }
-      weights.push_back(fit(x, fold.train, y, truth.classes > 0, ridge));
+      weights.push_back(fit(x, fold.train, y, truth.classes > 0 || truth.binary, ridge));
     }
     const double loss = loss_of(answer(weights, fold.validation), truth, fold.validation);
     if (loss < least) least = loss, chosen = weights;

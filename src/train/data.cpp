@@ -302,10 +302,15 @@ std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& con
 std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config) {
   if (unit_of(config) != Unit::graph) return unit_folds(dataset, config);
   if (config.folds.split.empty()) {
-    // Graphs with real targets are all of one kind.
+    // Graphs with real targets are all of one kind; those with one target of 0 or 1 of two (and of those that lack it).
     const bool numbers = learns_numbers(config);
-    const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
-    return datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
+    const Learned learned = learns_bits(config) ? Learned(dataset.set, config) : Learned();
+    std::vector<int> kinds(numbers ? dataset.set.graphs.size() : 0, 0);
+    for (std::size_t g = 0; learned.columns == 1 && g < kinds.size(); ++g) {
+      const float own = learned.rows[g];
+      kinds[g] = std::isnan(own) ? 2 : static_cast<int>(own);
+    }
+    return datasets::make_folds(numbers ? kinds : dataset.set.labels, dataset.pair,
                                 {.folds = config.folds.count,
                                  .scheme = config.folds.scheme,
                                  .validation = config.folds.validation,
@@ -411,9 +416,10 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
     data.scales.push_back(
         scale ? input_scale(data.features, data.edge_features, spec, data.learned.units.graphs_of(fold.train))
               : InputScale{});
-    data.standards.push_back(numbers && config.data.scale_targets
+    const bool bits = learns_bits(config);
+    data.standards.push_back(numbers && !bits && config.data.scale_targets
                                  ? standard_of(data.learned.reals(), fold.train, data.weights)
-                             : numbers ? engine::Standard{std::vector<double>(data.learned.columns, 0),
+                             : numbers && !bits ? engine::Standard{std::vector<double>(data.learned.columns, 0),
                                                           std::vector<double>(data.learned.columns, 1)}
                                        : engine::Standard{});
     data.class_weights.push_back(
@@ -431,6 +437,10 @@ namespace {
 
 void target_warnings(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
   const RealTargets targets = data.learned.reals();
+  const auto bit = [](float t) { return std::isnan(t) || t == 0 || t == 1; };
+  if (!learns_bits(config) && std::all_of(targets.rows.begin(), targets.rows.end(), bit)) {
+    warnings.emplace_back("all targets are 0 or 1: the binary loss (--loss binary) learns how likely each is");
+  }
   const std::string_view unit = name(data.learned.units.unit());
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
@@ -440,6 +450,11 @@ void target_warnings(const TrainingData& data, const RunConfig& config, std::vec
       const bool missing = std::all_of(train.begin(), train.end(), [&](std::uint32_t g) {
         return std::isnan(targets.rows[g * targets.columns + c]);
       });
+      if (learns_bits(config) && !missing) {
+        warnings.push_back(
+            fmt::format("fold {}: target {} is the same in every training {}; it cannot learn it", f, c, unit));
+        continue;
+      }
       warnings.push_back(
           missing ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit,
                                 target_column(config, c))
@@ -598,7 +613,7 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
     const std::vector<float>& rows = data.learned.rows;
     const auto missing = std::count_if(rows.begin(), rows.end(), [](float t) { return std::isnan(t); });
     const std::size_t columns = data.learned.columns;
-    targets = fmt::format("{} real target{} {}", columns, columns == 1 ? "" : "s",
+    targets = fmt::format("{} {} target{} {}", columns, learns_bits(config) ? "binary" : "real", columns == 1 ? "" : "s",
                           data.learned.of_graphs() ? "each" : fmt::format("per {}", name(config.model.unit)));
     if (!config.data.target_columns.empty()) {
       targets += fmt::format(" (column{} {})", columns == 1 ? "" : "s", fmt::join(config.data.target_columns, ", "));

@@ -309,7 +309,9 @@ def main(path):
                 continue
             out = network(Graph(json.loads(line)).to(torch.float64))
             each = lambda rows: rows[0] if UNIT == "graph" else rows
-            if TARGET_SCALE is not None:
+            if BINARY:
+                print(json.dumps({"values": each(torch.sigmoid(out).tolist())}))
+            elif TARGET_SCALE is not None:
                 mean, deviation = (torch.tensor(own, dtype=torch.float64) for own in TARGET_SCALE)
                 print(json.dumps({"values": each((out * deviation + mean).tolist())}))
             else:
@@ -487,6 +489,7 @@ std::string constants(const Checkpoint& checkpoint) {
   add("UNIT", fmt::format("\"{}\"", name(config.model.unit)), "what has a value");
   add("WEIGHTED", spec.weighted ? "True" : "False", "whether messages are multiplied by the edges' weights");
   add("LABELS", list(config.data.labels), "what the outputs are called");
+  add("BINARY", learns_bits(config) ? "True" : "False", "whether outputs are logits of a 1, each by itself");
   if (!learns_numbers(config)) {
     add("TARGET_SCALE", "None", "outputs are logits");
   } else if (checkpoint.standard.mean.empty()) {
@@ -530,7 +533,9 @@ std::string readme(const Checkpoint& checkpoint) {
       "numbers per node and per edge, `weight` a number per edge, where the network was trained with such. In Python:\n"
       "`model.load()(model.Graph(line))` is a row of outputs per {}.\n{}",
       model.kind, nn::layout(model).learned(), checkpoint.fold, checkpoint.state.epoch, kVersion,
-      learns_numbers(checkpoint.config) ? "its `values` in the targets' unit" : "its `label`, and the `logits` of all",
+      learns_bits(checkpoint.config)      ? "its `values`, the chance of a 1 in each column"
+      : learns_numbers(checkpoint.config) ? "its `values` in the targets' unit"
+                                          : "its `label`, and the `logits` of all",
       model.unit == Unit::graph ? "" : fmt::format(", a list with an entry per {}", name(model.unit)), name(model.unit),
       random);
 }

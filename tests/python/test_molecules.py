@@ -46,7 +46,7 @@ def test_a_csv_file_becomes_json_lines(tmp_path, capsys):
     source.write_text("name,smiles,active,logp\na,CCO,1,0.5\nb,C1CC,0,1\nc,c1ccccc1,0,\n")
     assert molecules.main([str(source), "--smiles", "smiles", "--target", "active", "--out", str(out), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said == {"molecules": 2, "refused": [{"line": 3, "smiles": "C1CC"}], "learned": "labels"}
+    assert said == {"molecules": 2, "refused": [{"line": 3, "smiles": "C1CC"}], "learned": "labels", "binary": False}
     graphs = tyche.datasets.read(out)
     assert graphs.labels.tolist() == [1, 0]
     straight = tyche.from_smiles(["CCO", "c1ccccc1"])
