@@ -148,9 +148,9 @@ TYCHE_API tyche_status tyche_set_write(tyche_handle set, const char* path, const
 /* Pairs to tell apart: a file whose graphs 2i and 2i + 1 are pair i, or BREC's folder. `options`: "only" (a list of
  * BREC's parts), format, clean. Says "names" and "categories" of the pairs. */
 TYCHE_API tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out);
-/* exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting. `options`: seed; pairs, planar_nodes; core_min, core_max;
- * base_nodes, unseen; copies; graphs; planar_source; certify (true). `folder`: also written there (graphs.txt, manifest.json;
- * "force": a data set that is there may be replaced), or NULL. Says the "certificate". */
+/* exp, cexp, sparse-exp, sparse-cexp, tseitin, csl or counting. `options`: seed; pairs, planar_nodes; core_min,
+ * core_max; base_nodes, unseen; copies; graphs; planar_source; certify (true). `folder`: also written there
+ * (graphs.txt, manifest.json; "force": a data set that is there may be replaced), or NULL. Says the "certificate". */
 TYCHE_API tyche_status tyche_generate(const char* kind, const char* options, const char* folder, tyche_handle* out);
 /* The graphs of these numbers, in this order; a number may come several times. */
 TYCHE_API tyche_status tyche_set_select(tyche_handle set, const uint64_t* numbers, uint64_t count, tyche_handle* out);
@@ -160,13 +160,18 @@ TYCHE_API tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels
 TYCHE_API tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t count, uint64_t columns,
                                           tyche_handle* out);
 /* The same graphs with labels (INT32_MIN: missing) or real targets (nodes x columns; NaN: missing) of their nodes, one
- * after another, or neither (NULL); and `splits` of them: parts of nodes, splits x nodes, 0 none, 1 train, 2 validation,
- * 3 test. Arrays node_labels, node_targets, node_parts give them back. */
+ * after another, or neither (NULL); and `splits` of them: parts of nodes, splits x nodes, 0 none, 1 train, 2
+ * validation, 3 test. Arrays node_labels, node_targets, node_parts give them back. */
 TYCHE_API tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, const float* targets,
                                              uint64_t nodes, uint64_t columns, const uint8_t* parts, uint64_t splits,
                                              tyche_handle* out);
 /* The same graphs, whose labels of edges are the bits of float32 weights; array weights gives these. */
 TYCHE_API tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out);
+/* The same graphs, whose first columns of attributes (of nodes, of edges) are categories beside the type and the label:
+ * whole numbers from 0 to 2^24 - 1. Arrays categories and edge_categories give them back with the type (label) before
+ * them, and attributes without them. */
+TYCHE_API tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint64_t edge_columns,
+                                            tyche_handle* out);
 /* Says {"graph6"}. */
 TYCHE_API tyche_status tyche_graph6(tyche_handle set, uint64_t graph, tyche_handle* out);
 /* Where to draw the nodes. Says {"width", "height", "planar"}; array points: float64, nodes x 2. */
@@ -174,13 +179,14 @@ TYCHE_API tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle
 /* Says what `tyche certify --json` does. `options`: published, higher, format (of a file). */
 TYCHE_API tyche_status tyche_certify(tyche_handle set, const char* options, tyche_handle* out);
 TYCHE_API tyche_status tyche_certify_file(const char* path, const char* options, tyche_handle* out);
-/* What is in a set, and what can be learned from it at all: what `tyche inspect --json` says under "answer", and its words
- * under "text". `options`: target, folds, fold_scheme, validation, seed, all. */
+/* What is in a set, and what can be learned from it at all: what `tyche inspect --json` says under "answer", and its
+ * words under "text". `options`: target, folds, fold_scheme, validation, seed, all. */
 TYCHE_API tyche_status tyche_inspect(tyche_handle set, const char* options, tyche_handle* out);
 
-/* Which network suits these graphs, and is it better than none (docs/compare.md): what `tyche compare --json` says under
- * "answer", and its words under "text". `folder`: where results, page and final model go. `options`: budget ("10m") or
- * budget_epochs, ensemble, resume, models (names), metric, target, split, folds, seed, threads, device, progress. */
+/* Which network suits these graphs, and is it better than none (docs/compare.md): what `tyche compare --json` says
+ * under "answer", and its words under "text". `folder`: where results, page and final model go. `options`: budget
+ * ("10m") or budget_epochs, ensemble, resume, models (names), metric, target, split, folds, seed, threads, device,
+ * progress. */
 TYCHE_API tyche_status tyche_compare(tyche_handle set, const char* options, const char* folder, tyche_handle* out);
 
 /* ---- the Weisfeiler-Leman tests
@@ -218,11 +224,10 @@ TYCHE_API tyche_status tyche_random_columns(tyche_handle set, const char* option
  * of metrics.jsonl with "fold" and "epochs" (in all). Nonzero: stop here, and keep what was learned. */
 typedef int32_t (*tyche_epoch)(void* user, const char* epoch);
 
-/* `tyche train` on a set with labels or real targets. `options`: those of `tyche train` but for data, out, format, clean,
- * resume, json, quiet; `split` may be the JSON of a split itself; sample_weight: a list of numbers from 0 on, how much
- * each graph counts in the loss.
- * `folder`: where the run is kept, as the program keeps it, or NULL: nowhere. `epoch` may be NULL. Says {"summary",
- * "config", "folds": [{"fold", "epochs": [...]}], "notes", "stopped"}. */
+/* `tyche train` on a set with labels or real targets. `options`: those of `tyche train` but for data, out, format,
+ * clean, resume, json, quiet; `split` may be the JSON of a split itself; sample_weight: a list of numbers from 0 on,
+ * how much each graph counts in the loss. `folder`: where the run is kept, as the program keeps it, or NULL: nowhere.
+ * `epoch` may be NULL. Says {"summary", "config", "folds": [{"fold", "epochs": [...]}], "notes", "stopped"}. */
 TYCHE_API tyche_status tyche_train(tyche_handle set, const char* options, const char* folder, tyche_epoch epoch,
                                    void* user, tyche_handle* out);
 /* The network of the i-th fold that was trained: after the epoch that validation chose, where it did, else the last. */
@@ -232,8 +237,8 @@ TYCHE_API tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyc
  * "shape", "offset"}], "options" (those of training that would ask for it), "memo"}; array parameters: float32. */
 TYCHE_API tyche_status tyche_model_read(const char* path, tyche_handle* out);
 TYCHE_API tyche_status tyche_model_write(tyche_handle model, const char* path);
-/* With something beside it: `memo` is a JSON object of texts, which the file keeps and a model that is read from it says
- * again under "memo" (NULL: the model's own). */
+/* With something beside it: `memo` is a JSON object of texts, which the file keeps and a model that is read from it
+ * says again under "memo" (NULL: the model's own). */
 TYCHE_API tyche_status tyche_model_write_with(tyche_handle model, const char* path, const char* memo);
 /* `tyche predict`. `options`: draws (1), seed, device and its kin. Arrays labels: int32, graphs; probabilities and
  * deviations (over draws): float64, graphs x classes; logits: float32, graphs x classes. Of a model of real targets
@@ -242,12 +247,12 @@ TYCHE_API tyche_status tyche_predict(tyche_handle model, tyche_handle set, const
 /* What a network makes of graphs or nodes before its last layers, the mean over draws. `options`: of ("graphs",
  * "nodes"), draws, seed, threads. Says {"of", "rows", "columns"}; array values: float32, rows x columns. */
 TYCHE_API tyche_status tyche_embed(tyche_handle model, tyche_handle set, const char* options, tyche_handle* out);
-/* Which nodes and edges an answer hangs on: what `tyche explain --json` says. `options`: output (a label, or a column of
- * targets), draws, seed, threads, device. */
+/* Which nodes and edges an answer hangs on: what `tyche explain --json` says. `options`: output (a label, or a column
+ * of targets), draws, seed, threads, device. */
 TYCHE_API tyche_status tyche_explain(tyche_handle model, tyche_handle set, uint64_t graph, const char* options,
                                      tyche_handle* out);
-/* `tyche export`: the network of a run folder, or of a checkpoint's file, as plain PyTorch in a new folder. `options`: fold,
- * checkpoint ("best" or "last"), of a run folder. */
+/* `tyche export`: the network of a run folder, or of a checkpoint's file, as plain PyTorch in a new folder. `options`:
+ * fold, checkpoint ("best" or "last"), of a run folder. */
 TYCHE_API tyche_status tyche_export(const char* run, const char* options, const char* folder);
 
 /* `tyche distinguish`: graphs 2i and 2i + 1 are pair i. `options`: those of `tyche distinguish` but for only, out,

@@ -106,7 +106,8 @@ def _rows(values: Any, what: str) -> NDArray[Any]:
 
 
 def _parts_of_graph(g: Graph) -> _Parts:
-    return _Parts(g.num_nodes, g.edge_index, True, g.types, g.attributes, g.edge_labels, g.edge_attributes, g.label,
+    return _Parts(g.num_nodes, g.edge_index, True, g.types if g.categories is None else g.categories, g.attributes,
+                  g.edge_labels if g.edge_categories is None else g.edge_categories, g.edge_attributes, g.label,
                   g.target, weighted=g.weights is not None, node_labels=g.node_labels, node_targets=g.node_targets,
                   node_parts=g.node_parts)
 
@@ -226,15 +227,18 @@ def _names_of_pyg(data: Any) -> List[str]:
 
 
 def _categories(rows: NDArray[Any], name: str, how: _How) -> Tuple[Any, Any]:
-    """One column of whole numbers is a category, other numbers are attributes: one of the two, and None."""
-    if not _whole(rows) or rows.dtype.kind == "b":
+    """Columns of whole numbers are categories, other numbers are attributes: one of the two, and None. Several columns of
+    0 and 1 alone (a bag of words) say the same as numbers, and less would be one-hot twice over."""
+    if not _whole(rows) or rows.dtype.kind == "b" or how.floats:
         return None, rows
     if rows.shape[1] == 1:
         return rows[:, 0], None
-    if how.all_of_it and not how.floats:
-        raise _cannot_keep(name, f"has {rows.shape[1]} columns of whole numbers, categories it seems, and there can be one "
-                                 f"such column: {name} = {name}[:, :1] keeps the first, columns='floats' all as numbers")
-    return None, rows
+    if rows.size and rows.min() >= 0 and rows.max() <= 1:
+        return None, rows
+    if rows.size and rows.min() < 0:
+        raise _cannot_keep(name, f"has {rows.shape[1]} columns of whole numbers, categories it seems, and a negative one: "
+                                 "columns='floats' keeps all as numbers")
+    return rows, None
 
 
 def _target_of_pyg(given: Any) -> Tuple[Optional[int], Optional[NDArray[Any]]]:
@@ -258,7 +262,7 @@ def _parts_of_pyg(data: Any, how: _How = _How()) -> _Parts:
         types, attributes = _categories(_rows(data.x, "x"), "x", how)
         types = None if types is None else _types(types)
     if get("tyche_types") is not None:
-        types = _types(numbers(data.tyche_types, "tyche_types").reshape(-1))
+        types = _types(_rows(data.tyche_types, "tyche_types"))
     nodes = get("num_nodes")
     if nodes is None:
         rows = attributes if attributes is not None else types
@@ -269,7 +273,7 @@ def _parts_of_pyg(data: Any, how: _How = _How()) -> _Parts:
         edge_labels, edge_attributes = _categories(_rows(data.edge_attr, "edge_attr"), "edge_attr", how)
         edge_labels = None if edge_labels is None else _edge_labels(edge_labels)
     if get("tyche_edge_labels") is not None:
-        edge_labels = _edge_labels(numbers(data.tyche_edge_labels, "tyche_edge_labels").reshape(-1))
+        edge_labels = _edge_labels(_rows(data.tyche_edge_labels, "tyche_edge_labels"))
     weighted = get("edge_weight") is not None and edge_labels is None
     if weighted:
         edge_labels = _bits(data.edge_weight, "edge_weight")
@@ -517,11 +521,11 @@ def from_networkx(graphs: "Union[networkx.Graph, Iterable[networkx.Graph]]", *, 
 def from_pyg(graphs: Any, *, ignore: Union[str, Iterable[str]] = (), columns: Optional[str] = None) -> Union[Graph, GraphSet]:
     """A Graph of a PyTorch Geometric Data (or anything with ``edge_index``), or a GraphSet of a list, data set or Batch of them.
 
-    Every edge must be there both ways. One column of whole numbers in ``x`` (or ``edge_attr``) are types (labels of
-    edges), columns of other numbers attributes; ``edge_weight`` is one more attribute of edges; ``y`` is a label where it
-    is one whole number, else real targets. What cannot be kept is an error that names it: several columns of whole
-    numbers (``columns="floats"`` takes them as numbers), a ``y`` for each node, other tensors with a row per node or edge.
-    ``ignore`` leaves attributes out.
+    Every edge must be there both ways. Columns of whole numbers in ``x`` (or ``edge_attr``) are categories, the first of
+    them types (labels of edges); ``columns="floats"`` takes them as numbers, and so are several columns of 0 and 1 alone.
+    Columns of other numbers are attributes; ``edge_weight`` is one more attribute of edges; ``y`` is a label where it
+    is one whole number, else real targets. What cannot be kept is an error that names it: other tensors with a row per
+    node or edge. ``ignore`` leaves attributes out.
     """
     return _one_or_many(graphs, _how(ignore, columns))
 
@@ -557,13 +561,14 @@ def to_graph6(graph: Any) -> str:
 
 
 def to_networkx(graph: Any) -> "networkx.Graph":
-    """A networkx.Graph: nodes 0, 1, … with ``type``, edges with ``label`` where there are any, ``attributes`` of both (lists),
+    """A networkx.Graph: nodes 0, 1, … with ``type``, edges with ``label`` where there are any (lists of several categories), ``attributes`` of both (lists),
     ``label`` and ``target`` of the graph. from_networkx reads all of it."""
     import networkx
 
     own = as_graph(graph)
     out = networkx.Graph()
-    out.add_nodes_from((v, {"type": int(t)}) for v, t in enumerate(own.types))
+    kinds = own.types if own.categories is None else own.categories
+    out.add_nodes_from((v, {"type": kind}) for v, kind in enumerate(kinds.tolist()))
     if own.attributes is not None:
         for v, row in enumerate(own.attributes.tolist()):
             out.nodes[v]["attributes"] = row
@@ -572,8 +577,9 @@ def to_networkx(graph: Any) -> "networkx.Graph":
             out.nodes[v][name] = None if row == MISSING else row
     both, once = own.edge_index, own.edge_index[0] < own.edge_index[1]
     labels = own.edge_labels if own.edge_labels.any() and own.weights is None else None
+    labels = labels if own.edge_categories is None else own.edge_categories
     for at in np.flatnonzero(once):
-        said: Dict[str, Any] = {} if labels is None else {"label": int(labels[at])}
+        said: Dict[str, Any] = {} if labels is None else {"label": labels[at].tolist()}
         if own.weights is not None:
             said["weight"] = float(own.weights[at])
         if own.edge_attributes is not None:
@@ -612,7 +618,8 @@ def to_pyg(graph: Any) -> Any:
 
     own = as_graph(graph)
     data = Data(edge_index=torch.from_numpy(np.array(own.edge_index)))
-    types = torch.from_numpy(own.types.astype(np.int64)).reshape(-1, 1)
+    kinds = own.types if own.categories is None else own.categories
+    types = torch.from_numpy(kinds.astype(np.int64)).reshape(own.num_nodes, -1)
     if own.attributes is None:
         data.x = types
     else:
@@ -621,8 +628,9 @@ def to_pyg(graph: Any) -> Any:
     labels = None
     if own.weights is not None:
         data.edge_weight = torch.from_numpy(np.array(own.weights))
-    elif own.edge_labels.any():
-        labels = torch.from_numpy(own.edge_labels.astype(np.int64)).reshape(-1, 1)
+    elif own.edge_labels.any() or own.edge_categories is not None:
+        kinds = own.edge_labels if own.edge_categories is None else own.edge_categories
+        labels = torch.from_numpy(kinds.astype(np.int64)).reshape(len(kinds), -1)
     if own.edge_attributes is not None:
         data.edge_attr = torch.from_numpy(np.array(own.edge_attributes))
         if labels is not None:

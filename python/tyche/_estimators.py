@@ -49,6 +49,20 @@ def _classes(given: Any, graphs: GraphSet) -> NDArray[Any]:
     return out
 
 
+def _bits(given: Any, graphs: GraphSet) -> NDArray[np.float32]:
+    """A row of 0, 1 and NaN for each graph, or an error that says which has another."""
+    if given is None:
+        raise InputError("the graphs have no targets: give them as y")
+    out = numbers(given, "y").astype(np.float32)
+    if out.ndim != 2 or len(out) != len(graphs) or out.shape[1] == 0:
+        raise InputError(f"y: expected a row of 0 and 1 for each of {len(graphs)} graphs, found the shape {out.shape}")
+    bad = np.argwhere(~np.isnan(out) & (out != 0) & (out != 1))
+    if len(bad):
+        g, c = (int(place) for place in bad[0])
+        raise InputError(f"y: graph {g}, column {c} is {out[g, c]}; expected 0, 1, or NaN where it is not known", g)
+    return out
+
+
 class NotFittedError(Error, ValueError, AttributeError):
     """fit() or load() comes first."""
 
@@ -125,9 +139,9 @@ class _Estimator:
             out["fold_scheme"] = "stratified"
         return out
 
-    def _fit(self, graphs: GraphSet, sample_weight: Any) -> None:
+    def _fit(self, graphs: GraphSet, sample_weight: Any, **more: Any) -> None:
         self.result_ = train(graphs, progress=getattr(self, "progress", None), folds=1, sample_weight=sample_weight,
-                             **self._options())
+                             **self._options(), **more)
         self.model_ = self.result_.models[0]
         self.n_iter_ = self.model_.epoch
 
@@ -196,7 +210,8 @@ class GraphClassifier(_Estimator):
     is kept.
 
     X is a GraphSet, a part of one, or a list of graphs in any form that tyche.as_set takes; y the classes, by default
-    the labels of the graphs.
+    the labels of the graphs. A matrix y of 0 and 1 (NaN: not known) is several labels per graph: each column is learned
+    by itself (the binary loss), predict() gives such a matrix, predict_proba() the chance of every 1.
 
     >>> import tyche
     >>> exp = tyche.datasets.exp(pairs=10)
@@ -215,6 +230,7 @@ class GraphClassifier(_Estimator):
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
                  norm: Optional[str] = None, residual: Optional[bool] = None, virtual_node: Optional[bool] = None,
+                 embed_categories: Optional[int] = None,
                  global_term: Optional[bool] = None, roots: Union[int, str, None] = None,
                  eval_roots: Union[int, str, None] = None, distance_cut: Optional[int] = None,
                  node_readout: Optional[bool] = None,
@@ -243,7 +259,12 @@ class GraphClassifier(_Estimator):
         ``sample_weight``: how many graphs each counts as in the loss, times its class's weight where there is one.
         """
         graphs = as_set(X)
-        self.classes_: NDArray[Any]
+        self.classes_: Any
+        if y is not None and np.ndim(y) == 2:
+            wanted = _bits(y, graphs)
+            self.classes_ = [np.array([0, 1])] * wanted.shape[1]
+            self._fit(graphs.with_labels(None).with_targets(wanted), sample_weight, loss="binary")
+            return self
         if y is None and graphs.labels is None:
             raise InputError("the graphs have no labels: give them as y")
         given = _classes(graphs.labels if y is None else y, graphs)
@@ -261,19 +282,28 @@ class GraphClassifier(_Estimator):
 
         ``predict(X, draws=16)`` is the most probable class of these.
         """
-        return np.array(self._said(X, draws, seed).probabilities, dtype=np.float64)
+        said = self._said(X, draws, seed)
+        return np.array(said.probabilities if self.model_.labels else said.values, dtype=np.float64)
 
     def predict(self, X: Any, draws: int = 1, *, seed: Optional[int] = None) -> NDArray[Any]:
         """The most probable class of every graph, as ``tyche predict --draws`` says it: of one draw, where nobody asks
         for more."""
         said = self._said(X, draws, seed)
+        if not self.model_.labels:
+            return (np.asarray(said.values) >= 0.5).astype(np.int64)
         places = np.searchsorted(np.asarray(self.model_.labels), np.asarray(said.labels))
         return np.asarray(self.classes_[places])
 
     def score(self, X: Any, y: Any = None, draws: int = 1, *, sample_weight: Any = None) -> float:
-        """The share of graphs (or of their weights) whose class is right; y by default the labels of the graphs."""
-        self._fitted()
+        """The share of graphs (or of their weights) whose class is right; y by default the labels of the graphs. Of several
+        labels per graph those count where all that are known are right, as in scikit-learn; y by default the targets."""
+        model = self._fitted()
         graphs = as_set(X)
+        if not model.labels:
+            wanted = _bits(graphs.targets if y is None else y, graphs)
+            right = ((self.predict(graphs, draws) == wanted) | np.isnan(wanted)).all(axis=1)
+            weights = None if sample_weight is None else weights_of(sample_weight, len(graphs))
+            return float(np.average(right, weights=weights))
         if y is None and graphs.labels is None:
             raise InputError("the graphs have no labels: give them as y")
         truth = _classes(graphs.labels if y is None else y, graphs)
@@ -284,7 +314,7 @@ class GraphClassifier(_Estimator):
 
     def _memo(self) -> Dict[str, str]:
         out = super()._memo()
-        if self.classes_.tolist() != self.model_.labels:
+        if self.model_.labels and self.classes_.tolist() != self.model_.labels:
             out["classes"] = json.dumps(self.classes_.tolist())
         return out
 
@@ -292,9 +322,13 @@ class GraphClassifier(_Estimator):
     def load(cls: Type["GraphClassifier"], path: Path) -> "GraphClassifier":
         """A trained classifier from what save() or ``tyche train`` wrote."""
         model = Model.load(path)
-        if not model.labels:
+        bits = not model.labels and model.config["training"]["loss"] == "binary"
+        if not model.labels and not bits:
             raise InputError(f"{path}: a model of real targets; GraphRegressor loads it")
         out = cls._of(model)
+        if bits:
+            out.classes_ = [np.array([0, 1])] * int(model.config["model"]["classes"])
+            return out
         classes = model._memo.get("classes")
         out.classes_ = np.asarray(json.loads(classes)) if classes else np.asarray(model.labels, np.int32)
         return out
@@ -323,6 +357,7 @@ class GraphRegressor(_Estimator):
                  readout: Optional[str] = None, dropout: Optional[float] = None, node_layers: Optional[int] = None,
                  pair_layers: Optional[int] = None, two_sets: Optional[str] = None, mlp_depth: Optional[int] = None,
                  norm: Optional[str] = None, residual: Optional[bool] = None, virtual_node: Optional[bool] = None,
+                 embed_categories: Optional[int] = None,
                  global_term: Optional[bool] = None, roots: Union[int, str, None] = None,
                  eval_roots: Union[int, str, None] = None, distance_cut: Optional[int] = None,
                  node_readout: Optional[bool] = None,

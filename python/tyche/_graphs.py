@@ -57,6 +57,24 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
+def _categories_before(kinds: Any, attributes: Any, name: str) -> Tuple[Any, Any, int]:
+    """The first column of several, the others before the attributes, and how many those are."""
+    own = None if kinds is None else numbers(kinds, name)
+    if own is None or own.ndim != 2:
+        return kinds, attributes, 0
+    if own.shape[1] == 0 or own.dtype.kind not in "iub" or (own.size and (own.min() < 0 or own.max() >= 2**24)):
+        raise InputError(f"{name}: expected whole numbers from 0 to {2**24 - 1} in every column of categories, found "
+                         f"{own.dtype} of the shape {own.shape}" + (f", {own.min()} to {own.max()}" if own.size else ""))
+    more = own[:, 1:].astype(np.float32)
+    if attributes is not None:
+        rows = numbers(attributes, "attributes").astype(np.float32)
+        rows = rows.reshape(-1, 1) if rows.ndim == 1 else rows
+        if rows.ndim != 2 or len(rows) != len(more):
+            raise InputError(f"attributes: {rows.shape}; expected a row for each of {len(more)} rows of {name}")
+        attributes = np.concatenate([more, rows], axis=1)
+    return own[:, 0], more if attributes is None and more.shape[1] else attributes, own.shape[1] - 1 if len(own) else 0
+
+
 class GraphSet(Sequence["Graph"]):
     """Graphs, one after another, with what is known of them.
 
@@ -95,13 +113,16 @@ class GraphSet(Sequence["Graph"]):
                     targets: Any = None, name: str = "graphs") -> "GraphSet":
         """Graphs from arrays, all graphs one after another; edges by node numbers within their graph.
 
-        ``both_ways``: every edge is there twice, once each way (as in PyTorch Geometric); else once.
+        ``both_ways``: every edge is there twice, once each way (as in PyTorch Geometric); else once. ``types`` and
+        ``edge_labels`` may have several columns: categories each (array ``categories``), the first is the type or label.
 
         >>> import tyche
         >>> s = tyche.GraphSet.from_arrays([0, 3, 5], [0, 3, 4], [[0, 1, 2, 0], [1, 2, 0, 1]], both_ways=False)
         >>> [g.num_edges for g in s]
         [3, 1]
         """
+        types, attributes, more = _categories_before(types, attributes, "types")
+        edge_labels, edge_attributes, edge_more = _categories_before(edge_labels, edge_attributes, "edge_labels")
         a: Dict[str, Optional[NDArray[Any]]] = {
             "node_ptr": _contiguous(node_ptr, np.uint64, "node_ptr"),
             "edge_ptr": _contiguous(edge_ptr, np.uint64, "edge_ptr"),
@@ -148,7 +169,8 @@ class GraphSet(Sequence["Graph"]):
             target_columns=columns.get("targets", 0),
             **{key: _library.pointer(array) for key, array in a.items()},
         )
-        return cls(_library.handle("tyche_set_from_arrays", ctypes.byref(c)))
+        handle = _library.handle("tyche_set_from_arrays", ctypes.byref(c))
+        return cls(_library.handle("tyche_set_categorise", handle, more, edge_more) if more + edge_more else handle)
 
     @property
     def _handle(self) -> _library.Handle:
@@ -257,7 +279,7 @@ class GraphSet(Sequence["Graph"]):
         if name == "node_parts":
             return whole._array(name)[:, nodes]
         part = {"neighbours": arcs, "edge_labels": arcs, "edge_attributes": arcs, "types": nodes, "attributes": nodes,
-                "weights": arcs, "node_labels": nodes, "node_targets": nodes, "labels": slice(first, end), "targets": slice(first, end)}
+                "categories": nodes, "edge_categories": arcs, "weights": arcs, "node_labels": nodes, "node_targets": nodes, "labels": slice(first, end), "targets": slice(first, end)}
         return whole.edge_index[:, arcs] if name == "edge_index" else whole._array(name)[part[name]]
 
     @property
@@ -299,6 +321,16 @@ class GraphSet(Sequence["Graph"]):
     def attributes(self) -> Optional[NDArray[np.float32]]:
         """Of nodes, nodes × columns, or None."""
         return self._array("attributes") if self._has("attributes") else None
+
+    @property
+    def categories(self) -> Optional[NDArray[np.uint32]]:
+        """Of nodes, nodes × columns, the type first; None where there is nothing but the type."""
+        return self._array("categories") if self._has("categories") else None
+
+    @property
+    def edge_categories(self) -> Optional[NDArray[np.uint32]]:
+        """In the order of ``neighbours``, the label first; None where there is nothing but the label."""
+        return self._array("edge_categories") if self._has("edge_categories") else None
 
     @property
     def edge_labels(self) -> NDArray[np.uint32]:
@@ -436,6 +468,9 @@ class GraphSet(Sequence["Graph"]):
     def __reduce__(self) -> Tuple[Any, ...]:
         keep = ("types", "labels", "attributes", "edge_labels", "edge_attributes", "targets")
         arrays = {name: np.array(self._array(name)) for name in keep if self._has(name) or name in ("types", "edge_labels")}
+        for kinds, first in (("categories", "types"), ("edge_categories", "edge_labels")):
+            if self._has(kinds):
+                arrays[first] = np.array(self._array(kinds))
         arrays["edge_index"] = np.array(self.edge_index)
         edge_ptr = self.offsets[self.ptr.astype(np.int64)]
         values = {name: np.array(self._array("node_" + name)) for name in ("labels", "targets", "parts")
@@ -527,6 +562,16 @@ class Graph:
     def attributes(self) -> Optional[NDArray[np.float32]]:
         """Of nodes, nodes × columns, or None."""
         return None if self.set.attributes is None else self.set.attributes[self._nodes]
+
+    @property
+    def categories(self) -> Optional[NDArray[np.uint32]]:
+        """Nodes × columns, the type first; None where there is nothing but the type."""
+        return None if self.set.categories is None else self.set.categories[self._nodes]
+
+    @property
+    def edge_categories(self) -> Optional[NDArray[np.uint32]]:
+        """In the order of the set's ``neighbours``, the label first; None where there is nothing but the label."""
+        return None if self.set.edge_categories is None else self.set.edge_categories[self._arcs]
 
     @property
     def edge_labels(self) -> NDArray[np.uint32]:

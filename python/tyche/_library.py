@@ -82,6 +82,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_set_node_values": [_H, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p,
                               ctypes.c_uint64, _OUT],
     "tyche_set_weigh": [_H, _OUT],
+    "tyche_set_categorise": [_H, ctypes.c_uint64, ctypes.c_uint64, _OUT],
     "tyche_graph6": [_H, ctypes.c_uint64, _OUT],
     "tyche_draw": [_H, ctypes.c_uint64, _OUT],
     "tyche_certify": [_H, _S, _OUT],

@@ -2,10 +2,10 @@
 the Open Graph Benchmark uses. Also a program: ``python3 -m tyche.molecules FILE.csv --smiles COLUMN --target COLUMN
 --out FILE.jsonl``.
 
-An atom's type is its atomic number and a bond's label its kind (1 single, 2 double, 3 triple, 4 aromatic, 5 other). The
-other columns are attributes: of atoms degree, charge, hydrogens and radical electrons as numbers, chirality and
-hybridisation a column for each kind, and whether it is aromatic and in a ring; of bonds a column for each kind of stereo,
-and whether it is conjugated. So every file has the same columns, whatever molecules are in it.
+All columns are categories: of an atom its atomic number (its type), chirality, degree, charge, hydrogens, radical
+electrons, hybridisation, whether it is aromatic and whether it is in a ring; of a bond its kind (1 single, 2 double, 3
+triple, 4 aromatic, 5 other: its label), stereo, and whether it is conjugated. But for the two first they have OGB's
+numbers.
 """
 from __future__ import annotations
 
@@ -78,18 +78,10 @@ def ogb_columns(smiles: str) -> Columns:
                    np.array(ends, np.int64).reshape(-1, 2))
 
 
-def _one_hot(values: Any, first: int, last: int) -> Any:
-    """A column for each of first to last; other values have none."""
-    return (values[:, None] == np.arange(first, last + 1)[None, :]).astype(np.float32)
-
-
-def _inputs(own: Columns) -> Tuple[Any, Any, Any, Any]:
-    """Types and attributes of atoms, labels and attributes of bonds."""
-    a, b = own.atoms, own.bonds
-    counts = np.stack([a[:, 2], a[:, 3] - 5, a[:, 4], a[:, 5]], axis=1).astype(np.float32)
-    atoms = np.concatenate([counts, _one_hot(a[:, 1], 1, 3), _one_hot(a[:, 6], 0, 4), a[:, 7:].astype(np.float32)], axis=1)
-    bonds = np.concatenate([_one_hot(b[:, 1], 1, 5), b[:, 2:].astype(np.float32)], axis=1)
-    return (a[:, 0] + 1) % 119, atoms, b[:, 0] + 1, bonds
+def _inputs(own: Columns) -> Tuple[Any, Any]:
+    """Categories of atoms and of bonds."""
+    return (np.concatenate([(own.atoms[:, :1] + 1) % 119, own.atoms[:, 1:]], axis=1),
+            np.concatenate([own.bonds[:, :1] + 1, own.bonds[:, 1:]], axis=1))
 
 
 def from_smiles(smiles: Iterable[str], *, labels: Any = None, targets: Any = None, name: str = "molecules") -> GraphSet:
@@ -104,12 +96,11 @@ def from_smiles(smiles: Iterable[str], *, labels: Any = None, targets: Any = Non
     if not columns:
         raise InputError("there are no molecules")
     parts = [_inputs(own) for own in columns]
-    types, atoms, bonds, attributes = (np.concatenate([own[i] for own in parts]) for i in range(4))
+    atoms, bonds = (np.concatenate([own[i] for own in parts]) for i in range(2))
     out = GraphSet.from_arrays(np.cumsum([0] + [len(own.atoms) for own in columns]),
                                np.cumsum([0] + [len(own.bonds) for own in columns]),
-                               np.concatenate([own.ends for own in columns]).T, both_ways=False, types=types,
-                               attributes=atoms, edge_labels=bonds, edge_attributes=attributes, labels=labels,
-                               targets=targets, name=name)
+                               np.concatenate([own.ends for own in columns]).T, both_ways=False, types=atoms,
+                               edge_labels=bonds, labels=labels, targets=targets, name=name)
     out._symbols = True
     return out
 
@@ -133,18 +124,14 @@ def _target(text: Optional[str], line: int, column: str) -> Optional[float]:
 
 
 def _line(own: Columns, learned: Dict[str, Any]) -> str:
-    types, atoms, kinds, bonds = _inputs(own)
-
-    def rows(values: Any) -> List[List[float]]:
-        return [[int(x) if x == int(x) else float(x) for x in row] for row in values.tolist()]
-
-    edges = [[int(u), int(v), int(kind)] for (u, v), kind in zip(own.ends, kinds)]
-    return json.dumps({"nodes": [int(t) for t in types], "attributes": rows(atoms), "edges": edges,
-                       "edge_attributes": rows(bonds), **learned}, separators=(",", ":"))
+    atoms, bonds = _inputs(own)
+    edges = [[int(u), int(v), *kinds] for (u, v), kinds in zip(own.ends, bonds.tolist())]
+    return json.dumps({"nodes": atoms.tolist(), "edges": edges, **learned}, separators=(",", ":"))
 
 
 def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: bool = False) -> Dict[str, Any]:
-    """The molecules of a CSV file as JSON lines; says {"molecules", "refused": [{"line", "smiles"}], "learned"}."""
+    """The molecules of a CSV file as JSON lines; says {"molecules", "refused": [{"line", "smiles"}], "learned",
+    "binary"}: whether all targets are 0 or 1."""
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         heads = reader.fieldnames or []
@@ -174,7 +161,8 @@ def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: b
                 learned["target"] = values if len(values) > 1 else values[0]
             file.write(_line(own, learned) + "\n")
     return {"molecules": len(rows), "refused": refused,
-            "learned": "labels" if labels else "targets" if targets else "nothing"}
+            "learned": "labels" if labels else "targets" if targets else "nothing",
+            "binary": bool(targets) and not labels and all(v in (None, 0, 1) for _, values in rows for v in values)}
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
@@ -197,7 +185,8 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     if call.json:
         print(json.dumps(said))
         return 0
-    print(f"{call.out}: {said['molecules']} molecules, {said['learned']} to learn")
+    hint = " (0 and 1: tyche train --loss binary)" if said["binary"] else ""
+    print(f"{call.out}: {said['molecules']} molecules, {said['learned']} to learn{hint}")
     if said["refused"]:
         print(f"tyche.molecules: {len(said['refused'])} lines left out, which RDKit refuses:", file=sys.stderr)
         for own in said["refused"]:

@@ -299,6 +299,34 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
   });
 }
 
+tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint64_t edge_columns, tyche_handle* out) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    datasets::Dataset data = set_of(set)->dataset();
+    const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim,
+                          const std::vector<std::vector<float>>& blocks, const char* whose) {
+      if (columns > dim) {
+        throw InputError(fmt::format("{} columns of categories; {} have {} of attributes", columns, whose, dim));
+      }
+      categories = columns;
+      for (std::size_t g = 0; g < blocks.size(); ++g) {
+        for (std::size_t i = 0; i < blocks[g].size(); ++i) {
+          const float value = blocks[g][i];
+          if (i % dim >= columns ||
+              (value >= 0 && value <= static_cast<float>(kMostCategory) && std::floor(value) == value))
+            continue;
+          throw GraphError(static_cast<std::int64_t>(g),
+                           fmt::format("graph {}: a category of {} is {}; expected a whole number from 0 to {}", g,
+                                       whose, value, kMostCategory));
+        }
+      }
+    };
+    take(data.set.categories, node_columns, data.set.attribute_dim, data.set.attributes, "nodes");
+    take(data.set.edge_categories, edge_columns, data.set.edge_attribute_dim, data.set.edge_attributes, "edges");
+    data.hash = 0;
+    return std::make_shared<SetObject>(std::move(data));
+  });
+}
+
 tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t count, uint64_t columns,
                                 tyche_handle* out) {
   return answer(out, [&]() -> std::shared_ptr<Object> {

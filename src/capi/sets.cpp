@@ -8,14 +8,6 @@ namespace tyche::capi {
 
 namespace {
 
-/// What stands per edge of a graph, per arc.
-void append_per_arc(const Graph& graph, const std::vector<float>& rows, std::size_t columns, std::vector<float>& out) {
-  for (const std::uint64_t edge : graph.edges_of_arcs()) {
-    const auto row = rows.begin() + static_cast<std::ptrdiff_t>(edge * columns);
-    out.insert(out.end(), row, row + static_cast<std::ptrdiff_t>(columns));
-  }
-}
-
 template <class T>
 std::vector<T> reserved(std::uint64_t size) {
   std::vector<T> out;
@@ -46,8 +38,10 @@ std::vector<std::string> SetObject::array_names() const {
   std::vector<std::string> names = {"ptr", "offsets", "neighbours", "types", "edge_index", "edge_labels"};
   if (!set().labels.empty()) names.emplace_back("labels");
   if (!set().targets.empty()) names.emplace_back("targets");
-  if (!set().attributes.empty()) names.emplace_back("attributes");
-  if (!set().edge_attributes.empty()) names.emplace_back("edge_attributes");
+  if (set().attribute_dim > set().categories) names.emplace_back("attributes");
+  if (set().edge_attribute_dim > set().edge_categories) names.emplace_back("edge_attributes");
+  if (set().categories > 0) names.emplace_back("categories");
+  if (set().edge_categories > 0) names.emplace_back("edge_categories");
   if (!set().node_labels.empty()) names.emplace_back("node_labels");
   if (!set().node_targets.empty()) names.emplace_back("node_targets");
   if (!set().node_parts.empty()) names.emplace_back("node_parts");
@@ -65,8 +59,10 @@ const std::string& SetObject::info() {
                                  {"edges", arcs_ / 2},
                                  {"labels", !set().labels.empty()},
                                  {"targets", set().target_dim},
-                                 {"attributes", set().attribute_dim},
-                                 {"edge_attributes", set().edge_attribute_dim},
+                                 {"categories", set().categories},
+                                 {"edge_categories", set().edge_categories},
+                                 {"attributes", set().attribute_dim - set().categories},
+                                 {"edge_attributes", set().edge_attribute_dim - set().edge_categories},
                                  {"node_targets", set().node_target_dim},
                                  {"splits", set().node_parts.size()},
                                  {"weighted", set().weighted},
@@ -89,6 +85,31 @@ tyche_array SetObject::array(std::string_view name) {
   auto found = arrays_.find(name);
   if (found == arrays_.end()) found = arrays_.emplace(std::string(name), make(name)).first;
   return found->second.view();
+}
+
+Array SetObject::columns_of(bool nodes, bool categories) const {
+  const std::size_t dim = nodes ? set().attribute_dim : set().edge_attribute_dim;
+  const std::size_t own = nodes ? set().categories : set().edge_categories;
+  std::vector<float> out;
+  std::vector<std::uint32_t> kinds;
+  for (std::size_t g = 0; g < set().graphs.size(); ++g) {
+    const Graph& graph = set().graphs[g];
+    const std::vector<float>& block = (nodes ? set().attributes : set().edge_attributes)[g];
+    const std::vector<std::uint64_t> edge = nodes ? std::vector<std::uint64_t>() : graph.edges_of_arcs();
+    const std::size_t rows = nodes ? graph.num_nodes() : edge.size();
+    for (std::size_t row = 0; row < rows; ++row) {  // what stands per edge goes out per arc
+      const auto from = block.begin() + static_cast<std::ptrdiff_t>((nodes ? row : edge[row]) * dim);
+      const auto middle = from + static_cast<std::ptrdiff_t>(own);
+      if (!categories) {
+        out.insert(out.end(), middle, from + static_cast<std::ptrdiff_t>(dim));
+        continue;
+      }
+      kinds.push_back(nodes ? graph.type(static_cast<Node>(row)) : graph.edge_label(row));
+      std::transform(from, middle, std::back_inserter(kinds), [](float c) { return static_cast<std::uint32_t>(c); });
+    }
+  }
+  if (categories) return {std::move(kinds), own + 1};
+  return {std::move(out), dim - own};
 }
 
 Array SetObject::make(std::string_view name) const {
@@ -143,17 +164,10 @@ Array SetObject::make(std::string_view name) const {
     return {std::vector<std::int32_t>(set().labels.begin(), set().labels.end())};
   }
   if (name == "targets" && !set().targets.empty()) return {set().targets, set().target_dim};
-  if (name == "attributes" && !set().attributes.empty()) {
-    std::vector<float> out = reserved<float>(nodes_ * set().attribute_dim);
-    for (const std::vector<float>& block : set().attributes) out.insert(out.end(), block.begin(), block.end());
-    return {std::move(out), set().attribute_dim};
-  }
-  if (name == "edge_attributes" && !set().edge_attributes.empty()) {
-    std::vector<float> out = reserved<float>(arcs_ * set().edge_attribute_dim);
-    for (std::size_t g = 0; g < graphs.size(); ++g) {
-      append_per_arc(graphs[g], set().edge_attributes[g], set().edge_attribute_dim, out);
-    }
-    return {std::move(out), set().edge_attribute_dim};
+  const bool nodes = name == "attributes" || name == "categories";
+  if ((nodes || name == "edge_attributes" || name == "edge_categories") &&
+      !(nodes ? set().attributes : set().edge_attributes).empty()) {
+    return columns_of(nodes, name.ends_with("categories"));
   }
   const auto join = [](const auto& blocks, auto out) {
     for (const auto& block : blocks) {

@@ -47,6 +47,8 @@ class SetObject : public Object {
  private:
   [[nodiscard]] std::vector<std::string> array_names() const;
   [[nodiscard]] Array make(std::string_view name) const;
+  /// Attributes or categories of nodes or of edges.
+  [[nodiscard]] Array columns_of(bool nodes, bool categories) const;
 
   datasets::Dataset dataset_;
   std::string source_;

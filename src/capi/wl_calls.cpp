@@ -8,6 +8,8 @@
 #include "capi/sets.hpp"
 #include "engine/core/drawn_numbers.hpp"
 #include "engine/core/randomness.hpp"
+#include "graph/folding.hpp"
+#include "graph/named.hpp"
 #include "graph/patterns.hpp"
 #include "nn/random_inputs.hpp"
 #include "support/parallel.hpp"
@@ -97,8 +99,15 @@ Json compared(const Graph& a, const Graph& b, const Test& test, std::uint32_t i,
   return to_json(wl::compare(a, b, options));
 }
 
+/// The set's graphs, with all of their categories in types and labels.
+std::vector<Graph> refined(const SetObject& set) {
+  GraphSet own = set.set();
+  fold_categories(std::array{&own});
+  return std::move(own.graphs);
+}
+
 std::shared_ptr<Object> compare_pairs(const SetObject& set, const Test& test) {
-  const std::vector<Graph>& graphs = set.set().graphs;
+  const std::vector<Graph> graphs = refined(set);
   if (graphs.size() % 2 != 0) {
     throw InputError(fmt::format("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
                                  graphs.size()));
@@ -119,7 +128,7 @@ std::shared_ptr<Object> compare_pairs(const SetObject& set, const Test& test) {
 }
 
 std::shared_ptr<Object> group(const SetObject& set, const Test& test) {
-  const std::vector<Graph>& graphs = set.set().graphs;
+  const std::vector<Graph> graphs = refined(set);
   if (test.sets) throw InputError("sets compares graphs in pairs");
   if (test.paths) {
     std::vector<wl::Survey> surveys(graphs.size());
@@ -143,7 +152,7 @@ std::shared_ptr<Object> colours(const SetObject& set, const char* json) {
   wl::RefineOptions how;
   how.threads = options.threads();
   how.max_rounds = static_cast<std::uint32_t>(options.whole("rounds", 0, kMost32).value_or(kMost32));
-  wl::Colouring found = wl::refine(set.set().graphs, how);
+  wl::Colouring found = wl::refine(refined(set), how);
   const auto out =
       std::make_shared<Answer>(Json{{"classes", found.classes}, {"rounds", found.rounds}, {"stable", found.stable}});
   out->add("colours", {std::move(found.colours)});
@@ -175,7 +184,7 @@ void check_cells(std::uint64_t rows, std::uint64_t columns, const char* what) {
 
 std::shared_ptr<Object> individualise(const SetObject& set, const char* json) {
   const Options options(json, {"depth", "draws", "seed", "cell", "threads"});
-  const std::vector<Graph>& graphs = set.set().graphs;
+  const std::vector<Graph> graphs = refined(set);
   wl::PathOptions paths;
   paths.depth = depth_of(options, "depth", 0);
   paths.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 1000000000).value_or(1));
@@ -256,7 +265,10 @@ tyche_status tyche_wl(tyche_handle a, uint64_t i, tyche_handle b, uint64_t j, co
   return answer(out, [&]() -> std::shared_ptr<Object> {
     const auto first = set_of(a), second = set_of(b);
     const Test test(options);
-    return std::make_shared<Answer>(compared(first->graph(i), second->graph(j), test, 0, 1, test.threads));
+    (void)first->graph(i), (void)second->graph(j);  // whether they are there
+    GraphSet left = selected(first->set(), std::array{i}), right = selected(second->set(), std::array{j});
+    fold_categories(std::array{&left, &right});
+    return std::make_shared<Answer>(compared(left.graphs[0], right.graphs[0], test, 0, 1, test.threads));
   });
 }
 

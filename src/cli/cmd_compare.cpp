@@ -11,6 +11,7 @@
 #include "cli/device.hpp"
 #include "compare/compare.hpp"
 #include "datasets/dataset.hpp"
+#include "experiments/ranks.hpp"
 #include "support/shell.hpp"
 
 namespace tyche::cli {
@@ -37,15 +38,18 @@ void run(CompareCall& a) {
     options.budget = compare::seconds_of(a.budget);
     options.command += " --budget " + a.budget;
   }
+  const experiments::Ranks ranks;
+  options.ranks = &ranks;
   options.seed = a.common.seed;
-  options.threads = a.common.threads;
+  options.threads = ranks.size() > 1 && a.common.threads == 0 ? 1 : a.common.threads;  // ranks share cores
   options.engine = a.device.engine_name("auto");
-  options.progress = a.common.progress();
+  options.progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
   options.data_format = a.format;
   const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
   const datasets::Dataset dataset = read_cleanly(
       options.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
   const nlohmann::ordered_json found = compare::compare(dataset, a.data, options);
+  if (ranks.rank() != 0) return;
   print(a.common.json ? found.dump(2) + "\n" : compare::to_text(found));
 }
 
@@ -100,6 +104,7 @@ void add_compare(CLI::App& root) {
       "Example:\n"
       "  tyche compare --data mine.jsonl --out cmp --budget 5m\n"
       "  tyche compare --data exp --out cmp --budget-epochs 4000 --models gcn,gin --json\n"
+      "  mpirun -n 4 tyche compare --data exp --out cmp --budget-epochs 4000    rows shared out, to the same bits\n"
       "See docs/compare.md");
   app.callback([a] { run(*a); });
 }

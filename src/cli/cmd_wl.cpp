@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "cli/wl_individualise.hpp"
 #include "distinguish/pairs.hpp"
+#include "graph/folding.hpp"
 #include "graph/named.hpp"
 #include "report/pair_page.hpp"
 #include "support/error.hpp"
@@ -150,8 +152,8 @@ void compare_two(const WlCall& a, const wl::Options& options) {
   if (!a.index.empty() && (left_name.one_graph() || right_name.one_graph())) {
     throw InputError("--index picks graphs of whole files: leave it out where a graph is named g6:CODE or FILE:I");
   }
-  const GraphSet one = read(a, first);
-  const GraphSet other = a.files.size() == 2 ? read(a, second) : one;
+  GraphSet one = read(a, first), other = a.files.size() == 2 ? read(a, second) : one;
+  fold_categories(std::array{&one, &other});
   const std::size_t i = a.index.empty() ? 0 : a.index[0];
   const std::size_t j = a.index.empty() ? 0 : a.index[1];
   const Graph left = pick(one, first, i);
@@ -194,6 +196,7 @@ distinguish::PairSet read_pairs(const WlCall& a) {
   }
   distinguish::PairSet pairs;
   pairs.set = read(a, path);
+  fold_categories(std::array{&pairs.set});
   if (pairs.set.graphs.size() % 2 != 0) {
     throw InputError::at(path, "",
                          fmt::format("holds {} graphs; --pairs wants an even number", pairs.set.graphs.size()));
@@ -232,7 +235,8 @@ void compare_pairs(const WlCall& a, const wl::Options& options) {
 
 void group_all(const WlCall& a, const wl::Options& options) {
   if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
-  const GraphSet set = read(a, a.files.front());
+  GraphSet set = read(a, a.files.front());
+  fold_categories(std::array{&set});
   if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
   const wl::Grouping grouping = wl::group(set.graphs, options);
   if (a.common.json) {

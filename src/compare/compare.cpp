@@ -14,6 +14,7 @@
 #include "compare/verdict.hpp"
 #include "datasets/split.hpp"
 #include "engine/engine.hpp"
+#include "experiments/ranks.hpp"
 #include "experiments/records.hpp"
 #include "nn/kinds.hpp"
 #include "report/page.hpp"
@@ -84,9 +85,24 @@ class Comparison {
       : dataset_(dataset), path_(std::move(path)), options_(options) {}
 
   Json run() {
-    begin();
-    baselines();
     const std::vector<Spec> specs = rows_to_train();
+    if (const experiments::Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
+      if (timed())
+        throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
+      ranks->together([&] {
+        if (ranks->rank() == 0) begin(), baselines(), plan_ahead(specs);
+      });
+      ranks->together([&] {
+        if (ranks->rank() != 0) begin();
+      });
+      std::vector<std::size_t> order(specs.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      ranks->share_out(order, [&](std::size_t i) { (void)row_of(specs[i], 0); });
+      if (ranks->rank() != 0) return {};
+      stop_if_asked();
+    } else {
+      begin(), baselines();
+    }
     for (std::size_t i = 0; i < specs.size(); ++i) network(specs[i], specs.size() - i);
     std::filesystem::remove(options_.out / "trials");  // empty by now
     Json found = verdict(metric_, rows_, dataset_, truth_, options_.threads);
@@ -121,6 +137,7 @@ class Comparison {
     if (spec.random) fields["model.random"] = kRandom;
     if (!options_.target.empty()) fields["data.target"] = options_.target;
     if (!options_.target_columns.empty()) fields["data.target_columns"] = options_.target_columns;
+    if (bits_) fields["training.loss"] = "binary";
     if (!options_.data_format.empty()) fields["data.format"] = options_.data_format;
     if (split_.empty()) {
       fields["folds.count"] = options_.folds;
@@ -168,16 +185,19 @@ class Comparison {
 
   void begin() {
     make_folder(options_.out);
-    lock_ = std::make_unique<FolderLock>(options_.out);
+    const bool first_rank =
+        options_.ranks == nullptr || options_.ranks->rank() == 0;  // it has prepared all for the others
+    if (first_rank) lock_ = std::make_unique<FolderLock>(options_.out);
     const std::filesystem::path stored = options_.out / "settings.json";
     const bool there = std::filesystem::exists(stored);
-    if (there && !options_.resume) {
+    if (there && !options_.resume && first_rank) {
       throw Remedied(InputError::at(options_.out.string(), "", "holds a comparison already"), Remedy::resume_run);
     }
     if (!there && !list_folder(options_.out).empty()) {
       throw InputError::at(options_.out.string(), "", "is not empty; name a new folder for the comparison");
     }
     if (!options_.split.empty()) split_ = own_split();
+    bits_ = of_bits(config_of({"gcn", "gcn", false}, {}));
     const train::RunConfig first = config_of({"gcn", "gcn", false}, {});
     if (first.model.unit != Unit::graph) {
       throw InputError(
@@ -220,9 +240,16 @@ class Comparison {
       }
     }
     if (timed()) settings_["budget_seconds"] = options_.budget;
-    write_json(stored, settings_);
+    if (first_rank) write_json(stored, settings_);
     make_folder(options_.out / "rows");
     engine_ = engine::make_engine(options_.engine, options_.threads);
+  }
+
+  /// Whether all targets that are to be learned are 0 or 1 (or missing); MAE takes them as numbers.
+  [[nodiscard]] bool of_bits(const train::RunConfig& config) const {
+    if (!train::learns_numbers(config) || options_.metric == "mae") return false;
+    const std::vector<float> rows = train::Learned(dataset_.set, config).rows;
+    return std::all_of(rows.begin(), rows.end(), [](float t) { return std::isnan(t) || t == 0 || t == 1; });
   }
 
   void learn_truth(const train::RunConfig& config) {
@@ -231,7 +258,8 @@ class Comparison {
       const train::Learned learned(set, config);
       truth_.columns = learned.columns;
       truth_.targets.assign(learned.rows.begin(), learned.rows.end());
-      metric_ = Metric::mae;
+      truth_.binary = bits_;
+      metric_ = bits_ ? Metric::roc_auc : Metric::mae;
     } else {
       truth_.classes = config.data.labels.size();
       std::vector<double> graphs(truth_.classes, 0.0);
@@ -246,9 +274,13 @@ class Comparison {
     }
     if (options_.metric.empty()) return;
     const Metric asked = parse_metric(options_.metric);
-    if ((asked == Metric::mae) != (truth_.classes == 0) || (asked == Metric::roc_auc && truth_.classes != 2)) {
+    const bool fits = truth_.classes == 0
+                          ? asked == metric_
+                          : asked == Metric::accuracy || (asked == Metric::roc_auc && truth_.classes == 2);
+    if (!fits) {
       throw InputError(fmt::format("{} is no metric here: {}", name(asked),
-                                   truth_.classes == 0
+                                   bits_ ? "targets of 0 and 1 are learned, whose metrics are roc_auc and mae"
+                                   : truth_.classes == 0
                                        ? "real targets are learned, whose metric is mae"
                                        : fmt::format("graphs have {} labels; real targets have mae, two "
                                                      "labels roc_auc, labels accuracy",
@@ -371,18 +403,51 @@ class Comparison {
   }
 
   void network(const Spec& spec, std::size_t rows_left) {
+    const Json row = row_of(spec, rows_left);
+    epochs_ += row.value("epochs_trained", 0.0);
+    if (!row.contains("why")) return finish(row);
+    left_out_.push_back({{"name", row["name"]}, {"why", row["why"]}});
+    spent_ += row.value("seconds", 0.0);
+    say(fmt::format("{:<28} left out: {}", spec.name, row["why"].get<std::string>()));
+  }
+
+  /// Where a row goes when it is done, and where its trainings are until then.
+  struct Place {
+    std::filesystem::path done, folder;
+  };
+  [[nodiscard]] Place place_of(const Spec& spec) const {
     std::string slug = spec.name;
     std::erase(slug, ',');
     std::replace(slug.begin(), slug.end(), ' ', '-');
-    const std::filesystem::path done = options_.out / "rows" / (slug + ".json"),
-                                folder = options_.out / "trials" / slug;
-    if (std::filesystem::exists(done)) {
-      const Json row = read_json(done);
-      epochs_ += row.value("epochs_trained", 0.0);
-      if (row.contains("why")) return left_out_.push_back(row), void();
-      return finish(row);
+    return {options_.out / "rows" / (slug + ".json"), options_.out / "trials" / slug};
+  }
+
+  /// The plans of all rows before any is trained: what one process would plan, row after row, for several to follow.
+  void plan_ahead(const std::vector<Spec>& specs) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      const auto [done, folder] = place_of(specs[i]);
+      if (std::filesystem::exists(done)) {
+        epochs_ += read_json(done).value("epochs_trained", 0.0);
+        continue;
+      }
+      try {
+        const train::RunConfig base = config_of(specs[i], {});
+        const Plan planned = plan(base, train::prepare(dataset_, base), folder, specs.size() - i);
+        make_folder(folder);
+        write_json(folder / "plan.json", {{"epochs", planned.epochs}, {"all", planned.all}});
+        epochs_ += epochs_of(planned);
+      } catch (const InputError&) {  // whoever trains it says so
+      }
     }
+    epochs_ = 0;
+  }
+
+  /// The row as it was written, or trained and written.
+  Json row_of(const Spec& spec, std::size_t rows_left) {
+    const auto [done, folder] = place_of(spec);
+    if (std::filesystem::exists(done)) return read_json(done);
     const Stopwatch watch;
+    Json row;
     try {
       const train::RunConfig base = config_of(spec, {});
       const train::TrainingData data = train::prepare(dataset_, base);
@@ -398,19 +463,32 @@ class Comparison {
       if (!planned.too_little.empty()) throw InputError(planned.too_little);
       write_json(stored, {{"epochs", planned.epochs}, {"all", planned.all}});
       const Stopwatch training;
-      Json row = halved(spec, base, data, planned, folder);
-      row["seconds"] = watch.seconds();
+      row = halved(spec, base, data, planned, folder);
       if (planned.seconds > 0) slowness_ = std::max(0.5, slowness_ * training.seconds() / planned.seconds);
-      write_json(done, row);
-      finish(row);
     } catch (const InputError& error) {  // what does not fit these graphs is left out, and said
-      const Json row = {{"name", spec.name}, {"why", error.what()}};
-      write_json(done, row);
-      left_out_.push_back(row);
-      spent_ += watch.seconds();
-      say(fmt::format("{:<28} left out: {}", spec.name, error.what()));
+      row = {{"name", spec.name}, {"why", error.what()}};
     }
+    row["seconds"] = watch.seconds();
+    write_json(done, row);
     std::filesystem::remove_all(folder);
+    return row;
+  }
+
+  /// Epochs at which half of the candidates end: of four, or of one alone.
+  static std::vector<std::uint32_t> rungs_of(const Plan& planned) {
+    if (!planned.all) return {planned.epochs};
+    return {(planned.epochs + 3) / 4, (planned.epochs + 1) / 2, planned.epochs};
+  }
+  /// All that are trained in all folds.
+  [[nodiscard]] double epochs_of(const Plan& planned) const {
+    double trained = 0, before = 0;
+    std::size_t left = planned.all ? 4 : 1;
+    for (const std::uint32_t rung : rungs_of(planned)) {
+      trained += static_cast<double>(left * folds_.size()) * (rung - before);
+      before = rung;
+      left = (left + 1) / 2;
+    }
+    return trained;
   }
 
   std::vector<Candidate> candidates(const Spec& spec, const train::RunConfig& base, const Plan& planned,
@@ -434,17 +512,11 @@ class Comparison {
   Json halved(const Spec& spec, const train::RunConfig& base, const train::TrainingData& data, const Plan& planned,
               const std::filesystem::path& folder) {
     const std::vector<Candidate> all = candidates(spec, base, planned, folder);
-    const std::uint32_t epochs = planned.epochs;
-    std::vector<std::uint32_t> rungs = {(epochs + 3) / 4, (epochs + 1) / 2, epochs};
-    if (all.size() == 1) rungs = {epochs};
+    const std::vector<std::uint32_t> rungs = rungs_of(planned);
     const auto folds = static_cast<std::uint32_t>(folds_.size());
     std::vector<std::vector<std::size_t>> alive(folds, std::vector<std::size_t>(all.size()));
     for (auto& own : alive) std::iota(own.begin(), own.end(), std::size_t{0});
-    double trained = 0, before = 0;
-    for (std::size_t rung = 0, left = all.size(); rung < rungs.size(); ++rung, left = (left + 1) / 2) {
-      trained += static_cast<double>(left * folds) * (rungs[rung] - before);
-      before = rungs[rung];
-    }
+    const double trained = epochs_of(planned);
     Progress progress(spec.name + ": epochs", static_cast<std::uint64_t>(trained), options_.progress);
     for (std::size_t rung = 0; rung < rungs.size(); ++rung) {
       climb(all, alive, data, rungs[rung], progress);
@@ -457,7 +529,6 @@ class Comparison {
       }
     }
     progress.finish();
-    epochs_ += trained;
     return asked(spec, all, alive, trained);
   }
 
@@ -589,6 +660,7 @@ class Comparison {
   std::vector<datasets::Fold> folds_;
   Truth truth_;
   Metric metric_ = Metric::accuracy;
+  bool bits_ = false;  ///< whether targets are 0 or 1, and learned so
   Json settings_;
   std::vector<Json> rows_;
   Json left_out_ = Json::array();

@@ -28,6 +28,10 @@
 
 #include "datasets/dataset.hpp"
 
+namespace tyche::experiments {
+class Ranks;
+}
+
 namespace tyche::compare {
 
 struct Options {
@@ -46,6 +50,9 @@ struct Options {
   unsigned threads = 0;
   std::string engine = "auto";
   std::FILE* progress = nullptr;
+  /// Processes that share the rows, all with these options (none: this one alone); they want a budget of epochs, and
+  /// give its bytes, but for times.
+  const experiments::Ranks* ranks = nullptr;
   std::string command;  ///< that was called, for the page
 };
 
@@ -55,8 +62,8 @@ struct Options {
 /// The kinds of the portfolio that this program has.
 [[nodiscard]] std::vector<std::string> portfolio();
 
-/// What came out, which OUT/compare.json holds too. Throws InputError where the folder holds something else,
-/// Interrupted where the user stops it (`resume` goes on).
+/// What came out, which OUT/compare.json holds too; of ranks other than 0 nothing. Throws InputError where the folder
+/// holds something else, Interrupted where the user stops it (`resume` goes on).
 [[nodiscard]] nlohmann::ordered_json compare(const datasets::Dataset& dataset, const std::string& path,
                                              const Options& options);
 

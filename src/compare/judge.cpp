@@ -28,36 +28,64 @@ double student_reach(double freedom) {
   return std::sqrt(freedom * (1 - x) / x);
 }
 
-/// Of the graphs of one fold, by their probability of class 1.
-void add_areas(const Truth& truth, const Said& fold, std::vector<double>& values) {
-  const std::size_t n = fold.graphs.size();
+/// DeLong's values of the graphs whose target is there, by their chance of a 1: the area first, then a value each, in
+/// order; nothing where all are alike.
+std::vector<double> areas_of(const std::vector<double>& chance, const std::vector<bool>& positive) {
+  const std::size_t n = chance.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto chance = [&](std::size_t i) { return fold.answers[2 * i + 1]; };
-  const auto positive = [&](std::size_t i) { return truth.labels[fold.graphs[i]] == 1; };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return chance(a) < chance(b); });
-  double positives = 0;
-  for (std::size_t i = 0; i < n; ++i) positives += positive(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return chance[a] < chance[b]; });
+  const auto positives = static_cast<double>(std::count(positive.begin(), positive.end(), true));
   const double negatives = static_cast<double>(n) - positives;
-  if (positives == 0 || negatives == 0) {
-    throw InputError(fmt::format("a test part of {} graphs has graphs of one label alone: no ROC AUC is defined", n));
-  }
+  if (positives == 0 || negatives == 0) return {};
   // The share of the other class that a graph is on the right side of, equals by half.
-  std::vector<double> share(n, 0.0);
+  std::vector<double> share(n, 0.0), out = {0};
   double below[2] = {0, 0}, area = 0;
   for (std::size_t i = 0, j = 0; i < n; i = j) {
     double equal[2] = {0, 0};
-    for (j = i; j < n && chance(order[j]) == chance(order[i]); ++j) ++equal[positive(order[j])];
+    for (j = i; j < n && chance[order[j]] == chance[order[i]]; ++j) ++equal[positive[order[j]] ? 1 : 0];
     for (std::size_t k = i; k < j; ++k) {
       const std::size_t at = order[k];
-      share[at] = positive(at) ? (below[0] + equal[0] / 2) / negatives : 1 - (below[1] + equal[1] / 2) / positives;
-      if (positive(at)) area += share[at] / positives;
+      share[at] = positive[at] ? (below[0] + equal[0] / 2) / negatives : 1 - (below[1] + equal[1] / 2) / positives;
+      if (positive[at]) area += share[at] / positives;
     }
     below[0] += equal[0], below[1] += equal[1];
   }
+  out[0] = area;
   for (std::size_t i = 0; i < n; ++i) {
-    values.push_back(area + (share[i] - area) * static_cast<double>(n) / (positive(i) ? positives : negatives));
+    out.push_back(area + (share[i] - area) * static_cast<double>(n) / (positive[i] ? positives : negatives));
   }
+  return out;
+}
+
+/// Of the graphs of one fold, by their probability of class 1; of binary targets the mean over the columns that have
+/// both, where a graph's value is the mean area and what it adds to each column's beyond that.
+void add_areas(const Truth& truth, const Said& fold, std::vector<double>& values) {
+  const std::size_t n = fold.graphs.size(), columns = truth.binary ? truth.columns : 1;
+  std::vector<double> beyond(n, 0.0);
+  double areas = 0, counted = 0;
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::vector<double> chance;
+    std::vector<bool> positive;
+    std::vector<std::size_t> who;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t g = fold.graphs[i];
+      const double own = truth.binary ? truth.targets[g * columns + c] : truth.labels[g];
+      if (std::isnan(own)) continue;
+      who.push_back(i);
+      positive.push_back(own == 1);
+      chance.push_back(truth.binary ? fold.answers[i * columns + c] : fold.answers[2 * i + 1]);
+    }
+    const std::vector<double> own = areas_of(chance, positive);
+    if (own.empty()) continue;
+    areas += own[0], ++counted;
+    const double weight = static_cast<double>(n) / static_cast<double>(who.size());
+    for (std::size_t k = 0; k < who.size(); ++k) beyond[who[k]] += (own[k + 1] - own[0]) * weight;
+  }
+  if (counted == 0) {
+    throw InputError(fmt::format("a test part of {} graphs has graphs of one label alone: no ROC AUC is defined", n));
+  }
+  for (std::size_t i = 0; i < n; ++i) values.push_back((areas + beyond[i]) / counted);
 }
 
 void calibrate(const Truth& truth, std::span<const Said> folds, Judged& out) {

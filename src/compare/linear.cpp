@@ -1,11 +1,13 @@
 #include "compare/linear.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 
+#include "graph/folding.hpp"
 #include "wl/colour_refinement.hpp"
 
 namespace tyche::compare {
@@ -25,22 +27,6 @@ void append(Table& table, const std::vector<std::vector<double>>& more) {
     out.values.insert(out.values.end(), more[g].begin(), more[g].end());
   }
   table = std::move(out);
-}
-
-/// Sums over nodes (or edges) of every attribute.
-void append_sums(Table& table, const std::vector<std::vector<float>>& blocks, std::size_t columns) {
-  if (columns == 0) return;
-  std::vector<std::vector<double>> sums;
-  for (const std::vector<float>& block : blocks) {
-    std::vector<double>& own = sums.emplace_back(columns, 0.0);
-    for (std::size_t i = 0; i < block.size(); ++i) own[i % columns] += block[i];
-  }
-  append(table, sums);
-}
-
-void append_attributes(Table& table, const GraphSet& set) {
-  append_sums(table, set.attributes, set.attribute_dim);
-  append_sums(table, set.edge_attributes, set.edge_attribute_dim);
 }
 
 /// How often each of the commonest numbers of `of` is in a graph; the rest is left out.
@@ -65,6 +51,34 @@ void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers 
     }
   }
   append(table, counts);
+}
+
+/// Sums over nodes (or edges) of every attribute, and of each of the first `categories` columns how often it has its
+/// commonest values.
+void append_columns(Table& table, const GraphSet& set, const std::vector<std::vector<float>>& blocks, std::size_t dim,
+                    std::size_t categories) {
+  for (std::size_t c = 0; c < categories; ++c) {
+    append_counts(table, set, kMostTypes, [&](std::size_t g) {
+      std::vector<std::uint32_t> own;
+      for (std::size_t at = c; at < blocks[g].size(); at += dim)
+        own.push_back(static_cast<std::uint32_t>(blocks[g][at]));
+      return own;
+    });
+  }
+  if (dim == categories) return;
+  std::vector<std::vector<double>> sums;
+  for (const std::vector<float>& block : blocks) {
+    std::vector<double>& own = sums.emplace_back(dim - categories, 0.0);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (i % dim >= categories) own[i % dim - categories] += block[i];
+    }
+  }
+  append(table, sums);
+}
+
+void append_attributes(Table& table, const GraphSet& set) {
+  append_columns(table, set, set.attributes, set.attribute_dim, set.categories);
+  append_columns(table, set, set.edge_attributes, set.edge_attribute_dim, set.edge_categories);
 }
 
 /// Solves the symmetric positive definite system in place (Cholesky; the lower triangle of `matrix` is read).
@@ -173,7 +187,12 @@ Table size_and_degrees(const GraphSet& set) {
 }
 
 Table colour_counts(const GraphSet& set, std::uint32_t rounds, std::size_t most) {
-  const wl::Colouring colouring = wl::refine(set.graphs, {.max_rounds = rounds, .keep_rounds = true});
+  GraphSet folded{.name = {}, .graphs = set.graphs, .labels = {}, .attributes = {}};
+  if (set.categories + set.edge_categories > 0) {
+    folded = set;
+    fold_categories(std::array{&folded});
+  }
+  const wl::Colouring colouring = wl::refine(folded.graphs, {.max_rounds = rounds, .keep_rounds = true});
   Table table;
   const std::size_t of_round = std::max<std::size_t>(16, most / colouring.history.size());
   for (const std::vector<wl::Colour>& round : colouring.history) {
@@ -195,7 +214,9 @@ double loss_of(std::span<const double> answers, const Truth& truth, std::span<co
     }
     for (std::size_t c = 0; c < truth.columns; ++c) {
       const double own = truth.targets[asked[i] * truth.columns + c];
-      if (!std::isnan(own)) sum += std::pow(row[c] - own, 2), ++count;
+      if (std::isnan(own)) continue;
+      sum += truth.binary ? -std::log(std::max(own == 1 ? row[c] : 1 - row[c], 1e-12)) : std::pow(row[c] - own, 2);
+      ++count;
     }
   }
   return count > 0 ? sum / count : 0;
@@ -211,7 +232,7 @@ std::vector<double> linear_answers(const Table& table, const Truth& truth, const
       std::vector<double> row;
       for (const std::vector<double>& own : weights) {
         const double at = product(x.row(g), own);
-        row.push_back(truth.classes > 0 ? sigmoid(at) : at);
+        row.push_back(truth.classes > 0 || truth.binary ? sigmoid(at) : at);
       }
       if (weights.empty()) row = shares;
       if (truth.classes == 2 && weights.size() == 1) row = {1 - row[0], row[0]};
@@ -230,7 +251,7 @@ std::vector<double> linear_answers(const Table& table, const Truth& truth, const
       for (const std::uint32_t g : fold.train) {
         y.push_back(truth.classes > 0 ? truth.labels[g] == c : truth.targets[g * truth.columns + c]);
       }
-      weights.push_back(fit(x, fold.train, y, truth.classes > 0, ridge));
+      weights.push_back(fit(x, fold.train, y, truth.classes > 0 || truth.binary, ridge));
     }
     const double loss = loss_of(answer(weights, fold.validation), truth, fold.validation);
     if (loss < least) least = loss, chosen = weights;

@@ -32,6 +32,7 @@ struct Table {
 struct Truth {
   std::size_t classes = 0;  ///< 0: targets
   std::size_t columns = 1;  ///< of targets
+  bool binary = false;      ///< targets are 0 or 1, and answers chances of a 1
   std::vector<std::uint32_t> labels;
   std::vector<double> targets;
   /// Numbers that an answer has: a probability per class, or a value per column.
@@ -39,12 +40,13 @@ struct Truth {
 };
 
 /// A row of Truth::width() numbers for each graph of `asked`. Labels: logistic regression, one class against the rest,
-/// by Newton's method; targets: least squares. Both with a ridge, chosen on the fold's validation part (none there: 1),
+/// by Newton's method; targets: least squares, binary ones
+/// logistic regression by column. Both with a ridge, chosen on the fold's validation part (none there: 1),
 /// on columns standardised by the training part. A table without columns gives the shares of the classes, or the means.
 [[nodiscard]] std::vector<double> linear_answers(const Table& table, const Truth& truth, const datasets::Fold& fold,
                                                  std::span<const std::uint32_t> asked);
 
-/// The loss of answers, for choosing: cross-entropy, or the squared error.
+/// The loss of answers, for choosing: cross-entropy (of binary targets by column), or the squared error.
 [[nodiscard]] double loss_of(std::span<const double> answers, const Truth& truth, std::span<const std::uint32_t> asked);
 
 }  // namespace tyche::compare

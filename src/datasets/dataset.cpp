@@ -119,6 +119,9 @@ std::uint64_t hash_of(const GraphSet& set, const Hashed& what) {
   for (const auto& own : set.edge_targets) add(own);
   for (const auto& own : set.node_parts) add(own);
   if (set.weighted) hash = hash_bytes("weights", hash);
+  if (set.categories + set.edge_categories > 0) {
+    hash = hash_bytes(fmt::format("categories {} {}", set.categories, what.edges ? set.edge_categories : 0), hash);
+  }
   return hash;
 }
 

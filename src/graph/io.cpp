@@ -157,6 +157,9 @@ void check_set(const GraphSet& set) {
   };
   check_blocks(set.attributes, set.attribute_dim, "", [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
   check_blocks(set.edge_attributes, set.edge_attribute_dim, "edge ", [](const Graph& g) { return g.num_edges(); });
+  if (set.categories > set.attribute_dim || set.edge_categories > set.edge_attribute_dim) {
+    throw InputError("the set has more columns of categories than of attributes");
+  }
   check_blocks(set.node_targets, set.node_target_dim, "node target ",
                [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
   check_blocks(set.edge_targets, set.edge_target_dim, "edge target ", [](const Graph& g) { return g.num_edges(); });
@@ -172,6 +175,19 @@ void check_set(const GraphSet& set) {
 }
 
 }  // namespace
+
+std::vector<float> side_by_side(std::vector<float> left, std::size_t a, const std::vector<float>& right,
+                                std::size_t b) {
+  if (b == 0) return left;
+  if (a == 0) return right;
+  std::vector<float> out;
+  out.reserve(left.size() + right.size());
+  for (std::size_t l = 0, r = 0; l < left.size(); l += a, r += b) {
+    for (std::size_t c = 0; c < a; ++c) out.push_back(left[l + c]);
+    for (std::size_t c = 0; c < b; ++c) out.push_back(right[r + c]);
+  }
+  return out;
+}
 
 Format parse_format(std::string_view name) {
   for (const auto& [format, known] : kFormats) {

@@ -29,6 +29,9 @@ enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jso
 inline constexpr int kNoLabel = std::numeric_limits<int>::min();
 enum class NodePart : std::uint8_t { none, train, validation, test };
 
+/// The largest category that an attribute holds exactly; types and labels may be larger.
+inline constexpr std::uint32_t kMostCategory = (1u << 24) - 1;
+
 /// The label that stands for a weight, and back. -0 is 0.
 [[nodiscard]] inline EdgeLabel label_of_weight(float weight) { return std::bit_cast<EdgeLabel>(weight + 0.0f); }
 [[nodiscard]] inline float weight_of(EdgeLabel label) { return std::bit_cast<float>(label); }
@@ -41,6 +44,9 @@ struct GraphSet {
   /// Node attributes: empty where there are none, else one row-major (nodes × attribute_dim) block per graph.
   std::vector<std::vector<float>> attributes;
   std::size_t attribute_dim = 0;
+  /// How many of the first columns of attributes are categories beside the type (and of edges beside the label): whole
+  /// numbers from 0 to kMostCategory that say a kind, not an amount.
+  std::size_t categories = 0, edge_categories = 0;
   /// Edge attributes: empty where there are none, else one row-major (edges, in the order of Graph::edges() ×
   /// edge_attribute_dim) block per graph. Edge labels are in the graphs.
   std::vector<std::vector<float>> edge_attributes{};
@@ -63,6 +69,10 @@ struct GraphSet {
 
   friend bool operator==(const GraphSet&, const GraphSet&) = default;
 };
+
+/// Rows of `a` and of `b` numbers (as many, where there are any) next to each other.
+[[nodiscard]] std::vector<float> side_by_side(std::vector<float> left, std::size_t a, const std::vector<float>& right,
+                                              std::size_t b);
 
 /// What read_graphs(path, format) would read, and as what: the path itself, or graphs.txt in a data set's folder. Reads
 /// no more than the start of a file. Throws as read_graphs does where the format cannot be told.

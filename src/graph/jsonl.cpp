@@ -41,8 +41,11 @@ class LineReader {
     }
     item.graph = Graph::from_edges(nodes_, settled.edges, std::move(types_), labels);
     item.weighted = weighted_;
-    item.attributes = block("attributes", nodes_, "node");
-    item.edge_attributes = of_settled(block("edge_attributes", listed_.size(), "edge"), settled);
+    item.categories = categories_.dim;
+    item.edge_categories = edge_categories_.dim;
+    item.attributes = beside(categories_, block("attributes", nodes_, "node"));
+    item.edge_attributes =
+        of_settled(beside(edge_categories_, block("edge_attributes", listed_.size(), "edge")), settled);
     item.node_targets = block("node_targets", nodes_, "node", true);
     item.edge_targets = of_settled(block("edge_targets", listed_.size(), "edge", true), settled);
     read_label(item);
@@ -64,27 +67,59 @@ class LineReader {
       nodes_ = static_cast<Node>(count);
       return;
     }
-    if (!nodes.is_list()) where_.fail("expected 'nodes': a number of nodes, or a list of their types");
+    if (nodes.shape == Shape::rows) {
+      nodes_ = static_cast<Node>(nodes.ends.size());
+      for (Node v = 0; v < nodes_; ++v) {
+        const auto row = nodes.row(v);
+        if (row.empty() || row.size() != nodes.row(0).size()) {
+          where_.fail(fmt::format("node {} has {} categories, node 0 has {}; expected as many for each, at least one",
+                                  v, row.size(), nodes.row(0).size()));
+        }
+        read_categories(row, types_, categories_, "a node's type", "a node's category");
+      }
+      return;
+    }
+    if (!nodes.is_list()) {
+      where_.fail(
+          "expected 'nodes': a number of nodes, a list of their types, or a list with a list of categories each");
+    }
     nodes_ = static_cast<Node>(nodes.numbers.size());
     types_.reserve(nodes_);
-    for (const double type : nodes.numbers) {
-      types_.push_back(static_cast<NodeType>(
-          whole(type, 0, static_cast<double>(std::numeric_limits<NodeType>::max()), "a node's type", where_)));
+    for (const double& type : nodes.numbers) read_categories({&type, 1}, types_, categories_, "a node's type", "");
+  }
+
+  /// The first of a row is a type or label, the others go before the attributes.
+  template <class T>
+  void read_categories(std::span<const double> row, std::vector<T>& first, AttributeBlock& others, const char* one,
+                       const char* other) {
+    first.push_back(static_cast<T>(whole(row[0], 0, static_cast<double>(std::numeric_limits<T>::max()), one, where_)));
+    others.dim = row.size() - 1;
+    for (const double category : row.subspan(1)) {
+      others.values.push_back(static_cast<float>(whole(category, 0, kMostCategory, other, where_)));
     }
+  }
+
+  static AttributeBlock beside(const AttributeBlock& left, const AttributeBlock& right) {
+    return {side_by_side(left.values, left.dim, right.values, right.dim), left.dim + right.dim};
   }
 
   void read_edges() {
     const JsonValues& edges = object_["edges"];
-    if (!edges.is_rows()) where_.fail("expected 'edges': a list of edges [u, v] or [u, v, label]");
+    if (!edges.is_rows())
+      where_.fail("expected 'edges': a list of edges [u, v], [u, v, label] or [u, v, label, category, …]");
     listed_.reserve(edges.ends.size());
     for (std::size_t i = 0; i < edges.ends.size(); ++i) {
       const auto row = edges.row(i);
-      if (row.size() != 2 && row.size() != 3) {
+      if (row.size() < 2) {
         where_.fail(fmt::format("expected [u, v] or [u, v, label] for edge {}, found {} numbers", i, row.size()));
       }
       if (row.size() != edges.row(0).size()) {
-        where_.fail(fmt::format("edge {} has {} label; edges of one graph have labels all or none", i,
-                                row.size() == 3 ? "a" : "no"));
+        where_.fail(fmt::format("edge {} has {} label{}; edges of one graph have labels all or none, and as many each",
+                                i,
+                                row.size() == 2   ? "no"
+                                : row.size() == 3 ? "a"
+                                                  : std::to_string(row.size() - 2),
+                                row.size() > 3 ? "s" : ""));
       }
       for (const double end : row.first(2)) {
         if (std::floor(end) == end && end >= 0 && end < nodes_) continue;
@@ -92,8 +127,7 @@ class LineReader {
       }
       listed_.emplace_back(static_cast<Node>(row[0]), static_cast<Node>(row[1]));
       if (row.size() == 2) continue;
-      labels_.push_back(static_cast<EdgeLabel>(
-          whole(row[2], 0, static_cast<double>(std::numeric_limits<EdgeLabel>::max()), "an edge's label", where_)));
+      read_categories(row.subspan(2), labels_, edge_categories_, "an edge's label", "an edge's category");
     }
   }
 
@@ -170,8 +204,13 @@ class LineReader {
                                                  "nodes",
                                                  second, listed_[second].first, listed_[second].second, what, first)};
       };
-      if (!labels_.empty() && labels_[first] != labels_[second])
+      const std::span<const float> more = edge_categories_.values;
+      const std::size_t columns = edge_categories_.dim;
+      if (!labels_.empty() &&
+          (labels_[first] != labels_[second] ||
+           !std::ranges::equal(more.subspan(first * columns, columns), more.subspan(second * columns, columns)))) {
         return differs(weighted_ ? "another weight" : "another label");
+      }
       if (attributes.ends.size() != listed_.size()) return std::nullopt;  // block() says so
       const auto mine = attributes.row(first), other = attributes.row(second);
       if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end())) return differs("other attributes");
@@ -233,6 +272,7 @@ class LineReader {
   std::vector<NodeType> types_;
   std::vector<Edge> listed_;
   std::vector<EdgeLabel> labels_;
+  AttributeBlock categories_, edge_categories_;  ///< beside types_, beside labels_
   bool weighted_ = false;
 };
 

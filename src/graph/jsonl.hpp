@@ -3,6 +3,7 @@
 ///
 ///   {"nodes": [6, 6, 8], "edges": [[0, 1, 0], [1, 2, 1]], "label": 1}
 ///   {"nodes": 4, "edges": [[0, 1], [2, 3]], "target": [0.25, null]}
+///   {"nodes": [[6, 0, 3], [8, 0, 1]], "edges": [[0, 1, 1, 0]], "label": 0}      three categories a node, two an edge
 ///   {"nodes": 3, "edges": [[0, 1], [1, 2]], "weight": [0.5, 2], "node_labels": [0, null, 1]}
 ///
 ///   JsonlReader reader("molecules.jsonl");                // one graph in memory at a time

@@ -30,19 +30,27 @@ void append_or_null(std::string& out, float value) {
   }
 }
 
-/// "[a, b], [c, d]": rows of `dim` numbers. A number of `targets` may be missing.
+/// "[a, b], [c, d]": rows of `dim` numbers, without the first `skipped` of each. A number of `targets` may be missing.
 void append_rows(std::string& out, std::span<const float> values, std::size_t dim, const char* what, std::size_t g,
-                 bool targets = false) {
+                 bool targets = false, std::size_t skipped = 0) {
   for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i % dim < skipped) continue;
     if (targets ? std::isinf(values[i]) : !std::isfinite(values[i])) {
       throw InputError(
           fmt::format("{} {} of graph {} is {}: JSON holds only finite numbers", what, i % dim, g, values[i]));
     }
-    if (i > 0) out += i % dim == 0 ? "], " : ", ";
-    if (i % dim == 0) out += '[';
+    if (i > skipped) out += i % dim == skipped ? "], " : ", ";
+    if (i % dim == skipped) out += '[';
     append_or_null(out, values[i]);
   }
   if (!values.empty()) out += ']';
+}
+
+/// ", 0, 3]": the rest of a row of categories.
+void append_categories(std::string& out, const std::vector<float>& block, std::size_t dim, std::size_t categories,
+                       std::uint64_t row) {
+  for (std::size_t c = 0; c < categories; ++c) out += fmt::format(", {}", block[row * dim + c]);
+  out += ']';
 }
 
 void append_target(std::string& out, std::span<const float> target, std::size_t g) {
@@ -83,20 +91,32 @@ std::string jsonl_line(const GraphSet& set, std::size_t g) {
   std::string out = "{\"nodes\": ";
   bool typed = false;
   for (const NodeType type : graph.types()) typed = typed || type != 0;
-  if (typed) {
+  if (set.categories > 0) {
+    out += '[';
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      fmt::format_to(std::back_inserter(out), "{}[{}", v > 0 ? ", " : "", graph.type(v));
+      append_categories(out, set.attributes[g], set.attribute_dim, set.categories, v);
+    }
+    out += ']';
+  } else if (typed) {
     fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(graph.types(), ", "));
   } else {
     fmt::format_to(std::back_inserter(out), "{}", graph.num_nodes());
   }
   out += ", \"edges\": [";
   bool first = true;
+  const std::vector<std::uint64_t> edge_of =
+      set.edge_categories > 0 ? graph.edges_of_arcs() : std::vector<std::uint64_t>();
   for (Node u = 0; u < graph.num_nodes(); ++u) {
     for (std::uint64_t arc = graph.offsets()[u]; arc < graph.offsets()[u + 1]; ++arc) {
       const Node v = graph.adjacency()[arc];
       if (u > v) continue;
       if (!first) out += ", ";
       first = false;
-      if (graph.has_edge_labels() && !set.weighted) {
+      if (set.edge_categories > 0 && !set.weighted) {
+        fmt::format_to(std::back_inserter(out), "[{}, {}, {}", u, v, graph.edge_label(arc));
+        append_categories(out, set.edge_attributes[g], set.edge_attribute_dim, set.edge_categories, edge_of[arc]);
+      } else if (graph.has_edge_labels() && !set.weighted) {
         fmt::format_to(std::back_inserter(out), "[{}, {}, {}]", u, v, graph.edge_label(arc));
       } else {
         fmt::format_to(std::back_inserter(out), "[{}, {}]", u, v);
@@ -114,14 +134,14 @@ std::string jsonl_line(const GraphSet& set, std::size_t g) {
     }
     out += ']';
   }
-  if (set.attribute_dim > 0) {
+  if (set.attribute_dim > set.categories) {
     out += ", \"attributes\": [";
-    append_rows(out, set.attributes[g], set.attribute_dim, "node attribute", g);
+    append_rows(out, set.attributes[g], set.attribute_dim, "node attribute", g, false, set.categories);
     out += ']';
   }
-  if (set.edge_attribute_dim > 0) {
+  if (const std::size_t own = set.weighted ? 0 : set.edge_categories; set.edge_attribute_dim > own) {
     out += ", \"edge_attributes\": [";
-    append_rows(out, set.edge_attributes[g], set.edge_attribute_dim, "edge attribute", g);
+    append_rows(out, set.edge_attributes[g], set.edge_attribute_dim, "edge attribute", g, false, own);
     out += ']';
   }
   if (!set.labels.empty()) fmt::format_to(std::back_inserter(out), ", \"label\": {}", set.labels[g]);

@@ -20,6 +20,8 @@ GraphSet selected(const GraphSet& set, std::span<const std::uint64_t> numbers) {
   out.name = set.name;
   out.attribute_dim = set.attribute_dim;
   out.edge_attribute_dim = set.edge_attribute_dim;
+  out.categories = set.categories;
+  out.edge_categories = set.edge_categories;
   out.target_dim = set.target_dim;
   out.node_target_dim = set.node_target_dim;
   out.edge_target_dim = set.edge_target_dim;

@@ -24,15 +24,19 @@ bool agree(std::optional<bool>& before, bool has, const char* what, const Where&
   return has;
 }
 
+/// What graphs have `count` of, all or none; `shown`: what is added to both numbers in the error.
+void settle_count(std::optional<std::size_t>& before, std::size_t count, const char* what, const Where& where,
+                  std::size_t shown = 0) {
+  if (before.value_or(count) != count) {
+    where.fail(fmt::format("this graph has {} {}, the graphs before it have {}", count + shown, what, *before + shown));
+  }
+  before = count;
+}
+
 /// Adds the block of one graph with `rows` nodes or edges; a graph without any fits whatever the others have.
 void add_block(std::vector<std::vector<float>>& blocks, std::optional<std::size_t>& dim, AttributeBlock block,
                std::uint64_t rows, const char* what, const Where& where) {
-  if (rows > 0) {
-    if (!dim) dim = block.dim;
-    if (*dim != block.dim) {
-      where.fail(fmt::format("this graph has {} {}, the graphs before it have {}", block.dim, what, *dim));
-    }
-  }
+  if (rows > 0) settle_count(dim, block.dim, what, where);
   blocks.push_back(std::move(block.values));
 }
 
@@ -53,6 +57,8 @@ void GraphSetBuilder::add(GraphItem item, const Where& where) {
     }
     set_.targets.insert(set_.targets.end(), target.begin(), target.end());
   }
+  if (item.graph.num_nodes() > 0) settle_count(categories_, item.categories, "categories per node", where, 1);
+  if (item.graph.num_edges() > 0) settle_count(edge_categories_, item.edge_categories, "categories per edge", where, 1);
   add_block(set_.attributes, dim_, std::move(item.attributes), item.graph.num_nodes(), "attributes per node", where);
   add_block(set_.edge_attributes, edge_dim_, std::move(item.edge_attributes), item.graph.num_edges(),
             "attributes per edge", where);
@@ -78,6 +84,8 @@ GraphSet GraphSetBuilder::finish() {
   };
   settle(set_.attributes, set_.attribute_dim, dim_);
   settle(set_.edge_attributes, set_.edge_attribute_dim, edge_dim_);
+  set_.categories = categories_.value_or(0);
+  set_.edge_categories = edge_categories_.value_or(0);
   settle(set_.node_targets, set_.node_target_dim, node_target_dim_);
   settle(set_.edge_targets, set_.edge_target_dim, edge_target_dim_);
   if (!has_node_labels_.value_or(false)) set_.node_labels.clear();

@@ -23,8 +23,9 @@ struct AttributeBlock {
 struct GraphItem {
   Graph graph;
   std::optional<int> label{};
-  AttributeBlock attributes{};                 ///< of nodes
-  AttributeBlock edge_attributes{};            ///< in the order of Graph::edges()
+  AttributeBlock attributes{};                      ///< of nodes
+  std::size_t categories = 0, edge_categories = 0;  ///< the first columns of attributes, of edge_attributes
+  AttributeBlock edge_attributes{};                 ///< in the order of Graph::edges()
   std::optional<std::vector<float>> target{};  ///< missing ones NaN; empty: all are missing, however many there are
   std::optional<std::vector<int>> node_labels{};
   AttributeBlock node_targets{}, edge_targets{};
@@ -46,7 +47,7 @@ class GraphSetBuilder {
   std::optional<bool> has_target_;
   std::optional<bool> has_node_labels_, has_parts_, weighted_;
   /// Once a graph with nodes, with edges, has said so.
-  std::optional<std::size_t> dim_, edge_dim_, node_target_dim_, edge_target_dim_;
+  std::optional<std::size_t> categories_, edge_categories_, dim_, edge_dim_, node_target_dim_, edge_target_dim_;
   std::vector<NodePart> parts_;
 };
 

@@ -100,6 +100,10 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* c
     expect_one_each(table.rows(), lined, tu_file(prefix, name));
     return table;
   };
+  const auto append = [](Table& table, const Table& more) {
+    table.values = side_by_side(std::move(table.values), table.columns, more.values, more.columns);
+    table.columns += more.columns;
+  };
 
   std::optional<GraphCount> count;
   if (member("graph_labels") != nullptr) {
@@ -118,19 +122,22 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* c
   read_indicator(members, prefix, count, whole);
   const Lined per_node{"node", whole.graph_of.size()};
   if (member("node_labels") != nullptr) {
-    whole.types = renumbered<NodeType>(integers("node_labels", "the label of a node"));
-    expect_one_each(whole.types.size(), per_node, tu_file(prefix, "node_labels"));
+    const std::string file = tu_file(prefix, "node_labels");
+    whole.attributes = read_categories(*member("node_labels"), file, "the label of a node", whole.types);
+    whole.categories = whole.attributes.columns;
+    expect_one_each(whole.types.size(), per_node, file);
   }
-  whole.attributes = attributes_of("node_attributes", per_node);
+  append(whole.attributes, attributes_of("node_attributes", per_node));
 
   read_lines_of_edges(members, prefix, whole);
   const Lined per_edge{"line of the file of edges", whole.listed.size()};
   const std::string labels_file = tu_file(prefix, "edge_labels");
   if (member("edge_labels") != nullptr) {
-    whole.labels = renumbered<EdgeLabel>(integers("edge_labels", "the label of an edge"));
+    whole.edge_attributes = read_categories(*member("edge_labels"), labels_file, "the label of an edge", whole.labels);
+    whole.edge_categories = whole.edge_attributes.columns;
     expect_one_each(whole.labels.size(), per_edge, labels_file);
   }
-  whole.edge_attributes = attributes_of("edge_attributes", per_edge);
+  append(whole.edge_attributes, attributes_of("edge_attributes", per_edge));
 
   const std::string edges_file = tu_file(prefix, "A");
   const std::string attributes_file = tu_file(prefix, "edge_attributes");
@@ -140,9 +147,8 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* c
   listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
     const char* const differs = difference(whole, first, second);
     if (differs == nullptr) return std::nullopt;
-    const bool label = !whole.labels.empty() && whole.labels[first] != whole.labels[second];
     return EdgeListing::Conflict{
-        {label ? labels_file : attributes_file, "line", second + 1},
+        {std::string_view(differs) == "another label" ? labels_file : attributes_file, "line", second + 1},
         fmt::format("edge ({}, {}) has {} than on line {}, where it stands too", whole.listed[second].first + 1,
                     whole.listed[second].second + 1, differs, first + 1)};
   };

@@ -14,6 +14,27 @@ std::vector<std::int64_t> read_integers(std::string_view bytes, std::string_view
   return out;
 }
 
+std::vector<std::vector<std::int64_t>> read_integer_columns(std::string_view bytes, std::string_view file,
+                                                            const char* what) {
+  std::vector<std::vector<std::int64_t>> out;
+  std::size_t lines = 0;
+  for_each_line(bytes, file, [&](Row& row) {
+    std::size_t columns = 0;
+    do {
+      if (columns > 0) row.comma(what);
+      if (lines == 0) out.emplace_back();
+      const std::int64_t value = row.integer(what);
+      if (columns < out.size()) out[columns].push_back(value);
+      ++columns;
+    } while (!row.at_end());
+    ++lines;
+    if (columns != out.size()) {
+      row.where().fail(fmt::format("expected {} labels as on line 1, found {}", out.size(), columns));
+    }
+  });
+  return out;
+}
+
 Table read_table(std::string_view bytes, std::string_view file, std::string_view what) {
   const std::string one = fmt::format("{} {}", what.starts_with('a') ? "an" : "a", what);
   const std::string another = fmt::format("another {}", what);

@@ -1,5 +1,7 @@
 #pragma once
 /// The text files of a TUDataset: one line per graph, node or edge, with one number or several between commas.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -8,6 +10,7 @@
 
 #include "graph/lines.hpp"
 #include "graph/whole_set.hpp"
+#include "support/error.hpp"
 
 namespace tyche {
 
@@ -27,6 +30,9 @@ void for_each_line(std::string_view bytes, std::string_view file, Take take) {
   }
 }
 
+/// Whole numbers between commas, by columns; as many on every line.
+[[nodiscard]] std::vector<std::vector<std::int64_t>> read_integer_columns(std::string_view bytes, std::string_view file,
+                                                                          const char* what);
 /// One whole number per line; `what` says what it is.
 [[nodiscard]] std::vector<std::int64_t> read_integers(std::string_view bytes, std::string_view file, const char* what);
 
@@ -40,6 +46,25 @@ template <class Number>
   out.reserve(values.size());
   for (const std::int64_t value : values) {
     out.push_back(static_cast<Number>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin()));
+  }
+  return out;
+}
+
+/// One whole number or several per line, between commas: the first column renumbered in `first`, the others, each
+/// renumbered too, as the columns of the table.
+template <class Number>
+[[nodiscard]] Table read_categories(std::string_view bytes, std::string_view file, const char* what,
+                                    std::vector<Number>& first) {
+  const std::vector<std::vector<std::int64_t>> columns = read_integer_columns(bytes, file, what);
+  if (!columns.empty()) first = renumbered<Number>(columns[0]);
+  Table out{{}, columns.empty() ? 0 : columns.size() - 1};
+  out.values.resize(out.columns * first.size());
+  for (std::size_t c = 0; c < out.columns; ++c) {
+    const std::vector<std::uint32_t> own = renumbered<std::uint32_t>(columns[c + 1]);
+    if (*std::ranges::max_element(own) > kMostCategory) {
+      throw InputError::at(file, "", fmt::format("column {} has more than {} different labels", c + 1, kMostCategory));
+    }
+    for (std::size_t i = 0; i < own.size(); ++i) out.values[i * out.columns + c] = static_cast<float>(own[i]);
   }
   return out;
 }

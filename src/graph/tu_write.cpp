@@ -54,13 +54,22 @@ void write_labels(const GraphSet& set, TuMembers& out) {
     for (const NodeType type : graph.types()) typed = typed || type != 0;
     labelled = labelled || graph.has_edge_labels();
   }
-  for (const Graph& graph : set.graphs) {
-    if (typed) {
-      for (const NodeType type : graph.types()) fmt::format_to(std::back_inserter(out["node_labels"]), "{}\n", type);
+  const auto append = [](std::string& text, std::uint32_t first, const std::vector<std::vector<float>>& blocks,
+                         std::size_t g, std::size_t at, std::size_t categories) {
+    fmt::format_to(std::back_inserter(text), "{}", first);
+    for (std::size_t c = 0; c < categories; ++c) fmt::format_to(std::back_inserter(text), ", {}", blocks[g][at + c]);
+    text += '\n';
+  };
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    for (Node v = 0; v < graph.num_nodes() && (typed || set.categories > 0); ++v) {
+      append(out["node_labels"], graph.type(v), set.attributes, g, v * set.attribute_dim, set.categories);
     }
-    if (!labelled) continue;
-    for (std::size_t arc = 0; arc < graph.adjacency().size(); ++arc) {
-      fmt::format_to(std::back_inserter(out["edge_labels"]), "{}\n", graph.edge_label(arc));
+    if (!labelled && set.edge_categories == 0) continue;
+    const std::vector<std::uint64_t> edges = graph.edges_of_arcs();
+    for (std::size_t arc = 0; arc < edges.size(); ++arc) {
+      append(out["edge_labels"], graph.edge_label(arc), set.edge_attributes, g, edges[arc] * set.edge_attribute_dim,
+             set.edge_categories);
     }
   }
 }
@@ -71,19 +80,18 @@ void write_numbers(const GraphSet& set, TuMembers& out) {
       const auto row = std::span(set.targets).subspan(g * set.target_dim, set.target_dim);
       append_row(out["graph_attributes"], row, "target", g);
     }
-    if (set.attribute_dim > 0) {
-      std::string& text = out["node_attributes"];
-      for (std::size_t i = 0; i < set.attributes[g].size(); i += set.attribute_dim) {
-        append_row(text, std::span(set.attributes[g]).subspan(i, set.attribute_dim), "node attribute", g);
-      }
+    const auto own = [&](const std::vector<std::vector<float>>& blocks, std::size_t row, std::size_t dim,
+                         std::size_t categories) {
+      return std::span(blocks[g]).subspan(row * dim + categories, dim - categories);
+    };
+    for (Node v = 0; set.attribute_dim > set.categories && v < set.graphs[g].num_nodes(); ++v) {
+      append_row(out["node_attributes"], own(set.attributes, v, set.attribute_dim, set.categories), "node attribute",
+                 g);
     }
-    if (set.edge_attribute_dim > 0) {
-      std::string& text = out["edge_attributes"];
-      for (const std::uint64_t edge : set.graphs[g].edges_of_arcs()) {
-        append_row(text,
-                   std::span(set.edge_attributes[g]).subspan(edge * set.edge_attribute_dim, set.edge_attribute_dim),
-                   "edge attribute", g);
-      }
+    if (set.edge_attribute_dim == set.edge_categories) continue;
+    for (const std::uint64_t edge : set.graphs[g].edges_of_arcs()) {
+      append_row(out["edge_attributes"], own(set.edge_attributes, edge, set.edge_attribute_dim, set.edge_categories),
+                 "edge attribute", g);
     }
   }
 }

@@ -5,9 +5,11 @@
 namespace tyche {
 
 const char* difference(const WholeSet& whole, std::size_t first, std::size_t second) {
-  if (!whole.labels.empty() && whole.labels[first] != whole.labels[second])
-    return whole.weighted ? "another weight" : "another label";
   const auto mine = whole.edge_attributes.row(first), other = whole.edge_attributes.row(second);
+  if ((!whole.labels.empty() && whole.labels[first] != whole.labels[second]) ||
+      !std::ranges::equal(mine.first(whole.edge_categories), other.first(whole.edge_categories))) {
+    return whole.weighted ? "another weight" : "another label";
+  }
   return std::equal(mine.begin(), mine.end(), other.begin()) ? nullptr : "other attributes";
 }
 
@@ -47,6 +49,8 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
   // Cleaning may leave no edge at all, and then there is nothing to have attributes.
   set.edge_attribute_dim = settled.edges.empty() ? 0 : whole.edge_attributes.columns;
   if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);
+  set.categories = whole.categories;
+  set.edge_categories = settled.edges.empty() ? 0 : whole.edge_categories;
   if (!settled.edges.empty()) prepare(whole.edge_targets, set.edge_targets, set.edge_target_dim);
   for (std::size_t e = 0; e < settled.edges.size(); ++e) {
     // Nodes keep their order within a graph, so its edges come in the order of Graph::edges().

@@ -23,17 +23,18 @@ struct Table {
 
 struct WholeSet {
   std::size_t graphs = 0;
-  std::vector<Node> graph_of;     ///< of every node; nodes keep their order within their graph
-  std::vector<NodeType> types;    ///< one per node, or none
-  Table attributes;               ///< one row per node, or none
-  std::vector<Edge> listed;       ///< the entries of the list of edges, between nodes of one graph
-  std::vector<EdgeLabel> labels;  ///< one per entry, or none
-  Table edge_attributes;          ///< one row per entry, or none
-  bool weighted = false;          ///< labels are weights
-  std::vector<int> node_labels;   ///< one per node, or none
-  std::vector<NodePart> parts;    ///< one per node, or none
-  Table node_targets;             ///< one row per node, or none
-  Table edge_targets;             ///< one row per entry, or none
+  std::vector<Node> graph_of;                       ///< of every node; nodes keep their order within their graph
+  std::vector<NodeType> types;                      ///< one per node, or none
+  Table attributes;                                 ///< one row per node, or none
+  std::vector<Edge> listed;                         ///< the entries of the list of edges, between nodes of one graph
+  std::vector<EdgeLabel> labels;                    ///< one per entry, or none
+  Table edge_attributes;                            ///< one row per entry, or none
+  std::size_t categories = 0, edge_categories = 0;  ///< the first columns of both, beside types and labels
+  bool weighted = false;                            ///< labels are weights
+  std::vector<int> node_labels;                     ///< one per node, or none
+  std::vector<NodePart> parts;                      ///< one per node, or none
+  Table node_targets;                               ///< one row per node, or none
+  Table edge_targets;                               ///< one row per entry, or none
 };
 
 /// Whether two entries say the same of an edge, and if not what differs: "another label", "other attributes".

@@ -74,8 +74,10 @@ Contents contents_of(const datasets::Dataset& dataset) {
   out.degree = degree.range();
   out.node_types = types.size();
   out.edge_labels = labels.size();
-  out.node_attributes = set.attributes.empty() ? 0 : set.attribute_dim;
-  out.edge_attributes = set.edge_attributes.empty() ? 0 : set.edge_attribute_dim;
+  out.categories = set.categories;
+  out.edge_categories = set.edge_categories;
+  out.node_attributes = set.attribute_dim - set.categories;
+  out.edge_attributes = set.edge_attribute_dim - set.edge_categories;
   std::map<int, std::uint64_t> counts;
   for (const int label : set.labels) ++counts[label];
   out.labels.assign(counts.begin(), counts.end());

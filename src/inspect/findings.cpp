@@ -40,10 +40,12 @@ std::vector<Column> columns_of(const std::vector<std::vector<float>>& blocks, st
 }
 
 /// Attributes of nodes, or of edges.
-void look_at_attributes(const std::vector<std::vector<float>>& blocks, std::size_t dim, const char* whose,
-                        std::vector<Finding>& out) {
-  if (blocks.empty() || dim == 0) return;
-  const std::vector<Column> columns = columns_of(blocks, dim);
+void look_at_attributes(const std::vector<std::vector<float>>& blocks, std::size_t all, std::size_t categories,
+                        const char* whose, std::vector<Finding>& out) {
+  if (blocks.empty() || all == categories) return;
+  std::vector<Column> columns = columns_of(blocks, all);
+  columns.erase(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(categories));
+  const std::size_t dim = columns.size();
   std::vector<std::size_t> constant;
   std::size_t widest = dim, narrowest = dim;
   for (std::size_t c = 0; c < dim; ++c) {
@@ -203,8 +205,8 @@ std::vector<Finding> findings_of(const datasets::Dataset& dataset, Task task) {
   const GraphSet& set = dataset.set;
   std::vector<Finding> out;
   look_at_inputs(set, out);
-  look_at_attributes(set.attributes, set.attribute_dim, "Node", out);
-  look_at_attributes(set.edge_attributes, set.edge_attribute_dim, "Edge", out);
+  look_at_attributes(set.attributes, set.attribute_dim, set.categories, "Node", out);
+  look_at_attributes(set.edge_attributes, set.edge_attribute_dim, set.edge_categories, "Edge", out);
   look_at_types(set, out);
   if (task == Task::classes) look_at_labels(dataset, out);
   for (std::size_t c = 0; task == Task::targets && c < set.target_dim; ++c) look_at_target(set, c, out);

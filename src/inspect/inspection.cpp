@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t kContradictingShown = 20;
 constexpr std::size_t kConfusedKept = 100;
 
-bool has_attributes(const GraphSet& set) { return !set.attributes.empty() || !set.edge_attributes.empty(); }
+bool has_attributes(const GraphSet& set) {
+  return set.attribute_dim + set.edge_attribute_dim > set.categories + set.edge_categories;
+}
 
 Answers answers_of(const GraphSet& set, std::optional<Task> asked) {
   const bool labels = !set.labels.empty(), targets = !set.targets.empty();

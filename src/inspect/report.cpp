@@ -79,6 +79,8 @@ std::string describe(const Contents& c) {
   if (c.empty > 0) text += line("without nodes", fmt::format("{}", c.empty));
   text += line("node types", fmt::format("{}", c.node_types));
   text += line("edge labels", c.edge_labels > 1 ? fmt::format("{}", c.edge_labels) : "none");
+  if (c.categories > 0) text += line("node categories", fmt::format("{} more columns", c.categories));
+  if (c.edge_categories > 0) text += line("edge categories", fmt::format("{} more columns", c.edge_categories));
   if (c.node_attributes > 0) text += line("node attributes", fmt::format("{} per node", c.node_attributes));
   if (c.edge_attributes > 0) text += line("edge attributes", fmt::format("{} per edge", c.edge_attributes));
   constexpr std::size_t kShown = 12;
@@ -201,6 +203,8 @@ Json to_json(const Inspection& in) {
   json["empty"] = c.empty;
   json["node_types"] = c.node_types;
   json["edge_labels"] = c.edge_labels;
+  json["categories"] = c.categories;
+  json["edge_categories"] = c.edge_categories;
   json["node_attributes"] = c.node_attributes;
   json["edge_attributes"] = c.edge_attributes;
   json["labels"] = Json::object();

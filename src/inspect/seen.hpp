@@ -4,7 +4,8 @@
 ///   const std::vector<Graph> all = seen(set, {});                          // everything
 ///   const std::vector<Graph> bare = seen(set, {.node_types = false, .node_attributes = false});
 ///
-/// Attributes count by exact value: two nodes look alike where their types and all their attributes are equal. So they
+/// Attributes count by exact value: two nodes look alike where their types and all their attributes are equal. Columns
+/// of categories beside the type (label) go with it. So they
 /// fold into types (and those of edges into labels), and whatever knows types and labels knows them.
 #include <vector>
 

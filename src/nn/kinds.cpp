@@ -44,6 +44,9 @@ constexpr std::string_view kNoUnits =
     "its last rows are not those of nodes: gcn, gin, sage, mp, networks on pairs and described ones give a value per "
     "node "
     "or edge";
+constexpr std::string_view kNoEmbed =
+    "its first step maps the node features to its width, which is an embedding already";
+constexpr std::string_view kReadsFeatures = "embeddings are for gcn, whose first messages carry the node features";
 constexpr std::string_view kNoHead = "ppgn has no MLP behind its readout: every block votes on the logits";
 
 constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
@@ -55,17 +58,22 @@ constexpr Unused kOfGcn[] = {{"node_layers", kNoLevels},
                              {"roots", kNoRoots},
                              {"distance_cut", kNoRoots},
                              {"node_readout", kNoMaps}};
-constexpr Unused kOfSets[] = {{"random", kNoDraws},         {"rni", kNoNodes},          {"distribution", kNoNodes},
-                              {"pre_hidden", kNoPre},       {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},
-                              {"two_sets", kNoLevels},      {"mlp_depth", kNoMlps},     {"edge_features", kNoSetEdges},
-                              {"global", kNoRoots},         {"roots", kNoRoots},        {"distance_cut", kNoRoots},
-                              {"node_readout", kNoMaps},    {"norm", kNoSetNorm},       {"residual", kNoSetNorm},
+constexpr Unused kOfSets[] = {{"random", kNoDraws},         {"rni", kNoNodes},
+                              {"distribution", kNoNodes},   {"pre_hidden", kNoPre},
+                              {"node_layers", kNoLevels},   {"pair_layers", kNoLevels},
+                              {"embed", kReadsFeatures},    {"two_sets", kNoLevels},
+                              {"mlp_depth", kNoMlps},       {"edge_features", kNoSetEdges},
+                              {"global", kNoRoots},         {"roots", kNoRoots},
+                              {"distance_cut", kNoRoots},   {"node_readout", kNoMaps},
+                              {"norm", kNoSetNorm},         {"residual", kNoSetNorm},
                               {"virtual_node", kNoVirtual}, {"unit", kNoUnits}};
-constexpr Unused kOfGcn123[] = {{"random", kNoDraws},           {"pre_hidden", kNoPre},       {"mlp_depth", kNoMlps},
-                                {"edge_features", kNoSetEdges}, {"global", kNoRoots},         {"roots", kNoRoots},
-                                {"distance_cut", kNoRoots},     {"node_readout", kNoMaps},    {"norm", kNoSetNorm},
-                                {"residual", kNoSetNorm},       {"virtual_node", kNoVirtual}, {"unit", kNoUnits}};
-constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
+constexpr Unused kOfGcn123[] = {{"embed", kReadsFeatures}, {"random", kNoDraws},           {"pre_hidden", kNoPre},
+                                {"mlp_depth", kNoMlps},    {"edge_features", kNoSetEdges}, {"global", kNoRoots},
+                                {"roots", kNoRoots},       {"distance_cut", kNoRoots},     {"node_readout", kNoMaps},
+                                {"norm", kNoSetNorm},      {"residual", kNoSetNorm},       {"virtual_node", kNoVirtual},
+                                {"unit", kNoUnits}};
+constexpr Unused kOfPpgn[] = {{"embed", kReadsFeatures},
+                              {"random", kNoDraws},
                               {"pre_hidden", kNoPre},
                               {"head_hidden", kNoHead},
                               {"dropout", kNoHead},
@@ -83,6 +91,7 @@ constexpr Unused kOfPpgn[] = {{"random", kNoDraws},
                               {"unit", kNoUnits}};
 
 constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
+                             {"embed", kNoEmbed},
                              {"aggregation", "gin sums over the neighbours: that is what sets it apart"},
                              {"node_layers", kNoLevels},
                              {"pair_layers", kNoLevels},
@@ -95,6 +104,7 @@ constexpr Unused kOfGin[] = {{"pre_hidden", kNoPre},
                              {"node_readout", kNoMaps}};
 
 constexpr Unused kOfSage[] = {{"pre_hidden", kNoPre},
+                              {"embed", kNoEmbed},
                               {"node_layers", kNoLevels},
                               {"pair_layers", kNoLevels},
                               {"two_sets", kNoLevels},
@@ -110,27 +120,35 @@ constexpr std::string_view kReluNetwork = "its MLPs and messages are ReLU networ
 constexpr std::string_view kOwnEnd = "it ends in a mean over nodes and two layers with ReLU between, as published";
 constexpr std::string_view kSums = "it sums over neighbours, as published";
 constexpr std::string_view kTwoLayers = "its MLPs have two layers, as published";
-#define TYCHE_RELU_NETWORK                                                                                          \
-  {"pre_hidden", kNoPre}, {"head_hidden", kOwnEnd}, {"dropout", kOwnEnd}, {"readout", kOwnEnd},                     \
-      {"activation", kReluNetwork}, {"aggregation", kSums}, {"node_layers", kNoLevels}, {"pair_layers", kNoLevels}, \
-      {"two_sets", kNoLevels}, {"mlp_depth", kTwoLayers}, {"node_readout", kNoMaps}, {                              \
-    "compress", "it has a row per node or pair, and no classes of them"                                             \
+#define TYCHE_RELU_NETWORK                                                                                           \
+  {"pre_hidden", kNoPre}, {"embed", kNoEmbed}, {"head_hidden", kOwnEnd}, {"dropout", kOwnEnd}, {"readout", kOwnEnd}, \
+      {"activation", kReluNetwork}, {"aggregation", kSums}, {"node_layers", kNoLevels}, {"pair_layers", kNoLevels},  \
+      {"two_sets", kNoLevels}, {"mlp_depth", kTwoLayers}, {"node_readout", kNoMaps}, {                               \
+    "compress", "it has a row per node or pair, and no classes of them"                                              \
   }
 constexpr Unused kOfMp[] = {TYCHE_RELU_NETWORK, {"global", kNoRoots}, {"roots", kNoRoots}, {"distance_cut", kNoRoots}};
 constexpr Unused kOfPairs[] = {TYCHE_RELU_NETWORK, {"virtual_node", "what is summed over all nodes is `global`"}};
 #undef TYCHE_RELU_NETWORK
 
 constexpr std::string_view kSaid = "its description says all that it is";
-constexpr Unused kOfNetwork[] = {
-    {"pre_hidden", kSaid},   {"head_hidden", kSaid},
-    {"activation", kSaid},   {"aggregation", kSaid},
-    {"readout", kSaid},      {"node_layers", kSaid},
-    {"pair_layers", kSaid},  {"two_sets", kSaid},
-    {"mlp_depth", kSaid},    {"compress", "it has no rows of sets, and no classes of them"},
-    {"global", kSaid},       {"roots", kSaid},
-    {"distance_cut", kSaid}, {"node_readout", kSaid},
-    {"norm", kSaid},         {"residual", kSaid},
-    {"virtual_node", kSaid}};
+constexpr Unused kOfNetwork[] = {{"embed", kSaid},
+                                 {"pre_hidden", kSaid},
+                                 {"head_hidden", kSaid},
+                                 {"activation", kSaid},
+                                 {"aggregation", kSaid},
+                                 {"readout", kSaid},
+                                 {"node_layers", kSaid},
+                                 {"pair_layers", kSaid},
+                                 {"two_sets", kSaid},
+                                 {"mlp_depth", kSaid},
+                                 {"compress", "it has no rows of sets, and no classes of them"},
+                                 {"global", kSaid},
+                                 {"roots", kSaid},
+                                 {"distance_cut", kSaid},
+                                 {"node_readout", kSaid},
+                                 {"norm", kSaid},
+                                 {"residual", kSaid},
+                                 {"virtual_node", kSaid}};
 
 constexpr Norm kPlain = Norm::none, kBatch = Norm::batch;
 constexpr Kind kKinds[] = {{"gcn", 64, 8, kPlain, 500, 20, gcn_rate, kOfGcn, gcn_network},

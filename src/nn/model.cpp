@@ -88,6 +88,7 @@ void refuse_unused(const ModelConfig& c) {
                                                      {"rni", c.rni != plain.rni},
                                                      {"distribution", c.distribution != plain.distribution},
                                                      {"pre_hidden", c.pre_hidden != plain.pre_hidden},
+                                                     {"embed", c.embed > 0},
                                                      {"head_hidden", c.head_hidden != plain.head_hidden},
                                                      {"activation", c.activation != plain.activation},
                                                      {"aggregation", c.aggregation != plain.aggregation},

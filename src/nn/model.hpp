@@ -54,6 +54,7 @@ struct ModelConfig {
   std::uint32_t classes = 2;
   Unit unit = Unit::graph;           ///< what has a row of outputs: a graph; a node or edge, then nothing is read out
   std::uint32_t input_features = 2;  ///< columns of the deterministic node features
+  std::uint32_t embed = 0;           ///< gcn: columns that a linear map makes of the node features first; 0: no map
   std::uint32_t edge_features = 0;   ///< columns of the edges' features; 0: edges have none
   Random random = Random::features;  ///< what is random about the input
   std::uint32_t depth = kLeaf;       ///< of marks and colours: see nn/random_inputs.hpp

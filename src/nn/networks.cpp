@@ -24,6 +24,7 @@ Space space_of(wl::SetKind sets) {
 // What the nodes of a graph bring: their features, then what is drawn for them.
 std::size_t node_inputs(ProgramBuilder& build, const ModelConfig& config) {
   std::vector<std::size_t> inputs = {build.input(Source::features, Space::node, config.input_features)};
+  if (config.embed > 0) inputs[0] = build.linear("embed", inputs[0], config.embed, false);
   if (config.drawn_columns() > 0) {
     Step drawn{"drawn", Operation::input, Space::node, config.drawn_columns()};
     drawn.source = Source::drawn;
@@ -225,6 +226,7 @@ void mean_and_head(ProgramBuilder& build, const ModelConfig& config, std::size_t
 ModelConfig bare(ModelConfig config) {
   config.norm = Norm::none;
   config.residual = config.virtual_node = config.node_readout = false;
+  config.embed = 0;
   return config;
 }
 

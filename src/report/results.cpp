@@ -156,6 +156,9 @@ bool Experiment::released() const {
 std::vector<std::string> Experiment::scores() const {
   const bool numbers =
       std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return train::learns_numbers(row.config); });
+  const bool bits =
+      std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return train::learns_bits(row.config); });
+  if (bits) return {"roc_auc", "average_precision"};
   return numbers ? std::vector<std::string>{"mae", "r2"} : std::vector<std::string>{"accuracy"};
 }
 

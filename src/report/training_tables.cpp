@@ -16,9 +16,9 @@ std::string to_markdown(const TrainingResults& results) {
                   results.parameters, results.config.seed, format_duration(results.seconds), results.how_far());
   for (const std::string& note : results.notes) text += markdown_text(note) + "\n\n";
   const bool several = results.folds.size() > 1, chosen = results.config.selection.on();
-  for (const char* score : {"accuracy", "mae"}) {
+  for (const char* score : {"accuracy", "mae", "roc_auc"}) {
     const MetricCurves* metric = results.find(reported_metric(results.config, score));
-    if (metric == nullptr) continue;
+    if (metric == nullptr || (score == std::string_view("roc_auc") && !train::learns_bits(results.config))) continue;
     text += fmt::format("**{} {}**{}, of {}.\n\n", train::score_title(metric->name, false),
                         train::score_in_words(metric->name, metric->over_folds),
                         several ? fmt::format(" over {} folds", metric->over_folds.count) : "", results.of_epoch);

@@ -134,7 +134,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
   checkpoint.fold = static_cast<std::uint32_t>(number_at(file, "tyche.fold", name));
   checkpoint.state.epoch = static_cast<std::uint32_t>(number_at(file, "tyche.epoch", name));
   checkpoint.state.step = number_at(file, "tyche.step", name);
-  if (learns_numbers(checkpoint.config)) {
+  if (learns_numbers(checkpoint.config) && !learns_bits(checkpoint.config)) {
     checkpoint.standard = standard_at(file, kTargets, checkpoint.config.model.classes, name);
   }
   if (const auto& data = checkpoint.config.data; data.standardise) {

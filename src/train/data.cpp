@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -301,10 +302,15 @@ std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& con
 std::vector<datasets::Fold> folds_of(const datasets::Dataset& dataset, const RunConfig& config) {
   if (unit_of(config) != Unit::graph) return unit_folds(dataset, config);
   if (config.folds.split.empty()) {
-    // Graphs with real targets are all of one kind.
+    // Graphs with real targets are all of one kind; those with one target of 0 or 1 of two (and of those that lack it).
     const bool numbers = learns_numbers(config);
-    const std::vector<int> one_kind(numbers ? dataset.set.graphs.size() : 0, 0);
-    return datasets::make_folds(numbers ? one_kind : dataset.set.labels, dataset.pair,
+    const Learned learned = learns_bits(config) ? Learned(dataset.set, config) : Learned();
+    std::vector<int> kinds(numbers ? dataset.set.graphs.size() : 0, 0);
+    for (std::size_t g = 0; learned.columns == 1 && g < kinds.size(); ++g) {
+      const float own = learned.rows[g];
+      kinds[g] = std::isnan(own) ? 2 : static_cast<int>(own);
+    }
+    return datasets::make_folds(numbers ? kinds : dataset.set.labels, dataset.pair,
                                 {.folds = config.folds.count,
                                  .scheme = config.folds.scheme,
                                  .validation = config.folds.validation,
@@ -410,9 +416,10 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
     data.scales.push_back(
         scale ? input_scale(data.features, data.edge_features, spec, data.learned.units.graphs_of(fold.train))
               : InputScale{});
-    data.standards.push_back(numbers && config.data.scale_targets
+    const bool bits = learns_bits(config);
+    data.standards.push_back(numbers && !bits && config.data.scale_targets
                                  ? standard_of(data.learned.reals(), fold.train, data.weights)
-                             : numbers ? engine::Standard{std::vector<double>(data.learned.columns, 0),
+                             : numbers && !bits ? engine::Standard{std::vector<double>(data.learned.columns, 0),
                                                           std::vector<double>(data.learned.columns, 1)}
                                        : engine::Standard{});
     data.class_weights.push_back(
@@ -430,6 +437,10 @@ namespace {
 
 void target_warnings(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
   const RealTargets targets = data.learned.reals();
+  const auto bit = [](float t) { return std::isnan(t) || t == 0 || t == 1; };
+  if (!learns_bits(config) && std::all_of(targets.rows.begin(), targets.rows.end(), bit)) {
+    warnings.emplace_back("all targets are 0 or 1: the binary loss (--loss binary) learns how likely each is");
+  }
   const std::string_view unit = name(data.learned.units.unit());
   for (std::size_t f = 0; f < data.folds.size(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
@@ -439,6 +450,11 @@ void target_warnings(const TrainingData& data, const RunConfig& config, std::vec
       const bool missing = std::all_of(train.begin(), train.end(), [&](std::uint32_t g) {
         return std::isnan(targets.rows[g * targets.columns + c]);
       });
+      if (learns_bits(config) && !missing) {
+        warnings.push_back(
+            fmt::format("fold {}: target {} is the same in every training {}; it cannot learn it", f, c, unit));
+        continue;
+      }
       warnings.push_back(
           missing ? fmt::format("fold {} has no training {}s with target {}; it cannot learn it", f, unit,
                                 target_column(config, c))
@@ -455,17 +471,17 @@ namespace {
 /// Graphs that are tested with types or labels that their fold was not trained on.
 void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {
   const FeatureSpec& spec = config.data.features;
-  std::set<NodeType> types;
-  std::set<EdgeLabel> labels;
+  const std::vector<Meaning> of_nodes = meanings(spec, false), of_edges = meanings(spec, true);
+  std::map<std::string, std::set<std::uint32_t>> strange;
   std::set<std::uint64_t> sets;
   std::size_t graphs = 0;
-  const auto look = [](const std::vector<std::vector<float>>& blocks, std::uint32_t g, std::size_t columns,
-                       const auto& values, const std::vector<bool>& used, auto& strange) {
+  const auto look = [&](const std::vector<std::vector<float>>& blocks, std::uint32_t g, std::size_t columns,
+                        const std::vector<Meaning>& meaning, const std::vector<bool>& used) {
     bool any = false;
     for (std::size_t at = 0; !used.empty() && at < blocks[g].size(); at += columns) {
-      for (std::size_t c = 0; c < values.size(); ++c) {
-        if (blocks[g][at + c] == 0 || used[c]) continue;
-        strange.insert(values[c]);
+      for (std::size_t c = 0; c < meaning.size(); ++c) {
+        if (blocks[g][at + c] == 0 || used[c] || meaning[c].what.empty()) continue;
+        strange[meaning[c].what].insert(meaning[c].value);
         any = true;
       }
     }
@@ -474,12 +490,12 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
   for (std::size_t f = 0; f < data.folds.size() && !config.folds.all_graphs(); ++f) {
     if (config.folds.only && *config.folds.only != f) continue;
     const std::vector<std::uint32_t> train = data.learned.units.graphs_of(data.folds[f].train);
-    const auto nodes = used_columns(data.features, train, spec.columns(), spec.types.size());
-    const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), spec.edge_labels.size());
+    const auto nodes = used_columns(data.features, train, spec.columns(), of_nodes.size());
+    const auto edges = used_columns(data.edge_features, train, spec.edge_columns(), of_edges.size());
     const std::vector<std::set<std::uint64_t>> known = used_set_types(data.set_types, train);
     for (const std::uint32_t g : data.learned.units.graphs_of(data.folds[f].test)) {
-      const bool node = look(data.features, g, spec.columns(), spec.types, nodes, types);
-      const bool edge = look(data.edge_features, g, spec.edge_columns(), spec.edge_labels, edges, labels);
+      const bool node = look(data.features, g, spec.columns(), of_nodes, nodes);
+      const bool edge = look(data.edge_features, g, spec.edge_columns(), of_edges, edges);
       bool any = node || edge;
       for (std::size_t level = 0; level < data.set_types.size(); ++level) {
         for (const std::uint64_t type : data.set_types[level][g]) {
@@ -493,10 +509,12 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
   }
   if (graphs == 0) return;
   std::vector<std::string> what;
-  if (!types.empty())
-    what.push_back(fmt::format("node type{} {}", types.size() == 1 ? "" : "s", fmt::join(types, ", ")));
-  if (!labels.empty()) {
-    what.push_back(fmt::format("edge label{} {}", labels.size() == 1 ? "" : "s", fmt::join(labels, ", ")));
+  for (const char* first : {"node type", "edge label", ""}) {
+    for (const auto& [name, values] : strange) {
+      const bool plain = !name.ends_with(':');  // types and labels go before the other categories
+      if (plain ? name != first : *first != '\0') continue;
+      what.push_back(fmt::format("{}{} {}", name, plain && values.size() > 1 ? "s" : "", fmt::join(values, ", ")));
+    }
   }
   if (!sets.empty()) what.push_back(fmt::format("{} type{} of sets", sets.size(), sets.size() == 1 ? "" : "s"));
   warnings.push_back(fmt::format("{} graph{} tested with what {} fold's training part did not see: {}", graphs,
@@ -595,7 +613,7 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
     const std::vector<float>& rows = data.learned.rows;
     const auto missing = std::count_if(rows.begin(), rows.end(), [](float t) { return std::isnan(t); });
     const std::size_t columns = data.learned.columns;
-    targets = fmt::format("{} real target{} {}", columns, columns == 1 ? "" : "s",
+    targets = fmt::format("{} {} target{} {}", columns, learns_bits(config) ? "binary" : "real", columns == 1 ? "" : "s",
                           data.learned.of_graphs() ? "each" : fmt::format("per {}", name(config.model.unit)));
     if (!config.data.target_columns.empty()) {
       targets += fmt::format(" (column{} {})", columns == 1 ? "" : "s", fmt::join(config.data.target_columns, ", "));
@@ -613,9 +631,15 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
                                  data.dataset->name, set.graphs.size(), least, most,
                                  static_cast<double>(nodes) / graphs, static_cast<double>(edges) / graphs, targets);
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
+  if (const std::size_t own = config.data.features.categories.size(); own > 0) {
+    text += fmt::format(", {} more columns of categories", own);
+  }
   const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
   if (config.data.features.weighted) text += ", weighted edges";
   if (labels > 0) text += fmt::format(", {} edge labels", labels);
+  if (const std::size_t own = config.data.features.edge_categories.size(); own > 0) {
+    text += fmt::format(", {} more columns of edge categories", own);
+  }
   if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
   if (const std::string& counts = config.data.features.counts; !counts.empty()) text += ", counts of " + counts;

@@ -99,12 +99,14 @@ class Graph:
 
     def __init__(self, item):
         nodes = item["nodes"]
-        self.node_types = list(nodes) if isinstance(nodes, list) else [0] * nodes
-        self.n = n = len(self.node_types)
-        labels, places, self.weights = {}, {}, None
+        rows = [v if isinstance(v, list) else [v] for v in nodes] if isinstance(nodes, list) else [[0]] * nodes
+        self.node_types = [row[0] for row in rows]
+        self.n = n = len(rows)
+        labels, places, more, self.weights = {}, {}, {}, None
         for place, edge in enumerate(item["edges"]):
             u, v = edge[:2]
             labels[u, v] = labels[v, u] = edge[2] if len(edge) > 2 and EDGES else 0
+            more[u, v] = more[v, u] = edge[3:]
             places.setdefault((u, v), place)
             places.setdefault((v, u), place)
         self.labels = labels
@@ -116,15 +118,17 @@ class Graph:
         if WEIGHTED:
             given = item.get("weight", [1.0] * len(item["edges"]))
             self.weights = torch.tensor([given[places[arc]] for arc in arcs], dtype=torch.float32).reshape(-1, 1)
-        self.features = one_hot(self.node_types, TYPES, OTHER)
+        self.features = torch.cat([one_hot([row[c] for row in rows], known, OTHER)
+                                   for c, known in enumerate([TYPES, *CATEGORIES])], 1)
         if ATTRIBUTES or COUNTS:
             own = torch.tensor(item["attributes"] if ATTRIBUTES else [], dtype=torch.float32).reshape(n, ATTRIBUTES)
             counted = torch.tensor([copies(self.near, *pattern) for pattern in COUNTS], dtype=torch.float32)
-            rows = torch.cat([own, counted.reshape(len(COUNTS), n).T], 1).tolist()
-            self.features = torch.cat([self.features, scaled(rows, n, ATTRIBUTES + len(COUNTS), NODE_SCALE)], 1)
-        if not TYPES and not ATTRIBUTES and not COUNTS:
+            both = torch.cat([own, counted.reshape(len(COUNTS), n).T], 1).tolist()
+            self.features = torch.cat([self.features, scaled(both, n, ATTRIBUTES + len(COUNTS), NODE_SCALE)], 1)
+        if self.features.shape[1] == 0:
             self.features = torch.ones(n, 1)
-        self.edges = one_hot([labels[arc] for arc in arcs], EDGE_LABELS, OTHER)
+        self.edges = torch.cat([one_hot([labels[arc] for arc in arcs], EDGE_LABELS, OTHER)] + [
+            one_hot([more[arc][c] for arc in arcs], known, OTHER) for c, known in enumerate(EDGE_CATEGORIES)], 1)
         if EDGE_ATTRIBUTES:
             rows = scaled(item["edge_attributes"], len(item["edges"]), EDGE_ATTRIBUTES, EDGE_SCALE)
             self.edges = torch.cat([self.edges, rows[[places[arc] for arc in arcs]]], 1)
@@ -305,7 +309,9 @@ def main(path):
                 continue
             out = network(Graph(json.loads(line)).to(torch.float64))
             each = lambda rows: rows[0] if UNIT == "graph" else rows
-            if TARGET_SCALE is not None:
+            if BINARY:
+                print(json.dumps({"values": each(torch.sigmoid(out).tolist())}))
+            elif TARGET_SCALE is not None:
                 mean, deviation = (torch.tensor(own, dtype=torch.float64) for own in TARGET_SCALE)
                 print(json.dumps({"values": each((out * deviation + mean).tolist())}))
             else:
@@ -459,6 +465,11 @@ std::string constants(const Checkpoint& checkpoint) {
     out += fmt::format("{} = {}  # {}\n", name, value, why);
   };
   add("TYPES", list(spec.types), "node types, a column each");
+  const auto lists = [&](std::vector<std::vector<std::uint32_t>> own) {
+    for (auto& values : own) values.resize(values.size() > 1 ? values.size() : 0);  // one value says nothing
+    return list(own);
+  };
+  add("CATEGORIES", lists(spec.categories), "of every column beside the type the values, a column each");
   add("ATTRIBUTES", std::to_string(spec.attributes), "columns of numbers per node, behind those");
   auto counts = nlohmann::json::array();
   for (const Pattern& pattern : spec.counts.empty() ? std::vector<Pattern>{} : parse_patterns(spec.counts)) {
@@ -468,6 +479,7 @@ std::string constants(const Checkpoint& checkpoint) {
   add("NODE_SCALE", scale(checkpoint.scale.nodes), "their means and deviations in training; none: as they are");
   add("EDGES", spec.edges ? "True" : "False", "whether edges' labels and attributes are looked at");
   add("EDGE_LABELS", list(spec.edge_labels), "a column each");
+  add("EDGE_CATEGORIES", lists(spec.edge_categories), "as CATEGORIES");
   add("EDGE_ATTRIBUTES", std::to_string(spec.edges ? spec.edge_attributes : 0), "columns of numbers per edge");
   add("EDGE_SCALE", scale(checkpoint.scale.edges), "as NODE_SCALE");
   add("OTHER", spec.other ? "True" : "False", "one more column for types and labels that training did not see");
@@ -477,6 +489,7 @@ std::string constants(const Checkpoint& checkpoint) {
   add("UNIT", fmt::format("\"{}\"", name(config.model.unit)), "what has a value");
   add("WEIGHTED", spec.weighted ? "True" : "False", "whether messages are multiplied by the edges' weights");
   add("LABELS", list(config.data.labels), "what the outputs are called");
+  add("BINARY", learns_bits(config) ? "True" : "False", "whether outputs are logits of a 1, each by itself");
   if (!learns_numbers(config)) {
     add("TARGET_SCALE", "None", "outputs are logits");
   } else if (checkpoint.standard.mean.empty()) {
@@ -515,14 +528,14 @@ std::string readme(const Checkpoint& checkpoint) {
       "```sh\npython3 model.py GRAPHS.jsonl\n```\n"
       "prints a JSON line per graph: {}{}. A line of GRAPHS.jsonl is a graph:\n\n"
       "    {{\"nodes\": [6, 6, 8], \"edges\": [[0, 1, 0], [1, 2, 1]]}}\n\n"
-      "`nodes` is the list of the nodes' types, or their number; `edges` are `[u, v]` or `[u, v, label]`; `attributes` "
-      "and\n"
-      "`edge_attributes` have a list of numbers per node and per edge, `weight` a number per edge, where the network "
-      "was\n"
-      "trained with such. `tyche convert` writes this format out of others. In Python:\n"
+      "`nodes` is the list of the nodes' types (or of lists of categories), or their number; `edges` are `[u, v]` or\n"
+      "`[u, v, label]` (or with more categories behind the label); `attributes` and `edge_attributes` have a list of\n"
+      "numbers per node and per edge, `weight` a number per edge, where the network was trained with such. In Python:\n"
       "`model.load()(model.Graph(line))` is a row of outputs per {}.\n{}",
       model.kind, nn::layout(model).learned(), checkpoint.fold, checkpoint.state.epoch, kVersion,
-      learns_numbers(checkpoint.config) ? "its `values` in the targets' unit" : "its `label`, and the `logits` of all",
+      learns_bits(checkpoint.config)      ? "its `values`, the chance of a 1 in each column"
+      : learns_numbers(checkpoint.config) ? "its `values` in the targets' unit"
+                                          : "its `label`, and the `logits` of all",
       model.unit == Unit::graph ? "" : fmt::format(", a list with an entry per {}", name(model.unit)), name(model.unit),
       random);
 }

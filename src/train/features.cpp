@@ -19,12 +19,40 @@ namespace {
 constexpr std::size_t kMostTypes = 4096;
 }
 
+namespace {
+
+/// Columns of these values, one-hot.
+std::uint32_t columns_for(const std::vector<std::uint32_t>& values, bool other) {
+  return values.size() < 2 ? 0 : static_cast<std::uint32_t>(values.size()) + (other ? 1 : 0);
+}
+
+}  // namespace
+
 std::uint32_t FeatureSpec::type_columns() const {
-  return static_cast<std::uint32_t>(types.size()) + (other && !types.empty() ? 1 : 0);
+  std::uint32_t columns = columns_for(types, other);
+  for (const auto& values : categories) columns += columns_for(values, other);
+  return columns;
 }
 
 std::uint32_t FeatureSpec::label_columns() const {
-  return static_cast<std::uint32_t>(edge_labels.size()) + (other && !edge_labels.empty() ? 1 : 0);
+  std::uint32_t columns = columns_for(edge_labels, other);
+  for (const auto& values : edge_categories) columns += columns_for(values, other);
+  return columns;
+}
+
+std::vector<Meaning> meanings(const FeatureSpec& spec, bool edges) {
+  std::vector<Meaning> out;
+  const auto add = [&](const std::string& what, const std::vector<std::uint32_t>& values) {
+    if (columns_for(values, spec.other) == 0) return;
+    for (const std::uint32_t value : values) out.push_back({what, value});
+    if (spec.other) out.push_back({"", 0});
+  };
+  add(edges ? "edge label" : "node type", edges ? spec.edge_labels : spec.types);
+  const auto& more = edges ? spec.edge_categories : spec.categories;
+  for (std::size_t c = 0; c < more.size(); ++c) {
+    add(fmt::format("{} category {}:", edges ? "edge" : "node", c + 1), more[c]);
+  }
+  return out;
 }
 
 std::uint32_t FeatureSpec::count_columns() const {
@@ -53,6 +81,26 @@ std::vector<EdgeLabel> labels_of_edges(const GraphSet& set) {
   return {labels.begin(), labels.end()};
 }
 
+/// The values of each of the first `categories` columns.
+std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const std::vector<std::vector<float>>& blocks,
+                                                  std::size_t categories, std::size_t dim, const char* whose) {
+  std::vector<std::vector<std::uint32_t>> out;
+  for (std::size_t c = 0; c < categories; ++c) {
+    std::set<float> values;
+    for (const std::vector<float>& block : blocks) {
+      for (std::size_t at = c; at < block.size(); at += dim) values.insert(block[at]);
+    }
+    if (values.size() > kMostTypes) {
+      throw InputError(
+          fmt::format("{}: {} category {} has more than {} different values; a category is one of few, else it is an "
+                      "attribute",
+                      set.name, whose, c + 1, kMostTypes));
+    }
+    out.emplace_back(values.begin(), values.end());
+  }
+  return out;
+}
+
 }  // namespace
 
 FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& counts) {
@@ -68,16 +116,15 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& cou
   }
   FeatureSpec spec{.types = {}, .counts = counts};
   if (types.size() > 1) spec.types.assign(types.begin(), types.end());
-  spec.attributes = static_cast<std::uint32_t>(set.attribute_dim);
+  spec.attributes = static_cast<std::uint32_t>(set.attribute_dim - set.categories);
+  spec.categories = values_of(set, set.attributes, set.categories, set.attribute_dim, "node");
   spec.edges = edges;
   if (!edges) return spec;
   spec.weighted = set.weighted;
-  if (set.weighted) {
-    spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim);
-    return spec;
-  }
+  spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim - set.edge_categories);
+  spec.edge_categories = values_of(set, set.edge_attributes, set.edge_categories, set.edge_attribute_dim, "edge");
+  if (set.weighted) return spec;
   if (std::vector<EdgeLabel> labels = labels_of_edges(set); labels.size() > 1) spec.edge_labels = std::move(labels);
-  spec.edge_attributes = static_cast<std::uint32_t>(set.edge_attribute_dim);
   return spec;
 }
 
@@ -118,15 +165,27 @@ void rescale(std::vector<std::vector<float>>& blocks, std::size_t columns, const
 
 namespace {
 
-/// Sets the column of `value` among `known`, or that of others where there is one.
-template <class T>
-void set_column(const std::vector<T>& known, T value, bool other, float* row) {
+/// Sets the column of `value` among `known`, or that of others where there is one; gives where the next columns begin.
+float* set_column(const std::vector<std::uint32_t>& known, std::uint32_t value, bool other, float* row) {
+  if (known.size() < 2) return row;
   const auto place = std::lower_bound(known.begin(), known.end(), value);
   if (place != known.end() && *place == value) {
     row[place - known.begin()] = 1;
   } else if (other) {
     row[known.size()] = 1;
   }
+  return row + columns_for(known, other);
+}
+
+void check_columns(const GraphSet& set, std::size_t categories, std::size_t known, std::size_t dim,
+                   std::size_t attributes, const char* whose) {
+  if (categories != known) {
+    throw InputError(fmt::format("{}: {} have {} columns of categories; the model was made for {}", set.name, whose,
+                                 categories + 1, known + 1));
+  }
+  if (dim - categories == attributes) return;
+  throw InputError(fmt::format("{}: {} have {} attributes; the model was made for {}", set.name, whose,
+                               dim - categories, attributes));
 }
 
 /// An attribute, where it is one; `where` says whose it is.
@@ -139,11 +198,8 @@ float finite_attribute(float value, std::size_t column, const Where& where) {
 }  // namespace
 
 std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
-  if (set.attribute_dim != spec.attributes) {
-    throw InputError(fmt::format("{}: nodes have {} attributes; the model was made for {}", set.name, set.attribute_dim,
-                                 spec.attributes));
-  }
-  const std::size_t columns = spec.columns(), types = spec.type_columns(), counts = spec.count_columns();
+  check_columns(set, set.categories, spec.categories.size(), set.attribute_dim, spec.attributes, "nodes");
+  const std::size_t columns = spec.columns(), categories = set.categories, counts = spec.count_columns();
   std::vector<std::vector<float>> features(set.graphs.size());
   std::vector<std::vector<PatternCounts>> counted;
   if (counts > 0) counted = count_patterns(set.graphs, parse_patterns(spec.counts), 0);
@@ -155,17 +211,17 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
     features[g].assign(columns * graph.num_nodes(), 0.0f);
     for (Node v = 0; v < graph.num_nodes(); ++v) {
       float* row = features[g].data() + columns * v;
-      if (types > 0) {
-        set_column(spec.types, graph.type(v), spec.other, row);
-      } else if (spec.numbers() == 0) {
-        row[0] = 1;
+      if (spec.type_columns() + spec.numbers() == 0) row[0] = 1;
+      const float* own = set.attribute_dim == 0 ? nullptr : set.attributes[g].data() + set.attribute_dim * v;
+      row = set_column(spec.types, graph.type(v), spec.other, row);
+      for (std::size_t c = 0; c < categories; ++c) {
+        row = set_column(spec.categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
       }
       for (std::size_t a = 0; a < spec.attributes; ++a) {
-        row[types + a] = finite_attribute(set.attributes[g][spec.attributes * v + a], a,
-                                          [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
+        row[a] = finite_attribute(own[categories + a], a, [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
       }
       for (std::size_t c = 0; c < counts; ++c) {
-        row[columns - counts + c] = static_cast<float>(counted[g][c].of_nodes[v]);
+        row[spec.attributes + c] = static_cast<float>(counted[g][c].of_nodes[v]);
       }
     }
   }
@@ -176,11 +232,9 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
 std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec,
                                                    const InputScale& scale) {
   if (!spec.edges) return {};
-  if (set.edge_attribute_dim != spec.edge_attributes) {
-    throw InputError(fmt::format("{}: edges have {} attributes; the model was made for {}", set.name,
-                                 set.edge_attribute_dim, spec.edge_attributes));
-  }
-  const std::size_t columns = spec.edge_columns(), labels = spec.label_columns();
+  check_columns(set, set.edge_categories, spec.edge_categories.size(), set.edge_attribute_dim, spec.edge_attributes,
+                "edges");
+  const std::size_t columns = spec.edge_columns(), categories = set.edge_categories;
   if (columns == 0) return {};
   std::vector<std::vector<float>> features(set.graphs.size());
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
@@ -190,9 +244,14 @@ std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const Fe
     features[g].assign(columns * edges.size(), 0.0f);
     for (std::size_t e = 0; e < edges.size(); ++e) {
       float* row = features[g].data() + columns * e;
-      if (labels > 0) set_column(spec.edge_labels, own.empty() ? EdgeLabel{0} : own[e], spec.other, row);
+      const float* more =
+          set.edge_attribute_dim == 0 ? nullptr : set.edge_attributes[g].data() + set.edge_attribute_dim * e;
+      row = set_column(spec.edge_labels, own.empty() ? EdgeLabel{0} : own[e], spec.other, row);
+      for (std::size_t c = 0; c < categories; ++c) {
+        row = set_column(spec.edge_categories[c], static_cast<std::uint32_t>(more[c]), spec.other, row);
+      }
       for (std::size_t a = 0; a < spec.edge_attributes; ++a) {
-        row[labels + a] = finite_attribute(set.edge_attributes[g][spec.edge_attributes * e + a], a, [&] {
+        row[a] = finite_attribute(more[categories + a], a, [&] {
           return fmt::format("{}: graph {}, edge {}-{}", set.name, g, edges[e].first, edges[e].second);
         });
       }
@@ -303,6 +362,27 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
   } else if (spec.edges && spec.edge_labels.empty() && !set.weighted && labels_of_edges(set).size() > 1) {
     lines.emplace_back(
         "edges have several labels, but all that the model was trained on had one: it does not see them");
+  }
+  const auto look = [&](const std::vector<std::vector<float>>& blocks, std::size_t dim, const auto& known,
+                        const char* whose) {
+    for (std::size_t c = 0; c < known.size(); ++c) {
+      Strangers strange;
+      for (const std::vector<float>& block : blocks) {
+        std::vector<std::uint32_t> own;
+        for (std::size_t at = c; at < block.size(); at += dim) own.push_back(static_cast<std::uint32_t>(block[at]));
+        strange.count(own, known[c]);
+      }
+      if (strange.graphs == 0) continue;
+      lines.push_back(
+          strange.sentence(set.graphs.size(), fmt::format("values of {} category {}", whose, c + 1), whose) + ": " +
+          (known[c].size() < 2 ? "training saw one value alone, and so the model sees none" : as));
+    }
+  };
+  if (sees_nodes && set.categories == spec.categories.size()) {
+    look(set.attributes, set.attribute_dim, spec.categories, "node");
+  }
+  if (spec.edges && set.edge_categories == spec.edge_categories.size()) {
+    look(set.edge_attributes, set.edge_attribute_dim, spec.edge_categories, "edge");
   }
   if (spec.edges && spec.weighted != set.weighted) {
     lines.emplace_back(set.weighted

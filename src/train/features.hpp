@@ -1,6 +1,6 @@
 #pragma once
-/// What a network is fed of a user's graphs: node types one-hot, node attributes and counts of subgraphs as they are or
-/// standardised, side by side, a constant 1 where there are none; of edges types and attributes likewise, and nothing
+/// What a network is fed of a user's graphs: node types and other categories one-hot, node attributes and counts of
+/// subgraphs as they are or standardised, side by side, a constant 1 where there are none; of edges types and attributes likewise, and nothing
 /// where there is neither; and labels as class numbers.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
@@ -21,16 +21,20 @@ struct FeatureSpec {
   /// The node types that have a column each, ascending; empty where all nodes have one and the same type, which says
   /// nothing.
   std::vector<NodeType> types;
-  std::uint32_t attributes = 0;  ///< columns of float attributes, behind those of the types
+  /// For each column of categories beside the type the values that have a column each, ascending; one value alone has
+  /// none. Behind the columns of the types.
+  std::vector<std::vector<NodeType>> categories{};
+  std::uint32_t attributes = 0;  ///< columns of float attributes, behind those
   /// Whether edge labels and attributes are looked at. False: nothing of a model sees them (see seen_graphs), as before
   /// 0.2.0.
   bool edges = true;
   /// The edge labels that have a column each, ascending; empty where all edges have one and the same.
   std::vector<EdgeLabel> edge_labels{};
-  std::uint32_t edge_attributes = 0;  ///< columns of float attributes, behind those of the labels
-  /// Whether one more column stands behind those of the types, and of the edge labels, where there are any: it is 1
-  /// where a node or edge has a type or label that has no column, and so 0 in all that a model is trained on. Without
-  /// it all columns are 0 there.
+  std::vector<std::vector<EdgeLabel>> edge_categories{};  ///< likewise
+  std::uint32_t edge_attributes = 0;                      ///< columns of float attributes, behind those
+  /// Whether one more column stands behind those of the types, of the edge labels and of each column of categories,
+  /// where there are any: it is 1 where a node or edge has a type, label or category that has no column, and so 0 in
+  /// all that a model is trained on. Without it all columns are 0 there.
   bool other = false;
   /// Whether edges have weights, by which messages are multiplied. Then their labels say nothing else.
   bool weighted = false;
@@ -38,7 +42,7 @@ struct FeatureSpec {
   /// in has a column, behind the attributes. Empty: none.
   std::string counts{};
 
-  /// Columns before those of the attributes.
+  /// Columns before those of the attributes: of the types and categories.
   [[nodiscard]] std::uint32_t type_columns() const;
   [[nodiscard]] std::uint32_t label_columns() const;
   [[nodiscard]] std::uint32_t count_columns() const;
@@ -53,6 +57,15 @@ struct FeatureSpec {
 /// `edges`: whether edges are looked at; `counts`: as FeatureSpec has them. Throws InputError where there are more than
 /// 4096 different node types or edge labels: those are names, not types.
 [[nodiscard]] FeatureSpec feature_spec(const GraphSet& set, bool edges = true, const std::string& counts = {});
+
+/// What a column of types or categories stands for: "node type" 6, "node category 2:" 0 (counted from 1 beside the
+/// type),
+/// "" for the one of others; type_columns() of them, or label_columns().
+struct Meaning {
+  std::string what;
+  std::uint32_t value = 0;
+};
+[[nodiscard]] std::vector<Meaning> meanings(const FeatureSpec& spec, bool edges);
 
 /// Mean and deviation of every number of nodes and of edges in some graphs, with which others are seen too: (value -
 /// mean) / deviation. Empty: numbers as they are.

@@ -250,7 +250,7 @@ Field loss_field() {
   Field field;
   field.key = "training.loss";
   field.option = "--loss";
-  field.help = "Of labels cross-entropy; of real targets squared, absolute or huber";
+  field.help = "Of labels cross-entropy; of real targets squared, absolute or huber; of targets 0 and 1 binary";
   field.shown = "cross-entropy; squared";
   field.since = "0.2.0";
   field.value = [](const RunConfig& c) { return std::string(loss_name(loss_of(c))); };
@@ -261,13 +261,20 @@ Field loss_field() {
   };
   field.wrong = [](const RunConfig& c) {
     if (!c.data.target || engine::of_real_targets(loss_of(c)) == learns_numbers(c)) return std::string();
-    return std::string(learns_numbers(c) ? "must be squared, absolute or huber where real targets are learned"
-                                         : "must be cross-entropy where labels are learned");
+    if (learns_numbers(c))
+      return std::string("must be squared, absolute, huber or binary where real targets are learned");
+    return std::string("must be cross-entropy where labels are learned") +
+           (loss_of(c) == engine::Loss::binary ? ", which of two labels is the same; several per graph are targets"
+                                               : "");
   };
   return field;
 }
 
-std::string no_classes(const RunConfig& c) { return learns_numbers(c) ? "real targets have no classes" : ""; }
+std::string no_classes(const RunConfig& c) {
+  return learns_bits(c)      ? "each column of 0 and 1 counts its graphs alike"
+         : learns_numbers(c) ? "real targets have no classes"
+                             : "";
+}
 
 std::string fixed_folds(const RunConfig& c) {
   if (!c.folds.split.empty()) return "the split says which graphs are in which part";
@@ -349,6 +356,10 @@ std::vector<Field> table() {
       Entry("data.node_types", data(&Data::features, &FeatureSpec::types),
             "one input column each; none: all nodes have one type")
           .derived(),
+      Entry("data.categories", data(&Data::features, &FeatureSpec::categories),
+            "the values of each column of categories beside the type")
+          .since("0.3.0")
+          .derived(),
       Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
       Entry("data.edges", data(&Data::features, &FeatureSpec::edges), "whether edge labels and attributes are used")
           .option("--no-edge-features",
@@ -358,6 +369,9 @@ std::vector<Field> table() {
       Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels),
             "one input column each; none: all edges have one label")
           .since("0.2.0")
+          .derived(),
+      Entry("data.edge_categories", data(&Data::features, &FeatureSpec::edge_categories), "beside the label")
+          .since("0.3.0")
           .derived(),
       Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes), "float columns per edge")
           .since("0.2.0")
@@ -386,7 +400,7 @@ std::vector<Field> table() {
               "Learn real targets as they are; without it they are scaled to mean 0 and deviation 1 of the training "
               "part, and scores and answers are in their own unit either way")
           .since("0.3.0")
-          .unused(no_numbers),
+          .unused([](const RunConfig& c) { return learns_bits(c) ? "targets of 0 and 1 are not scaled" : no_numbers(c); }),
       counts_field(),
 
       Entry("model.kind", model(&Model::kind))
@@ -400,6 +414,14 @@ std::vector<Field> table() {
           .also({"num-layers", "n-layers"}),
       Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
           .unused(by_kind("pre_hidden")),
+      Entry("model.embed", model(&Model::embed),
+            "columns that a linear map makes of types and attributes first; 0: none")
+          .option("--embed-categories",
+                  "gcn: a learned vector of this many numbers for every node type and category, added up over the "
+                  "columns (attributes are mapped and added, too), before the first messages; the others begin so",
+                  "0: one-hot columns")
+          .since("0.3.0")
+          .unused(by_kind("embed")),
       Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
           .unused(by_kind("head_hidden")),
       Entry("model.classes", model(&Model::classes)).derived(),
@@ -622,14 +644,15 @@ std::vector<Field> table() {
           .option("--select-by",
                   "Keep the best epoch by this measure of the validation part: loss, accuracy, balanced_accuracy, f1, "
                   "roc_auc, "
-                  "average_precision; of real targets loss, mae, rmse, r2; none: the last epoch",
+                  "average_precision; of real targets loss, mae, rmse, r2; binary: loss, roc_auc, average_precision; "
+                  "none: the last epoch",
                   "none; own, and with --early-stopping: loss")
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
             const std::string& by = c.selection.by;
-            if (c.data.target) return one_of(by, selection_measures(learns_numbers(c)));
-            const std::string real = one_of(by, selection_measures(true));  // what is learned is not known yet
-            return real.empty() ? real : one_of(by, selection_measures(false));
+            if (c.data.target) return one_of(by, selection_measures(learns_numbers(c), learns_bits(c)));
+            const std::string real = one_of(by, selection_measures(true, false));  // what is learned is not known yet
+            return real.empty() ? real : one_of(by, selection_measures(false, false));
           }),
       Entry("selection.early_stopping", selection(&Selection::early_stopping))
           .option("--early-stopping", "End a fold once its validation part has not become better for --patience epochs")

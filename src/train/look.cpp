@@ -128,6 +128,8 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
   GraphSet parts;
   parts.name = set.name;
   parts.attribute_dim = set.attribute_dim;
+  parts.categories = set.categories;
+  parts.edge_categories = set.edge_categories;
   parts.weighted = set.weighted;
   parts.edge_attribute_dim = set.edge_attribute_dim;
   add_part(set, graph, std::nullopt, std::nullopt, parts);

@@ -19,6 +19,9 @@ constexpr std::pair<engine::Loss, std::string_view> kLosses[] = {{engine::Loss::
                                                                  {engine::Loss::squared, "squared"},
                                                                  {engine::Loss::absolute, "absolute"},
                                                                  {engine::Loss::huber, "huber"},
+                                                                 {engine::Loss::binary, "binary"},
+                                                                 {engine::Loss::binary, "bce"},
+                                                                 {engine::Loss::binary, "binary-cross-entropy"},
                                                                  {engine::Loss::cross_entropy, "ce"},
                                                                  {engine::Loss::squared, "mse"},
                                                                  {engine::Loss::squared, "l2"},
@@ -46,6 +49,12 @@ void check_targets(const GraphSet& set, const RunConfig& config) {
       throw InputError(fmt::format("{}: {} {}, target {} is {}; targets must be finite numbers", set.name,
                                    name(learned.units.unit()), i / learned.columns,
                                    target_column(config, i % learned.columns), learned.rows[i]));
+    }
+    if (const float own = learned.rows[i]; learns_bits(config) && !std::isnan(own) && own != 0 && own != 1) {
+      throw InputError(
+          fmt::format("{}: {} {}, target {} is {}; the binary loss is for targets that are 0 or 1, or missing",
+                      set.name, name(learned.units.unit()), i / learned.columns,
+                      target_column(config, i % learned.columns), own));
     }
     if (!std::isnan(learned.rows[i])) there[i % learned.columns] = true;
   }
@@ -149,7 +158,7 @@ engine::Loss parse_loss(std::string_view text) {
   for (const auto& [loss, word] : kLosses) {
     if (word == name) return loss;
   }
-  throw InputError(fmt::format("expected cross-entropy, squared, absolute or huber, found '{}'", text));
+  throw InputError(fmt::format("expected cross-entropy, squared, absolute, huber or binary, found '{}'", text));
 }
 
 std::string_view loss_name(engine::Loss loss) {
@@ -168,10 +177,13 @@ engine::Loss loss_of(const RunConfig& config) {
   return config.training.loss.value_or(learns_numbers(config) ? engine::Loss::squared : engine::Loss::cross_entropy);
 }
 
+bool learns_bits(const RunConfig& config) { return learns_numbers(config) && loss_of(config) == engine::Loss::binary; }
+
 void choose_target(RunConfig& config, const GraphSet& set) {
   if (!config.data.target) {
     using enum TargetKind;
-    const bool named = !config.data.target_columns.empty();
+    const bool named = !config.data.target_columns.empty() ||
+                       (config.training.loss == engine::Loss::binary && set.target_dim > 0);
     config.data.target = !set.labels.empty() && !named ? labels
                          : set.target_dim > 0          ? attributes
                          : !set.node_labels.empty()    ? node_labels

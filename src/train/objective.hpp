@@ -21,8 +21,8 @@ namespace tyche::train {
 [[nodiscard]] TargetKind parse_target(std::string_view text);
 [[nodiscard]] std::string_view name(TargetKind kind);
 
-/// "cross-entropy", "squared", "absolute" or "huber", or as others call them ("mae", "mse"); throws InputError that
-/// lists the four on anything else.
+/// "cross-entropy", "squared", "absolute", "huber" or "binary", or as others call them ("mae", "mse", "bce"); throws
+/// InputError that lists the five on anything else.
 [[nodiscard]] engine::Loss parse_loss(std::string_view text);
 [[nodiscard]] std::string_view loss_name(engine::Loss loss);
 
@@ -69,9 +69,13 @@ struct Learned {
 /// The one the configuration names, else cross-entropy for labels and squared for real targets.
 [[nodiscard]] engine::Loss loss_of(const RunConfig& config);
 
-/// Decides data.target where the configuration does not: labels where the graphs have them (and no columns of targets
-/// are named), else real targets, else those of nodes, else of edges. Throws InputError where the set lacks what is to
-/// be learned, where a target is infinite, and where all targets of a column are missing.
+/// Whether targets are 0 or 1, each column by itself: the binary loss. Such a run learns_numbers, too.
+[[nodiscard]] bool learns_bits(const RunConfig& config);
+
+/// Decides data.target where the configuration does not: labels where the graphs have them (and neither columns of
+/// targets are named nor the binary loss for targets that are there), else real targets, else those of nodes, else of
+/// edges. Throws InputError where the set lacks what is to be learned, where a target is infinite (or, under the binary
+/// loss, not 0 or 1), and where all targets of a column are missing.
 void choose_target(RunConfig& config, const GraphSet& set);
 
 /// Mean and population deviation of every column over the targets of these graphs that are there, in double precision.

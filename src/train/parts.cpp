@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <unordered_map>
@@ -98,6 +99,18 @@ Named scores_of(const std::vector<const Answered*>& all, const Learned& truth, s
     for (const double value : own->said.values) outputs.push_back(static_cast<float>(value));
     const auto row = truth.rows.begin() + static_cast<std::ptrdiff_t>(own->graph * truth.columns);
     wanted.insert(wanted.end(), row, row + static_cast<std::ptrdiff_t>(truth.columns));
+  }
+  if (answered.front()->said.binary) {
+    const engine::BinaryScores bits = engine::binary_scores(outputs, wanted, truth.columns);
+    if (bits.roc_auc) out.emplace_back("roc_auc", *bits.roc_auc);
+    if (bits.average_precision) out.emplace_back("average_precision", *bits.average_precision);
+    const auto each = engine::binary_column_scores(outputs, wanted, truth.columns);
+    for (std::size_t c = 0; each.size() > 1 && c < each.size(); ++c) {
+      if (each[c].roc_auc) out.emplace_back(fmt::format("roc_auc_{}", c), *each[c].roc_auc);
+      if (each[c].average_precision)
+        out.emplace_back(fmt::format("average_precision_{}", c), *each[c].average_precision);
+    }
+    return out;
   }
   const engine::RealScores scores = engine::real_scores(outputs, wanted, truth.columns);
   if (scores.mae) out.emplace_back("mae", *scores.mae);
@@ -215,6 +228,8 @@ std::string to_text(const std::vector<PartScores>& parts, const RunConfig& confi
     std::string first, rest;  // accuracy stands alone, what goes beyond it below
     for (const auto& [name, over] : part.scores) {
       const std::string metric = "test_" + name;
+      if (std::isdigit(static_cast<unsigned char>(name.back())) != 0 && name != "f1" && name != "r2")
+        continue;  // a column
       std::string& list = part.scores.front().first == "accuracy" && name != "accuracy" ? rest : first;
       list += fmt::format("{}{} {}", list.empty() ? "" : ", ", score_title(metric, false).substr(5),
                           score_in_words(metric, over));

@@ -54,7 +54,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   }
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
-  const bool numbers = learns_numbers(checkpoint.config);
+  const bool numbers = learns_numbers(checkpoint.config), bits = learns_bits(checkpoint.config);
   const Learned learned(set, checkpoint.config);
   if (numbers && learned.columns > 0 && learned.columns != model.classes) {
     throw InputError(fmt::format("{}: the {}s have {} real targets; the model gives {}", set.name,
@@ -101,7 +101,9 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
       const auto outputs = std::span(answer.values).subspan(g * classes, classes);
       std::vector<double> probabilities(classes, 0.0);  // of real targets, their numbers
       if (!numbers) engine::add_probabilities(outputs, probabilities);
-      for (std::size_t c = 0; numbers && c < classes; ++c) probabilities[c] = checkpoint.standard.own(outputs[c], c);
+      for (std::size_t c = 0; numbers && c < classes; ++c) {
+        probabilities[c] = bits ? engine::chance_of(outputs[c]) : checkpoint.standard.own(outputs[c], c);
+      }
       for (std::size_t c = 0; c < classes; ++c) {
         const std::size_t i = g * classes + c;
         const double step = probabilities[c] - mean[i];
@@ -115,6 +117,7 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   std::vector<Prediction> predictions(asked.size());
   const double draws = options.draws;
   for (std::size_t g = 0; numbers && g < asked.size(); ++g) {
+    predictions[g].binary = bits;
     for (std::size_t c = 0; c < classes; ++c) {
       predictions[g].values.push_back(mean[g * classes + c]);
       predictions[g].spreads.push_back(std::sqrt(squares[g * classes + c] / draws));
@@ -150,6 +153,7 @@ std::vector<Prediction> ensemble_of(const std::vector<std::vector<Prediction>>& 
   };
   for (std::size_t g = 0; g < out.size(); ++g) {
     Prediction& own = out[g];
+    own.binary = members.front()[g].binary;
     own.values = together(g, &Prediction::values, &own.spreads);
     own.probabilities = together(g, &Prediction::probabilities, &own.deviations);
     const std::vector<double> logits = together(g, &Prediction::logits, nullptr);

@@ -35,7 +35,8 @@ struct Prediction {
   std::vector<double> deviations;     ///< of those over draws, as `spread`
   /// Of a model of real targets, which gives these and none of the above: one number per column in the targets' own
   /// unit, the mean over draws, and its population standard deviation over draws.
-  std::vector<double> values;
+  std::vector<double> values;  ///< under the binary loss the chance of a 1
+  bool binary = false;
   std::vector<double> spreads;
 };
 

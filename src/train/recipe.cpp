@@ -88,9 +88,11 @@ void choose_own(RunConfig& config, const datasets::Dataset& dataset) {
     choose.set("model.readout", config.model.readout, nn::Readout::sum, "sum readout (it sees sizes)");
     choose.set("model.layers", config.model.layers, 4u, "4 layers");
     choose.set("model.dropout", config.model.dropout, 0.0, "no dropout");
-    if (!spec.types.empty() && spec.attributes == 0) {
+    if (spec.type_columns() > 0 && spec.attributes == 0) {
       choose.set("model.activation", config.model.activation, nn::Activation::relu,
-                 fmt::format("relu (nodes have {} types and no attributes)", spec.types.size()));
+                 fmt::format("relu (nodes have {} {} and no attributes)",
+                             spec.categories.empty() ? spec.types.size() : spec.categories.size() + 1,
+                             spec.categories.empty() ? "types" : "columns of categories"));
     }
     if (config.training.learning_rate == 0) {
       choose.set("training.learning_rate", config.training.learning_rate, 1e-3, "learning rate 1e-3");

@@ -50,7 +50,7 @@ void add_scores(const TrainingData& data, const std::vector<std::uint32_t>& grap
 
 std::string note(std::uint32_t fold, const EpochRecord& record) {
   std::string text = fmt::format("fold {}, epoch {}: loss {:.4f}", fold, record.epoch, record.train_loss);
-  for (const char* metric : {"test_accuracy", "test_mae"}) {
+  for (const char* metric : {"test_accuracy", "test_mae", record.metrics.find("test_accuracy") ? "" : "test_roc_auc"}) {
     if (const auto score = record.metrics.find(metric)) {
       text += fmt::format(", {} {}", score_title(metric, false), score_in_words(metric, score));
     }

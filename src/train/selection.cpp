@@ -4,11 +4,12 @@
 
 namespace tyche::train {
 
-const std::vector<std::string>& selection_measures(bool of_numbers) {
+const std::vector<std::string>& selection_measures(bool of_numbers, bool of_bits) {
   static const std::vector<std::string> labels = {"none", "loss",    "accuracy",         "balanced_accuracy",
                                                   "f1",   "roc_auc", "average_precision"},
-                                        numbers = {"none", "loss", "mae", "rmse", "r2"};
-  return of_numbers ? numbers : labels;
+                                        numbers = {"none", "loss", "mae", "rmse", "r2"},
+                                        bits = {"none", "loss", "roc_auc", "average_precision"};
+  return of_bits ? bits : of_numbers ? numbers : labels;
 }
 
 bool larger_is_better(const std::string& measure) { return measure != "loss" && measure != "mae" && measure != "rmse"; }

@@ -15,9 +15,9 @@
 
 namespace tyche::train {
 
-/// What `selection.by` may be, for labels or for real targets: "none", or a measure of the validation part, which
-/// records call validation_NAME.
-[[nodiscard]] const std::vector<std::string>& selection_measures(bool of_numbers);
+/// What `selection.by` may be, for labels, for real targets or for such that are 0 or 1: "none", or a measure of the
+/// validation part, which records call validation_NAME.
+[[nodiscard]] const std::vector<std::string>& selection_measures(bool of_numbers, bool of_bits);
 
 class BestEpoch {
  public:

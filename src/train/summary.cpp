@@ -76,7 +76,10 @@ std::vector<Column> columns_of(const Summary& summary) {
     columns.push_back({title, std::max<std::size_t>(10, std::string_view(title).size()),
                        [metric](const FoldSummary& f) { return score_text(metric, value_in(f.shown(), metric)); }});
   };
-  if (summary.numbers) {
+  if (summary.bits) {
+    add(tests ? "test ROC AUC" : "train ROC AUC", tests ? "test_roc_auc" : "train_roc_auc");
+    add(tests ? "test AP" : "train AP", tests ? "test_average_precision" : "train_average_precision");
+  } else if (summary.numbers) {
     add(tests ? "test MAE" : "train MAE", tests ? "test_mae" : "train_mae");
     add(tests ? "test RMSE" : "train RMSE", tests ? "test_rmse" : "train_rmse");
     add(tests ? "test R2" : "train R2", tests ? "test_r2" : "train_r2");
@@ -117,7 +120,8 @@ std::optional<EpochRecord> reported_record(const std::vector<EpochRecord>& recor
                                            const std::optional<EpochRecord>& tested_at_end, bool same_graphs) {
   const auto tested = [&](const EpochRecord& record) {
     const std::string part(part_of(same_graphs));
-    return record.metrics.find(part + "accuracy") || record.metrics.find(part + "mae");
+    return record.metrics.find(part + "accuracy") || record.metrics.find(part + "mae") ||
+           record.metrics.find(part + "roc_auc");
   };
   if (tested_at_end) {  // its file has the test alone; what its epoch measured before stands in the records
     EpochRecord record = *tested_at_end;
@@ -154,6 +158,7 @@ Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   summary.complete =
       std::all_of(summary.folds.begin(), summary.folds.end(), [](const FoldSummary& fold) { return fold.done; });
   summary.numbers = learns_numbers(config);
+  summary.bits = learns_bits(config);
   summary.parameters = nn::layout(config.model).learned();
   summary.same_graphs = config.folds.all_graphs();
   if (config.selection.on()) summary.chosen_by = config.selection.by;

@@ -47,6 +47,7 @@ struct Summary {
   std::uint64_t parameters = 0;
   double seconds = 0;        ///< summed over folds; folds that trained side by side count each
   bool numbers = false;      ///< real targets were learned, so there are no accuracies
+  bool bits = false;         ///< of those, targets that are 0 or 1
   bool same_graphs = false;  ///< one fold: trained and tested on the same graphs (kSameGraphs)
   std::string chosen_by;     ///< the validation measure that chose the epochs reported; empty: none did
 

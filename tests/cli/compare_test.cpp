@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "experiments/ranks.hpp"
 #include "support/file.hpp"
 #include "support/random.hpp"
 #include "support/run_program.hpp"
@@ -138,6 +140,53 @@ TEST(CompareCommand, RefusesWhatItCannotDo) {
   EXPECT_THAT(refused({"--metric", "mae"}), HasSubstr("is no metric here"));
   EXPECT_THAT(refused({"--models", "ppgn"}), HasSubstr("the portfolio has gcn"));
   EXPECT_THAT(refused({"--target", "attributes"}), HasSubstr("target"));
+}
+
+TEST(CompareCommand, TakesTargetsOfZeroAndOneByTheMeanArea) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int g = 0; g < 60; ++g) {
+    const int n = 4 + g % 7;
+    json line = {{"nodes", n}, {"edges", json::array()}};
+    for (int v = 1; v < n; ++v) line["edges"].push_back({v - 1, v});
+    line["target"] = {n > 6 ? 1 : 0, g % 5 == 0 ? json() : json(g / 7 % 2)};
+    text += line.dump() + "\n";
+  }
+  const std::string data = (folder / "bits.jsonl").string(), out = (folder / "cmp").string();
+  write_file(data, text);
+  const RunResult run = run_program({"compare", "--data", data, "--out", out, "--budget-epochs", "40", "--models",
+                                     "gcn", "--folds", "2", "--json", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json found = json::parse(run.out);
+  EXPECT_EQ(found["metric"], "roc_auc");
+  EXPECT_NEAR(found["rows"][0]["score"].get<double>(), 0.5, 1e-9) << "the mean of a column tells no graphs apart";
+  EXPECT_GT(found["rows"][1]["score"], 0.6) << "sizes tell one of two columns";
+  EXPECT_THAT(found["rows"].back()["command"].get<std::string>(), HasSubstr("--loss binary"));
+  const RunResult said = run_program({"predict", out + "/best", "--json"});
+  ASSERT_EQ(said.exit_code, 0) << said.err;
+  EXPECT_EQ(json::parse(said.out)["predictions"][0]["values"].size(), 2);
+}
+
+TEST(CompareCommand, OverTwoRanksSaysWhatOneProcessSays) {
+  if (!experiments::built_with_mpi()) GTEST_SKIP() << "built without MPI";
+  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 2, true, 40), one = (folder / "one").string(), two = (folder / "two").string();
+  const std::string options = " --budget-epochs 120 --models gcn,gin --folds 2 --threads 1 --quiet";
+  ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " compare --data " + data + " --out " + one + options).c_str()),
+            0);
+  const std::string log = (folder / "mpi.log").string();
+  const std::string ranks =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe -n "
+      "2 " +
+      std::string(TYCHE_PROGRAM) + " compare --data " + data + " --out " + two;
+  ASSERT_EQ(std::system((ranks + options + " > " + log + " 2>&1").c_str()), 0) << read_file(log);
+  const auto found = [](const std::string& out) {
+    return without_times(json::parse(read_file(out + "/compare.json")));
+  };
+  EXPECT_EQ(found(one), found(two));
+  EXPECT_NE(std::system((ranks + "-timed --budget 10s > " + log + " 2>&1").c_str()), 0);
+  EXPECT_THAT(read_file(log), HasSubstr("the budget is counted in epochs"));
 }
 
 }  // namespace

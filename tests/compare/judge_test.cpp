@@ -104,5 +104,33 @@ TEST(Judge, MissingTargetsCountNowhere) {
   EXPECT_THAT(judged.values, ElementsAre(1, 1));
 }
 
+TEST(Judge, OfBinaryTargetsIsTheMeanAreaOverTheColumnsThatHaveBoth) {
+  Truth truth;
+  truth.columns = 3;
+  truth.binary = true;
+  const double none = std::nan("");
+  truth.targets = {1, 0, 1, 0, 1, 1, 1, none, 1};
+  const Said fold{{0, 1, 2}, {0.9, 0.1, 0.5, 0.8, 0.2, 0.3, 0.4, 0.9, 0.5}};
+  const Judged judged = judge(Metric::roc_auc, truth, std::vector<Said>{fold});
+  EXPECT_NEAR(judged.score, 0.75, 1e-12);
+  EXPECT_EQ(judged.values.size(), 3u);
+  EXPECT_FALSE(judged.calibration_error);
+}
+
+TEST(Judge, OfOneBinaryTargetIsThatOfTwoLabels) {
+  Truth labels, bits;
+  labels.classes = 2;
+  labels.labels = {0, 1, 1, 0, 1, 0};
+  bits.binary = true;
+  bits.targets = {0, 1, 1, 0, 1, 0};
+  const std::vector<double> chance = {0.2, 0.9, 0.4, 0.5, 0.7, 0.7};
+  Said two{{0, 1, 2, 3, 4, 5}, {}}, one{two.graphs, chance};
+  for (const double p : chance) two.answers.insert(two.answers.end(), {1 - p, p});
+  const Judged a = judge(Metric::roc_auc, labels, std::vector<Said>{two}),
+               b = judge(Metric::roc_auc, bits, std::vector<Said>{one});
+  EXPECT_DOUBLE_EQ(a.score, b.score);
+  for (std::size_t i = 0; i < a.values.size(); ++i) EXPECT_NEAR(a.values[i], b.values[i], 1e-12);
+}
+
 }  // namespace
 }  // namespace tyche::compare

@@ -97,7 +97,10 @@ class GoldenCase {
     }
     nn::set_types_from(graphs_, job_.model, 1);
     if (file_.metadata.contains("loss")) {
-      job_.loss = meta("loss") == "squared" ? Loss::squared : meta("loss") == "absolute" ? Loss::absolute : Loss::huber;
+      job_.loss = meta("loss") == "squared"    ? Loss::squared
+                  : meta("loss") == "absolute" ? Loss::absolute
+                  : meta("loss") == "binary"   ? Loss::binary
+                                               : Loss::huber;
       EXPECT_TRUE(job_.loss != Loss::huber || meta("loss") == "huber") << meta("loss");
       targets_ = file_.get<float>("graph.target");
     }

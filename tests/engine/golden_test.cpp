@@ -136,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      "gcn123_rni50", "ppgn", "ppgn_mean", "ppgn_sum", "ppgn_rni50", "gin",
                                      "gin_rni50_sum", "gcn_edges_mean", "gcn_edges_sum_rni50", "gine", "gine_rni50_sum",
                                      "gcn_squared", "gcn_absolute", "gcn_huber", "gcn_squared_missing",
-                                     "gcn_huber_missing", "gcn_class_weights", "sage", "sage_rni50_sum"),
+                                     "gcn_huber_missing", "gcn_binary", "gcn_binary_missing", "gcn_class_weights",
+                                     "sage", "sage_rni50_sum"),
                      testing::ValuesIn(cpu_engine_names())),
     case_and_engine);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "support/random.hpp"
@@ -92,6 +93,42 @@ TEST(Huber, GradientIsThatOfFiniteDifferences) {
             (huber_at(up, wanted, 1, ignored).value - huber_at(down, wanted, 1, ignored).value) / (2 * kStep);
         EXPECT_NEAR(d[c], scale * slope, 1e-6);
       }
+    }
+  }
+}
+
+LossValue<double> binary_at(const std::vector<double>& z, const std::vector<float>& wanted, double scale,
+                            std::vector<double>& d) {
+  d.assign(z.size(), 0.0);
+  return loss_of(Loss::binary, SerialOutputs<double>(z.data(), z.size(), d.data()), Target{.values = wanted.data()},
+                 scale);
+}
+
+TEST(Binary, IsMinusTheLogarithmOfTheChanceGivenToTheTarget) {
+  std::vector<double> d;
+  EXPECT_DOUBLE_EQ(binary_at({0}, {1}, 1, d).value, std::log(2.0));
+  EXPECT_DOUBLE_EQ(d[0], -0.5);
+  EXPECT_NEAR(binary_at({2, 2}, {1, 0}, 4, d).value, (std::log(1 + std::exp(-2.0)) + std::log(1 + std::exp(2.0))) / 2,
+              1e-15);
+  EXPECT_NEAR(d[1], 4 / (1 + std::exp(-2.0)) / 2, 1e-15) << "the mean over the outputs, times the scale";
+  const float missing = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_DOUBLE_EQ(binary_at({0, 3}, {1, missing}, 1, d).value, std::log(2.0) / 2);
+  EXPECT_EQ(d[1], 0);
+  EXPECT_DOUBLE_EQ(binary_at({1000}, {0}, 1, d).value, 1000) << "no exponential runs over";
+  EXPECT_DOUBLE_EQ(d[0], 1);
+  EXPECT_DOUBLE_EQ(binary_at({-1000}, {0}, 1, d).value, 0);
+}
+
+TEST(Binary, GradientIsThatOfFiniteDifferences) {
+  constexpr double kStep = 1e-6;
+  std::vector<double> d, ignored;
+  for (double z = -4; z <= 4; z += 0.37) {
+    for (const float wanted : {0.0f, 1.0f}) {
+      (void)binary_at({z, 1}, {wanted, 1}, 0.25, d);
+      const double slope = (binary_at({z + kStep, 1}, {wanted, 1}, 1, ignored).value -
+                            binary_at({z - kStep, 1}, {wanted, 1}, 1, ignored).value) /
+                           (2 * kStep);
+      EXPECT_NEAR(d[0], 0.25 * slope, 1e-8);
     }
   }
 }

@@ -261,7 +261,7 @@ TEST(RealTargetsOf, AJobMustHaveTheirLossTheirNumberAndFiniteValues) {
   job = real.toy.job(model);
   job.loss = Loss::huber;
   EXPECT_EQ(complaint(job),
-            "job: the squared, absolute and Huber losses are for real targets, and the data has labels");
+            "job: the squared, absolute, Huber and binary losses are for rows of targets, and the data has labels");
   job = real.job(model);
   job.data.targets = Targets::real(std::span(real.rows).first(3), 1);
   EXPECT_EQ(complaint(job), "data: 1 targets per graph, but the model has 2 outputs");

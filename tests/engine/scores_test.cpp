@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "support/random.hpp"
@@ -144,6 +145,20 @@ TEST(RealScores, LeaveMissingTargetsAndColumnsWithoutSpreadOut) {
   EXPECT_DOUBLE_EQ(all.mae.value(), (1 + 3 + 1) / 5.0);
   EXPECT_DOUBLE_EQ(all.rmse.value(), std::sqrt((1 + 9 + 1) / 5.0));
   EXPECT_DOUBLE_EQ(all.r2.value(), each[0].r2.value()) << "the one column that has it";
+}
+
+TEST(BinaryScores, AreOfEachColumnOverTheTargetsThatAreThereAndTheirMean) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> said = {0.9f, 0.1f, 0.5f, 0.8f, 0.2f, 0.3f, 0.4f, 0.9f, 0.5f};
+  const std::vector<float> truth = {1, 0, 1, 0, 1, 1, 1, none, 1};
+  // Column 0: 0.9 and 0.4 of 1, 0.8 of 0: one of two pairs is in order. Column 1: 0.2 of 1 is above 0.1 of 0.
+  const auto each = binary_column_scores(said, truth, 3);
+  EXPECT_DOUBLE_EQ(*each[0].roc_auc, 0.5);
+  EXPECT_NEAR(*each[0].average_precision, (1 + 2.0 / 3) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(*each[1].roc_auc, 1);
+  EXPECT_FALSE(each[2].roc_auc) << "all are 1";
+  EXPECT_DOUBLE_EQ(*binary_scores(said, truth, 3).roc_auc, 0.75);
+  EXPECT_FALSE(binary_scores(std::vector<float>{1}, std::vector<float>{1}, 1).roc_auc);
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ TEST_P(FusedGolden, LogitsLossAndGradientsArePyTorchs) {
 INSTANTIATE_TEST_SUITE_P(EveryGcn, FusedGolden,
                          testing::Values("gcn_rni100_elu", "gcn_rni50_elu", "gcn_deterministic_elu", "gcn_rni100_tanh",
                                          "gcn_rni12_paper_size", "gcn_colours", "gcn_marks", "gcn_squared",
-                                         "gcn_absolute", "gcn_huber_missing", "gcn_class_weights"),
+                                         "gcn_absolute", "gcn_huber_missing", "gcn_binary_missing",
+                                         "gcn_class_weights"),
                          [](const testing::TestParamInfo<const char*>& one) { return std::string(one.param); });
 
 // Graphs a person knows: a path, a star of more neighbours than registers hold, two single nodes, one without nodes.

@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      "gcn_rni12_paper_size", "gcn_colours", "gcn_marks", "gcn3", "gcn123",
                                      "gcn123_rni50", "gin", "gin_rni50_sum", "sage", "sage_rni50_sum", "gcn_edges_mean",
                                      "gcn_edges_sum_rni50", "gine", "gine_rni50_sum", "gcn_squared", "gcn_absolute",
-                                     "gcn_huber_missing", "gcn_class_weights"),
+                                     "gcn_huber_missing", "gcn_binary_missing", "gcn_class_weights"),
                      testing::Values(Precision::fp32, Precision::mixed)),
     case_and_precision);
 

@@ -25,7 +25,7 @@ gcn_optimisers has the parameters after eight steps of AdamW: clip.NAME, adamw.N
 all.NAME, the rates of those steps (rates.*), and the rates that ReduceLROnPlateau makes of in.losses (rates.plateau).
 Metadata (strings): model, width, layers, random_dims, activation, readout, lr, seed, torch and pyg versions; of a draw
 also random, depth and the two words of its key (key_lo, key_hi); of another loss than cross-entropy its name (loss:
-squared, absolute, huber), of weighted classes their weights (class_weights: "0.5,2").
+squared, absolute, huber, binary), of weighted classes their weights (class_weights: "0.5,2").
 """
 import copy, itertools, json, struct, sys
 
@@ -470,7 +470,8 @@ def save(path, tensors, metadata):
 
 def real_loss(name):
     """The mean over the targets that are there."""
-    function = dict(squared=F.mse_loss, absolute=F.l1_loss, huber=F.huber_loss)[name]
+    function = dict(squared=F.mse_loss, absolute=F.l1_loss, huber=F.huber_loss,
+                    binary=F.binary_cross_entropy_with_logits)[name]
 
     def loss(outputs, g):
         there = ~g["target"].isnan()
@@ -615,6 +616,13 @@ def main(out=".", seed="7", *wanted):
         g["target"][torch.rand(8, 2) < missing] = float("nan")
         write("gcn_" + loss + ("_missing" if missing else ""), Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
               dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", loss=loss), loss_of=real_loss(loss))
+    for number, missing in enumerate([0, 0.3], 80):
+        torch.manual_seed(int(seed) + number)
+        g = random_batch(8, 5, 10)
+        g["target"] = (torch.rand(8, 2) < 0.5).float()
+        g["target"][torch.rand(8, 2) < missing] = float("nan")
+        write("gcn_binary" + ("_missing" if missing else ""), Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,
+              dict(model="gcn", width=16, layers=3, random_dims=0, activation="elu", loss="binary"), loss_of=real_loss("binary"))
     torch.manual_seed(int(seed) + 14)
     g, weights = random_batch(8, 5, 10), [0.5, 2.25]
     write("gcn_class_weights", Gcn(16, 3, 0, F.elu), g, (None,), 1e-3,

@@ -284,8 +284,8 @@ TEST(HostileFiles, TuDataset) {
             "DS/DS_node_labels.txt: line 3: expected one line per node (3), found 2");
   EXPECT_EQ(tu_error({{"node_labels", "1\n2\n3\n4\n"}}),
             "DS/DS_node_labels.txt: line 4: expected one line per node (3), found 4");
-  EXPECT_EQ(tu_error({{"node_labels", "1, 2\n1, 3\n1, 4\n"}}),
-            "DS/DS_node_labels.txt: line 1: expected the end of the line after the last value, found ', 2'");
+  EXPECT_EQ(tu_error({{"node_labels", "1, 2\n1\n1, 4\n"}}),
+            "DS/DS_node_labels.txt: line 2: expected 2 labels as on line 1, found 1");
   EXPECT_EQ(tu_error({{"node_attributes", "1\n2\n"}}),
             "DS/DS_node_attributes.txt: line 3: expected one line per node (3), found 2");
   EXPECT_EQ(tu_error({{"node_attributes", "1, 2\n1\n1, 2\n"}}),
@@ -352,9 +352,12 @@ TEST(HostileFiles, Jsonl) {
        {"{\"nodes\": 1, \"edges\": []} {}\n",
         "line 1: not JSON: cannot go on at character 27, after '\"edges\": []} {'"},
        {"{\"nodes\": 1, \"edges\": []}\n\n{}\n", "line 3: expected the end of the file after a blank line, found '{}'"},
-       {"{}", "line 1: expected 'nodes': a number of nodes, or a list of their types"},
-       {"{\"nodes\": 1}", "line 1: expected 'edges': a list of edges [u, v] or [u, v, label]"},
-       {"{\"nodes\": 1, \"edges\": 2}", "line 1: expected 'edges': a list of edges [u, v] or [u, v, label]"},
+       {"{}",
+        "line 1: expected 'nodes': a number of nodes, a list of their types, or a list with a list of categories each"},
+       {"{\"nodes\": 1}",
+        "line 1: expected 'edges': a list of edges [u, v], [u, v, label] or [u, v, label, category, …]"},
+       {"{\"nodes\": 1, \"edges\": 2}",
+        "line 1: expected 'edges': a list of edges [u, v], [u, v, label] or [u, v, label, category, …]"},
        {"{\"nodes\": 1, \"edges\": [], \"lable\": 1}", "line 1: unknown key 'lable'; known are " + keys},
        {"{\"nodes\": 1, \"nodes\": 2}", "line 1: key 'nodes' stands twice"},
        {"{\"nodes\": 1.5, \"edges\": []}",
@@ -382,7 +385,7 @@ TEST(HostileFiles, Jsonl) {
        {"{\"nodes\": 2, \"edges\": [[0, 2]]}", "line 1: edge 0 joins node 2, but this graph has 2 nodes (from 0)"},
        {"{\"nodes\": 2, \"edges\": [[0, 0.5]]}", "line 1: edge 0 joins node 0.5, but this graph has 2 nodes (from 0)"},
        {"{\"nodes\": 3, \"edges\": [[0, 1, 2], [1, 2]]}",
-        "line 1: edge 1 has no label; edges of one graph have labels all or none"},
+        "line 1: edge 1 has no label; edges of one graph have labels all or none, and as many each"},
        {"{\"nodes\": 2, \"edges\": [[0, 1, 2], [1, 0, 3]]}",
         "line 1: edge 1 (1, 0) has another label than edge 0, which joins the same nodes"},
        {"{\"nodes\": 2, \"edges\": [[0, 1], [1, 0]], \"edge_attributes\": [[1], [2]]}",

@@ -1,4 +1,5 @@
 """Conversions both ways."""
+import pickle
 import types
 
 import numpy as np
@@ -194,8 +195,8 @@ def test_pyg_keeps_weights_beside_attributes():
 
 
 @pytest.mark.parametrize("fields, words", [
-    (dict(x=np.ones((3, 9), int)), "'x' has 9 columns of whole numbers.*columns='floats'.*ignore=\\('x',\\)"),
-    (dict(edge_attr=np.ones((4, 3), int)), "'edge_attr' has 3 columns of whole numbers.*ignore=\\('edge_attr',\\)"),
+    (dict(x=-np.ones((3, 9), int)), "'x' has 9 columns of whole numbers.*columns='floats'.*ignore=\\('x',\\)"),
+    (dict(edge_attr=-np.ones((4, 3), int)), "'edge_attr' has 3 columns of whole numbers.*ignore=\\('edge_attr',\\)"),
     (dict(pos=np.ones((3, 3))), "'pos' has a row for each node.*ignore=\\('pos',\\)"),
     (dict(strength=np.ones(4)), "'strength' has a row for each edge"),
 ])
@@ -207,6 +208,28 @@ def test_pyg_names_what_it_cannot_keep(fields, words):
     assert tyche.from_pyg(item, ignore=tuple(fields)).num_nodes == 3
     if "x" in fields:
         assert tyche.from_pyg(item, columns="floats").attributes.shape == (3, 9)
+
+
+def test_pyg_columns_of_whole_numbers_are_categories_and_come_back():
+    x, edge_attr = np.array([[6, 0, 3], [6, 1, 1], [8, 0, 1]]), np.array([[1, 0], [1, 0], [2, 5], [2, 5]])
+    own = tyche.as_set([data(edge_index=ENDS, num_nodes=3, x=x, edge_attr=edge_attr, y=np.array([1]))])
+    assert own.categories.tolist() == x.tolist() and own.types.tolist() == [6, 6, 8]
+    assert own.edge_categories.tolist() == edge_attr.tolist() and own.attributes is None
+    assert own[0].categories.tolist() == x.tolist() and own[:1].edge_categories.shape == (4, 2)
+    assert pickle.loads(pickle.dumps(own)).categories.tolist() == x.tolist()
+    assert tyche.as_set([own[0], own[0]]).categories.shape == (6, 3)
+    back = tyche.from_networkx(own[0].to_networkx())
+    assert back.categories.tolist() == x.tolist() and back.edge_categories.tolist() == edge_attr.tolist()
+    assert tyche.from_pyg(data(edge_index=ENDS, num_nodes=3, x=np.eye(3, dtype=int))).attributes.shape == (3, 3), "words"
+    with pytest.raises(tyche.InputError, match="graph 0: a category of nodes is 0.5|types: expected whole numbers"):
+        tyche.GraphSet.from_arrays([0, 1], [0, 0], np.empty((2, 0), int), types=np.array([[1, 0.5]]))
+
+
+def test_refinement_sees_all_categories():
+    twice = tyche.GraphSet.from_arrays([0, 2, 4], [0, 1, 2], [[0, 0], [1, 1]], both_ways=False,
+                                       types=[[1, 2], [1, 3], [1, 3], [1, 3]])
+    assert tyche.wl(twice[0], twice[1]).distinguished
+    assert not tyche.wl(twice[1], twice[1]).distinguished
 
 
 def test_pyg_takes_what_says_nothing_of_nodes():

@@ -35,11 +35,11 @@ OTHER = {
     "aggregation": ("sum", {}), "readout": ("mean", {}), "dropout": (0.125, {}),
     "node_layers": (2, dict(model="gcn123")), "pair_layers": (1, dict(model="gcn123")),
     "two_sets": ("all", dict(model="gcn123")), "mlp_depth": (1, dict(model="ppgn")),
-    "norm": ("batch", {}), "residual": (True, {}), "virtual_node": (True, {}), "global_term": (True, dict(model="local2")),
+    "norm": ("batch", {}), "residual": (True, {}), "virtual_node": (True, {}), "embed_categories": (3, {}), "global_term": (True, dict(model="local2")),
     "roots": (2, dict(model="subgraph")), "eval_roots": (3, dict(model="subgraph")),
     "distance_cut": (3, dict(model="folklore2")), "node_readout": (True, dict(model="ppgn")),
     "node_readout": (True, dict(model="ppgn")), "norm": ("batch", {}), "residual": (True, dict(layers=2)),
-    "virtual_node": (True, dict(layers=2)), "roots": (2, dict(model="subgraph")), "eval_roots": (2, dict(model="subgraph")),
+    "virtual_node": (True, dict(layers=2)), "embed_categories": (3, {}), "roots": (2, dict(model="subgraph")), "eval_roots": (2, dict(model="subgraph")),
     "global": (True, dict(model="local2")), "distance_cut": (1, dict(model="subgraph")), "no_edge_features": (True, {}),
     "epochs": (2, {}), "batch": (7, {}), "lr": (3e-3, {}), "class_weights": ("balanced", {}), "loss": ("huber", {}),
     "eval_every": (2, {}), "eval_draws": (2, dict(rni=0.5)), "schedule": ("cosine", {}), "warm_up": (1, {}),
@@ -304,3 +304,24 @@ def test_folds_of_scikit_learn_are_a_split(exp, program, tmp_path):
 def test_splits_that_make_no_sense_are_refused(exp, split, words):
     with pytest.raises(tyche.InputError, match=words):
         tyche.train(exp, split=split, **SMALL)
+
+
+def test_a_matrix_y_is_several_labels_per_graph(tmp_path):
+    exp = tyche.datasets.exp(pairs=12)
+    sizes = np.diff(exp.ptr.astype(float))
+    y = np.stack([sizes > np.median(sizes), np.arange(len(exp)) % 2 == 0], axis=1).astype(float)
+    y[3, 1] = np.nan
+    clf = tyche.GraphClassifier("gin", width=8, layers=2, epochs=30, readout="sum", lr=5e-3, device="cpu").fit(exp, y)
+    chances = clf.predict_proba(exp, draws=1)
+    assert chances.shape == y.shape and ((0 <= chances) & (chances <= 1)).all()
+    said = clf.predict(exp)
+    assert said.dtype.kind == "i" and (said == (chances >= 0.5)).all()
+    assert (said[:, 0] == y[:, 0]).mean() > 0.8, "sizes can be learned"
+    assert clf.score(exp, y) == np.mean(((said == y) | np.isnan(y)).all(axis=1))
+    assert [own.tolist() for own in clf.classes_] == [[0, 1], [0, 1]]
+    clf.save(tmp_path / "m.safetensors")
+    assert np.array_equal(tyche.GraphClassifier.load(tmp_path / "m.safetensors").predict(exp), said)
+    with pytest.raises(tyche.InputError, match="graph 1, column 0 is 2"):
+        clf.fit(exp, np.where(np.arange(len(exp))[:, None] == 1, 2, y))
+    with pytest.raises(tyche.InputError, match="class_weights|class weights"):
+        tyche.GraphClassifier(class_weights="balanced", epochs=1).fit(exp, y)

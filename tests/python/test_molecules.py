@@ -23,8 +23,9 @@ def test_from_smiles_keeps_atoms_and_bonds():
     graphs = tyche.from_smiles(["CO", "C#N", "[Na+].[Cl-]"], labels=[0, 1, 1])
     assert graphs.types.tolist() == [6, 8, 6, 7, 11, 17]
     assert graphs.edge_labels.tolist() == [1, 1, 3, 3]
-    assert graphs.attributes.shape == (6, 14) and graphs.edge_attributes.shape == (4, 6)
-    assert graphs.attributes[:, 1].tolist() == [0, 0, 0, 0, 1, -1], "charges"
+    assert graphs.attributes is None and graphs.edge_attributes is None
+    assert graphs.categories.shape == (6, 9) and graphs.edge_categories.shape == (4, 3)
+    assert graphs.categories[:, 3].tolist() == [5, 5, 5, 5, 6, 4], "charges, to OGB's numbers"
     assert graphs.labels.tolist() == [0, 1, 1]
 
 
@@ -45,11 +46,12 @@ def test_a_csv_file_becomes_json_lines(tmp_path, capsys):
     source.write_text("name,smiles,active,logp\na,CCO,1,0.5\nb,C1CC,0,1\nc,c1ccccc1,0,\n")
     assert molecules.main([str(source), "--smiles", "smiles", "--target", "active", "--out", str(out), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said == {"molecules": 2, "refused": [{"line": 3, "smiles": "C1CC"}], "learned": "labels"}
+    assert said == {"molecules": 2, "refused": [{"line": 3, "smiles": "C1CC"}], "learned": "labels", "binary": False}
     graphs = tyche.datasets.read(out)
     assert graphs.labels.tolist() == [1, 0]
     straight = tyche.from_smiles(["CCO", "c1ccccc1"])
-    assert np.array_equal(graphs.attributes, straight.attributes) and np.array_equal(graphs.types, straight.types)
+    assert np.array_equal(graphs.categories, straight.categories)
+    assert np.array_equal(graphs.edge_categories, straight.edge_categories)
     assert molecules.main([str(source), "--smiles", "smiles", "--target", "active", "logp", "--out", str(out)]) == 0
     printed = capsys.readouterr()
     assert "2 molecules, targets to learn" in printed.out and "line 3: C1CC" in printed.err

@@ -242,5 +242,42 @@ TEST(FoldWarnings, NameClassesThatAreMissing) {
   EXPECT_THAT(fold_warnings(prepare(dataset, config), config), IsEmpty());
 }
 
+TEST(Features, AreCategoriesOneHotColumnByColumnBehindTheTypes) {
+  GraphSet set = two_graphs({6, 8}, {6});
+  set.attribute_dim = 3;
+  set.categories = 2;  // the second has one value alone
+  set.attributes = {{0, 4, 0.5f, 2, 4, 1.5f}, {5, 4, -1}};
+  FeatureSpec spec = feature_spec(set);
+  EXPECT_THAT(spec.categories, ElementsAre(ElementsAre(0, 2, 5), ElementsAre(4)));
+  EXPECT_EQ(spec.attributes, 1u);
+  EXPECT_THAT(make_features(set, spec),
+              ElementsAre(ElementsAre(1, 0, 1, 0, 0, 0.5f, 0, 1, 0, 1, 0, 1.5f), ElementsAre(1, 0, 0, 0, 1, -1)));
+  const InputScale scale = input_scale(make_features(set, spec), {}, spec, std::vector<std::uint32_t>{0});
+  EXPECT_THAT(scale.nodes.mean, ElementsAre(1)) << "of attributes alone";
+  spec.other = true;
+  set.attributes[1] = {7, 3, -1};
+  EXPECT_THAT(make_features(set, spec)[1], ElementsAre(1, 0, 0, 0, 0, 0, 1, -1));
+  const std::vector<std::string> lines = unseen(set, spec, {0, 1});
+  EXPECT_THAT(lines,
+              ElementsAre(HasSubstr("1 of 2 graphs has values of node category 1 that training did not see (7: 1 "
+                                    "node): they count as 'other'"),
+                          HasSubstr("node category 2")));
+  set.categories = 1;
+  EXPECT_THAT([&] { (void)make_features(set, spec); },
+              ThrowsMessage<InputError>(HasSubstr("nodes have 2 columns of categories; the model was made for 3")));
+}
+
+TEST(EdgeFeatures, AreCategoriesBehindTheLabels) {
+  GraphSet set;
+  set.name = "path";
+  set.graphs = {Graph::from_edges(3, std::vector<Edge>{{0, 1}, {1, 2}}, {}, std::vector<EdgeLabel>{1, 2})};
+  set.edge_attribute_dim = set.edge_categories = 1;
+  set.edge_attributes = {{0, 3}};
+  const FeatureSpec spec = feature_spec(set);
+  EXPECT_THAT(make_edge_features(set, spec), ElementsAre(ElementsAre(1, 0, 1, 0, 0, 1, 0, 1)));
+  EXPECT_EQ(meanings(spec, true)[3].what, "edge category 1:");
+  EXPECT_EQ(meanings(spec, true)[3].value, 3u);
+}
+
 }  // namespace
 }  // namespace tyche::train

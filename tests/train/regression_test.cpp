@@ -161,7 +161,7 @@ TEST(Regression, WhatIsLearnedIsLabelsWhereThereAreAnyUnlessSaidOtherwise) {
               ThrowsMessage<InputError>(HasSubstr("training.loss must be cross-entropy where labels are learned; came "
                                                   "\"huber\"")));
   EXPECT_THAT(resolving(numbers, [](RunConfig& c) { c.training.loss = engine::Loss::cross_entropy; }),
-              ThrowsMessage<InputError>(HasSubstr("training.loss must be squared, absolute or huber")));
+              ThrowsMessage<InputError>(HasSubstr("training.loss must be squared, absolute, huber or binary")));
   EXPECT_THAT(resolving(numbers, [](RunConfig& c) { c.training.class_weights = "balanced"; }),
               ThrowsMessage<InputError>(HasSubstr("real targets have no classes")));
   datasets::Dataset bad = counted_edges(8);

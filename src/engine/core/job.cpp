@@ -51,8 +51,8 @@ void check_targets(const Job& job) {
                                  columns == 0 ? "labels" : "rows of targets"));
   }
   if (of_real_targets(job.loss) != (columns != 0)) {
-    throw InputError(columns == 0 ? "job: the squared, absolute and Huber losses are for real targets, and the data "
-                                    "has labels"
+    throw InputError(columns == 0 ? "job: the squared, absolute, Huber and binary losses are for rows of targets, and "
+                                    "the data has labels"
                                   : "job: cross-entropy is for labels, and the data has real targets");
   }
   if (columns != 0 && columns != outputs) {
@@ -73,6 +73,12 @@ void check_targets(const Job& job) {
             fmt::format("data: {} {}, target {} is {}, expected a finite number, or NaN where it is "
                         "missing",
                         unit, g, c, target.values[c]));
+      }
+      if (const float own = target.values[c]; job.loss == Loss::binary && !std::isnan(own) && own != 0 && own != 1) {
+        throw InputError(
+            fmt::format("data: {} {}, target {} is {}, expected 0 or 1 under the binary loss, or NaN where "
+                        "it is missing",
+                        unit, g, c, own));
       }
     }
   }
@@ -106,6 +112,7 @@ void check_targets(const Job& job, const Trial& trial) {
   const std::size_t columns = job.data.targets.columns(), outputs = job.model.classes;
   const auto& [mean, deviation] = trial.standard;
   if (!mean.empty() && columns == 0) throw InputError("trial: labels cannot be standardised; there is a mean");
+  if (!mean.empty() && job.loss == Loss::binary) throw InputError("trial: targets of 0 and 1 are not standardised");
   if (!trial.class_weights.empty() && columns > 0) throw InputError("trial: real targets have no class weights");
   if (mean.size() != deviation.size() || (!mean.empty() && mean.size() != columns)) {
     throw InputError(

@@ -110,10 +110,32 @@ TYCHE_BOTH Real error_slope(Loss loss, Real error) {
   return error < -bend ? -bend : error > bend ? bend : error;
 }
 
+/// -log of the chance that sigmoid(z) gives to `wanted`, 0 or 1; no z is too large for it.
+template <class Real>
+TYCHE_BOTH Real binary_cost(Real z, Real wanted) {
+  return (z > 0 ? z : Real(0)) - z * wanted + log_of(1 + exp_of(z > 0 ? -z : z));
+}
+/// sigmoid(z) - wanted: its derivative.
+template <class Real>
+TYCHE_BOTH Real binary_slope(Real z, Real wanted) {
+  const Real small = exp_of(z > 0 ? -z : z);
+  return (z > 0 ? 1 / (1 + small) : small / (1 + small)) - wanted;
+}
+
+/// What an output costs whose target is there, and the derivative.
+template <class Real>
+TYCHE_BOTH Real output_cost(Loss loss, Real z, Real wanted) {
+  return loss == Loss::binary ? binary_cost(z, wanted) : error_cost<Real>(loss, z - wanted);
+}
+template <class Real>
+TYCHE_BOTH Real output_slope(Loss loss, Real z, Real wanted) {
+  return loss == Loss::binary ? binary_slope(z, wanted) : error_slope<Real>(loss, z - wanted);
+}
+
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable
 #endif
-/// The sum of error_cost over the outputs whose target is there, divided by the number of outputs, times the target's
+/// The sum of output_cost over the outputs whose target is there, divided by the number of outputs, times the target's
 /// weight. A missing target
 /// (NaN, the one number that is not itself) gives nothing. Requires a real target, which jobs with such a loss have.
 template <class Outputs, class Real = typename Outputs::Value>
@@ -121,10 +143,10 @@ TYCHE_BOTH LossValue<Real> real_loss(Loss loss, const Outputs& outputs, const Ta
   const float* const wanted = target.values;
   const Real share = Real(target.weight) / Real(outputs.count());
   const Real total = outputs.sum([loss, wanted](Real z, std::uint32_t c) {
-    return wanted[c] == wanted[c] ? error_cost<Real>(loss, z - wanted[c]) : Real(0);  // NOLINT: see above
+    return wanted[c] == wanted[c] ? output_cost<Real>(loss, z, wanted[c]) : Real(0);  // NOLINT: see above
   });
   outputs.derive([loss, wanted, share, scale](Real z, std::uint32_t c) {
-    return wanted[c] == wanted[c] ? error_slope<Real>(loss, z - wanted[c]) * share * scale : Real(0);
+    return wanted[c] == wanted[c] ? output_slope<Real>(loss, z, wanted[c]) * share * scale : Real(0);
   });
   return {total * share, false};
 }
@@ -139,6 +161,7 @@ TYCHE_BOTH LossValue<Real> loss_of(Loss loss, const Outputs& outputs, const Targ
     case Loss::squared:
     case Loss::absolute:
     case Loss::huber:
+    case Loss::binary:
       return real_loss(loss, outputs, target, scale);
     case Loss::cross_entropy:
     case Loss::given:  // a whole job's: job_loss.hpp

@@ -53,12 +53,17 @@ TestAnswers answers(const TestOutputs& tests, std::size_t graphs) {
   return out;
 }
 
-std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs) {
+double chance_of(double output) { return 1 / (1 + std::exp(-output)); }
+
+std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs, bool binary) {
   std::vector<float> means;
   means.reserve(graphs * tests.outputs);
   for (std::size_t i = 0; i < graphs * tests.outputs; ++i) {
     double sum = 0;
-    for (std::size_t draw = 0; draw < tests.draws; ++draw) sum += tests.values[draw * tests.stride + i];
+    for (std::size_t draw = 0; draw < tests.draws; ++draw) {
+      const double own = tests.values[draw * tests.stride + i];
+      sum += binary ? chance_of(own) : own;
+    }
     means.push_back(static_cast<float>(sum / static_cast<double>(tests.draws)));
   }
   return means;
@@ -72,11 +77,27 @@ void set_scores(const RealScores& scores, const std::string& part, const std::st
   metrics.set(fmt::format("{}_r2{}", part, behind), scores.r2);
 }
 
-/// Outputs of real targets in their own unit, the mean over the draws; their errors go to metrics PART_mae and so on.
+void set_scores(const BinaryScores& scores, const std::string& part, const std::string& behind, NamedValues& metrics) {
+  metrics.set(fmt::format("{}_roc_auc{}", part, behind), scores.roc_auc);
+  metrics.set(fmt::format("{}_average_precision{}", part, behind), scores.average_precision);
+}
+
+/// Of all columns, and where there are several of each.
+template <class All, class Each>
+void set_all(const All& all, const Each& each, const std::string& part, NamedValues& metrics) {
+  set_scores(all, part, "", metrics);
+  for (std::size_t c = 0; each.size() > 1 && c < each.size(); ++c) {
+    set_scores(each[c], part, fmt::format("_{}", c), metrics);
+  }
+}
+
+/// Outputs of real targets in their own unit (of binary ones as chances), the mean over the draws; their errors go to
+/// metrics PART_mae and so on.
 std::vector<float> report_real(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs,
                                const TestOutputs& tests, const std::string& part, NamedValues& metrics) {
   const std::size_t columns = job.data.targets.columns();
-  std::vector<float> outputs = mean_outputs(tests, graphs.size());
+  const bool binary = job.loss == Loss::binary;
+  std::vector<float> outputs = mean_outputs(tests, graphs.size(), binary);
   std::vector<float> wanted;
   for (const std::uint32_t g : graphs) {
     wanted.insert(wanted.end(), job.data.targets[g].values, job.data.targets[g].values + columns);
@@ -84,10 +105,11 @@ std::vector<float> report_real(const Job& job, const Trial& trial, std::span<con
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     outputs[i] = static_cast<float>(trial.standard.own(outputs[i], i % columns));
   }
-  set_scores(real_scores(outputs, wanted, columns), part, "", metrics);
-  if (columns == 1) return outputs;
-  const std::vector<RealScores> each = column_scores(outputs, wanted, columns);
-  for (std::size_t c = 0; c < columns; ++c) set_scores(each[c], part, fmt::format("_{}", c), metrics);
+  if (binary) {
+    set_all(binary_scores(outputs, wanted, columns), binary_column_scores(outputs, wanted, columns), part, metrics);
+  } else {
+    set_all(real_scores(outputs, wanted, columns), column_scores(outputs, wanted, columns), part, metrics);
+  }
   return outputs;
 }
 

@@ -64,8 +64,10 @@ struct TestAnswers {
   double agreement = 1;                ///< share of draws that alone say the same class, mean over the graphs
 };
 [[nodiscard]] TestAnswers answers(const TestOutputs& tests, std::size_t graphs);
-/// The mean over the draws of every output of `graphs` graphs, row-major.
-[[nodiscard]] std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs);
+/// The mean over the draws of every output of `graphs` graphs, row-major; `binary`: of the chance of a 1 that it says.
+[[nodiscard]] std::vector<float> mean_outputs(const TestOutputs& tests, std::size_t graphs, bool binary = false);
+/// The chance of a 1 under the binary loss.
+[[nodiscard]] double chance_of(double output);
 
 /// The mean loss over some graphs of the trial and all draws, as the trial sees its targets (trial_targets.hpp).
 [[nodiscard]] double mean_loss(const Job& job, const Trial& trial, std::span<const std::uint32_t> graphs,

@@ -132,4 +132,34 @@ RealScores real_scores(std::span<const float> outputs, std::span<const float> ta
   return scores;
 }
 
+std::vector<BinaryScores> binary_column_scores(std::span<const float> outputs, std::span<const float> targets,
+                                               std::size_t columns) {
+  std::vector<BinaryScores> out(columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    std::vector<Ranked> there;
+    std::size_t positives = 0;
+    bool numbers = true;
+    for (std::size_t i = c; i < targets.size(); i += columns) {
+      if (std::isnan(targets[i])) continue;
+      there.push_back({outputs[i], targets[i] == 1});
+      positives += targets[i] == 1 ? 1 : 0;
+      numbers = numbers && !std::isnan(outputs[i]);
+    }
+    if (!numbers || positives == 0 || positives == there.size()) continue;
+    const Ranking own = ranking(there);
+    out[c] = {own.auc, own.precision};
+  }
+  return out;
+}
+
+BinaryScores binary_scores(std::span<const float> outputs, std::span<const float> targets, std::size_t columns) {
+  std::vector<double> areas, precisions;
+  for (const BinaryScores& own : binary_column_scores(outputs, targets, columns)) {
+    if (own.roc_auc) areas.push_back(*own.roc_auc), precisions.push_back(*own.average_precision);
+  }
+  if (areas.empty()) return {};
+  const auto count = static_cast<double>(areas.size());
+  return {sum_of(areas) / count, sum_of(precisions) / count};
+}
+
 }  // namespace tyche::engine

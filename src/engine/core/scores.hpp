@@ -46,4 +46,14 @@ struct RealScores {
 [[nodiscard]] RealScores real_scores(std::span<const float> outputs, std::span<const float> targets,
                                      std::size_t columns);
 
+struct BinaryScores {
+  std::optional<double> roc_auc, average_precision;  ///< as of two classes; want a 0 and a 1 among the targets
+};
+/// Of rows of probabilities of a 1: one of these for each column, over the targets (0 or 1) that are there.
+[[nodiscard]] std::vector<BinaryScores> binary_column_scores(std::span<const float> outputs,
+                                                             std::span<const float> targets, std::size_t columns);
+/// Their means over the columns that have them.
+[[nodiscard]] BinaryScores binary_scores(std::span<const float> outputs, std::span<const float> targets,
+                                         std::size_t columns);
+
 }  // namespace tyche::engine

@@ -1,8 +1,8 @@
 #pragma once
 /// What graphs are to give, and which loss says how far they are from it: the class of each and cross-entropy, or a row
-/// of real numbers each (NaN: that one is missing) and the squared, absolute or Huber loss. Engines hand a graph's
-/// Target to the loss (loss.hpp) and look no further into it; core/trial_targets.hpp makes a trial's own of a job's,
-/// cuda/runtime/targets.hpp brings them to the device, and validate() checks them.
+/// of real numbers each (NaN: that one is missing) and the squared, absolute or Huber loss, or of 0 and 1 and the
+/// binary one. Engines hand a graph's Target to the loss (loss.hpp) and look no further into it; core/trial_targets.hpp
+/// makes a trial's own of a job's, cuda/runtime/targets.hpp brings them to the device, and validate() checks them.
 ///
 ///   const std::vector<std::uint32_t> labels = {0, 1, 1};
 ///   const Targets targets = labels;                       // a view: the labels must outlive it
@@ -22,10 +22,10 @@ namespace tyche::engine {
 
 /// How far outputs are from a target; see loss.hpp. `given` is linear in the outputs (Job::given): with the gradient of
 /// any function of many graphs' outputs in its place, Engine::gradient() carries that back to the parameters.
-enum class Loss : std::uint8_t { cross_entropy, huber, given, squared, absolute };
-/// Whether a loss is one of real targets.
+enum class Loss : std::uint8_t { cross_entropy, huber, given, squared, absolute, binary };
+/// Whether a loss is one of rows of numbers: of real targets, or (binary) of 0 and 1.
 [[nodiscard]] constexpr bool of_real_targets(Loss loss) {
-  return loss == Loss::squared || loss == Loss::absolute || loss == Loss::huber;
+  return loss == Loss::squared || loss == Loss::absolute || loss == Loss::huber || loss == Loss::binary;
 }
 
 /// The label of a node or edge that has none: it counts nothing.
