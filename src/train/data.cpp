@@ -420,8 +420,8 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
     data.standards.push_back(numbers && !bits && config.data.scale_targets
                                  ? standard_of(data.learned.reals(), fold.train, data.weights)
                              : numbers && !bits ? engine::Standard{std::vector<double>(data.learned.columns, 0),
-                                                          std::vector<double>(data.learned.columns, 1)}
-                                       : engine::Standard{});
+                                                                   std::vector<double>(data.learned.columns, 1)}
+                                                : engine::Standard{});
     data.class_weights.push_back(
         numbers ? std::vector<float>{}
                 : class_weights_of(config.training.class_weights, data.classes, fold.train, config.data.labels.size()));
@@ -613,8 +613,9 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
     const std::vector<float>& rows = data.learned.rows;
     const auto missing = std::count_if(rows.begin(), rows.end(), [](float t) { return std::isnan(t); });
     const std::size_t columns = data.learned.columns;
-    targets = fmt::format("{} {} target{} {}", columns, learns_bits(config) ? "binary" : "real", columns == 1 ? "" : "s",
-                          data.learned.of_graphs() ? "each" : fmt::format("per {}", name(config.model.unit)));
+    targets =
+        fmt::format("{} {} target{} {}", columns, learns_bits(config) ? "binary" : "real", columns == 1 ? "" : "s",
+                    data.learned.of_graphs() ? "each" : fmt::format("per {}", name(config.model.unit)));
     if (!config.data.target_columns.empty()) {
       targets += fmt::format(" (column{} {})", columns == 1 ? "" : "s", fmt::join(config.data.target_columns, ", "));
     }

@@ -218,7 +218,8 @@ std::vector<std::vector<float>> make_features(const GraphSet& set, const Feature
         row = set_column(spec.categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
       }
       for (std::size_t a = 0; a < spec.attributes; ++a) {
-        row[a] = finite_attribute(own[categories + a], a, [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
+        row[a] = finite_attribute(own[categories + a], a,
+                                  [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
       }
       for (std::size_t c = 0; c < counts; ++c) {
         row[spec.attributes + c] = static_cast<float>(counted[g][c].of_nodes[v]);

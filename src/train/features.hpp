@@ -1,7 +1,7 @@
 #pragma once
 /// What a network is fed of a user's graphs: node types and other categories one-hot, node attributes and counts of
-/// subgraphs as they are or standardised, side by side, a constant 1 where there are none; of edges types and attributes likewise, and nothing
-/// where there is neither; and labels as class numbers.
+/// subgraphs as they are or standardised, side by side, a constant 1 where there are none; of edges types and
+/// attributes likewise, and nothing where there is neither; and labels as class numbers.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
 ///   const auto features = make_features(set, spec);           // one row-major (nodes × spec.columns()) block a graph

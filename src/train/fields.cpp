@@ -400,7 +400,8 @@ std::vector<Field> table() {
               "Learn real targets as they are; without it they are scaled to mean 0 and deviation 1 of the training "
               "part, and scores and answers are in their own unit either way")
           .since("0.3.0")
-          .unused([](const RunConfig& c) { return learns_bits(c) ? "targets of 0 and 1 are not scaled" : no_numbers(c); }),
+          .unused(
+              [](const RunConfig& c) { return learns_bits(c) ? "targets of 0 and 1 are not scaled" : no_numbers(c); }),
       counts_field(),
 
       Entry("model.kind", model(&Model::kind))

@@ -51,10 +51,9 @@ void check_targets(const GraphSet& set, const RunConfig& config) {
                                    target_column(config, i % learned.columns), learned.rows[i]));
     }
     if (const float own = learned.rows[i]; learns_bits(config) && !std::isnan(own) && own != 0 && own != 1) {
-      throw InputError(
-          fmt::format("{}: {} {}, target {} is {}; the binary loss is for targets that are 0 or 1, or missing",
-                      set.name, name(learned.units.unit()), i / learned.columns,
-                      target_column(config, i % learned.columns), own));
+      throw InputError(fmt::format(
+          "{}: {} {}, target {} is {}; the binary loss is for targets that are 0 or 1, or missing", set.name,
+          name(learned.units.unit()), i / learned.columns, target_column(config, i % learned.columns), own));
     }
     if (!std::isnan(learned.rows[i])) there[i % learned.columns] = true;
   }
@@ -182,8 +181,8 @@ bool learns_bits(const RunConfig& config) { return learns_numbers(config) && los
 void choose_target(RunConfig& config, const GraphSet& set) {
   if (!config.data.target) {
     using enum TargetKind;
-    const bool named = !config.data.target_columns.empty() ||
-                       (config.training.loss == engine::Loss::binary && set.target_dim > 0);
+    const bool named =
+        !config.data.target_columns.empty() || (config.training.loss == engine::Loss::binary && set.target_dim > 0);
     config.data.target = !set.labels.empty() && !named ? labels
                          : set.target_dim > 0          ? attributes
                          : !set.node_labels.empty()    ? node_labels

@@ -241,7 +241,8 @@ engine::State start_of(const TrainingData& data, const RunConfig& config, std::u
 }
 
 bool exploded(const RunConfig& config, double loss) {
-  if (learns_numbers(config) && !learns_bits(config) && !config.data.scale_targets) return !std::isfinite(loss);  // in whatever unit
+  if (learns_numbers(config) && !learns_bits(config) && !config.data.scale_targets)
+    return !std::isfinite(loss);  // in whatever unit
   const double guess = learns_bits(config)      ? std::log(2.0)
                        : learns_numbers(config) ? 1.0
                                                 : std::log(static_cast<double>(config.model.classes));
