@@ -16,22 +16,24 @@ class Ranks {
   /// Joins the other ranks where the environment says there are any. In a build without MPI, or alone: rank 0 of 1.
   /// Throws Error where several processes were started but the build has no MPI: each would do all the work.
   Ranks();
-  ~Ranks();
+  virtual ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
 
+  // Virtual, so that who is only handed ranks (compare, in the C interface) does not come to need MPI.
+
   /// Runs body on this rank and waits until every rank has run its own. Where one throws, that rank rethrows and the
   /// others throw Error: nobody waits for ever for a rank that is gone.
-  void together(const std::function<void()>& body) const;
+  virtual void together(const std::function<void()>& body) const;
 
   /// Calls body(i) for every i of `order` on one rank each, handed out one by one to whoever is free, and returns on
   /// every rank when all are done. Rank 0's order counts; the others' is not looked at. Rank 0 works too: its main
   /// thread hands out, a second one runs bodies. Where a body throws, its rank does no more; at the end that rank
   /// rethrows, and the others throw Error. After interrupted() nothing new is begun.
-  void share_out(const std::vector<std::size_t>& order, const std::function<void(std::size_t)>& body) const;
+  virtual void share_out(const std::vector<std::size_t>& order, const std::function<void(std::size_t)>& body) const;
 
   /// The sum of a number over all ranks, on every rank.
   [[nodiscard]] std::size_t sum(std::size_t value) const;

@@ -155,6 +155,10 @@ void validate(const ModelConfig& config) {
   if (!(config.rni >= 0 && config.rni <= 1)) {
     throw InputError(fmt::format("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni));
   }
+  if (config.embed > 0) size("embed", config.embed);
+  if (config.embed > 0 && config.random_dims() == config.width) {
+    throw InputError("model: embed has no use where all features are random (rni 1)");
+  }
   if (!(config.dropout >= 0 && config.dropout < 1)) {
     throw InputError(fmt::format("model: dropout is {}, expected at least 0 and below 1", config.dropout));
   }

@@ -62,7 +62,7 @@ const std::map<std::string, Change>& changes() {
       {"model.two_sets", {{"all"}, {"--model", "gcn123"}}},
       {"model.mlp_depth", {{"1"}, {"--model", "ppgn"}}},
       {"model.node_readout", {{}, {"--model", "ppgn"}}},
-      {"model.embed", {{"3"}}},
+      {"model.embed", {{"3"}, {"--rni", "0"}}},
       {"model.norm", {{"layer"}}},
       {"model.residual", {{}}},
       {"model.virtual_node", {{}}},

@@ -120,9 +120,9 @@ TEST_F(RegressionCommand, SaysWhatIsWrong) {
   EXPECT_THAT(complaint("LABELS", {"--target", "attributes"}), HasSubstr("the graphs have no real targets to learn"));
   EXPECT_THAT(complaint("EDGES", {"--target", "labels"}), HasSubstr("the graphs have no labels, but real targets"));
   EXPECT_THAT(complaint("BOTH", {"--loss", "huber"}), HasSubstr("must be cross-entropy where labels are learned"));
-  EXPECT_THAT(complaint("EDGES", {"--loss", "cross-entropy"}), HasSubstr("must be squared, absolute or huber"));
+  EXPECT_THAT(complaint("EDGES", {"--loss", "cross-entropy"}), HasSubstr("must be squared, absolute, huber or binary"));
   EXPECT_THAT(complaint("EDGES", {"--loss", "cubic"}),
-              HasSubstr("expected cross-entropy, squared, absolute or huber, found 'cubic'"));
+              HasSubstr("expected cross-entropy, squared, absolute, huber or binary, found 'cubic'"));
   EXPECT_THAT(complaint("BOTH", {"--target", "colour"}),
               HasSubstr("expected labels, attributes, node-labels, node-targets or edge-targets, found 'colour'"));
   EXPECT_THAT(complaint("BOTH", {"--class-weights", "1,2,3"}), HasSubstr("2 numbers from 0 on, separated by commas"));
