@@ -11,7 +11,7 @@
 #include "cli/device.hpp"
 #include "compare/compare.hpp"
 #include "datasets/dataset.hpp"
-#include "experiments/ranks.hpp"
+#include "support/ranks.hpp"
 #include "support/shell.hpp"
 
 namespace tyche::cli {
@@ -38,7 +38,7 @@ void run(CompareCall& a) {
     options.budget = compare::seconds_of(a.budget);
     options.command += " --budget " + a.budget;
   }
-  const experiments::Ranks ranks;
+  const Ranks ranks;
   options.ranks = &ranks;
   options.seed = a.common.seed;
   options.threads = ranks.size() > 1 && a.common.threads == 0 ? 1 : a.common.threads;  // ranks share cores

@@ -15,7 +15,6 @@
 #include "experiments/nested.hpp"
 #include "experiments/paper.hpp"
 #include "experiments/plan.hpp"
-#include "experiments/ranks.hpp"
 #include "experiments/records.hpp"
 #include "experiments/runner.hpp"
 #include "support/counted.hpp"
@@ -24,6 +23,7 @@
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/ranks.hpp"
 #include "support/shell.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
@@ -177,7 +177,7 @@ void run(ReproduceCall a) {
   if (a.show) return show(a);
   if (a.out.empty()) throw InputError("--out is required: the folder for data, trials and records");
   experiments::check_profile(a.profile);
-  const experiments::Ranks ranks;
+  const Ranks ranks;
   if (ranks.size() > 1 && a.common.threads == 0) a.common.threads = 1;  // ranks share cores
   std::FILE* progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
   const auto start = std::chrono::steady_clock::now();

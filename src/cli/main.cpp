@@ -9,6 +9,7 @@
 #include "cli/version.hpp"
 #include "cli/words.hpp"
 #include "support/error.hpp"
+#include "support/peers.hpp"
 #include "support/progress.hpp"
 
 namespace tyche::cli {
@@ -84,6 +85,8 @@ int main(int argc, char** argv) {
     return fail(what.c_str(), kBadInput);
   } catch (const Interrupted& stop) {
     return fail(stop.what(), 130);
+  } catch (const FailedElsewhere&) {
+    return kBadInput;
   } catch (const Error& error) {
     return fail(with_remedy(error).c_str(), kBadInput);
   } catch (const std::bad_alloc&) {

@@ -15,7 +15,6 @@
 #include "compare/verdict.hpp"
 #include "datasets/split.hpp"
 #include "engine/engine.hpp"
-#include "experiments/ranks.hpp"
 #include "experiments/records.hpp"
 #include "nn/kinds.hpp"
 #include "report/page.hpp"
@@ -25,6 +24,7 @@
 #include "support/machine.hpp"
 #include "support/progress.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
 #include "support/share.hpp"
@@ -106,7 +106,7 @@ class Comparison {
 
   Json run() {
     const std::vector<Spec> specs = rows_to_train();
-    if (const experiments::Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
+    if (const Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
       if (timed())
         throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
       ranks->together([&] {

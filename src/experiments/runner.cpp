@@ -174,7 +174,7 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   }
   double total = 0;
   for (const Piece& piece : pieces) total += piece.cost;
-  Board board(ranks.rank() == 0 ? options.progress : nullptr, total / ranks.size());
+  Board board(ranks.rank() == 0 ? options.progress : nullptr, total / static_cast<double>(ranks.size()));
   std::unique_ptr<engine::Engine> engine;
   std::atomic<std::size_t> trained = 0;
   ranks.share_out(order, [&](std::size_t i) {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "experiments/plan.hpp"
-#include "experiments/ranks.hpp"
+#include "support/ranks.hpp"
 
 namespace tyche::experiments {
 

@@ -54,6 +54,8 @@ struct RunConfig {
   struct TrainingPart {
     std::uint32_t epochs = 500;
     std::uint32_t batch = 20;
+    std::uint32_t accumulate = 1;        ///< batches per step of Adam
+    std::string rate_rule = "none";      ///< linear: the rate times the batches per step
     double learning_rate = 0;            ///< 0 (until resolved): the paper's for this model
     std::optional<engine::Loss> loss;    ///< nothing: by what is learned (train/objective.hpp)
     std::string class_weights = "none";  ///< none, balanced, or a number per class
@@ -66,6 +68,10 @@ struct RunConfig {
     std::uint32_t average = 0;  ///< the result is the mean of the weights after the last so many epochs; 0: the last
     engine::Optimiser optimiser;
     engine::Schedule schedule;
+    /// The learning rate, as the rule makes it.
+    [[nodiscard]] double step_rate() const {
+      return rate_rule == "linear" ? learning_rate * accumulate : learning_rate;
+    }
   } training;
 
   /// What the validation part is for.

@@ -542,6 +542,24 @@ std::vector<Field> table() {
           .option("--batch", "Graphs per step", "20; ppgn 5; mp, subgraph, local2, folklore2 128")
           .also({"batch-size"})
           .at_least(1),
+      Entry("training.accumulate", training(&Training::accumulate), "batches per step")
+          .option("--accumulate",
+                  "Batches whose gradients make one step, as one batch so many times as large would; batch norm sees "
+                  "each batch alone (CPU)",
+                  "1")
+          .also({"accumulate-grad-batches", "gradient-accumulation-steps"})
+          .since("0.3.0")
+          .at_least(1),
+      Entry("training.rate_rule", training(&Training::rate_rule), "linear: the rate times the batches per step")
+          .option("--rate-rule", "none, or linear: the learning rate times --accumulate, since there are fewer steps",
+                  "none")
+          .since("0.3.0")
+          .wrong([](const RunConfig& c) {
+            return one_of(c.training.rate_rule, {"none", "linear"});
+          })
+          .unused([](const RunConfig& c) {
+            return c.training.accumulate > 1 ? "" : "a step is of one batch (training.accumulate)";
+          }),
       Entry("training.learning_rate", training(&Training::learning_rate))
           .option(
               "--lr",

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/ranks.hpp"
 #include "support/file.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/run_program.hpp"
 
 namespace tyche {
@@ -183,7 +183,7 @@ TEST(CompareCommand, TakesTargetsOfZeroAndOneByTheMeanArea) {
 }
 
 TEST(CompareCommand, OverTwoRanksSaysWhatOneProcessSays) {
-  if (!experiments::built_with_mpi()) GTEST_SKIP() << "built without MPI";
+  if (!built_with_mpi()) GTEST_SKIP() << "built without MPI";
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   const TemporaryFolder folder;
   const std::string data = trees(folder, 2, true, 40), one = (folder / "one").string(), two = (folder / "two").string();

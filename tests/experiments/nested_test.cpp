@@ -13,9 +13,9 @@
 
 #include "experiments/cost.hpp"
 #include "experiments/fixture.hpp"
-#include "experiments/ranks.hpp"
 #include "experiments/runner.hpp"
 #include "support/error.hpp"
+#include "support/ranks.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/samples.hpp"

@@ -39,6 +39,8 @@ struct Chosen {
 Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
   if (job.optimiser.frozen > 0) return {nullptr, "frozen layers are for the CPU engines"};
   if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
+  if (job.accumulate > 1) return {nullptr, "several batches per step are for the CPU engines"};
+  if (job.peers != nullptr) return {nullptr, "a trial that ranks share is for the CPU engines"};
   if (job.data.units != nullptr) return {nullptr, "values per node or edge are for the CPU engines"};
   if (job.data.weighted) return {nullptr, "weights of edges are for the CPU engines"};
   if (options.choice == GpuPath::by_job && ppgn_refuses(job).empty()) {

@@ -17,6 +17,7 @@ class ReferenceEngine final : public Engine {
     return fmt::format("reference: plain loops, {} thread{}", threads_, threads_ == 1 ? "" : "s");
   }
   [[nodiscard]] std::unique_ptr<Session> open(const Job& job, std::uint64_t) override {
+    refuse_peers(job, "the reference engine has no slices");
     return batch_session(job, model_maker, threads_);
   }
 

@@ -1,10 +1,13 @@
-#include "experiments/ranks.hpp"
+#include "support/ranks.hpp"
+
+#include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <string>
 #include <thread>
 
@@ -16,7 +19,7 @@
 #include <mpi.h>
 #endif
 
-namespace tyche::experiments {
+namespace tyche {
 
 namespace {
 
@@ -38,34 +41,75 @@ int launched() {
 
 bool built_with_mpi() { return true; }
 
-Ranks::Ranks() {
+namespace {
+// What messages are called.
+constexpr int kAsk = 1;     // to rank 0: give me a piece
+constexpr int kAnswer = 2;  // from rank 0: this one, or kNone
+constexpr int kSum = 3;     // numbers of a sum
+}  // namespace
+
+struct Ranks::Sending {
+  std::vector<MPI_Request> requests;
+};
+
+Ranks::Ranks() : Peers(0, 1) {
   if (launched() <= 1) return;
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
-      provided < MPI_THREAD_FUNNELED) {
+  // A trial's calls come from one thread at a time, which need not be the first of the process.
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_SERIALIZED) {
     throw Error("MPI cannot be begun with threads beside its own");
   }
-  mpi_ = true;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  sending_ = std::make_unique<Sending>();
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  rank_ = static_cast<std::size_t>(rank);
+  size_ = static_cast<std::size_t>(size);
 }
 
 Ranks::~Ranks() {
-  if (mpi_) MPI_Finalize();
+  if (sending_) MPI_Finalize();
 }
 
-std::size_t Ranks::sum(std::size_t value) const {
-  if (!mpi_) return value;
-  auto mine = static_cast<std::uint64_t>(value);
-  std::uint64_t all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  return static_cast<std::size_t>(all);
+void Ranks::abandon(int exit_code) const {
+  if (sending_) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
+}
+
+void Ranks::send(std::size_t to, std::span<const float> values) const {
+  MPI_Isend(values.data(), static_cast<int>(values.size()), MPI_FLOAT, static_cast<int>(to), kSum, MPI_COMM_WORLD,
+            &sending_->requests.emplace_back());
+}
+
+void Ranks::receive(std::size_t from, std::span<float> values) const {
+  MPI_Recv(values.data(), static_cast<int>(values.size()), MPI_FLOAT, static_cast<int>(from), kSum, MPI_COMM_WORLD,
+           MPI_STATUS_IGNORE);
+}
+
+void Ranks::sent() const {
+  MPI_Waitall(static_cast<int>(sending_->requests.size()), sending_->requests.data(), MPI_STATUSES_IGNORE);
+  sending_->requests.clear();
+}
+
+void Ranks::gather(std::span<std::byte> all, std::span<const std::size_t> begins) const {
+  if (all.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw InputError(
+        fmt::format("{} bytes to be exchanged at once, and MPI counts to 2^31: evaluate fewer graphs or "
+                    "draws",
+                    all.size()));
+  }
+  std::vector<int> counts, places;
+  for (std::size_t r = 0; r < size_; ++r) {
+    places.push_back(static_cast<int>(begins[r]));
+    counts.push_back(static_cast<int>(begins[r + 1] - begins[r]));
+  }
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all.data(), counts.data(), places.data(), MPI_BYTE,
+                 MPI_COMM_WORLD);
 }
 
 namespace {
 
-constexpr int kAsk = 1;     // to rank 0: give me a piece
-constexpr int kAnswer = 2;  // from rank 0: this one, or kNone
 constexpr std::int64_t kNone = -1;
 
 void take_from_rank_zero(const std::function<void(std::size_t)>& body) {
@@ -78,7 +122,7 @@ void take_from_rank_zero(const std::function<void(std::size_t)>& body) {
   }
 }
 
-/// Rank 0's main thread: MPI calls come from it alone, so FUNNELED is all that is asked of MPI.
+/// Rank 0's main thread: MPI calls come from it alone.
 void hand_out(const std::vector<std::size_t>& order, int others, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> working = true;
@@ -109,31 +153,22 @@ void hand_out(const std::vector<std::size_t>& order, int others, const std::func
 
 bool built_with_mpi() { return false; }
 
-Ranks::Ranks() {
+struct Ranks::Sending {};
+
+Ranks::Ranks() : Peers(0, 1) {
   if (launched() > 1) {
     throw Error("several processes were started, but this build has no MPI: install libopenmpi-dev and build again");
   }
 }
 Ranks::~Ranks() = default;
-std::size_t Ranks::sum(std::size_t value) const { return value; }
+void Ranks::abandon(int exit_code) const { std::_Exit(exit_code); }
+// A single rank has nobody to send to.
+void Ranks::send(std::size_t, std::span<const float>) const {}
+void Ranks::receive(std::size_t, std::span<float>) const {}
+void Ranks::sent() const {}
+void Ranks::gather(std::span<std::byte>, std::span<const std::size_t>) const {}
 
 #endif
-
-void Ranks::settle(const std::exception_ptr& error) const {
-  const std::size_t failures = sum(error ? 1 : 0);
-  if (error) std::rethrow_exception(error);
-  if (failures > 0) throw Error("another rank failed and says why; resume when that is mended");
-}
-
-void Ranks::together(const std::function<void()>& body) const {
-  std::exception_ptr error;
-  try {
-    body();
-  } catch (...) {
-    error = std::current_exception();
-  }
-  settle(error);
-}
 
 void Ranks::share_out(const std::vector<std::size_t>& order, const std::function<void(std::size_t)>& body) const {
   std::exception_ptr error;
@@ -148,14 +183,14 @@ void Ranks::share_out(const std::vector<std::size_t>& order, const std::function
       failed = true;
     }
   };
-  if (!mpi_) {
+  if (!sending_) {
     for (const std::size_t i : order) guarded(i);
   }
 #ifdef TYCHE_HAVE_MPI
-  if (mpi_ && rank_ == 0) hand_out(order, size_ - 1, guarded);
-  if (mpi_ && rank_ != 0) take_from_rank_zero(guarded);
+  if (sending_ && rank_ == 0) hand_out(order, static_cast<int>(size_) - 1, guarded);
+  if (sending_ && rank_ != 0) take_from_rank_zero(guarded);
 #endif
   settle(error);
 }
 
-}  // namespace tyche::experiments
+}  // namespace tyche
