@@ -4,12 +4,10 @@
 
 #include <array>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/wl_individualise.hpp"
@@ -79,9 +77,9 @@ std::string call(const WlCall& a) {
 }
 
 GraphSet read(const WlCall& a, const std::string& path) {
-  const auto format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
-  return read_cleanly(a.clean, path,
-                      [&](Cleaning* cleaning) { return read_graphs_of(parse_graph_name(path), format, cleaning); });
+  return read_cleanly(a.clean, path, [&](Cleaning* cleaning) {
+    return read_graphs_of(parse_graph_name(path), format_of(a.format), cleaning);
+  });
 }
 
 Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
@@ -178,11 +176,7 @@ void compare_two(const WlCall& a, const wl::Options& options) {
   }
   const wl::Comparison answer =
       a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
-  if (a.common.json) {
-    print_json(to_json({answer}));
-  } else {
-    print(fmt::format("{}: {}", names, in_words(answer, a)));
-  }
+  a.common.json ? print_json(to_json({answer})) : print(fmt::format("{}: {}", names, in_words(answer, a)));
   write_page();
   set_exit_code(answer.distinguished ? kGood : kNo);
 }
@@ -239,15 +233,12 @@ void group_all(const WlCall& a, const wl::Options& options) {
   fold_categories(std::array{&set});
   if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
   const wl::Grouping grouping = wl::group(set.graphs, options);
-  if (a.common.json) {
-    print_json({{"graphs", set.graphs.size()},
-                {"groups", grouping.groups},
-                {"group", grouping.group},
-                {"stable_after", grouping.stable_after},
-                {"classes", grouping.classes}});
-  } else {
-    print(in_words(grouping, a));
-  }
+  a.common.json ? print_json({{"graphs", set.graphs.size()},
+                              {"groups", grouping.groups},
+                              {"group", grouping.group},
+                              {"stable_after", grouping.stable_after},
+                              {"classes", grouping.classes}})
+                : print(in_words(grouping, a));
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 
@@ -274,8 +265,7 @@ void run(const WlCall& a) {
 
 void add_wl(CLI::App& root) {
   using namespace wl_command;
-  auto a = std::make_shared<WlCall>();
-  CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
+  const auto [app, a] = add_command<WlCall>(root, "wl", "Does the Weisfeiler-Leman test tell graphs apart?", run);
   app.add_option("graphs", a->files,
                  "Two graphs, each g6:CODE, FILE:I (graph I, from 0) or FILE (its first graph, or --index); or one "
                  "FILE of many")
@@ -321,9 +311,7 @@ void add_wl(CLI::App& root) {
   }
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", a->clean, kCleanHelp);
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kThreads | kJson | kQuiet);
   app.footer(
       "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
@@ -335,7 +323,6 @@ void add_wl(CLI::App& root) {
       "          tyche wl exp --individualise leaf --pairs  isomorphic, different, or unknown\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
       "Exit code 1 if some graphs that were compared are not told apart (--individualise: not shown to be different).");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <vector>
 
+#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -21,10 +22,6 @@ using wl::Survey;
 
 std::string end_of_paths(const wl::PathOptions& options) {
   return options.depth == wl::kLeaf ? "the leaf" : fmt::format("depth {}", options.depth);
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 /// With which graph or pair it is of.
@@ -55,9 +52,8 @@ std::string to_table(std::span<const Graph> graphs, const std::vector<Survey>& s
   const double count = static_cast<double>(std::max<std::size_t>(1, graphs.size()));
   return text +
          fmt::format("{}, {} of each to {} ({}): mean depth {:.2f}, {:.1f} distinct on average; {} walked in full\n",
-                     counted(graphs.size(), "graph", "graphs"), counted(options.draws, "draw", "draws"),
-                     end_of_paths(options), wl::name(options.cell), depth / count, distinct / count,
-                     counted(whole, "tree", "trees"));
+                     counted(graphs.size(), "graph"), counted(options.draws, "draw"), end_of_paths(options),
+                     wl::name(options.cell), depth / count, distinct / count, counted(whole, "tree"));
 }
 
 std::string in_words(const LeafComparison& answer, const wl::PathOptions& options) {
@@ -71,7 +67,7 @@ std::string in_words(const LeafComparison& answer, const wl::PathOptions& option
     default:
       if (answer.draws == 0)
         return fmt::format("unknown: all paths to {} end alike, and none is a leaf", end_of_paths(options));
-      return fmt::format("unknown after {} of each", counted(answer.draws, "draw", "draws"));
+      return fmt::format("unknown after {} of each", counted(answer.draws, "draw"));
   }
 }
 
@@ -91,7 +87,7 @@ void IndividualiseOptions::add(CLI::App& app, Common& common) {
                  "--individualise: the class a node is taken from: first-largest, first-smallest, first-non-singleton")
       ->capture_default_str()
       ->needs(option);
-  common.add_seed(app);
+  common.add(app, kSeed);
   app.get_option("--seed")->needs(option);
 }
 
@@ -133,11 +129,8 @@ void compare_leaves_of(const Graph& a, const Graph& b, const std::string& names,
                        const Common& common) {
   const wl::PathOptions paths = options.paths(common);
   const LeafComparison answer = wl::compare_leaves(a, b, paths);
-  if (common.json) {
-    print_json(nlohmann::json::array({numbered("pair", 0, wl::to_json(answer))}));
-  } else {
-    print(fmt::format("{}: {}\n", names, in_words(answer, paths)));
-  }
+  common.json ? print_json(nlohmann::json::array({numbered("pair", 0, wl::to_json(answer))}))
+              : print(fmt::format("{}: {}\n", names, in_words(answer, paths)));
   set_exit_code(answer.verdict == LeafVerdict::different ? kGood : kNo);
 }
 
@@ -180,7 +173,7 @@ void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const Individual
     print_json(json);
   } else {
     text += categories_in_words(distinguish::count_by_category(pairs, different));
-    print(text + fmt::format("{}: {} isomorphic, {} different, {} unknown\n", counted(answers.size(), "pair", "pairs"),
+    print(text + fmt::format("{}: {} isomorphic, {} different, {} unknown\n", counted(answers.size(), "pair"),
                              of(LeafVerdict::isomorphic), of(LeafVerdict::different), of(LeafVerdict::unknown)));
   }
   set_exit_code(of(LeafVerdict::different) == answers.size() ? kGood : kNo);

@@ -5,7 +5,7 @@
 
 #include "graph/io.hpp"
 #include "inspect/inspection.hpp"
-#include "report/confused_page.hpp"
+#include "report/pair_page.hpp"
 
 namespace tyche::inspect {
 
