@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "cli/field_options.hpp"
-#include "cli/remedies.hpp"
-#include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
@@ -241,9 +237,7 @@ void add_train(CLI::App& root) {
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
   call->device.add(*command);
-  call->common.add_threads(*command);
-  call->common.add_json(*command);
-  call->common.add_quiet(*command);
+  call->common.add(*command, kThreads | kJson | kQuiet);
   command->footer(
       "Defaults are the paper's for sets that 'tyche generate' made, and by what the data is for others (--recipe). "
       "Examples:\n"
