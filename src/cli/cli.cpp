@@ -6,8 +6,18 @@
 
 #include "engine/sets/set_data.hpp"
 #include "support/progress.hpp"
+#include "support/shell.hpp"
 
 namespace tyche::cli {
+
+namespace {
+std::string command_line = "tyche";
+}
+
+const std::string& called() { return command_line; }
+void set_called(std::span<char* const> words) {
+  for (const char* word : words.subspan(1)) command_line += " " + shell_word(word);
+}
 
 void Common::add(CLI::App& app, unsigned which) {
   if ((which & kSeed) != 0) {

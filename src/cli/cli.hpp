@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,10 @@ namespace tyche::cli {
 inline constexpr int kGood = 0;
 inline constexpr int kNo = 1;        ///< the question was answered, and the answer is no
 inline constexpr int kBadInput = 2;  ///< bad input or a bad call
+
+/// The command line, as one would type it again.
+[[nodiscard]] const std::string& called();
+void set_called(std::span<char* const> words);
 
 /// A command sets this to say how the program ends when its callback returns.
 void set_exit_code(int code);

@@ -9,7 +9,6 @@
 #include "compare/compare.hpp"
 #include "datasets/dataset.hpp"
 #include "support/ranks.hpp"
-#include "support/shell.hpp"
 
 namespace tyche::cli {
 
@@ -26,14 +25,11 @@ struct CompareCall {
 void run(CompareCall& a) {
   compare::Options options = a.options;
   options.out = a.out;
-  options.command =
-      fmt::format("tyche compare --data {} --out {} --seed {}", shell_word(a.data), shell_word(a.out), a.common.seed);
+  options.command = called();
   if (a.epochs > 0) {
     options.budget_epochs = a.epochs;
-    options.command += fmt::format(" --budget-epochs {}", a.epochs);
   } else {
     options.budget = compare::seconds_of(a.budget);
-    options.command += " --budget " + a.budget;
   }
   const Ranks ranks;
   options.ranks = &ranks;

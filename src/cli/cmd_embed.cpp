@@ -12,7 +12,6 @@
 #include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/npy.hpp"
-#include "support/shell.hpp"
 #include "train/look.hpp"
 
 namespace tyche::cli {
@@ -38,10 +37,7 @@ void run(const EmbedCall& a) {
   write_npy_matrix(a.out, rows);
   if (!a.page.empty()) {
     const auto engine = engine::make_engine("auto", a.common.threads);
-    report::write_page(
-        a.page, report::embedding_page(*engine, checkpoint, dataset, nodes, rows, how,
-                                       fmt::format("tyche embed {} --out {} --of {} --page {}", shell_word(a.model.run),
-                                                   shell_word(a.out), a.of, shell_word(a.page))));
+    report::write_page(a.page, report::embedding_page(*engine, checkpoint, dataset, nodes, rows, how, called()));
   }
   if (a.common.json) {
     return print_json(
@@ -71,8 +67,8 @@ void add_embed(CLI::App& root) {
   a->common.add(app, kThreads | kJson);
   app.footer(
       "Example:\n"
-      "  tyche embed runs/mine --fold 0 --out e.npy --page e.html\n"
-      "  tyche embed runs/mine --fold 0 --data new.jsonl --of nodes --draws 16 --out nodes.npy");
+      "  tyche embed runs/mine --out e.npy --page e.html\n"
+      "  tyche embed runs/mine --data new.jsonl --of nodes --draws 16 --out nodes.npy");
 }
 
 }  // namespace tyche::cli

@@ -12,7 +12,6 @@
 #include "cli/trained.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
-#include "support/shell.hpp"
 #include "train/look.hpp"
 
 namespace tyche::cli {
@@ -52,16 +51,14 @@ std::string table(const nlohmann::ordered_json& rows, const char* what) {
 
 void run(const ExplainCall& a) {
   if (!a.page.empty()) (void)report::page_template();
-  const train::Checkpoint checkpoint = a.model.checkpoint();
+  const train::Checkpoint checkpoint = a.model.tester_of(a.graph);
   const datasets::Dataset dataset = a.model.data(checkpoint);
   const auto engine = engine::make_engine(a.device.engine_name("auto"), a.common.threads);
   const train::LookOptions how{.draws = a.draws.value_or(16), .seed = a.seed, .threads = a.common.threads};
   const train::Explanation why = train::explain(*engine, checkpoint, dataset.set, a.graph, how, a.output);
   const nlohmann::ordered_json json = train::to_json(why, dataset.set, a.graph);
   if (!a.page.empty()) {
-    report::write_explanation_page(
-        a.page, json, dataset.set, a.graph,
-        fmt::format("tyche explain {} --graph {} --page {}", shell_word(a.model.run), a.graph, shell_word(a.page)));
+    report::write_explanation_page(a.page, json, dataset.set, a.graph, called());
   }
   if (a.common.json) return print(json.dump(2) + "\n");
   print(report::explained(json) + "\n\n" + table(json["nodes"], "node") + "\n" + table(json["edges"], "edge"));
@@ -87,7 +84,7 @@ void add_explain(CLI::App& root) {
       "out:\n"
       "how much the label's probability, or the value, falls when the node or the edge is not there.\n"
       "Example:\n"
-      "  tyche explain runs/mine --fold 0 --graph 7 --page why.html");
+      "  tyche explain runs/mine --graph 7 --page why.html");
 }
 
 }  // namespace tyche::cli

@@ -17,7 +17,6 @@
 #include "support/error.hpp"
 #include "support/npy.hpp"
 #include "support/remedy.hpp"
-#include "support/shell.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/objective.hpp"
@@ -274,10 +273,7 @@ void run_predict(const PredictCall& call) {
   if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
   const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth, p.config.data.labels);
   if (!call.page.empty()) {
-    report::write_nodes_page(
-        call.page, p.dataset.set, p.config, p.truth, p.answered,
-        fmt::format("tyche predict {} --page {}", shell_word(call.run.empty() ? call.checkpoint : call.run),
-                    shell_word(call.page)));
+    report::write_nodes_page(call.page, p.dataset.set, p.config, p.truth, p.answered, called());
   }
   if (call.common.json) return print_json(to_json(p, scores, call.logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;

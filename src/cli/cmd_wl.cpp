@@ -72,12 +72,6 @@ wl::Comparison compare_sets(const WlCall& a, const Graph& first, const Graph& se
   return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
 }
 
-/// This call, for the page to say how it was made.
-std::string call(const WlCall& a) {
-  const std::string index = a.index.empty() ? "" : fmt::format(" --index {},{}", a.index[0], a.index[1]);
-  return fmt::format("tyche wl {}{} --page {}", fmt::join(a.files, " "), index, a.page);
-}
-
 GraphSet read(const WlCall& a, const std::string& path) {
   return read_cleanly(a.clean, path, [&](Cleaning* cleaning) {
     return read_graphs_of(parse_graph_name(path), format_of(a.format), cleaning);
@@ -192,7 +186,7 @@ void compare_two(const WlCall& a, const wl::Options& options) {
   const std::string left_words = left_name.in_words(i), right_words = right_name.in_words(j);
   const std::string names = fmt::format("{} and {}", left_words, right_words);
   std::string page;
-  if (!a.page.empty()) page = report::pair_page({left_words, left}, {right_words, right}, call(a));
+  if (!a.page.empty()) page = report::pair_page({left_words, left}, {right_words, right}, called());
   const auto write_page = [&] {
     if (a.page.empty()) return;
     write_file(a.page, page);

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   }
   try {
     catch_interrupts();
+    set_called({argv, static_cast<std::size_t>(argc)});
     app.parse(settled_words(app, {argv + 1, argv + argc}));
     return exit_code;
   } catch (const CLI::ParseError& error) {
