@@ -47,7 +47,7 @@ TEST_F(TrainOnRanks, AnyNumberOfRanksWritesTheFilesOfOneProcess) {
         std::pair("nodes.jsonl", fold + "--target node-labels")}) {
     ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " " + words(options, "one", data) + " > /dev/null").c_str()),
               0);
-    for (const int ranks : {2, 3, 4}) {
+    for (const unsigned ranks : {2u, 3u, 4u}) {
       ASSERT_EQ(run_on_ranks(ranks, words(options, "several", data), folder / "log"), 0) << log();
       EXPECT_EQ(train::run_contents(folder / "several"), train::run_contents(folder / "one")) << options;
       std::filesystem::remove_all(folder / "several");
