@@ -75,11 +75,12 @@ struct Outcome {
   double uncompressed_seconds = 0;  ///< --against-uncompressed: an epoch with a row per set
 };
 
-nlohmann::ordered_json sets_json(const train::RunConfig& config, const Outcome& outcome) {
+nlohmann::ordered_json to_json(const train::RunConfig& config, const Outcome& outcome) {
   const measure::BenchReport& r = outcome.report;
   nlohmann::ordered_json json = {{"model", config.model.kind},
                                  {"engine", r.engine},
                                  {"threads", r.threads},
+                                 {"side_by_side", r.side_by_side},
                                  {"epochs", r.epochs},
                                  {"graphs", r.graphs},
                                  {"nodes", r.nodes},
@@ -90,15 +91,21 @@ nlohmann::ordered_json sets_json(const train::RunConfig& config, const Outcome& 
                                  {"seconds_per_epoch", r.seconds_per_epoch},
                                  {"seconds_per_epoch_min", r.seconds_per_epoch_min},
                                  {"eval_seconds", r.eval_seconds},
+                                 {"eval_fraction", r.eval_seconds / r.seconds_per_epoch},
                                  {"rows", r.rows},
                                  {"rows_uncompressed", r.rows_uncompressed},
+                                 {"nominal_gflop", r.nominal_gflop},
+                                 {"executed_gflop", r.executed_gflop},
                                  {"peak_gflops", r.peak_gflops},
+                                 {"floor_fraction", r.floor_fraction},
+                                 {"floor_fraction_best", r.floor_fraction_best},
                                  {"peak_memory_mb", r.peak_memory_mb},
                                  {"last_loss", r.last_loss}};
   if (outcome.uncompressed_seconds > 0) {
     json["seconds_per_epoch_uncompressed"] = outcome.uncompressed_seconds;
     json["speedup"] = outcome.uncompressed_seconds / r.seconds_per_epoch;
   }
+  if (r.wall_seconds > 0) json["wall_seconds"] = r.wall_seconds;
   return json;
 }
 
@@ -113,17 +120,25 @@ std::string gpu_text(const measure::BenchReport& r) {
       r.side_by_side == 1 ? "trial" : "trials", r.seconds_per_epoch);
 }
 
-std::string sets_text(const train::RunConfig& config, const Outcome& outcome) {
+std::string to_text(const train::RunConfig& config, const Outcome& outcome) {
   const measure::BenchReport& r = outcome.report;
   std::string text = fmt::format(
       "model             {}\n"
       "engine            {}\n"
       "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
-      "seconds per epoch {:.3f} (best {:.3f})\n"
-      "evaluation        {:.3f} s\n"
-      "memory            {:.0f} MB\n",
+      "seconds per epoch {:.4f} (best {:.4f}){}\n"
+      "evaluation        {:.4f} s, {:.1f} % of an epoch\n",
       config.model.kind, r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.seconds_per_epoch,
-      r.seconds_per_epoch_min, r.eval_seconds, r.peak_memory_mb);
+      r.seconds_per_epoch_min, r.side_by_side > 1 ? fmt::format(", {} trials side by side", r.side_by_side) : "",
+      r.eval_seconds, 100 * r.eval_seconds / r.seconds_per_epoch);
+  if (r.executed_gflop > 0) {
+    text += fmt::format(
+        "operations        {:.2f} GFLOP executed of {:.2f} nominal\n"
+        "peak of a core    {:.1f} GFLOP/s\n"
+        "of the floor      {:.1f} % (best {:.1f} %)\n",
+        r.executed_gflop, r.nominal_gflop, r.peak_gflops, 100 * r.floor_fraction, 100 * r.floor_fraction_best);
+  }
+  text += fmt::format("memory            {:.0f} MB\n", r.peak_memory_mb);
   if (r.rows_uncompressed > 0) {
     text += fmt::format("rows              {} of {} ({:.1f} times fewer), prepared in {:.1f} s\n", r.rows,
                         r.rows_uncompressed, static_cast<double>(r.rows_uncompressed) / static_cast<double>(r.rows),
@@ -134,44 +149,6 @@ std::string sets_text(const train::RunConfig& config, const Outcome& outcome) {
                         outcome.uncompressed_seconds / r.seconds_per_epoch);
   }
   return text;
-}
-
-nlohmann::ordered_json to_json(const measure::BenchReport& r) {
-  return {{"engine", r.engine},
-          {"threads", r.threads},
-          {"side_by_side", r.side_by_side},
-          {"epochs", r.epochs},
-          {"graphs", r.graphs},
-          {"nodes", r.nodes},
-          {"edges", r.edges},
-          {"parameters", r.parameters},
-          {"seconds_per_epoch", r.seconds_per_epoch},
-          {"seconds_per_epoch_min", r.seconds_per_epoch_min},
-          {"eval_seconds", r.eval_seconds},
-          {"eval_fraction", r.eval_seconds / r.seconds_per_epoch},
-          {"nominal_gflop", r.nominal_gflop},
-          {"executed_gflop", r.executed_gflop},
-          {"peak_gflops", r.peak_gflops},
-          {"floor_fraction", r.floor_fraction},
-          {"floor_fraction_best", r.floor_fraction_best},
-          {"peak_memory_mb", r.peak_memory_mb},
-          {"last_loss", r.last_loss}};
-}
-
-std::string to_text(const measure::BenchReport& r) {
-  return fmt::format(
-      "engine            {}\n"
-      "trained on        {} graphs, {} nodes, {} edges; {} parameters\n"
-      "seconds per epoch {:.4f} (best {:.4f}){}\n"
-      "evaluation        {:.4f} s, {:.1f} % of an epoch\n"
-      "operations        {:.2f} GFLOP executed of {:.2f} nominal\n"
-      "peak of a core    {:.1f} GFLOP/s\n"
-      "of the floor      {:.1f} % (best {:.1f} %)\n"
-      "memory            {:.0f} MB\n",
-      r.engine, r.graphs, r.nodes, r.edges, r.parameters, r.seconds_per_epoch, r.seconds_per_epoch_min,
-      r.side_by_side > 1 ? fmt::format(", {} trials side by side", r.side_by_side) : "", r.eval_seconds,
-      100 * r.eval_seconds / r.seconds_per_epoch, r.executed_gflop, r.nominal_gflop, r.peak_gflops,
-      100 * r.floor_fraction, 100 * r.floor_fraction_best, r.peak_memory_mb);
 }
 
 // Trains as asked; models on sets first prepare them, and are trained on every set too where that is asked for.
@@ -238,15 +215,12 @@ void run_train_bench(const BenchCall& call) {
   options.epochs = call.epochs;
   const Outcome outcome =
       call.data.empty() ? bench_synthetic(call, config, options) : bench_data(call, config, options);
-  const bool gcn = config.model.kind == "gcn";
   if (call.common.json) {
-    nlohmann::ordered_json json = gcn ? to_json(outcome.report) : sets_json(config, outcome);
-    if (outcome.report.wall_seconds > 0) json["wall_seconds"] = outcome.report.wall_seconds;
-    print(json.dump(2) + "\n");
+    print(to_json(config, outcome).dump(2) + "\n");
   } else if (outcome.report.wall_seconds > 0) {
     print(gpu_text(outcome.report));
   } else {
-    print(gcn ? to_text(outcome.report) : sets_text(config, outcome));
+    print(to_text(config, outcome));
   }
 }
 

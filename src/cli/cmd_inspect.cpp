@@ -12,7 +12,6 @@
 #include "datasets/split.hpp"
 #include "inspect/folds.hpp"
 #include "inspect/inspection.hpp"
-#include "inspect/page.hpp"
 #include "inspect/report.hpp"
 #include "report/page.hpp"
 #include "support/error.hpp"

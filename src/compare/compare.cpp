@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "compare/judge.hpp"
 #include "compare/verdict.hpp"
@@ -46,19 +47,38 @@ using Json = nlohmann::ordered_json;
 /// The order of the portfolio: of equals the first is the winner, so what is simple comes first.
 constexpr const char* kKinds[] = {"gcn", "gin", "sage", "mp", "subgraph", "local2"};
 constexpr const char* kRandom = "colours";
+constexpr std::uint32_t kRoots = 5;         // where a network on pairs draws them
+constexpr double kOnPairs = 3;              // so many shares of the budget has a network on pairs
 constexpr std::uint32_t kDraws = 8;         // whose mean answers, where inputs are random
 constexpr double kSecondRate = 3;           // times the first
 constexpr double kTestGraphs = 1000;        // as many folds as test so many
 constexpr double kForBest = 0.15;           // of the budget: the final model
-constexpr double kLeastEpochs = 4;          // of four candidates; with less there is one
+constexpr double kLeastEpochs = 4;          // of four candidates; else of one, or the row is left out
 constexpr double kValidation = 0.1;         // of a fold's graphs that it does not test, if that is one at least
 constexpr double kRareClass = 0.2;          // of two classes: below, accuracy says little
 constexpr std::uint32_t kLinearMost = 256;  // colours
 
 struct Spec {
   std::string name, kind;
-  bool random = false;
+  bool random = false;  ///< inputs, or roots of a network on pairs
+  bool on_pairs = false;
+
+  [[nodiscard]] double shares() const { return on_pairs ? kOnPairs : 1; }
 };
+
+/// With random inputs or roots, or without.
+Spec spec_of(const std::string& kind, bool random) {
+  nn::ModelConfig model;
+  model.kind = kind;
+  const bool on_pairs = nn::why_unused(model, "roots").empty();
+  const std::string more = on_pairs ? fmt::format("{} random roots", kRoots) : fmt::format("random {}", kRandom);
+  return {random ? kind + ", " + more : kind, kind, random, on_pairs};
+}
+
+/// Of all that are trained from this one on.
+double shares_of(std::span<const Spec> specs) {
+  return std::accumulate(specs.begin(), specs.end(), 0.0, [](double sum, const Spec& s) { return sum + s.shares(); });
+}
 
 /// One choice of width and rate.
 struct Candidate {
@@ -103,7 +123,7 @@ class Comparison {
     } else {
       begin(), baselines();
     }
-    for (std::size_t i = 0; i < specs.size(); ++i) network(specs[i], specs.size() - i);
+    for (std::size_t i = 0; i < specs.size(); ++i) network(specs[i], shares_of(std::span(specs).subspan(i)));
     std::filesystem::remove(options_.out / "trials");  // empty by now
     Json found = verdict(metric_, rows_, dataset_, truth_, options_.threads);
     found["left_out"] = left_out_;
@@ -134,7 +154,8 @@ class Comparison {
     std::map<std::string, nlohmann::json> fields = {{"recipe", "own"},           {"seed", options_.seed},
                                                     {"model.kind", spec.kind},   {"selection.by", "loss"},
                                                     {"selection.test", "never"}, {"engine.name", options_.engine}};
-    if (spec.random) fields["model.random"] = kRandom;
+    if (spec.random && spec.on_pairs) fields["model.roots"] = kRoots;
+    if (spec.random && !spec.on_pairs) fields["model.random"] = kRandom;
     if (!options_.target.empty()) fields["data.target"] = options_.target;
     if (!options_.target_columns.empty()) fields["data.target_columns"] = options_.target_columns;
     if (bits_) fields["training.loss"] = "binary";
@@ -197,8 +218,8 @@ class Comparison {
       throw InputError::at(options_.out.string(), "", "is not empty; name a new folder for the comparison");
     }
     if (!options_.split.empty()) split_ = own_split();
-    bits_ = of_bits(config_of({"gcn", "gcn", false}, {}));
-    const train::RunConfig first = config_of({"gcn", "gcn", false}, {});
+    bits_ = of_bits(config_of(spec_of("gcn", false), {}));
+    const train::RunConfig first = config_of(spec_of("gcn", false), {});
     if (first.model.unit != Unit::graph) {
       throw InputError(
           "networks are compared by labels or targets of graphs; these graphs have some of nodes or edges");
@@ -334,10 +355,10 @@ class Comparison {
       if (std::find(known.begin(), known.end(), kind) == known.end()) {
         throw InputError(fmt::format("the portfolio has {}; came '{}'", fmt::join(known, ", "), kind));
       }
-      specs.push_back({kind, kind, false});
+      specs.push_back(spec_of(kind, false));
       nn::ModelConfig model;
       model.kind = kind;
-      if (nn::why_unused(model, "random").empty()) specs.push_back({kind + ", random " + kRandom, kind, true});
+      if (nn::why_unused(model, "random").empty()) specs.push_back(spec_of(kind, true));
     }
     return specs;
   }
@@ -349,11 +370,11 @@ class Comparison {
     std::string too_little{};
     double seconds = 0;  ///< that it should take
   };
-  Plan plan(const train::RunConfig& base, const train::TrainingData& data, const std::filesystem::path& folder,
-            std::size_t rows_left) {
+  Plan plan(const Spec& spec, const train::RunConfig& base, const train::TrainingData& data,
+            const std::filesystem::path& folder, double shares_left) {
     const auto folds = static_cast<double>(folds_.size());
     const double whole = (timed() ? options_.budget : static_cast<double>(*options_.budget_epochs)) * (1 - kForBest);
-    const double share = (whole - (timed() ? spent_ : epochs_)) / static_cast<double>(rows_left);
+    const double share = (whole - (timed() ? spent_ : epochs_)) * spec.shares() / shares_left;
     const double epoch = timed() ? seconds_of_epoch(base, data, folder) : 1;
     const double fits = share / folds / epoch;  // of one candidate in every fold; halving takes two such
     const double cap = base.training.epochs;
@@ -361,13 +382,13 @@ class Comparison {
     out.all = fits / 2 >= kLeastEpochs;
     if (out.all) {
       out.epochs = static_cast<std::uint32_t>(std::min(cap, fits / 2));
-    } else if (fits >= 1 || !timed()) {
+    } else if (fits >= kLeastEpochs || !timed()) {
       out.epochs = static_cast<std::uint32_t>(std::clamp(fits, 1.0, cap));
     } else {
       out.too_little = fmt::format(
           "an epoch of a fold takes {}, and {} are left for the row; a budget of {} has room",
           fmt::format("{:.3g} s", epoch), format_duration(std::max(0.0, share)),
-          format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch * static_cast<double>(rows_left) / 60) * 60));
+          format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch * shares_left / spec.shares() / 60) * 60));
     }
     if (timed()) out.seconds = out.epochs * folds * epoch * (out.all ? 2 : 1);
     return out;
@@ -402,8 +423,8 @@ class Comparison {
                                   options_.out.string()));
   }
 
-  void network(const Spec& spec, std::size_t rows_left) {
-    const Json row = row_of(spec, rows_left);
+  void network(const Spec& spec, double shares_left) {
+    const Json row = row_of(spec, shares_left);
     epochs_ += row.value("epochs_trained", 0.0);
     if (!row.contains("why")) return finish(row);
     left_out_.push_back({{"name", row["name"]}, {"why", row["why"]}});
@@ -432,7 +453,8 @@ class Comparison {
       }
       try {
         const train::RunConfig base = config_of(specs[i], {});
-        const Plan planned = plan(base, train::prepare(dataset_, base), folder, specs.size() - i);
+        const Plan planned =
+            plan(specs[i], base, train::prepare(dataset_, base), folder, shares_of(std::span(specs).subspan(i)));
         make_folder(folder);
         write_json(folder / "plan.json", {{"epochs", planned.epochs}, {"all", planned.all}});
         epochs_ += epochs_of(planned);
@@ -443,7 +465,7 @@ class Comparison {
   }
 
   /// The row as it was written, or trained and written.
-  Json row_of(const Spec& spec, std::size_t rows_left) {
+  Json row_of(const Spec& spec, double shares_left) {
     const auto [done, folder] = place_of(spec);
     if (std::filesystem::exists(done)) return read_json(done);
     const Stopwatch watch;
@@ -458,7 +480,7 @@ class Comparison {
         const Json before = read_json(stored);
         planned = {before["epochs"].get<std::uint32_t>(), before["all"].get<bool>(), "", 0};
       } else {
-        planned = plan(base, data, folder, rows_left);
+        planned = plan(spec, base, data, folder, shares_left);
       }
       if (!planned.too_little.empty()) throw InputError(planned.too_little);
       write_json(stored, {{"epochs", planned.epochs}, {"all", planned.all}});
@@ -579,7 +601,7 @@ class Comparison {
       ++votes[alive[f].front()];
       const train::Checkpoint model = train::read_checkpoint(train::checkpoint_in(own.folder, f, ""));
       train::PredictOptions how;
-      how.draws = spec.random ? kDraws : 1;
+      how.draws = spec.random && !spec.on_pairs ? kDraws : 1;  // tests look from all roots
       how.graphs = folds_[f].test;
       Said& fold = said.emplace_back();
       fold.graphs = folds_[f].test;
@@ -603,6 +625,7 @@ class Comparison {
                      (spec.random ? "-random" : "");
     row["kind"] = spec.kind;
     row["random"] = spec.random;
+    row["drawn"] = spec.on_pairs ? "roots" : "inputs";  // where it is
     row["width"] = config.model.width;
     row["learning_rate"] = config.training.learning_rate;
     row["epochs"] = config.training.epochs;
@@ -631,7 +654,7 @@ class Comparison {
                                                     {"training.epochs", (*row)["epochs"]},
                                                     {"selection.test", options_.ensemble ? "end" : "epochs"}};
     if (split_.empty() && !options_.ensemble) fields["folds.count"] = 1;
-    train::RunConfig config = config_of({best, (*row)["kind"], (*row)["random"]}, fields);
+    train::RunConfig config = config_of(spec_of((*row)["kind"], (*row)["random"]), fields);
     config.engine.description = train::without_threads(engine_->description());
     const train::TrainingData data = train::prepare(dataset_, config);
     const std::filesystem::path folder = options_.out / "best";

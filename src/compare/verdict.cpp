@@ -80,7 +80,7 @@ std::string words(Metric metric, const Rows& rows, const Json& baseline, const J
     if (!twin) continue;
     const double more = gain(metric, best, row);
     text += fmt::format(
-        " {} random inputs: {} ({}).", best["random"].get<bool>() ? "Without" : "With",
+        " {} random {}: {} ({}).", best["random"].get<bool>() ? "Without" : "With", best["drawn"].get<std::string>(),
         more == 0 ? "the same" : fmt::format("{} {}", amount(metric, std::abs(more)), more > 0 ? "worse" : "better"),
         p_words(p_of(metric, best, row)));
   }

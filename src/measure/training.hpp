@@ -9,6 +9,7 @@
 /// whatever else the machine does.
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "engine/engine.hpp"
@@ -51,14 +52,15 @@ struct BenchReport {
 /// Trains from `trial` (its folds are numbered on for those side by side). Requires what Engine::train does.
 [[nodiscard]] BenchReport bench_training(engine::Job job, const engine::Trial& trial, const BenchOptions& options);
 
-/// Floating-point operations of the matrix products of a training epoch, in 10^9: nominal (forward, and backward to
-/// weights and inputs of every layer) and executed (no gradient of inputs that are data; sparse where max readout
-/// leaves zeros). Zeros for other models than gcn, whose work depends on the data.
+/// Floating-point operations of the matrix products of a training epoch over these graphs (trial.train, where graphs
+/// are what is learned), in 10^9: nominal (forward, and backward to weights and inputs of every step) and executed (no
+/// gradient of inputs that are data; those of edges once per kind of edge in a graph; a gcn's last convolution backward
+/// on few rows under max readout). Zeros for models on sets, whose rows are the engine's business.
 struct ProductCount {
   double nominal = 0;
   double executed = 0;
 };
-[[nodiscard]] ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs);
+[[nodiscard]] ProductCount count_products(const engine::Job& job, std::span<const std::uint32_t> graphs);
 
 /// The peak of one core now, in 10^9 operations per second: the best of a few bursts of fused multiply-adds.
 [[nodiscard]] double measure_peak();

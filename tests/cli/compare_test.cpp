@@ -69,6 +69,21 @@ TEST(CompareCommand, SaysThatNothingBeatsCountingWhereCountsDecide) {
   EXPECT_EQ(predict.exit_code, 0) << predict.err;
 }
 
+TEST(CompareCommand, DrawsRootsOfNetworksOnPairsWhichHaveThreeSharesOfTheBudget) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 3, true, 20);
+  const RunResult run = run_program({"compare", "--data", data, "--out", (folder / "cmp").string(), "--budget-epochs",
+                                     "1000", "--models", "gcn,subgraph", "--json", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json rows = json::parse(run.out)["rows"];
+  ASSERT_EQ(rows.size(), 7);
+  EXPECT_EQ(rows[6]["name"], "subgraph, 5 random roots");
+  EXPECT_THAT(rows[6]["command"].get<std::string>(),
+              AllOf(HasSubstr("--roots 5"), testing::Not(HasSubstr("--random"))));
+  EXPECT_TRUE(rows[6]["random"]);
+  EXPECT_GE(rows[5]["epochs"].get<int>(), 2 * rows[3]["epochs"].get<int>());
+}
+
 TEST(CompareCommand, OfEpochsGivesTheSameBitsOnAnyThreadsAndAfterAStop) {
   const TemporaryFolder folder;
   const std::string data = trees(folder, 2, true);
