@@ -1,8 +1,11 @@
 #include "cli/cli.hpp"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 
 #include "support/error.hpp"
+#include "support/ranks.hpp"
 
 namespace tyche::cli {
 
@@ -16,6 +19,15 @@ void Common::add_threads(CLI::App& app) {
 }
 void Common::add_json(CLI::App& app) { app.add_flag("--json", json, "Answer in JSON on standard output"); }
 void Common::add_quiet(CLI::App& app) { app.add_flag("--quiet", quiet, "No progress on standard error"); }
+
+void in_step(const Ranks& ranks, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const OutOfStep& error) {
+    fmt::print(stderr, "tyche: {}; all ranks end: go on with --resume\n", error.what());
+    ranks.abandon(kBadInput);
+  }
+}
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {

@@ -5,8 +5,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+
+namespace tyche {
+class Ranks;
+}
 
 namespace tyche::cli {
 
@@ -32,6 +37,9 @@ struct Common {
   /// Where progress goes: nullptr when --quiet.
   [[nodiscard]] std::FILE* progress() const { return quiet ? nullptr : stderr; }
 };
+
+/// Runs body, in which ranks wait for each other; where one of them fails there, it says so and ends them all.
+void in_step(const Ranks& ranks, const std::function<void()>& body);
 
 /// Prints JSON on standard output; throws IoError if that fails (a full disk behind a redirection).
 void print_json(const nlohmann::json& value);
