@@ -6,6 +6,7 @@
 
 #include "engine/sets/set_data.hpp"
 #include "support/progress.hpp"
+#include "support/ranks.hpp"
 #include "support/shell.hpp"
 
 namespace tyche::cli {
@@ -71,6 +72,15 @@ std::shared_ptr<const engine::SetData> prepare_sets_of(const nn::ModelConfig& mo
     if (!common.quiet) fmt::print(stderr, "{}\n", line);
   };
   return engine::prepare_sets(model, data, options);
+}
+
+void in_step(const Ranks& ranks, const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const OutOfStep& error) {
+    fmt::print(stderr, "tyche: {}; all ranks end: go on with --resume\n", error.what());
+    ranks.abandon(kBadInput);
+  }
 }
 
 void print(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +21,10 @@ namespace tyche::engine {
 class SetData;
 struct Data;
 }  // namespace tyche::engine
+
+namespace tyche {
+class Ranks;
+}
 
 namespace tyche::cli {
 
@@ -102,6 +107,9 @@ auto read_cleanly(bool clean, const std::string& path, Read read) {
 
 /// The error's text, with what a user can do about it here (cli/remedies.cpp).
 [[nodiscard]] std::string with_remedy(const Error& error);
+
+/// Runs body, in which ranks wait for each other; where one of them fails there, it says so and ends them all.
+void in_step(const Ranks& ranks, const std::function<void()>& body);
 
 /// Prints JSON on standard output; throws IoError if that fails (a full disk behind a redirection).
 void print_json(const nlohmann::json& value);

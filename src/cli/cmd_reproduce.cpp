@@ -199,7 +199,8 @@ void run(ReproduceCall a) {
   });
   const experiments::RunOptions how{
       .threads = a.common.threads, .resume = a.resume, .cache = wl::default_cache_folder(), .progress = progress};
-  experiments::Outcome outcome = experiments::run_plan(plan, ranks, how);
+  experiments::Outcome outcome;
+  in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, how); });
   const bool nested = experiments::has_nested(plan);
   if (nested && outcome.complete == outcome.trials) {
     const std::size_t candidates = outcome.trained;
@@ -207,7 +208,7 @@ void run(ReproduceCall a) {
     ranks.together([&] {
       if (ranks.rank() == 0) experiments::write_records(plan, a.profile, paper);
     });
-    outcome = experiments::run_plan(plan, ranks, how);
+    in_step(ranks, [&] { outcome = experiments::run_plan(plan, ranks, how); });
     outcome.trained += candidates;
   }
   if (ranks.rank() != 0) return;

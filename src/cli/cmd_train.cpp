@@ -135,14 +135,6 @@ void say_what(const TrainCall& call, const Prepared& made, const train::Run& run
   }
 }
 
-/// How ranks share the work: each fold's training, where there are fewer folds than ranks and the model can be cut;
-/// else folds.
-bool ranks_share_folds(const RunConfig& config, std::size_t folds, const Ranks& ranks) {
-  const bool cut = !config.model.on_sets() &&
-                   engine::EngineChoice(config.engine.name).device != engine::EngineChoice::Device::reference;
-  return ranks.size() > 1 && cut && folds < ranks.size();
-}
-
 /// Rank 0's part, or that of a process alone: the run, its files, what is said.
 void lead(const TrainCall& call, const Ranks& ranks, Prepared& made, train::Run& run) {
   Progress progress("epochs", run.epochs_left(), call.common.progress());
@@ -150,7 +142,8 @@ void lead(const TrainCall& call, const Ranks& ranks, Prepared& made, train::Run&
   train::Summary summary;
   try {
     const std::vector<std::size_t> open = run.open_folds();
-    const bool share = ranks_share_folds(made.config, open.size(), ranks);
+    // Whole folds, where every rank has one: they take no messages.
+    const bool share = open.size() < ranks.size() && ranks.size() > 1 && train::Run::can_be_shared(made.config);
     if (ranks.size() > 1) {
       say(call, share ? fmt::format("ranks   {} share each fold's training", ranks.size())
                       : fmt::format("ranks   {} train whole folds", ranks.size()));
@@ -213,13 +206,7 @@ void run_train(const TrainCall& call) {
     made.data.sets =
         prepare_sets_of(made.config.model, made.config.engine.compress, made.data.view(), call.cache, quiet);
   });
-  try {
-    first ? lead(call, ranks, made, *run) : follow(call, ranks, made);
-  } catch (const OutOfStep& error) {
-    fmt::print(stderr, "tyche: {}; all ranks end: go on with 'tyche train --resume --out {}'\n", error.what(),
-               call.out);
-    ranks.abandon(kBadInput);
-  }
+  in_step(ranks, [&] { first ? lead(call, ranks, made, *run) : follow(call, ranks, made); });
 }
 
 }  // namespace train_command

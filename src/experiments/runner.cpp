@@ -170,28 +170,46 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   Board board(ranks.rank() == 0 ? options.progress : nullptr, total / static_cast<double>(ranks.size()));
   std::unique_ptr<engine::Engine> engine;
   std::atomic<std::size_t> trained = 0;
-  ranks.share_out(order, [&](std::size_t i) {
-    const Piece& piece = pieces[i];
+  // `peers`: ranks that share the piece, of which this is rank 0.
+  const auto train_piece = [&](const Piece& piece, const Peers* peers) {
     if (!engine) engine = engine::make_engine(engine_name, threads);
     const PlannedTrial& first = plan.trials[piece.trials.front()];
     std::vector<train::Run> runs;
     std::uint64_t epochs = 0;
-    for (const std::size_t t : piece.trials) {
-      runs.push_back(open_run(plan.trials[t], plan.data_of(plan.trials[t]), *engine));
-      epochs += runs.back().epochs_left();
-    }
+    const auto open = [&] {
+      for (const std::size_t t : piece.trials) {
+        runs.push_back(open_run(plan.trials[t], plan.data_of(plan.trials[t]), *engine));
+        epochs += runs.back().epochs_left();
+      }
+    };
+    peers == nullptr ? open() : peers->together(open);
     const auto progress = board.begin(first.label, epochs, piece.epoch_cost, piece.cost);
     prepare_sets(plan, first.folds, first.config, threads, options.cache);
     std::vector<train::Run*> group;
     for (train::Run& run : runs) group.push_back(&run);
-    const std::vector<train::Summary> summaries = train::Run::train_together(group, *engine, progress.get());
+    const std::vector<train::Summary> summaries = train::Run::train_together(group, *engine, progress.get(), peers);
     trained += piece.trials.size();
     std::string line = result_lines(plan, piece, summaries);
     for (const train::Run& run : runs) {
       for (const std::string& note : run.notes()) line += "\n  " + note;
     }
     board.end(line);
-  });
+  };
+  // Ranks share each trial where there are fewer pieces than ranks, and all can be cut; else each takes whole pieces.
+  const bool share = pieces.size() < ranks.size() && std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+                       return train::Run::can_be_shared(plan.trials[piece.trials.front()].config);
+                     });
+  for (std::size_t i = 0; i < pieces.size() && share; ++i) {
+    if (ranks.rank() == 0) {
+      train_piece(pieces[i], &ranks);
+      continue;
+    }
+    if (!engine) engine = engine::make_engine(engine_name, threads);
+    ranks.together([] {});
+    const PlannedTrial& first = plan.trials[pieces[i].trials.front()];
+    train::Run::follow(first.config, plan.data_of(first), *engine, ranks);
+  }
+  if (!share) ranks.share_out(order, [&](std::size_t i) { train_piece(pieces[i], nullptr); });
   Outcome outcome;
   outcome.trials = plan.trials.size();
   outcome.trained = ranks.sum(trained);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "engine/choice.hpp"
 #include "engine/core/outcome.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
@@ -412,6 +413,11 @@ class Following final : public engine::Observer {
 };
 
 }  // namespace
+
+bool Run::can_be_shared(const RunConfig& config) {
+  const engine::EngineChoice choice(config.engine.name);
+  return !config.model.on_sets() && !choice.on_gpu() && choice.device != engine::EngineChoice::Device::reference;
+}
 
 void Run::follow(const RunConfig& config, const TrainingData& data, engine::Engine& engine, const Peers& peers) {
   for (;;) {

@@ -77,6 +77,8 @@ class Run {
   /// With `peers` (this is rank 0 of them) each fold's training is shared with them, who meanwhile follow().
   Summary train(engine::Engine& engine, Progress* progress, const Peers* peers = nullptr);
 
+  /// Whether ranks can share the training of a fold: the CPU engine's slices, of models that are not on sets.
+  [[nodiscard]] static bool can_be_shared(const RunConfig& config);
   /// What ranks other than 0 do while rank 0 trains: their share of every fold. They look at no folder: where folds
   /// stand comes from rank 0, which alone writes. Requires the configuration and the data of its run.
   static void follow(const RunConfig& config, const TrainingData& data, engine::Engine& engine, const Peers& peers);

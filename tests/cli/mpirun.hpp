@@ -15,7 +15,7 @@ inline std::string why_no_mpirun() {
 }
 
 /// `before` is shell code that each rank runs before it becomes the program; all it says goes to `log`.
-inline int run_on_ranks(int ranks, const std::string& words, const std::filesystem::path& log,
+inline int run_on_ranks(std::size_t ranks, const std::string& words, const std::filesystem::path& log,
                         const std::string& before = "") {
   const std::string command =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe "
@@ -26,7 +26,7 @@ inline int run_on_ranks(int ranks, const std::string& words, const std::filesyst
 }
 
 /// A rank that is killed so many seconds after it began.
-inline std::string killed_after(int rank, double seconds) {
+inline std::string killed_after(std::size_t rank, double seconds) {
   return "if [ $OMPI_COMM_WORLD_RANK = " + std::to_string(rank) + " ]; then (sleep " + std::to_string(seconds) +
          "; kill -9 $$) & fi; ";
 }

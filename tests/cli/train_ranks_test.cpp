@@ -32,14 +32,14 @@ struct TrainOnRanks : testing::Test {
   [[nodiscard]] std::string out(const std::string& name) const { return (folder / name).string(); }
   [[nodiscard]] std::string words(const std::string& options, const std::string& name,
                                   const std::string& data = "exp") const {
-    return "train --device cpu --quiet --data " + out(data) + " --width 8 --layers 2 --epochs 4 " + options +
-           " --out " + out(name);
+    return "train --device cpu --quiet --data " + out(data) + " --width 8 --layers 2 " + options + " --out " +
+           out(name);
   }
   [[nodiscard]] std::string log() const { return read_file(folder / "log"); }
 };
 
 TEST_F(TrainOnRanks, AnyNumberOfRanksWritesTheFilesOfOneProcess) {
-  const std::string fold = "--recipe own --fold 0 ";
+  const std::string fold = "--recipe own --fold 0 --epochs 4 ";
   for (const auto& [data, options] :
        {std::pair("exp", fold + "--rni 0.5 --select-by loss --test end --eval-draws 2"),
         std::pair("exp", fold + "--model gin --norm batch --batch 6 --accumulate 2 --rate-rule linear"),
@@ -47,7 +47,7 @@ TEST_F(TrainOnRanks, AnyNumberOfRanksWritesTheFilesOfOneProcess) {
         std::pair("nodes.jsonl", fold + "--target node-labels")}) {
     ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " " + words(options, "one", data) + " > /dev/null").c_str()),
               0);
-    for (const int ranks : {2, 3, 4}) {
+    for (const unsigned ranks : {2u, 3u, 4u}) {
       ASSERT_EQ(run_on_ranks(ranks, words(options, "several", data), folder / "log"), 0) << log();
       EXPECT_EQ(train::run_contents(folder / "several"), train::run_contents(folder / "one")) << options;
       std::filesystem::remove_all(folder / "several");
@@ -57,7 +57,8 @@ TEST_F(TrainOnRanks, AnyNumberOfRanksWritesTheFilesOfOneProcess) {
 }
 
 TEST_F(TrainOnRanks, WholeFoldsAreSpreadWhereThereAreEnough) {
-  for (const std::string& options : {std::string("--folds 3 --rni 0.5"), std::string("--model gcn2 --fold 1")}) {
+  for (const std::string& options :
+       {std::string("--epochs 3 --folds 3 --rni 0.5"), std::string("--epochs 3 --model gcn2 --fold 1")}) {
     ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " " + words(options, "one") + " > /dev/null").c_str()), 0);
     ASSERT_EQ(run_on_ranks(3, words(options, "several"), folder / "log"), 0) << log();
     EXPECT_EQ(train::run_contents(folder / "several"), train::run_contents(folder / "one")) << options;

@@ -165,6 +165,25 @@ TEST_F(ReproduceOnRanks, ThreeRanksGiveTheRecordsOfOneProcess) {
   EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
 }
 
+TEST_F(ReproduceOnRanks, RanksShareTrialsOfWhichThereAreFewerThanRanks) {
+  write_file(toml, R"([data]
+generate = "exp"
+pairs = 15
+[defaults]
+training.epochs = 3
+model.width = 8
+model.layers = 2
+model.rni = 0.5
+folds.count = 3
+folds.run = 2
+[[models]]
+name = "GCN"
+)");
+  ASSERT_EQ(run("one-results").exit_code, 0);
+  ASSERT_EQ(run_ranks("two-results"), 0) << read_file(folder / "mpi.log");
+  EXPECT_THAT(differing(folder / "one-results", folder / "two-results"), testing::IsEmpty());
+}
+
 TEST_F(ReproduceOnRanks, ARankThatIsKilledLosesNothingThatResumeDoesNotBringBack) {
   write_file(toml, small_experiment(150));
   ASSERT_EQ(run("one-results").exit_code, 0);
