@@ -1,6 +1,7 @@
 #include "support/peers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -8,14 +9,20 @@ namespace tyche {
 
 namespace {
 
-// Long enough that a message's own time is small beside its numbers', short enough that ranks of a chain work at once.
-constexpr std::size_t kChunk = 8192;
+// Numbers of a message. Longer ones waste less time on messages themselves, shorter ones fill a chain of ranks sooner:
+// the best of (ranks + 2 size / chunk) (latency + chunk / rate), where a message's own time is that of 5,000 numbers
+// (docs/cluster.md).
+std::size_t chunk_of(std::size_t size, std::size_t ranks) {
+  const double best = std::sqrt(2.0 * 5000 * static_cast<double>(size) / static_cast<double>(ranks));
+  return std::clamp<std::size_t>(static_cast<std::size_t>(best), 256, 8192);
+}
 
 }  // namespace
 
 void Peers::sum(std::span<const float* const> own, float* total, std::size_t size) const {
+  const std::size_t step = chunk_of(size, size_);
   const auto chunk_at = [&](std::size_t first) {
-    return std::span<float>(total + first, std::min(kChunk, size - first));
+    return std::span<float>(total + first, std::min(step, size - first));
   };
   // The tree's root is the last rank, where the sums are whole: counted from it, i's children are 2i + 1 and 2i + 2.
   const std::size_t place = size_ - 1 - rank_;
@@ -24,7 +31,7 @@ void Peers::sum(std::span<const float* const> own, float* total, std::size_t siz
       if (child < size_) send(size_ - 1 - child, chunk);
     }
   };
-  for (std::size_t first = 0; first < size; first += kChunk) {
+  for (std::size_t first = 0; first < size; first += step) {
     const std::span<float> chunk = chunk_at(first);
     std::size_t next = 0;
     if (rank_ > 0) {
@@ -44,7 +51,7 @@ void Peers::sum(std::span<const float* const> own, float* total, std::size_t siz
   }
   sent();
   if (place == 0) return;
-  for (std::size_t first = 0; first < size; first += kChunk) {
+  for (std::size_t first = 0; first < size; first += step) {
     receive(size_ - 1 - (place - 1) / 2, chunk_at(first));
     pass_down(chunk_at(first));
   }
