@@ -1,4 +1,4 @@
-# MPI (optional): trials spread over ranks (src/experiments/ranks.cpp). Only its C interface is used.
+# MPI (optional): trials spread over ranks (src/support/ranks.cpp). Only its C interface is used.
 option(TYCHE_WITH_MPI "Spread trials over MPI ranks where MPI is installed" ON)
 set(TYCHE_MPI_FOUND FALSE)
 if(TYCHE_WITH_MPI)

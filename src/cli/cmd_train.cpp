@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "cli/field_options.hpp"
-#include "cli/remedies.hpp"
-#include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
+#include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "nn/kinds.hpp"
 #include "support/counted.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/progress.hpp"
+#include "support/ranks.hpp"
+#include "support/seal.hpp"
 #include "train/data.hpp"
 #include "train/run.hpp"
 #include "wl/quotient_cache.hpp"
@@ -59,14 +59,24 @@ void report(const TrainCall& call, const train::Summary& summary, const RunConfi
   }
 }
 
-void run_train(const TrainCall& call) {
+/// What every rank makes of a call: configuration, data, engine.
+struct Prepared {
+  RunConfig config;
+  datasets::Dataset dataset;
+  train::TrainingData data;
+  std::unique_ptr<engine::Engine> engine;
+};
+
+void prepare(const TrainCall& call, const Ranks& ranks, const std::string& stored_text, Prepared& made) {
+  const bool first = ranks.rank() == 0, resumes = !stored_text.empty();
   const train::Edits& said = call.fields.said();
-  const bool resumes = call.resume && train::holds_run(call.out);
   RunConfig stored;
   train::Notes notes;
-  if (resumes) stored = train::read_config(std::filesystem::path(call.out) / "config.toml", &notes);
-  for (const std::string& note : notes) fmt::print(stderr, "tyche: {}\n", note);
-  RunConfig config = resumes ? stored : train::call_config(said.model(), said.random());
+  if (resumes) stored = train::config_from_toml(stored_text, call.out + "/config.toml", &notes);
+  for (const std::string& note : notes) {
+    if (first) fmt::print(stderr, "tyche: {}\n", note);
+  }
+  RunConfig& config = made.config = resumes ? stored : train::call_config(said.model(), said.random());
   said.apply(config);
   config.engine.name = call.device.engine_name(config.engine.name);
   const std::string path = call.data.empty() ? config.data.path : call.data;
@@ -74,27 +84,35 @@ void run_train(const TrainCall& call) {
     throw InputError(call.resume ? fmt::format("{}: holds no run to resume; give --data to begin one", call.out)
                                  : "--data is required");
   }
+  if (ranks.size() > 1 && engine::EngineChoice(config.engine.name).on_gpu()) {
+    throw InputError("several ranks train on CPUs: give --device cpu, or start one process for the GPU");
+  }
 
-  const auto engine = engine::make_engine(config.engine.name, call.common.threads);
+  // Ranks share cores.
+  const unsigned threads = ranks.size() > 1 && call.common.threads == 0 ? 1 : call.common.threads;
+  made.engine = engine::make_engine(config.engine.name, threads);
   const std::optional<Format> format =
       config.data.format.empty() ? std::nullopt : std::optional(parse_format(config.data.format));
-  datasets::Dataset dataset = read_cleanly(
-      config.data.clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, format, cleaning); });
-  train::take_targets(dataset, config);
-  train::resolve(config, dataset, path);
-  config.engine.description = train::without_threads(engine->description());
+  Cleaning cleaning;
+  made.dataset = datasets::load_dataset(path, format, config.data.clean ? &cleaning : nullptr);
+  if (config.data.clean && first) say_cleaned(path, cleaning);
+  train::take_targets(made.dataset, config);
+  train::resolve(config, made.dataset, path);
+  config.engine.description = train::without_threads(made.engine->description());
   if (resumes) {
     config = train::resumed_config(stored, config);
-    if (config.engine.description != train::without_threads(engine->description())) {
+    if (first && config.engine.description != train::without_threads(made.engine->description())) {
       fmt::print(stderr,
                  "tyche: this run was begun with the engine '{}' and goes on with '{}': last digits may differ\n",
-                 config.engine.description, engine->description());
+                 config.engine.description, made.engine->description());
     }
   }
-  train::TrainingData data = train::prepare(dataset, config);
-  train::Run run = resumes ? train::Run::resume(call.out, config, data) : train::Run::begin(call.out, config, data);
+  made.data = train::prepare(made.dataset, config);
+}
 
-  say(call, fmt::format("data    {}", train::describe(data, config)));
+void say_what(const TrainCall& call, const Prepared& made, const train::Run& run, bool resumes) {
+  const RunConfig& config = made.config;
+  say(call, fmt::format("data    {}", train::describe(made.data, config)));
   if (!config.chosen.empty()) say(call, fmt::format("chosen  {}; --recipe paper gives the paper's", config.chosen));
   const std::uint32_t random = config.model.random_dims();
   std::string inputs;
@@ -105,9 +123,9 @@ void run_train(const TrainCall& call) {
     inputs = fmt::format(", {} random features per node", random);
   }
   say(call, fmt::format("model   {}, {} parameters{}", config.model.kind, run.summary().parameters, inputs));
-  say(call, fmt::format("engine  {}", engine->description(data.job(config))));
+  say(call, fmt::format("engine  {}", made.engine->description(made.data.job(config))));
   if (config.folds.all_graphs()) say(call, fmt::format("folds   one: {}", train::kSameGraphs));
-  for (const std::string& warning : train::fold_warnings(data, config)) {
+  for (const std::string& warning : train::fold_warnings(made.data, config)) {
     fmt::print(stderr, "tyche: warning: {}\n", warning);
   }
   if (resumes && run.epochs_left() == 0) {
@@ -115,23 +133,92 @@ void run_train(const TrainCall& call) {
   } else if (resumes) {
     say(call, fmt::format("resuming: {} done, {} to go", counted(run.epochs_done(), "epoch"), run.epochs_left()));
   }
+}
 
-  if (config.model.on_sets() && run.epochs_left() > 0) {
-    data.sets = prepare_sets_of(config.model, config.engine.compress, data.view(), call.cache, call.common);
-  }
+/// How ranks share the work: each fold's training, where there are fewer folds than ranks and the model can be cut;
+/// else folds.
+bool ranks_share_folds(const RunConfig& config, std::size_t folds, const Ranks& ranks) {
+  const bool cut = !config.model.on_sets() &&
+                   engine::EngineChoice(config.engine.name).device != engine::EngineChoice::Device::reference;
+  return ranks.size() > 1 && cut && folds < ranks.size();
+}
+
+/// Rank 0's part, or that of a process alone: the run, its files, what is said.
+void lead(const TrainCall& call, const Ranks& ranks, Prepared& made, train::Run& run) {
+  Progress progress("epochs", run.epochs_left(), call.common.progress());
   const std::string how = fmt::format("tyche train --resume --out {}", call.out);
   train::Summary summary;
   try {
-    Progress progress("epochs", run.epochs_left(), call.common.progress());
-    summary = run.train(*engine, &progress);
+    const std::vector<std::size_t> open = run.open_folds();
+    const bool share = ranks_share_folds(made.config, open.size(), ranks);
+    if (ranks.size() > 1) {
+      say(call, share ? fmt::format("ranks   {} share each fold's training", ranks.size())
+                      : fmt::format("ranks   {} train whole folds", ranks.size()));
+      (void)ranks.spread(share ? "share" : "folds");
+    }
+    if (ranks.size() > 1 && !share) {
+      ranks.share_out(open, [&](std::size_t fold) {
+        train::Run::part(call.out, made.config, made.data, static_cast<std::uint32_t>(fold))
+            .train(*made.engine, &progress);
+      });
+      run.reload();
+    }
+    summary = run.train(*made.engine, &progress, share ? &ranks : nullptr);
   } catch (const IoError& error) {
     throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how));
   }
   for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
-  report(call, summary, config);
+  report(call, summary, made.config);
   if (!summary.complete) {
     throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
                                   counted(run.epochs_left(), "epoch"), call.out, how));
+  }
+}
+
+/// The others': what rank 0 says.
+void follow(const TrainCall& call, const Ranks& ranks, Prepared& made) {
+  if (ranks.spread("") == "share") return train::Run::follow(made.config, made.data, *made.engine, ranks);
+  ranks.share_out({}, [&](std::size_t fold) {
+    train::Run::part(call.out, made.config, made.data, static_cast<std::uint32_t>(fold)).train(*made.engine, nullptr);
+  });
+}
+
+void run_train(const TrainCall& call) {
+  const Ranks ranks;
+  const bool first = ranks.rank() == 0;
+  std::string stored;
+  Prepared made;
+  std::optional<train::Run> run;
+  // Rank 0 alone looks into the folder before there are folds to train.
+  ranks.together([&] {
+    if (!first || !call.resume || !train::holds_run(call.out)) return;
+    const std::filesystem::path path = std::filesystem::path(call.out) / "config.toml";
+    stored = read_file(path);
+    check_seal(stored, path.string());
+  });
+  stored = ranks.spread(stored);
+  const bool resumes = !stored.empty();
+  ranks.together([&] {
+    prepare(call, ranks, stored, made);
+    if (!first) return;
+    run.emplace(resumes ? train::Run::resume(call.out, made.config, made.data)
+                        : train::Run::begin(call.out, made.config, made.data));
+    say_what(call, made, *run, resumes);
+  });
+  ranks.together([&] {
+    const bool left = ranks.sum(first ? run->open_folds().size() : 0) > 0;
+    if (!made.config.model.on_sets() || !left) return;
+    Common quiet = call.common;
+    quiet.quiet = quiet.quiet || !first;
+    made.data.sets =
+        prepare_sets_of(made.config.model, made.config.engine.compress, made.data.view(), call.cache, quiet);
+  });
+  try {
+    first ? lead(call, ranks, made, *run) : follow(call, ranks, made);
+  } catch (const OutOfStep& error) {
+    fmt::print(stderr, "tyche: {}; all ranks end: go on with 'tyche train --resume --out {}'\n", error.what(),
+               call.out);
+    ranks.abandon(kBadInput);
   }
 }
 
@@ -150,9 +237,7 @@ void add_train(CLI::App& root) {
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
   call->device.add(*command);
-  call->common.add_threads(*command);
-  call->common.add_json(*command);
-  call->common.add_quiet(*command);
+  call->common.add(*command, kThreads | kJson | kQuiet);
   command->footer(
       "Defaults are the paper's for sets that 'tyche generate' made, and by what the data is for others (--recipe). "
       "Examples:\n"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/clean.hpp"
 #include "support/error.hpp"
 #include "train/features.hpp"
 #include "train/run.hpp"
@@ -31,10 +30,8 @@ train::Checkpoint TrainedModel::checkpoint() const {
 
 datasets::Dataset TrainedModel::data(const train::Checkpoint& model) const {
   const train::RunConfig::DataPart& own = model.config.data;
-  const std::string from = path.empty() ? own.path : path, said = path.empty() && format.empty() ? own.format : format;
-  const auto known = said.empty() ? std::nullopt : std::optional(parse_format(said));
-  datasets::Dataset dataset = read_cleanly(
-      clean || own.clean, from, [&](Cleaning* cleaning) { return datasets::load_dataset(from, known, cleaning); });
+  datasets::Dataset dataset = read_data(path.empty() ? own.path : path,
+                                        path.empty() && format.empty() ? own.format : format, clean || own.clean);
   for (const std::string& line : train::unseen(dataset.set, own.features, own.labels, model.config.model)) {
     fmt::print(stderr, "tyche: warning: {}\n", line);
   }

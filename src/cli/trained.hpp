@@ -1,11 +1,10 @@
 #pragma once
 /// The options of commands that look into one trained model: RUN, --fold, --checkpoint, --data, --format, --clean.
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "datasets/dataset.hpp"
+#include "cli/cli.hpp"
 #include "train/checkpoint.hpp"
 
 namespace tyche::cli {

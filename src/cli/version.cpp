@@ -1,16 +1,16 @@
-#include "cli/version.hpp"
+#include "support/version.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.hpp"
 #include "cli/commit.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "engine/engine.hpp"
-#include "experiments/ranks.hpp"
+#include "support/ranks.hpp"
 #include "support/share.hpp"
-#include "support/version.hpp"
 
 namespace tyche::cli {
 
@@ -43,8 +43,7 @@ std::string version_text() {
       "compiler  {}",
       kVersion, commit, engine::make_engine("auto", 0)->description(), fmt::join(engine::cpu::built_kernels(), ", "),
       engine::cpu::kernels_for("auto").name, gpu.usable ? gpu.text : fmt::format("none: {}", gpu.text),
-      experiments::built_with_mpi() ? "yes" : "no: built without it", has_page() ? "yes" : "no: built without Node",
-      compiler());
+      built_with_mpi() ? "yes" : "no: built without it", has_page() ? "yes" : "no: built without Node", compiler());
 }
 
 std::string version_json() {
@@ -57,7 +56,7 @@ std::string version_json() {
                                        {"kernels_built", engine::cpu::built_kernels()},
                                        {"kernels", engine::cpu::kernels_for("auto").name},
                                        {"gpu", {{"usable", gpu.usable}, {"text", gpu.text}}},
-                                       {"mpi", experiments::built_with_mpi()},
+                                       {"mpi", built_with_mpi()},
                                        {"page", has_page()},
                                        {"compiler", compiler()}};
   return json.dump(2);

@@ -9,12 +9,12 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <span>
 
 #include "compare/judge.hpp"
 #include "compare/verdict.hpp"
 #include "datasets/split.hpp"
 #include "engine/engine.hpp"
-#include "experiments/ranks.hpp"
 #include "experiments/records.hpp"
 #include "nn/kinds.hpp"
 #include "report/page.hpp"
@@ -24,6 +24,7 @@
 #include "support/machine.hpp"
 #include "support/progress.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
 #include "support/share.hpp"
@@ -46,19 +47,38 @@ using Json = nlohmann::ordered_json;
 /// The order of the portfolio: of equals the first is the winner, so what is simple comes first.
 constexpr const char* kKinds[] = {"gcn", "gin", "sage", "mp", "subgraph", "local2"};
 constexpr const char* kRandom = "colours";
+constexpr std::uint32_t kRoots = 5;         // where a network on pairs draws them
+constexpr double kOnPairs = 3;              // so many shares of the budget has a network on pairs
 constexpr std::uint32_t kDraws = 8;         // whose mean answers, where inputs are random
 constexpr double kSecondRate = 3;           // times the first
 constexpr double kTestGraphs = 1000;        // as many folds as test so many
 constexpr double kForBest = 0.15;           // of the budget: the final model
-constexpr double kLeastEpochs = 4;          // of four candidates; with less there is one
+constexpr double kLeastEpochs = 4;          // of four candidates; else of one, or the row is left out
 constexpr double kValidation = 0.1;         // of a fold's graphs that it does not test, if that is one at least
 constexpr double kRareClass = 0.2;          // of two classes: below, accuracy says little
 constexpr std::uint32_t kLinearMost = 256;  // colours
 
 struct Spec {
   std::string name, kind;
-  bool random = false;
+  bool random = false;  ///< inputs, or roots of a network on pairs
+  bool on_pairs = false;
+
+  [[nodiscard]] double shares() const { return on_pairs ? kOnPairs : 1; }
 };
+
+/// With random inputs or roots, or without.
+Spec spec_of(const std::string& kind, bool random) {
+  nn::ModelConfig model;
+  model.kind = kind;
+  const bool on_pairs = nn::why_unused(model, "roots").empty();
+  const std::string more = on_pairs ? fmt::format("{} random roots", kRoots) : fmt::format("random {}", kRandom);
+  return {random ? kind + ", " + more : kind, kind, random, on_pairs};
+}
+
+/// Of all that are trained from this one on.
+double shares_of(std::span<const Spec> specs) {
+  return std::accumulate(specs.begin(), specs.end(), 0.0, [](double sum, const Spec& s) { return sum + s.shares(); });
+}
 
 /// One choice of width and rate.
 struct Candidate {
@@ -86,7 +106,7 @@ class Comparison {
 
   Json run() {
     const std::vector<Spec> specs = rows_to_train();
-    if (const experiments::Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
+    if (const Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
       if (timed())
         throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
       ranks->together([&] {
@@ -103,7 +123,7 @@ class Comparison {
     } else {
       begin(), baselines();
     }
-    for (std::size_t i = 0; i < specs.size(); ++i) network(specs[i], specs.size() - i);
+    for (std::size_t i = 0; i < specs.size(); ++i) network(specs[i], shares_of(std::span(specs).subspan(i)));
     std::filesystem::remove(options_.out / "trials");  // empty by now
     Json found = verdict(metric_, rows_, dataset_, truth_, options_.threads);
     found["left_out"] = left_out_;
@@ -134,7 +154,8 @@ class Comparison {
     std::map<std::string, nlohmann::json> fields = {{"recipe", "own"},           {"seed", options_.seed},
                                                     {"model.kind", spec.kind},   {"selection.by", "loss"},
                                                     {"selection.test", "never"}, {"engine.name", options_.engine}};
-    if (spec.random) fields["model.random"] = kRandom;
+    if (spec.random && spec.on_pairs) fields["model.roots"] = kRoots;
+    if (spec.random && !spec.on_pairs) fields["model.random"] = kRandom;
     if (!options_.target.empty()) fields["data.target"] = options_.target;
     if (!options_.target_columns.empty()) fields["data.target_columns"] = options_.target_columns;
     if (bits_) fields["training.loss"] = "binary";
@@ -162,7 +183,7 @@ class Comparison {
   std::string own_split() const {
     std::vector<datasets::Fold> folds = datasets::read_split(options_.split, dataset_.set.graphs.size());
     const auto lacks = [](const datasets::Fold& fold) { return fold.validation.empty(); };
-    if (std::none_of(folds.begin(), folds.end(), lacks)) return options_.split;
+    if (std::ranges::none_of(folds, lacks)) return options_.split;
     nlohmann::json json = nlohmann::json::array();
     for (std::size_t f = 0; f < folds.size(); ++f) {
       datasets::Fold& fold = folds[f];
@@ -173,8 +194,8 @@ class Comparison {
             static_cast<std::ptrdiff_t>(fold.train.size() - std::max<std::size_t>(1, fold.train.size() / 10));
         fold.validation.assign(fold.train.begin() + kept, fold.train.end());
         fold.train.resize(static_cast<std::size_t>(kept));
-        std::sort(fold.train.begin(), fold.train.end());
-        std::sort(fold.validation.begin(), fold.validation.end());
+        std::ranges::sort(fold.train);
+        std::ranges::sort(fold.validation);
       }
       json.push_back({{"train", fold.train}, {"validation", fold.validation}, {"test", fold.test}});
     }
@@ -197,8 +218,8 @@ class Comparison {
       throw InputError::at(options_.out.string(), "", "is not empty; name a new folder for the comparison");
     }
     if (!options_.split.empty()) split_ = own_split();
-    bits_ = of_bits(config_of({"gcn", "gcn", false}, {}));
-    const train::RunConfig first = config_of({"gcn", "gcn", false}, {});
+    bits_ = of_bits(config_of(spec_of("gcn", false), {}));
+    const train::RunConfig first = config_of(spec_of("gcn", false), {});
     if (first.model.unit != Unit::graph) {
       throw InputError(
           "networks are compared by labels or targets of graphs; these graphs have some of nodes or edges");
@@ -249,7 +270,7 @@ class Comparison {
   [[nodiscard]] bool of_bits(const train::RunConfig& config) const {
     if (!train::learns_numbers(config) || options_.metric == "mae") return false;
     const std::vector<float> rows = train::Learned(dataset_.set, config).rows;
-    return std::all_of(rows.begin(), rows.end(), [](float t) { return std::isnan(t) || t == 0 || t == 1; });
+    return std::ranges::all_of(rows, [](float t) { return std::isnan(t) || t == 0 || t == 1; });
   }
 
   void learn_truth(const train::RunConfig& config) {
@@ -265,11 +286,10 @@ class Comparison {
       std::vector<double> graphs(truth_.classes, 0.0);
       for (const int label : set.labels) {
         const auto& labels = config.data.labels;
-        truth_.labels.push_back(
-            static_cast<std::uint32_t>(std::find(labels.begin(), labels.end(), label) - labels.begin()));
+        truth_.labels.push_back(static_cast<std::uint32_t>(std::ranges::find(labels, label) - labels.begin()));
         ++graphs[truth_.labels.back()];
       }
-      const double rare = *std::min_element(graphs.begin(), graphs.end()) / static_cast<double>(set.labels.size());
+      const double rare = *std::ranges::min_element(graphs) / static_cast<double>(set.labels.size());
       metric_ = truth_.classes == 2 && rare < kRareClass ? Metric::roc_auc : Metric::accuracy;
     }
     if (options_.metric.empty()) return;
@@ -331,13 +351,13 @@ class Comparison {
     std::vector<Spec> specs;
     for (const std::string& kind : options_.models.empty() ? portfolio() : options_.models) {
       const auto known = portfolio();
-      if (std::find(known.begin(), known.end(), kind) == known.end()) {
+      if (std::ranges::find(known, kind) == known.end()) {
         throw InputError(fmt::format("the portfolio has {}; came '{}'", fmt::join(known, ", "), kind));
       }
-      specs.push_back({kind, kind, false});
+      specs.push_back(spec_of(kind, false));
       nn::ModelConfig model;
       model.kind = kind;
-      if (nn::why_unused(model, "random").empty()) specs.push_back({kind + ", random " + kRandom, kind, true});
+      if (nn::why_unused(model, "random").empty()) specs.push_back(spec_of(kind, true));
     }
     return specs;
   }
@@ -349,11 +369,11 @@ class Comparison {
     std::string too_little{};
     double seconds = 0;  ///< that it should take
   };
-  Plan plan(const train::RunConfig& base, const train::TrainingData& data, const std::filesystem::path& folder,
-            std::size_t rows_left) {
+  Plan plan(const Spec& spec, const train::RunConfig& base, const train::TrainingData& data,
+            const std::filesystem::path& folder, double shares_left) {
     const auto folds = static_cast<double>(folds_.size());
     const double whole = (timed() ? options_.budget : static_cast<double>(*options_.budget_epochs)) * (1 - kForBest);
-    const double share = (whole - (timed() ? spent_ : epochs_)) / static_cast<double>(rows_left);
+    const double share = (whole - (timed() ? spent_ : epochs_)) * spec.shares() / shares_left;
     const double epoch = timed() ? seconds_of_epoch(base, data, folder) : 1;
     const double fits = share / folds / epoch;  // of one candidate in every fold; halving takes two such
     const double cap = base.training.epochs;
@@ -361,13 +381,13 @@ class Comparison {
     out.all = fits / 2 >= kLeastEpochs;
     if (out.all) {
       out.epochs = static_cast<std::uint32_t>(std::min(cap, fits / 2));
-    } else if (fits >= 1 || !timed()) {
+    } else if (fits >= kLeastEpochs || !timed()) {
       out.epochs = static_cast<std::uint32_t>(std::clamp(fits, 1.0, cap));
     } else {
       out.too_little = fmt::format(
           "an epoch of a fold takes {}, and {} are left for the row; a budget of {} has room",
           fmt::format("{:.3g} s", epoch), format_duration(std::max(0.0, share)),
-          format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch * static_cast<double>(rows_left) / 60) * 60));
+          format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch * shares_left / spec.shares() / 60) * 60));
     }
     if (timed()) out.seconds = out.epochs * folds * epoch * (out.all ? 2 : 1);
     return out;
@@ -402,8 +422,8 @@ class Comparison {
                                   options_.out.string()));
   }
 
-  void network(const Spec& spec, std::size_t rows_left) {
-    const Json row = row_of(spec, rows_left);
+  void network(const Spec& spec, double shares_left) {
+    const Json row = row_of(spec, shares_left);
     epochs_ += row.value("epochs_trained", 0.0);
     if (!row.contains("why")) return finish(row);
     left_out_.push_back({{"name", row["name"]}, {"why", row["why"]}});
@@ -418,7 +438,7 @@ class Comparison {
   [[nodiscard]] Place place_of(const Spec& spec) const {
     std::string slug = spec.name;
     std::erase(slug, ',');
-    std::replace(slug.begin(), slug.end(), ' ', '-');
+    std::ranges::replace(slug, ' ', '-');
     return {options_.out / "rows" / (slug + ".json"), options_.out / "trials" / slug};
   }
 
@@ -432,7 +452,8 @@ class Comparison {
       }
       try {
         const train::RunConfig base = config_of(specs[i], {});
-        const Plan planned = plan(base, train::prepare(dataset_, base), folder, specs.size() - i);
+        const Plan planned =
+            plan(specs[i], base, train::prepare(dataset_, base), folder, shares_of(std::span(specs).subspan(i)));
         make_folder(folder);
         write_json(folder / "plan.json", {{"epochs", planned.epochs}, {"all", planned.all}});
         epochs_ += epochs_of(planned);
@@ -443,7 +464,7 @@ class Comparison {
   }
 
   /// The row as it was written, or trained and written.
-  Json row_of(const Spec& spec, std::size_t rows_left) {
+  Json row_of(const Spec& spec, double shares_left) {
     const auto [done, folder] = place_of(spec);
     if (std::filesystem::exists(done)) return read_json(done);
     const Stopwatch watch;
@@ -458,7 +479,7 @@ class Comparison {
         const Json before = read_json(stored);
         planned = {before["epochs"].get<std::uint32_t>(), before["all"].get<bool>(), "", 0};
       } else {
-        planned = plan(base, data, folder, rows_left);
+        planned = plan(spec, base, data, folder, shares_left);
       }
       if (!planned.too_little.empty()) throw InputError(planned.too_little);
       write_json(stored, {{"epochs", planned.epochs}, {"all", planned.all}});
@@ -523,8 +544,7 @@ class Comparison {
       for (std::uint32_t f = 0; f < folds; ++f) {
         std::map<std::size_t, double> least;
         for (const std::size_t c : alive[f]) least[c] = least_loss(all[c], f, rungs[rung]);
-        std::stable_sort(alive[f].begin(), alive[f].end(),
-                         [&](std::size_t a, std::size_t b) { return least[a] < least[b]; });
+        std::ranges::stable_sort(alive[f], [&](std::size_t a, std::size_t b) { return least[a] < least[b]; });
         if (alive[f].size() > 1) alive[f].resize(rung + 1 < rungs.size() ? (alive[f].size() + 1) / 2 : 1);
       }
     }
@@ -540,10 +560,8 @@ class Comparison {
     for (const auto& [width, members] : by_width) {
       std::vector<train::Run> runs;
       for (const std::size_t c : members) {
-        const auto lives = [&](const std::vector<std::size_t>& own) {
-          return std::count(own.begin(), own.end(), c) > 0;
-        };
-        if (std::none_of(alive.begin(), alive.end(), lives)) continue;
+        const auto lives = [&](const std::vector<std::size_t>& own) { return std::ranges::count(own, c) > 0; };
+        if (std::ranges::none_of(alive, lives)) continue;
         const Candidate& own = all[c];
         runs.push_back(train::holds_run(own.folder) ? train::Run::resume(own.folder, own.config, data)
                                                     : train::Run::begin(own.folder, own.config, data));
@@ -579,7 +597,7 @@ class Comparison {
       ++votes[alive[f].front()];
       const train::Checkpoint model = train::read_checkpoint(train::checkpoint_in(own.folder, f, ""));
       train::PredictOptions how;
-      how.draws = spec.random ? kDraws : 1;
+      how.draws = spec.random && !spec.on_pairs ? kDraws : 1;  // tests look from all roots
       how.graphs = folds_[f].test;
       Said& fold = said.emplace_back();
       fold.graphs = folds_[f].test;
@@ -594,7 +612,7 @@ class Comparison {
                         {"learning_rate", own.config.training.learning_rate},
                         {"epoch", model.state.epoch}});
     }
-    const std::size_t most = static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+    const std::size_t most = static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin());
     const train::RunConfig& config = all[most].config;
     Json row = judged_row(spec.name, said, true);
     train::RunConfig called = config;
@@ -603,6 +621,7 @@ class Comparison {
                      (spec.random ? "-random" : "");
     row["kind"] = spec.kind;
     row["random"] = spec.random;
+    row["drawn"] = spec.on_pairs ? "roots" : "inputs";  // where it is
     row["width"] = config.model.width;
     row["learning_rate"] = config.training.learning_rate;
     row["epochs"] = config.training.epochs;
@@ -623,7 +642,7 @@ class Comparison {
   /// that chooses its epoch, or as the data's split says; with `ensemble` once per fold.
   void final_model(Json& found) {
     const std::string best = found["best_network"].is_string() ? found["best_network"].get<std::string>() : "";
-    const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Json& own) { return own["name"] == best; });
+    const auto row = std::ranges::find_if(rows_, [&](const Json& own) { return own["name"] == best; });
     if (row == rows_.end()) return;
     const Stopwatch watch;
     std::map<std::string, nlohmann::json> fields = {{"model.width", (*row)["width"]},
@@ -631,7 +650,7 @@ class Comparison {
                                                     {"training.epochs", (*row)["epochs"]},
                                                     {"selection.test", options_.ensemble ? "end" : "epochs"}};
     if (split_.empty() && !options_.ensemble) fields["folds.count"] = 1;
-    train::RunConfig config = config_of({best, (*row)["kind"], (*row)["random"]}, fields);
+    train::RunConfig config = config_of(spec_of((*row)["kind"], (*row)["random"]), fields);
     config.engine.description = train::without_threads(engine_->description());
     const train::TrainingData data = train::prepare(dataset_, config);
     const std::filesystem::path folder = options_.out / "best";

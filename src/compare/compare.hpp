@@ -28,7 +28,7 @@
 
 #include "datasets/dataset.hpp"
 
-namespace tyche::experiments {
+namespace tyche {
 class Ranks;
 }
 
@@ -52,7 +52,7 @@ struct Options {
   std::FILE* progress = nullptr;
   /// Processes that share the rows, all with these options (none: this one alone); they want a budget of epochs, and
   /// give its bytes, but for times.
-  const experiments::Ranks* ranks = nullptr;
+  const Ranks* ranks = nullptr;
   std::string command;  ///< that was called, for the page
 };
 

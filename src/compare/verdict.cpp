@@ -80,7 +80,7 @@ std::string words(Metric metric, const Rows& rows, const Json& baseline, const J
     if (!twin) continue;
     const double more = gain(metric, best, row);
     text += fmt::format(
-        " {} random inputs: {} ({}).", best["random"].get<bool>() ? "Without" : "With",
+        " {} random {}: {} ({}).", best["random"].get<bool>() ? "Without" : "With", best["drawn"].get<std::string>(),
         more == 0 ? "the same" : fmt::format("{} {}", amount(metric, std::abs(more)), more > 0 ? "worse" : "better"),
         p_words(p_of(metric, best, row)));
   }
@@ -185,8 +185,8 @@ std::string to_text(const nlohmann::ordered_json& found) {
                         found["ceilings"]["measure"].get<std::string>(), percent("one_wl"), percent("everyone"));
   }
   if (found.contains("final")) {
-    const Json& row = *std::find_if(found["rows"].begin(), found["rows"].end(),
-                                    [&](const Json& own) { return own["name"] == found["final"]["row"]; });
+    const Json& row =
+        *std::ranges::find_if(found["rows"], [&](const Json& own) { return own["name"] == found["final"]["row"]; });
     text += fmt::format("command  {}\nmodel    {}\n", row["command"].get<std::string>(),
                         found["final"]["predict"].get<std::string>());
   }

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/examination.hpp"
-#include "datasets/planar_part.hpp"
+#include "datasets/planar_draw.hpp"
 #include "datasets/tseitin_certificate.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "datasets/cubic.hpp"
+#include "datasets/base_classes.hpp"
 #include "datasets/folds.hpp"
 #include "datasets/tseitin_formula.hpp"
 #include "support/error.hpp"

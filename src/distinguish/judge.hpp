@@ -5,6 +5,7 @@
 /// of each which of the two it is. Fisher's exact test, one-sided, compares how often either was called the first. A
 /// network without random inputs gives the same answer every time, so its outputs on renumbered copies are compared,
 /// and have to differ by more than rounding.
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -14,6 +15,14 @@
 #include "support/random.hpp"
 
 namespace tyche::distinguish {
+
+/// Hotelling's T² of paired differences, which BREC's own test is made of (without its factor q):
+/// q · D̄ᵀ S⁻¹ D̄ of q differences of `columns` numbers each, row-major; S is their sample covariance (q - 1). Nothing
+/// where S is not regular to the precision of floats, as when a graph has one leaf: then T² says nothing.
+///
+///   const std::vector<double> d = {1, 2, 3};
+///   hotelling(d, 1)                                   // q mean² / variance: 12
+[[nodiscard]] std::optional<double> hotelling(std::span<const double> differences, std::size_t columns);
 
 /// A graph with its features.
 struct FeaturedGraph {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "distinguish/refinement.hpp"
+#include "distinguish/origin.hpp"
 #include "distinguish/runner.hpp"
 
 namespace tyche::distinguish {

@@ -8,10 +8,9 @@
 /// bytes (times aside).
 #include <cstdio>
 #include <filesystem>
-#include <string>
 
 #include "experiments/plan.hpp"
-#include "experiments/ranks.hpp"
+#include "support/ranks.hpp"
 
 namespace tyche::experiments {
 

@@ -1,14 +1,167 @@
 #include "inspect/inspection.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "inspect/contents.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <unordered_set>
+
 #include "inspect/seen.hpp"
-#include "inspect/verdict.hpp"
 #include "support/error.hpp"
 
 namespace tyche::inspect {
+
 namespace {
+
+std::string share(double value) { return fmt::format("{:.2f} %", 100 * value); }
+
+/// A ceiling is about what can be told apart on these graphs, never about what carries over to others.
+constexpr const char* kTrainingTells = "Which network generalises best, only training tells.";
+
+std::string nothing_hidden(const std::string& reaches) {
+  return fmt::format(
+      "Nothing is hidden from message passing here: a network bounded by 1-WL can reach {}, as much as any network at "
+      "all. {}",
+      reaches, kTrainingTells);
+}
+
+std::string of_classes(const Inspection& in, double one, double everyone) {
+  if (in.contents.labels.size() == 1) return "All graphs have the same label: there is nothing to tell.";
+  if (one == everyone) return nothing_hidden(share(one));
+  const double gain = 100 * (everyone - one);
+  std::string text = fmt::format(
+      "Message passing cannot see everything here: a network bounded by 1-WL can reach {}, any network at all {}",
+      share(one), share(everyone));
+  if (const auto& two = in.all.two_wl) {
+    text += *two->score == everyone ? ", and so can one bounded by 2-WL"
+                                    : fmt::format(", one bounded by 2-WL {}", share(*two->score));
+  }
+  return text + fmt::format(". Random inputs can win {} points of that. {}",
+                            gain < 0.1 ? fmt::format("{:.2g}", gain) : fmt::format("{:.1f}", gain), kTrainingTells);
+}
+
+std::string of_targets(const Inspection& in, double one, double everyone) {
+  if (in.all.one_wl.mse == in.all.everyone.mse) return nothing_hidden(fmt::format("an R² of {:.4f}", one));
+  std::string text = fmt::format(
+      "Message passing cannot see everything here: a network bounded by 1-WL can reach an R² of {:.4f} (mean squared "
+      "error {:.4g}), any network at all {:.4f} ({:.4g})",
+      one, *in.all.one_wl.mse, everyone, *in.all.everyone.mse);
+  if (const auto& two = in.all.two_wl) text += fmt::format(", one bounded by 2-WL {:.4f}", *two->score);
+  return text + fmt::format(". Random inputs can raise R² by {:.2g}. {}", everyone - one, kTrainingTells);
+}
+
+std::string said_of_nodes(const NodeCeilings& nodes) {
+  if (!nodes.one_wl.score || !nodes.baseline.score)
+    return "The values of all nodes are equal: there is nothing to tell.";
+  if (!nodes.everyone || !nodes.everyone->score) return kTrainingTells;
+  const double one = *nodes.one_wl.score, everyone = *nodes.everyone->score;
+  const auto said = [&](double score) {
+    return nodes.task == Task::classes ? share(score) : fmt::format("an R² of {:.4f}", score);
+  };
+  if (one == everyone) {
+    return fmt::format(
+        "Message passing sees as much of nodes as any equivariant function here: a network bounded by 1-WL can reach "
+        "{}{}. {}",
+        said(one), everyone < 1 ? ", and what is left is between nodes that isomorphisms take to each other" : "",
+        kTrainingTells);
+  }
+  return fmt::format(
+      "Message passing cannot see everything of nodes here: a network bounded by 1-WL can reach {}, any equivariant "
+      "function {}. Random inputs can come near that. {}",
+      said(one), said(everyone), kTrainingTells);
+}
+
+/// What an inspection comes to, in a sentence or two: whether something is hidden from networks that 1-WL bounds, and
+/// by how much random inputs, which tell all graphs apart that are not isomorphic, can raise their ceiling. What
+/// generalises is another question, and it says so.
+std::string verdict(const Inspection& in) {
+  const auto& one = in.all.one_wl.score;
+  const auto& everyone = in.all.everyone.score;
+  if (in.task == Task::none && in.nodes) return said_of_nodes(*in.nodes);
+  if (in.task == Task::none) return "The graphs have neither labels nor targets: there is nothing to learn from them.";
+  if (!one || !everyone) return "All targets are equal: there is nothing to tell.";
+  return in.task == Task::classes ? of_classes(in, *one, *everyone) : of_targets(in, *one, *everyone);
+}
+
+/// Least, mean and most of the numbers it is told; all 0 where it was told none.
+class Ranging {
+ public:
+  void add(double value) {
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
+    sum_ += value;
+    ++count_;
+  }
+  [[nodiscard]] Range range() const {
+    return count_ == 0 ? Range{} : Range{least_, sum_ / static_cast<double>(count_), most_};
+  }
+
+ private:
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = -std::numeric_limits<double>::infinity();
+  double sum_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+Target target_of(const GraphSet& set, std::size_t column) {
+  Target out;
+  Ranging values, squares;
+  const auto each = [&](auto&& body) {
+    for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+      const double value = set.targets[g * set.target_dim + column];
+      if (!std::isnan(value)) body(value);
+    }
+  };
+  std::uint64_t present = 0;
+  each([&](double value) {
+    values.add(value);
+    ++present;
+  });
+  out.range = values.range();
+  each([&](double value) { squares.add((value - out.range.mean) * (value - out.range.mean)); });
+  out.deviation = std::sqrt(squares.range().mean);
+  out.missing = set.graphs.size() - present;
+  return out;
+}
+
+Contents contents_of(const datasets::Dataset& dataset) {
+  const GraphSet& set = dataset.set;
+  Contents out;
+  out.name = dataset.name;
+  out.graphs = set.graphs.size();
+  Ranging nodes, edges, degree;
+  std::unordered_set<NodeType> types;
+  std::unordered_set<EdgeLabel> labels;
+  for (const Graph& graph : set.graphs) {
+    nodes.add(graph.num_nodes());
+    edges.add(static_cast<double>(graph.num_edges()));
+    for (Node v = 0; v < graph.num_nodes(); ++v) degree.add(graph.degree(v));
+    types.insert(graph.types().begin(), graph.types().end());
+    labels.insert(graph.edge_labels().begin(), graph.edge_labels().end());
+    if (graph.num_edges() > 0 && !graph.has_edge_labels()) labels.insert(0);
+    out.empty += graph.num_nodes() == 0 ? 1 : 0;
+    out.connected += connected_components(graph).count == 1 ? 1 : 0;
+  }
+  out.nodes = nodes.range();
+  out.edges = edges.range();
+  out.degree = degree.range();
+  out.node_types = types.size();
+  out.edge_labels = labels.size();
+  out.categories = set.categories;
+  out.edge_categories = set.edge_categories;
+  out.node_attributes = set.attribute_dim - set.categories;
+  out.edge_attributes = set.edge_attribute_dim - set.edge_categories;
+  std::map<int, std::uint64_t> counts;
+  for (const int label : set.labels) ++counts[label];
+  out.labels.assign(counts.begin(), counts.end());
+  if (!set.targets.empty()) {
+    for (std::size_t c = 0; c < set.target_dim; ++c) out.targets.push_back(target_of(set, c));
+  }
+  return out;
+}
 
 constexpr std::size_t kContradictingShown = 20;
 constexpr std::size_t kConfusedKept = 100;

@@ -1,9 +1,12 @@
 #pragma once
 /// An inspection for programs and for people.
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "graph/io.hpp"
 #include "inspect/inspection.hpp"
+#include "report/pair_page.hpp"
 
 namespace tyche::inspect {
 
@@ -11,5 +14,12 @@ namespace tyche::inspect {
 [[nodiscard]] nlohmann::ordered_json to_json(const Inspection& inspection);
 
 [[nodiscard]] std::string to_text(const Inspection& inspection);
+
+/// Pairs on a page at most: those with different answers come first.
+inline constexpr std::size_t kPairsShown = 30;
+
+/// What report::write_confused_pairs_page shows of an inspection of `set`. `command` made it.
+[[nodiscard]] report::ConfusedPairs confused_pairs(const Inspection& inspection, const GraphSet& set,
+                                                   std::string command);
 
 }  // namespace tyche::inspect

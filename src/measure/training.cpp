@@ -7,7 +7,9 @@
 #include <mutex>
 
 #include "engine/choice.hpp"
+#include "engine/core/edge_features.hpp"
 #include "engine/cpu/kernels.hpp"
+#include "measure/samples.hpp"
 #include "nn/networks.hpp"
 #include "support/error.hpp"
 
@@ -66,7 +68,7 @@ BenchReport describe(const engine::Engine& engine, const Job& job, const Trial& 
     report.nodes += job.data.graphs[g].num_nodes();
     report.edges += job.data.graphs[g].num_edges();
   }
-  const ProductCount products = count_products(job.model, report.nodes, report.graphs);
+  const ProductCount products = count_products(job, trial.train);
   report.nominal_gflop = products.nominal;
   report.executed_gflop = products.executed;
   return report;
@@ -133,27 +135,54 @@ double measure_peak() {
   return best / 1e9;
 }
 
-ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs) {
-  const auto rows = static_cast<double>(nodes), count = static_cast<double>(graphs);
+ProductCount count_products(const Job& job, std::span<const std::uint32_t> graphs) {
+  const nn::Program program = nn::program(job.model);
+  // Of a gcn the last convolution: under max readout few of its rows have a gradient, and the engines that know it use
+  // that.
+  const nn::Step* sparse = nullptr;
+  if (job.model.readout == nn::Readout::max && program.steps == nn::gcn_network(job.model).steps) {
+    for (const nn::Step& step : program.steps) {
+      if (step.operation == nn::Operation::linear && step.space == nn::Space::node) sparse = &step;
+    }
+  }
+  double all[10] = {}, cubes = 0;  // rows of every space, in all; Σ n³
+  for (const std::uint32_t g : graphs) {
+    const Graph& graph = job.data.graphs[g];
+    const double nodes = graph.num_nodes();
+    const double roots = job.model.roots == 0 ? nodes : std::min<double>(job.model.roots, nodes);
+    const auto rows = [&all](nn::Space space) -> double& { return all[static_cast<std::size_t>(space)]; };
+    rows(nn::Space::graph) += 1;
+    rows(nn::Space::node) += nodes;
+    if (const std::uint32_t columns = job.model.edge_features; columns > 0) {
+      rows(nn::Space::arc) += static_cast<double>(engine::edge_rows(job, g).count(columns));
+    }
+    rows(nn::Space::pair) += roots * nodes;
+    rows(nn::Space::edge) += static_cast<double>(graph.num_edges());
+    rows(nn::Space::root) += roots;
+    cubes += nodes * nodes * nodes;
+  }
   ProductCount out;
-  if (nn::program(model).steps != nn::gcn_network(model).steps) return out;
-  const auto conv = [&](double in, double outputs, double needed, bool sparse) {
-    const double forward = 2 * 2 * in * outputs, inputs = 2 * 2 * needed * outputs;
-    out.nominal += rows * 3 * forward;
-    out.executed +=
-        rows * forward + (sparse ? count : rows) * (sparse ? 2 * 2 * (in + needed) * outputs : forward + inputs);
-  };
-  const double width = model.width, fixed = model.deterministic_dims();
-  if (fixed > 0) {
-    conv(model.pre_inputs(), model.pre_hidden, 0, false);
-    conv(model.pre_hidden, fixed, model.pre_hidden, false);
+  std::vector<double> learned;  // columns of each value that have a gradient
+  for (const nn::Step& step : program.steps) {
+    if (nn::set_size(step.space) > 0) return {};
+    const auto columns = static_cast<double>(step.columns);
+    const double rows = all[static_cast<std::size_t>(step.space)];
+    double own = step.arcs == nn::kNone && step.onto == nn::kNone ? 0 : columns;
+    for (const nn::Term& term : step.terms) {
+      const double behind = learned[term.value];
+      own = step.operation == nn::Operation::concat ? own + behind : std::max(own, behind);
+      if (step.operation == nn::Operation::product) {
+        out.nominal += 3 * cubes * columns;  // half of the pass forward, and the pass back to this term
+        out.executed += (behind > 0 ? 3 : 1) * cubes * columns;
+      }
+      if (step.operation != nn::Operation::linear) continue;
+      const double in = static_cast<double>(program.steps[term.value].columns);
+      out.nominal += 3 * 2 * rows * in * columns;
+      out.executed += 2 * columns * (rows * in + (&step == sparse ? all[0] : rows) * (in + behind));
+    }
+    learned.push_back(step.operation == nn::Operation::linear || step.operation == nn::Operation::normalise ? columns
+                                                                                                            : own);
   }
-  for (std::uint32_t l = 0; l < model.layers; ++l) {
-    conv(width, width, l == 0 ? fixed : width, l + 1 == model.layers && model.readout == nn::Readout::max);
-  }
-  const double head = width * width + width * model.head_hidden + double{1} * model.head_hidden * model.classes;
-  out.nominal += count * 3 * 2 * head;
-  out.executed += count * 3 * 2 * head;
   out.nominal /= 1e9;
   out.executed /= 1e9;
   return out;
@@ -178,18 +207,51 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
   BenchReport report = describe(*engine, job, trial, options);
   const double at_once = std::min(options.side_by_side, options.threads);
   report.seconds_per_epoch = median(watch.seconds) / at_once;
-  report.seconds_per_epoch_min = *std::min_element(watch.seconds.begin(), watch.seconds.end()) / at_once;
+  report.seconds_per_epoch_min = *std::ranges::min_element(watch.seconds) / at_once;
   report.eval_seconds = median(watch.evaluations) / at_once;
   report.peak_gflops = median(watch.peaks);
   report.floor_fraction = report.executed_gflop / (report.peak_gflops * options.threads) / report.seconds_per_epoch;
-  report.floor_fraction_best = report.executed_gflop /
-                               (*std::max_element(watch.peaks.begin(), watch.peaks.end()) * options.threads) /
-                               report.seconds_per_epoch_min;
+  report.floor_fraction_best =
+      report.executed_gflop / (*std::ranges::max_element(watch.peaks) * options.threads) / report.seconds_per_epoch_min;
   report.peak_memory_mb = peak_memory_mb();
   report.last_loss = watch.last_loss;
   report.rows = watch.rows;
   report.rows_uncompressed = watch.rows_uncompressed;
   return report;
+}
+
+std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine, unsigned threads,
+                                      std::uint64_t largest) {
+  std::vector<ScalingRow> rows;
+  const auto measure = [&](const std::string& kind, const std::vector<Graph>& graphs) {
+    const std::vector<std::uint32_t> labels(graphs.size(), 0);
+    std::vector<std::vector<float>> features;
+    for (const Graph& graph : graphs) {
+      features.emplace_back(std::size_t{graph.num_nodes()} * model.input_features, 1.0f);
+    }
+    engine::Job job;
+    job.data = {graphs, labels, features};
+    job.model = model;
+    engine::Trial trial;
+    for (std::uint32_t g = 0; g < graphs.size(); ++g) trial.train.push_back(g);
+    BenchOptions options;
+    options.engine = engine;
+    options.threads = threads;
+    options.epochs = graphs.front().num_nodes() > 300000 ? 1 : 3;
+    const BenchReport report = bench_training(job, trial, options);
+    rows.push_back({kind, report.nodes, report.edges, report.seconds_per_epoch_min,
+                    1e9 * report.seconds_per_epoch_min / static_cast<double>(report.nodes), report.peak_memory_mb});
+  };
+  for (std::uint64_t nodes = 1000; nodes <= std::min<std::uint64_t>(largest, 100000); nodes *= 10) {
+    measure("small graphs", synthetic_exp(nodes / 49 + 1, 1).graphs);
+  }
+  for (const std::uint64_t edges : {100000ull, 500000ull, 2500000ull}) {
+    if (largest >= 100000) measure("more edges", {random_sparse_graph(100000, edges, 1)});
+  }
+  for (std::uint64_t nodes = 1000; nodes <= largest; nodes *= 10) {
+    measure("one graph", {random_sparse_graph(static_cast<Node>(nodes), 5 * nodes, 1)});
+  }
+  return rows;
 }
 
 }  // namespace tyche::measure

@@ -9,10 +9,12 @@
 /// whatever else the machine does.
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "engine/engine.hpp"
-
+#include "nn/model.hpp"
 namespace tyche::measure {
 
 struct BenchOptions {
@@ -51,16 +53,31 @@ struct BenchReport {
 /// Trains from `trial` (its folds are numbered on for those side by side). Requires what Engine::train does.
 [[nodiscard]] BenchReport bench_training(engine::Job job, const engine::Trial& trial, const BenchOptions& options);
 
-/// Floating-point operations of the matrix products of a training epoch, in 10^9: nominal (forward, and backward to
-/// weights and inputs of every layer) and executed (no gradient of inputs that are data; sparse where max readout
-/// leaves zeros). Zeros for other models than gcn, whose work depends on the data.
+/// Floating-point operations of the matrix products of a training epoch over these graphs (trial.train, where graphs
+/// are what is learned), in 10^9: nominal (forward, and backward to weights and inputs of every step) and executed (no
+/// gradient of inputs that are data; those of edges once per kind of edge in a graph; a gcn's last convolution backward
+/// on few rows under max readout). Zeros for models on sets, whose rows are the engine's business.
 struct ProductCount {
   double nominal = 0;
   double executed = 0;
 };
-[[nodiscard]] ProductCount count_products(const nn::ModelConfig& model, std::uint64_t nodes, std::uint64_t graphs);
+[[nodiscard]] ProductCount count_products(const engine::Job& job, std::span<const std::uint32_t> graphs);
 
 /// The peak of one core now, in 10^9 operations per second: the best of a few bursts of fused multiply-adds.
 [[nodiscard]] double measure_peak();
+
+/// How the cost of training grows with the graphs.
+/// The cost of a training epoch on random graphs as they grow: single graphs of 1,000 to `largest` nodes with five
+/// edges per node, the same nodes in graphs of EXP's size, and the edges alone growing.
+struct ScalingRow {
+  std::string kind;  ///< "one graph", "small graphs", "more edges"
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  double seconds_per_epoch = 0;
+  double nanoseconds_per_node = 0;
+  double peak_memory_mb = 0;  ///< of the process so far; rows are in ascending size
+};
+[[nodiscard]] std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine,
+                                                    unsigned threads, std::uint64_t largest);
 
 }  // namespace tyche::measure

@@ -7,6 +7,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/intern.hpp"
 
 namespace tyche {
 
@@ -16,13 +17,6 @@ constexpr std::string_view kMember = "\"check\"";
 constexpr std::string_view kComment = "# check ";
 constexpr std::string_view kBlank = " \n";
 constexpr std::size_t kDigits = 16;
-
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 std::string_view without_blanks_behind(std::string_view text) {
   const std::size_t last = text.find_last_not_of(kBlank);

@@ -62,8 +62,8 @@ FormulaId FormulaPool::exactly(std::uint32_t count, Variable v, FormulaId body) 
 
 FormulaId FormulaPool::add(Kind kind, Variable a, Variable b, std::uint32_t number,
                            std::span<const FormulaId> operands) {
-  std::uint64_t hash = mix(static_cast<std::uint64_t>(kind) << 16 | static_cast<std::uint64_t>(a) << 8 | b, number);
-  for (const FormulaId f : operands) hash = mix(hash, f);
+  std::uint64_t hash = mix((std::uint64_t{static_cast<std::uint8_t>(kind)} << 16 | std::uint64_t{a} << 8 | b) ^ number);
+  for (const FormulaId f : operands) hash = mix(hash ^ f);
   const auto equals = [&](std::uint32_t other) {
     const View v = view(other);
     return v.kind == kind && v.a == a && v.b == b && v.number == number && std::ranges::equal(v.operands, operands);

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "theory/intern.hpp"
+#include "support/intern.hpp"
 
 namespace tyche::theory {
 

@@ -12,8 +12,8 @@ NormalForm::NormalForm(const FormulaPool& pool, Variable x, Variable y) : pool_(
 }
 
 ExprId NormalForm::add(Op op, FactId fact, std::span<const ExprId> operands) {
-  std::uint64_t hash = mix(static_cast<std::uint64_t>(op), fact);
-  for (const ExprId e : operands) hash = mix(hash, e);
+  std::uint64_t hash = mix(static_cast<std::uint64_t>(op) ^ fact);
+  for (const ExprId e : operands) hash = mix(hash ^ e);
   const auto equals = [&](std::uint32_t other) {
     return records_[other].op == op && records_[other].fact == fact &&
            std::ranges::equal(this->operands(other), operands);
@@ -97,8 +97,8 @@ ExprId NormalForm::first_about_x(ExprId e, bool whole) const {
 }
 
 FactId NormalForm::intern(const Fact& fact) {
-  std::uint64_t hash = mix(fact.colour, fact.count);
-  for (const ExprId e : {fact.self, fact.edge, fact.other}) hash = mix(hash, e);
+  std::uint64_t hash = mix(fact.colour ^ std::uint64_t{fact.count});
+  for (const ExprId e : {fact.self, fact.edge, fact.other}) hash = mix(hash ^ e);
   return fact_table_.find_or_add(
       hash,
       [&](std::uint32_t i) {

@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "support/intern.hpp"
 #include "theory/formula.hpp"
-#include "theory/intern.hpp"
 
 namespace tyche::theory {
 

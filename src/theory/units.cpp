@@ -67,11 +67,11 @@ Affine Units::sigma(const Affine& self, const Affine& neighbour, const Affine& r
     if (self.bias == 0 && self.terms.size() == 1 && self.terms[0].weight == 1) return self;
   }
   const auto intern = [&](const Affine& s, const Affine& a, const Affine& r) {
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(static_cast<std::uint32_t>(s.bias)), s.terms.size());
-    hash = mix(hash, a.terms.size());
+    std::uint64_t hash = mix(static_cast<std::uint32_t>(s.bias) ^ s.terms.size());
+    hash = mix(hash ^ a.terms.size());
     for (const Affine* part : {&s, &a, &r}) {
       for (const Term& term : part->terms) {
-        hash = mix(hash, static_cast<std::uint64_t>(term.unit) << 32 | static_cast<std::uint32_t>(term.weight));
+        hash = mix(hash ^ (std::uint64_t{term.unit} << 32 | static_cast<std::uint32_t>(term.weight)));
       }
     }
     const auto equals = [&](std::uint32_t other) {

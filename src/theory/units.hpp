@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "support/intern.hpp"
 #include "theory/acr.hpp"
-#include "theory/intern.hpp"
 
 namespace tyche::theory {
 

@@ -54,6 +54,8 @@ struct RunConfig {
   struct TrainingPart {
     std::uint32_t epochs = 500;
     std::uint32_t batch = 20;
+    std::uint32_t accumulate = 1;        ///< batches per step of Adam
+    std::string rate_rule = "none";      ///< linear: the rate times the batches per step
     double learning_rate = 0;            ///< 0 (until resolved): the paper's for this model
     std::optional<engine::Loss> loss;    ///< nothing: by what is learned (train/objective.hpp)
     std::string class_weights = "none";  ///< none, balanced, or a number per class
@@ -66,6 +68,10 @@ struct RunConfig {
     std::uint32_t average = 0;  ///< the result is the mean of the weights after the last so many epochs; 0: the last
     engine::Optimiser optimiser;
     engine::Schedule schedule;
+    /// The learning rate, as the rule makes it.
+    [[nodiscard]] double step_rate() const {
+      return rate_rule == "linear" ? learning_rate * accumulate : learning_rate;
+    }
   } training;
 
   /// What the validation part is for.
@@ -133,12 +139,17 @@ struct Difference {
 
 /// TOML and back: read(write(c)) has the same fields, doubles to the last bit. A field that a file lacks has its
 /// default; one that there is none of is an InputError that names the nearest. Configurations of earlier versions are
-/// read as what they were (train/upgrade.hpp): `notes` takes a sentence for each thing that users should know of that.
+/// read as what they were (upgrade()): `notes` takes a sentence for each thing that users should know of that.
 using Notes = std::vector<std::string>;
 [[nodiscard]] std::string to_toml(const RunConfig& config);
 [[nodiscard]] RunConfig config_from_toml(std::string_view text, std::string_view name, Notes* notes = nullptr);
 void write_config(const std::filesystem::path& path, const RunConfig& config);
 [[nodiscard]] RunConfig read_config(const std::filesystem::path& path, Notes* notes = nullptr);
+
+/// Makes of the configuration of an earlier version what it means today, so that its run goes on as what it was:
+/// engines that are gone, and options that 0.1.0 took and did not look at (refused today), which become their defaults.
+/// Edge labels, which 0.1.0 did not read, stay unread. `notes` may be null.
+void upgrade(RunConfig& config, Notes* notes);
 
 /// JSON and back, nested as the TOML is. `name` stands for the source in errors.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunConfig& config);

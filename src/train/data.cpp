@@ -222,6 +222,7 @@ engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const 
   job.loss = loss_of(config);
   job.epochs = config.training.epochs;
   job.batch = config.training.batch;
+  job.accumulate = config.training.accumulate;
   job.eval_every = config.training.eval_every;
   job.eval_draws = config.training.eval_draws;
   job.states_of_evaluations = config.selection.on();

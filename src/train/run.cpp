@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "engine/core/outcome.hpp"
 #include "support/error.hpp"
@@ -142,10 +144,10 @@ RunConfig resumed_config(const RunConfig& stored, const RunConfig& asked) {
   return config;
 }
 
-Run::Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data)
+Run::Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data, bool locked_elsewhere)
     : folder_(std::move(folder)), config_(config), data_(&data) {
   make_folder(folder_);
-  lock_ = std::make_unique<FolderLock>(folder_);
+  if (!locked_elsewhere) lock_ = std::make_unique<FolderLock>(folder_);
   for (std::uint32_t f = 0; f < config_.folds.count; ++f) {
     if (config_.folds.only && *config_.folds.only != f) continue;
     FoldProgress& fold = folds_.emplace_back();
@@ -185,6 +187,26 @@ Run Run::resume(const std::filesystem::path& folder, const RunConfig& config, co
   for (FoldProgress& fold : run.folds_) run.load(fold);
   if (seal_toml(to_toml(config)) != read_file(folder / kConfig)) write_config(folder / kConfig, config);
   return run;
+}
+
+Run Run::part(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data,
+              std::uint32_t fold) {
+  Run run(folder, config, data, true);
+  std::erase_if(run.folds_, [&](const FoldProgress& own) { return own.fold != fold; });
+  run.reload();
+  return run;
+}
+
+void Run::reload() {
+  for (FoldProgress& fold : folds_) load(fold);
+}
+
+std::vector<std::size_t> Run::open_folds() const {
+  std::vector<std::size_t> open;
+  for (const FoldProgress& fold : folds_) {
+    if (!fold.done(config_.training.epochs)) open.push_back(fold.fold);
+  }
+  return open;
 }
 
 std::filesystem::path Run::fold_folder(std::uint32_t fold) const { return folder_ / fmt::format("fold-{}", fold); }
@@ -321,12 +343,89 @@ Summary Run::summary() const {
   return summarise(config_, std::move(folds));
 }
 
-Summary Run::train(engine::Engine& engine, Progress* progress) {
+Summary Run::train(engine::Engine& engine, Progress* progress, const Peers* peers) {
   Run* const alone[] = {this};
-  return train_together(alone, engine, progress).front();
+  return train_together(alone, engine, progress, peers).front();
 }
 
-std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress) {
+namespace {
+
+/// A fold to train, but for where it stands.
+engine::Trial trial_of(const TrainingData& data, const RunConfig& config, std::uint32_t fold) {
+  return {.seed = config.training_seed(),
+          .fold = fold,
+          .learning_rate = config.training.step_rate(),
+          .train = data.folds[fold].train,
+          .test = evaluated(data.folds[fold], config),
+          .validation = config.selection.on() ? data.folds[fold].validation.size() : 0,
+          .standard = data.standards[fold],
+          .class_weights = data.class_weights[fold],
+          .state = {}};
+}
+
+/// On every rank what these trials of rank 0 are, and where they stand.
+void share_trials(const Peers& peers, const TrainingData& data, const RunConfig& config,
+                  std::vector<engine::Trial>& trials) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const engine::Trial& trial : trials) list.push_back({trial.fold, trial.seed, trial.learning_rate});
+  list = nlohmann::json::parse(peers.spread(list.dump()));
+  const std::size_t size = nn::layout(config.model).size;
+  std::vector<Peers::Piece> pieces;
+  trials.resize(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    engine::Trial& trial = trials[i];
+    if (peers.rank() > 0) {
+      trial = trial_of(data, config, list[i][0]);
+      trial.seed = list[i][1];
+      trial.learning_rate = list[i][2];
+    }
+    for (std::vector<float>* numbers : {&trial.state.parameters, &trial.state.adam_m, &trial.state.adam_v}) {
+      numbers->resize(size);
+      pieces.push_back(Peers::piece(0, std::span(*numbers)));
+    }
+    pieces.push_back(Peers::piece(0, std::span(&trial.state.step, 1)));
+    pieces.push_back(Peers::piece(0, std::span(&trial.state.epoch, 1)));
+    pieces.push_back(Peers::piece(0, std::span(&trial.state.plateau, 1)));
+  }
+  peers.exchange(pieces);
+}
+
+/// On all ranks, where there are others.
+void train_trials(engine::Engine& engine, engine::Job job, std::span<engine::Trial> trials, engine::Observer& observer,
+                  const Peers* peers) {
+  if (peers == nullptr) return engine.train(job, trials, observer);
+  job.peers = peers;
+  std::unique_ptr<engine::Session> session;
+  peers->together([&] { session = engine.open(job, std::uint64_t{job.epochs} * trials.size()); });
+  try {
+    session->train(trials, observer, job.epochs);
+  } catch (const std::exception& error) {
+    throw OutOfStep(fmt::format("rank {} of {} failed: {}", peers->rank(), peers->size(), error.what()));
+  }
+}
+
+/// Ranks other than 0 have a say in one thing.
+class Following final : public engine::Observer {
+ public:
+  bool on_begin(std::size_t) override { return !interrupted(); }
+  bool on_epoch(std::size_t, const engine::EpochResult&, const engine::State&) override { return !interrupted(); }
+};
+
+}  // namespace
+
+void Run::follow(const RunConfig& config, const TrainingData& data, engine::Engine& engine, const Peers& peers) {
+  for (;;) {
+    std::vector<engine::Trial> trials;
+    share_trials(peers, data, config, trials);
+    if (trials.empty()) return;
+    const TrainingData::Inputs inputs = data.inputs_of(config, trials.front().fold);
+    Following observer;
+    train_trials(engine, data.job(config, inputs), trials, observer, &peers);
+  }
+}
+
+std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress,
+                                         const Peers* peers) {
   std::vector<FoldBook> open;
   std::vector<engine::Trial> trials;
   std::vector<Run*> run_of;  // by trial
@@ -345,15 +444,8 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
       open.push_back(
           {&fold, run->fold_folder(fold.fold),
            CheckpointWriter(config, fold.fold, run->data_->standards[fold.fold], run->data_->scales[fold.fold])});
-      trials.push_back({.seed = config.training_seed(),
-                        .fold = fold.fold,
-                        .learning_rate = config.training.learning_rate,
-                        .train = run->data_->folds[fold.fold].train,
-                        .test = evaluated(run->data_->folds[fold.fold], config),
-                        .validation = config.selection.on() ? run->data_->folds[fold.fold].validation.size() : 0,
-                        .standard = run->data_->standards[fold.fold],
-                        .class_weights = run->data_->class_weights[fold.fold],
-                        .state = std::move(fold.state)});  // back below
+      trials.push_back(trial_of(*run->data_, config, fold.fold));
+      trials.back().state = std::move(fold.state);  // back below
     }
   }
   // Folds that see inputs of their own train one after another, each on all threads; others together.
@@ -363,20 +455,41 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     while (end < trials.size() && (!first.data_->scaled() || trials[end].fold == trials[begin].fold)) ++end;
     return end;
   };
-  for (std::size_t begin = 0, end = 0; begin < trials.size() && !interrupted(); begin = end) {
+  std::exception_ptr failed;
+  for (std::size_t begin = 0, end = 0; begin < trials.size() && !interrupted() && !failed; begin = end) {
     end = last_of(begin);
     const TrainingData::Inputs inputs = first.data_->inputs_of(first.config_, trials[begin].fold);
-    Recorder recorder(*first.data_, std::span(open).subspan(begin, end - begin), progress, first.listener_);
+    std::vector<engine::Trial> group(std::make_move_iterator(trials.begin() + static_cast<std::ptrdiff_t>(begin)),
+                                     std::make_move_iterator(trials.begin() + static_cast<std::ptrdiff_t>(end)));
+    std::optional<Recorder> made;
     try {
-      engine.train(first.data_->job(first.config_, inputs), std::span(trials).subspan(begin, end - begin), recorder);
+      made.emplace(*first.data_, std::span(open).subspan(begin, end - begin), progress, first.listener_);
+    } catch (...) {
+      failed = std::current_exception();
+      break;
+    }
+    Recorder& recorder = *made;
+    if (peers != nullptr) share_trials(*peers, *first.data_, first.config_, group);
+    try {
+      train_trials(engine, first.data_->job(first.config_, inputs), group, recorder, peers);
     } catch (const InputError&) {  // what an engine cannot run is no run
       for (Run* run : runs) run->forget();
       throw;
     }
-    recorder.finish();
+    std::move(group.begin(), group.end(), trials.begin() + static_cast<std::ptrdiff_t>(begin));
+    try {
+      recorder.finish();
+    } catch (...) {
+      failed = std::current_exception();
+    }
     for (const Recorder::Note& note : recorder.notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
     if (recorder.stopped()) break;
   }
+  if (peers != nullptr) {  // there is no more to do
+    std::vector<engine::Trial> none;
+    share_trials(*peers, *first.data_, first.config_, none);
+  }
+  if (failed) std::rethrow_exception(failed);
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
   for (Run* run : runs) {
     for (FoldProgress& fold : run->folds_) run->test_at_end(fold, engine);
@@ -385,6 +498,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
   for (Run* run : runs) {
     run->note_explosions();
     const Summary& result = summaries.emplace_back(run->summary());
+    if (!run->lock_) continue;
     const std::filesystem::path path = run->folder_ / kSummary;
     const std::string text = to_json(result, run->config_).dump(2) + "\n";
     if (const std::string sealed = seal_json(text); !std::filesystem::exists(path) || read_file(path) != sealed) {

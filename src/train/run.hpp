@@ -74,7 +74,21 @@ class Run {
 
   /// Trains to the end, or until interrupted() (then the summary says complete = false). Throws IoError where a write
   /// fails; every earlier checkpoint stands. Writes summary.json.
-  Summary train(engine::Engine& engine, Progress* progress);
+  /// With `peers` (this is rank 0 of them) each fold's training is shared with them, who meanwhile follow().
+  Summary train(engine::Engine& engine, Progress* progress, const Peers* peers = nullptr);
+
+  /// What ranks other than 0 do while rank 0 trains: their share of every fold. They look at no folder: where folds
+  /// stand comes from rank 0, which alone writes. Requires the configuration and the data of its run.
+  static void follow(const RunConfig& config, const TrainingData& data, engine::Engine& engine, const Peers& peers);
+
+  /// One fold of a run that somebody else has begun or taken up and keeps locked: train() writes this fold's files and
+  /// no summary.
+  static Run part(const std::filesystem::path& folder, const RunConfig& config, const TrainingData& data,
+                  std::uint32_t fold);
+  /// Reads again where folds stand, after parts of the run were trained elsewhere.
+  void reload();
+  /// The folds that have epochs left.
+  [[nodiscard]] std::vector<std::size_t> open_folds() const;
 
   /// Before train(): whom to tell of every epoch, and who may stop it (then the summary says complete = false).
   void listen(EpochListener listener) { listener_ = std::move(listener); }
@@ -88,14 +102,15 @@ class Run {
   /// The same for several runs of one shape, as one group: their folds train side by side, each recorded in its own
   /// folder. The runs must share their TrainingData object and their configuration but for
   /// group_may_differ(); throws InputError that names what else differs. Every run's summary, in order.
-  static std::vector<Summary> train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress);
+  static std::vector<Summary> train_together(std::span<Run* const> runs, engine::Engine& engine, Progress* progress,
+                                             const Peers* peers = nullptr);
 
   /// What the records so far give.
   [[nodiscard]] Summary summary() const;
   [[nodiscard]] const RunConfig& config() const { return config_; }
 
  private:
-  Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data);
+  Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data, bool locked_elsewhere = false);
   [[nodiscard]] std::filesystem::path fold_folder(std::uint32_t fold) const;
   void load(FoldProgress& fold) const;
   void test_at_end(FoldProgress& fold, engine::Engine& engine) const;
@@ -106,7 +121,7 @@ class Run {
   std::filesystem::path folder_;
   RunConfig config_;
   const TrainingData* data_;
-  std::unique_ptr<FolderLock> lock_;
+  std::unique_ptr<FolderLock> lock_;  ///< none: this is part of a run
   std::vector<FoldProgress> folds_;
   std::vector<std::string> notes_;
   bool begun_ = false;  ///< by this object

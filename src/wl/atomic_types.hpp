@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "wl/buckets.hpp"
+#include "wl/refining.hpp"
 #include "wl/tuple_space.hpp"
 
 namespace tyche::wl {

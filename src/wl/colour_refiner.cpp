@@ -8,6 +8,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "wl/colour_refinement.hpp"
 
 namespace tyche::wl {
 namespace {
@@ -305,6 +306,26 @@ void ColourRefiner::add(const Gain& gain) {
   classes_ += gain.classes;
   unsettled_volume_ -= gain.settled_volume;
   told_apart_ |= gain.told_apart;
+}
+
+Colouring refine(std::span<const Graph> graphs, const RefineOptions& options) {
+  std::vector<const Graph*> pointers;
+  for (const Graph& graph : graphs) pointers.push_back(&graph);
+  ColourRefiner refiner(pointers, options.threads);
+  Colouring out;
+  out.first.assign(refiner.first().begin(), refiner.first().end());
+  if (options.keep_rounds) out.history.push_back(refiner.colours());
+  while (refiner.round() < options.max_rounds) {
+    if (!refiner.step()) {
+      out.stable = true;
+      break;
+    }
+    if (options.keep_rounds) out.history.push_back(refiner.colours());
+  }
+  out.colours = options.keep_rounds ? out.history.back() : refiner.colours();
+  out.classes = refiner.classes();
+  out.rounds = refiner.round();
+  return out;
 }
 
 }  // namespace tyche::wl

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "wl/buckets.hpp"
 #include "wl/refining.hpp"
 
 namespace tyche::wl {

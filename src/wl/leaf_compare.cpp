@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include "support/error.hpp"
+#include "support/intern.hpp"
 #include "support/progress.hpp"
-#include "wl/buckets.hpp"
 
 namespace tyche::wl {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "support/error.hpp"
+#include "support/intern.hpp"
 #include "support/progress.hpp"
-#include "wl/buckets.hpp"
 
 namespace tyche::wl {
 

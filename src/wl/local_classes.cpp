@@ -1,65 +1,35 @@
 #include "wl/local_classes.hpp"
 
 #include <algorithm>
-#include <bit>
 
-#include "wl/buckets.hpp"
+#include "support/intern.hpp"
 
 namespace tyche::wl {
 
 namespace {
 
-constexpr std::uint32_t kFreeSlot = ~std::uint32_t{0};
-
-// Numbers signatures by first occurrence: open addressing on a hash, then the whole signature is compared.
-class Numbering {
- public:
-  explicit Numbering(std::size_t items) : slots_(std::bit_ceil(2 * items + 1), kFreeSlot) {}
-
-  // The number of (head, list); `fresh` says whether it is new.
-  std::uint32_t number(std::uint64_t head, std::span<const std::uint32_t> list, bool& fresh) {
-    const std::uint64_t hash = hash_list(head, list);
-    std::size_t slot = hash & (slots_.size() - 1);
-    for (; slots_[slot] != kFreeSlot; slot = (slot + 1) & (slots_.size() - 1)) {
-      const SeenClass& entry = entries_[slots_[slot]];
-      if (entry.hash == hash && entry.head == head && entry.size == list.size() &&
-          std::equal(list.begin(), list.end(), pool_.begin() + static_cast<std::ptrdiff_t>(entry.begin))) {
-        fresh = false;
-        return slots_[slot];
-      }
-    }
-    fresh = true;
-    const auto id = static_cast<std::uint32_t>(entries_.size());
-    slots_[slot] = id;
-    entries_.push_back({hash, head, pool_.size(), list.size()});
-    pool_.insert(pool_.end(), list.begin(), list.end());
-    return id;
-  }
-
- private:
-  struct SeenClass {
-    std::uint64_t hash;
-    std::uint64_t head;
-    std::size_t begin;
-    std::size_t size;
-  };
-  std::vector<std::uint32_t> slots_;
-  std::vector<SeenClass> entries_;
-  std::vector<std::uint32_t> pool_;
-};
-
-// Numbers all sets by what signature(set, list) gives: a head, and a list it fills.
+// Numbers all sets, by first occurrence, by what signature(set, list) gives: a head, and a list it fills. Whole
+// signatures are compared; hashes only find candidates.
 template <class Signature>
 LocalRound number_sets(std::size_t sets, const Signature& signature) {
   LocalRound round;
   round.of_set.resize(sets);
-  Numbering numbering(sets);
-  std::vector<std::uint32_t> list;
+  InternTable table(sets);
+  std::vector<std::uint64_t> heads;
+  std::vector<std::size_t> ends = {0};
+  std::vector<std::uint32_t> lists, list;
   for (std::size_t s = 0; s < sets; ++s) {
     const std::uint64_t head = signature(s, list);
-    bool fresh = false;
-    round.of_set[s] = numbering.number(head, list, fresh);
-    if (fresh) round.shown.push_back(static_cast<std::uint32_t>(s));
+    const auto same = [&](std::uint32_t id) {
+      return heads[id] == head && std::ranges::equal(list, std::span(lists).subspan(ends[id], ends[id + 1] - ends[id]));
+    };
+    round.of_set[s] = table.find_or_add(hash_list(head, list), same, [&] {
+      round.shown.push_back(static_cast<std::uint32_t>(s));
+      heads.push_back(head);
+      lists.insert(lists.end(), list.begin(), list.end());
+      ends.push_back(lists.size());
+      return static_cast<std::uint32_t>(heads.size() - 1);
+    });
   }
   return round;
 }

@@ -3,55 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "support/error.hpp"
+#include "support/intern.hpp"
 #include "support/parallel.hpp"
-#include "wl/buckets.hpp"
 #include "wl/local_classes.hpp"
 
 namespace tyche::wl {
 
 namespace {
 
-constexpr std::uint32_t kFree = std::numeric_limits<std::uint32_t>::max();
-
-// Ids of signatures by hash: the part of a hash table that does not know what a signature is.
-class IdTable {
- public:
-  // The id whose signature equal(id) says is the one looked for, or `fresh` where there is none; then make() must have
-  // appended it as number `fresh`.
-  template <class Equal, class Make>
-  std::uint32_t find_or_make(std::uint64_t hash, const Equal& equal, const Make& make) {
-    const auto tag = static_cast<std::uint32_t>(hash >> 32);
-    std::size_t slot = tag & mask();
-    for (; slots_[slot] != kFree; slot = (slot + 1) & mask()) {
-      if (tags_[slots_[slot]] == tag && equal(slots_[slot])) return slots_[slot];
-    }
-    const auto id = static_cast<std::uint32_t>(tags_.size());
-    if (id == kFree) throw InputError("these graphs have 2^32 - 1 classes of sets or more in one round");
-    make();
-    tags_.push_back(tag);
-    slots_[slot] = id;
-    if (2 * tags_.size() > slots_.size()) grow();
-    return id;
+// What is numbered last of so many; throws where 32 bits cannot say it.
+std::uint32_t last_of(std::size_t count) {
+  if (count > std::numeric_limits<std::uint32_t>::max()) {
+    throw InputError("these graphs have 2^32 - 1 classes of sets or more in one round");
   }
-  void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[(hash >> 32) & mask()]); }
-
- private:
-  [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
-  void grow() {
-    slots_.assign(2 * slots_.size(), kFree);
-    for (std::size_t id = 0; id < tags_.size(); ++id) {
-      std::size_t slot = tags_[id] & mask();
-      while (slots_[slot] != kFree) slot = (slot + 1) & mask();
-      slots_[slot] = static_cast<std::uint32_t>(id);
-    }
-  }
-  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64, kFree);
-  std::vector<std::uint32_t> tags_;
-};
+  return static_cast<std::uint32_t>(count - 1);
+}
 
 // A sorted list of classes as (class, count) pairs.
 struct ClassRow {
@@ -114,8 +83,9 @@ class Merger {
       const auto make = [&] {
         out_.types.push_back(type);
         out_.bases.insert(out_.bases.end(), list_.begin(), list_.end());
+        return last_of(out_.types.size());
       };
-      global_.push_back(tables_[0].find_or_make(hash_list(type, list_), equal, make));
+      global_.push_back(tables_[0].find_or_add(hash_list(type, list_), equal, make));
     }
   }
 
@@ -155,13 +125,14 @@ class Merger {
       step.columns.insert(step.columns.end(), row.columns.begin(), row.columns.end());
       step.counts.insert(step.counts.end(), row.counts.begin(), row.counts.end());
       step.offsets.push_back(step.columns.size());
+      return last_of(step.roots.size());
     };
-    return tables_[l].find_or_make(row.hash, equal, make);
+    return tables_[l].find_or_add(row.hash, equal, make);
   }
 
   Quotient& out_;
   const QuotientOptions& options_;
-  std::vector<IdTable> tables_;
+  std::vector<InternTable> tables_;
   std::vector<std::uint32_t> global_;  // the graph's classes of the round at hand -> classes of the data set
   std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> list_;

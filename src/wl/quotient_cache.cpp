@@ -8,8 +8,8 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/intern.hpp"
 #include "support/seal.hpp"
-#include "wl/buckets.hpp"
 
 namespace tyche::wl {
 

@@ -10,8 +10,36 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "support/intern.hpp"
 
 namespace tyche::wl {
+
+/// Which hash of canonical data to use. Attempts differ in all their values: where one brings different things together
+/// the next will not. The mask is for tests, to make a hash of tuples as poor as wanted.
+struct KeyHash {
+  std::uint64_t attempt = 0;
+  std::uint64_t tuple_bits = ~0ull;
+
+  [[nodiscard]] constexpr std::uint64_t key(std::uint32_t colour) const { return mix((attempt << 32) | colour); }
+};
+
+/// An item under a 64-bit key that brings items together. A key is a hash of canonical data, so its order is canonical
+/// too; equal keys are candidates for equality, never a proof.
+struct Keyed {
+  std::uint64_t key;
+  std::uint32_t item;
+};
+
+/// Sorts by key; items with equal keys stand together in no particular order. O(n log d) for d different keys, which
+/// is what refinement meets: many equal keys in early rounds, tiny spans in late ones.
+void sort_by_key(std::span<Keyed> items);
+
+/// The end of the run of equal keys that begins at `begin`.
+[[nodiscard]] inline std::size_t run_end(std::span<const Keyed> items, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < items.size() && items[end].key == items[begin].key) ++end;
+  return end;
+}
 
 /// Colours 0 … classes - 1 of items in the order of their classes; size(p): of the class that begins at position p.
 template <class Size>

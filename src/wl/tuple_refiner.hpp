@@ -44,15 +44,19 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "wl/buckets.hpp"
-#include "wl/columns.hpp"
+#include "wl/refining.hpp"
 #include "wl/tuple_space.hpp"
 
 namespace tyche::wl {
+
+/// K colours as one number, the first one highest.
+template <unsigned K>
+using Column = std::conditional_t<K == 2, std::uint64_t, unsigned __int128>;
 
 template <unsigned K>
 class TupleRefiner {

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/ranks.hpp"
 #include "support/file.hpp"
 #include "support/random.hpp"
+#include "support/ranks.hpp"
 #include "support/run_program.hpp"
 
 namespace tyche {
@@ -67,6 +67,21 @@ TEST(CompareCommand, SaysThatNothingBeatsCountingWhereCountsDecide) {
   EXPECT_TRUE(std::filesystem::exists(folder / "cmp" / "compare.csv"));
   const RunResult predict = run_program({"predict", (folder / "cmp" / "best").string(), "--data", data});
   EXPECT_EQ(predict.exit_code, 0) << predict.err;
+}
+
+TEST(CompareCommand, DrawsRootsOfNetworksOnPairsWhichHaveThreeSharesOfTheBudget) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 3, true, 20);
+  const RunResult run = run_program({"compare", "--data", data, "--out", (folder / "cmp").string(), "--budget-epochs",
+                                     "1000", "--models", "gcn,subgraph", "--json", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json rows = json::parse(run.out)["rows"];
+  ASSERT_EQ(rows.size(), 7);
+  EXPECT_EQ(rows[6]["name"], "subgraph, 5 random roots");
+  EXPECT_THAT(rows[6]["command"].get<std::string>(),
+              AllOf(HasSubstr("--roots 5"), testing::Not(HasSubstr("--random"))));
+  EXPECT_TRUE(rows[6]["random"]);
+  EXPECT_GE(rows[5]["epochs"].get<int>(), 2 * rows[3]["epochs"].get<int>());
 }
 
 TEST(CompareCommand, OfEpochsGivesTheSameBitsOnAnyThreadsAndAfterAStop) {
@@ -168,7 +183,7 @@ TEST(CompareCommand, TakesTargetsOfZeroAndOneByTheMeanArea) {
 }
 
 TEST(CompareCommand, OverTwoRanksSaysWhatOneProcessSays) {
-  if (!experiments::built_with_mpi()) GTEST_SKIP() << "built without MPI";
+  if (!built_with_mpi()) GTEST_SKIP() << "built without MPI";
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   const TemporaryFolder folder;
   const std::string data = trees(folder, 2, true, 40), one = (folder / "one").string(), two = (folder / "two").string();

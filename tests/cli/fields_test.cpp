@@ -73,6 +73,8 @@ const std::map<std::string, Change>& changes() {
       {"model.network", {{"net.toml"}, {}, "labels.txt", {"--width", "8", "--layers", "2"}}},
       {"training.epochs", {{"3"}}},
       {"training.batch", {{"3"}}},
+      {"training.accumulate", {{"2"}}},
+      {"training.rate_rule", {{"linear"}, {"--accumulate", "2"}}},
       {"training.learning_rate", {{"0.02"}}},
       {"training.loss", {{"absolute"}, {"--target", "attributes"}, "both.jsonl"}},
       {"training.class_weights", {{"1,3"}}},

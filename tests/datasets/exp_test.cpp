@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "datasets/cores.hpp"
-#include "datasets/planar_part.hpp"
+#include "datasets/planar_draw.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
 #include "logic/sat.hpp"

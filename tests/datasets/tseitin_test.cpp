@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/base_classes.hpp"
 #include "datasets/certify.hpp"
-#include "datasets/cubic.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "datasets/generate.hpp"

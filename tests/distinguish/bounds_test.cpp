@@ -4,8 +4,8 @@
 
 #include <functional>
 
+#include "datasets/base_classes.hpp"
 #include "datasets/csl.hpp"
-#include "datasets/cubic.hpp"
 #include "datasets/tseitin.hpp"
 #include "distinguish/runner.hpp"
 #include "distinguish/samples.hpp"

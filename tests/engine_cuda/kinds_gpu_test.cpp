@@ -143,7 +143,7 @@ std::vector<Asked> all_that_is_asked() {
           {"distance_cut", [](ModelConfig& m) { m.distance_cut = 2; }}};
 }
 
-void expect_like_the_reference(const Job& job, Precision precision, const std::string& what) {
+void expect_like_the_reference(const Job& job, Precision precision, const std::string& what, bool predicts = true) {
   SCOPED_TRACE(what);
   const std::vector<float> parameters = fresh_state(job.model, 3, 1).parameters;
   for (const bool training : {true, false}) {
@@ -156,7 +156,7 @@ void expect_like_the_reference(const Job& job, Precision precision, const std::s
     const Answer actual = answer_of(*path, job, parameters, draw);
     expect_alike(job, actual, answer_of(*make_engine("reference", 1), job, parameters, draw), precision,
                  training ? "training" : "test");
-    if (training) continue;
+    if (training || !predicts) continue;
     std::vector<std::uint32_t> which(job.data.graphs.size());
     for (std::uint32_t g = 0; g < which.size(); ++g) which[g] = g;
     EXPECT_EQ(path->predict(job, parameters, which, draw).values, actual.logits.values);
@@ -179,24 +179,21 @@ TEST_F(EveryKindOnTheGpu, AgreesWithTheReferenceInEverythingThatItCanBeAskedFor)
       Job job = toy.job(model);
       const std::string what = model.kind + ", " + asked.field + ", case " + std::to_string(cases);
       EXPECT_EQ(gpu::layerwise_refuses(job), "") << what;
-      expect_like_the_reference(job, cases % 2 == 0 ? Precision::fp32 : Precision::mixed, what);
+      expect_like_the_reference(job, cases % 2 == 0 ? Precision::fp32 : Precision::mixed, what, cases % 4 == 0);
       ++cases;
     }
   }
   EXPECT_GT(cases, 60u);
 }
 
-TEST_F(EveryKindOnTheGpu, RunsInTheWidthsOfThePublishedNetworks) {
+TEST_F(EveryKindOnTheGpu, RunsInTheWidthOfAPublishedNetwork) {
   Stream stream(derive_key(78, Purpose::test));
-  for (const auto& [kind, width] : {std::pair{"mp", 150u}, std::pair{"subgraph", 120u}}) {
-    nn::ModelConfig model = small_kind(kind);
-    model.width = width;
-    model.layers = 1;
-    model.norm = nn::Norm::batch;
-    Toy toy;
-    toy.add(random_graph(4, 0.6, stream), model, stream);
-    expect_like_the_reference(toy.job(model), Precision::mixed, kind);
-  }
+  nn::ModelConfig model = small_kind("mp");
+  model.width = 150;
+  model.layers = 1;
+  model.norm = nn::Norm::batch;
+  const Toy toy = random_toy(model, 2, 8, stream);
+  expect_like_the_reference(toy.job(model), Precision::mixed, "mp", false);
 }
 
 TEST_F(EveryKindOnTheGpu, RandomNetworksOverPairsAgreeWithPlainLoops) {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "experiments/fixture.hpp"
-#include "experiments/ranks.hpp"
+#include "support/ranks.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/inspection.hpp"
-#include "inspect/page.hpp"
 #include "inspect/report.hpp"
 #include "wl/sample_graphs.hpp"
 

@@ -1,8 +1,7 @@
-#include "inspect/page.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inspect/report.hpp"
 #include "wl/sample_graphs.hpp"
 
 namespace tyche::inspect {

@@ -3,6 +3,7 @@
 #include "measure/samples.hpp"
 #include "measure/sets.hpp"
 #include "measure/training.hpp"
+#include "nn/levels.hpp"
 #include "support/error.hpp"
 
 namespace tyche::measure {
@@ -19,17 +20,33 @@ TEST(ProductCount, IsWhatOneCountsByHand) {
   // 10 nodes, 2 graphs. A convolution multiplies a row with two 4 × 4 matrices: 64 operations, three times (forward,
   // to weights, to inputs); the first layer's inputs are data. The head: 16 + 12 + 6 products per graph.
   const double head = 2 * 3 * 2 * (16 + 12 + 6);
-  const ProductCount sum = count_products(model, 10, 2);
+  const Graph graph = Graph::from_edges(5, std::vector<Edge>{{0, 1}, {1, 2}});
+  const std::vector<Graph> graphs = {graph, graph};
+  const std::vector<std::uint32_t> both = {0, 1};
+  engine::Job job;
+  job.data.graphs = graphs;
+  job.model = model;
+  const ProductCount sum = count_products(job, both);
   EXPECT_DOUBLE_EQ(sum.nominal * 1e9, 10 * 64 * 6 + head);
   EXPECT_DOUBLE_EQ(sum.executed * 1e9, 10 * 64 * 5 + head);
   // Under max readout the last layer's gradients come from one row per graph (and column).
-  model.readout = nn::Readout::max;
-  const ProductCount max = count_products(model, 10, 2);
+  job.model.readout = nn::Readout::max;
+  const ProductCount max = count_products(job, both);
   EXPECT_DOUBLE_EQ(max.nominal, sum.nominal);
   EXPECT_DOUBLE_EQ(max.executed * 1e9, 10 * 64 * 3 + 2 * 2 * 64 + head);
-  nn::ModelConfig other;
-  other.kind = "ppgn";
-  EXPECT_EQ(count_products(other, 10, 2).nominal, 0);
+  // A gin's layer: two 4 × 4 matrices per row, too, and no sparse gradient.
+  job.model.kind = "gin";
+  EXPECT_DOUBLE_EQ(count_products(job, both).executed * 1e9, 10 * 64 * 6 - 10 * 32 + head);
+  // On pairs, one root of five nodes leaves a fifth of the rows.
+  job.model = {};
+  job.model.kind = "subgraph";
+  const double all_roots = count_products(job, both).executed;
+  job.model.roots = 1;
+  EXPECT_GT(all_roots, 2 * count_products(job, both).executed);
+  job.model = {};
+  job.model.kind = "gcn2";
+  nn::set_types_from(graphs, job.model, 1);
+  EXPECT_EQ(count_products(job, both).nominal, 0);
 }
 
 TEST(Samples, HaveTheSizesTheyPromise) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/cores.hpp"
+#include "datasets/exp.hpp"
 #include "graph/encoding.hpp"
 #include "support/error.hpp"
 #include "theory/model_check.hpp"

@@ -67,25 +67,51 @@ std::vector<std::uint32_t> counted_units(const Job& job, std::span<const std::ui
   return units;
 }
 
-// One batch forward and backward: adds to gradient and `seen`, fills logits (units × classes). `counts`: which nodes or
-// edges of the data have a loss; empty: all.
-void batch_gradient(const Job& job, const Targets& targets, BatchModel& model, std::span<const float> parameters,
-                    std::span<const std::uint32_t> batch, const std::vector<bool>& counts, const Inputs& inputs,
-                    const Crew& crew, std::span<float> gradient, std::span<float> logits, EpochOutput& seen) {
+// What training saw in an epoch. Losses are kept one by one: ranks have some of them each, and their sum has one order.
+struct Seen {
+  std::vector<LossValue<float>> losses;
+  std::vector<std::size_t> ranks;  ///< that have them
+  std::uint64_t rows = 0, full_rows = 0;
+
+  [[nodiscard]] Tally tally(const Job& job) {
+    if (job.peers != nullptr) {
+      std::vector<Peers::Piece> pieces;
+      for (std::size_t i = 0; i < losses.size(); ++i) {
+        pieces.push_back(Peers::piece(ranks[i], std::span(losses).subspan(i, 1)));
+      }
+      job.peers->exchange(pieces);
+    }
+    Tally all;
+    for (const LossValue<float>& loss : losses) all.add(loss);
+    return all;
+  }
+};
+
+// One step forward and backward: adds to gradient and `seen`, fills logits (units × classes). `counts`: which nodes or
+// edges of the data have a loss; empty: all. `next()` is called between two groups.
+void step_gradient(const Job& job, const Targets& targets, BatchModel& model, std::span<const float> parameters,
+                   std::span<const std::uint32_t> step, const std::vector<bool>& counts, const Inputs& inputs,
+                   const Crew& crew, std::span<float> gradient, std::span<float> logits, Seen& seen,
+                   const std::function<void()>& next = {}) {
   const std::size_t classes = job.model.classes;
-  const float scale = 1 / static_cast<float>(mean_divisor(targets, counted_units(job, batch, counts)));
+  const float scale = 1 / static_cast<float>(mean_divisor(targets, counted_units(job, step, counts)));
   std::vector<float> d_logits;
-  for_groups(job, batch, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
+  for_groups(job, step, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
+    if (first > 0 && next) next();
     const std::span<float> z = logits.subspan(first * classes, job.data.units_of(graphs) * classes);
     model.forward(parameters, graphs, own_inputs, crew, z);
     d_logits.assign(z.size(), 0.0f);
     std::size_t row = 0;
-    for (const std::uint32_t g : graphs) {
-      const std::size_t begin = job.data.first_unit(g), end = begin + job.data.units_of(g);
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      const std::size_t begin = job.data.first_unit(graphs[i]), end = begin + job.data.units_of(graphs[i]);
+      const std::size_t rank = job.peers == nullptr ? 0 : model.rank_of(i);
+      const bool own = job.peers == nullptr || rank == job.peers->rank();
       for (std::size_t unit = begin; unit < end; ++unit, ++row) {
         if (!counts.empty() && !counts[unit]) continue;
         const SerialOutputs<float> outputs(&z[row * classes], classes, &d_logits[row * classes]);
-        seen.tally.add(job_loss(job, targets, static_cast<std::uint32_t>(unit), outputs, scale));
+        seen.losses.push_back(own ? job_loss(job, targets, static_cast<std::uint32_t>(unit), outputs, scale)
+                                  : LossValue<float>{});
+        seen.ranks.push_back(rank);
       }
     }
     model.backward(parameters, d_logits, crew, gradient);
@@ -116,18 +142,23 @@ class TrialLane final : public PlainLane {
   std::optional<EpochOutput> epoch(std::uint32_t number) override {
     const Stopwatch watch;
     EpochOutput output;
+    Seen seen;
     const Inputs inputs = training_inputs(trial_, number);
     const auto order = epoch_order(train_, trial_.seed, trial_.fold, number);
     const double rate = learning_rate(job_, trial_, number);
-    for (std::size_t first = 0; first < order.size(); first += job_.batch) {
-      const auto batch = std::span(order).subspan(first, std::min<std::size_t>(job_.batch, order.size() - first));
+    for (std::size_t first = 0; first < order.size(); first += job_.step_graphs()) {
+      const auto step = std::span(order).subspan(first, std::min(job_.step_graphs(), order.size() - first));
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
-      logits_.resize(job_.data.units_of(batch) * job_.model.classes);
-      batch_gradient(job_, targets_.view(), *model_, trial_.state.parameters, batch, counts_, inputs, crew_, gradient_,
-                     logits_, output);
+      logits_.resize(job_.data.units_of(step) * job_.model.classes);
+      const auto keep = [&] { model_->keep_statistics(trial_.state.parameters); };
+      step_gradient(job_, targets_.view(), *model_, trial_.state.parameters, step, counts_, inputs, crew_, gradient_,
+                    logits_, seen, keep);
       adam_step(trial_.state, gradient_, rate, job_.optimiser);
-      model_->keep_statistics(trial_.state.parameters);  // which no decay of weights has touched
+      keep();  // what no decay of weights has touched
     }
+    output.tally = seen.tally(job_);
+    output.rows = seen.rows;
+    output.full_rows = seen.full_rows;
     output.seconds = watch.seconds();
     if (evaluation_due(job_, number)) evaluate(number, output);
     return output;
@@ -143,14 +174,21 @@ class TrialLane final : public PlainLane {
     const std::size_t stride = trial_.test.size() * classes;
     test_logits_.resize(draws * stride);
     Logits all;
+    const std::size_t groups = (test_.size() + group - 1) / group;
     for (std::uint32_t draw = 0; draw < draws; ++draw) {
       all.values.resize(job_.data.units_of(test_) * classes);
       const std::span<float> logits(all.values);
       const Inputs inputs = test_inputs(trial_, epoch, draw);
+      std::vector<Peers::Piece> pieces;  // a group each
       for_groups(job_, test_, inputs, group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
-        model_->forward(trial_.state.parameters, graphs, own, crew_,
-                        logits.subspan(first * classes, job_.data.units_of(graphs) * classes));
+        const std::span<float> z = logits.subspan(first * classes, job_.data.units_of(graphs) * classes);
+        const std::size_t rank = job_.peers == nullptr ? 0 : job_.peers->rank_of(groups, pieces.size());
+        pieces.push_back(Peers::piece(rank, z));
+        if (job_.peers == nullptr || rank == job_.peers->rank()) {
+          model_->forward(trial_.state.parameters, graphs, own, crew_, z);
+        }
       });
+      if (job_.peers != nullptr) job_.peers->exchange(pieces);
       all = pick_units(job_, trial_.test, std::move(all));
       std::copy(all.values.begin(), all.values.end(),
                 test_logits_.begin() + static_cast<std::ptrdiff_t>(draw * stride));
@@ -177,7 +215,7 @@ class BatchSession final : public Session {
   void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
     for (const Trial& trial : trials) validate(job_, trial);
     job_.epochs = epochs;
-    TeamPool::run(trials.size(), threads_, [&](std::size_t i, Team& team) {
+    for_trials(job_, trials.size(), threads_, [&](std::size_t i, Team& team) {
       train_lane(
           job_, trials.subspan(i, 1), i, observer,
           [&] { return std::make_unique<TrialLane>(job_, make_(), trials[i], crew_of(team, threads_)); },
@@ -227,12 +265,12 @@ double gradient_of(const Job& job, BatchModel& model, std::span<const float> par
                    std::vector<float>& gradient_out, Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(job.data.units_of(which) * job.model.classes, 0.0f);
-  EpochOutput seen;
+  Seen seen;
   TeamPool::run(1, threads, [&](std::size_t, Team& team) {
-    batch_gradient(job, job.data.targets, model, parameters, which, {}, inputs_of(draw), crew_of(team, threads),
-                   gradient_out, logits_out.values, seen);
+    step_gradient(job, job.data.targets, model, parameters, which, {}, inputs_of(draw), crew_of(team, threads),
+                  gradient_out, logits_out.values, seen);
   });
-  return seen.tally.loss / mean_divisor(job.data.targets, counted_units(job, which, {}));
+  return seen.tally(job).loss / mean_divisor(job.data.targets, counted_units(job, which, {}));
 }
 
 std::unique_ptr<Session> batch_session(const Job& job, const std::function<MakeModel(const Job& job)>& prepare,

@@ -24,7 +24,8 @@ class BatchModel {
  public:
   virtual ~BatchModel() = default;
   /// Logits of the graphs' units (engine::Data), row-major (units × classes): graphs, or all nodes or edges of each.
-  /// Pinned features of `inputs` are those of these graphs.
+  /// Pinned features of `inputs` are those of these graphs. Where ranks share a job, training gives each rank the
+  /// logits of its graphs alone (rank_of()), and all ranks the whole gradient; other passes are of one rank.
   virtual void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                        const Crew& crew, std::span<float> logits) = 0;
   /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).
@@ -33,6 +34,8 @@ class BatchModel {
   /// Of the last forward pass, one of training: moves the running means and variances among `parameters` on from where
   /// they were in it.
   virtual void keep_statistics(std::span<float> /*parameters*/) const {}
+  /// Of the last forward pass, one of training: the rank that has the i-th graph.
+  [[nodiscard]] virtual std::size_t rank_of(std::size_t /*i*/) const { return 0; }
   /// How many graphs to hand over at once. Gradients are summed in pieces of this size.
   [[nodiscard]] virtual std::size_t group() const = 0;
   /// Rows of the last forward pass, and as many as one row per set would be.

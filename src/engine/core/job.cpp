@@ -187,6 +187,11 @@ void check_weights(const Job& job) {
 
 }  // namespace
 
+void refuse_peers(const Job& job, std::string_view why) {
+  if (job.peers == nullptr) return;
+  throw InputError(fmt::format("{} ranks cannot share a trial of {}: {}", job.peers->size(), job.model.kind, why));
+}
+
 void validate(const Job& job) {
   nn::validate(job.model);
   check_weights(job);
@@ -199,6 +204,7 @@ void validate(const Job& job) {
                                  job.model.classes));
   }
   if (job.batch == 0) throw InputError("job: batch is 0, expected at least 1");
+  if (job.accumulate == 0) throw InputError("job: accumulate is 0, expected at least 1");
   if (job.eval_every == 0) throw InputError("job: eval_every is 0, expected at least 1");
   if (job.eval_draws == 0) throw InputError("job: eval_draws is 0, expected at least 1");
   validate(job.optimiser, job.schedule, job.epochs);

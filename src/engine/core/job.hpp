@@ -13,6 +13,7 @@
 #include "graph/units.hpp"
 #include "nn/program.hpp"
 #include "support/named_values.hpp"
+#include "support/peers.hpp"
 
 namespace tyche::engine {
 
@@ -57,6 +58,8 @@ struct Job {
   std::span<const float> given{};
   std::uint32_t epochs = 500;
   std::uint32_t batch = 20;
+  /// So many batches are one step: Adam sees the gradient of the mean over all their graphs. Batch norm sees batches.
+  std::uint32_t accumulate = 1;
   std::uint32_t eval_every = 1;  ///< evaluate the test graphs every so many epochs (and always after the last)
   std::uint32_t eval_draws =
       1;  ///< test predictions are the mean of so many draws' probabilities (real targets: outputs)
@@ -68,8 +71,15 @@ struct Job {
   /// Epochs that are evaluated come with their state (on_epoch, never on_passing_epoch), for observers that may keep
   /// it.
   bool states_of_evaluations = false;
+  /// Those who train each trial together: every one of them has this job, its data and the same trials, takes its share
+  /// of every step's slices and hears of every epoch. Null: this process alone. An engine that cannot throws
+  /// InputError.
+  const Peers* peers = nullptr;
   /// Models on sets: what was prepared of the data (then `compress` is not looked at); null: the engine prepares it.
   std::shared_ptr<const SetData> sets{};
+
+  /// Graphs of a step.
+  [[nodiscard]] std::size_t step_graphs() const { return std::size_t{batch} * accumulate; }
 };
 
 /// Everything that changes while a trial trains; the whole of a checkpoint. Vectors are in nn::layout order.
@@ -229,6 +239,9 @@ enum class GpuPath { by_job, fused, layerwise };
 /// The first step of a network that a backend does not support, as a sentence; empty: there is none.
 [[nodiscard]] std::string first_unsupported(const nn::Program& network, std::string_view engine,
                                             bool (*supports)(const nn::Step&));
+
+/// Throws InputError where ranks are to share trials (Job::peers) that cannot be cut, with the reason.
+void refuse_peers(const Job& job, std::string_view why);
 
 /// Throws InputError where data and model do not fit: counts that differ, a loss that is not for these targets, a label
 /// out of range, rows of targets of the wrong size or with an infinite value, a graph's weight that is negative or no

@@ -27,10 +27,13 @@ Loop::Loop(const Job& job, std::span<Trial> trials, std::size_t first, Observer&
     at.begun = at.heard = at.old_epoch = state.epoch;
     at.old_step = state.step;
     at.divisor = mean_divisor(TrialTargets(job.data.targets, trials[t]).view(), trials[t].train);
-    at.batches = (job.data.graphs_of(trials[t].train).size() + job.batch - 1) / job.batch;
-    at.stopped = state.epoch >= job.epochs || !observer.on_begin(first + t);
+    at.steps = (job.data.graphs_of(trials[t].train).size() + job.step_graphs() - 1) / job.step_graphs();
+    at.stopped = state.epoch >= job.epochs || !agreed(observer.on_begin(first + t));
   }
 }
+
+// Whether all ranks go on: what one of them hears of (a signal, a full disk), all stop for after the same epoch.
+bool Loop::agreed(bool go_on) const { return job_.peers == nullptr ? go_on : job_.peers->sum(go_on ? 0u : 1u) == 0; }
 
 bool Loop::begun() const {
   return std::any_of(progress_.begin(), progress_.end(), [](const Progress& at) { return !at.stopped; });
@@ -130,11 +133,11 @@ void Loop::tell(std::size_t t, const EpochOutput& output, bool last) {
   const bool with_state = last && (at.stopping || result.epoch == job_.epochs || lane_->state_due() ||
                                    (job_.states_of_evaluations && result.evaluated));
   if (!with_state) {
-    if (!observer_.on_passing_epoch(first_ + t, result)) at.stopping = true;
+    if (!agreed(observer_.on_passing_epoch(first_ + t, result))) at.stopping = true;
     return;
   }
   take_state(t);
-  if (!observer_.on_epoch(first_ + t, result, trials_[t].state) || at.stopping) at.stopped = true;
+  if (!agreed(observer_.on_epoch(first_ + t, result, trials_[t].state)) || at.stopping) at.stopped = true;
 }
 
 void Loop::take_state(std::size_t t) {
@@ -142,7 +145,7 @@ void Loop::take_state(std::size_t t) {
   State& state = trials_[t].state;
   lane_->state(t, state);
   state.epoch = at.heard;
-  state.step = at.old_step + (at.heard - at.old_epoch) * at.batches;
+  state.step = at.old_step + (at.heard - at.old_epoch) * at.steps;
 }
 
 std::vector<std::size_t> Loop::broken() const {
@@ -159,6 +162,14 @@ std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std
   if (!loop.begun()) return {};
   for (bool more = loop.enter(make()); more;) more = loop.advance();
   return loop.broken();
+}
+
+void for_trials(const Job& job, std::size_t count, unsigned threads,
+                const std::function<void(std::size_t, Team&)>& work) {
+  if (job.peers == nullptr) return TeamPool::run(count, threads, work);
+  for (std::size_t i = 0; i < count; ++i) {
+    TeamPool::run(1, threads, [&](std::size_t, Team& team) { work(i, team); });
+  }
 }
 
 std::vector<std::size_t> train_lanes(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,

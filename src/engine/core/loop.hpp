@@ -19,6 +19,7 @@
 
 #include "engine/core/job.hpp"
 #include "engine/core/outcome.hpp"
+#include "engine/core/team.hpp"
 
 namespace tyche::engine {
 
@@ -114,13 +115,14 @@ class Loop {
     std::uint32_t heard = 0;      ///< epochs the observer has heard of
     std::uint32_t old_epoch = 0;  ///< where the trial came from
     std::uint64_t old_step = 0;
-    std::uint64_t batches = 0;  ///< of an epoch
-    double divisor = 1;         ///< of the sum of the training graphs' losses
-    bool stopped = false;       ///< gets no more epochs
-    bool stopping = false;      ///< stops as soon as its state is taken
+    std::uint64_t steps = 0;  ///< of an epoch
+    double divisor = 1;       ///< of the sum of the training graphs' losses
+    bool stopped = false;     ///< gets no more epochs
+    bool stopping = false;    ///< stops as soon as its state is taken
     bool broken = false;
   };
 
+  [[nodiscard]] bool agreed(bool go_on) const;
   void plan();
   [[nodiscard]] std::uint32_t until_evaluation(std::uint32_t begun) const;
   void fill();
@@ -143,6 +145,11 @@ class Loop {
 /// `trials`.
 std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std::size_t first, Observer& observer,
                                     const MakeLane& make, const Abandoned& abandoned = {});
+
+/// Calls work(i, team) for every trial: side by side as far as threads go (TeamPool), or, where ranks share each of
+/// them, one after the other, so that all ranks are at the same one.
+void for_trials(const Job& job, std::size_t count, unsigned threads,
+                const std::function<void(std::size_t, Team&)>& work);
 
 /// Trains trials in lanes of `group` each, `lanes` of them side by side, all served by this thread: the one begun first
 /// is looked at first, and its next epochs stand behind those of the others. `make` is told the lane's trials, as

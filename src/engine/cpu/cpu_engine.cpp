@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/core/loop.hpp"
 #include "engine/core/outcome.hpp"
 #include "engine/core/trial_targets.hpp"
 #include "engine/cpu/models.hpp"
@@ -69,8 +70,8 @@ class GcnSession final : public Session {
   void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
     for (const Trial& trial : trials) validate(job_, trial);
     job_.epochs = epochs;
-    TeamPool::run(trials.size(), threads_,
-                  [&](std::size_t i, Team& team) { train_trial(prepared_, trials, i, observer, team); });
+    for_trials(job_, trials.size(), threads_,
+               [&](std::size_t i, Team& team) { train_trial(prepared_, trials, i, observer, team); });
   }
 
   [[nodiscard]] Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which,
@@ -134,6 +135,7 @@ class CpuEngine final : public Engine {
     if (job.optimiser.frozen == 0 && is_gcn(network, job))
       return std::make_unique<GcnSession>(job, kernels_, passes, threads_);
     if (is_on_levels(network, job.model)) {
+      refuse_peers(job, "rows of sets are shared by the graphs of a batch");
       return batch_session(
           job,
           [this](const Job& own) -> MakeModel {

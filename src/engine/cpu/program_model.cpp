@@ -39,28 +39,29 @@ class ProgramModel final : public BatchModel {
       before.push_back(before.back() + job_.data.graphs[graph].num_nodes());
       position.push_back(position.back() + job_.data.units_of(graph));
     }
-    const auto slices = cut(rows);
-    count_ = slices.size();
-    if (runs_.size() < count_) runs_.resize(count_);
+    const auto slices = divide(rows, inputs.training);
+    if (runs_.size() < slices.size()) runs_.resize(slices.size());
     const std::vector<std::size_t>& norms = plan_.batch_norms();
-    training_ = inputs.training;
     kept_.clear();
-    if (norms_.empty()) norms_.resize(norms.size());
+    norms_.resize(batches_.size() * norms.size());
     for (std::size_t i = 0; i < norms.size() && !training_; ++i) combine(i, parameters);
     // Up to each step that normalises the batch, and from it on when all slices are there.
     const std::size_t stops = training_ ? norms.size() : 0;
     for (std::size_t i = 0; i <= stops; ++i) {
       const std::size_t first = i == 0 ? 0 : norms[i - 1], last = i == stops ? plan_.steps().size() : norms[i];
-      crew(count_, [&](std::size_t s) {
-        if (i == 0) {
-          std::vector<SliceRun::Member> members;
-          for (const std::size_t m : slices[s]) members.push_back({graphs[m], before[m], position[m]});
-          runs_[s].begin(std::move(members), shared_->ground, inputs, norms_);
-        }
-        runs_[s].forward(first, last, weights());
-        if (i < stops) runs_[s].measure(i);
-        if (i == stops) runs_[s].logits(logits);
-      });
+      for_own(
+          [&](std::size_t b, std::size_t s) {
+            if (i == 0) {
+              std::vector<SliceRun::Member> members;
+              for (const std::size_t m : slices[s]) members.push_back({graphs[m], before[m], position[m]});
+              runs_[s].begin(std::move(members), shared_->ground, inputs,
+                             std::span(norms_).subspan(b * norms.size(), norms.size()));
+            }
+            runs_[s].forward(first, last, weights());
+            if (i < stops) runs_[s].measure(i);
+            if (i == stops) runs_[s].logits(logits);
+          },
+          crew);
       if (i < stops) combine(i, parameters);
     }
   }
@@ -71,16 +72,26 @@ class ProgramModel final : public BatchModel {
     std::size_t last = plan_.steps().size();
     for (std::size_t i = training_ ? norms.size() : 0; i-- > 0;) {
       const std::size_t norm = norms[i];
-      crew(count_, [&](std::size_t s) {
-        runs_[s].backward(last, norm + 1, weights(), d_logits);
-        runs_[s].measure_back(i);
-      });
+      for_own(
+          [&](std::size_t, std::size_t s) {
+            runs_[s].backward(last, norm + 1, weights(), d_logits);
+            runs_[s].measure_back(i);
+          },
+          crew);
       combine_back(i);
       last = norm + 1;
     }
-    crew(count_, [&](std::size_t s) { runs_[s].backward(last, 0, weights(), d_logits); });
-    // Slice after slice, so that sums do not depend on threads.
-    for (std::size_t s = 1; s < count_; ++s) {
+    for_own([&](std::size_t, std::size_t s) { runs_[s].backward(last, 0, weights(), d_logits); }, crew);
+    // Slice after slice, so that sums depend neither on threads nor on ranks.
+    if (spread()) {
+      std::vector<const float*> slices;
+      for (std::size_t s = own_.begin; s < own_.end; ++s) slices.push_back(runs_[s].gradient());
+      if (sum_.size() == 0) sum_ = AlignedFloats(packed_.size());
+      job_.peers->sum(slices, sum_.data(), sum_.size());
+      plan_.packed().add_unpacked(sum_.data(), gradient);
+      return;
+    }
+    for (std::size_t s = 1; s < own_.end; ++s) {
       plan_.packed().kernels().add_scaled(1, runs_[s].gradient(), runs_[0].gradient(), packed_.size());
     }
     plan_.packed().add_unpacked(runs_[0].gradient(), gradient);
@@ -92,27 +103,92 @@ class ProgramModel final : public BatchModel {
     }
   }
 
-  [[nodiscard]] std::size_t group() const override { return job_.batch; }
+  [[nodiscard]] std::size_t group() const override { return job_.step_graphs(); }
+  [[nodiscard]] std::size_t rank_of(std::size_t i) const override { return rank_of_[i]; }
 
  private:
-  // What a batch norm does with numbers: by what the slices measured, one after the other, or by the running values.
+  // Whether ranks share the last forward pass.
+  [[nodiscard]] bool spread() const { return training_ && job_.peers != nullptr; }
+
+  // The slices of all batches of a step, and which of them are this rank's.
+  std::vector<std::vector<std::size_t>> divide(std::span<const std::size_t> rows, bool training) {
+    training_ = training;
+    std::vector<std::vector<std::size_t>> slices;
+    batches_.clear();
+    for (std::size_t first = 0; first == 0 || first < rows.size(); first += job_.batch) {
+      const std::size_t before = slices.size();
+      for (auto& slice : cut(rows.subspan(first, std::min<std::size_t>(job_.batch, rows.size() - first)))) {
+        for (std::size_t& m : slice) m += first;
+        slices.push_back(std::move(slice));
+      }
+      batches_.push_back({before, slices.size()});
+    }
+    own_ = {0, slices.size()};
+    if (!spread()) return slices;
+    own_ = job_.peers->share(slices.size());
+    rank_of_.resize(rows.size());
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      for (const std::size_t m : slices[s]) rank_of_[m] = job_.peers->rank_of(slices.size(), s);
+    }
+    return slices;
+  }
+  // body(batch, slice) for this rank's slices.
+  template <class Body>
+  void for_own(const Body& body, const Crew& crew) const {
+    crew(own_.size(), [&](std::size_t i) {
+      const std::size_t s = own_.begin + i;
+      std::size_t b = 0;
+      while (batches_[b].end <= s) ++b;
+      body(b, s);
+    });
+  }
+  // What the slices of all ranks measured, on every rank.
+  void exchange_measured(std::size_t columns) {
+    if (!spread()) return;
+    const std::size_t slices = batches_.back().end;
+    std::vector<Peers::Piece> pieces;
+    for (std::size_t s = 0; s < slices; ++s) {
+      SliceRun::Measured& measured = runs_[s].measured(plan_.packed().padded(columns));
+      const std::size_t rank = job_.peers->rank_of(slices, s);
+      pieces.push_back(Peers::piece(rank, std::span(&measured.rows, 1)));
+      pieces.push_back(Peers::piece(rank, std::span(measured.first.data(), columns)));
+      pieces.push_back(Peers::piece(rank, std::span(measured.second.data(), columns)));
+    }
+    job_.peers->exchange(pieces);
+  }
+
+  // What a batch norm does with numbers: by what a batch's slices measured, one after the other, or by the running
+  // values, which batch after batch moves on.
   void combine(std::size_t i, std::span<const float> parameters) {
     const PlanStep& step = plan_.steps()[plan_.batch_norms()[i]];
     const auto& tensors = shared_->program.parameters.tensors;
     const std::size_t mean_at = tensors[step.of->mean].offset, variance_at = tensors[step.of->variance].offset;
-    BatchNorm& norm = norms_[i];
+    exchange_measured(step.columns);
+    std::vector<float> means(parameters.begin() + static_cast<std::ptrdiff_t>(mean_at),
+                             parameters.begin() + static_cast<std::ptrdiff_t>(mean_at + step.columns));
+    std::vector<float> variances(parameters.begin() + static_cast<std::ptrdiff_t>(variance_at),
+                                 parameters.begin() + static_cast<std::ptrdiff_t>(variance_at + step.columns));
+    bool moved = false;
+    for (std::size_t b = 0; b < batches_.size(); ++b) moved = combine(i, b, means, variances) || moved;
+    if (!moved) return;
+    kept_.emplace_back(mean_at, std::move(means));
+    kept_.emplace_back(variance_at, std::move(variances));
+  }
+  // Whether the running values moved.
+  bool combine(std::size_t i, std::size_t b, std::span<float> means, std::span<float> variances) {
+    const PlanStep& step = plan_.steps()[plan_.batch_norms()[i]];
+    BatchNorm& norm = norms_[b * plan_.batch_norms().size() + i];
     for (AlignedFloats* own :
          {&norm.mean, &norm.scale, &norm.times, &norm.plus, &norm.d_times, &norm.d_slope, &norm.d_plus}) {
       if (own->size() == 0) *own = AlignedFloats(plan_.packed().padded(step.columns));
     }
     std::size_t rows = 0;
-    for (std::size_t s = 0; s < count_ && training_; ++s) rows += runs_[s].measured().rows;
-    std::vector<float> means, variances;
+    for (std::size_t s = batches_[b].begin; s < batches_[b].end && training_; ++s) rows += runs_[s].measured().rows;
     for (std::size_t c = 0; c < step.columns; ++c) {
-      double mean = parameters[mean_at + c], variance = parameters[variance_at + c];
+      double mean = means[c], variance = variances[c];
       if (rows > 0) {
         double seen = 0, squares = 0, middle = 0;
-        for (std::size_t s = 0; s < count_; ++s) {
+        for (std::size_t s = batches_[b].begin; s < batches_[b].end; ++s) {
           const SliceRun::Measured& own = runs_[s].measured();
           if (own.rows == 0) continue;
           const auto more = static_cast<double>(own.rows);
@@ -121,8 +197,8 @@ class ProgramModel final : public BatchModel {
           squares += own.second.data()[c] + apart * apart * seen * more / (seen + more);
           seen += more;
         }
-        means.push_back(static_cast<float>(0.9 * mean + 0.1 * middle));
-        variances.push_back(static_cast<float>(0.9 * variance + 0.1 * squares / std::max(1.0, seen - 1)));
+        means[c] = static_cast<float>(0.9 * mean + 0.1 * middle);
+        variances[c] = static_cast<float>(0.9 * variance + 0.1 * squares / std::max(1.0, seen - 1));
         mean = middle;
         variance = squares / seen;
       }
@@ -133,16 +209,18 @@ class ProgramModel final : public BatchModel {
       norm.plus.data()[c] = static_cast<float>(packed_.data()[step.bias + c] - mean * times);
       norm.d_slope.data()[c] = norm.d_plus.data()[c] = 0;
     }
-    if (rows == 0) return;
-    kept_.emplace_back(mean_at, std::move(means));
-    kept_.emplace_back(variance_at, std::move(variances));
+    return rows > 0;
   }
   void combine_back(std::size_t i) {
-    BatchNorm& norm = norms_[i];
+    exchange_measured(plan_.steps()[plan_.batch_norms()[i]].columns);
+    for (std::size_t b = 0; b < batches_.size(); ++b) combine_back(i, b);
+  }
+  void combine_back(std::size_t i, std::size_t b) {
+    BatchNorm& norm = norms_[b * plan_.batch_norms().size() + i];
     const std::size_t columns = plan_.steps()[plan_.batch_norms()[i]].columns;
     for (std::size_t c = 0; c < columns; ++c) {
       double rows = 0, sum = 0, product = 0;
-      for (std::size_t s = 0; s < count_; ++s) {
+      for (std::size_t s = batches_[b].begin; s < batches_[b].end; ++s) {
         const SliceRun::Measured& own = runs_[s].measured();
         rows += static_cast<double>(own.rows);
         sum += own.first.data()[c];
@@ -162,9 +240,12 @@ class ProgramModel final : public BatchModel {
   AlignedFloats packed_, derived_;
   // Of the last forward pass.
   std::vector<SliceRun> runs_;
-  std::size_t count_ = 0;
+  std::vector<Share> batches_;        ///< their slices
+  Share own_;                         ///< the slices of this rank
+  std::vector<std::size_t> rank_of_;  ///< of the graphs
   bool training_ = false;
-  std::vector<BatchNorm> norms_;
+  std::vector<BatchNorm> norms_;                                  ///< of the first batch all, then of the next
+  AlignedFloats sum_;                                             ///< of all ranks' gradients
   std::vector<std::pair<std::size_t, std::vector<float>>> kept_;  ///< running values: where, and what they are now
 };
 

@@ -263,9 +263,7 @@ void SliceRun::forward(std::size_t first, std::size_t last, const Parameters& we
 void SliceRun::measure(std::size_t norm) {
   const FlushDenormals flush;
   const PlanStep& step = plan_->steps()[plan_->batch_norms()[norm]];
-  const std::size_t columns = plan_->packed().padded(step.columns);
-  if (measured_.first.size() < columns) measured_ = {0, AlignedFloats(columns), AlignedFloats(columns)};
-  measured_.rows = rows(step.space);
+  measured(plan_->packed().padded(step.columns)).rows = rows(step.space);
   const View in = value(step.from[0].value);
   if (measured_.rows > 0) {
     kernels_->column_moments(in.data, in.stride, measured_.rows, step.columns, measured_.first.data(),
@@ -277,9 +275,7 @@ void SliceRun::measure_back(std::size_t norm) {
   const FlushDenormals flush;
   const std::size_t s = plan_->batch_norms()[norm];
   const PlanStep& step = plan_->steps()[s];
-  const std::size_t columns = plan_->packed().padded(step.columns);
-  if (measured_.first.size() < columns) measured_ = {0, AlignedFloats(columns), AlignedFloats(columns)};
-  measured_.rows = rows(step.space);
+  measured(plan_->packed().padded(step.columns)).rows = rows(step.space);
   const View in = value(step.from[0].value), d = gradient_of(s);
   kernels_->column_products(d.data, d.stride, in.data, in.stride, measured_.rows, step.columns,
                             norms_[norm].mean.data(), measured_.first.data(), measured_.second.data());

@@ -91,6 +91,11 @@ class SliceRun {
   /// Of its gradient: Σ and Σ gradient · (number - mean) · scale; the gradient of its own parameters.
   void measure_back(std::size_t norm);
   [[nodiscard]] const Measured& measured() const { return measured_; }
+  /// The same to be filled in, with room for so many columns: where another rank measures.
+  [[nodiscard]] Measured& measured(std::size_t columns) {
+    if (measured_.first.size() < columns) measured_ = {0, AlignedFloats(columns), AlignedFloats(columns)};
+    return measured_;
+  }
   /// Steps last-1 … first. `d_logits`: those of the whole batch; looked at with the last step.
   void backward(std::size_t last, std::size_t first, const Parameters& weights, std::span<const float> d_logits);
 

@@ -56,12 +56,14 @@ class TrialLane final : public PlainLane {
         kernels_(model_.kernels()),
         trial_(trial),
         team_(team),
+        peers_(prepared.job().peers),
         targets_(prepared.job().data.targets, trial),
         p_(model_.packed_size()),
         m_(model_.packed_size()),
         v_(model_.packed_size()),
         derived_(model_.derived_size()),
-        squares_(model_.layers().size(), 0.0) {
+        squares_(model_.layers().size(), 0.0),
+        sum_(peers_ == nullptr ? 0 : model_.packed_size()) {
     model_.pack(trial.state.parameters, p_.data());
     model_.pack(trial.state.adam_m, m_.data());
     model_.pack(trial.state.adam_v, v_.data());
@@ -85,6 +87,7 @@ class TrialLane final : public PlainLane {
       train(number, rank, size, worker, barrier_for(size), failure);
     });
     failure.rethrow();
+    if (peers_ != nullptr) exchange_tallies();
     for (const Tally& tally : tallies_) output.tally.add(tally);
     output.seconds = watch.seconds();
     if (evaluation_due(prepared_.job(), number)) evaluate(number, output);
@@ -92,25 +95,48 @@ class TrialLane final : public PlainLane {
   }
 
  private:
-  // The batches of an epoch, cut into slices.
+  // A step of Adam: the slices of its batches.
+  struct Step {
+    std::vector<Slices> batches;
+    std::vector<std::span<const Member>> slices;  ///< of the batches
+    Share own;                                    ///< the slices of this rank
+    double divisor = 1;                           ///< of the sum of losses
+    std::size_t first_tally = 0;
+  };
+
+  // The steps of an epoch.
   void divide(std::uint32_t epoch) {
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
-    const std::size_t batch = prepared_.job().batch;
-    batches_.clear();
-    divisors_.clear();
-    first_tally_.clear();
+    const Job& job = prepared_.job();
+    steps_.clear();
     most_slices_ = 1;
-    std::size_t slices = 0;
-    for (std::size_t first = 0; first < order.size(); first += batch) {
-      const std::size_t count = std::min(batch, order.size() - first);
-      const auto batch_graphs = std::span(order).subspan(first, count);
-      batches_.emplace_back(prepared_.members(batch_graphs));
-      divisors_.push_back(mean_divisor(targets_.view(), batch_graphs));
-      first_tally_.push_back(slices);
-      slices += batches_.back().size();
-      most_slices_ = std::max(most_slices_, batches_.back().size());
+    std::size_t tallies = 0;
+    for (std::size_t first = 0; first < order.size(); first += job.step_graphs()) {
+      const auto graphs = std::span(order).subspan(first, std::min(job.step_graphs(), order.size() - first));
+      Step& step = steps_.emplace_back();
+      step.divisor = mean_divisor(targets_.view(), graphs);
+      step.first_tally = tallies;
+      for (std::size_t b = 0; b < graphs.size(); b += job.batch) {
+        const auto batch = graphs.subspan(b, std::min<std::size_t>(job.batch, graphs.size() - b));
+        const Slices& cut = step.batches.emplace_back(prepared_.members(batch));
+        for (std::size_t s = 0; s < cut.size(); ++s) step.slices.push_back(cut[s]);
+      }
+      tallies += step.slices.size();
+      step.own = peers_ == nullptr ? Share{0, step.slices.size()} : peers_->share(step.slices.size());
+      most_slices_ = std::max(most_slices_, step.own.size());
     }
-    tallies_.assign(slices, Tally{});
+    tallies_.assign(tallies, Tally{});
+  }
+
+  void exchange_tallies() {
+    std::vector<Peers::Piece> pieces;
+    for (const Step& step : steps_) {
+      for (std::size_t s = 0; s < step.slices.size(); ++s) {
+        pieces.push_back(
+            Peers::piece(peers_->rank_of(step.slices.size(), s), std::span(tallies_).subspan(step.first_tally + s, 1)));
+      }
+    }
+    peers_->exchange(pieces);
   }
 
   // One barrier per epoch, made by whoever asks first; its size is the team's.
@@ -130,25 +156,34 @@ class TrialLane final : public PlainLane {
     std::uint64_t step = trial_.state.step;
     const Optimiser& optimiser = prepared_.job().optimiser;
     const double rate = learning_rate(prepared_.job(), trial_, epoch);
-    for (std::size_t b = 0; b < batches_.size(); ++b) {
-      const Slices& slices = batches_[b];
-      // The gradient of a batch is ((s0 + s1) + s2) + … over its slices. The first thread has the first slices and adds
+    // Whether this process has the first slices of a step.
+    const bool first = peers_ == nullptr || peers_->rank() == 0;
+    for (const Step& now : steps_) {
+      // The gradient of a step is ((s0 + s1) + s2) + … over its slices. The first thread has the first slices and adds
       // them up as they come, in one place that stays in its cache; the slices of others are kept apart and added by
-      // Adam, in the same order: the same bits.
+      // Adam, in the same order: the same bits. Those of other ranks likewise, by Peers::sum.
       // Rounded up, so that the first thread always has one.
-      const auto begin_of = [&](std::size_t r) { return (slices.size() * r + size - 1) / size; };
+      const auto begin_of = [&](std::size_t r) { return (now.own.size() * r + size - 1) / size; };
       failure.guard([&] {
         for (std::size_t s = begin_of(rank); s < begin_of(rank + 1); ++s) {
-          const GradientSink sink = rank == 0 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
-          train_slice(b, s, epoch, prepared_.pass(worker), sink);
+          const GradientSink sink =
+              first && rank == 0 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
+          train_slice(now, now.own.begin + s, epoch, prepared_.pass(worker), sink);
         }
       });
       barrier.wait();
       AdamStep constants(++step, rate, optimiser);
-      std::vector<const float*> gradients = {gradient(0)};
-      for (std::size_t s = begin_of(1); s < slices.size(); ++s) gradients.push_back(gradient(s));
+      std::vector<const float*> gradients;
+      for (std::size_t s = 0; s < now.own.size(); s = s == 0 && first ? begin_of(1) : s + 1) {
+        gradients.push_back(gradient(s));
+      }
+      if (peers_ != nullptr) {
+        if (rank == 0) failure.guard([&] { peers_->sum(gradients, sum_.data(), sum_.size()); });
+        barrier.wait();
+        gradients = {sum_.data()};
+      }
       if (optimiser.clip_norm > 0) {
-        failure.guard([&] { gather(gradients, rank, size); });
+        failure.guard([&] { gather(peers_ == nullptr ? gradient(0) : sum_.data(), gradients, rank, size); });
         barrier.wait();
         gradients.resize(1);
         constants.gradient_scale = clip_scale(all_squares(), optimiser.clip_norm);
@@ -166,8 +201,7 @@ class TrialLane final : public PlainLane {
 
   // For clipping: sums the gradients of thread `rank`'s layers in the first of them, as Adam would, and their squares
   // layer by layer, so that the norm does not depend on threads.
-  void gather(std::span<const float* const> gradients, std::size_t rank, std::size_t size) {
-    float* sum = gradient(0);
+  void gather(float* sum, std::span<const float* const> gradients, std::size_t rank, std::size_t size) {
     for (const PackedLayer& layer : share_of(rank, size)) {
       for (const float* more : gradients.subspan(1)) {
         for (std::size_t i = layer.begin; i < layer.end; ++i) sum[i] += more[i];
@@ -190,17 +224,17 @@ class TrialLane final : public PlainLane {
     return layers.subspan(first_of(rank), first_of(rank + 1) - first_of(rank));
   }
 
-  void train_slice(std::size_t b, std::size_t s, std::uint32_t epoch, Pass& pass, GradientSink sink) {
+  void train_slice(const Step& step, std::size_t s, std::uint32_t epoch, Pass& pass, GradientSink sink) {
     Slice slice;
-    slice.members = batches_[b][s];
+    slice.members = step.slices[s];
     slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
-    pass.losses(prepared_.job(), targets_.view(), 1 / static_cast<float>(divisors_[b]), tallies_[first_tally_[b] + s]);
+    pass.losses(prepared_.job(), targets_.view(), 1 / static_cast<float>(step.divisor), tallies_[step.first_tally + s]);
     pass.backward(parameters, sink);
   }
 
-  // The gradient of slice s; made on first use. A team's slices are asked for by one thread each.
+  // The gradient of this rank's slice s; made on first use. A team's slices are asked for by one thread each.
   float* gradient(std::size_t s) {
     const std::scoped_lock lock(gradient_mutex_);
     if (gradients_.size() <= s) gradients_.resize(s + 1);
@@ -214,14 +248,33 @@ class TrialLane final : public PlainLane {
     test_logits_.resize(draws * trial_.test.size() * classes);
     output.tests = {test_logits_, classes, draws, trial_.test.size() * classes};
     Failure failure;
-    team_.run(test_.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
+    const Share own = peers_ == nullptr ? Share{0, test_.size()} : peers_->share(test_.size());
+    team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
       const FlushDenormals flush;
-      for (std::size_t s = rank; s < test_.size(); s += size) {
+      for (std::size_t s = own.begin + rank; s < own.end; s += size) {
         failure.guard([&] { evaluate_slice(test_[s], epoch, prepared_.pass(worker)); });
       }
     });
     failure.rethrow();
+    if (peers_ != nullptr) exchange_logits();
     output.eval_seconds = watch.seconds();
+  }
+
+  std::span<float> logits_of(std::uint32_t draw, const Member& member) {
+    const std::size_t classes = model_.config().classes;
+    return std::span(test_logits_).subspan((draw * trial_.test.size() + member.position) * classes, classes);
+  }
+
+  void exchange_logits() {
+    std::vector<Peers::Piece> pieces;
+    for (std::size_t s = 0; s < test_.size(); ++s) {
+      for (const Member& member : test_[s]) {
+        for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
+          pieces.push_back(Peers::piece(peers_->rank_of(test_.size(), s), logits_of(draw, member)));
+        }
+      }
+    }
+    peers_->exchange(pieces);
   }
 
   void evaluate_slice(std::span<const Member> members, std::uint32_t epoch, Pass& pass) {
@@ -232,8 +285,7 @@ class TrialLane final : public PlainLane {
       pass.forward(slice, {p_.data(), derived_.data()});
       for (std::size_t i = 0; i < members.size(); ++i) {
         const auto logits = pass.logits(i);
-        const std::size_t at = (draw * trial_.test.size() + members[i].position) * logits.size();
-        std::copy(logits.begin(), logits.end(), test_logits_.begin() + static_cast<std::ptrdiff_t>(at));
+        std::copy(logits.begin(), logits.end(), logits_of(draw, members[i]).begin());
       }
     }
   }
@@ -243,6 +295,7 @@ class TrialLane final : public PlainLane {
   const Kernels& kernels_;
   Trial& trial_;
   Team& team_;
+  const Peers* peers_;  ///< null: this process alone
   TrialTargets targets_;
   AlignedFloats p_, m_, v_, derived_;
   std::vector<double> squares_;  ///< of the gradient, per layer; where it is clipped
@@ -251,10 +304,9 @@ class TrialLane final : public PlainLane {
   std::mutex barrier_mutex_;
   std::unique_ptr<SpinBarrier> barrier_;
   std::size_t barrier_size_ = 0;
-  std::vector<Slices> batches_;
-  std::vector<double> divisors_;  ///< of the batches' losses
-  std::vector<std::size_t> first_tally_;
-  std::vector<Tally> tallies_;  ///< one per slice, so that sums do not depend on threads
+  AlignedFloats sum_;           ///< of all ranks' gradients
+  std::vector<Step> steps_;     ///< of the epoch
+  std::vector<Tally> tallies_;  ///< one per slice, so that sums depend neither on threads nor on ranks
   std::size_t most_slices_ = 1;
   Slices test_{{}};
   std::vector<float> test_logits_;

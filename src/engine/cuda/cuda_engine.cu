@@ -38,6 +38,8 @@ struct Chosen {
 };
 Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
   if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
+  if (job.accumulate > 1) return {nullptr, "several batches per step are for the CPU engines"};
+  if (job.peers != nullptr) return {nullptr, "a trial that ranks share is for the CPU engines"};
   const bool frozen = job.optimiser.frozen > 0;  // for the layer-wise path
   if (options.choice == GpuPath::by_job && !frozen && ppgn_refuses(job).empty()) {
     return {make_ppgn_path(options.precision, options.threads), ""};

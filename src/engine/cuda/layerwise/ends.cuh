@@ -421,6 +421,10 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
   const uint32_t index = block.first + lane;
   const bool valid = index<segment.size, matrix = segment.in> 0;
+  if (segment.kind == SegmentKind::running && (a.update == Update::step || a.update == Update::clipped)) {
+    if (valid && group == 0) a.parameters[segment.offset + index] = a.running[segment.slots + index];
+    return;
+  }
   const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
   float sum = 0;
   if (valid && (a.update == Update::step || a.update == Update::gradient)) {
@@ -443,8 +447,7 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
       a.gradient[at] = g;
       return;
     }
-    if (segment.kind == SegmentKind::running) a.parameters[at] = a.running[segment.slots + index];
-    if (segment.kind == SegmentKind::running || at < a.frozen) return;
+    if (at < a.frozen) return;
     adam_move(g, a.step, a.parameters[at], a.m[at], a.v[at]);
   }
   for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {

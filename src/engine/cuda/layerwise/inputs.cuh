@@ -100,7 +100,7 @@ __device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPa
 
 /// A block takes kTile rows.
 template <class P>
-__global__ void __launch_bounds__(kThreads) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, 6) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
   __shared__ RowPlace places[kTile];
   const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
   if (threadIdx.x < rows) {
