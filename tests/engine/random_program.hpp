@@ -134,7 +134,7 @@ class RandomProgram : RandomProgramData {
         step.activation = activation();
       }
     }
-    // Both at once are for tests of the CPU alone: no GPU has a kernel (pair_programs_test.cpp).
+    // With both at once there are networks in pair_programs.hpp.
     if (step.terms[0].reduce != Reduce::max && pick(3) == 0 && step.epsilon == nn::kNone) {
       if (std::find(spaces_.begin(), spaces_.end(), step.space) != spaces_.end()) {
         step.onto = resized(any(step.space), build_.columns(value));

@@ -72,7 +72,7 @@ void expect_program(const nn::Program& program, const Toy& toy, Precision precis
   options.program = &program;
   const auto path = gpu::make_layerwise_path(options);
   const Answer actual = answer_of(*path, job, parameters, draw);
-  const double relative = precision == Precision::fp32 ? 2e-4 : 2e-2;
+  const double relative = precision == Precision::fp32 ? 1e-3 : 3e-2;  // products of products lose some
   EXPECT_NEAR(actual.loss, exact.loss, relative * std::max(1.0, exact.loss));
   const std::vector<float> logits(exact.logits.begin(), exact.logits.end());
   const std::vector<float> gradient(exact.gradient.begin(), exact.gradient.end());
@@ -86,8 +86,8 @@ void expect_program(const nn::Program& program, const Toy& toy, Precision precis
 TEST_F(ProgramsOnTheGpu, OfAnyStepsAgreeWithPlainLoops) {
   for (const Precision precision : {Precision::fp32, Precision::mixed}) {
     Stream stream(derive_key(402, Purpose::test));
-    for (std::uint64_t round = 0; round < 40 && !HasFailure(); ++round) {
-      const nn::Program program = RandomProgram(stream, false, precision == Precision::fp32).make();
+    for (std::uint64_t round = 0; round < 32 && !HasFailure(); ++round) {
+      const nn::Program program = RandomProgram(stream, round % 8 == 1, precision == Precision::fp32).make();
       Toy toy = random_toy(RandomProgramData::model(), 5, 9, stream);
       if (round % 3 == 0) toy.add(Graph(), RandomProgramData::model(), stream);
       if (round % 5 == 0) toy.add(random_graph(40, 0.1, stream), RandomProgramData::model(), stream);
@@ -119,13 +119,12 @@ TEST_F(ProgramsOnTheGpu, ParametersThatStepsShareHaveTheSumOfTheirGradients) {
   expect_program(program, toy, Precision::mixed, 1, stream);
 }
 
-TEST_F(ProgramsOnTheGpu, WhatHasNoKernelIsNamed) {
+TEST_F(ProgramsOnTheGpu, EveryPathNamesWhatItRuns) {
   nn::ModelConfig model;
   model.kind = "ppgn";
   Stream stream(derive_key(404, Purpose::test));
   const Toy toy = random_toy(model, 2, 5, stream);
-  const std::string why = gpu::layerwise_refuses(toy.job(model));
-  EXPECT_NE(why.find("step adjacency (input: adjacency, over pair)"), std::string::npos) << why;
+  EXPECT_EQ(gpu::layerwise_refuses(toy.job(model)), "");
   EXPECT_EQ(gpu::ppgn_refuses(toy.job(model)), "");
   for (const char* kind : {"gcn", "gin", "sage"}) {
     model = {};
@@ -135,6 +134,17 @@ TEST_F(ProgramsOnTheGpu, WhatHasNoKernelIsNamed) {
               model.kind == "gcn" ? std::string::npos : 0u);
     EXPECT_EQ(gpu::ppgn_refuses(toy.job(model)), "it runs ppgn alone, not " + model.kind);
   }
+}
+
+TEST_F(ProgramsOnTheGpu, WhatDoesNotRunIsNamed) {
+  nn::ModelConfig model;
+  model.kind = "subgraph";
+  model.distance_cut = 300;
+  Stream stream(derive_key(405, Purpose::test));
+  const Toy toy = random_toy(model, 2, 5, stream);
+  EXPECT_EQ(gpu::layerwise_refuses(toy.job(model)),
+            "the step distance (input: distance) has distances of more than 255 steps, which the GPU engine does not "
+            "keep");
 }
 
 }  // namespace

@@ -37,20 +37,18 @@ struct Chosen {
   std::string why;
 };
 Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
-  if (job.optimiser.frozen > 0) return {nullptr, "frozen layers are for the CPU engines"};
   if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
   if (job.accumulate > 1) return {nullptr, "several batches per step are for the CPU engines"};
   if (job.peers != nullptr) return {nullptr, "a trial that ranks share is for the CPU engines"};
-  if (job.data.units != nullptr) return {nullptr, "values per node or edge are for the CPU engines"};
-  if (job.data.weighted) return {nullptr, "weights of edges are for the CPU engines"};
-  if (options.choice == GpuPath::by_job && ppgn_refuses(job).empty()) {
+  const bool frozen = job.optimiser.frozen > 0;  // for the layer-wise path
+  if (options.choice == GpuPath::by_job && !frozen && ppgn_refuses(job).empty()) {
     return {make_ppgn_path(options.precision, options.threads), ""};
   }
   if (options.choice == GpuPath::fused && options.precision == Precision::fp32) {
     return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
   }
   if (options.choice != GpuPath::layerwise && options.precision == Precision::mixed) {
-    const std::string why = fused_refuses(job);
+    const std::string why = frozen ? "it freezes no layers" : fused_refuses(job);
     if (why.empty()) return {make_fused_path(options.threads, passes), ""};
     if (options.choice == GpuPath::fused) return {nullptr, "the fused path cannot run this: " + why};
   }
@@ -112,8 +110,9 @@ class CudaSession final : public Session {
  private:
   [[nodiscard]] Path& fp32() {
     if (!fp32_) {
-      fp32_ = ppgn_refuses(job_).empty() ? make_ppgn_path(Precision::fp32, options_.threads)
-                                         : make_layerwise_path(Precision::fp32, options_.threads);
+      const bool ppgn = job_.optimiser.frozen == 0 && ppgn_refuses(job_).empty();
+      fp32_ = ppgn ? make_ppgn_path(Precision::fp32, options_.threads)
+                   : make_layerwise_path(Precision::fp32, options_.threads);
     }
     return *fp32_;
   }

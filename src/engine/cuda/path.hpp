@@ -1,6 +1,6 @@
 #pragma once
 /// A way to run models on the GPU. Fused: whole graphs inside one multiprocessor, trials in lockstep; for gcn on graphs
-/// that fit. Layer-wise: a kernel per layer, for everything else on nodes and sets. PPGN: products per channel.
+/// that fit. Layer-wise: a kernel per layer, for every network. PPGN: products per channel.
 /// cuda_engine.hpp chooses. A path is for one job, which it is handed with every call: what it brought to the device
 /// for one it keeps for the next.
 #include <memory>
@@ -34,7 +34,7 @@ class Path {
 [[nodiscard]] std::string fused_refuses(const Job& job);
 /// `threads` prepare data and draws on the host; 0: all cores. `passes`: as Engine::open()'s.
 [[nodiscard]] std::unique_ptr<Path> make_fused_path(unsigned threads = 0, std::uint64_t passes = 1);
-/// Any network over nodes, arcs, sets and graphs. `threads` and `passes` as above.
+/// Any network. `threads` and `passes` as above.
 [[nodiscard]] std::string layerwise_refuses(const Job& job);
 [[nodiscard]] std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads,
                                                         std::uint64_t passes = 1);

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "engine/core/edge_features.hpp"
+#include "engine/core/inputs.hpp"
+#include "graph/io.hpp"
 #include "support/error.hpp"
 #include "wl/set_graph.hpp"
 
@@ -150,7 +152,10 @@ Shape::Shape(const SetData* sets, const Wanted& wants) : wanted(wants) {
     links += level.rounds ? level.depth : 1;
     levels.push_back(level);
   }
-  if (wanted.arcs) ++spaces;
+  if (wanted.arcs) arcs = spaces++;
+  if (wanted.edges) edges = spaces++;
+  if (wanted.graphs) graphs = spaces++;
+  if (wanted.pairs) roots = spaces++, pairs = spaces++;
 }
 
 BlockBuilder::BlockBuilder(const Job& job, std::shared_ptr<const SetData> sets, Shape shape)
@@ -214,25 +219,71 @@ void BlockBuilder::nodes(Writer& out, std::uint32_t graph) const {
       out.at<float>(link.back_means)[e] = out.at<float>(link.scales)[from.adjacency()[e]];
     }
   }
+  if (job_.data.weighted) {
+    link.weights = out.make<float>(entries);
+    for (std::uint32_t e = 0; e < entries; ++e) out.at<float>(link.weights)[e] = weight_of(from.edge_label(e));
+  }
   LevelPlaces& level = out.block.levels[0];
   if (shape_.wanted.features) level.features = out.copy(std::span<const float>(job_.data.features[graph]));
   level.total = static_cast<float>(rows);
   out.block.rows[0] = rows;
   if (shape_.wanted.edge_sums) level.edge_sums = out.copy(std::span<const float>(edge_sums(job_, graph)));
-  if (!shape_.wanted.arcs) return;
-  level.edge_features = out.copy(std::span<const float>(job_.data.edge_features[graph]));
-  link.edges = out.make<std::uint32_t>(entries);
-  const std::vector<std::uint64_t> edge_of = from.edges_of_arcs();
-  for (std::uint32_t e = 0; e < entries; ++e) {
-    out.at<std::uint32_t>(link.edges)[e] = static_cast<std::uint32_t>(edge_of[e]);
+  if (shape_.wanted.graphs) out.block.rows[shape_.graphs] = 1;
+  if (shape_.wanted.pairs) {
+    out.block.rows[shape_.roots] = rows;
+    out.block.rows[shape_.pairs] = checked(std::uint64_t{rows} * rows, "pairs of nodes");
   }
+  if (shape_.wanted.distances > 0) {
+    level.distances = out.make<std::uint8_t>(std::size_t{rows} * rows);
+    std::vector<std::uint32_t> steps(rows);
+    for (std::uint32_t v = 0; v < rows; ++v) {
+      distances_from(from, v, shape_.wanted.distances, steps);
+      std::copy(steps.begin(), steps.end(), out.at<std::uint8_t>(level.distances) + std::size_t{v} * rows);
+    }
+  }
+  if (shape_.wanted.arcs || shape_.wanted.edges) arcs(out, graph);
+}
+
+void BlockBuilder::arcs(Writer& out, std::uint32_t graph) const {
+  const Graph& from = job_.data.graphs[graph];
+  const std::vector<std::uint64_t> edge_of = from.edges_of_arcs();
   const std::vector<Edge> edges = from.edges();
-  level.edge_ends = out.make<std::uint32_t>(2 * edges.size());
-  for (std::size_t e = 0; e < edges.size(); ++e) {
+  const auto entries = static_cast<std::uint32_t>(edge_of.size()), count = static_cast<std::uint32_t>(edges.size());
+  LinkPlaces& link = out.block.links[0];
+  LevelPlaces& level = out.block.levels[0];
+  link.edges = link.arcs = link.back_arcs = out.make<std::uint32_t>(entries);
+  std::copy(edge_of.begin(), edge_of.end(), out.at<std::uint32_t>(link.edges));
+  level.edge_ends = level.arc_ends = out.make<std::uint32_t>(2 * std::size_t{count});
+  for (std::size_t e = 0; e < count; ++e) {
     out.at<std::uint32_t>(level.edge_ends)[2 * e] = edges[e].first;
     out.at<std::uint32_t>(level.edge_ends)[2 * e + 1] = edges[e].second;
   }
-  out.block.rows.back() = static_cast<std::uint32_t>(edges.size());
+  if (shape_.wanted.edges) out.block.rows[shape_.edges] = count;
+  if (!shape_.wanted.arcs) return;
+  const bool directed = shape_.wanted.directed;
+  out.block.rows[shape_.arcs] = directed ? entries : count;
+  if (job_.model.edge_features > 0) {
+    level.arc_features = directed ? out.copy(std::span<const float>(arc_features(job_, graph)))
+                                  : out.copy(std::span<const float>(job_.data.edge_features[graph]));
+  }
+  if (!directed) return;
+  link.arcs = out.make<std::uint32_t>(entries);
+  link.back_arcs = out.make<std::uint32_t>(entries);
+  level.arc_ends = out.make<std::uint32_t>(2 * std::size_t{entries});
+  std::vector<std::uint32_t> one(count, kNone);  // of an edge: the arc of it that was met first
+  for (std::uint32_t v = 0, e = 0; v < from.num_nodes(); ++v) {
+    for (const Node to : from.neighbours(v)) {
+      out.at<std::uint32_t>(link.arcs)[e] = e;
+      out.at<std::uint32_t>(level.arc_ends)[2 * std::size_t{e}] = v;
+      out.at<std::uint32_t>(level.arc_ends)[2 * std::size_t{e} + 1] = to;
+      std::uint32_t& other = one[edge_of[e]];
+      if (other != kNone) {
+        out.at<std::uint32_t>(link.back_arcs)[e] = other;
+        out.at<std::uint32_t>(link.back_arcs)[other] = e;
+      }
+      other = e++;
+    }
+  }
 }
 
 void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) const {

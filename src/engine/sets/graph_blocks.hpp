@@ -11,8 +11,9 @@
 /// rows of one space from those of another by way of a *link*. Where all layers of a level work on the same rows there
 /// is one space and one link; on quotients there is a space per round and a link per layer. A graph's classes of the
 /// last round stand in the order the quotient lists them, so that the first of several equal maxima is the CPU
-/// engine's. The arcs of a graph are a space of its edges: the two arcs of an edge have the same features, and nothing
-/// that a network makes of an arc tells them apart.
+/// engine's. The arcs of a graph are a space of its edges where nothing that a network makes of an arc tells the two of
+/// an edge apart, which have the same features; else every arc has a row. Pairs of nodes have no tables: which rows
+/// they read follows from those of the nodes.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,7 +36,10 @@ struct LinkPlaces {
   Place counts = kNowhere;         ///< uint16_t, one per entry; nowhere: all 1
   Place scales = kNowhere;         ///< float, one per row out: of a mean
   Place roots = kNowhere;          ///< one per row out; nowhere: row v itself
-  Place edges = kNowhere;          ///< where arcs are wanted: the edge, one per entry
+  Place weights = kNowhere;        ///< float, one per entry: of edges that have some
+  Place edges = kNowhere;          ///< where arcs or edges are wanted: the edge, one per entry
+  Place arcs = kNowhere;           ///< where arcs are wanted: the row among them, one per entry
+  Place back_arcs = kNowhere;      ///< of the arc the other way
   Place back_offsets = kNowhere;   ///< rows in + 1
   Place back_columns = kNowhere;   ///< rows out, ascending for each row in
   Place back_means = kNowhere;     ///< float: count · scale
@@ -46,16 +50,18 @@ struct LinkPlaces {
 
 /// What a level starts from and ends in.
 struct LevelPlaces {
-  Place features = kNowhere;       ///< float, rows of round 0 × input features
-  Place types = kNowhere;          ///< which one-hot column, one per row of round 0
-  Place nodes = kNowhere;          ///< k rows of the last round of level 0 for each row of round 0
-  Place up_offsets = kNowhere;     ///< the transpose of `nodes`: rows of the last round of level 0, + 1
-  Place up_rows = kNowhere;        ///< rows of round 0, ascending
-  Place multiplicity = kNowhere;   ///< float, one per row of the last round; nowhere: all 1
-  Place edge_sums = kNowhere;      ///< float: edge_sums(), a row per node
-  Place edge_features = kNowhere;  ///< float, a row per edge
-  Place edge_ends = kNowhere;      ///< the two nodes of every edge
-  float total = 0;                 ///< sum of the multiplicities
+  Place features = kNowhere;      ///< float, rows of round 0 × input features
+  Place types = kNowhere;         ///< which one-hot column, one per row of round 0
+  Place nodes = kNowhere;         ///< k rows of the last round of level 0 for each row of round 0
+  Place up_offsets = kNowhere;    ///< the transpose of `nodes`: rows of the last round of level 0, + 1
+  Place up_rows = kNowhere;       ///< rows of round 0, ascending
+  Place multiplicity = kNowhere;  ///< float, one per row of the last round; nowhere: all 1
+  Place edge_sums = kNowhere;     ///< float: edge_sums(), a row per node
+  Place arc_features = kNowhere;  ///< float, a row per row of arcs
+  Place arc_ends = kNowhere;      ///< the two nodes of every row of arcs; where it is one arc, from the first on
+  Place edge_ends = kNowhere;     ///< the two nodes of every edge
+  Place distances = kNowhere;     ///< uint8_t, nodes × nodes: steps from one to the other, cut
+  float total = 0;                ///< sum of the multiplicities
 };
 
 struct GraphBlock {
@@ -69,11 +75,16 @@ struct GraphBlock {
 
 /// What a network asks of the graphs beside the levels of its sets.
 struct Wanted {
-  bool features = false;   ///< of nodes; levels say so themselves
-  bool sum = false;        ///< over neighbours
-  bool mean = false;       ///< likewise
-  bool arcs = false;       ///< rows for arcs, and their features
-  bool edge_sums = false;  ///< core/edge_features.hpp
+  bool features = false;        ///< of nodes; levels say so themselves
+  bool sum = false;             ///< over neighbours
+  bool mean = false;            ///< likewise
+  bool arcs = false;            ///< rows for arcs, and their features
+  bool directed = false;        ///< a row for every arc; false: one per edge
+  bool edges = false;           ///< rows for edges
+  bool graphs = false;          ///< a row per graph
+  bool pairs = false;           ///< rows for nodes that pairs begin with, and for pairs
+  bool edge_sums = false;       ///< core/edge_features.hpp
+  std::uint32_t distances = 0;  ///< of pairs, cut here; 0: they are not wanted
 };
 
 /// Which spaces and links the layers of a level use.
@@ -93,8 +104,11 @@ struct Shape {
   /// `sets`: null for networks on nodes, whose one level they are.
   Shape(const SetData* sets, const Wanted& wanted);
 
+  static constexpr std::size_t kNoSpace = ~std::size_t{0};
+
   std::vector<LevelShape> levels;
-  std::size_t spaces = 0;  ///< those of the levels, then that of arcs
+  std::size_t spaces = 0;  ///< those of the levels, then those that are wanted of these:
+  std::size_t arcs = kNoSpace, edges = kNoSpace, graphs = kNoSpace, roots = kNoSpace, pairs = kNoSpace;
   std::size_t links = 0;
   Wanted wanted;
 };
@@ -114,6 +128,7 @@ class BlockBuilder {
   struct Scratch;
 
   void nodes(Writer& out, std::uint32_t graph) const;
+  void arcs(Writer& out, std::uint32_t graph) const;
   void plain_level(Writer& out, std::uint32_t graph, std::size_t level) const;
   void quotient_level(Writer& out, std::uint32_t graph, std::size_t level, Scratch& scratch) const;
 

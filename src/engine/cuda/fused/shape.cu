@@ -222,6 +222,8 @@ std::string refusal(const Job& job) {
   if (nn::program(config).steps != nn::gcn_network(nn::bare(config)).steps) {
     return "it runs gcn alone, not " + config.kind + (config.kind == "gcn" ? " with more in its layers" : "");
   }
+  if (config.unit != tyche::Unit::graph) return "it gives a value per graph, not per node or edge";
+  if (job.data.weighted) return "its messages have no weights";
   if (config.edge_features > 0) return "it has no memory for the features of edges";
   if (widest(config) > 128) {
     return "a layer is " + std::to_string(widest(config)) + " wide, and it takes at most 128";

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <string>
 
 #include "engine/cuda/layerwise/device_graphs.hpp"
@@ -23,7 +24,7 @@ void point(const T*& to, const std::byte* block, blocks::Place place) {
 
 DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, const blocks::Shape& shape,
                            std::span<const uint32_t> used, unsigned threads, Stream& stream)
-    : shape_(shape), count_(used.size()), used_(used.begin(), used.end()) {
+    : model_(job.model), shape_(shape), count_(used.size()), used_(used.begin(), used.end()) {
   const blocks::BlockBuilder builder(job, std::move(sets), shape);
   std::vector<Link> links(shape_.links * count_);
   std::vector<LevelEnds> ends(shape_.levels.size() * count_);
@@ -49,7 +50,10 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
         point(link.counts, base, from.counts);
         point(link.scales, base, from.scales);
         point(link.roots, base, from.roots);
+        point(link.weights, base, from.weights);
         point(link.edges, base, from.edges);
+        point(link.arcs, base, from.arcs);
+        point(link.back_arcs, base, from.back_arcs);
         point(link.back_offsets, base, from.back_offsets);
         point(link.back_columns, base, from.back_columns);
         point(link.back_means, base, from.back_means);
@@ -67,8 +71,10 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
         point(level.up_rows, base, from.up_rows);
         point(level.multiplicity, base, from.multiplicity);
         point(level.edge_sums, base, from.edge_sums);
-        point(level.edge_features, base, from.edge_features);
+        point(level.arc_features, base, from.arc_features);
+        point(level.arc_ends, base, from.arc_ends);
         point(level.edge_ends, base, from.edge_ends);
+        point(level.distances, base, from.distances);
         level.total = from.total;
       }
       rows_.insert(rows_.end(), block.rows.begin(), block.rows.end());
@@ -82,14 +88,43 @@ DeviceGraphs::DeviceGraphs(const Job& job, std::shared_ptr<const SetData> sets, 
   links_ = DeviceArray<Link>::from(links, "the graphs' tables", stream);
   ends_ = DeviceArray<LevelEnds>::from(ends, "the graphs' tables", stream);
   numbers_ = DeviceArray<uint32_t>::from(used_, "the graphs' numbers", stream);
-  targets_ = DeviceTargets(job.data.targets, used_, stream);
+  std::vector<uint32_t> firsts;
+  for (uint32_t first = 0; const uint32_t g : used_) {
+    firsts.push_back(first);
+    for (std::size_t i = 0; i < job.data.units_of(g); ++i, ++first) {
+      targeted_.push_back(static_cast<uint32_t>(job.data.first_unit(g) + i));
+    }
+  }
+  first_targets_ = DeviceArray<uint32_t>::from(firsts, "the graphs' numbers", stream);
+  targets_ = DeviceTargets(job.data.targets, targeted_, stream);
+}
+
+uint32_t DeviceGraphs::rows(uint32_t id, std::size_t space, bool training) const {
+  const uint32_t* own = rows_.data() + id * shape_.spaces;
+  if (space != shape_.roots && space != shape_.pairs) return own[space];
+  const uint32_t drawn = training ? model_.roots : model_.eval_roots;
+  const uint32_t roots = drawn == 0 ? own[0] : std::min(drawn, own[0]);
+  return space == shape_.roots ? roots : roots * own[0];
+}
+
+void DeviceGraphs::roots(std::span<const uint32_t> ids, const Inputs& inputs, std::vector<uint32_t>& words) const {
+  if (shape_.roots == blocks::Shape::kNoSpace || (inputs.training ? model_.roots : model_.eval_roots) == 0) return;
+  for (const uint32_t id : ids) {
+    const uint32_t nodes = rows_[id * shape_.spaces];
+    std::vector<uint32_t> own = roots_of(model_, inputs, used_[id], nodes);
+    if (own.empty()) {
+      own.resize(nodes);
+      std::iota(own.begin(), own.end(), 0u);
+    }
+    words.insert(words.end(), own.begin(), own.end());
+  }
 }
 
 uint32_t DeviceGraphs::id(uint32_t graph) const {
   return static_cast<uint32_t>(std::lower_bound(used_.begin(), used_.end(), graph) - used_.begin());
 }
 
-Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count) const {
+Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count, bool training) const {
   Capacity most;
   count = std::min(count, ids.size());
   most.graphs = static_cast<uint32_t>(count);
@@ -106,13 +141,14 @@ Capacity DeviceGraphs::capacity(std::span<const uint32_t> ids, std::size_t count
     return static_cast<uint32_t>(sum);
   };
   for (std::size_t s = 0; s < shape_.spaces; ++s) {
-    most.rows.push_back(largest([&](uint32_t i) { return rows(i, s); }));
-    most.parts.push_back(largest([&](uint32_t i) { return parts(i, s); }));
+    most.rows.push_back(largest([&](uint32_t i) { return rows(i, s, training); }));
+    most.parts.push_back(largest([&](uint32_t i) { return parts(i, s, training); }));
   }
   return most;
 }
 
-Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t counters, std::vector<uint32_t>& words) const {
+Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t counters, bool training,
+                        std::vector<uint32_t>& words) const {
   Plan plan;
   plan.at = words.size();
   plan.graphs = static_cast<uint32_t>(ids.size());
@@ -124,22 +160,22 @@ Plan DeviceGraphs::plan(std::span<const uint32_t> ids, std::size_t counters, std
     return sum;
   };
   for (std::size_t s = 0; s < shape_.spaces; ++s) {
-    plan.rows.push_back(bases([&](uint32_t i) { return rows(i, s); }));
+    plan.rows.push_back(bases([&](uint32_t i) { return rows(i, s, training); }));
   }
   for (std::size_t s = 0; s < shape_.spaces; ++s) {
-    plan.parts.push_back(bases([&](uint32_t i) { return parts(i, s); }));
+    plan.parts.push_back(bases([&](uint32_t i) { return parts(i, s, training); }));
   }
   words.resize(words.size() + counters);
   return plan;
 }
 
-std::size_t DeviceGraphs::fitting(std::span<const uint32_t> ids, const Capacity& capacity) const {
+std::size_t DeviceGraphs::fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const {
   std::vector<uint64_t> rows_sum(shape_.spaces, 0), parts_sum(shape_.spaces, 0);
   for (std::size_t n = 0; n < ids.size(); ++n) {
     bool fits = n < capacity.graphs;
     for (std::size_t s = 0; s < rows_sum.size(); ++s) {
-      fits = fits && (rows_sum[s] += rows(ids[n], s)) <= capacity.rows[s];
-      fits = fits && (parts_sum[s] += parts(ids[n], s)) <= capacity.parts[s];
+      fits = fits && (rows_sum[s] += rows(ids[n], s, training)) <= capacity.rows[s];
+      fits = fits && (parts_sum[s] += parts(ids[n], s, training)) <= capacity.parts[s];
     }
     if (!fits) return std::max<std::size_t>(1, n);
   }

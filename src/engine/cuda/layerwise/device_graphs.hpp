@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/inputs.hpp"
 #include "engine/cuda/layerwise/rows.cuh"
 #include "engine/cuda/runtime/targets.hpp"
 #include "engine/sets/graph_blocks.hpp"
@@ -44,27 +45,38 @@ class DeviceGraphs {
 
   /// Requires that the graph is used.
   [[nodiscard]] uint32_t id(uint32_t graph) const;
-  [[nodiscard]] uint32_t rows(uint32_t id, std::size_t space) const { return rows_[id * shape_.spaces + space]; }
+  /// `training`: where roots are drawn, how many decides about the rows of pairs.
+  [[nodiscard]] uint32_t rows(uint32_t id, std::size_t space, bool training) const;
   [[nodiscard]] uint64_t worked(uint32_t id) const { return worked_[id]; }
   [[nodiscard]] uint64_t full(uint32_t id) const { return full_[id]; }
 
   /// What any `count` graphs fit into. Throws InputError where 32 bits cannot number their rows.
-  [[nodiscard]] Capacity capacity(std::span<const uint32_t> ids, std::size_t count) const;
+  [[nodiscard]] Capacity capacity(std::span<const uint32_t> ids, std::size_t count, bool training) const;
   /// Appends the words of a pass over these graphs, with `counters` words left for slices.
-  [[nodiscard]] Plan plan(std::span<const uint32_t> ids, std::size_t counters, std::vector<uint32_t>& words) const;
-  /// How many of the graphs fit together, from the first on; at least 1.
-  [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity) const;
+  [[nodiscard]] Plan plan(std::span<const uint32_t> ids, std::size_t counters, bool training,
+                          std::vector<uint32_t>& words) const;
+  /// How many of the graphs fit together in a test, from the first on; at least 1.
+  [[nodiscard]] std::size_t fitting(std::span<const uint32_t> ids, const Capacity& capacity, bool training) const;
+  /// Appends the nodes of these graphs that pairs begin with in a pass; nothing where all do in all such passes.
+  void roots(std::span<const uint32_t> ids, const Inputs& inputs, std::vector<uint32_t>& words) const;
 
   [[nodiscard]] const Link* links(std::size_t link) const { return links_.data() + link * count_; }
   [[nodiscard]] const LevelEnds* ends(std::size_t level) const { return ends_.data() + level * count_; }
   [[nodiscard]] const uint32_t* numbers() const { return numbers_.data(); }
   [[nodiscard]] Targets targets() const { return targets_.view(); }
+  /// Of nodes or edges: by id, where a graph's begin among those of the graphs that are used, in order.
+  [[nodiscard]] const uint32_t* first_targets() const { return first_targets_.data(); }
+  /// The targets on the device: graphs, or their nodes or edges.
+  [[nodiscard]] std::span<const uint32_t> targeted() const { return targeted_; }
   /// The graphs on the device, ascending: the i-th has the id i.
   [[nodiscard]] std::span<const uint32_t> used() const { return used_; }
 
  private:
-  [[nodiscard]] uint32_t parts(uint32_t id, std::size_t space) const { return (rows(id, space) + kPart - 1) / kPart; }
+  [[nodiscard]] uint32_t parts(uint32_t id, std::size_t space, bool training) const {
+    return (rows(id, space, training) + kPart - 1) / kPart;
+  }
 
+  nn::ModelConfig model_;
   blocks::Shape shape_;
   std::size_t count_ = 0;
   std::vector<uint32_t> used_;
@@ -73,7 +85,8 @@ class DeviceGraphs {
   std::vector<DeviceArray<std::byte>> slabs_;
   DeviceArray<Link> links_;      ///< link × id
   DeviceArray<LevelEnds> ends_;  ///< level × id
-  DeviceArray<uint32_t> numbers_;
+  DeviceArray<uint32_t> numbers_, first_targets_;
+  std::vector<uint32_t> targeted_;
   DeviceTargets targets_;
 };
 

@@ -1,9 +1,10 @@
 #pragma once
-/// The kernels around the layers: readout, the steps over graphs with the loss and its gradient, and Adam. Like the
-/// layers', they give the same bits every time.
+/// The kernels around the layers: readout, the steps over graphs with the loss and its gradient, the loss of rows, and
+/// Adam. Like the layers', they give the same bits every time.
 #include "engine/core/loss.hpp"
 #include "engine/cuda/layerwise/backward.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
+#include "engine/cuda/layerwise/norm.cuh"
 #include "engine/cuda/runtime/adam.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -14,6 +15,8 @@ struct ReadoutArguments {
   BatchRows rows;
   const uint32_t* part_base;  ///< graphs + 1: parts of kPart rows, graph after graph
   const LevelEnds* ends;      ///< or null: every row counts once
+  Pooled which;
+  const uint32_t* node_base;
   uint32_t width;
   bool max;
   float* out_values;   ///< parts × width
@@ -52,6 +55,7 @@ __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, R
       for (uint32_t r = first + group; r < last; r += 4) {
         const float value = any_value<P>(from[size_t{r} * from_rows.stride]);
         finite_all = finite_all && finite(value);
+        if (a.which != Pooled::all && !is_pooled(a.which, a.node_base, b, r)) continue;
         if (!a.max) {
           best += (weights == nullptr ? 1.0f : weights[r]) * value;
         } else if (value > best) {
@@ -101,7 +105,8 @@ inline constexpr uint32_t kNoBias = ~0u;
 /// Where a readout's parts are.
 struct PoolSource {
   const LevelEnds* ends;  ///< or null: every row counts `copies` times
-  const uint32_t *base, *part_base;
+  Pooled which;
+  const uint32_t *base, *part_base, *node_base;
   const float* values;
   const uint32_t* rows;
   float copies;
@@ -157,7 +162,13 @@ __device__ __forceinline__ float pool_share(const GraphStep& step, const PoolSou
                                             uint32_t id) {
   if (step.reduce == nn::Reduce::max) return 1;
   if (step.reduce == nn::Reduce::sum) return from.copies;
-  return 1 / (from.ends == nullptr ? static_cast<float>(from.base[graph + 1] - from.base[graph]) : from.ends[id].total);
+  if (from.ends != nullptr) return 1 / from.ends[id].total;
+  uint32_t count = from.base[graph + 1] - from.base[graph];
+  if (from.which != Pooled::all) {
+    const uint32_t nodes = from.node_base[graph + 1] - from.node_base[graph];
+    count = from.which == Pooled::diagonal ? nodes : count - nodes;
+  }
+  return count == 0 ? 0.0f : 1 / static_cast<float>(count);
 }
 
 /// The parts of a readout put together.
@@ -183,6 +194,10 @@ __device__ __forceinline__ void pool(const HeadArguments& a, const GraphStep& st
       }
       if (step.reduce == nn::Reduce::max) winner = from.rows[size_t{best} * step.columns + c];
       value *= pool_share(step, from, graph, id);
+      if (value == -INFINITY) {  // all were left out
+        value = 0;
+        winner = ~0u;
+      }
     }
     out[c] = value;
     if (a.winners != nullptr) a.winners[size_t{graph} * a.pooled_size + step.pooled + c] = winner;
@@ -269,11 +284,59 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
   for (uint32_t c = threadIdx.x; c < 2 * a.size; c += kThreads) kept[c] = values[c];
 }
 
+// ---- the loss of rows
+
+template <class P>
+struct LossArguments {
+  BatchRows rows;
+  const uint32_t* first;  ///< by id: where a graph's targets begin
+  const uint8_t* counts;  ///< by target: whether it has a loss; or null: all have
+  AnyRows z;
+  uint32_t classes;
+  Targets targets;
+  Loss loss;
+  float* logits;    ///< rows × classes
+  float* d_logits;  ///< likewise, for their gradients
+  float* losses;    ///< one per row, or none: forward only
+  uint32_t* right;  ///< likewise
+  float scale;      ///< of the loss' gradient
+  Slope slope;
+  int* bad;  ///< counts values that are not finite
+};
+
+/// A thread per row.
+template <class P>
+__global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments<P> a, Rows<typename P::Element> d) {
+  const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
+  if (row >= a.rows.rows) return;
+  float* z = a.logits + size_t{row} * a.classes;
+  bool all_finite = true;
+  for (uint32_t c = 0; c < a.classes; ++c) {
+    z[c] = read<P>(a.z, row, c);
+    all_finite = all_finite && finite(z[c]);
+  }
+  if (!all_finite) atomic_add(a.bad, 1);
+  if (a.losses == nullptr) return;
+  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row);
+  const size_t target = size_t{a.first[a.rows.ids[b]]} + row - a.rows.base[b];
+  const bool counts = a.counts == nullptr || a.counts[target] != 0;
+  float* d_z = a.d_logits + size_t{row} * a.classes;
+  LossValue<float> seen;
+  if (counts) seen = loss_of(a.loss, SerialOutputs<float>(z, a.classes, d_z), a.targets[target], a.scale);
+  for (uint32_t c = 0; d.data != nullptr && c < (a.classes + 15) / 16 * 16; ++c) {
+    const bool there = counts && c < a.classes;
+    d.data[size_t{row} * d.stride + c] = P::element(there ? d_z[c] * slope_at(a.slope, z[c]) : 0.0f);
+  }
+  a.losses[row] = seen.value;
+  a.right[row] = seen.right ? 1 : 0;
+}
+
 // ---- Adam
 
-/// weight, bias: of an operand of a linear step over rows; graph_weight, graph_bias: of one over graphs; scalar: an ε,
-/// whose parts of the gradient stand one behind the other; unused: the gradient is 0.
-enum class SegmentKind : uint32_t { weight, bias, graph_weight, graph_bias, scalar, unused };
+/// weight, bias: of an operand of a linear step over rows; graph_weight, graph_bias: of one over graphs; parts: every
+/// slice has a row of numbers, `units` apart; running: not learned, but what the last pass left for it; unused: the
+/// gradient is 0.
+enum class SegmentKind : uint32_t { weight, bias, graph_weight, graph_bias, parts, running, unused };
 
 /// A tensor of the parameters, or some columns of a weight, and where its gradient comes from.
 struct Segment {
@@ -312,9 +375,11 @@ struct AdamArguments {
   const float* slots;
   const uint32_t* slices;  ///< of each counter in this batch
   const float* factors;
+  const float* running;  ///< what segments of that kind become
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
   AdamStep step = AdamStep(1, 0);
+  uint64_t frozen;    ///< so many parameters stay as they are
   const float* clip;  ///< clipped: the factor
   int* bad;
 };
@@ -333,9 +398,10 @@ __device__ __forceinline__ float gradient_part(const AdamArguments<P>& a, const 
     const uint32_t slices = a.slices[segment.counter];
 #pragma unroll 8
     for (uint32_t s = group; s < slices; s += 4) sum += from[size_t{s} * segment.units * kSlot];
-  } else if (segment.kind == SegmentKind::scalar) {
-    for (uint32_t s = group; s < a.slices[segment.counter]; s += 4) sum += a.slots[segment.slots + s];
-  } else if (segment.kind != SegmentKind::unused) {
+  } else if (segment.kind == SegmentKind::parts) {
+    const float* from = a.slots + segment.slots + j;
+    for (uint32_t s = group; s < a.slices[segment.counter]; s += 4) sum += from[size_t{s} * segment.units];
+  } else if (segment.kind == SegmentKind::graph_weight || segment.kind == SegmentKind::graph_bias) {
     const bool weight = segment.kind == SegmentKind::graph_weight;
 #pragma unroll 4
     for (uint32_t g = group; g < a.graphs; g += 4) {
@@ -355,6 +421,10 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
   const uint32_t index = block.first + lane;
   const bool valid = index<segment.size, matrix = segment.in> 0;
+  if (segment.kind == SegmentKind::running && (a.update == Update::step || a.update == Update::clipped)) {
+    if (valid && group == 0) a.parameters[segment.offset + index] = a.running[segment.slots + index];
+    return;
+  }
   const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
   float sum = 0;
   if (valid && (a.update == Update::step || a.update == Update::gradient)) {
@@ -377,6 +447,7 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
       a.gradient[at] = g;
       return;
     }
+    if (at < a.frozen) return;
     adam_move(g, a.step, a.parameters[at], a.m[at], a.v[at]);
   }
   for (uint32_t s = block.segment; s != kNoSegment; s = a.segments[s].next) {

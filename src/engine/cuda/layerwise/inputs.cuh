@@ -1,14 +1,29 @@
 #pragma once
 /// Values made number by number, as kernels: inputs, values side by side or added, an activation, the mean over a set's
-/// nodes, random columns; and how their gradients come back.
-#include "engine/cuda/layerwise/rows.cuh"
+/// nodes, dropout, random columns; and how their gradients come back.
+#include "engine/cuda/layerwise/links.cuh"
 #include "engine/cuda/runtime/drawn.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 #include "nn/program.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-enum class PartKind : uint32_t { copy, features, drawn, types, edge_features, edge_sums, members };
+enum class PartKind : uint32_t { copy, features, drawn, types, arc_features, edge_sums, adjacency, distance, members };
+
+/// What dropout multiplies the rows of a space with, where it is on.
+struct Dropping {
+  bool on;
+  uint2 key;
+  const uint32_t* graph_numbers;  ///< of the data set, by id
+  uint64_t threshold;
+  float keep;
+};
+__device__ __forceinline__ float dropped(const Dropping& dropping, uint32_t id, uint32_t local, uint32_t columns,
+                                         uint32_t column) {
+  if (!dropping.on) return 1;
+  return dropout_factor(dropping.key, local * columns + column, dropping.graph_numbers[id], dropping.threshold,
+                        dropping.keep);
+}
 
 /// Some columns of a value, and where they come from.
 struct RowsPart {
@@ -24,6 +39,7 @@ inline constexpr uint32_t kMostParts = 8;
 
 struct RowsArguments {
   BatchRows rows;
+  Ground ground;
   const LevelEnds* ends;
   DrawnColumns drawn;
   const uint32_t* places;  ///< of a graph's drawn row; one per graph of the batch
@@ -31,6 +47,7 @@ struct RowsArguments {
   bool keep;               ///< adds to what is there
   bool activates;
   nn::Activation activation;
+  Dropping dropping;
   uint32_t parts;
   RowsPart part[kMostParts];
 };
@@ -53,10 +70,18 @@ __device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPa
       return drawn_value(a.drawn, a.places[at.graph], at.local, column);
     case PartKind::types:
       return at.ends->types[at.local] == column ? 1.0f : 0.0f;
-    case PartKind::edge_features:
-      return at.ends->edge_features[size_t{at.local} * part.columns + column];
+    case PartKind::arc_features:
+      return at.ends->arc_features[size_t{at.local} * part.columns + column];
     case PartKind::edge_sums:
       return at.ends->edge_sums[size_t{at.local} * part.columns + column];
+    case PartKind::adjacency:
+    case PartKind::distance: {
+      const uint32_t n = a.ground.nodes(at.graph), u = a.ground.root(at.graph, at.local / n), v = at.local % n;
+      if (part.kind == PartKind::distance) return at.ends->distances[size_t{u} * n + v] == column ? 1.0f : 0.0f;
+      const Link& link = a.ground.links[a.rows.ids[at.graph]];
+      const uint32_t begin = link.offsets[u], count = link.offsets[u + 1] - begin;
+      return place_in(link.columns + begin, count, v) < count ? 1.0f : 0.0f;
+    }
     case PartKind::members:
       break;
   }
@@ -75,7 +100,7 @@ __device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPa
 
 /// A block takes kTile rows.
 template <class P>
-__global__ void __launch_bounds__(kThreads) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, 6) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
   __shared__ RowPlace places[kTile];
   const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
   if (threadIdx.x < rows) {
@@ -93,6 +118,8 @@ __global__ void __launch_bounds__(kThreads) rows_kernel(RowsArguments a, Rows<ty
         value += part_value<P>(a, a.part[other], places[r], column);
       }
       if (a.keep) value += P::value(*to);
+      if (a.dropping.on)
+        value *= dropped(a.dropping, a.rows.ids[places[r].graph], places[r].local, part.columns, column);
       *to = P::element(a.activates ? activated<P::kFast>(a.activation, value) : value);
     }
   }
@@ -142,6 +169,13 @@ __global__ void __launch_bounds__(kThreads) random_kernel(RandomArguments a, Row
 
 enum class From : uint32_t { copy, members, whole };
 
+/// Which rows of a graph a readout takes: all, or of pairs (v, v) or the others.
+enum class Pooled : uint32_t { all, diagonal, rest };
+__device__ __forceinline__ bool is_pooled(Pooled which, const uint32_t* node_base, uint32_t b, uint32_t local) {
+  if (which == Pooled::all) return true;
+  return (local % (node_base[b + 1] - node_base[b] + 1) == 0) == (which == Pooled::diagonal);
+}
+
 template <class P>
 struct SpreadArguments {
   BatchRows rows;         ///< of the value
@@ -150,12 +184,15 @@ struct SpreadArguments {
   uint32_t columns;
   Slope slope;
   bool accumulate;
+  Dropping dropping;  ///< copy
   // copy, members
   Rows<const typename P::Element> d;
   const uint32_t* out_base;  ///< members
   uint32_t nodes;            ///< members: of a set
   // members, whole
   nn::Reduce reduce;
+  Pooled which;  ///< whole
+  const uint32_t* node_base;
   const float* d_pooled;    ///< whole: graphs × pooled_size
   const uint32_t* winners;  ///< whole, max
   uint32_t pooled_size;
@@ -165,9 +202,13 @@ struct SpreadArguments {
 template <class P, From kFrom>
 __device__ __forceinline__ float spread_value(const SpreadArguments<P>& a, uint32_t b, uint32_t row, uint32_t local,
                                               uint32_t column) {
-  if constexpr (kFrom == From::copy) return P::value(a.d.data[size_t{row} * a.d.stride + column]);
+  if constexpr (kFrom == From::copy) {
+    const float d = P::value(a.d.data[size_t{row} * a.d.stride + column]);
+    return a.dropping.on ? d * dropped(a.dropping, a.rows.ids[b], local, a.columns, column) : d;
+  }
   if constexpr (kFrom == From::whole) {
     const size_t at = size_t{b} * a.pooled_size + column;
+    if (!is_pooled(a.which, a.node_base, b, local)) return 0;
     if (a.reduce == nn::Reduce::max) return a.winners[at] == local ? a.d_pooled[at] : 0.0f;
     const float* multiplicity = a.ends == nullptr ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
     return (multiplicity == nullptr ? 1.0f : multiplicity[local]) * a.d_pooled[at];

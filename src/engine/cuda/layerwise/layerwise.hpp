@@ -1,6 +1,5 @@
 #pragma once
-/// The layer-wise path: a kernel per layer over the rows of a whole batch, for graphs of any size and for models on
-/// sets.
+/// The layer-wise path: a kernel per layer over the rows of a whole batch, for graphs of any size and any network.
 ///
 /// Rows and messages of every graph are built once (graph_blocks.hpp) and stay on the device; an epoch is queued
 /// without waiting for it, several epochs at a time. Two trials run side by side where memory allows, so that the chip

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "engine/cuda/layerwise/network.hpp"
 #include "support/error.hpp"
@@ -18,16 +19,17 @@ uint32_t narrow(std::size_t value) { return static_cast<uint32_t>(value); }
 // Makes a network of a program. Names with an s are steps', with a v values'.
 class Maker {
  public:
-  Maker(Network& out, const nn::Program& program, const nn::ModelConfig& model, const SetData* sets,
-        int multiprocessors)
+  Maker(Network& out, const nn::Program& program, const Job& job, const SetData* sets, int multiprocessors)
       : out_(out),
         program_(program),
         steps_(program.steps),
-        model_(model),
+        model_(job.model),
+        weighted_(job.data.weighted),
         sets_(sets),
         // Two blocks of threads per multiprocessor; a number of the device, so that the sums' order is one too.
         most_slices_(static_cast<uint32_t>(2 * multiprocessors)),
         uses_(steps_.size()),
+        head_(steps_.size(), false),
         round_(steps_.size(), 0),
         done_(steps_.size(), false),
         maker_(steps_.size(), kNone),
@@ -41,15 +43,22 @@ class Maker {
 
   void run() {
     look();
+    find_head();
     fuse();
     place();
     out_.shape = blocks::Shape(sets_, wanted());
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       if (live(s) && !done_[s]) lower(s);
     }
-    const nn::Step& last = steps_.back();
-    out_.logits = place_[steps_.size() - 1];
-    out_.classes = narrow(last.columns);
+    const std::size_t last = steps_.size() - 1;
+    out_.classes = narrow(steps_[last].columns);
+    out_.logits = place_[last];
+    if (!in_head(last)) {
+      const LossOp op{{value_of(last)}};
+      out_.rows_of_loss = out_.values[op.in.value].space;
+      out_.mean_readout = out_.mean_readout || steps_[last].space != nn::Space::graph;
+      out_.ops.emplace_back(op);
+    }
     assign_gradients();
     finish_segments();
   }
@@ -65,6 +74,7 @@ class Maker {
   }
   [[nodiscard]] bool live(std::size_t s) const { return s + 1 == steps_.size() || !uses_[s].empty(); }
   [[nodiscard]] bool over_graphs(std::size_t s) const { return steps_[s].space == nn::Space::graph; }
+  [[nodiscard]] bool in_head(std::size_t s) const { return head_[s]; }
   [[nodiscard]] bool is(std::size_t s, Operation operation) const { return steps_[s].operation == operation; }
   [[nodiscard]] bool is_members(std::size_t s) const {
     return is(s, Operation::aggregate) && steps_[s].terms[0].link == nn::Link::members && steps_[s].onto == kNone;
@@ -85,7 +95,6 @@ class Maker {
     }
     tensor_uses_.assign(program_.parameters.tensors.size(), 0);
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!supports(steps_[s])) refuse(steps_[s], "has no kernel");
       for (const nn::Term& term : steps_[s].terms) {
         if (steps_[term.value].space == steps_[s].space) {
           round_[s] = std::max(round_[s], round_[term.value] + (term.link == nn::Link::neighbours ? 1 : 0));
@@ -95,14 +104,53 @@ class Maker {
     }
   }
 
+  // Whether a term of a step over graphs reads rows that its readout can take.
+  [[nodiscard]] bool is_readout(const nn::Term& term) const {
+    return term.link == nn::Link::whole || term.link == nn::Link::diagonal || term.link == nn::Link::rest;
+  }
+  [[nodiscard]] bool fits_head(std::size_t s) const {
+    const nn::Step& step = steps_[s];
+    if (!live(s) || !over_graphs(s) || step.epsilon != kNone) return false;
+    if (step.operation == Operation::normalise || step.operation == Operation::input) return false;
+    return std::all_of(step.terms.begin(), step.terms.end(), [&](const nn::Term& term) {
+      return over_graphs(term.value) ? term.link == nn::Link::own : is_readout(term);
+    });
+  }
+  // Steps over graphs that nothing but such steps read are one kernel, a block of threads per graph, where it holds
+  // them.
+  void find_head() {
+    for (std::size_t s = steps_.size(); s-- > 0;) {
+      head_[s] = fits_head(s) && (s + 1 == steps_.size() || head_.back()) &&
+                 std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) { return in_head(use); });
+    }
+    std::size_t count = 0, numbers = 0, readouts = 0;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!in_head(s)) continue;
+      numbers += steps_[s].columns;
+      count += std::max<std::size_t>(1, steps_[s].terms.size()) + (steps_[s].onto == kNone ? 0 : 1);
+      for_inputs(steps_[s], [&](std::size_t read) {
+        if (in_head(read)) return;
+        ++readouts;
+        if (is(s, Operation::aggregate) && read != steps_[s].onto) return;
+        numbers += steps_[read].columns;
+        ++count;
+      });
+    }
+    const bool fits = readouts <= kMostReadouts && head_shared(count, numbers) <= shared_limit();
+    if (!fits && sets_ != nullptr) {
+      refuse(steps_.back(), "is behind more steps over graphs than a multiprocessor holds");
+    }
+    if (!fits) head_.assign(steps_.size(), false);
+  }
+
   // ---- 2. steps that become one operation
 
   void fuse() {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (live(s) && !over_graphs(s) && is(s, Operation::concat)) open(s);
+      if (live(s) && !in_head(s) && is(s, Operation::concat)) open(s);
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {
-      if (!live(s) || over_graphs(s) || !is(s, Operation::linear) || done_[s]) continue;
+      if (!live(s) || in_head(s) || !is(s, Operation::linear) || done_[s]) continue;
       std::size_t end = s;
       if (const std::size_t sum = edges_beside(end); sum != kNone) {
         beside_[s] = steps_[sum].terms[0].value;
@@ -115,6 +163,11 @@ class Maker {
       }
       made_[s] = end;
       maker_[end] = s;
+    }
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (!live(s) || !is(s, Operation::normalise)) continue;
+      made_[s] = uses_[s].size() == 1 && is(uses_[s][0], Operation::activate) ? uses_[s][0] : s;
+      if (made_[s] != s) done_[made_[s]] = true;
     }
     for (std::size_t s = 0; s < steps_.size(); ++s) {  // features of edges that are read as sums alone
       if (is(s, Operation::input) && steps_[s].source == nn::Source::edges) {
@@ -134,9 +187,10 @@ class Maker {
     std::vector<std::size_t> sums;
     for (const nn::Term& part : steps_[concat].terms) {
       const nn::Step& step = steps_[part.value];
-      const bool sum = step.operation == Operation::aggregate && step.terms[0].link == nn::Link::neighbours &&
-                       step.terms[0].reduce != nn::Reduce::max && step.epsilon == kNone && step.arcs == kNone &&
-                       step.onto == kNone && uses_[part.value].size() == 1;
+      const bool sum = !weighted_ && step.operation == Operation::aggregate &&
+                       step.terms[0].link == nn::Link::neighbours && step.terms[0].reduce != nn::Reduce::max &&
+                       step.epsilon == kNone && step.arcs == kNone && step.onto == kNone &&
+                       uses_[part.value].size() == 1;
       if (sum) sums.push_back(part.value);
     }
     if (sums.empty() || steps_[concat].terms.size() > kMostOperands) return;
@@ -147,7 +201,7 @@ class Maker {
   // gcn's edge features: the sum over arcs of a linear map of them, added to a linear step, is that map of their sums,
   // which never change. Returns the aggregate.
   [[nodiscard]] std::size_t edges_beside(std::size_t s) const {
-    if (uses_[s].size() != 1) return kNone;
+    if (uses_[s].size() != 1 || weighted_) return kNone;
     const std::size_t sum = uses_[s][0];
     const nn::Step& step = steps_[sum];
     if (step.operation != Operation::aggregate || step.onto != s || step.terms[0].link != nn::Link::arcs) return kNone;
@@ -164,7 +218,7 @@ class Maker {
 
   void place() {
     for (std::size_t concat = 0; concat < steps_.size(); ++concat) {
-      if (!live(concat) || done_[concat] || over_graphs(concat) || !is(concat, Operation::concat)) continue;
+      if (!live(concat) || done_[concat] || in_head(concat) || !is(concat, Operation::concat)) continue;
       uint32_t first = 0;
       for (const nn::Term& part : steps_[concat].terms) {
         const std::size_t s = part.value;
@@ -185,15 +239,28 @@ class Maker {
     for (std::size_t s = 0; s < steps_.size(); ++s) {
       if (!live(s)) continue;
       const nn::Step& step = steps_[s];
-      if (step.operation == Operation::input && step.source == nn::Source::features) wanted.features = true;
+      const bool input = step.operation == Operation::input;
+      if (input && step.source == nn::Source::features) wanted.features = true;
+      if (input && step.source == nn::Source::distance) {
+        if (step.columns > 256)
+          refuse(step, "has distances of more than 255 steps, which the GPU engine does not keep");
+        wanted.distances = narrow(step.columns - 1);
+      }
       if (step.space == nn::Space::arc && !done_[s]) wanted.arcs = true;
+      if (step.space == nn::Space::arc && step.operation == Operation::normalise) wanted.directed = true;
+      if (step.space == nn::Space::edge) wanted.edges = true;
+      if (over_graphs(s) && !in_head(s)) wanted.graphs = true;
+      if (step.space == nn::Space::pair || step.space == nn::Space::root) wanted.pairs = true;
       if (beside_[s] != kNone) wanted.edge_sums = true;
       for (const nn::Term& term : step.terms) {
-        if (term.link != nn::Link::neighbours && term.link != nn::Link::arcs) continue;
-        (term.reduce == nn::Reduce::mean ? wanted.mean : wanted.sum) = true;
+        if (term.link == nn::Link::straight || term.link == nn::Link::turned) wanted.directed = true;
+        if (term.link == nn::Link::neighbours) (term.reduce == nn::Reduce::mean ? wanted.mean : wanted.sum) = true;
       }
     }
-    if (wanted.arcs && sets_ != nullptr) throw InputError("arcs beside sets of nodes have no rows");
+    wanted.directed = wanted.arcs && (wanted.directed || weighted_);
+    if ((wanted.arcs || wanted.edges || wanted.graphs || wanted.pairs) && sets_ != nullptr) {
+      throw InputError("arcs, edges, pairs and rows of graphs beside sets of nodes have no rows");
+    }
     return wanted;
   }
 
@@ -208,7 +275,20 @@ class Maker {
     refuse(step, "is over rows that this model does not have");
   }
   [[nodiscard]] std::size_t space_of(const nn::Step& step, std::size_t round) const {
-    if (step.space == nn::Space::arc) return out_.shape.spaces - 1;
+    switch (step.space) {
+      case nn::Space::arc:
+        return out_.shape.arcs;
+      case nn::Space::edge:
+        return out_.shape.edges;
+      case nn::Space::graph:
+        return out_.shape.graphs;
+      case nn::Space::root:
+        return out_.shape.roots;
+      case nn::Space::pair:
+        return out_.shape.pairs;
+      default:
+        break;
+    }
     const blocks::LevelShape& level = out_.shape.levels[level_of(step)];
     if (level.rounds && round > level.depth) refuse(step, "is a layer more than there are rounds of classes");
     return level.space(round);
@@ -238,7 +318,7 @@ class Maker {
     if (value_[s] != kNone) return value_[s];
     // What is but read out is kept as floats: maxima must not be blurred.
     const bool floats = maker_[s] != kNone && std::all_of(uses_[s].begin(), uses_[s].end(), [&](std::size_t use) {
-                          return over_graphs(use) || is_members(use);
+                          return in_head(use) || is_members(use);
                         });
     const std::size_t v = new_value(steps_[s], round_[s], home_[s], floats);
     value_[s] = v;
@@ -250,7 +330,7 @@ class Maker {
 
   void lower(std::size_t s) {
     const nn::Step& step = steps_[s];
-    if (over_graphs(s)) return graph_step(s);
+    if (in_head(s)) return graph_step(s);
     switch (step.operation) {
       case Operation::input:
         if (step.source == nn::Source::random) {
@@ -261,22 +341,23 @@ class Maker {
       case Operation::concat:
       case Operation::add:
       case Operation::activate:
+      case Operation::dropout:
         return rows(s);
       case Operation::linear:
         return linear(s);
       case Operation::aggregate:
         return aggregate(s);
       case Operation::product:
+        return product(s);
       case Operation::normalise:
-      case Operation::dropout:
-        return;  // look() has refused them
+        return normalise(s);
     }
   }
 
   // Inputs and means over sets that but one concat or sum wants are parts of it.
   [[nodiscard]] bool inlined(std::size_t s) const {
     const bool input = is(s, Operation::input) && steps_[s].source != nn::Source::random;
-    if ((!input && !is_members(s)) || uses_[s].size() != 1 || over_graphs(uses_[s][0])) return false;
+    if ((!input && !is_members(s)) || uses_[s].size() != 1 || in_head(uses_[s][0])) return false;
     const std::size_t use = uses_[s][0];
     return !done_[use] && (is(use, Operation::concat) || is(use, Operation::add));
   }
@@ -286,8 +367,8 @@ class Maker {
     part.columns = narrow(step.columns);
     if (is_members(s) && value_[s] == kNone) return members(step, round);
     if (is(s, Operation::input) && value_[s] == kNone) {
-      constexpr PartKind kOf[] = {PartKind::features,      PartKind::drawn, PartKind::copy,
-                                  PartKind::edge_features, PartKind::types, PartKind::copy};
+      constexpr PartKind kOf[] = {PartKind::features, PartKind::drawn,     PartKind::copy,    PartKind::arc_features,
+                                  PartKind::types,    PartKind::adjacency, PartKind::distance};
       part.kind = kOf[static_cast<std::size_t>(step.source)];
       return part;
     }
@@ -315,8 +396,10 @@ class Maker {
     const nn::Step& step = steps_[s];
     if (inlined(s)) return;
     RowsOp op;
-    op.level = step.space == nn::Space::arc ? 0 : level_of(step);
+    op.level = level_of(step);
     op.add = step.operation == Operation::add;
+    op.drops = step.operation == Operation::dropout;
+    if (op.drops) std::tie(op.threshold, op.keep) = dropping(step);
     if (step.operation == Operation::input) op.parts.push_back(part_of(s, step, round_[s]));
     uint32_t first = 0;
     for (const nn::Term& term : step.terms) {
@@ -330,6 +413,9 @@ class Maker {
     op.activates = step.operation == Operation::activate;
     if (op.activates) out_.values[op.out].slope = {true, step.activation};
     finish_rows(std::move(op));
+  }
+  static std::pair<uint64_t, float> dropping(const nn::Step& step) {
+    return {static_cast<uint64_t>(std::ceil(step.share * 0x1p32)), static_cast<float>(1 / (1 - step.share))};
   }
   // The gradient of the one part that has any, or of parts without an activation, need not be copied.
   void finish_rows(RowsOp op) {
@@ -359,20 +445,6 @@ class Maker {
     }
     return 1;
   }
-  // Values without a step of their own.
-  std::size_t sum_of(const nn::Step& like, std::size_t round, std::vector<std::size_t> values, std::size_t to) {
-    RowsOp op;
-    op.level = like.space == nn::Space::arc ? 0 : level_of(like);
-    op.add = true;
-    for (const std::size_t v : values) {
-      if (out_.values[v].space != space_of(like, round)) refuse(like, "joins rows of before and after a layer");
-      op.parts.push_back({PartKind::copy, {v}, 0, narrow(like.columns)});
-    }
-    op.out = to;
-    finish_rows(std::move(op));
-    return to;
-  }
-
   // ---- linear
 
   struct Read {
@@ -387,11 +459,11 @@ class Maker {
     std::vector<Read> reads;
     const auto add = [&](const nn::Term& term, std::size_t tensor, uint32_t first) {
       const bool mean = term.reduce == nn::Reduce::mean;
-      if (term.link == nn::Link::own || term.link == nn::Link::neighbours) {
+      if (term.link == nn::Link::own || (term.link == nn::Link::neighbours && !weighted_)) {
         reads.push_back({value_of(term.value), term.link == nn::Link::neighbours, mean, tensor, first});
         return;
       }
-      nn::Step read = step;  // arcs, members: an operation of its own makes what is read
+      nn::Step read = step;  // an operation of its own makes what is read
       read.columns = steps_[term.value].columns;
       read.terms = {{term.value, term.link, term.reduce}};
       reads.push_back({linked(read, 0), false, false, tensor, first});
@@ -490,17 +562,63 @@ class Maker {
 
   // ---- aggregate
 
-  void aggregate(std::size_t s) {
-    const nn::Step& step = steps_[s];
-    if (is_members(s) && inlined(s)) return;
-    if (step.onto == kNone) {
-      (void)linked(step, round_[s], value_of(s));
-      return;
+  struct Hops {
+    Hop there, back;
+  };
+  // How a row finds what it reads, and that row the ones that read it.
+  static Hops hops_of(nn::Link link, nn::Space from, nn::Space to) {
+    const auto turned_round = [](Hops hops, bool turn) { return turn ? Hops{hops.back, hops.there} : hops; };
+    switch (link) {
+      case nn::Link::neighbours:
+        return {Hop::neighbours, Hop::neighbours};
+      case nn::Link::arcs:
+        return {Hop::arcs, Hop::arc_ends};
+      case nn::Link::whole:
+        if (from == to) return {Hop::self, Hop::self};
+        return turned_round({Hop::all, Hop::one}, from == nn::Space::graph);
+      case nn::Link::diagonal:
+        return {Hop::diagonal, Hop::one_if_alike};
+      case nn::Link::rest:
+        return {Hop::rest, Hop::one_if_unlike};
+      case nn::Link::on_diagonal:
+        return turned_round({Hop::node_if_alike, Hop::pair_of_node}, from == nn::Space::pair);
+      case nn::Link::ends:
+        if (from == nn::Space::pair) return {Hop::edge_pairs, Hop::edge_of_pair};
+        return {Hop::edge_ends, Hop::edges};
+      case nn::Link::second:
+        return {Hop::second, Hop::second};
+      case nn::Link::first:
+        return {Hop::first, Hop::first};
+      case nn::Link::by_root:
+        return turned_round({Hop::root_of_pair, Hop::pairs_of_root}, from == nn::Space::pair);
+      case nn::Link::by_node:
+        return turned_round({Hop::node_of_pair, Hop::pairs_of_node}, from == nn::Space::pair);
+      case nn::Link::straight:
+        return {Hop::straight, Hop::straight_arc};
+      case nn::Link::turned:
+        return {Hop::turned, Hop::turned_arc};
+      case nn::Link::own:
+      case nn::Link::sized:
+      case nn::Link::members:  // an operation of its own
+        break;
     }
-    const std::size_t read = linked(step, round_[s]);
-    sum_of(step, round_[s], {value_of(step.onto), read}, value_of(s));
+    return {Hop::self, Hop::self};
   }
-  // What a step reads over its one term's link, with its ε and arcs.
+  [[nodiscard]] Times times_of(const nn::Term& term, nn::Space from) const {
+    if (term.reduce != nn::Reduce::sum) return Times::one;
+    const bool drawn = model_.roots + model_.eval_roots > 0;
+    if (term.link == nn::Link::sized) return Times::nodes;
+    if (drawn && term.link == nn::Link::first) return Times::of_other_roots;
+    if (drawn && term.link == nn::Link::by_node && from == nn::Space::pair) return Times::of_roots;
+    const bool edges = from == nn::Space::arc && term.link == nn::Link::whole && !out_.shape.wanted.directed;
+    return edges ? Times::two : Times::one;
+  }
+
+  void aggregate(std::size_t s) {
+    if (is_members(s) && inlined(s)) return;
+    (void)linked(steps_[s], round_[s], value_of(s));
+  }
+  // What a step reads over its one term's link, with its ε, arcs and beginning.
   std::size_t linked(const nn::Step& step, std::size_t round, std::size_t to = kNone) {
     const nn::Term& term = step.terms[0];
     if (to == kNone) to = new_value(step, round, {}, false);
@@ -512,27 +630,28 @@ class Maker {
       finish_rows(std::move(op));
       return to;
     }
+    if (out_.shape.levels[level_of(step)].rounds) refuse(step, "is over classes of sets: it runs on every set");
     GatherOp op;
     op.out = to;
-    (term.link == nn::Link::arcs ? op.arcs : op.in).value = value_of(term.value);
+    op.in.value = value_of(term.value);
     if (step.arcs != kNone) op.arcs.value = value_of(step.arcs);
-    op.link = link_of(step, term.link == nn::Link::arcs ? 0 : round_[term.value]);
-    op.counted = out_.shape.levels[level_of(step)].rounds;
+    if (step.onto != kNone) op.onto.value = value_of(step.onto);
+    if (step.onto == kNone && step.epsilon != kNone) op.onto.value = op.in.value;
+    if (term.link == nn::Link::neighbours) op.link = link_of(step, round_[term.value]);
+    const nn::Space from = steps_[term.value].space;
+    op.hop = hops_of(term.link, from, step.space).there;
+    op.back = hops_of(term.link, from, step.space).back;
+    op.times = times_of(term, from);
     op.reduce = term.reduce;
     op.activation = step.activation;
     op.most_slices = most_slices_;
     op.counter = narrow(out_.counters++);
-    out_.values[to].learned = learned(op.in) || learned(op.arcs) || step.epsilon != kNone;
-    if (op.in.value != kNone) check_rounds(step, out_.values[op.in.value], out_.values[to]);
+    out_.values[to].learned = learned(op.in) || learned(op.arcs) || learned(op.onto) || step.epsilon != kNone;
     if (step.epsilon != kNone) {
       op.eps = program_.parameters.tensors[step.epsilon].offset;
       op.slots = out_.slots;
       out_.slots += most_slices_;
-      Segment segment{};
-      segment.kind = SegmentKind::scalar;
-      segment.slots = op.slots;
-      segment.counter = op.counter;
-      add_segment(step.epsilon, segment, 0);
+      add_segment(step.epsilon, parts_segment(op.slots, 1, op.counter), 0);
     }
     if (term.reduce == nn::Reduce::max) {
       op.winners = out_.winners.size();
@@ -541,11 +660,47 @@ class Maker {
     out_.ops.emplace_back(op);
     return to;
   }
-  void check_rounds(const nn::Step& step, const ValueSpec& from, const ValueSpec& to) const {
-    if (!out_.shape.levels[level_of(step)].rounds) return;
-    if (step.epsilon != kNone || from.round + 1 != to.round) {
-      refuse(step, "joins rows of before and after a layer: it runs on every set, not on classes of them");
+
+  void product(std::size_t s) {
+    const auto& terms = steps_[s].terms;
+    const ProductOp op{value_of(s), {value_of(terms[0].value)}, {value_of(terms[1].value)}};
+    out_.values[op.out].learned = learned(op.left) || learned(op.right);
+    out_.ops.emplace_back(op);
+  }
+
+  void normalise(std::size_t s) {
+    const nn::Step& step = steps_[s];
+    const auto offset = [&](std::size_t tensor) { return narrow(program_.parameters.tensors[tensor].offset); };
+    const uint32_t columns = narrow(step.columns);
+    NormOp op;
+    op.in.value = value_of(step.terms[0].value);
+    op.out = value_of(made_[s]);
+    if (made_[s] != s) out_.values[op.out].slope = {true, steps_[made_[s]].activation};
+    out_.values[op.out].learned = true;
+    op.by_row = step.norm == nn::Norm::layer;
+    op.weight = offset(step.terms[0].weight);
+    op.bias = offset(step.bias);
+    op.most_slices = most_slices_;
+    op.counter = narrow(out_.counters++);
+    op.slots = out_.slots;
+    out_.slots += uint64_t{most_slices_} * 2 * columns;
+    add_segment(step.bias, parts_segment(op.slots, 2 * columns, op.counter), 0);
+    add_segment(step.terms[0].weight, parts_segment(op.slots + columns, 2 * columns, op.counter), 0);
+    if (!op.by_row) {
+      op.mean = offset(step.mean);
+      op.variance = offset(step.variance);
+      op.running = out_.running;
+      Segment segment{};
+      segment.kind = SegmentKind::running;
+      for (const std::size_t tensor : {step.mean, step.variance}) {
+        segment.slots = out_.running;
+        add_segment(tensor, segment, 0);
+        out_.running += columns;
+      }
     }
+    op.which = out_.norms.size();
+    out_.norms.push_back(op.out);
+    out_.ops.emplace_back(op);
   }
 
   // ---- over graphs
@@ -560,13 +715,16 @@ class Maker {
     const nn::Step& from = steps_[term.value];
     ReadoutOp op;
     op.in.value = v;
-    op.level = from.space == nn::Space::arc ? kNone : level_of(from);
-    if (op.level != kNone) {
+    if (sets_ != nullptr) {
+      op.level = level_of(from);
       const blocks::LevelShape& level = out_.shape.levels[op.level];
       if (level.rounds && round_[term.value] != level.depth) {
         refuse(step, "reads classes that are not those of the last round");
       }
     }
+    if (from.space == nn::Space::arc && !out_.shape.wanted.directed) op.copies = 2;  // a row stands for two arcs
+    if (term.link == nn::Link::diagonal) op.which = Pooled::diagonal;
+    if (term.link == nn::Link::rest) op.which = Pooled::rest;
     op.reduce = term.reduce;
     op.pooled = out_.pooled;
     GraphStep graph{};
@@ -576,14 +734,18 @@ class Maker {
     graph.reduce = term.reduce;
     graph.pooled = out_.pooled;
     graph.source = narrow(out_.readouts.size());
-    if (graph.source == kMostReadouts) {
-      refuse(step, "is a readout more than the layer-wise path takes: " + std::to_string(kMostReadouts));
-    }
     out_.steps.push_back(graph);
     out_.pooled += graph.columns;
     out_.mean_readout = out_.mean_readout || term.reduce == nn::Reduce::mean;
     out_.readouts.push_back(out_.ops.size());
     out_.ops.emplace_back(op);
+  }
+  // Where a value over graphs stands; one that is over rows is read from there.
+  uint32_t placed(const nn::Step& step, std::size_t read) {
+    if (in_head(read)) return place_[read];
+    const uint32_t at = numbers(steps_[read].columns);
+    pool(step, {read, nn::Link::whole, nn::Reduce::sum}, at);
+    return at;
   }
   void graph_step(std::size_t s) {
     const nn::Step& step = steps_[s];
@@ -593,7 +755,7 @@ class Maker {
     graph.columns = narrow(step.columns);
     graph.bias = kNoBias;
     const auto from = [&](std::size_t read) {
-      graph.in = place_[read];
+      graph.in = placed(step, read);
       graph.in_columns = narrow(steps_[read].columns);
     };
     switch (step.operation) {
@@ -624,8 +786,7 @@ class Maker {
     }
     graph.kind = step.operation == Operation::dropout ? GraphKind::dropout : GraphKind::activate;
     graph.activation = step.activation;
-    graph.threshold = static_cast<uint64_t>(std::ceil(step.share * 0x1p32));
-    graph.keep = static_cast<float>(1 / (1 - step.share));
+    std::tie(graph.threshold, graph.keep) = dropping(step);
     from(step.terms[0].value);
     out_.steps.push_back(graph);
   }
@@ -633,7 +794,7 @@ class Maker {
     graph.kind = GraphKind::linear;
     graph.in_columns = narrow(steps_[term.value].columns);
     if (term.link == nn::Link::own) {
-      graph.in = place_[term.value];
+      graph.in = placed(step, term.value);
     } else {
       graph.in = numbers(graph.in_columns);
       pool(step, term, graph.in);
@@ -667,6 +828,14 @@ class Maker {
     segment.units = operand.units;
     segment.slots = operand.slots;
     segment.weights = operand.weights;
+    return segment;
+  }
+  static Segment parts_segment(uint64_t slots, uint32_t apart, uint32_t counter) {
+    Segment segment{};
+    segment.kind = SegmentKind::parts;
+    segment.slots = slots;
+    segment.units = apart;
+    segment.counter = counter;
     return segment;
   }
   // The columns of a weight from `first` on, as many as the segment has, or a tensor as a whole.
@@ -715,8 +884,15 @@ class Maker {
       for (LinearOp::Operand& operand : linear->operands) out.push_back(&operand.in);
     } else if (auto* gather = std::get_if<GatherOp>(&op)) {
       out = {&gather->in, &gather->arcs};
-    } else if (auto* readout = std::get_if<ReadoutOp>(&op)) {
-      out = {&readout->in};
+      if (gather->onto.value != gather->in.value) out.push_back(&gather->onto);
+    } else if (auto* product = std::get_if<ProductOp>(&op)) {
+      out = {&product->left, &product->right};
+    } else {
+      std::visit(
+          [&](auto& own) {
+            if constexpr (requires { own.in.value; }) out = {&own.in};
+          },
+          op);
     }
     return out;
   }
@@ -761,13 +937,15 @@ class Maker {
   const nn::Program& program_;
   const std::vector<nn::Step>& steps_;
   const nn::ModelConfig& model_;
+  bool weighted_;  ///< messages, by edges
   const SetData* sets_;
   uint32_t most_slices_;
   std::vector<std::vector<std::size_t>> uses_;  ///< who reads a step; of steps that lead to the logits
+  std::vector<bool> head_;
   std::vector<std::size_t> round_;
   std::vector<bool> done_;           ///< another operation does it
   std::vector<std::size_t> maker_;   ///< of a value: the linear step that makes it
-  std::vector<std::size_t> made_;    ///< of a linear step: the step whose value it makes
+  std::vector<std::size_t> made_;    ///< of a step that is linear or normalises: the step whose value it makes
   std::vector<std::size_t> beside_;  ///< of a linear step: the one of edge features that is added to it
   std::vector<bool> opened_;         ///< a concat whose parts linear steps read, and sums that they do
   std::vector<Home> home_;
@@ -779,19 +957,8 @@ class Maker {
 
 }  // namespace
 
-Network::Network(const nn::Program& program, const nn::ModelConfig& model, const SetData* sets, int multiprocessors) {
-  Maker(*this, program, model, sets, multiprocessors).run();
-}
-
-bool supports(const nn::Step& step) {
-  if (step.space == nn::Space::pair || step.operation == Operation::product) return false;
-  if (step.operation == Operation::dropout && step.space != nn::Space::graph) return false;
-  if (step.operation == Operation::normalise || step.space == nn::Space::root) return false;
-  if (step.epsilon != kNone && step.onto != kNone) return false;
-  return std::none_of(step.terms.begin(), step.terms.end(), [&](const nn::Term& term) {
-    return term.link == nn::Link::diagonal || term.link == nn::Link::rest || term.link == nn::Link::on_diagonal ||
-           nn::of_pairs(term.link) || (term.link == nn::Link::whole && step.space != nn::Space::graph);
-  });
+Network::Network(const nn::Program& program, const Job& job, const SetData* sets, int multiprocessors) {
+  Maker(*this, program, job, sets, multiprocessors).run();
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -1,10 +1,11 @@
 #pragma once
 /// A network as the layer-wise path runs it: values in device memory, the operations that make them, the steps over
-/// graphs, and which parameter gets its gradient from where. Made of any nn::Program but those over pairs; neighbours
-/// are fused on the way: a linear step with its activation, a sum or mean over neighbours with the linear step that
-/// reads it, inputs and values side by side with the concat that wants them there. Nothing of it depends on the device.
+/// graphs, and which parameter gets its gradient from where. Made of any nn::Program; neighbours are fused on the way:
+/// a linear step with its activation, a sum or mean over neighbours with the linear step that reads it, inputs and
+/// values side by side with the concat that wants them there, and all steps over graphs behind the last readouts (the
+/// head). Steps over graphs that rows read again, or that are normalised, are over rows like any: a row per graph.
 ///
-///   const Network network(nn::program(job.model), job.model, sets, multiprocessors());
+///   const Network network(nn::program(job.model), job, sets, multiprocessors());
 ///
 /// A new operation over rows is a struct here, a line of Op, a case of Maker::lower() that makes it, and forward() and
 /// backward() in runner.cu.
@@ -66,7 +67,9 @@ struct RowsOp {
     bool passed = false;  ///< its gradient is columns of this value's
   };
   std::size_t out = 0, level = 0;
-  bool add = false, activates = false;
+  bool add = false, activates = false, drops = false;
+  uint64_t threshold = 0;  ///< of dropout
+  float keep = 1;
   std::vector<Part> parts;
 };
 
@@ -91,11 +94,12 @@ struct LinearOp {
   std::vector<Operand> operands;
 };
 
-/// An aggregate over neighbours or arcs.
+/// An aggregate over any link.
 struct GatherOp {
   std::size_t out = 0, link = 0;
-  Reading in{}, arcs{};  ///< either may be none
-  bool counted = false;  ///< rows are classes, and come several times
+  Reading in{}, arcs{}, onto{};  ///< messages; what they look at, or none; what the sum begins with, or none
+  Hop hop{}, back{};
+  Times times{};
   nn::Reduce reduce{};
   nn::Activation activation{};
   std::size_t eps = nn::kNone;  ///< into the parameters
@@ -104,19 +108,43 @@ struct GatherOp {
   std::size_t winners = nn::kNone;  ///< max: which of the buffers of winners
 };
 
+struct NormOp {
+  std::size_t out = 0;
+  Reading in{};
+  bool by_row = false;
+  uint32_t weight = 0, bias = 0, mean = 0, variance = 0;  ///< into the parameters
+  uint32_t running = 0;  ///< into the running numbers as they are after a pass: means, then variances
+  std::size_t which = 0;
+  uint64_t slots = 0;
+  uint32_t most_slices = 0, counter = 0;
+};
+
+/// Two values over pairs.
+struct ProductOp {
+  std::size_t out = 0;
+  Reading left{}, right{};
+};
+
 /// An aggregate over the whole graph; what is left of it is a step over graphs.
 struct ReadoutOp {
   Reading in{};
-  std::size_t level = nn::kNone;  ///< none: arcs
+  std::size_t level = nn::kNone;  ///< none: every row counts `copies` times
+  float copies = 1;
+  Pooled which{};
   nn::Reduce reduce{};
   uint32_t pooled = 0;  ///< its first column among all that are pooled
 };
 
-using Op = std::variant<RowsOp, RandomOp, LinearOp, GatherOp, ReadoutOp>;
+/// The loss of every row; where there is one, there are no steps over graphs.
+struct LossOp {
+  Reading in{};
+};
+
+using Op = std::variant<RowsOp, RandomOp, LinearOp, GatherOp, NormOp, ProductOp, ReadoutOp, LossOp>;
 
 struct Network {
   /// `sets`: null for networks on nodes. Throws InputError that names a step which does not run here.
-  Network(const nn::Program& program, const nn::ModelConfig& model, const SetData* sets, int multiprocessors);
+  Network(const nn::Program& program, const Job& job, const SetData* sets, int multiprocessors);
 
   blocks::Shape shape;
   std::vector<ValueSpec> values;
@@ -129,6 +157,9 @@ struct Network {
   uint32_t graph_numbers = 0;         ///< that those steps make
   uint32_t logits = 0, classes = 0, pooled = 0;
   bool mean_readout = false;
+  std::size_t rows_of_loss = nn::kNone;  ///< the space of rows that have a loss each; none: graphs
+  std::vector<std::size_t> norms;        ///< the values, one per NormOp
+  uint32_t running = 0;                  ///< numbers that training leaves for tests
   std::size_t parameters = 0;
   uint64_t weights = 0;      ///< elements of a copy of the weights
   uint64_t slots = 0;        ///< floats
@@ -140,9 +171,6 @@ struct Network {
     return values[values[value].within == nn::kNone ? value : values[value].within];
   }
 };
-
-/// Whether the layer-wise path has kernels for a step.
-[[nodiscard]] bool supports(const nn::Step& step);
 
 [[nodiscard]] constexpr uint32_t padded16(uint64_t columns) { return static_cast<uint32_t>((columns + 15) / 16 * 16); }
 

@@ -34,12 +34,19 @@ class LayerwisePath : public Path {
                   std::vector<float>& gradient_out, Logits& logits_out) override;
 
  private:
+  struct Answer {
+    Logits logits;
+    double loss = 0;
+  };
+  Answer ask(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which, const Draw& draw,
+             std::vector<float>* gradient_out);
+
   // A job on the device.
   struct Prepared {
     Prepared(const Job& job, const LayerwiseOptions& options, std::vector<uint32_t> used, std::uint64_t passes)
         : of(std::move(used)),
           sets(job.model.on_sets() ? sets_of(job, options.threads) : nullptr),
-          network(options.program != nullptr ? *options.program : nn::program(job.model), job.model, sets.get(),
+          network(options.program != nullptr ? *options.program : nn::program(job.model), job, sets.get(),
                   multiprocessors()),
           graphs(job, sets, network.shape, of, options.threads, stream),
           draws(job, passes, options.threads, stream) {}
@@ -70,14 +77,20 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   std::vector<uint32_t> used;
   for (const Trial& trial : trials) {
     if (trial.state.epoch >= job.epochs) continue;
-    used.insert(used.end(), trial.train.begin(), trial.train.end());
-    used.insert(used.end(), trial.test.begin(), trial.test.end());
+    for (const auto& some : {job.data.graphs_of(trial.train), job.data.graphs_of(trial.test)}) {
+      used.insert(used.end(), some.begin(), some.end());
+    }
   }
   if (used.empty()) return {};
   const Prepared& prepared = ready(job, used, std::uint64_t{job.epochs} * trials.size());
   std::vector<uint32_t> ids;
   for (const uint32_t g : distinct(std::move(used))) ids.push_back(prepared.graphs.id(g));
-  const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
+  Capacity capacity = prepared.graphs.capacity(ids, job.batch, true);
+  const Capacity test = prepared.graphs.capacity(ids, 1, false);  // a graph may have more rows in tests
+  for (std::size_t s = 0; s < capacity.rows.size(); ++s) {
+    capacity.rows[s] = std::max(capacity.rows[s], test.rows[s]);
+    capacity.parts[s] = std::max(capacity.parts[s], test.parts[s]);
+  }
 
   std::size_t lanes = std::max(1u, options_.lanes);
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
@@ -91,92 +104,98 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
 template <class P>
 Logits LayerwisePath<P>::predict(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which,
                                  const Draw& draw) {
-  Logits out;
-  if (which.empty()) return out;
-  Prepared& prepared = ready(job, {which.begin(), which.end()}, 1);
-  const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
-  std::vector<uint32_t> ids;
-  for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
-  const Capacity capacity = prepared.graphs.capacity(ids, job.batch);
-  Stream& stream = prepared.stream;
-  Runner<P> runner(job, prepared.graphs, prepared.network, capacity, stream);
-  runner.load(parameters);
-  const auto pinned = DeviceArray<float>::from(draw.pinned, "pinned features", stream);
-  DeviceArray<float> logits(which.size() * job.model.classes, "logits");
-  std::vector<Plan> plans;
-  std::vector<uint32_t> words;
-  for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {
-    const auto rest = std::span<const uint32_t>(ids).subspan(first);
-    plans.push_back(
-        prepared.graphs.plan(rest.first(prepared.graphs.fitting(rest, capacity)), prepared.network.counters, words));
-  }
-  const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
-  PassInputs inputs;
-  inputs.features = inputs_of(draw).key;
-  inputs.drawn = drawn.view();
-  inputs.places = drawn.places();
-  inputs.logits = logits.data();
-  inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
-  for (const Plan& plan : plans) {
-    runner.forward(device_words.data(), plan, inputs);
-    inputs.logits += std::size_t{plan.graphs} * job.model.classes;
-    if (inputs.drawn.columns > 0) inputs.places += plan.graphs;
-    if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * job.model.random_dims();
-  }
-  out.values.resize(logits.size());
-  logits.download(out.values, stream);
-  stream.sync();
-  return out;
+  return ask(job, parameters, which, draw, nullptr).logits;
 }
 
 template <class P>
 double LayerwisePath<P>::gradient(const Job& job, std::span<const float> parameters, std::span<const uint32_t> which,
                                   const Draw& draw, std::vector<float>& gradient_out, Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
-  logits_out.values.assign(which.size() * job.model.classes, 0.0f);
-  if (which.empty()) return 0;
+  Answer answer = ask(job, parameters, which, draw, &gradient_out);
+  logits_out = std::move(answer.logits);
+  return answer.loss;
+}
+
+// Passes over some graphs, and where a gradient is wanted back again. What is normalised by the batch comes in batches
+// of the job's size; for a gradient all graphs are one pass else.
+template <class P>
+typename LayerwisePath<P>::Answer LayerwisePath<P>::ask(const Job& job, std::span<const float> parameters,
+                                                        std::span<const uint32_t> which, const Draw& draw,
+                                                        std::vector<float>* gradient_out) {
+  const std::size_t classes = job.model.classes, units = job.data.units_of(which);
+  Answer out;
+  out.logits.values.resize(units * classes);
+  if (which.empty()) return out;
   Prepared& prepared = ready(job, {which.begin(), which.end()}, 1);
-  const OneDraw drawn(prepared.draws, which, inputs_of(draw).key, prepared.stream);
-  std::vector<uint32_t> ids;
-  for (const uint32_t g : which) ids.push_back(prepared.graphs.id(g));
-  const Capacity capacity = prepared.graphs.capacity(ids, ids.size());
+  const DeviceGraphs& graphs = prepared.graphs;
+  const Network& network = prepared.network;
+  const Inputs drawing = inputs_of(draw);
   Stream& stream = prepared.stream;
-  Runner<P> runner(job, prepared.graphs, prepared.network, capacity, stream);
+  const OneDraw drawn(prepared.draws, which, drawing.key, stream);
+  std::vector<uint32_t> ids, words, roots;
+  for (const uint32_t g : which) ids.push_back(graphs.id(g));
+  const bool training = drawing.training, batches = training && network.running > 0;
+  const std::size_t most = gradient_out != nullptr && !batches ? ids.size() : job.batch;
+  const Capacity capacity = graphs.capacity(ids, most, training);
+  Runner<P> runner(job, graphs, network, capacity, stream);
   runner.load(parameters);
-  const auto pinned = DeviceArray<float>::from(draw.pinned, "pinned features", stream);
-  DeviceArray<float> logits(logits_out.values.size(), "logits"), losses(ids.size(), "losses"),
-      gradient(parameters.size(), "the gradient");
-  DeviceArray<uint32_t> right(ids.size(), "losses");
-  std::vector<uint32_t> words;
-  const Plan plan = prepared.graphs.plan(ids, prepared.network.counters, words);
-  runner.complete(plan, words);
+  std::vector<Plan> plans;
+  for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {
+    const auto rest = std::span<const uint32_t>(ids).subspan(first);
+    const std::size_t count = batches ? std::min(most, rest.size()) : graphs.fitting(rest, capacity, training);
+    plans.push_back(graphs.plan(rest.first(count), network.counters, training, words));
+    runner.complete(plans.back(), words);
+  }
+  graphs.roots(ids, drawing, roots);
   const auto device_words = DeviceArray<uint32_t>::from(words, "batches", stream);
+  const auto device_roots = DeviceArray<uint32_t>::from(roots, "drawn roots", stream);
+  const auto pinned = DeviceArray<float>::from(draw.pinned, "pinned features", stream);
+  const std::size_t losses = gradient_out == nullptr ? 0 : units;
+  DeviceArray<float> logits(units * classes, "logits"), loss(losses, "losses"),
+      gradient(gradient_out == nullptr ? 0 : parameters.size(), "the gradient");
+  DeviceArray<uint32_t> right(losses, "losses");
   PassInputs inputs;
-  inputs.features = inputs_of(draw).key;
+  inputs.features = drawing.key;
   inputs.drawn = drawn.view();
   inputs.places = drawn.places();
   inputs.pinned = draw.pinned.empty() ? nullptr : pinned.data();
-  inputs.training = true;
-  inputs.targets = prepared.graphs.targets();
-  inputs.divisor = mean_divisor(job.data.targets, which);
+  inputs.roots = roots.empty() ? nullptr : device_roots.data();
+  inputs.by_batch = training;
+  inputs.training = gradient_out != nullptr;
+  inputs.targets = graphs.targets();
+  inputs.divisor = mean_divisor(job.data.targets, job.data.units == nullptr ? std::vector(which.begin(), which.end())
+                                                                            : job.data.units->units_of(which));
   inputs.logits = logits.data();
-  inputs.losses = losses.data();
+  inputs.losses = loss.data();
   inputs.right = right.data();
-  runner.forward(device_words.data(), plan, inputs);
-  runner.backward(device_words.data(), plan);
-  runner.gradient(device_words.data(), plan, gradient.data());
-  std::vector<float> loss(ids.size());
-  gradient.download(gradient_out, stream);
-  logits.download(logits_out.values, stream);
-  losses.download(loss, stream);
+  std::vector<float> part(gradient.size());
+  for (const Plan& plan : plans) {
+    runner.forward(device_words.data(), plan, inputs);
+    if (gradient_out != nullptr) {
+      runner.backward(device_words.data(), plan);
+      runner.gradient(device_words.data(), plan, gradient.data());
+      gradient.download(part, stream);
+      stream.sync();
+      for (std::size_t i = 0; i < part.size(); ++i) (*gradient_out)[i] += part[i];
+    }
+    const std::size_t rows = network.rows_of_loss == nn::kNone ? plan.graphs : plan.rows[network.rows_of_loss];
+    inputs.logits += rows * classes;
+    if (inputs.training) inputs.losses += rows, inputs.right += rows;
+    if (inputs.drawn.columns > 0) inputs.places += plan.graphs;
+    if (inputs.pinned != nullptr) inputs.pinned += std::size_t{plan.rows[0]} * job.model.random_dims();
+    if (inputs.roots != nullptr) inputs.roots += plan.rows[network.shape.roots];
+  }
+  logits.download(out.logits.values, stream);
+  std::vector<float> each(losses);
+  loss.download(each, stream);
   if (options_.winners != nullptr) {
-    options_.winners->resize(ids.size() * prepared.network.pooled);
+    options_.winners->resize(ids.size() * network.pooled);
     runner.winners().download(*options_.winners, stream);
   }
   stream.sync();
-  double sum = 0;
-  for (const float value : loss) sum += value;
-  return sum / inputs.divisor;
+  for (const float value : each) out.loss += value;
+  out.loss /= inputs.divisor;
+  return out;
 }
 
 }  // namespace
@@ -187,12 +206,13 @@ std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
 }
 
 std::string layerwise_refuses(const Job& job) {
-  const nn::Program program = nn::program(job.model);
-  if (const std::string why = first_unsupported(program, "layerwise", supports); !why.empty()) return why;
-  std::size_t numbers = 0;
-  for (const nn::Step& step : program.steps) numbers += step.space == nn::Space::graph ? step.columns : 0;
-  if (head_shared(program.steps.size(), numbers) <= shared_limit()) return "";
-  return "the steps over graphs make " + std::to_string(numbers) + " numbers of each, more than a multiprocessor holds";
+  if (job.model.on_sets()) return "";
+  try {
+    (void)Network(nn::program(job.model), job, nullptr, 1);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads, std::uint64_t passes) {

@@ -11,6 +11,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 using std::uint16_t;
 using std::uint32_t;
 using std::uint64_t;
+using std::uint8_t;
 
 /// A graph's messages of one layer; see blocks::LinkPlaces.
 struct Link {
@@ -20,15 +21,17 @@ struct Link {
   const uint32_t *roots, *back_offsets, *back_columns;
   const float *back_means, *back_sums;
   const uint32_t *child_offsets, *children;
-  const uint32_t* edges;
+  const float* weights;
+  const uint32_t *edges, *arcs, *back_arcs;
 };
 
 /// What a graph's level starts from and ends in; see blocks::LevelPlaces.
 struct LevelEnds {
   const float* features;
   const uint32_t *types, *nodes, *up_offsets, *up_rows;
-  const float *multiplicity, *edge_sums, *edge_features;
-  const uint32_t* edge_ends;
+  const float *multiplicity, *edge_sums, *arc_features;
+  const uint32_t *arc_ends, *edge_ends;
+  const uint8_t* distances;
   float total;
 };
 

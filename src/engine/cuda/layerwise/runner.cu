@@ -37,6 +37,12 @@ std::size_t winners_size(const Network& network, const Capacity& capacity, std::
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
 }
 
+// By row or by column, whichever is more.
+std::size_t norm_size(const Network& network, const Capacity& capacity, std::size_t v) {
+  const ValueSpec& value = network.values[v];
+  return 4 * std::size_t{std::max(capacity.rows[value.space], value.columns)};
+}
+
 // How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
 template <class P>
 std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
@@ -56,10 +62,8 @@ float loss_scale_of(const Job& job, const Network& network) {
 // Calls body with the kind of messages as a constant.
 template <class Body>
 void with_gathered(const GatherOp& op, const Body& body) {
-  const bool both = op.in.value != nn::kNone && op.arcs.value != nn::kNone;
   if (op.reduce == nn::Reduce::max) return body(std::integral_constant<Gathered, Gathered::max>());
-  if (op.counted) return body(std::integral_constant<Gathered, Gathered::counted>());
-  if (!both) return body(std::integral_constant<Gathered, Gathered::sum>());
+  if (op.arcs.value == nn::kNone) return body(std::integral_constant<Gathered, Gathered::sum>());
   if (op.activation == nn::Activation::relu) return body(std::integral_constant<Gathered, Gathered::relu>());
   body(std::integral_constant<Gathered, Gathered::both>());
 }
@@ -97,6 +101,7 @@ std::size_t runner_bytes(const Network& network, const Capacity& capacity) {
   }
   for (const SlotSpec& slot : network.gradients) bytes += slot_size(capacity, slot) * sizeof(typename P::Element);
   for (const std::size_t v : network.winners) bytes += winners_size(network, capacity, v) * sizeof(uint32_t);
+  for (const std::size_t v : network.norms) bytes += norm_size(network, capacity, v) * sizeof(float);
   return bytes;
 }
 
@@ -113,6 +118,10 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
       v_(network.parameters, "Adam's moments"),
       forward_weights_(network.weights, "the weights"),
       backward_weights_(network.weights, "the weights"),
+      running_(network.running, "the means and variances of batches"),
+      d_logits_(
+          network.rows_of_loss == nn::kNone ? 0 : std::size_t{capacity.rows[network.rows_of_loss]} * network.classes,
+          "the outputs' gradients"),
       steps_(DeviceArray<GraphStep>::from(network.steps, "the steps over graphs", stream)),
       kept_(std::size_t{capacity.graphs} * 2 * network.graph_numbers, "the head's gradients"),
       d_pooled_(std::size_t{capacity.graphs} * network.pooled, "the head's gradients"),
@@ -133,6 +142,9 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
   }
   for (const std::size_t v : network.winners) {
     maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
+  }
+  for (const std::size_t v : network.norms) {
+    norms_.emplace_back(norm_size(network, capacity, v), "the means and variances of a batch");
   }
   for (const std::size_t at : network.readouts) {
     const ValueSpec& from = value(std::get<ReadoutOp>(network.ops[at]).in.value);
@@ -205,9 +217,14 @@ uint32_t Runner<P>::slices(const Plan& plan, const LinearOp& op, const LinearOp:
 
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const GatherOp& op) const {
-  const ValueSpec& in = value(op.in.value == nn::kNone ? op.out : op.in.value);
+  const ValueSpec& begins = value(op.onto.value == nn::kNone ? op.in.value : op.onto.value);
   return static_cast<uint32_t>(
-      std::min<std::size_t>(vector_blocks<P>(plan.rows[in.space], padded16(in.columns)), op.most_slices));
+      std::min<std::size_t>(vector_blocks<P>(plan.rows[begins.space], padded16(begins.columns)), op.most_slices));
+}
+
+template <class P>
+uint32_t Runner<P>::slices(const Plan& plan, const NormOp& op) const {
+  return static_cast<uint32_t>(std::min<std::size_t>(tiles_of(plan.rows[value(op.out).space]), op.most_slices));
 }
 
 template <class P>
@@ -217,6 +234,8 @@ void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
       for (const LinearOp::Operand& o : linear->operands) words[plan.slices() + o.counter] = slices(plan, *linear, o);
     } else if (const auto* gather = std::get_if<GatherOp>(&op)) {
       words[plan.slices() + gather->counter] = slices(plan, *gather);
+    } else if (const auto* norm = std::get_if<NormOp>(&op)) {
+      words[plan.slices() + norm->counter] = slices(plan, *norm);
     }
   }
 }
@@ -226,17 +245,37 @@ void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
 template <class P>
 void Runner<P>::forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs) {
   const Batch batch{words, plan};
-  for (const Op& op : network_.ops) std::visit([&](const auto& own) { forward(batch, inputs, own); }, op);
-  head(batch, inputs);
+  inputs_ = inputs;
+  for (const Op& op : network_.ops) std::visit([&](const auto& own) { forward(batch, own); }, op);
+  if (network_.rows_of_loss == nn::kNone) head(batch);
 }
 
 template <class P>
-void Runner<P>::forward(const Batch& batch, const PassInputs& inputs, const RowsOp& op) {
+Ground Runner<P>::ground(const Batch& batch, std::size_t link) const {
+  const std::size_t roots = network_.shape.roots;
+  return {batch.words + batch.plan.at,
+          batch.base(0),
+          graphs_.links(link),
+          graphs_.ends(0),
+          roots == blocks::Shape::kNoSpace ? nullptr : batch.base(roots),
+          inputs_.roots,
+          network_.shape.wanted.directed};
+}
+
+template <class P>
+Dropping Runner<P>::dropping(const RowsOp& op) const {
+  return {op.drops && inputs_.dropout, words_of(inputs_.dropout_key), graphs_.numbers(), op.threshold, op.keep};
+}
+
+template <class P>
+void Runner<P>::forward(const Batch& batch, const RowsOp& op) {
   RowsArguments a{};
   a.rows = batch.rows(value(op.out).space);
+  a.ground = ground(batch);
   a.ends = graphs_.ends(op.level);
-  a.drawn = inputs.drawn;
-  a.places = inputs.places;
+  a.drawn = inputs_.drawn;
+  a.places = inputs_.places;
+  a.dropping = dropping(op);
   a.add = op.add;
   a.activates = op.activates;
   a.activation = value(op.out).slope.activation;
@@ -258,16 +297,16 @@ void Runner<P>::forward(const Batch& batch, const PassInputs& inputs, const Rows
 }
 
 template <class P>
-void Runner<P>::forward(const Batch& batch, const PassInputs& inputs, const RandomOp& op) {
+void Runner<P>::forward(const Batch& batch, const RandomOp& op) {
   RandomArguments a{};
   a.rows = batch.rows(value(op.out).space);
   a.graph_numbers = graphs_.numbers();
   a.count = value(op.out).columns;
-  a.key = words_of(inputs.features);
+  a.key = words_of(inputs_.features);
   a.normal =
       job_.model.distribution == nn::Distribution::normal || job_.model.distribution == nn::Distribution::xavier_normal;
   a.scale = feature_scale(job_.model);
-  a.pinned = inputs.pinned;
+  a.pinned = inputs_.pinned;
   launch(random_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, at(op.out));
 }
 
@@ -284,7 +323,7 @@ LinearOperand<P> Runner<P>::operand(const Batch& batch, const LinearOp::Operand&
 }
 
 template <class P>
-void Runner<P>::forward(const Batch& batch, const PassInputs&, const LinearOp& op) {
+void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
   const ValueSpec& out = value(op.out);
   const auto run = [&](auto a) {
     constexpr bool kMore = std::size(decltype(a.operands){}) > 1;
@@ -312,18 +351,19 @@ void Runner<P>::forward(const Batch& batch, const PassInputs&, const LinearOp& o
 template <class P>
 GatherArguments<P> Runner<P>::gather(const Batch& batch, const GatherOp& op) {
   GatherArguments<P> a{};
+  a.ground = ground(batch, op.link);
   a.rows = batch.rows(value(op.out).space);
-  a.links = graphs_.links(op.link);
-  a.of_arcs = op.in.value == nn::kNone;
-  const std::size_t in = a.of_arcs ? op.arcs.value : op.in.value;
-  a.in = read(in);
-  a.in_base = batch.base(value(in).space);
-  if (!a.of_arcs && op.arcs.value != nn::kNone) {
+  a.hop = op.hop;
+  a.times = op.times;
+  a.mean = op.reduce == nn::Reduce::mean;
+  a.in = read(op.in.value);
+  a.in_base = batch.base(value(op.in.value).space);
+  if (op.arcs.value != nn::kNone) {
     a.arcs = read(op.arcs.value);
     a.arc_base = batch.base(value(op.arcs.value).space);
   }
+  if (op.onto.value != nn::kNone) a.onto = read(op.onto.value);
   a.columns = padded16(value(op.out).columns);
-  a.reduce = op.reduce;
   a.activation = op.activation;
   a.eps = op.eps == nn::kNone ? nullptr : parameters_.data() + op.eps;
   a.winners = op.winners == nn::kNone ? nullptr : maxima_[op.winners].data();
@@ -331,7 +371,7 @@ GatherArguments<P> Runner<P>::gather(const Batch& batch, const GatherOp& op) {
 }
 
 template <class P>
-void Runner<P>::forward(const Batch& batch, const PassInputs&, const GatherOp& op) {
+void Runner<P>::forward(const Batch& batch, const GatherOp& op) {
   const GatherArguments<P> a = gather(batch, op);
   with_gathered(op, [&](auto kind) {
     launch(gather_kernel<P, kind()>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, at(op.out));
@@ -339,7 +379,84 @@ void Runner<P>::forward(const Batch& batch, const PassInputs&, const GatherOp& o
 }
 
 template <class P>
-void Runner<P>::forward(const Batch& batch, const PassInputs&, const ReadoutOp& op) {
+NormArguments<P> Runner<P>::norm(const Batch& batch, const NormOp& op) {
+  const ValueSpec& out = value(op.out);
+  NormArguments<P> a{};
+  a.rows = batch.plan.rows[out.space];
+  a.columns = out.columns;
+  a.by_row = op.by_row;
+  a.in = read(op.in.value);
+  a.weight = parameters_.data() + op.weight;
+  a.bias = parameters_.data() + op.bias;
+  float* numbers = norms_[op.which].data();
+  const std::size_t each = norms_[op.which].size() / 4;
+  a.mean = numbers;
+  a.scale = numbers + each;
+  a.sums = numbers + 2 * each;
+  a.products = numbers + 3 * each;
+  a.slots = slots_.data() + op.slots;
+  a.slices = slices(batch.plan, op);
+  a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
+  a.activates = out.slope.activated;
+  a.activation = out.slope.activation;
+  if (op.by_row) return a;
+  a.old_mean = parameters_.data() + op.mean;
+  a.old_variance = parameters_.data() + op.variance;
+  a.new_mean = running_.data() + op.running;
+  a.new_variance = a.new_mean + out.columns;
+  return a;
+}
+
+template <class P>
+void Runner<P>::forward(const Batch& batch, const NormOp& op) {
+  const NormArguments<P> a = norm(batch, op);
+  if (op.by_row) {
+    launch(norm_row_kernel<P, false>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
+  } else {
+    if (a.moves) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
+    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, kThreads), kThreads, 0, stream_, a);
+  }
+  launch(norm_kernel<P, false>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, stream_, a, at(op.out));
+}
+
+template <class P>
+void Runner<P>::forward(const Batch& batch, const ProductOp& op) {
+  ProductArguments<P> a{};
+  a.rows = batch.rows(value(op.out).space);
+  a.node_base = batch.base(0);
+  a.x = read(op.left.value);
+  a.y = read(op.right.value);
+  a.y_down = true;
+  a.columns = padded16(value(op.out).columns);
+  launch(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, at(op.out));
+}
+
+template <class P>
+void Runner<P>::forward(const Batch& batch, const LossOp& op) {
+  const ValueSpec& in = value(op.in.value);
+  LossArguments<P> a{};
+  a.rows = batch.rows(in.space);
+  a.first = graphs_.first_targets();
+  a.counts = inputs_.counts;
+  a.z = any(op.in.value);
+  a.classes = in.columns;
+  a.logits = inputs_.logits;
+  a.bad = bad_.data();
+  if (inputs_.training) {
+    a.targets = inputs_.targets;
+    a.loss = job_.loss;
+    a.d_logits = d_logits_.data();
+    a.losses = inputs_.losses;
+    a.right = inputs_.right;
+    a.scale = loss_scale_ / static_cast<float>(inputs_.divisor);
+    a.slope = in.slope;
+  }
+  launch(loss_kernel<P>, tiles_of(a.rows.rows, kThreads), kThreads, 0, stream_, a,
+         wanted(op.in) ? gradient_at(op.in.value) : Rows<Element>{nullptr, 0});
+}
+
+template <class P>
+void Runner<P>::forward(const Batch& batch, const ReadoutOp& op) {
   const ValueSpec& from = value(op.in.value);
   const AnyRows rows = any(op.in.value);
   std::size_t source = 0;
@@ -348,6 +465,8 @@ void Runner<P>::forward(const Batch& batch, const PassInputs&, const ReadoutOp& 
   a.rows = batch.rows(from.space);
   a.part_base = batch.words + batch.plan.part_base(from.space);
   a.ends = op.level == nn::kNone ? nullptr : graphs_.ends(op.level);
+  a.which = op.which;
+  a.node_base = batch.base(0);
   a.width = from.columns;
   a.max = op.reduce == nn::Reduce::max;
   a.out_values = part_values_[source].data();
@@ -363,7 +482,8 @@ void Runner<P>::forward(const Batch& batch, const PassInputs&, const ReadoutOp& 
 }
 
 template <class P>
-void Runner<P>::head(const Batch& batch, const PassInputs& inputs) {
+void Runner<P>::head(const Batch& batch) {
+  const PassInputs& inputs = inputs_;
   HeadArguments a{};
   a.ids = batch.words + batch.plan.at;
   a.graph_numbers = graphs_.numbers();
@@ -372,14 +492,14 @@ void Runner<P>::head(const Batch& batch, const PassInputs& inputs) {
   for (std::size_t i = 0; i < network_.readouts.size(); ++i) {
     const auto& op = std::get<ReadoutOp>(network_.ops[network_.readouts[i]]);
     const std::size_t space = value(op.in.value).space;
-    // An edge stands for its two arcs.
-    const bool arcs = op.level == nn::kNone;
-    a.sources[i] = {arcs ? nullptr : graphs_.ends(op.level),
+    a.sources[i] = {op.level == nn::kNone ? nullptr : graphs_.ends(op.level),
+                    op.which,
                     batch.base(space),
                     batch.words + batch.plan.part_base(space),
+                    batch.base(0),
                     part_values_[i].data(),
                     part_rows_[i].data(),
-                    arcs ? 2.0f : 1.0f};
+                    op.copies};
   }
   a.parameters = parameters_.data();
   a.steps = steps_.data();
@@ -432,6 +552,8 @@ void Runner<P>::backward(const Batch& batch, const ReadoutOp& op) {
   SpreadArguments<P> a = spread(batch, op.in);
   a.ends = op.level == nn::kNone ? nullptr : graphs_.ends(op.level);
   a.reduce = op.reduce;
+  a.which = op.which;
+  a.node_base = batch.base(0);
   a.d_pooled = d_pooled_.data() + op.pooled;
   a.winners = winners_.data() + op.pooled;
   a.pooled_size = network_.pooled;
@@ -450,6 +572,7 @@ void Runner<P>::backward(const Batch& batch, const RowsOp& op) {
     a.out_base = batch.base(value(op.out).space);
     a.nodes = part.nodes;
     a.reduce = part.reduce;
+    a.dropping = dropping(op);
     const auto kernel = part.kind == PartKind::members ? spread_kernel<P, From::members> : spread_kernel<P, From::copy>;
     launch(kernel, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(part.in.value));
   }
@@ -498,37 +621,86 @@ void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
 template <class P>
 void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
   if (!value(op.out).learned) return;
-  if (op.in.value != nn::kNone && (wanted(op.in) || op.eps != nn::kNone)) {
-    const ValueSpec& in = value(op.in.value);
+  const auto to_rows = [&](const Reading& reading, Hop hop, bool begins) {
+    const bool eps = begins && op.eps != nn::kNone;
+    if (reading.value == nn::kNone || (!wanted(reading) && !eps)) return;
+    const ValueSpec& to = value(reading.value);
     GatherBackArguments<P> a{};
     a.forward = gather(batch, op);
-    a.in_rows = batch.rows(in.space);
+    a.hop = hop;
+    a.begins = begins;
+    a.rows = batch.rows(to.space);
+    a.values = read(reading.value);
     a.d = gradient_of(op.out);
-    a.wanted = wanted(op.in);
-    a.d_in_columns = in.gradient_columns;
-    a.slope = in.slope;
-    a.accumulate = op.in.accumulate;
+    a.wanted = wanted(reading);
+    a.columns = to.gradient_columns;
+    a.slope = to.slope;
+    a.accumulate = reading.accumulate;
     a.slots = slots_.data() + op.slots;
-    a.slices = slices(batch.plan, op);
+    a.slices =
+        begins ? slices(batch.plan, op) : static_cast<uint32_t>(vector_blocks<P>(a.rows.rows, a.forward.columns));
     with_gathered(op, [&](auto kind) {
       launch(gather_back_kernel<P, kind()>, a.slices, kThreads, 0, stream_, a,
-             a.wanted ? gradient_at(op.in.value) : Rows<Element>{nullptr, 0});
+             a.wanted ? gradient_at(reading.value) : Rows<Element>{nullptr, 0});
     });
+  };
+  const bool same = op.in.value == op.onto.value;
+  to_rows(op.in, op.back, same);
+  if (wanted(op.arcs)) {
+    const ValueSpec& arcs = value(op.arcs.value);
+    ArcBackArguments<P> a{};
+    a.forward = gather(batch, op);
+    a.rows = batch.rows(arcs.space);
+    a.d = gradient_of(op.out);
+    a.columns = arcs.gradient_columns;
+    a.slope = arcs.slope;
+    a.accumulate = op.arcs.accumulate;
+    const std::size_t blocks = vector_blocks<P>(a.rows.rows, a.forward.columns);
+    const auto kernel =
+        op.activation == nn::Activation::relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
+    launch(kernel, blocks, kThreads, 0, stream_, a, gradient_at(op.arcs.value));
   }
-  if (!wanted(op.arcs)) return;
-  const ValueSpec& arcs = value(op.arcs.value);
-  ArcBackArguments<P> a{};
-  a.forward = gather(batch, op);
-  a.rows = batch.rows(arcs.space);
-  a.ends = graphs_.ends(0);
+  if (!same) to_rows(op.onto, Hop::none, true);
+}
+
+template <class P>
+void Runner<P>::backward(const Batch& batch, const NormOp& op) {
+  NormArguments<P> a = norm(batch, op);
   a.d = gradient_of(op.out);
-  a.columns = arcs.gradient_columns;
-  a.slope = arcs.slope;
-  a.accumulate = op.arcs.accumulate;
-  with_gathered(op, [&](auto kind) {
-    launch(arc_back_kernel<P, kind()>, vector_blocks<P>(a.rows.rows, a.forward.columns), kThreads, 0, stream_, a,
-           gradient_at(op.arcs.value));
-  });
+  launch(norm_parts_kernel<P, true>, a.slices, kThreads, 0, stream_, a);
+  if (!wanted(op.in)) return;
+  if (op.by_row) {
+    launch(norm_row_kernel<P, true>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
+  } else if (a.moves) {
+    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, kThreads), kThreads, 0, stream_, a);
+  }
+  a.slope = value(op.in.value).slope;
+  a.accumulate = op.in.accumulate;
+  launch(norm_kernel<P, true>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, stream_, a,
+         gradient_at(op.in.value));
+}
+
+template <class P>
+void Runner<P>::backward(const Batch& batch, const ProductOp& op) {
+  if (!value(op.out).learned) return;
+  for (const bool right : {false, true}) {
+    const Reading& reading = right ? op.right : op.left;
+    if (!wanted(reading)) continue;
+    const ValueSpec& to = value(reading.value);
+    ProductArguments<P> a{};
+    a.rows = batch.rows(to.space);
+    a.node_base = batch.base(0);
+    a.x = gradient_of(op.out);
+    a.y = read((right ? op.left : op.right).value);
+    a.x_down = a.y_down = right;
+    a.columns = padded16(to.columns);
+    a.values = read(reading.value);
+    a.d_columns = to.gradient_columns;
+    a.slope = to.slope;
+    a.accumulate = reading.accumulate;
+    launch(product_kernel<P>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a,
+           gradient_at(reading.value));
+  }
 }
 
 template <class P>
@@ -544,6 +716,8 @@ AdamArguments<P> Runner<P>::adam(Update update) {
   a.backward = backward_weights_.data();
   a.slots = slots_.data();
   a.factors = kept_.data();
+  a.running = running_.data();
+  a.frozen = job_.optimiser.frozen;
   a.factor_size = 2 * network_.graph_numbers;
   a.unscale = 1 / loss_scale_;
   a.bad = bad_.data();
@@ -573,7 +747,9 @@ void Runner<P>::clip(const uint32_t* words, const Plan& plan) {
     clip_ = DeviceArray<float>(1, "the gradient's norm");
   }
   gradient(words, plan, gradient_.data());
-  launch(squares_kernel, kParts, kClipThreads, 0, stream_, gradient_.data(), gradient_.size(), squares_.data());
+  const std::size_t frozen = job_.optimiser.frozen;
+  launch(squares_kernel, kParts, kClipThreads, 0, stream_, gradient_.data() + frozen, gradient_.size() - frozen,
+         squares_.data());
   launch(clip_kernel, 1, kClipThreads, 0, stream_, squares_.data(), kParts,
          static_cast<float>(job_.optimiser.clip_norm), clip_.data());
 }

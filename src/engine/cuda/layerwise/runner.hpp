@@ -13,7 +13,6 @@
 
 #include "engine/core/adam.hpp"
 #include "engine/cuda/layerwise/device_graphs.hpp"
-#include "engine/cuda/layerwise/gather.cuh"
 #include "engine/cuda/layerwise/network.hpp"
 #include "support/random.hpp"
 
@@ -25,14 +24,17 @@ struct PassInputs {
   const float* pinned = nullptr;     ///< instead of them: rows × random columns
   DrawnColumns drawn{};              ///< marks or colours, where the model has them
   const uint32_t* places = nullptr;  ///< of their rows: one per graph
+  const uint32_t* roots = nullptr;   ///< nodes that pairs begin with, graph after graph; null: all
   bool training = false;             ///< losses and gradients follow
-  Targets targets{};                 ///< training: by the ids of graphs
+  bool by_batch = false;             ///< batches are normalised by themselves
+  Targets targets{};                 ///< training: by the ids of graphs, or where those of their nodes or edges begin
+  const uint8_t* counts = nullptr;   ///< training: by target of nodes or edges, whether it has a loss; null: all have
   double divisor = 1;                ///< training: of the sum of losses (core/trial_targets.hpp)
   bool dropout = false;
   Key dropout_key;
-  float* logits = nullptr;    ///< graphs × classes
-  float* losses = nullptr;    ///< training: one per graph
-  uint32_t* right = nullptr;  ///< training: one per graph
+  float* logits = nullptr;    ///< graphs (nodes, edges) × classes
+  float* losses = nullptr;    ///< training: one each
+  uint32_t* right = nullptr;  ///< training: one each
 };
 
 template <class P>
@@ -52,6 +54,7 @@ class Runner {
   void complete(const Plan& plan, std::vector<uint32_t>& words) const;
 
   void forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
+  /// Of the last pass forward.
   void backward(const uint32_t* words, const Plan& plan);
   void update(const uint32_t* words, const Plan& plan, const AdamStep& step);
   void gradient(const uint32_t* words, const Plan& plan, float* out);
@@ -84,24 +87,34 @@ class Runner {
     return reading.value != nn::kNone && value(reading.value).learned;
   }
   [[nodiscard]] LinearOperand<P> operand(const Batch& batch, const LinearOp::Operand& from);
+  [[nodiscard]] Ground ground(const Batch& batch, std::size_t link = 0) const;
   [[nodiscard]] GatherArguments<P> gather(const Batch& batch, const GatherOp& op);
+  [[nodiscard]] NormArguments<P> norm(const Batch& batch, const NormOp& op);
+  [[nodiscard]] Dropping dropping(const RowsOp& op) const;
   [[nodiscard]] SpreadArguments<P> spread(const Batch& batch, const Reading& reading);
 
   // An operation over rows, one way and the other.
-  void forward(const Batch& batch, const PassInputs& inputs, const RowsOp& op);
-  void forward(const Batch& batch, const PassInputs& inputs, const RandomOp& op);
-  void forward(const Batch& batch, const PassInputs& inputs, const LinearOp& op);
-  void forward(const Batch& batch, const PassInputs& inputs, const GatherOp& op);
-  void forward(const Batch& batch, const PassInputs& inputs, const ReadoutOp& op);
+  void forward(const Batch& batch, const RowsOp& op);
+  void forward(const Batch& batch, const RandomOp& op);
+  void forward(const Batch& batch, const LinearOp& op);
+  void forward(const Batch& batch, const GatherOp& op);
+  void forward(const Batch& batch, const NormOp& op);
+  void forward(const Batch& batch, const ProductOp& op);
+  void forward(const Batch& batch, const ReadoutOp& op);
+  void forward(const Batch& batch, const LossOp& op);
   void backward(const Batch& batch, const RowsOp& op);
   void backward(const Batch&, const RandomOp&) {}
   void backward(const Batch& batch, const LinearOp& op);
   void backward(const Batch& batch, const GatherOp& op);
+  void backward(const Batch& batch, const NormOp& op);
+  void backward(const Batch& batch, const ProductOp& op);
   void backward(const Batch& batch, const ReadoutOp& op);
-  void head(const Batch& batch, const PassInputs& inputs);
+  void backward(const Batch&, const LossOp&) {}
+  void head(const Batch& batch);
 
   [[nodiscard]] uint32_t slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const;
   [[nodiscard]] uint32_t slices(const Plan& plan, const GatherOp& op) const;
+  [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op) const;
   AdamArguments<P> adam(Update update);
   void clip(const uint32_t* words, const Plan& plan);
 
@@ -110,6 +123,7 @@ class Runner {
   const Network& network_;
   Stream& stream_;
   float loss_scale_;
+  PassInputs inputs_{};  ///< of the last pass
   DeviceArray<float> parameters_, m_, v_;
   DeviceArray<Element> forward_weights_, backward_weights_;
   std::vector<DeviceArray<Element>> buffers_;  ///< none where there are floats
@@ -118,6 +132,8 @@ class Runner {
   std::vector<DeviceArray<uint32_t>> maxima_;    ///< of aggregates over neighbours
   std::vector<DeviceArray<float>> part_values_;  ///< one per readout
   std::vector<DeviceArray<uint32_t>> part_rows_;
+  std::vector<DeviceArray<float>> norms_;  ///< of every NormOp: means, scales, sums, products
+  DeviceArray<float> running_, d_logits_;
   DeviceArray<GraphStep> steps_;
   DeviceArray<float> kept_, d_pooled_, slots_;
   DeviceArray<uint32_t> winners_;

@@ -30,22 +30,44 @@ TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs
       draws_(draws),
       network_(network),
       runner_(job, graphs, network, capacity, stream_),
-      targets_(job.data.targets, std::span(&trial, 1), graphs.used(), stream_),
-      step_(trial.state.step),
-      device_train_logits_(std::size_t{capacity.graphs} * job.model.classes, "logits") {
-  const std::vector<uint32_t> test = ids_of(graphs, trial.test);
+      targets_(job.data.targets, std::span(&trial, 1), graphs.targeted(), stream_),
+      train_(job.data.graphs_of(trial.train)),
+      test_(job.data.graphs_of(trial.test)),
+      train_rows_(job.data.units_of(train_)),
+      test_rows_(job.data.units_of(test_)),
+      step_(trial.state.step) {
+  const std::size_t rows = network.rows_of_loss == nn::kNone ? capacity.graphs : capacity.rows[network.rows_of_loss];
+  device_train_logits_ = DeviceArray<float>(rows * job.model.classes, "logits");
+  if (job.data.units != nullptr) {
+    trains_.resize(job.data.unit_count());
+    for (const uint32_t unit : trial.train) trains_[unit] = true;
+    std::vector<uint8_t> counts;
+    for (const uint32_t unit : graphs.targeted()) counts.push_back(trains_[unit] ? 1 : 0);
+    counts_ = DeviceArray<uint8_t>::from(counts, "which nodes or edges train", stream_);
+  }
+  const std::vector<uint32_t> test = ids_of(graphs, test_);
   for (std::size_t first = 0; first < test.size();) {
     const auto rest = std::span(test).subspan(first);
-    const std::size_t count = graphs.fitting(rest, capacity);
-    test_plans_.push_back(graphs.plan(rest.first(count), network.counters, test_words_));
+    const std::size_t count = graphs.fitting(rest, capacity, false);
+    test_plans_.push_back(graphs.plan(rest.first(count), network.counters, false, test_words_));
     first += count;
   }
   device_test_words_ = DeviceArray<uint32_t>::from(test_words_, "batches", stream_);
-  for (const uint32_t g : trial.train) {
+  for (const uint32_t g : train_) {
     rows_ += graphs.worked(graphs.id(g));
     full_rows_ += graphs.full(graphs.id(g));
   }
   runner_.load(trial.state.parameters, trial.state.adam_m, trial.state.adam_v);
+}
+
+// Of the losses of a batch, whose nodes or edges that train are put in order.
+template <class P>
+double TrialLane<P>::divisor(const Targets& targets, std::span<const uint32_t> batch) {
+  if (job_.data.units == nullptr) return mean_divisor(targets, batch);
+  std::vector<uint32_t> units = job_.data.units->units_of(batch);
+  order_.insert(order_.end(), units.begin(), units.end());
+  std::erase_if(units, [&](uint32_t unit) { return !trains_[unit]; });
+  return mean_divisor(targets, units);
 }
 
 template <class P>
@@ -57,7 +79,7 @@ uint32_t TrialLane<P>::wanted() {
 
 template <class P>
 void TrialLane<P>::begin(std::span<Epochs> epochs) {
-  const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
+  const std::size_t train = train_.size(), classes = job_.model.classes;
   first_epoch_ = epochs[0].first;
   const uint32_t most = std::min(epochs[0].count, kMostEpochs);
   epochs_ = evaluations_ = 0;
@@ -67,20 +89,22 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
   divisors_.clear();
   places_.clear();
   more_.clear();
-  while (epochs_ < most && (epochs_ == 0 || words_.size() + more_.size() < kMostWords)) {
+  roots_.clear();
+  order_.clear();
+  while (epochs_ < most && (epochs_ == 0 || words_.size() + more_.size() + roots_.size() < kMostWords)) {
     const uint32_t epoch = first_epoch_ + epochs_;
-    const auto graphs = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
+    const auto graphs = epoch_order(train_, trial_.seed, trial_.fold, epoch);
     const auto order = ids_of(graphs_, graphs);
-    draw(training_inputs(trial_, epoch).key, graphs);
+    draw(training_inputs(trial_, epoch), graphs);
     for (std::size_t first = 0; first < train; first += job_.batch) {
       const std::size_t count = std::min<std::size_t>(job_.batch, train - first);
       const auto batch = std::span(order).subspan(first, count);
-      divisors_.push_back(mean_divisor(weighted, std::span(graphs).subspan(first, count)));
-      plans_.push_back(graphs_.plan(batch, network_.counters, words_));
+      divisors_.push_back(divisor(weighted, std::span(graphs).subspan(first, count)));
+      plans_.push_back(graphs_.plan(batch, network_.counters, true, words_));
       runner_.complete(plans_.back(), words_);
     }
     if (evaluation_due(job_, epoch)) {
-      for (uint32_t d = 0; d < job_.eval_draws; ++d) draw(test_inputs(trial_, epoch, d).key, trial_.test);
+      for (uint32_t d = 0; d < job_.eval_draws; ++d) draw(test_inputs(trial_, epoch, d), test_);
       ++evaluations_;
     }
     ++epochs_;
@@ -93,10 +117,10 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
   }
   std::copy(words_.begin(), words_.end(), pinned_words_.data());
   device_words_.upload(pinned_words_.span().first(words_.size()), stream_);
-  const std::size_t logits = std::size_t{evaluations_} * job_.eval_draws * test * classes;
-  if (device_losses_.size() < epochs_ * train) {
-    device_losses_ = DeviceArray<float>(epochs_ * train, "losses");
-    device_right_ = DeviceArray<uint32_t>(epochs_ * train, "losses");
+  const std::size_t logits = std::size_t{evaluations_} * job_.eval_draws * test_rows_ * classes;
+  if (device_losses_.size() < epochs_ * train_rows_) {
+    device_losses_ = DeviceArray<float>(epochs_ * train_rows_, "losses");
+    device_right_ = DeviceArray<uint32_t>(epochs_ * train_rows_, "losses");
   }
   if (device_test_logits_.size() < logits) device_test_logits_ = DeviceArray<float>(logits, "logits");
   while (events_.size() < 3 * std::size_t{epochs_}) events_.push_back(std::make_unique<Event>());
@@ -107,28 +131,53 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
   for (uint32_t e = 0; e < epochs_; ++e) queue_epoch(e);
 }
 
+template <class P>
+std::size_t TrialLane<P>::outputs_of(const Plan& plan) const {
+  return network_.rows_of_loss == nn::kNone ? plan.graphs : plan.rows[network_.rows_of_loss];
+}
+
+// Of all nodes or edges of the test graphs, the trial's own.
+template <class P>
+void TrialLane<P>::pick_tests() {
+  if (job_.data.units == nullptr) return;
+  const std::size_t stride = test_rows_ * job_.model.classes;
+  std::vector<float> picked;
+  for (std::size_t first = 0; first < test_logits_.size(); first += stride) {
+    Logits all;
+    all.values.assign(test_logits_.begin() + static_cast<std::ptrdiff_t>(first),
+                      test_logits_.begin() + static_cast<std::ptrdiff_t>(first + stride));
+    const Logits own = pick_units(job_, trial_.test, std::move(all));
+    picked.insert(picked.end(), own.values.begin(), own.values.end());
+  }
+  test_logits_ = std::move(picked);
+}
+
 // The rows of one pass over these graphs.
 template <class P>
-void TrialLane<P>::draw(Key key, std::span<const uint32_t> graphs) {
+void TrialLane<P>::draw(const Inputs& inputs, std::span<const uint32_t> graphs) {
+  graphs_.roots(ids_of(graphs_, graphs), inputs, roots_);
   const DrawTables& tables = draws_.tables();
   if (tables.columns() == 0) return;
   std::size_t used = more_.size();
   more_.resize(used + tables.untabulated_nodes(graphs));
-  for (const uint32_t g : graphs) places_.push_back(tables.place(key, g, more_, used));
+  for (const uint32_t g : graphs) places_.push_back(tables.place(inputs.key, g, more_, used));
 }
 
 template <class P>
 void TrialLane<P>::upload_draws() {
   if (device_places_.size() < places_.size()) device_places_ = DeviceArray<uint32_t>(places_.size(), "drawn rows");
   if (device_more_.size() < more_.size()) device_more_ = DeviceArray<uint32_t>(more_.size(), "drawn rows");
+  if (device_roots_.size() < roots_.size()) device_roots_ = DeviceArray<uint32_t>(roots_.size(), "drawn roots");
   device_places_.upload(places_, stream_);
   device_more_.upload(more_, stream_);
+  device_roots_.upload(roots_, stream_);
   next_places_ = device_places_.data();
+  next_roots_ = device_roots_.data();
 }
 
 template <class P>
 void TrialLane<P>::queue_epoch(uint32_t e) {
-  const std::size_t train = trial_.train.size(), test = trial_.test.size(), classes = job_.model.classes;
+  const std::size_t train = train_.size(), test = test_.size(), classes = job_.model.classes;
   const std::size_t batches = plans_.size() / epochs_;
   const uint32_t epoch = first_epoch_ + e;
   const double rate = learning_rate(job_, trial_, epoch);
@@ -136,20 +185,31 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
   PassInputs inputs;
   inputs.features = training_inputs(trial_, epoch).key;
   inputs.drawn = draws_.view(device_more_.data());
-  inputs.training = true;
+  inputs.training = inputs.by_batch = true;
+  inputs.counts = counts_.data();
   inputs.dropout = true;
   inputs.dropout_key = derive_key(trial_.seed, Purpose::dropout, trial_.fold, epoch);
   inputs.targets = targets_.view();
   inputs.logits = device_train_logits_.data();
+  inputs.losses = device_losses_.data() + e * train_rows_;
+  inputs.right = device_right_.data() + e * train_rows_;
+  const auto next_roots = [&](const Plan& plan, bool drawn) {
+    if (!drawn) return static_cast<const uint32_t*>(nullptr);
+    const uint32_t* own = next_roots_;
+    next_roots_ += plan.rows[network_.shape.roots];
+    return own;
+  };
+  const bool pairs = network_.shape.wanted.pairs;
   for (std::size_t b = 0; b < batches; ++b) {
     const Plan& plan = plans_[e * batches + b];
     if (inputs.drawn.columns > 0) inputs.places = next_places_ + b * job_.batch;
     inputs.divisor = divisors_[e * batches + b];
-    inputs.losses = device_losses_.data() + e * train + b * job_.batch;
-    inputs.right = device_right_.data() + e * train + b * job_.batch;
+    inputs.roots = next_roots(plan, pairs && job_.model.roots > 0);
     runner_.forward(device_words_.data(), plan, inputs);
     runner_.backward(device_words_.data(), plan);
     runner_.update(device_words_.data(), plan, AdamStep(++step_, rate, job_.optimiser));
+    inputs.losses += outputs_of(plan);
+    inputs.right += outputs_of(plan);
   }
   events_[3 * e + 1]->record(stream_);
   if (inputs.drawn.columns > 0) next_places_ += train;
@@ -160,10 +220,11 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
       testing.drawn = inputs.drawn;
       testing.places = next_places_;
       testing.logits =
-          device_test_logits_.data() + (std::size_t{evaluations_} * job_.eval_draws + draw) * test * classes;
+          device_test_logits_.data() + (std::size_t{evaluations_} * job_.eval_draws + draw) * test_rows_ * classes;
       for (const Plan& plan : test_plans_) {
+        testing.roots = next_roots(plan, pairs && job_.model.eval_roots > 0);
         runner_.forward(device_test_words_.data(), plan, testing);
-        testing.logits += plan.graphs * classes;
+        testing.logits += outputs_of(plan) * classes;
         if (testing.drawn.columns > 0) testing.places += plan.graphs;
       }
       if (testing.drawn.columns > 0) next_places_ += test;
@@ -175,10 +236,10 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
 
 template <class P>
 std::vector<ChunkOutput> TrialLane<P>::collect() {
-  const std::size_t train = trial_.train.size(), parameters = trial_.state.parameters.size();
-  losses_.resize(epochs_ * train);
-  right_.resize(epochs_ * train);
-  test_logits_.resize(std::size_t{evaluations_} * job_.eval_draws * trial_.test.size() * job_.model.classes);
+  const std::size_t parameters = trial_.state.parameters.size();
+  losses_.resize(epochs_ * train_rows_);
+  right_.resize(epochs_ * train_rows_);
+  test_logits_.resize(std::size_t{evaluations_} * job_.eval_draws * test_rows_ * job_.model.classes);
   for (auto* values : {&state_.parameters, &state_.adam_m, &state_.adam_v}) values->resize(parameters);
   int bad = 0;
   device_losses_.download(losses_, stream_);
@@ -187,6 +248,7 @@ std::vector<ChunkOutput> TrialLane<P>::collect() {
   runner_.save(state_.parameters, state_.adam_m, state_.adam_v);
   runner_.bad().download({&bad, 1}, stream_);
   stream_.sync();
+  pick_tests();
   seconds_per_epoch_ = Event::ms(*events_[0], *events_[3 * epochs_ - 1]) / 1e3 / epochs_;
   ChunkOutput chunk;
   std::size_t evaluations = 0;
@@ -211,8 +273,9 @@ EpochOutput TrialLane<P>::output_of(uint32_t e, std::size_t evaluations) const {
   EpochOutput output;
   output.rows = rows_;
   output.full_rows = full_rows_;
-  const std::size_t train = trial_.train.size();
-  for (std::size_t i = e * train; i < (e + 1) * train; ++i) output.tally.add(losses_[i], right_[i] != 0);
+  for (std::size_t i = e * train_rows_; i < (e + 1) * train_rows_; ++i) {
+    if (order_.empty() || trains_[order_[i]]) output.tally.add(losses_[i], right_[i] != 0);
+  }
   output.seconds = Event::ms(*events_[3 * e], *events_[3 * e + 1]) / 1e3;
   if (!evaluation_due(job_, first_epoch_ + e)) return output;
   output.eval_seconds = Event::ms(*events_[3 * e + 1], *events_[3 * e + 2]) / 1e3;

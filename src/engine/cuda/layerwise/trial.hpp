@@ -24,8 +24,11 @@ class TrialLane final : public Lane {
 
  private:
   void queue_epoch(uint32_t epoch);
-  void draw(Key key, std::span<const uint32_t> graphs);
+  void draw(const Inputs& inputs, std::span<const uint32_t> graphs);
+  [[nodiscard]] std::size_t outputs_of(const Plan& plan) const;
   void upload_draws();
+  [[nodiscard]] double divisor(const Targets& targets, std::span<const uint32_t> batch);
+  void pick_tests();
   [[nodiscard]] EpochOutput output_of(uint32_t epoch, std::size_t evaluations) const;
 
   const Job& job_;
@@ -37,6 +40,10 @@ class TrialLane final : public Lane {
   Stream stream_;
   Runner<P> runner_;
   DeviceTargets targets_;
+  std::vector<uint32_t> train_, test_;          ///< graphs
+  DeviceArray<uint8_t> counts_;                 ///< of nodes or edges: which train
+  std::vector<bool> trains_;                    ///< likewise, by number in the data
+  std::size_t train_rows_ = 0, test_rows_ = 0;  ///< that have outputs: graphs, or all their nodes or edges
 
   // The test graphs: planned once.
   std::vector<Plan> test_plans_;
@@ -53,13 +60,13 @@ class TrialLane final : public Lane {
   PinnedArray<uint32_t> pinned_words_;
   DeviceArray<uint32_t> device_words_;
   // Drawn rows: of every epoch its training graphs' in order, then, where it is evaluated, draw after draw the tests'.
-  std::vector<uint32_t> places_, more_;
-  DeviceArray<uint32_t> device_places_, device_more_;
-  const uint32_t* next_places_ = nullptr;
+  std::vector<uint32_t> places_, more_, roots_;
+  DeviceArray<uint32_t> device_places_, device_more_, device_roots_;
+  const uint32_t *next_places_ = nullptr, *next_roots_ = nullptr;
   DeviceArray<float> device_losses_, device_train_logits_, device_test_logits_;
   DeviceArray<uint32_t> device_right_;
   std::vector<float> losses_, test_logits_;
-  std::vector<uint32_t> right_;
+  std::vector<uint32_t> right_, order_;         ///< `order_`: of nodes or edges, as losses stand
   State state_;                                 ///< after the chunk
   std::vector<std::unique_ptr<Event>> events_;  ///< three per epoch: begin, trained, evaluated
   double seconds_per_epoch_ = 0;

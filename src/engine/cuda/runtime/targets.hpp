@@ -56,7 +56,9 @@ class DeviceTargets {
     std::vector<float> weights;
     for (const std::uint32_t graph : used) {
       const Target target = own[graph];
-      host_graph_weights_.push_back(own.graph_weight(graph));
+      // A label that is missing has no weight, whatever its graph's and class's are.
+      const bool missing = columns_ == 0 && target.weight == 0;
+      host_graph_weights_.push_back(missing ? 0 : own.graph_weight(graph));
       if (columns_ > 0) {
         host_values_.insert(host_values_.end(), target.values, target.values + columns_);
         continue;

@@ -1,0 +1,602 @@
+#pragma once
+/// What a row reads, for every link there is, from few numbers: the rows are `first`, `first + stride` and so on, or
+/// the named ones of a list that the graph has. Those of pairs follow from the neighbours of nodes and are nowhere
+/// stored. And an aggregate over any link, as kernels: (1 + ε) h_v + Σ messages, their mean or maximum, where a message
+/// is h_u or σ(h_u + m_uv), m being a value of arcs; and its way back. Rows are gathered both ways, and sums over a
+/// batch go to slots: the same bits every time. A thread takes 16 bytes of a row.
+#include "engine/cuda/layerwise/rows.cuh"
+#include "nn/program.hpp"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// What rows follow from: the graphs' nodes, and which of these pairs begin with.
+struct Ground {
+  const uint32_t* ids;
+  const uint32_t* node_base;
+  const Link* links;          ///< of nodes
+  const LevelEnds* ends;      ///< of nodes
+  const uint32_t* root_base;  ///< null: there are no pairs
+  const uint32_t* roots;      ///< nodes of the batch's graphs, ascending; null: all are roots
+  bool directed;              ///< a row of arcs is one arc; false: an edge
+
+  [[nodiscard]] __device__ __forceinline__ uint32_t nodes(uint32_t b) const { return node_base[b + 1] - node_base[b]; }
+  [[nodiscard]] __device__ __forceinline__ uint32_t root_count(uint32_t b) const {
+    return root_base[b + 1] - root_base[b];
+  }
+  [[nodiscard]] __device__ __forceinline__ uint32_t root(uint32_t b, uint32_t i) const {
+    return roots == nullptr ? i : roots[root_base[b] + i];
+  }
+};
+
+/// Where `value` stands in an ascending list; `count`: nowhere.
+__device__ __forceinline__ uint32_t place_in(const uint32_t* list, uint32_t count, uint32_t value) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (load_read_only(list + middle) < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < count && load_read_only(list + low) == value ? low : count;
+}
+__device__ __forceinline__ uint32_t place_of_root(const Ground& ground, uint32_t b, uint32_t node) {
+  if (ground.roots == nullptr) return node;
+  return place_in(ground.roots + ground.root_base[b], ground.root_count(b), node);
+}
+
+/// How a row of one space finds rows of another: what is read, and before "of" who reads.
+enum class Hop : uint32_t {
+  none,
+  self,
+  one,         ///< any of graph
+  all,         ///< graph of any
+  neighbours,  ///< node of node
+  arcs,        ///< arcs of a node
+  arc_ends,    ///< nodes of an arc
+  edges,       ///< edges of a node
+  edge_ends,   ///< nodes of an edge
+  edge_pairs,  ///< pairs of an edge
+  edge_of_pair,
+  second,  ///< pairs of a pair
+  first,   ///< pairs of a pair
+  root_of_pair,
+  node_of_pair,
+  pairs_of_root,
+  pairs_of_node,
+  node_if_alike,  ///< v for (v, v)
+  pair_of_node,   ///< (v, v) for v
+  diagonal,       ///< pairs of a graph
+  rest,           ///< pairs of a graph
+  one_if_alike,   ///< graph of a pair
+  one_if_unlike,  ///< graph of a pair
+  straight,       ///< pair of an arc
+  turned,         ///< pair of an arc
+  straight_arc,   ///< arc of a pair
+  turned_arc      ///< arc of a pair
+};
+
+/// The rows that one row reads, of the graph's own numbers.
+struct Walk {
+  const uint32_t* names = nullptr;  ///< none: 0, 1, …
+  const uint32_t* arcs = nullptr;   ///< rows of arcs, where messages go along them
+  const float* weights = nullptr;   ///< or none
+  uint32_t first = 0, stride = 1, count = 0;
+  uint32_t skip = 0;                ///< rows that are a multiple of it are left out; 0: none
+  const uint32_t* roots = nullptr;  ///< names are nodes that are looked for among these, and left out elsewhere
+  uint32_t root_count = 0;
+
+  /// Row i; kLeftOut: there is none.
+  static constexpr uint32_t kLeftOut = ~0u;
+  [[nodiscard]] __device__ __forceinline__ uint32_t row(uint32_t i) const {
+    uint32_t name = names == nullptr ? i : load_read_only(names + i);
+    if (roots != nullptr) {
+      name = place_in(roots, root_count, name);
+      if (name == root_count) return kLeftOut;
+    }
+    const uint32_t at = first + stride * name;
+    return skip != 0 && at % skip == 0 ? kLeftOut : at;
+  }
+  [[nodiscard]] __device__ __forceinline__ float weight(uint32_t i) const {
+    return weights == nullptr ? 1.0f : load_read_only(weights + i);
+  }
+};
+
+/// `base`: of the space that is read. `back`: messages go the other way, along the other arcs.
+__device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uint32_t* base, uint32_t b, uint32_t local,
+                                        bool back) {
+  Walk walk;
+  const auto single = [&](uint32_t row, bool there = true) {
+    walk.first = row;
+    walk.count = there ? 1 : 0;
+  };
+  switch (hop) {
+    case Hop::none:
+      return walk;
+    case Hop::self:
+      single(local);
+      return walk;
+    case Hop::one:
+      single(0);
+      return walk;
+    case Hop::all:
+      walk.count = base[b + 1] - base[b];
+      return walk;
+    default:
+      break;
+  }
+  const uint32_t n = ground.nodes(b), u = n == 0 ? 0 : local / n, v = local - u * n;  // of a pair
+  const Link& link = ground.links[ground.ids[b]];
+  const LevelEnds& ends = ground.ends[ground.ids[b]];
+  const auto adjacent = [&](uint32_t node) {
+    const uint32_t begin = load_read_only(link.offsets + node);
+    walk.count = load_read_only(link.offsets + node + 1) - begin;
+    walk.names = link.columns + begin;
+    const uint32_t* arcs = back ? link.back_arcs : link.arcs;
+    if (arcs != nullptr) walk.arcs = arcs + begin;
+    if (link.weights != nullptr && (hop == Hop::neighbours || hop == Hop::arcs)) walk.weights = link.weights + begin;
+    return begin;
+  };
+  // The entry for `to` in the list of `from`.
+  const auto entry = [&](uint32_t from, uint32_t to) {
+    const uint32_t begin = adjacent(from), at = place_in(walk.names, walk.count, to);
+    const bool there = at < walk.count;
+    walk = Walk();
+    return there ? begin + at : Walk::kLeftOut;
+  };
+  const auto of_arc = [&](uint32_t from, uint32_t to) {
+    const uint32_t root = place_of_root(ground, b, from);
+    single(root * n + to, ground.roots == nullptr || root < ground.root_count(b));
+  };
+  switch (hop) {
+    case Hop::neighbours:
+      adjacent(local);
+      break;
+    case Hop::arcs:
+    case Hop::edges: {
+      const uint32_t begin = adjacent(local);
+      walk.names = (hop == Hop::arcs ? link.arcs : link.edges) + begin;
+      break;
+    }
+    case Hop::arc_ends:
+      walk.names = ends.arc_ends + 2 * size_t{local};
+      walk.count = ground.directed ? 1 : 2;
+      if (link.weights != nullptr) walk.weights = link.weights + local;
+      break;
+    case Hop::edge_ends:
+      walk.names = ends.edge_ends + 2 * size_t{local};
+      walk.count = 2;
+      break;
+    case Hop::edge_pairs: {
+      const uint32_t* its = ends.edge_ends + 2 * size_t{local};
+      walk.first = its[0] * n + its[1];
+      walk.stride = its[1] * n + its[0] - walk.first;
+      walk.count = 2;
+      break;
+    }
+    case Hop::edge_of_pair: {
+      const uint32_t at = entry(u, v);
+      if (at != Walk::kLeftOut) single(link.edges[at]);
+      break;
+    }
+    case Hop::second:
+      adjacent(v);
+      walk.first = u * n;
+      break;
+    case Hop::first:
+      adjacent(ground.root(b, u));
+      walk.first = v;
+      walk.stride = n;
+      if (ground.roots == nullptr) break;
+      walk.roots = ground.roots + ground.root_base[b];
+      walk.root_count = ground.root_count(b);
+      break;
+    case Hop::root_of_pair:
+      single(u);
+      break;
+    case Hop::node_of_pair:
+      single(v);
+      break;
+    case Hop::pairs_of_root:
+      walk.first = local * n;
+      walk.count = n;
+      break;
+    case Hop::pairs_of_node:
+      walk.first = local;
+      walk.stride = n;
+      walk.count = ground.root_count(b);
+      break;
+    case Hop::node_if_alike:
+      single(v, u == v);
+      break;
+    case Hop::pair_of_node:
+      single(local * n + local);
+      break;
+    case Hop::diagonal:
+      walk.stride = n + 1;
+      walk.count = n;
+      break;
+    case Hop::rest:
+      walk.count = base[b + 1] - base[b];
+      walk.skip = n + 1;
+      break;
+    case Hop::one_if_alike:
+      single(0, u == v);
+      break;
+    case Hop::one_if_unlike:
+      single(0, u != v);
+      break;
+    case Hop::straight:
+      of_arc(ends.arc_ends[2 * size_t{local}], ends.arc_ends[2 * size_t{local} + 1]);
+      break;
+    case Hop::turned:
+      of_arc(ends.arc_ends[2 * size_t{local} + 1], ends.arc_ends[2 * size_t{local}]);
+      break;
+    case Hop::straight_arc:
+    case Hop::turned_arc: {
+      const uint32_t root = ground.root(b, u);
+      const uint32_t at = hop == Hop::straight_arc ? entry(root, v) : entry(v, root);
+      if (at != Walk::kLeftOut) single(link.arcs[at]);
+      break;
+    }
+    default:
+      break;
+  }
+  return walk;
+}
+
+/// How many rows it has.
+__device__ __forceinline__ uint32_t length(const Walk& walk) {
+  if (walk.roots == nullptr && walk.skip == 0) return walk.count;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < walk.count; ++i) count += walk.row(i) != Walk::kLeftOut ? 1 : 0;
+  return count;
+}
+
+/// What a sum is multiplied with beside: nothing; the number of nodes; 2, where a row stands for both arcs of an edge;
+/// where roots are drawn, what makes a sum over them one over all nodes, or over all but one.
+enum class Times : uint32_t { one, nodes, two, of_roots, of_other_roots };
+
+__device__ __forceinline__ float times(Times what, const Ground& ground, uint32_t b) {
+  if (what == Times::one) return 1;
+  if (what == Times::two) return 2;
+  const uint32_t n = ground.nodes(b);
+  if (what == Times::nodes) return static_cast<float>(n);
+  const uint32_t k = ground.root_count(b), others = what == Times::of_other_roots ? 1 : 0;
+  return k == n || k <= others ? 1.0f : static_cast<float>(n - others) / static_cast<float>(k - others);
+}
+
+// ---- aggregates
+
+/// sum: or mean, of rows; max: of them; relu, both: the sum or mean of messages of rows and arcs, σ being ReLU or not.
+enum class Gathered { sum, max, relu, both };
+
+template <class P>
+struct GatherArguments {
+  Ground ground;
+  BatchRows rows;  ///< of the output
+  Hop hop;
+  Times times;
+  bool mean;
+  Rows<const typename P::Element> in;  ///< the rows that are read
+  const uint32_t* in_base;
+  Rows<const typename P::Element> arcs;  ///< messages of both: m
+  const uint32_t* arc_base;
+  Rows<const typename P::Element> onto;  ///< null: the sum begins with 0
+  const float* eps;                      ///< or null: ε is 0
+  uint32_t columns;                      ///< a multiple of 16
+  nn::Activation activation;             ///< of messages of both
+  uint32_t* winners;                     ///< max: the row that is read, of the graph's own numbers; like the output
+
+  /// What the sum of a row's messages is multiplied with.
+  [[nodiscard]] __device__ __forceinline__ float share(uint32_t b, const Walk& walk) const {
+    if (!mean) return TYCHE_CUDA_NS::times(times, ground, b);
+    const uint32_t count = length(walk);
+    return count == 0 ? 0.0f : 1 / static_cast<float>(count);
+  }
+};
+
+template <class P>
+__device__ __forceinline__ void load_vector(const Rows<const typename P::Element>& from, size_t row, uint32_t column,
+                                            float (&out)[P::kVector]) {
+  P::unpack(load_read_only(reinterpret_cast<const uint4*>(from.data + row * from.stride + column)), out);
+}
+
+/// Calls body for the rows of a walk, in order.
+template <class Body>
+__device__ __forceinline__ void for_rows(const Walk& walk, const Body& body) {
+#pragma unroll 4
+  for (uint32_t i = 0; i < walk.count; ++i) {
+    const uint32_t row = walk.row(i);
+    if (row != Walk::kLeftOut) body(i, row);
+  }
+}
+/// sum += Σ weight · row.
+template <class P>
+__device__ __forceinline__ void add_walk(float (&sum)[P::kVector], const Rows<const typename P::Element>& from,
+                                         size_t base, uint32_t column, const Walk& walk) {
+  if (walk.names != nullptr && walk.roots == nullptr) {
+    add_rows<P>(sum, from.data + (base + walk.first) * from.stride + column, size_t{from.stride} * walk.stride,
+                Entries<float>{walk.names, walk.weights, walk.count});
+    return;
+  }
+  for_rows(walk, [&](uint32_t i, uint32_t row) {
+    float h[P::kVector];
+    load_vector<P>(from, base + row, column, h);
+    const float weight = walk.weight(i);
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * h[c];
+  });
+}
+
+/// σ(h + m).
+template <class P, Gathered G>
+__device__ __forceinline__ float message(nn::Activation activation, float h, float m) {
+  if constexpr (G == Gathered::relu) return h + m > 0 ? h + m : 0.0f;
+  return activated<P::kFast>(activation, h + m);
+}
+/// d times its derivative.
+template <class P, Gathered G>
+__device__ __forceinline__ float message_back(nn::Activation activation, float h, float m, float d) {
+  if constexpr (G == Gathered::relu) return h + m > 0 ? d : 0.0f;
+  return d * derivative(activation, activated<P::kFast>(activation, h + m));
+}
+
+template <class P, Gathered G>
+__global__ void __launch_bounds__(kThreads, 3) gather_kernel(GatherArguments<P> a, Rows<typename P::Element> out) {
+  const uint32_t vectors = a.columns / P::kVector;
+  const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (q >= size_t{a.rows.rows} * vectors) return;
+  const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
+  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), v = row - a.rows.base[b];
+  const Walk walk = walk_of(a.hop, a.ground, a.in_base, b, v, false);
+  const size_t first = a.in_base[b];
+  float sum[P::kVector] = {};
+  if constexpr (G == Gathered::sum) {
+    add_walk<P>(sum, a.in, first, column, walk);
+  } else if constexpr (G == Gathered::max) {
+    uint32_t winner[P::kVector];
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) winner[c] = ~0u;
+    for_rows(walk, [&](uint32_t, uint32_t from) {
+      float h[P::kVector];
+      load_vector<P>(a.in, first + from, column, h);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) {
+        if (winner[c] != ~0u && !(h[c] > sum[c])) continue;
+        sum[c] = h[c];
+        winner[c] = from;
+      }
+    });
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) a.winners[size_t{row} * a.columns + column + c] = winner[c];
+  } else {
+    for_rows(walk, [&](uint32_t i, uint32_t from) {
+      float h[P::kVector], m[P::kVector];
+      load_vector<P>(a.in, first + from, column, h);
+      load_vector<P>(a.arcs, size_t{a.arc_base[b]} + walk.arcs[i], column, m);
+      const float weight = walk.weight(i);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * message<P, G>(a.activation, h[c], m[c]);
+    });
+  }
+  if (G != Gathered::max && (a.mean || a.times != Times::one)) {
+    const float share = a.share(b, walk);
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= share;
+  }
+  if (a.onto.data != nullptr) {
+    float own[P::kVector];
+    load_vector<P>(a.onto, row, column, own);
+    const float factor = a.eps == nullptr ? 1.0f : 1 + *a.eps;
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += factor * own[c];
+  }
+  *reinterpret_cast<uint4*>(out.data + size_t{row} * out.stride + column) = P::pack(sum);
+}
+
+/// Writes a vector of a gradient, or adds to it; zeros from `columns` on.
+template <class P>
+__device__ __forceinline__ void leave_vector(float (&sum)[P::kVector], uint32_t column, uint32_t columns,
+                                             const Slope& slope, const float (&h)[P::kVector], bool accumulate,
+                                             typename P::Element* to) {
+  float before[P::kVector] = {};
+  if (accumulate) P::unpack(*reinterpret_cast<const uint4*>(to), before);
+#pragma unroll
+  for (unsigned c = 0; c < P::kVector; ++c) {
+    sum[c] = column + c < columns ? sum[c] * slope_at(slope, h[c]) : 0.0f;
+    if (accumulate) sum[c] += before[c];
+  }
+  *reinterpret_cast<uint4*>(to) = P::pack(sum);
+}
+
+template <class P>
+struct GatherBackArguments {
+  GatherArguments<P> forward;
+  Hop hop;      ///< back
+  bool begins;  ///< whether these rows are those the sum begins with
+  BatchRows rows;
+  Rows<const typename P::Element> values;
+  Rows<const typename P::Element> d;  ///< gradient of the output
+  bool wanted;                        ///< whether that of the rows is wanted, beside that of ε
+  uint32_t columns;                   ///< zeros are written from this column on
+  Slope slope;
+  bool accumulate;
+  float* slots;  ///< where there is an ε: one per block of threads
+  uint32_t slices;
+};
+
+/// To the rows that were read, or with which the sum began.
+template <class P, Gathered G>
+__global__ void __launch_bounds__(kThreads, 3)
+    gather_back_kernel(GatherBackArguments<P> a, Rows<typename P::Element> d_in) {
+  __shared__ float parts[kThreads];
+  const GatherArguments<P>& f = a.forward;
+  const float factor = f.eps == nullptr ? 1.0f : 1 + *f.eps;
+  float eps = 0;
+  const uint32_t vectors = f.columns / P::kVector;
+  const size_t total = size_t{a.rows.rows} * vectors;
+  for (size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x; q < total; q += size_t{a.slices} * kThreads) {
+    const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
+    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), u = row - a.rows.base[b];
+    float d[P::kVector] = {}, h[P::kVector], sum[P::kVector] = {};
+    load_vector<P>(a.values, row, column, h);
+    if (a.begins) {
+      load_vector<P>(a.d, row, column, d);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) eps += d[c] * h[c];
+    }
+    if (!a.wanted) continue;
+    const Walk walk = walk_of(a.hop, f.ground, f.rows.base, b, u, true);
+    const size_t first = f.rows.base[b];
+    if (G == Gathered::sum && !f.mean) {
+      add_walk<P>(sum, a.d, first, column, walk);
+    } else {
+      for_rows(walk, [&](uint32_t i, uint32_t to) {
+        float of[P::kVector];
+        load_vector<P>(a.d, first + to, column, of);
+        float weight = walk.weight(i);
+        if (f.mean) weight *= f.share(b, walk_of(f.hop, f.ground, f.in_base, b, to, false));
+        if constexpr (G == Gathered::sum) {
+#pragma unroll
+          for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * of[c];
+        } else if constexpr (G == Gathered::max) {
+#pragma unroll
+          for (unsigned c = 0; c < P::kVector; ++c) {
+            if (f.winners[(first + to) * f.columns + column + c] == u) sum[c] += of[c];
+          }
+        } else {
+          float m[P::kVector];
+          load_vector<P>(f.arcs, size_t{f.arc_base[b]} + walk.arcs[i], column, m);
+#pragma unroll
+          for (unsigned c = 0; c < P::kVector; ++c) {
+            sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight * of[c]);
+          }
+        }
+      });
+    }
+    if (!f.mean && f.times != Times::one) {
+      const float share = times(f.times, f.ground, b);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= share;
+    }
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += factor * d[c];
+    leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, d_in.data + size_t{row} * d_in.stride + column);
+  }
+  if (!a.begins || f.eps == nullptr) return;
+  parts[threadIdx.x] = eps;
+  __syncthreads();
+  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) a.slots[blockIdx.x] = parts[0];
+}
+
+template <class P>
+struct ArcBackArguments {
+  GatherArguments<P> forward;
+  BatchRows rows;                     ///< of arcs
+  Rows<const typename P::Element> d;  ///< gradient of the output
+  uint32_t columns;                   ///< zeros are written from this column on
+  Slope slope;
+  bool accumulate;
+};
+
+/// The messages along an arc from `begin` to `end`: who hears of it, and whom they hear.
+struct ArcWalk {
+  uint32_t out, in, stride, count;
+};
+__device__ __forceinline__ ArcWalk arc_walk(Hop hop, const Ground& ground, uint32_t b, uint32_t begin, uint32_t end) {
+  if (hop == Hop::neighbours) return {begin, end, 1, 1};
+  const uint32_t n = ground.nodes(b), k = ground.root_count(b);
+  if (hop == Hop::second) return {begin, end, n, k};
+  const uint32_t u = place_of_root(ground, b, begin), w = place_of_root(ground, b, end);
+  return {u * n, w * n, 1, u < k && w < k ? n : 0};
+}
+
+/// To the arcs that messages of both look at: an edge carries messages each way.
+template <class P, Gathered G>
+__global__ void __launch_bounds__(kThreads, 3) arc_back_kernel(ArcBackArguments<P> a, Rows<typename P::Element> out) {
+  const GatherArguments<P>& f = a.forward;
+  const uint32_t vectors = f.columns / P::kVector;
+  const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (q >= size_t{a.rows.rows} * vectors) return;
+  const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
+  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), arc = row - a.rows.base[b];
+  const uint32_t* ends = f.ground.ends[f.ground.ids[b]].arc_ends + 2 * size_t{arc};
+  const float* weights = f.hop == Hop::neighbours ? f.ground.links[f.ground.ids[b]].weights : nullptr;
+  float m[P::kVector], sum[P::kVector] = {};
+  load_vector<P>(f.arcs, row, column, m);
+  for (unsigned side = 0; side < (f.ground.directed ? 1 : 2); ++side) {
+    const ArcWalk walk = arc_walk(f.hop, f.ground, b, ends[side], ends[1 - side]);
+#pragma unroll 4
+    for (uint32_t i = 0; i < walk.count; ++i) {
+      const uint32_t to = walk.out + i * walk.stride;
+      float h[P::kVector], d[P::kVector];
+      load_vector<P>(a.d, size_t{f.rows.base[b]} + to, column, d);
+      load_vector<P>(f.in, size_t{f.in_base[b]} + walk.in + i * walk.stride, column, h);
+      float weight = weights == nullptr ? 1.0f : weights[arc];
+      if (f.mean) weight *= f.share(b, walk_of(f.hop, f.ground, f.in_base, b, to, false));
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight * d[c]);
+    }
+  }
+  if (!f.mean && f.times != Times::one) {
+    const float share = times(f.times, f.ground, b);
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= share;
+  }
+  leave_vector<P>(sum, column, a.columns, a.slope, m, a.accumulate, out.data + size_t{row} * out.stride + column);
+}
+
+// ---- products over pairs
+
+template <class P>
+struct ProductArguments {
+  BatchRows rows;  ///< pairs of all nodes
+  const uint32_t* node_base;
+  Rows<const typename P::Element> x, y;
+  bool x_down, y_down;  ///< whether the third of a product's nodes is the first of a pair, or its second
+  uint32_t columns;     ///< a multiple of 16
+  // back: what is left is the gradient of these
+  Rows<const typename P::Element> values;
+  uint32_t d_columns;
+  Slope slope;
+  bool accumulate;
+};
+
+/// out(i, j) = Σ_k x · y, column by column, where x is (i, k) or, down, (k, j), and y is (k, j) down and (j, k) not; a
+/// gradient of the right factor reads both down, and y at (k, i).
+template <class P>
+__global__ void __launch_bounds__(kThreads) product_kernel(ProductArguments<P> a, Rows<typename P::Element> out) {
+  const uint32_t vectors = a.columns / P::kVector;
+  const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (q >= size_t{a.rows.rows} * vectors) return;
+  const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
+  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), local = row - a.rows.base[b];
+  const uint32_t n = a.node_base[b + 1] - a.node_base[b], i = local / n, j = local % n;
+  const size_t base = a.rows.base[b];
+  const size_t x = base + (a.x_down ? j : i * n), y = base + (a.x_down ? i : a.y_down ? j : j * n);
+  float sum[P::kVector] = {};
+#pragma unroll 4
+  for (uint32_t k = 0; k < n; ++k) {
+    float left[P::kVector], right[P::kVector];
+    load_vector<P>(a.x, x + (a.x_down ? size_t{k} * n : k), column, left);
+    load_vector<P>(a.y, y + (a.y_down ? size_t{k} * n : k), column, right);
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += left[c] * right[c];
+  }
+  typename P::Element* to = out.data + size_t{row} * out.stride + column;
+  if (a.values.data == nullptr) {
+    *reinterpret_cast<uint4*>(to) = P::pack(sum);
+    return;
+  }
+  float h[P::kVector];
+  load_vector<P>(a.values, row, column, h);
+  leave_vector<P>(sum, column, a.d_columns, a.slope, h, a.accumulate, to);
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS
