@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What programs that link the C++ library need when they are built.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "g++, cmake, libbliss-dev, libcadical-dev, libexpat1-dev, libfmt-dev, libgmp-dev, \
-libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev")
+libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, zlib1g-dev")
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

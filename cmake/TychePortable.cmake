@@ -5,11 +5,11 @@ option(TYCHE_PORTABLE "Link the program and the tests so that they run on other 
 set(TYCHE_GLIBC 2.28)
 
 # What takes the place of shared libraries: the compiled parts of fmt and toml++ and Highway's dispatcher, which Debian has
-# as shared libraries only, archives of three more, and what glibc 2.28 lacks.
+# as shared libraries only, archives of four more, and what glibc 2.28 lacks.
 function(tyche_portable_parts)
   set(here ${PROJECT_SOURCE_DIR}/cmake/portable)
   set(missing "")
-  foreach(name bliss gmp expat)
+  foreach(name bliss gmp expat z)
     string(TOUPPER ${name} upper)
     find_library(TYCHE_${upper}_ARCHIVE lib${name}.a)
     if(NOT TYCHE_${upper}_ARCHIVE)
@@ -48,7 +48,7 @@ function(tyche_portable name)
     return()
   endif()
   target_link_libraries(${name} PRIVATE tyche_portable $<BUILD_INTERFACE:tyche>
-    ${TYCHE_BLISS_ARCHIVE} ${TYCHE_GMP_ARCHIVE} ${TYCHE_EXPAT_ARCHIVE})
+    ${TYCHE_BLISS_ARCHIVE} ${TYCHE_GMP_ARCHIVE} ${TYCHE_EXPAT_ARCHIVE} ${TYCHE_Z_ARCHIVE})
   target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--as-needed -L${PROJECT_BINARY_DIR}/glibc
     -Wl,--wrap=stdout -Wl,--wrap=stderr)
   set_target_properties(${name} PROPERTIES SKIP_BUILD_RPATH ON)

@@ -32,8 +32,8 @@ GLIBC = (2, 28)
 #: What every Linux has: glibc's own libraries.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+$")
 #: Debian's packages whose code is in the library.
-LICENSED = ["libbliss-dev", "libgmp-dev", "libexpat1-dev", "libcadical-dev", "libfmt-dev", "libhwy-dev", "libstdc++6",
-            "libtomlplusplus-dev", "nlohmann-json3-dev", "librandom123-dev", "libboost1.74-dev"]
+LICENSED = ["libbliss-dev", "libgmp-dev", "libexpat1-dev", "zlib1g-dev", "libcadical-dev", "libfmt-dev", "libhwy-dev",
+            "libstdc++6", "libtomlplusplus-dev", "nlohmann-json3-dev", "librandom123-dev", "libboost1.74-dev"]
 
 
 def version() -> str:

@@ -16,42 +16,22 @@ namespace {
 thread_local std::string message;
 thread_local std::int64_t message_graph = -1;
 
-/// What to do about an error, in the words of options of calls.
-const char* words(Remedy remedy) {
-  switch (remedy) {
-    case Remedy::name_format:
-      return "; the option format names it";
-    case Remedy::clean_data:
-      return "; the option clean mends that";
-    case Remedy::replace_data:
-      return "; name another folder, or let the option force replace it";
-    case Remedy::resume_run:
-    case Remedy::resume_trials:
-      return "; name another folder";
-    case Remedy::make_results:
-      return "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER";
-    case Remedy::name_data_folder:
-      return "; 'tyche reproduce --data-folder' names it";
-    case Remedy::name_fold:
-      return "; the option fold names it";
-    case Remedy::use_cpu:
-      return "; the device cpu works everywhere";
-    case Remedy::ignore_edges:
-      return "; the option no_edge_features leaves them out";
-    case Remedy::stratify:
-      return "; the option fold_scheme=stratified spreads labels evenly";
-    case Remedy::smaller_model:
-      return "; reduce width or layers";
-    case Remedy::smaller_job:
-      return "; reduce batch, width or layers, or train on the CPU (device cpu)";
-  }
-  return "";
-}
-
-std::string with_remedy(const Error& error) {
-  const auto* helped = dynamic_cast<const HasRemedy*>(&error);
-  return error.what() + std::string(helped == nullptr ? "" : words(helped->remedy()));
-}
+/// What to do about an error, in the words of options of calls; in the order of Remedy.
+constexpr std::string_view kRemedies[] = {
+    "; the option format names it",
+    "; the option clean mends that",
+    "; name another folder, or let the option force replace it",
+    "; name another folder",
+    "; name another folder",
+    "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER",
+    "; the option fold names it",
+    "; the device cpu works everywhere",
+    "; the option no_edge_features leaves them out",
+    "; the option fold_scheme=stratified spreads labels evenly",
+    "; reduce width or layers",
+    "; 'tyche reproduce --data-folder' names it",
+    "; reduce batch, width or layers, or train on the CPU (device cpu)",
+};
 
 /// "graph 12" in a message of the library.
 std::int64_t graph_in(std::string_view what) {
@@ -121,9 +101,9 @@ tyche_status call(const std::function<void()>& body) noexcept {
       return fail(TYCHE_BAD_INPUT, error.what());
     } catch (const InputError& error) {
       message_graph = graph_in(error.what());
-      return fail(TYCHE_BAD_INPUT, with_remedy(error));
+      return fail(TYCHE_BAD_INPUT, with_remedy(error, kRemedies));
     } catch (const Error& error) {
-      return fail(TYCHE_IO_ERROR, with_remedy(error));
+      return fail(TYCHE_IO_ERROR, with_remedy(error, kRemedies));
     } catch (const std::bad_alloc&) {
       return fail(TYCHE_NO_MEMORY, "out of memory");
     } catch (const std::exception& error) {

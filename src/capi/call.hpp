@@ -15,7 +15,9 @@ namespace tyche::capi {
 /// An InputError about one graph of several.
 class GraphError : public InputError {
  public:
-  GraphError(std::int64_t graph, const std::string& what) : InputError(what), graph_(graph) {}
+  /// "graph 3: WHAT"
+  GraphError(std::uint64_t graph, const std::string& what)
+      : InputError("graph " + std::to_string(graph) + ": " + what), graph_(static_cast<std::int64_t>(graph)) {}
   [[nodiscard]] std::int64_t graph() const { return graph_; }
 
  private:

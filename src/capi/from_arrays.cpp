@@ -20,10 +20,8 @@ void check_ptr(const std::uint64_t* ptr, const char* name, const char* what, std
   if (ptr[0] != 0) throw InputError(fmt::format("{}: expected 0 at the beginning, found {}", name, ptr[0]));
   for (std::uint64_t g = 0; g < graphs; ++g) {
     if (ptr[g + 1] < ptr[g] || ptr[g + 1] > total) {
-      throw GraphError(
-          static_cast<std::int64_t>(g),
-          fmt::format("graph {}: {} goes from {} to {}; expected numbers that ascend to {}, the number of {}", g, name,
-                      ptr[g], ptr[g + 1], total, what));
+      throw GraphError(g, fmt::format("{} goes from {} to {}; expected numbers that ascend to {}, the number of {}",
+                                      name, ptr[g], ptr[g + 1], total, what));
     }
   }
   if (ptr[graphs] != total) {
@@ -48,9 +46,7 @@ struct Entries {
   std::uint64_t first, end;
   std::uint64_t nodes;
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw GraphError(static_cast<std::int64_t>(graph), fmt::format("graph {}: {}", graph, what));
-  }
+  [[noreturn]] void fail(const std::string& what) const { throw GraphError(graph, what); }
   [[nodiscard]] Edge edge(std::uint64_t e) const {
     const std::int64_t u = a.from[e], v = a.to[e];
     for (const std::int64_t node : {u, v}) {
@@ -84,7 +80,7 @@ std::vector<std::uint64_t> edges_once(const Entries& own) {
     const auto [u, v] = own.edge(e);
     arcs.push_back({std::min(u, v), std::max(u, v), u < v, e});
   }
-  std::sort(arcs.begin(), arcs.end(), [](const Arc& p, const Arc& q) {
+  std::ranges::sort(arcs, [](const Arc& p, const Arc& q) {
     return std::tie(p.low, p.high, p.up, p.entry) < std::tie(q.low, q.high, q.up, q.entry);
   });
   const auto same = [](const Arc& p, const Arc& q) { return p.low == q.low && p.high == q.high; };

@@ -11,7 +11,7 @@
 #include "inspect/folds.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
-#include "report/folder.hpp"
+#include "report/runs.hpp"
 #include "support/shell.hpp"
 #include "support/stopwatch.hpp"
 #include "theory/acr_io.hpp"
@@ -28,10 +28,7 @@ using Json = nlohmann::ordered_json;
 // ---- distinguish
 
 std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
-  std::vector<std::string> names = field_names();
-  for (const std::string& name : device_names()) names.push_back(name);
-  for (const char* more : {"seeds", "scoring", "draws", "train_draws", "together", "threads"}) names.emplace_back(more);
-  const Options options(json, names);
+  const Options options(json, with_fields({"seeds", "scoring", "draws", "train_draws", "together", "threads"}));
   const auto small = [&](const char* name) -> std::optional<std::uint32_t> {
     const auto number = options.whole(name, 1, 0xffffffffu);
     return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
@@ -90,12 +87,9 @@ std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
 // ---- compare
 
 std::shared_ptr<Object> compare_on(const SetObject& set, const char* json, const std::string& folder) {
-  std::vector<std::string> names = device_names();
-  for (const char* more : {"budget", "budget_epochs", "ensemble", "resume", "models", "metric", "target",
-                           "target_columns", "split", "folds", "seed", "threads", "progress"}) {
-    names.emplace_back(more);
-  }
-  const Options options(json, names);
+  const Options options(json,
+                        with_device({"budget", "budget_epochs", "ensemble", "resume", "models", "metric", "target",
+                                     "target_columns", "split", "folds", "seed", "threads", "progress"}));
   compare::Options how;
   how.out = folder;
   how.budget = compare::seconds_of(options.text("budget").value_or("10m"));

@@ -13,7 +13,7 @@ namespace {
 
 std::string spelled(std::string_view name) {
   std::string out(name);
-  std::replace(out.begin(), out.end(), '-', '_');
+  std::ranges::replace(out, '-', '_');
   return out;
 }
 
@@ -37,9 +37,7 @@ Options::Options(const char* json, std::vector<std::string> known) {
   }
   if (!given.is_object()) expected("options", "a JSON object", given);
   for (std::string& name : known) name = spelled(name);
-  const auto is_known = [&](const std::string& name) {
-    return std::find(known.begin(), known.end(), name) != known.end();
-  };
+  const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
   for (const auto& [key, value] : given.items()) {
     std::string name = spelled(key);
     if (const train::Field* field = is_known(name) ? nullptr : train::field_called(name)) name = name_of(*field);
@@ -103,17 +101,21 @@ std::vector<std::string> Options::texts(std::string_view name) const {
   return out;
 }
 
-std::vector<std::string> device_names() { return {"device", "engine_path", "precision"}; }
+std::vector<std::string> with_device(std::vector<std::string> more) {
+  more.insert(more.begin(), {"device", "engine_path", "precision"});
+  return more;
+}
 
 engine::AskedEngine engine_of(const Options& options) {
   return {options.text("device"), options.text("engine_path"), options.text("precision")};
 }
 
-std::vector<std::string> field_names() {
+std::vector<std::string> with_fields(const std::vector<std::string>& more) {
   std::vector<std::string> names;
   for (const train::Field& field : train::fields()) {
     if (!field.option.empty()) names.push_back(name_of(field));
   }
+  for (std::string& name : with_device(more)) names.push_back(std::move(name));
   return names;
 }
 

@@ -4,7 +4,6 @@
 ///   Options options(json, {"dim", "threads"});                // throws InputError on other names
 ///   const auto dim = options.whole("dim", 1, 3).value_or(1);
 #include <cstdint>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,12 +39,12 @@ class Options {
   nlohmann::json values_ = nlohmann::json::object();
 };
 
-/// device, engine-path and precision, as in every call that runs models.
-[[nodiscard]] std::vector<std::string> device_names();
+/// device, engine-path and precision, as in every call that runs models, and what else the call takes.
+[[nodiscard]] std::vector<std::string> with_device(std::vector<std::string> more);
 [[nodiscard]] engine::AskedEngine engine_of(const Options& options);
 
-/// The names of the configuration's fields that have an option.
-[[nodiscard]] std::vector<std::string> field_names();
+/// The same, and the names of the configuration's fields that have an option.
+[[nodiscard]] std::vector<std::string> with_fields(const std::vector<std::string>& more);
 /// What the options say of them. Throws InputError on one that the call does not take.
 [[nodiscard]] train::Edits edits_of(const Options& options, const train::WhyNot& why_not = {});
 /// The options that would ask for a configuration: those of its fields that somebody chooses and that it uses.

@@ -123,6 +123,16 @@ std::shared_ptr<Object> select(const SetObject& from, std::span<const std::uint6
   return std::make_shared<SetObject>(std::move(out));
 }
 
+/// A copy of a set that is changed.
+tyche_status changed(tyche_handle set, tyche_handle* out, const std::function<void(GraphSet&)>& change) {
+  return answer(out, [&]() -> std::shared_ptr<Object> {
+    datasets::Dataset data = set_of(set)->dataset();
+    change(data.set);
+    data.hash = 0;
+    return std::make_shared<SetObject>(std::move(data));
+  });
+}
+
 datasets::CertifyOptions certify_options(const char* json) {
   const Options options(json, {"published", "higher", "format", "threads"});
   datasets::CertifyOptions how;
@@ -147,7 +157,7 @@ std::shared_ptr<Object> about() {
     if (field.option.empty() || field.key == "data.format" || field.key == "data.clean") continue;
     std::vector<std::string> names = field.also;
     names.insert(names.begin(), field.option.substr(2));
-    for (std::string& name : names) std::replace(name.begin(), name.end(), '-', '_');
+    for (std::string& name : names) std::ranges::replace(name, '-', '_');
     fields.push_back({{"name", names.front()},
                       {"also", std::vector(names.begin() + 1, names.end())},
                       {"key", field.key},
@@ -251,15 +261,10 @@ tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t
 
 tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, const float* targets, uint64_t nodes,
                                    uint64_t columns, const uint8_t* parts, uint64_t splits, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
-    const auto object = set_of(set);
-    if (nodes != object->nodes()) {
-      throw InputError(fmt::format("values of {} nodes; the graphs have {}", nodes, object->nodes()));
-    }
+  return changed(set, out, [&](GraphSet& own) {
+    const std::uint64_t there = set_of(set)->nodes();
+    if (nodes != there) throw InputError(fmt::format("values of {} nodes; the graphs have {}", nodes, there));
     if (targets != nullptr && columns == 0) throw InputError("targets: expected at least one column");
-    datasets::Dataset data = object->dataset();
-    GraphSet& own = data.set;
-    data.hash = 0;
     own.node_labels.clear();
     own.node_targets.clear();
     own.node_target_dim = targets == nullptr ? 0 : columns;
@@ -278,30 +283,23 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
         throw InputError(fmt::format("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]));
       own.node_parts.back().push_back(static_cast<NodePart>(parts[i]));
     }
-    return std::make_shared<SetObject>(std::move(data));
   });
 }
 
 tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
-    const auto object = set_of(set);
-    datasets::Dataset data = object->dataset();
-    data.set.weighted = true;
-    data.hash = 0;
-    for (std::size_t g = 0; g < data.set.graphs.size(); ++g) {
-      for (const EdgeLabel label : data.set.graphs[g].edge_labels()) {
+  return changed(set, out, [](GraphSet& own) {
+    own.weighted = true;
+    for (std::size_t g = 0; g < own.graphs.size(); ++g) {
+      for (const EdgeLabel label : own.graphs[g].edge_labels()) {
         if (std::isfinite(weight_of(label))) continue;
-        throw GraphError(static_cast<std::int64_t>(g),
-                         fmt::format("graph {}: a weight is {}; expected a finite number", g, weight_of(label)));
+        throw GraphError(g, fmt::format("a weight is {}; expected a finite number", weight_of(label)));
       }
     }
-    return std::make_shared<SetObject>(std::move(data));
   });
 }
 
 tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint64_t edge_columns, tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
-    datasets::Dataset data = set_of(set)->dataset();
+  return changed(set, out, [&](GraphSet& own) {
     const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim,
                           const std::vector<std::vector<float>>& blocks, const char* whose) {
       if (columns > dim) {
@@ -314,33 +312,26 @@ tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint6
           if (i % dim >= columns ||
               (value >= 0 && value <= static_cast<float>(kMostCategory) && std::floor(value) == value))
             continue;
-          throw GraphError(static_cast<std::int64_t>(g),
-                           fmt::format("graph {}: a category of {} is {}; expected a whole number from 0 to {}", g,
-                                       whose, value, kMostCategory));
+          throw GraphError(g, fmt::format("a category of {} is {}; expected a whole number from 0 to {}", whose, value,
+                                          kMostCategory));
         }
       }
     };
-    take(data.set.categories, node_columns, data.set.attribute_dim, data.set.attributes, "nodes");
-    take(data.set.edge_categories, edge_columns, data.set.edge_attribute_dim, data.set.edge_attributes, "edges");
-    data.hash = 0;
-    return std::make_shared<SetObject>(std::move(data));
+    take(own.categories, node_columns, own.attribute_dim, own.attributes, "nodes");
+    take(own.edge_categories, edge_columns, own.edge_attribute_dim, own.edge_attributes, "edges");
   });
 }
 
 tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t count, uint64_t columns,
                                 tyche_handle* out) {
-  return answer(out, [&]() -> std::shared_ptr<Object> {
-    const auto object = set_of(set);
+  return changed(set, out, [&](GraphSet& own) {
     if (count > 0) require(targets, "targets");
-    if (count > 0 && (count != object->set().graphs.size() || columns == 0)) {
+    if (count > 0 && (count != own.graphs.size() || columns == 0)) {
       throw InputError(fmt::format("{} rows of {} targets for {} graphs; expected one row for each", count, columns,
-                                   object->set().graphs.size()));
+                                   own.graphs.size()));
     }
-    datasets::Dataset data = object->dataset();
-    data.set.target_dim = count == 0 ? 0 : columns;
-    data.set.targets.assign(targets, targets + count * data.set.target_dim);
-    data.hash = 0;
-    return std::make_shared<SetObject>(std::move(data));
+    own.target_dim = count == 0 ? 0 : columns;
+    own.targets.assign(targets, targets + count * own.target_dim);
   });
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 /// A set of graphs behind a handle: a data set, and its arrays as numpy would have them.
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>

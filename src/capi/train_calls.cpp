@@ -80,28 +80,14 @@ class ModelObject : public Object {
   std::string info_;
 };
 
-class TrainedObject : public Object {
+class TrainedObject : public Answer {
  public:
   TrainedObject(const Json& json, std::vector<std::shared_ptr<ModelObject>> own)
-      : models(std::move(own)), info_(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) {}
+      : Answer(json), models(std::move(own)) {}
   [[nodiscard]] const char* kind() const override { return "what was trained"; }
-  [[nodiscard]] const std::string& info() override { return info_; }
-  [[nodiscard]] tyche_array array(std::string_view name) override { no_such_array(name, {}); }
 
   std::vector<std::shared_ptr<ModelObject>> models;
-
- private:
-  std::string info_;
 };
-
-std::vector<std::string> train_names() {
-  std::vector<std::string> names = field_names();
-  for (const std::string& name : device_names()) names.push_back(name);
-  names.emplace_back("threads");
-  names.emplace_back("cache");
-  names.emplace_back("sample_weight");
-  return names;
-}
 
 /// One weight per graph, where the call has them.
 std::vector<float> weights_of(const Options& options) {
@@ -140,7 +126,7 @@ struct Told {
 
 std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const char* folder, tyche_epoch epoch,
                                  void* user) {
-  Options options(json, train_names());
+  Options options(json, with_fields({"threads", "cache", "sample_weight"}));
   std::optional<TemporaryFolder> temporary;
   if (folder == nullptr) temporary.emplace();
   const std::string split = split_of(options, set.set(), temporary);
@@ -213,8 +199,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
 
 /// Labels none of which the model can give are of another question: the graphs are asked about without them.
 bool some_known(const std::vector<int>& labels, const std::vector<int>& known) {
-  return std::any_of(labels.begin(), labels.end(),
-                     [&](int label) { return std::find(known.begin(), known.end(), label) != known.end(); });
+  return std::ranges::any_of(labels, [&](int label) { return std::ranges::find(known, label) != known.end(); });
 }
 
 /// Of a model of real targets.
@@ -234,9 +219,7 @@ std::shared_ptr<Object> numbers_of(const std::vector<train::Answered>& answered,
 }
 
 std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& set, const char* json) {
-  std::vector<std::string> names = device_names();
-  for (const char* more : {"draws", "seed", "engine", "threads"}) names.emplace_back(more);
-  const Options options(json, names);
+  const Options options(json, with_device({"draws", "seed", "engine", "threads"}));
   train::PredictOptions how;
   how.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 0xffffffffu).value_or(1));
   how.seed = options.whole("seed");
@@ -309,9 +292,7 @@ std::shared_ptr<Object> embed_of(const ModelObject& model, const SetObject& set,
 
 std::shared_ptr<Object> explain_of(const ModelObject& model, const SetObject& set, std::uint64_t graph,
                                    const char* json) {
-  std::vector<std::string> names = device_names();
-  for (const char* more : {"output", "draws", "seed", "threads"}) names.emplace_back(more);
-  const Options options(json, names);
+  const Options options(json, with_device({"output", "draws", "seed", "threads"}));
   const nlohmann::json& output = options.value("output");
   if (!output.is_null() && !output.is_number_integer()) throw InputError("output: expected a label or a column");
   const auto engine = engine::make_engine(engine_of(options).name("auto"), options.threads());

@@ -1,28 +1,23 @@
 // tyche bench: how fast training is, beside what the machine could do at best.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <map>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "cli/field_options.hpp"
-#include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "measure/paths.hpp"
 #include "measure/samples.hpp"
-#include "measure/scaling.hpp"
 #include "measure/sets.hpp"
 #include "measure/training.hpp"
 #include "nn/description.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
+#include "support/stopwatch.hpp"
 #include "train/data.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -64,8 +59,7 @@ void add_shared(CLI::App& app, BenchCall& call, const std::map<std::string, std:
   });
   app.get_option("--rni")->default_str("gcn with random features 1; others 0");
   call.device.add(app);
-  call.common.add_threads(app);
-  call.common.add_json(app);
+  call.common.add(app, kThreads | kJson);
 }
 
 /// What a bench of training gave.
@@ -156,9 +150,9 @@ Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& t
                   const measure::BenchOptions& options) {
   Outcome outcome;
   if (job.model.on_sets()) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     job.sets = prepare_sets_of(job.model, job.compress, job.data, call.cache, call.common);
-    outcome.prepare_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcome.prepare_seconds = watch.seconds();
   }
   outcome.report = measure::bench_training(job, trial, options);
   if (call.against && job.model.on_sets()) {
@@ -215,13 +209,9 @@ void run_train_bench(const BenchCall& call) {
   options.epochs = call.epochs;
   const Outcome outcome =
       call.data.empty() ? bench_synthetic(call, config, options) : bench_data(call, config, options);
-  if (call.common.json) {
-    print(to_json(config, outcome).dump(2) + "\n");
-  } else if (outcome.report.wall_seconds > 0) {
-    print(gpu_text(outcome.report));
-  } else {
-    print(to_text(config, outcome));
-  }
+  if (call.common.json) return print(to_json(config, outcome).dump(2) + "\n");
+  if (outcome.report.wall_seconds > 0) return print(gpu_text(outcome.report));
+  print(to_text(config, outcome));
 }
 
 void run_scaling_bench(const BenchCall& call) {
@@ -249,15 +239,21 @@ void run_scaling_bench(const BenchCall& call) {
   print(text);
 }
 
-void run_sets_bench(const BenchCall& call, std::uint32_t largest, std::uint64_t most_uncompressed, bool random) {
+struct SetsCall : BenchCall {
+  std::uint32_t largest_sets = 200;
+  std::uint64_t most_uncompressed = 600000;
+  bool random = false;
+};
+
+void run_sets_bench(const SetsCall& call) {
   const train::RunConfig config = call.config();
   measure::SetCostOptions options;
   options.model = config.model;
-  options.largest = largest;
+  options.largest = call.largest_sets;
   options.engine = config.engine.name;
   options.threads = resolve_threads(call.common.threads);
-  options.most_uncompressed = most_uncompressed;
-  options.random = random;
+  options.most_uncompressed = call.most_uncompressed;
+  options.random = call.random;
   const auto rows = measure::set_costs(options);
   if (call.common.json) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -345,74 +341,67 @@ void add_bench(CLI::App& root) {
   app->require_subcommand(1);
   app->footer("Example: tyche bench train --data exp --threads 1");
 
-  const auto call = std::make_shared<BenchCall>();
-  CLI::App* train = app->add_subcommand("train", "Seconds per training epoch, beside the arithmetic floor");
-  train->add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
-  train->add_flag("--against-uncompressed", call->against,
-                  "gcn2, gcn3, gcn123: measure an epoch with one row per set too, in the same run");
-  train->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
+  const auto [train, call] =
+      add_command<BenchCall>(*app, "train", "Seconds per training epoch, beside the arithmetic floor", run_train_bench);
+  train.add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
+  train.add_flag("--against-uncompressed", call->against,
+                 "gcn2, gcn3, gcn123: measure an epoch with one row per set too, in the same run");
+  train.add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
-  train->add_option("--side-by-side", call->side_by_side, "Trials at once")
+  train.add_option("--side-by-side", call->side_by_side, "Trials at once")
       ->capture_default_str()
       ->check(CLI::Range(1u, 1000u));
-  train->add_option("--epochs", call->epochs, "Epochs to measure, after one that is not")
+  train.add_option("--epochs", call->epochs, "Epochs to measure, after one that is not")
       ->capture_default_str()
       ->check(CLI::Range(1u, 100000u));
-  add_shared(*train, *call);
-  train->footer(
+  add_shared(train, *call);
+  train.footer(
       "The floor is the time the executed products would take at the peak of the cores, measured between the epochs.\n"
       "Example: tyche bench train --data exp --threads 2 --side-by-side 2 --json\n"
       "         tyche bench train --data exp --model gcn3 --epochs 3 --against-uncompressed");
-  train->callback([call] { run_train_bench(*call); });
 
-  CLI::App* scaling = app->add_subcommand("scaling", "Seconds and memory as graphs grow, up to one of a million nodes");
-  const auto growing = std::make_shared<BenchCall>();
-  scaling->add_option("--largest", growing->largest, "Nodes of the largest graph")
+  const auto [scaling, growing] = add_command<BenchCall>(
+      *app, "scaling", "Seconds and memory as graphs grow, up to one of a million nodes", run_scaling_bench);
+  scaling.add_option("--largest", growing->largest, "Nodes of the largest graph")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100000000}));
-  add_shared(*scaling, *growing,
+  add_shared(scaling, *growing,
              {{"model.kind", "large graphs are for gcn"},
               {"model.network", "large graphs are for gcn"},
               {"engine.compress", "gcn has no sets to compress"}});
-  scaling->footer("Example: tyche bench scaling --threads 1 --largest 1000000");
-  scaling->callback([growing] { run_scaling_bench(*growing); });
+  scaling.footer("Example: tyche bench scaling --threads 1 --largest 1000000");
 
-  CLI::App* sets = app->add_subcommand("sets", "What models on sets cost as graphs grow, compressed and not");
-  const auto on_sets = std::make_shared<BenchCall>();
-  const auto limits = std::make_shared<std::pair<std::uint32_t, std::uint64_t>>(200, 600000);
-  const auto random = std::make_shared<bool>(false);
+  const auto [sets, on_sets] = add_command<SetsCall>(
+      *app, "sets", "What models on sets cost as graphs grow, compressed and not", run_sets_bench);
   on_sets->kind = "gcn3";
-  sets->add_option("--model", on_sets->kind, "gcn2, gcn3 or gcn123")
+  sets.add_option("--model", on_sets->kind, "gcn2, gcn3 or gcn123")
       ->capture_default_str()
       ->check(CLI::IsMember({"gcn2", "gcn3", "gcn123"}));
-  sets->add_option("--largest", limits->first, "Nodes of the largest graphs")->capture_default_str();
-  sets->add_option("--most-uncompressed", limits->second, "Graphs with more sets are only timed compressed")
+  sets.add_option("--largest", on_sets->largest_sets, "Nodes of the largest graphs")->capture_default_str();
+  sets.add_option("--most-uncompressed", on_sets->most_uncompressed, "Graphs with more sets are only timed compressed")
       ->capture_default_str();
-  sets->add_flag("--random", *random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
+  sets.add_flag("--random", on_sets->random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
   add_shared(
-      *sets, *on_sets,
+      sets, *on_sets,
       {{"engine.compress", "both ways are measured"}, {"model.network", "models on sets are gcn2, gcn3 and gcn123"}});
-  sets->footer(
+  sets.footer(
       "Pairs like EXP's with larger cores. Entries: embedding numbers of a graph in one layer. Rows: over all layers, "
       "a "
       "graph.\nExample: tyche bench sets --largest 200 --threads 2");
-  sets->callback([on_sets, limits, random] { run_sets_bench(*on_sets, limits->first, limits->second, *random); });
 
-  CLI::App* paths =
-      app->add_subcommand("individualise", "Random paths per second, beside refinements of the same graphs");
-  const auto of_paths = std::make_shared<PathsCall>();
-  paths->add_option("--data", of_paths->data, "Data set; without it, random graphs like EXP's");
-  paths->add_option("--depth", of_paths->depth, "Nodes individualised on a path; 0: as many as it takes to the leaf")
+  const auto [paths, of_paths] = add_command<PathsCall>(
+      *app, "individualise", "Random paths per second, beside refinements of the same graphs", run_paths_bench);
+  paths.add_option("--data", of_paths->data, "Data set; without it, random graphs like EXP's");
+  paths.add_option("--depth", of_paths->depth, "Nodes individualised on a path; 0: as many as it takes to the leaf")
       ->capture_default_str();
-  paths->add_option("--cell", of_paths->cell, "first-largest, first-smallest or first-non-singleton")
+  paths.add_option("--cell", of_paths->cell, "first-largest, first-smallest or first-non-singleton")
       ->capture_default_str();
-  paths->add_option("--largest", of_paths->largest, "Nodes of the large graphs of which one leaf is drawn")
+  paths.add_option("--largest", of_paths->largest, "Nodes of the large graphs of which one leaf is drawn")
       ->capture_default_str()
       ->check(CLI::Range(4u, 100000000u));
-  paths->add_flag("--json", of_paths->json, "Answer in JSON on standard output");
-  paths->footer("Example: tyche bench individualise --data exp");
-  paths->callback([of_paths] { run_paths_bench(*of_paths); });
+  paths.add_flag("--json", of_paths->json, "Answer in JSON on standard output");
+  paths.footer("Example: tyche bench individualise --data exp");
 }
 
 }  // namespace tyche::cli

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <variant>
@@ -113,17 +112,13 @@ void run(const CertifyCall& a) {
   datasets::CertifyOptions options;
   options.threads = a.common.threads;
   options.published = a.published;
-  if (!a.format.empty()) options.format = parse_format(a.format);
+  options.format = format_of(a.format);
   options.progress = a.common.progress();
   options.higher = a.higher;
   const auto answer = datasets::certify_any(a.path, options);
   std::visit(
       [&](const auto& certificate) {
-        if (a.common.json) {
-          print_json(datasets::to_json(certificate));
-        } else {
-          print(describe(certificate, a.published));
-        }
+        a.common.json ? print_json(datasets::to_json(certificate)) : print(describe(certificate, a.published));
         set_exit_code(certificate.failures.empty() ? kGood : kNo);
       },
       answer);
@@ -133,9 +128,8 @@ void run(const CertifyCall& a) {
 
 void add_certify(CLI::App& root) {
   using namespace certify_command;
-  auto a = std::make_shared<CertifyCall>();
-  CLI::App& app =
-      *root.add_subcommand("certify", "Check that the graphs of a data set have the properties they must have");
+  const auto [app, a] = add_command<CertifyCall>(
+      root, "certify", "Check that the graphs of a data set have the properties they must have", run);
   app.add_option("path", a->path,
                  "A data set's folder, or a file of graphs 2i (satisfiable) and 2i + 1, or of CSL; or counts, or "
                  "labels of nodes")
@@ -148,13 +142,10 @@ void add_certify(CLI::App& root) {
       "Compare this many pairs of a ladder, the first ones, by 3-WL and on 3-sets too, wherever memory allows it "
       "(default: 10, if their graphs have at most 56 nodes)");
   app.add_option("--format", a->format, "gin, tu, ... (default: told by content)");
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kThreads | kJson | kQuiet);
   app.footer(
       "Example: tyche certify exp\n         tyche certify GRAPHSAT.txt --published --json\nExit code 1 if any pair "
       "or graph fails anything.");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

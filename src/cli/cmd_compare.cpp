@@ -2,17 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <memory>
 #include <string>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "compare/compare.hpp"
 #include "datasets/dataset.hpp"
 #include "support/ranks.hpp"
-#include "support/shell.hpp"
 
 namespace tyche::cli {
 
@@ -29,14 +25,11 @@ struct CompareCall {
 void run(CompareCall& a) {
   compare::Options options = a.options;
   options.out = a.out;
-  options.command =
-      fmt::format("tyche compare --data {} --out {} --seed {}", shell_word(a.data), shell_word(a.out), a.common.seed);
+  options.command = called();
   if (a.epochs > 0) {
     options.budget_epochs = a.epochs;
-    options.command += fmt::format(" --budget-epochs {}", a.epochs);
   } else {
     options.budget = compare::seconds_of(a.budget);
-    options.command += " --budget " + a.budget;
   }
   const Ranks ranks;
   options.ranks = &ranks;
@@ -45,9 +38,7 @@ void run(CompareCall& a) {
   options.engine = a.device.engine_name("auto");
   options.progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
   options.data_format = a.format;
-  const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
-  const datasets::Dataset dataset = read_cleanly(
-      options.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
+  const datasets::Dataset dataset = read_data(a.data, a.format, options.clean);
   const nlohmann::ordered_json found = compare::compare(dataset, a.data, options);
   if (ranks.rank() != 0) return;
   print(a.common.json ? found.dump(2) + "\n" : compare::to_text(found));
@@ -57,8 +48,8 @@ void run(CompareCall& a) {
 
 void add_compare(CLI::App& root) {
   using namespace compare_command;
-  const auto a = std::make_shared<CompareCall>();
-  CLI::App& app = *root.add_subcommand("compare", "Which network suits these graphs, and is it better than none?");
+  const auto [app, a] =
+      add_command<CompareCall>(root, "compare", "Which network suits these graphs, and is it better than none?", run);
   app.add_option("data,--data", a->data, "Data set: a file or folder of labelled graphs")
       ->required()
       ->type_name("PATH");
@@ -93,10 +84,7 @@ void add_compare(CLI::App& root) {
   app.add_flag("--ensemble", a->options.ensemble, "The final model is one per fold, whose mean answers");
   app.add_flag("--resume", a->options.resume, "Go on with the comparison in --out");
   a->device.add(app);
-  a->common.add_seed(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kSeed | kThreads | kJson | kQuiet);
   app.footer(
       "Rows: no network (majority or mean; linear models of sizes and degrees, of 1-WL colours), then each network\n"
       "without and with random inputs. A row's candidates (two widths, two rates) are chosen inside every fold by its\n"
@@ -106,7 +94,6 @@ void add_compare(CLI::App& root) {
       "  tyche compare --data exp --out cmp --budget-epochs 4000 --models gcn,gin --json\n"
       "  mpirun -n 4 tyche compare --data exp --out cmp --budget-epochs 4000    rows shared out, to the same bits\n"
       "See docs/compare.md");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

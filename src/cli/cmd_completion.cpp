@@ -3,7 +3,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/completion.hpp"
+#include "cli/tree.hpp"
 
 namespace tyche::cli {
 

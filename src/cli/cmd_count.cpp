@@ -2,15 +2,11 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "datasets/dataset.hpp"
-#include "graph/jsonl.hpp"
 #include "graph/patterns.hpp"
 #include "support/progress.hpp"
 #include "support/stopwatch.hpp"
@@ -75,10 +71,7 @@ void write(const CountCall& call, GraphSet& set, const Counts& counts) {
 
 void run(const CountCall& call) {
   const std::vector<Pattern> patterns = parse_patterns(call.patterns);
-  const std::optional<Format> format = call.format.empty() ? std::nullopt : std::optional(parse_format(call.format));
-  GraphSet set = read_cleanly(call.clean, call.data, [&](Cleaning* cleaning) {
-    return datasets::load_dataset(call.data, format, cleaning).set;
-  });
+  GraphSet set = read_data(call.data, call.format, call.clean).set;
   const Stopwatch watch;
   Progress progress("graphs", set.graphs.size(), call.common.progress());
   const Counts counts = count_patterns(set.graphs, patterns, call.common.threads, &progress);
@@ -126,8 +119,8 @@ void run(const CountCall& call) {
 
 void add_count(CLI::App& root) {
   using namespace count_command;
-  auto call = std::make_shared<CountCall>();
-  CLI::App& app = *root.add_subcommand("count", "How often are small graphs in these? Per graph, node and edge");
+  const auto [app, call] =
+      add_command<CountCall>(root, "count", "How often are small graphs in these? Per graph, node and edge", run);
   app.add_option("data,--data", call->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", call->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", call->clean, kCleanHelp);
@@ -145,15 +138,12 @@ void add_count(CLI::App& root) {
       ->needs(app.get_option("--out"))
       ->check(CLI::IsMember({"targets", "node-targets", "edge-targets", "attributes", "edge-attributes"}));
   app.get_option("--out")->excludes(of);
-  call->common.add_threads(app);
-  call->common.add_json(app);
-  call->common.add_quiet(app);
+  call->common.add(app, kThreads | kJson | kQuiet);
   app.footer(
       "Copies are subgraphs, not induced ones: a clique of four nodes has three cycles of four. Examples:\n"
       "  tyche count exp --patterns cycle3,cycle4\n"
       "  tyche count molecules.jsonl --patterns cycle5,cycle6 --of nodes --json\n"
       "  tyche count molecules.jsonl --patterns mine.g6 --out counted.jsonl --as attributes");
-  app.callback([call] { run(*call); });
 }
 
 }  // namespace tyche::cli

@@ -1,7 +1,6 @@
 // tyche embed: what a trained network makes of graphs or nodes, before its last layers.
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,9 +11,7 @@
 #include "report/look_page.hpp"
 #include "support/counted.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/npy.hpp"
-#include "support/shell.hpp"
 #include "train/look.hpp"
 
 namespace tyche::cli {
@@ -40,10 +37,7 @@ void run(const EmbedCall& a) {
   write_npy_matrix(a.out, rows);
   if (!a.page.empty()) {
     const auto engine = engine::make_engine("auto", a.common.threads);
-    report::write_embedding_page(
-        a.page, report::embedding_page(*engine, checkpoint, dataset, nodes, rows, how,
-                                       fmt::format("tyche embed {} --out {} --of {} --page {}", shell_word(a.model.run),
-                                                   shell_word(a.out), a.of, shell_word(a.page))));
+    report::write_page(a.page, report::embedding_page(*engine, checkpoint, dataset, nodes, rows, how, called()));
   }
   if (a.common.json) {
     return print_json(
@@ -56,8 +50,8 @@ void run(const EmbedCall& a) {
 
 void add_embed(CLI::App& root) {
   using namespace embed_command;
-  const auto a = std::make_shared<EmbedCall>();
-  CLI::App& app = *root.add_subcommand("embed", "What a trained network makes of graphs or nodes, as numbers");
+  const auto [app, a] =
+      add_command<EmbedCall>(root, "embed", "What a trained network makes of graphs or nodes, as numbers", run);
   a->model.add(app);
   app.add_option("--out", a->out, "File to write: a float32 matrix, a row per graph or node")
       ->required()
@@ -70,13 +64,11 @@ void add_embed(CLI::App& root) {
   app.add_option("--page", a->page, "Also write a page: two dimensions (PCA), coloured by label, prediction and part")
       ->type_name("FILE");
   app.add_option("--seed", a->seed, "Seed of the draws; by default the run's");
-  a->common.add_threads(app);
-  a->common.add_json(app);
+  a->common.add(app, kThreads | kJson);
   app.footer(
       "Example:\n"
-      "  tyche embed runs/mine --fold 0 --out e.npy --page e.html\n"
-      "  tyche embed runs/mine --fold 0 --data new.jsonl --of nodes --draws 16 --out nodes.npy");
-  app.callback([a] { run(*a); });
+      "  tyche embed runs/mine --out e.npy --page e.html\n"
+      "  tyche embed runs/mine --data new.jsonl --of nodes --draws 16 --out nodes.npy");
 }
 
 }  // namespace tyche::cli

@@ -3,18 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "cli/trained.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
-#include "support/shell.hpp"
 #include "train/look.hpp"
 
 namespace tyche::cli {
@@ -37,7 +34,7 @@ std::string table(const nlohmann::ordered_json& rows, const char* what) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto weight = [&](std::size_t i) { return std::abs(rows[i]["left_out"].get<double>()); };
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
   std::string text = fmt::format("{:>9}  {:>6}  {:>16}  {:>9}\n", what, "type", "gradient × input", "left out");
   for (const std::size_t i : order) {
     const auto& row = rows[i];
@@ -54,16 +51,14 @@ std::string table(const nlohmann::ordered_json& rows, const char* what) {
 
 void run(const ExplainCall& a) {
   if (!a.page.empty()) (void)report::page_template();
-  const train::Checkpoint checkpoint = a.model.checkpoint();
+  const train::Checkpoint checkpoint = a.model.tester_of(a.graph);
   const datasets::Dataset dataset = a.model.data(checkpoint);
   const auto engine = engine::make_engine(a.device.engine_name("auto"), a.common.threads);
   const train::LookOptions how{.draws = a.draws.value_or(16), .seed = a.seed, .threads = a.common.threads};
   const train::Explanation why = train::explain(*engine, checkpoint, dataset.set, a.graph, how, a.output);
   const nlohmann::ordered_json json = train::to_json(why, dataset.set, a.graph);
   if (!a.page.empty()) {
-    report::write_explanation_page(
-        a.page, json, dataset.set, a.graph,
-        fmt::format("tyche explain {} --graph {} --page {}", shell_word(a.model.run), a.graph, shell_word(a.page)));
+    report::write_explanation_page(a.page, json, dataset.set, a.graph, called());
   }
   if (a.common.json) return print(json.dump(2) + "\n");
   print(report::explained(json) + "\n\n" + table(json["nodes"], "node") + "\n" + table(json["edges"], "edge"));
@@ -73,8 +68,8 @@ void run(const ExplainCall& a) {
 
 void add_explain(CLI::App& root) {
   using namespace explain_command;
-  const auto a = std::make_shared<ExplainCall>();
-  CLI::App& app = *root.add_subcommand("explain", "Which nodes and edges of a graph an answer hangs on");
+  const auto [app, a] =
+      add_command<ExplainCall>(root, "explain", "Which nodes and edges of a graph an answer hangs on", run);
   a->model.add(app);
   app.add_option("--graph", a->graph, "Number of the graph in the data, from 0")->required();
   app.add_option("--output", a->output, "The label (or column of targets) to explain")
@@ -83,15 +78,13 @@ void add_explain(CLI::App& root) {
   app.add_option("--draws", a->draws, "Mean over so many draws of random inputs")->default_str("16");
   app.add_option("--seed", a->seed, "Seed of the draws; by default the run's");
   a->device.add(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
+  a->common.add(app, kThreads | kJson);
   app.footer(
       "Gradient × input: of a label its output less the mean of the others', of targets the value in its unit. Left "
       "out:\n"
       "how much the label's probability, or the value, falls when the node or the edge is not there.\n"
       "Example:\n"
-      "  tyche explain runs/mine --fold 0 --graph 7 --page why.html");
-  app.callback([a] { run(*a); });
+      "  tyche explain runs/mine --graph 7 --page why.html");
 }
 
 }  // namespace tyche::cli

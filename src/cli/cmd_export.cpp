@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -34,19 +33,19 @@ void run_export(const ExportCall& call) {
 
 void add_export(CLI::App& root) {
   using export_command::ExportCall;
-  CLI::App* app = root.add_subcommand("export", "Write a trained network as plain PyTorch: a class and its parameters");
-  const auto call = std::make_shared<ExportCall>();
-  app->add_option("run", call->run, "A run folder of tyche train")->type_name("RUN")->required();
-  app->add_option("--fold", call->fold, "The fold whose network it is")->default_str("the only one");
-  app->add_option("--checkpoint", call->checkpoint, "best (by validation) or last")
+  const auto [app, call] =
+      add_command<ExportCall>(root, "export", "Write a trained network as plain PyTorch: a class and its parameters",
+                              export_command::run_export);
+  app.add_option("run", call->run, "A run folder of tyche train")->type_name("RUN")->required();
+  app.add_option("--fold", call->fold, "The fold whose network it is")->default_str("the only one");
+  app.add_option("--checkpoint", call->checkpoint, "best (by validation) or last")
       ->default_str("best where there is one, else last");
-  app->add_option("--out", call->out, "A new folder for model.py, weights.safetensors and README.md")
+  app.add_option("--out", call->out, "A new folder for model.py, weights.safetensors and README.md")
       ->type_name("FOLDER")
       ->required();
-  app->footer(
+  app.footer(
       "model.py needs Python and PyTorch and nothing else; its answers are those of tyche predict.\n"
       "Example: tyche export runs/gin --fold 0 --out gin && python3 gin/model.py graphs.jsonl");
-  app->callback([call] { export_command::run_export(*call); });
 }
 
 }  // namespace tyche::cli

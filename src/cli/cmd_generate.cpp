@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "datasets/generate.hpp"
 #include "datasets/more_formats.hpp"
+#include "support/stopwatch.hpp"
 
 namespace tyche::cli {
 
@@ -75,10 +75,10 @@ void run(const GenerateCall& a) {
   options.replace = a.force;
   options.progress = a.common.progress();
 
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const datasets::GenerateResult result = datasets::generate(options, a.out);
   datasets::write_formats(formats, a.out);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
 
   const std::uint64_t pairs = datasets::pairs_of(options.recipe);
   const std::uint64_t graphs = datasets::graphs_of(options.recipe);
@@ -143,10 +143,7 @@ void add_generate(CLI::App& root) {
       ->delimiter(',');
   app.add_flag("--no-certify", a->no_certify, "Do not check the pairs");
   app.add_flag("--force", a->force, "Replace a data set that is in the folder already");
-  a->common.add_seed(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kSeed | kThreads | kJson | kQuiet);
   app.footer(
       "Example: tyche generate exp --seed 1 --out exp\n         tyche generate cexp --pairs 100 --seed 7 --format "
       "tu,dimacs --out small\n         tyche generate tseitin --base-nodes 12 --unseen 10 --out ladder\n         tyche "

@@ -1,11 +1,9 @@
 // tyche inspect: what is in a data set, and what can be learned from it at all?
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
@@ -51,9 +49,7 @@ std::vector<datasets::Fold> folds_of(const InspectCall& a, const datasets::Datas
 }
 
 void run(const InspectCall& a) {
-  const std::optional<Format> format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
-  const datasets::Dataset dataset = read_cleanly(
-      a.clean, a.data, [&](Cleaning* cleaning) { return datasets::load_dataset(a.data, format, cleaning); });
+  const datasets::Dataset dataset = read_data(a.data, a.format, a.clean);
   inspect::Options options;
   options.task = task_of(a);
   if (!a.page.empty()) (void)report::page_template();  // throws where there is none, before the work
@@ -70,19 +66,15 @@ void run(const InspectCall& a) {
     const std::string call = fmt::format("tyche inspect --data {} --page {}", a.data, a.page);
     report::write_confused_pairs_page(a.page, inspect::confused_pairs(found, dataset.set, call));
   }
-  if (a.common.json) {
-    print(inspect::to_json(found).dump(2) + "\n");  // in the order of the text
-  } else {
-    print(inspect::to_text(found));
-  }
+  a.common.json ? print(inspect::to_json(found).dump(2) + "\n") : print(inspect::to_text(found));
 }
 
 }  // namespace inspect_command
 
 void add_inspect(CLI::App& root) {
   using namespace inspect_command;
-  auto a = std::make_shared<InspectCall>();
-  CLI::App& app = *root.add_subcommand("inspect", "What is in a data set, and what can be learned from it at all?");
+  const auto [app, a] =
+      add_command<InspectCall>(root, "inspect", "What is in a data set, and what can be learned from it at all?", run);
   app.add_option("data,--data", a->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", a->clean, kCleanHelp);
@@ -105,17 +97,13 @@ void add_inspect(CLI::App& root) {
   app.add_flag("--all", a->all, "Run every test however long it takes (default: what fits a few seconds)");
   app.add_option("--page", a->page, "Also write a page that shows the pairs of graphs that 1-WL confuses")
       ->type_name("FILE");
-  a->common.add_seed(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kSeed | kThreads | kJson | kQuiet);
   app.footer(
       "Examples: tyche inspect --data exp\n"
       "          tyche inspect --data exp --page out.html\n"
       "          tyche inspect --data NCI1 --folds 5 --json\n"
       "Ceilings hold for every network that the test bounds, whatever its size and weights; they are exact, for the\n"
       "graphs at hand. Findings say what the make-up of the data means for training. See docs/inspect.md");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

@@ -6,7 +6,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/man.hpp"
+#include "cli/tree.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/nearest.hpp"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -86,45 +85,41 @@ void run_network(const NetworkCall& call) {
   }
   const std::optional<nn::Program> other = open ? std::optional(elsewhere(model)) : std::nullopt;
   const nn::Program* const differs = other ? &*other : nullptr;
-  if (call.common.json) {
-    print(nn::to_json(program, differs).dump(2) + "\n");
-  } else {
-    print(call.toml ? nn::to_toml(program, differs) : nn::program_table(program, size));
-  }
+  call.common.json ? print(nn::to_json(program, differs).dump(2) + "\n")
+                   : print(call.toml ? nn::to_toml(program, differs) : nn::program_table(program, size));
 }
 
 }  // namespace network_command
 
 void add_network(CLI::App& root) {
   using network_command::NetworkCall;
-  CLI::App* app = root.add_subcommand("network", "Show a model step by step: operations, sizes, parameters, cost");
-  auto call = std::make_shared<NetworkCall>();
-  app->add_option("--data", call->data,
-                  "Data set that says columns, classes and types of sets; without it 2 types, 2 classes")
+  const auto [app, call] = add_command<NetworkCall>(
+      root, "network", "Show a model step by step: operations, sizes, parameters, cost", network_command::run_network);
+  app.add_option("--data", call->data,
+                 "Data set that says columns, classes and types of sets; without it 2 types, 2 classes")
       ->type_name("PATH");
-  call->fields.add(*app, [](const train::Field& field) {
+  call->fields.add(app, [](const train::Field& field) {
     const bool own = field.key.starts_with("model.") || field.key == "recipe";
     return own ? "" : "is no part of a network, but of how it is trained";
   });
   const CLI::Range sizes(std::uint64_t{0}, std::uint64_t{1000000000});
-  app->add_option("--nodes", call->nodes, "Reckon costs for a graph of this many nodes")
+  app.add_option("--nodes", call->nodes, "Reckon costs for a graph of this many nodes")
       ->check(sizes)
       ->default_str("the data's mean; 20");
-  app->add_option("--edges", call->edges, "… and this many edges")->check(sizes)->default_str("the data's mean; 30");
-  CLI::Option* toml = app->add_flag("--toml", call->toml, "Print the description in TOML");
-  call->common.add_json(*app);
-  app->get_option("--json")->excludes(toml);
-  app->add_option("--page", call->page, "Draw it: write a page with a box per step")
+  app.add_option("--edges", call->edges, "… and this many edges")->check(sizes)->default_str("the data's mean; 30");
+  CLI::Option* toml = app.add_flag("--toml", call->toml, "Print the description in TOML");
+  call->common.add(app, kJson);
+  app.get_option("--json")->excludes(toml);
+  app.add_option("--page", call->page, "Draw it: write a page with a box per step")
       ->type_name("FILE.html")
       ->excludes(toml)
-      ->excludes(app->get_option("--json"));
-  app->footer(
+      ->excludes(app.get_option("--json"));
+  app.footer(
       "A line per step: what it makes, how, over which rows (docs/networks.md), how many columns, parameters and\n"
       "multiplications. Examples:\n"
       "  tyche network --model gin --layers 4\n"
       "  tyche network --model sage --rni 0.5 --toml > mine.toml\n"
       "  tyche network --network mine.toml --page mine.html");
-  app->callback([call] { network_command::run_network(*call); });
 }
 
 }  // namespace tyche::cli

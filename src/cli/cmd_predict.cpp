@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
@@ -20,7 +17,6 @@
 #include "support/error.hpp"
 #include "support/npy.hpp"
 #include "support/remedy.hpp"
-#include "support/shell.hpp"
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/objective.hpp"
@@ -174,11 +170,10 @@ std::vector<train::Checkpoint> checkpoints_of(const PredictCall& call) {
   return checkpoints;
 }
 
-datasets::Dataset read_data(const std::string& path, const std::string& format, bool clean,
-                            const train::RunConfig& config) {
-  const auto known = format.empty() ? std::nullopt : std::optional(parse_format(format));
-  datasets::Dataset data =
-      read_cleanly(clean, path, [&](Cleaning* cleaning) { return datasets::load_dataset(path, known, cleaning); });
+/// With the targets where the model looks for them.
+datasets::Dataset asked_data(const std::string& path, const std::string& format, bool clean,
+                             const train::RunConfig& config) {
+  datasets::Dataset data = read_data(path, format, clean);
   train::take_targets(data, config);
   return data;
 }
@@ -191,10 +186,10 @@ std::optional<train::OwnGraphs> own_graphs_of(const train::RunConfig& config, co
   const bool same = train::data_hash(asked, config) == config.data.hash;
   try {
     const bool in_hand = same && (here || !std::filesystem::exists(config.data.path));
-    const auto own = in_hand
-                         ? train::known_graphs(asked, config, why)
-                         : train::known_graphs(
-                               read_data(config.data.path, config.data.format, config.data.clean, config), config, why);
+    const auto own =
+        in_hand ? train::known_graphs(asked, config, why)
+                : train::known_graphs(asked_data(config.data.path, config.data.format, config.data.clean, config),
+                                      config, why);
     if (own) return own;
   } catch (const Error& error) {
     why = error.what();
@@ -212,9 +207,9 @@ Predictions ask(const PredictCall& call) {
   out.config = first.config;
   // A model of data that was cleaned is asked of data that is.
   const bool own_format = call.data.empty() && call.format.empty();
-  out.dataset = read_data(call.data.empty() ? first.config.data.path : call.data,
-                          own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean,
-                          first.config);
+  out.dataset = asked_data(call.data.empty() ? first.config.data.path : call.data,
+                           own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean,
+                           first.config);
   out.truth = train::Learned(out.dataset.set, first.config);
   const GraphSet& set = out.dataset.set;
   for (const std::string& line :
@@ -263,8 +258,7 @@ Predictions ask(const PredictCall& call) {
     std::vector<train::Prediction> said = train::ensemble_of(members, first.config.data.labels);
     for (std::uint32_t g = 0; g < said.size(); ++g) out.answered.push_back({g, 0, of_members[g], std::move(said[g])});
   }
-  std::stable_sort(out.answered.begin(), out.answered.end(),
-                   [](const Answered& a, const Answered& b) { return a.graph < b.graph; });
+  std::ranges::stable_sort(out.answered, [](const Answered& a, const Answered& b) { return a.graph < b.graph; });
   return out;
 }
 
@@ -279,10 +273,7 @@ void run_predict(const PredictCall& call) {
   if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
   const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth, p.config.data.labels);
   if (!call.page.empty()) {
-    report::write_nodes_page(
-        call.page, p.dataset.set, p.config, p.truth, p.answered,
-        fmt::format("tyche predict {} --page {}", shell_word(call.run.empty() ? call.checkpoint : call.run),
-                    shell_word(call.page)));
+    report::write_nodes_page(call.page, p.dataset.set, p.config, p.truth, p.answered, called());
   }
   if (call.common.json) return print_json(to_json(p, scores, call.logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
@@ -294,40 +285,37 @@ void run_predict(const PredictCall& call) {
 
 void add_predict(CLI::App& root) {
   using namespace predict_command;
-  CLI::App* command = root.add_subcommand("predict", "Ask a trained model for the labels or targets of graphs");
-  const auto call = std::make_shared<PredictCall>();
-  command->add_option("run", call->run, "A run folder of tyche train")->type_name("RUN");
-  command
-      ->add_option("--checkpoint", call->checkpoint,
-                   "Of RUN: best (by validation) or last; without RUN: a checkpoint's file")
+  const auto [app, call] =
+      add_command<PredictCall>(root, "predict", "Ask a trained model for the labels or targets of graphs", run_predict);
+  app.add_option("run", call->run, "A run folder of tyche train")->type_name("RUN");
+  app.add_option("--checkpoint", call->checkpoint,
+                 "Of RUN: best (by validation) or last; without RUN: a checkpoint's file")
       ->default_str("best where there is one, else last");
-  command->add_option("--fold", call->fold, "Of RUN: the fold that answers")
+  app.add_option("--fold", call->fold, "Of RUN: the fold that answers")
       ->default_str("of the run's own graphs: each graph by the fold that tested it");
-  command->add_flag("--ensemble", call->ensemble, "Of RUN: the mean over its folds answers, for all graphs");
-  command->add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
+  app.add_flag("--ensemble", call->ensemble, "Of RUN: the mean over its folds answers, for all graphs");
+  app.add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
       ->type_name("PATH");
-  command->add_option("--format", call->format, "Format of --data; told by content unless given");
-  command->add_flag("--clean", call->clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
-  command->add_option("--part", call->part, "Only graphs that the run had in this part: train, validation, test or new")
+  app.add_option("--format", call->format, "Format of --data; told by content unless given");
+  app.add_flag("--clean", call->clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
+  app.add_option("--part", call->part, "Only graphs that the run had in this part: train, validation, test or new")
       ->check(CLI::IsMember({"train", "validation", "test", "new"}));
-  command->add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
+  app.add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
       ->default_str("as many as the run's own tests");
-  command
-      ->add_option(
-          "--features", call->features,
-          "Random features to use instead of draws: a float .npy matrix (all nodes in order × random dimensions)")
+  app.add_option(
+         "--features", call->features,
+         "Random features to use instead of draws: a float .npy matrix (all nodes in order × random dimensions)")
       ->type_name("FILE.npy");
-  command->add_option("--seed", call->seed,
-                      "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
-  command->add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
-  command->add_option("--page", call->page, "Of values of nodes: also write a page that draws them on their graphs")
+  app.add_option("--seed", call->seed,
+                 "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
+  app.add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
+  app.add_option("--page", call->page, "Of values of nodes: also write a page that draws them on their graphs")
       ->type_name("FILE");
-  command->add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
-  call->fields.add(*command, [](const train::Field&) { return "a model is asked as it was trained"; });
-  call->device.add(*command);
-  call->common.add_threads(*command);
-  call->common.add_json(*command);
-  command->footer(
+  app.add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
+  call->fields.add(app, [](const train::Field&) { return "a model is asked as it was trained"; });
+  call->device.add(app);
+  call->common.add(app, kThreads | kJson);
+  app.footer(
       "Per graph (node, edge: where the run learned those): the part of the run it was in, the label, its probability\n"
       "(mean over draws), the probability's standard deviation over draws; of real targets the value and its standard "
       "deviation, both in the targets' own\n"
@@ -336,7 +324,6 @@ void add_predict(CLI::App& root) {
       "  tyche predict runs/rni50                         every graph by the fold that tested it\n"
       "  tyche predict runs/rni50 --fold 0 --data exp --draws 16\n"
       "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp");
-  command->callback([call] { run_predict(*call); });
 }
 
 }  // namespace tyche::cli

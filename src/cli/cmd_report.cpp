@@ -1,12 +1,11 @@
 // tyche report: results as a page to look at, or as tables for a paper.
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "report/folder.hpp"
+#include "report/runs.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/shell.hpp"
@@ -47,9 +46,8 @@ void run(const ReportCall& a) {
 
 void add_report(CLI::App& root) {
   using namespace report_command;
-  auto a = std::make_shared<ReportCall>();
-  CLI::App& app =
-      *root.add_subcommand("report", "Show what a folder of results holds, or compare several: a page, or tables");
+  const auto [app, a] = add_command<ReportCall>(
+      root, "report", "Show what a folder of results holds, or compare several: a page, or tables", run);
   app.add_option("folder", a->folders,
                  "What 'tyche reproduce --out', 'train --out' or 'distinguish --out' wrote; several, or a folder of\n"
                  "such folders, are compared")
@@ -61,8 +59,7 @@ void add_report(CLI::App& root) {
       ->check(CLI::IsMember({"html", "md", "csv", "tex", "json"}));
   app.add_option("--pairs", a->pairs, "Pairs of graphs to look at in the page, of each data set")
       ->default_str("12; of distinguish as many as fit");
-  a->common.add_threads(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kThreads | kQuiet);
   app.footer(
       "Of reproduce: our accuracies and curves beside the paper's. Of train: the curves of every fold for whatever "
       "was\n"
@@ -73,7 +70,6 @@ void add_report(CLI::App& root) {
       "  tyche report out --out report.html\n"
       "  tyche report runs/colours --format tex --out tables.tex\n"
       "  tyche report runs/gcn runs/gin --format md");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

@@ -1,15 +1,11 @@
 // tyche reproduce: the paper's tables and figures, or a user's own experiments, into one folder.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "experiments/cost.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/nested.hpp"
@@ -25,6 +21,7 @@
 #include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/shell.hpp"
+#include "support/stopwatch.hpp"
 #include "support/version.hpp"
 #include "wl/quotient_cache.hpp"
 
@@ -71,7 +68,7 @@ std::vector<Experiment> load(const ReproduceCall& a) {
   }
   std::erase_if(out, [](const Experiment& e) { return e.rows.empty(); });
   const auto takes = [](const Experiment& e) { return e.data.in_folder; };
-  if (!a.data_folder.empty() && std::none_of(out.begin(), out.end(), takes)) {
+  if (!a.data_folder.empty() && std::ranges::none_of(out, takes)) {
     throw InputError(
         fmt::format("--data-folder {}: none of these experiments takes its data from there", a.data_folder));
   }
@@ -141,7 +138,7 @@ void list(const ReproduceCall& a) {
     if (a.names.empty()) {
       std::vector<std::string> others = experiments::catalogue();
       std::erase_if(others, [&](const std::string& name) {
-        return std::find(together_names.begin(), together_names.end(), name) != together_names.end();
+        return std::ranges::find(together_names, name) != together_names.end();
       });
       add_all(others);
     }
@@ -180,7 +177,7 @@ void run(ReproduceCall a) {
   const Ranks ranks;
   if (ranks.size() > 1 && a.common.threads == 0) a.common.threads = 1;  // ranks share cores
   std::FILE* progress = ranks.rank() == 0 ? a.common.progress() : nullptr;
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
 
   const experiments::Paper paper = experiments::load_paper();
   experiments::Plan plan;
@@ -216,7 +213,7 @@ void run(ReproduceCall a) {
   }
   if (ranks.rank() != 0) return;
 
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = watch.seconds();
   nlohmann::ordered_json entry = {{"date", utc_now()},
                                   {"command", command_line(a)},
                                   {"profile", a.profile},
@@ -249,8 +246,8 @@ void run(ReproduceCall a) {
 
 void add_reproduce(CLI::App& root) {
   using namespace reproduce_command;
-  auto a = std::make_shared<ReproduceCall>();
-  CLI::App& app = *root.add_subcommand("reproduce", "Run the paper's tables and figures, or experiments of your own");
+  const auto [app, a] = add_command<ReproduceCall>(
+      root, "reproduce", "Run the paper's tables and figures, or experiments of your own", run);
   app.add_option("names", a->names, "Experiments (see --list), or TOML files of your own; none: all of the paper");
   app.add_option("--profile", a->profile, "quick (two minutes), standard (an evening) or paper (all as printed)")
       ->capture_default_str();
@@ -268,9 +265,7 @@ void add_reproduce(CLI::App& root) {
   app.add_flag("--list", a->list, "Say what each experiment costs here, from a short timing, and run nothing");
   app.add_flag("--show", a->show,
                "Print the files of the experiments named, to begin one of your own from, and run nothing");
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kThreads | kJson | kQuiet);
   app.footer(
       "Example: tyche reproduce --list\n"
       "         tyche reproduce --show table1 > mine.toml\n"
@@ -279,7 +274,6 @@ void add_reproduce(CLI::App& root) {
       "         tyche reproduce zinc --data-folder bench --profile quick --out out\n"
       "         mpirun -n 4 tyche reproduce --profile paper --out out      four processes: docs/cluster.md\n"
       "docs/experiments.md says how to write an experiment.");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

@@ -1,9 +1,5 @@
 // tyche theory: check, compile, individualise, approximate, separate.
-#include <fmt/format.h>
 
-#include <charconv>
-#include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "cli/cli.hpp"
@@ -41,17 +37,15 @@ void run_check(const CheckArguments& a) {
 }
 
 void add_check(CLI::App& root) {
-  auto a = std::make_shared<CheckArguments>();
-  CLI::App& app =
-      *root.add_subcommand("check", "Whether a formula of counting logic is true in a graph (model checker)");
+  const auto [app, a] = add_command<CheckArguments>(
+      root, "check", "Whether a formula of counting logic is true in a graph (model checker)", run_check);
   app.add_option("formula", a->formula, "E(x,y), x = y, R1(x), !, &, |, ->, <->, exists, forall, exists>=3 y. …")
       ->required();
   app.add_option("--graph", a->graph, kGraphNameHelp)->required();
-  a->common.add_json(app);
+  a->common.add(app, kJson);
   app.footer(
       "Example: tyche theory check 'exists x. exists>=2 y. E(x,y)' --graph g6:Bw\n"
       "Nodes of type t are in R<t+1>. Any number of variables. Exit code 1 where it is true nowhere.");
-  app.callback([a] { run_check(*a); });
 }
 
 // ---- compile
@@ -77,17 +71,16 @@ void run_compile(const CompileArguments& a) {
 }
 
 void add_compile(CLI::App& root) {
-  auto a = std::make_shared<CompileArguments>();
-  CLI::App& app = *root.add_subcommand("compile", "The network that computes a formula of C² exactly");
+  const auto [app, a] =
+      add_command<CompileArguments>(root, "compile", "The network that computes a formula of C² exactly", run_compile);
   app.add_option("formula", a->formula, "A formula with at most two variables, at most one of them free")->required();
   app.add_option("--out", a->out, "Save the network (safetensors)");
   app.add_option("--dot", a->dot, "Write a picture for Graphviz");
   app.add_option("--svg", a->svg, "Write a picture");
   app.add_option("--graph", a->graph, std::string(kGraphNameHelp) + ": run network and model checker on it");
-  a->common.add_json(app);
+  a->common.add(app, kJson);
   app.footer(
       "Example: tyche theory compile '!exists>=3 y. (E(x,y) & exists>=5 x. E(y,x))' --svg phi.svg --graph g6:Bw");
-  app.callback([a] { run_compile(*a); });
 }
 
 // ---- individualise
@@ -112,8 +105,8 @@ void run_individualise(IndividualiseArguments a) {
 }
 
 void add_individualise(CLI::App& root) {
-  auto a = std::make_shared<IndividualiseArguments>();
-  CLI::App& app = *root.add_subcommand("individualise", "How often random numbers fail to tell all nodes apart");
+  const auto [app, a] = add_command<IndividualiseArguments>(
+      root, "individualise", "How often random numbers fail to tell all nodes apart", run_individualise);
   app.alias("individualize");  // as 0.2.0 had it
   app.add_option("--n", a->options.nodes, "Nodes")->capture_default_str();
   app.add_option("--delta", a->options.delta, "The failure probability the construction is made for")
@@ -124,13 +117,10 @@ void add_individualise(CLI::App& root) {
   app.add_option("--rounds", a->rounds, "Rounds of message passing before the colours (default: 0; 4 with --one-in)");
   app.add_option("--graph", a->graph,
                  std::string(kGraphNameHelp) + " (default: a new random connected one each trial)");
-  a->common.add_seed(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
+  a->common.add(app, kSeed | kThreads | kJson);
   app.footer(
       "Example: tyche theory individualise --n 10 --delta 0.1 --trials 100000\nExit code 1 where more than delta "
       "fail.");
-  app.callback([a] { run_individualise(*a); });
 }
 
 // ---- approximate
@@ -148,8 +138,8 @@ void run_approximate(ApproximateArguments& a) {
 }
 
 void add_approximate(CLI::App& root) {
-  auto a = std::make_shared<ApproximateArguments>();
-  CLI::App& app = *root.add_subcommand("approximate", "The network of the universality theorem, built and measured");
+  const auto [app, a] = add_command<ApproximateArguments>(
+      root, "approximate", "The network of the universality theorem, built and measured", run_approximate);
   app.add_option(
          "--function", a->options.functions,
          "connected, triangle, bipartite, hamiltonian, planar, edges, chromatic, diameter, all; a value per node: "
@@ -170,15 +160,11 @@ void add_approximate(CLI::App& root) {
   app.add_option("--memory", a->options.memory, "Gigabytes the network may take")->capture_default_str();
   app.add_flag("--per-class", a->options.per_class, "List every isomorphism class");
   app.add_option("--out", a->options.out, "Save the network (safetensors)");
-  a->common.add_seed(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kSeed | kThreads | kJson | kQuiet);
   app.footer(
       "Example: tyche theory approximate --function planar --n 4 --delta 0.1 --trials 1000\n"
       "         tyche theory approximate --function nodes --n 4    values per node: right where every node is\n"
       "Exit code 1 where a class was right less often than 1 - delta.");
-  app.callback([a] { run_approximate(*a); });
 }
 
 // ---- separate
@@ -200,22 +186,18 @@ void run_separate(const SeparateArguments& args) {
 }
 
 void add_separate(CLI::App& root) {
-  auto a = std::make_shared<SeparateArguments>();
-  CLI::App& app =
-      *root.add_subcommand("separate", "A sentence over random colours that tells two graphs apart, measured");
+  const auto [app, a] = add_command<SeparateArguments>(
+      root, "separate", "A sentence over random colours that tells two graphs apart, measured", run_separate);
   app.add_option("A", a->a, kGraphNameHelp)->required();
   app.add_option("B", a->b, kGraphNameHelp)->required();
   app.add_option("--delta", a->options.delta, "How often leaders may fail to be told")->capture_default_str();
   app.add_option("--trials", a->trials, "Random draws for A, for B, and for relabelled copies of A")
       ->capture_default_str();
   app.add_option("--out", a->out, "Save the network (safetensors)");
-  a->common.add_seed(app);
-  a->common.add_threads(app);
-  a->common.add_json(app);
+  a->common.add(app, kSeed | kThreads | kJson);
   app.footer(
       "Example: tyche theory separate two-triangles.g6 hexagon.g6\n"
       "Exit code 1 where the outputs do not differ at p < 0.001; 2 where the graphs are isomorphic.");
-  app.callback([a] { run_separate(*a); });
 }
 
 }  // namespace theory_command

@@ -6,13 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/device.hpp"
 #include "cli/field_options.hpp"
-#include "cli/remedies.hpp"
-#include "cli/sets.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
@@ -95,10 +91,8 @@ void prepare(const TrainCall& call, const Ranks& ranks, const std::string& store
   // Ranks share cores.
   const unsigned threads = ranks.size() > 1 && call.common.threads == 0 ? 1 : call.common.threads;
   made.engine = engine::make_engine(config.engine.name, threads);
-  const std::optional<Format> format =
-      config.data.format.empty() ? std::nullopt : std::optional(parse_format(config.data.format));
   Cleaning cleaning;
-  made.dataset = datasets::load_dataset(path, format, config.data.clean ? &cleaning : nullptr);
+  made.dataset = datasets::load_dataset(path, format_of(config.data.format), config.data.clean ? &cleaning : nullptr);
   if (config.data.clean && first) say_cleaned(path, cleaning);
   train::take_targets(made.dataset, config);
   train::resolve(config, made.dataset, path);
@@ -228,9 +222,7 @@ void add_train(CLI::App& root) {
       ->type_name("FOLDER")
       ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
   call->device.add(*command);
-  call->common.add_threads(*command);
-  call->common.add_json(*command);
-  call->common.add_quiet(*command);
+  call->common.add(*command, kThreads | kJson | kQuiet);
   command->footer(
       "Defaults are the paper's for sets that 'tyche generate' made, and by what the data is for others (--recipe). "
       "Examples:\n"

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/clean.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/wl_individualise.hpp"
@@ -72,16 +72,10 @@ wl::Comparison compare_sets(const WlCall& a, const Graph& first, const Graph& se
   return wl::compare_sets(first, second, {{{a.sets == "2" ? 2u : 3u, wl::SetChoice::all}}, false}, threads).answer;
 }
 
-/// This call, for the page to say how it was made.
-std::string call(const WlCall& a) {
-  const std::string index = a.index.empty() ? "" : fmt::format(" --index {},{}", a.index[0], a.index[1]);
-  return fmt::format("tyche wl {}{} --page {}", fmt::join(a.files, " "), index, a.page);
-}
-
 GraphSet read(const WlCall& a, const std::string& path) {
-  const auto format = a.format.empty() ? std::nullopt : std::optional(parse_format(a.format));
-  return read_cleanly(a.clean, path,
-                      [&](Cleaning* cleaning) { return read_graphs_of(parse_graph_name(path), format, cleaning); });
+  return read_cleanly(a.clean, path, [&](Cleaning* cleaning) {
+    return read_graphs_of(parse_graph_name(path), format_of(a.format), cleaning);
+  });
 }
 
 Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
@@ -91,41 +85,68 @@ Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
                        fmt::format("holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index));
 }
 
-nlohmann::json to_json(const std::vector<wl::Comparison>& answers) {
-  auto json = nlohmann::json::array();
-  for (std::size_t pair = 0; pair < answers.size(); ++pair) {
-    json.emplace_back(wl::to_json(answers[pair]));
-    json.back()["pair"] = pair;
-  }
-  return json;
-}
-
 std::string counted(std::uint64_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : (std::string_view(noun) == "class" ? "es" : "s"));
 }
 
-std::string in_words(const wl::Comparison& answer, const WlCall& a) {
+/// What a test says of two graphs.
+struct Verdict {
+  nlohmann::json json;
+  std::string words;
+  std::string row;  ///< of a table of pairs
+  bool apart = false;
+  wl::LeafVerdict leaf{};  ///< of paths
+};
+
+Verdict said(const wl::Comparison& answer, const WlCall& a) {
   const std::string verdict = answer.distinguished
                                   ? fmt::format("told apart by {}, first at round {}", test_name(a), *answer.round)
                                   : fmt::format("not told apart by {}", test_name(a));
-  return verdict + fmt::format("; stable after {}, with {} of {}\n", counted(*answer.stable_after, "round"),
-                               counted(answer.classes, "class"), unit_name(a));
+  return {wl::to_json(answer),
+          verdict + fmt::format("; stable after {}, with {} of {}", counted(*answer.stable_after, "round"),
+                                counted(answer.classes, "class"), unit_name(a)),
+          fmt::format("{:>10}  {:>5}  {:>12}  {:>8}", answer.distinguished ? "yes" : "no",
+                      answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes),
+          answer.distinguished};
 }
 
-std::string to_table(const std::vector<wl::Comparison>& answers, const distinguish::PairSet& pairs, const WlCall& a) {
-  std::string text =
-      fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round", "stable after", "classes");
+Verdict said(const wl::LeafComparison& answer, const wl::PathOptions& paths) {
+  const std::string words = in_words(answer, paths);
+  return {wl::to_json(answer), words, words, answer.verdict == wl::LeafVerdict::different, answer.verdict};
+}
+
+/// Graphs `i` and `j` of those that paths are drawn for, on so many threads.
+Verdict judged(const WlCall& a, wl::Options options, const Graph& first, const Graph& second, unsigned threads,
+               std::uint32_t i = 0, std::uint32_t j = 1) {
+  if (a.individualise.asked()) {
+    const wl::PathOptions paths = a.individualise.paths(a.common);
+    return said(wl::compare_leaves(first, second, paths, i, j), paths);
+  }
+  options.threads = threads;
+  return said(a.sets.empty() ? wl::compare(first, second, options) : compare_sets(a, first, second, threads), a);
+}
+
+std::string to_table(const std::vector<Verdict>& verdicts, const distinguish::PairSet& pairs, const WlCall& a) {
+  const bool leaves = a.individualise.asked();
+  std::string text = leaves ? fmt::format("{:>6}  {}\n", "pair", "verdict")
+                            : fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", "pair", "told apart", "round",
+                                          "stable after", "classes");
   std::size_t apart = 0;
   std::vector<bool> told;
-  for (std::size_t pair = 0; pair < answers.size(); ++pair) {
-    const wl::Comparison& answer = answers[pair];
-    apart += answer.distinguished;
-    told.push_back(answer.distinguished);
-    text += fmt::format("{:>6}  {:>10}  {:>5}  {:>12}  {:>8}\n", pairs.names[pair], answer.distinguished ? "yes" : "no",
-                        answer.round ? std::to_string(*answer.round) : "-", *answer.stable_after, answer.classes);
+  std::map<wl::LeafVerdict, std::size_t> of;
+  for (std::size_t pair = 0; pair < verdicts.size(); ++pair) {
+    apart += verdicts[pair].apart;
+    told.push_back(verdicts[pair].apart);
+    ++of[verdicts[pair].leaf];
+    text += fmt::format("{:>6}  {}\n", pairs.names[pair], verdicts[pair].row);
   }
-  text += categories_in_words(distinguish::count_by_category(pairs, told));
-  return text + fmt::format("{} of {} told apart by {}\n", apart, counted(answers.size(), "pair"), test_name(a));
+  for (const distinguish::CategoryCount& count : distinguish::count_by_category(pairs, told)) {
+    text += fmt::format("{}: {} of {} told apart\n", count.name, count.yes, count.pairs);
+  }
+  const std::string all = counted(verdicts.size(), "pair");
+  if (!leaves) return text + fmt::format("{} of {} told apart by {}\n", apart, all, test_name(a));
+  return text + fmt::format("{}: {} isomorphic, {} different, {} unknown\n", all, of[wl::LeafVerdict::isomorphic],
+                            of[wl::LeafVerdict::different], of[wl::LeafVerdict::unknown]);
 }
 
 std::string in_words(const wl::Grouping& grouping, const WlCall& a) {
@@ -165,26 +186,19 @@ void compare_two(const WlCall& a, const wl::Options& options) {
   const std::string left_words = left_name.in_words(i), right_words = right_name.in_words(j);
   const std::string names = fmt::format("{} and {}", left_words, right_words);
   std::string page;
-  if (!a.page.empty()) page = report::pair_page({left_words, left}, {right_words, right}, call(a));
+  if (!a.page.empty()) page = report::pair_page({left_words, left}, {right_words, right}, called());
   const auto write_page = [&] {
     if (a.page.empty()) return;
     write_file(a.page, page);
     if (!a.common.quiet && !a.common.json)
       print(fmt::format("{} ({:.1f} kB)\n", a.page, static_cast<double>(page.size()) / 1000));
   };
-  if (a.individualise.asked()) {
-    compare_leaves_of(left, right, names, a.individualise, a.common);
-    return write_page();
-  }
-  const wl::Comparison answer =
-      a.sets.empty() ? wl::compare(left, right, options) : compare_sets(a, left, right, a.common.threads);
-  if (a.common.json) {
-    print_json(to_json({answer}));
-  } else {
-    print(fmt::format("{}: {}", names, in_words(answer, a)));
-  }
+  Verdict verdict = judged(a, options, left, right, a.common.threads);
+  verdict.json["pair"] = 0;
+  a.common.json ? print_json(nlohmann::json::array({verdict.json}))
+                : print(fmt::format("{}: {}\n", names, verdict.words));
   write_page();
-  set_exit_code(answer.distinguished ? kGood : kNo);
+  set_exit_code(verdict.apart ? kGood : kNo);
 }
 
 /// Graphs 2i and 2i + 1 of a file, or BREC's.
@@ -207,30 +221,33 @@ distinguish::PairSet read_pairs(const WlCall& a) {
 
 void compare_pairs(const WlCall& a, const wl::Options& options) {
   const distinguish::PairSet pairs = read_pairs(a);
-  const GraphSet& set = pairs.set;
-  if (a.individualise.asked()) return compare_leaves_of_pairs(pairs, a.individualise, a.common);
-  Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
-  std::vector<wl::Comparison> answers(set.graphs.size() / 2);
-  if (a.sets.empty()) {
-    answers = wl::compare_pairs(set.graphs, options, &progress);
+  const std::vector<Graph>& graphs = pairs.set.graphs;
+  Progress progress("pairs", pairs.size(), a.common.progress());
+  std::vector<Verdict> verdicts(pairs.size());
+  if (a.sets.empty() && !a.individualise.asked()) {
+    const std::vector<wl::Comparison> answers = wl::compare_pairs(graphs, options, &progress);
+    for (std::size_t i = 0; i < answers.size(); ++i) verdicts[i] = said(answers[i], a);
   } else {
-    parallel_for(answers.size(), a.common.threads, [&](std::size_t i) {
+    parallel_for(verdicts.size(), a.common.threads, [&](std::size_t i) {
       if (interrupted()) throw Interrupted("stopped before all pairs were compared");
-      answers[i] = compare_sets(a, set.graphs[2 * i], set.graphs[2 * i + 1], 1);
+      const auto first = static_cast<std::uint32_t>(2 * i);
+      verdicts[i] = judged(a, options, graphs[2 * i], graphs[2 * i + 1], 1, first, first + 1);
       progress.add(1);
     });
   }
   progress.finish();
   if (a.common.json) {
-    nlohmann::json json = to_json(answers);
-    for (std::size_t i = 0; i < pairs.categories.size(); ++i) json[i]["name"] = pairs.names[i];
+    auto json = nlohmann::json::array();
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      json.push_back(verdicts[i].json);
+      json.back()["pair"] = i;
+      if (!pairs.categories.empty()) json.back()["name"] = pairs.names[i];
+    }
     print_json(json);
   } else {
-    print(to_table(answers, pairs, a));
+    print(to_table(verdicts, pairs, a));
   }
-  bool all = true;
-  for (const wl::Comparison& answer : answers) all &= answer.distinguished;
-  set_exit_code(all ? kGood : kNo);
+  set_exit_code(std::ranges::all_of(verdicts, &Verdict::apart) ? kGood : kNo);
 }
 
 void group_all(const WlCall& a, const wl::Options& options) {
@@ -239,15 +256,12 @@ void group_all(const WlCall& a, const wl::Options& options) {
   fold_categories(std::array{&set});
   if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
   const wl::Grouping grouping = wl::group(set.graphs, options);
-  if (a.common.json) {
-    print_json({{"graphs", set.graphs.size()},
-                {"groups", grouping.groups},
-                {"group", grouping.group},
-                {"stable_after", grouping.stable_after},
-                {"classes", grouping.classes}});
-  } else {
-    print(in_words(grouping, a));
-  }
+  a.common.json ? print_json({{"graphs", set.graphs.size()},
+                              {"groups", grouping.groups},
+                              {"group", grouping.group},
+                              {"stable_after", grouping.stable_after},
+                              {"classes", grouping.classes}})
+                : print(in_words(grouping, a));
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 
@@ -274,8 +288,7 @@ void run(const WlCall& a) {
 
 void add_wl(CLI::App& root) {
   using namespace wl_command;
-  auto a = std::make_shared<WlCall>();
-  CLI::App& app = *root.add_subcommand("wl", "Does the Weisfeiler-Leman test tell graphs apart?");
+  const auto [app, a] = add_command<WlCall>(root, "wl", "Does the Weisfeiler-Leman test tell graphs apart?", run);
   app.add_option("graphs", a->files,
                  "Two graphs, each g6:CODE, FILE:I (graph I, from 0) or FILE (its first graph, or --index); or one "
                  "FILE of many")
@@ -321,9 +334,7 @@ void add_wl(CLI::App& root) {
   }
   app.add_option("--format", a->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", a->clean, kCleanHelp);
-  a->common.add_threads(app);
-  a->common.add_json(app);
-  a->common.add_quiet(app);
+  a->common.add(app, kThreads | kJson | kQuiet);
   app.footer(
       "Examples: tyche wl a.g6 b.g6 --dim 2         are the two told apart, at which round?\n"
       "          tyche wl exp --pairs --dim 2       every pair of a data set\n"
@@ -335,7 +346,6 @@ void add_wl(CLI::App& root) {
       "          tyche wl exp --individualise leaf --pairs  isomorphic, different, or unknown\n"
       "A round counts from 0, the node types (dim 2, 3: types, equality and adjacency of the tuple's nodes).\n"
       "Exit code 1 if some graphs that were compared are not told apart (--individualise: not shown to be different).");
-  app.callback([a] { run(*a); });
 }
 
 }  // namespace tyche::cli

@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/completion.hpp"
-#include "cli/man.hpp"
+#include "cli/tree.hpp"
 
 namespace tyche::cli {
 

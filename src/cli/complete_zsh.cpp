@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/completion.hpp"
-#include "cli/man.hpp"
+#include "cli/tree.hpp"
 
 namespace tyche::cli {
 
@@ -12,7 +11,7 @@ namespace {
 
 std::string function_of(const CommandPage& command) {
   std::string name = fmt::format("_{}", man_name(command.name));
-  std::replace(name.begin(), name.end(), '-', '_');
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 

@@ -5,9 +5,6 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/remedies.hpp"
-#include "cli/version.hpp"
-#include "cli/words.hpp"
 #include "support/error.hpp"
 #include "support/peers.hpp"
 #include "support/progress.hpp"
@@ -36,25 +33,11 @@ int main(int argc, char** argv) {
       "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
       "  tyche report runs/rni50 --out report.html");
 
-  add_generate(app);
-  add_certify(app);
-  add_wl(app);
-  add_inspect(app);
-  add_count(app);
-  add_network(app);
-  add_export(app);
-  add_train(app);
-  add_predict(app);
-  add_compare(app);
-  add_embed(app);
-  add_explain(app);
-  add_distinguish(app);
-  add_reproduce(app);
-  add_report(app);
-  add_bench(app);
-  add_theory(app);
-  add_manual(app);
-  add_completion(app);
+  for (const auto add : {add_generate, add_certify, add_wl, add_inspect, add_count, add_network, add_export, add_train,
+                         add_predict, add_compare, add_embed, add_explain, add_distinguish, add_reproduce, add_report,
+                         add_bench, add_theory, add_manual, add_completion}) {
+    add(app);
+  }
 
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);
@@ -71,6 +54,7 @@ int main(int argc, char** argv) {
   }
   try {
     catch_interrupts();
+    set_called({argv, static_cast<std::size_t>(argc)});
     app.parse(settled_words(app, {argv + 1, argv + argc}));
     return exit_code;
   } catch (const CLI::ParseError& error) {

@@ -1,5 +1,3 @@
-#include "cli/man.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "cli/commit.hpp"
+#include "cli/tree.hpp"
 #include "support/version.hpp"
 
 namespace tyche::cli {
@@ -59,8 +58,7 @@ std::string value_of(const Argument& argument) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
 
@@ -78,8 +76,8 @@ std::string synopsis(const CommandPage& command) {
     if (argument.positional || !argument.required) continue;
     line += fmt::format(" {}{}", bold(argument.name), value_of(argument));
   }
-  const bool options = std::any_of(command.arguments.begin(), command.arguments.end(),
-                                   [](const Argument& argument) { return !argument.positional && !argument.required; });
+  const bool options = std::ranges::any_of(
+      command.arguments, [](const Argument& argument) { return !argument.positional && !argument.required; });
   if (options) line += fmt::format(" [{}]", italic("options"));
   if (!command.commands.empty()) line += fmt::format(" {} \\&...", italic("command"));
   for (const Argument& argument : command.arguments) {
@@ -96,9 +94,8 @@ std::string entry(const Argument& argument) {
   std::string text = roff(ended(argument.help));
   if (argument.required && !argument.positional) text += " Required.";
   // Most helps name the values already; where not, they follow.
-  const bool named = std::all_of(argument.names.begin(), argument.names.end(), [&](const std::string& name) {
-    return argument.help.find(name) != std::string::npos;
-  });
+  const bool named = std::ranges::all_of(
+      argument.names, [&](const std::string& name) { return argument.help.find(name) != std::string::npos; });
   if (!named) {
     std::string names;
     for (const std::string& name : argument.names) names += fmt::format("{}{}", names.empty() ? "" : ", ", bold(name));
@@ -139,7 +136,7 @@ std::string see_also(const CommandPage& command, const CommandPage& root) {
 
 std::string man_name(std::string_view command) {
   std::string name(command);
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return name;
 }
 

@@ -1,5 +1,4 @@
-#include "cli/offers.hpp"
-
+#include "cli/tree.hpp"
 #include "experiments/experiment.hpp"
 #include "nn/kinds.hpp"
 

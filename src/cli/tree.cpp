@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
-
-#include "cli/offers.hpp"
 
 namespace tyche::cli {
 
@@ -43,9 +40,9 @@ void read_type(const std::string& type, Argument& argument) {
   if (!argument.names.empty()) {
     argument.takes = Takes::name;
     if (base == "TEXT") base = "NAME";
-  } else if (std::find(folders.begin(), folders.end(), base) != folders.end()) {
+  } else if (std::ranges::find(folders, base) != folders.end()) {
     argument.takes = Takes::folder;
-  } else if (std::find(files.begin(), files.end(), base) != files.end()) {
+  } else if (std::ranges::find(files, base) != files.end()) {
     argument.takes = Takes::file;
   } else if (base == "UINT" || base == "INT" || base == "FLOAT") {
     argument.takes = Takes::number;

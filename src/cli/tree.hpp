@@ -1,11 +1,12 @@
 #pragma once
 /// The commands as plain data, read off the parser that --help is printed from, for whatever else describes them: the
-/// manual (cli/man.hpp) and completion in shells (cli/completion.hpp).
+/// manual and completion in shells.
 ///
 ///   const CommandPage tyche = describe(app);
 ///   for (const CommandPage& command : tyche.commands) ...        // "tyche generate", "tyche certify", …
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tyche::cli {
@@ -22,7 +23,7 @@ struct Argument {
   bool list = false;     ///< values are separated by commas
   Takes takes = Takes::nothing;
   std::string placeholder;         ///< "FOLDER"; empty where it takes nothing
-  std::vector<std::string> names;  ///< that a value can be (there may be others too: cli/offers.hpp)
+  std::vector<std::string> names;  ///< that a value can be (there may be others too: Offer)
   std::string help;
   std::string range;  ///< "1 to 3", where the parser knows one
   std::string shown;  ///< the default; may be empty
@@ -49,5 +50,36 @@ struct CommandPage {
 /// The text below the options of a command, taken apart. Lines that begin with a call ("tyche …", "mpirun …"), also
 /// behind "Example:", are examples; two blanks or more in one set off what it does.
 void read_footer(const std::string& footer, CommandPage& page);
+
+/// What the values of options can be, for completion and the manual, where the parser takes any text and the library
+/// judges it (so that its errors can name the nearest word). Where the parser checks names itself, those count.
+///
+///   offer_of("tyche train", "--activation").names                // elu, tanh, relu
+struct Offer {
+  std::vector<std::string> names;
+  /// name: one of the names; file, folder: likewise, or a file or folder; nothing: this table knows nothing of it.
+  Argument::Takes takes = Argument::Takes::nothing;
+  std::string placeholder{};  ///< instead of the parser's TEXT
+};
+
+[[nodiscard]] Offer offer_of(std::string_view command, std::string_view argument);
+
+/// Manual pages (man(7) macros) of the commands.
+///
+///   write_file("tyche-train.1", man_page(*find_command(tyche, "tyche train"), tyche));
+///
+/// "tyche-theory-check" for "tyche theory check".
+[[nodiscard]] std::string man_name(std::string_view command);
+/// The page of `command`, which is `root` or one below it.
+[[nodiscard]] std::string man_page(const CommandPage& command, const CommandPage& root);
+/// Null where there is none of that name.
+[[nodiscard]] const CommandPage* find_command(const CommandPage& root, std::string_view name);
+/// `root` and all below it.
+[[nodiscard]] std::vector<const CommandPage*> all_commands(const CommandPage& root);
+
+/// Scripts that complete commands, options and the names of values in a shell.
+[[nodiscard]] std::string bash_completion(const CommandPage& root);
+[[nodiscard]] std::string zsh_completion(const CommandPage& root);
+[[nodiscard]] std::string fish_completion(const CommandPage& root);
 
 }  // namespace tyche::cli

@@ -1,16 +1,16 @@
-#include "cli/version.hpp"
+#include "support/version.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.hpp"
 #include "cli/commit.hpp"
 #include "engine/cpu/kernels.hpp"
 #include "engine/engine.hpp"
 #include "support/ranks.hpp"
 #include "support/share.hpp"
-#include "support/version.hpp"
 
 namespace tyche::cli {
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <vector>
 
+#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -15,24 +16,10 @@ namespace tyche::cli {
 
 namespace {
 
-using wl::LeafComparison;
-using wl::LeafVerdict;
 using wl::Survey;
 
 std::string end_of_paths(const wl::PathOptions& options) {
   return options.depth == wl::kLeaf ? "the leaf" : fmt::format("depth {}", options.depth);
-}
-
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-/// With which graph or pair it is of.
-template <class Answer>
-nlohmann::json numbered(const char* what, std::size_t index, const Answer& answer) {
-  nlohmann::json json(answer);
-  json[what] = index;
-  return json;
 }
 
 std::string to_table(std::span<const Graph> graphs, const std::vector<Survey>& surveys,
@@ -55,27 +42,26 @@ std::string to_table(std::span<const Graph> graphs, const std::vector<Survey>& s
   const double count = static_cast<double>(std::max<std::size_t>(1, graphs.size()));
   return text +
          fmt::format("{}, {} of each to {} ({}): mean depth {:.2f}, {:.1f} distinct on average; {} walked in full\n",
-                     counted(graphs.size(), "graph", "graphs"), counted(options.draws, "draw", "draws"),
-                     end_of_paths(options), wl::name(options.cell), depth / count, distinct / count,
-                     counted(whole, "tree", "trees"));
+                     counted(graphs.size(), "graph"), counted(options.draws, "draw"), end_of_paths(options),
+                     wl::name(options.cell), depth / count, distinct / count, counted(whole, "tree"));
 }
 
-std::string in_words(const LeafComparison& answer, const wl::PathOptions& options) {
+}  // namespace
+
+std::string in_words(const wl::LeafComparison& answer, const wl::PathOptions& options) {
   switch (answer.verdict) {
-    case LeafVerdict::isomorphic:
+    case wl::LeafVerdict::isomorphic:
       return "isomorphic: they have a leaf in common";
-    case LeafVerdict::different:
+    case wl::LeafVerdict::different:
       return options.depth == wl::kLeaf
                  ? "different: they have no leaf in common"
                  : fmt::format("different: their paths to {} end differently", end_of_paths(options));
     default:
       if (answer.draws == 0)
         return fmt::format("unknown: all paths to {} end alike, and none is a leaf", end_of_paths(options));
-      return fmt::format("unknown after {} of each", counted(answer.draws, "draw", "draws"));
+      return fmt::format("unknown after {} of each", counted(answer.draws, "draw"));
   }
 }
-
-}  // namespace
 
 void IndividualiseOptions::add(CLI::App& app, Common& common) {
   CLI::Option* option =
@@ -91,7 +77,7 @@ void IndividualiseOptions::add(CLI::App& app, Common& common) {
                  "--individualise: the class a node is taken from: first-largest, first-smallest, first-non-singleton")
       ->capture_default_str()
       ->needs(option);
-  common.add_seed(app);
+  common.add(app, kSeed);
   app.get_option("--seed")->needs(option);
 }
 
@@ -124,66 +110,10 @@ void survey_graphs(std::span<const Graph> graphs, const IndividualiseOptions& op
   if (!common.json) return print(to_table(graphs, surveys, paths));
   auto json = nlohmann::json::array();
   for (std::size_t g = 0; g < graphs.size(); ++g) {
-    json.push_back(numbered("graph", g, wl::to_json(surveys[g], graphs[g].num_nodes())));
+    json.emplace_back(wl::to_json(surveys[g], graphs[g].num_nodes()));
+    json.back()["graph"] = g;
   }
   print_json(json);
-}
-
-void compare_leaves_of(const Graph& a, const Graph& b, const std::string& names, const IndividualiseOptions& options,
-                       const Common& common) {
-  const wl::PathOptions paths = options.paths(common);
-  const LeafComparison answer = wl::compare_leaves(a, b, paths);
-  if (common.json) {
-    print_json(nlohmann::json::array({numbered("pair", 0, wl::to_json(answer))}));
-  } else {
-    print(fmt::format("{}: {}\n", names, in_words(answer, paths)));
-  }
-  set_exit_code(answer.verdict == LeafVerdict::different ? kGood : kNo);
-}
-
-std::string categories_in_words(const std::vector<distinguish::CategoryCount>& counts) {
-  std::string text;
-  for (const distinguish::CategoryCount& count : counts) {
-    text += fmt::format("{}: {} of {} told apart\n", count.name, count.yes, count.pairs);
-  }
-  return text;
-}
-
-void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const IndividualiseOptions& options,
-                             const Common& common) {
-  const std::vector<Graph>& graphs = pairs.set.graphs;
-  const wl::PathOptions paths = options.paths(common);
-  std::vector<LeafComparison> answers(graphs.size() / 2);
-  Progress progress("pairs", answers.size(), common.progress());
-  parallel_for(answers.size(), common.threads, [&](std::size_t i) {
-    const auto first = static_cast<std::uint32_t>(2 * i);
-    answers[i] = wl::compare_leaves(graphs[2 * i], graphs[2 * i + 1], paths, first, first + 1);
-    progress.add(1);
-  });
-  progress.finish();
-  std::size_t counts[3] = {};
-  auto json = nlohmann::json::array();
-  std::vector<bool> different;
-  std::string text = fmt::format("{:>6}  {}\n", "pair", "verdict");
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    ++counts[static_cast<std::size_t>(answers[i].verdict)];
-    different.push_back(answers[i].verdict == LeafVerdict::different);
-    if (common.json) {
-      json.push_back(numbered("pair", i, wl::to_json(answers[i])));
-      if (!pairs.categories.empty()) json.back()["name"] = pairs.names[i];
-    } else {
-      text += fmt::format("{:>6}  {}\n", pairs.names[i], in_words(answers[i], paths));
-    }
-  }
-  const auto of = [&](LeafVerdict verdict) { return counts[static_cast<std::size_t>(verdict)]; };
-  if (common.json) {
-    print_json(json);
-  } else {
-    text += categories_in_words(distinguish::count_by_category(pairs, different));
-    print(text + fmt::format("{}: {} isomorphic, {} different, {} unknown\n", counted(answers.size(), "pair", "pairs"),
-                             of(LeafVerdict::isomorphic), of(LeafVerdict::different), of(LeafVerdict::unknown)));
-  }
-  set_exit_code(of(LeafVerdict::different) == answers.size() ? kGood : kNo);
 }
 
 }  // namespace tyche::cli

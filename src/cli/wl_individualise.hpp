@@ -6,9 +6,8 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "distinguish/pairs.hpp"
 #include "graph/graph.hpp"
-#include "wl/leaf_graph.hpp"
+#include "wl/leaf_compare.hpp"
 
 namespace tyche::cli {
 
@@ -26,13 +25,7 @@ struct IndividualiseOptions {
 
 /// Prints what the draws saw of each graph.
 void survey_graphs(std::span<const Graph> graphs, const IndividualiseOptions& options, const Common& common);
-/// Prints the verdict on two graphs; `names` says which ("graph 0 of a.g6 and graph 0 of b.g6").
-void compare_leaves_of(const Graph& a, const Graph& b, const std::string& names, const IndividualiseOptions& options,
-                       const Common& common);
-/// Prints the verdict on every pair.
-void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const IndividualiseOptions& options,
-                             const Common& common);
-/// "Basic: 60 of 60 told apart", one line per category.
-[[nodiscard]] std::string categories_in_words(const std::vector<distinguish::CategoryCount>& counts);
+/// "isomorphic: they have a leaf in common"
+[[nodiscard]] std::string in_words(const wl::LeafComparison& answer, const wl::PathOptions& options);
 
 }  // namespace tyche::cli

@@ -1,11 +1,9 @@
-#include "cli/words.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
+#include "cli/commands.hpp"
 #include "support/error.hpp"
 #include "support/nearest.hpp"
 #include "train/fields.hpp"
@@ -19,7 +17,7 @@ bool has(const CLI::App& app, const std::string& option) { return app.get_option
 /// What an app calls an option, of which `name` is another name; `name` itself where it knows none.
 std::string settled_option(const CLI::App& app, const std::string& name) {
   std::string own = name;
-  std::replace(own.begin(), own.end(), '_', '-');
+  std::ranges::replace(own, '_', '-');
   if (has(app, own)) return own;
   const train::Field* field = train::field_called(std::string_view(own).substr(2));
   return field != nullptr && has(app, field->option) ? field->option : name;
@@ -39,7 +37,7 @@ std::string settled_option(const CLI::App& app, const std::string& name) {
     command = above->get_name() + " " + command;
   }
   std::string meant = name.starts_with("--") ? name : "-" + name;
-  std::replace(meant.begin(), meant.end(), '_', '-');
+  std::ranges::replace(meant, '_', '-');
   const std::string* best = nearest(meant, known);
   const std::string hint = best == nullptr ? "" : fmt::format("; did you mean '{}'?", settled_option(app, *best));
   throw InputError(fmt::format("{} has no option '{}'{}{} '{} --help'", command, name, hint,
@@ -71,7 +69,7 @@ std::vector<std::string> settled_words(const CLI::App& app, std::vector<std::str
       refuse(*at, word);
     }
   }
-  std::reverse(words.begin(), words.end());
+  std::ranges::reverse(words);
   return words;
 }
 

@@ -183,7 +183,7 @@ class Comparison {
   std::string own_split() const {
     std::vector<datasets::Fold> folds = datasets::read_split(options_.split, dataset_.set.graphs.size());
     const auto lacks = [](const datasets::Fold& fold) { return fold.validation.empty(); };
-    if (std::none_of(folds.begin(), folds.end(), lacks)) return options_.split;
+    if (std::ranges::none_of(folds, lacks)) return options_.split;
     nlohmann::json json = nlohmann::json::array();
     for (std::size_t f = 0; f < folds.size(); ++f) {
       datasets::Fold& fold = folds[f];
@@ -194,8 +194,8 @@ class Comparison {
             static_cast<std::ptrdiff_t>(fold.train.size() - std::max<std::size_t>(1, fold.train.size() / 10));
         fold.validation.assign(fold.train.begin() + kept, fold.train.end());
         fold.train.resize(static_cast<std::size_t>(kept));
-        std::sort(fold.train.begin(), fold.train.end());
-        std::sort(fold.validation.begin(), fold.validation.end());
+        std::ranges::sort(fold.train);
+        std::ranges::sort(fold.validation);
       }
       json.push_back({{"train", fold.train}, {"validation", fold.validation}, {"test", fold.test}});
     }
@@ -270,7 +270,7 @@ class Comparison {
   [[nodiscard]] bool of_bits(const train::RunConfig& config) const {
     if (!train::learns_numbers(config) || options_.metric == "mae") return false;
     const std::vector<float> rows = train::Learned(dataset_.set, config).rows;
-    return std::all_of(rows.begin(), rows.end(), [](float t) { return std::isnan(t) || t == 0 || t == 1; });
+    return std::ranges::all_of(rows, [](float t) { return std::isnan(t) || t == 0 || t == 1; });
   }
 
   void learn_truth(const train::RunConfig& config) {
@@ -286,11 +286,10 @@ class Comparison {
       std::vector<double> graphs(truth_.classes, 0.0);
       for (const int label : set.labels) {
         const auto& labels = config.data.labels;
-        truth_.labels.push_back(
-            static_cast<std::uint32_t>(std::find(labels.begin(), labels.end(), label) - labels.begin()));
+        truth_.labels.push_back(static_cast<std::uint32_t>(std::ranges::find(labels, label) - labels.begin()));
         ++graphs[truth_.labels.back()];
       }
-      const double rare = *std::min_element(graphs.begin(), graphs.end()) / static_cast<double>(set.labels.size());
+      const double rare = *std::ranges::min_element(graphs) / static_cast<double>(set.labels.size());
       metric_ = truth_.classes == 2 && rare < kRareClass ? Metric::roc_auc : Metric::accuracy;
     }
     if (options_.metric.empty()) return;
@@ -352,7 +351,7 @@ class Comparison {
     std::vector<Spec> specs;
     for (const std::string& kind : options_.models.empty() ? portfolio() : options_.models) {
       const auto known = portfolio();
-      if (std::find(known.begin(), known.end(), kind) == known.end()) {
+      if (std::ranges::find(known, kind) == known.end()) {
         throw InputError(fmt::format("the portfolio has {}; came '{}'", fmt::join(known, ", "), kind));
       }
       specs.push_back(spec_of(kind, false));
@@ -439,7 +438,7 @@ class Comparison {
   [[nodiscard]] Place place_of(const Spec& spec) const {
     std::string slug = spec.name;
     std::erase(slug, ',');
-    std::replace(slug.begin(), slug.end(), ' ', '-');
+    std::ranges::replace(slug, ' ', '-');
     return {options_.out / "rows" / (slug + ".json"), options_.out / "trials" / slug};
   }
 
@@ -545,8 +544,7 @@ class Comparison {
       for (std::uint32_t f = 0; f < folds; ++f) {
         std::map<std::size_t, double> least;
         for (const std::size_t c : alive[f]) least[c] = least_loss(all[c], f, rungs[rung]);
-        std::stable_sort(alive[f].begin(), alive[f].end(),
-                         [&](std::size_t a, std::size_t b) { return least[a] < least[b]; });
+        std::ranges::stable_sort(alive[f], [&](std::size_t a, std::size_t b) { return least[a] < least[b]; });
         if (alive[f].size() > 1) alive[f].resize(rung + 1 < rungs.size() ? (alive[f].size() + 1) / 2 : 1);
       }
     }
@@ -562,10 +560,8 @@ class Comparison {
     for (const auto& [width, members] : by_width) {
       std::vector<train::Run> runs;
       for (const std::size_t c : members) {
-        const auto lives = [&](const std::vector<std::size_t>& own) {
-          return std::count(own.begin(), own.end(), c) > 0;
-        };
-        if (std::none_of(alive.begin(), alive.end(), lives)) continue;
+        const auto lives = [&](const std::vector<std::size_t>& own) { return std::ranges::count(own, c) > 0; };
+        if (std::ranges::none_of(alive, lives)) continue;
         const Candidate& own = all[c];
         runs.push_back(train::holds_run(own.folder) ? train::Run::resume(own.folder, own.config, data)
                                                     : train::Run::begin(own.folder, own.config, data));
@@ -616,7 +612,7 @@ class Comparison {
                         {"learning_rate", own.config.training.learning_rate},
                         {"epoch", model.state.epoch}});
     }
-    const std::size_t most = static_cast<std::size_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+    const std::size_t most = static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin());
     const train::RunConfig& config = all[most].config;
     Json row = judged_row(spec.name, said, true);
     train::RunConfig called = config;
@@ -646,7 +642,7 @@ class Comparison {
   /// that chooses its epoch, or as the data's split says; with `ensemble` once per fold.
   void final_model(Json& found) {
     const std::string best = found["best_network"].is_string() ? found["best_network"].get<std::string>() : "";
-    const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Json& own) { return own["name"] == best; });
+    const auto row = std::ranges::find_if(rows_, [&](const Json& own) { return own["name"] == best; });
     if (row == rows_.end()) return;
     const Stopwatch watch;
     std::map<std::string, nlohmann::json> fields = {{"model.width", (*row)["width"]},

@@ -34,7 +34,7 @@ std::vector<double> areas_of(const std::vector<double>& chance, const std::vecto
   const std::size_t n = chance.size();
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return chance[a] < chance[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return chance[a] < chance[b]; });
   const auto positives = static_cast<double>(std::count(positive.begin(), positive.end(), true));
   const double negatives = static_cast<double>(n) - positives;
   if (positives == 0 || negatives == 0) return {};
@@ -94,7 +94,7 @@ void calibrate(const Truth& truth, std::span<const Said> folds, Judged& out) {
   for (const Said& fold : folds) {
     for (std::size_t i = 0; i < fold.graphs.size(); ++i) {
       const auto row = std::span(fold.answers).subspan(i * truth.classes, truth.classes);
-      const auto best = std::max_element(row.begin(), row.end());
+      const auto best = std::ranges::max_element(row);
       const auto at = std::isfinite(*best) ? std::min(kBins - 1, static_cast<std::size_t>(*best * kBins)) : 0;
       bins[at].said += *best;
       bins[at].right += truth.labels[fold.graphs[i]] == static_cast<std::uint32_t>(best - row.begin());
@@ -136,7 +136,7 @@ Judged judge(Metric metric, const Truth& truth, std::span<const Said> folds) {
     for (std::size_t i = 0; i < fold.graphs.size(); ++i) {
       const auto row = std::span(fold.answers).subspan(i * width, width);
       if (metric == Metric::accuracy) {
-        const auto best = std::max_element(row.begin(), row.end());
+        const auto best = std::ranges::max_element(row);
         out.values.push_back(truth.labels[fold.graphs[i]] == static_cast<std::uint32_t>(best - row.begin()));
         continue;
       }
@@ -152,7 +152,7 @@ Judged judge(Metric metric, const Truth& truth, std::span<const Said> folds) {
   out.score = over.mean;
   const auto n = static_cast<double>(over.count);
   if (metric == Metric::accuracy) {
-    const auto right = static_cast<std::uint64_t>(std::count(out.values.begin(), out.values.end(), 1.0));
+    const auto right = static_cast<std::uint64_t>(std::ranges::count(out.values, 1.0));
     const Interval sure = clopper_pearson(right, out.values.size());
     out.low = sure.low, out.high = sure.high;
   } else {
@@ -168,8 +168,8 @@ double paired_p(Metric metric, std::span<const double> a, std::span<const double
   std::vector<double> differences;
   for (std::size_t i = 0; i < a.size(); ++i) differences.push_back(a[i] - b[i]);
   if (metric == Metric::accuracy) {
-    const auto more = static_cast<double>(std::count(differences.begin(), differences.end(), 1.0));
-    const auto less = static_cast<double>(std::count(differences.begin(), differences.end(), -1.0));
+    const auto more = static_cast<double>(std::ranges::count(differences, 1.0));
+    const auto less = static_cast<double>(std::ranges::count(differences, -1.0));
     const double least = std::min(more, less), all = more + less;
     // Twice the chance that of so many fair coins at most `least` show this side.
     return all == 0 || more == less ? 1 : std::min(1.0, 2 * boost::math::ibeta(all - least, least + 1, 0.5));
@@ -183,7 +183,7 @@ double paired_p(Metric metric, std::span<const double> a, std::span<const double
 std::vector<double> holm(const std::vector<double>& p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
   std::vector<double> out(p.size());
   double most = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -38,8 +38,8 @@ void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers 
   }
   std::vector<std::pair<std::size_t, std::uint32_t>> order;
   for (const auto& [number, count] : all) order.emplace_back(count, number);
-  std::sort(order.begin(), order.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  std::ranges::sort(
+      order, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   if (order.size() > most) order.resize(most);
   if (order.empty()) return;
   std::map<std::uint32_t, std::size_t> place;

@@ -185,8 +185,8 @@ std::string to_text(const nlohmann::ordered_json& found) {
                         found["ceilings"]["measure"].get<std::string>(), percent("one_wl"), percent("everyone"));
   }
   if (found.contains("final")) {
-    const Json& row = *std::find_if(found["rows"].begin(), found["rows"].end(),
-                                    [&](const Json& own) { return own["name"] == found["final"]["row"]; });
+    const Json& row =
+        *std::ranges::find_if(found["rows"], [&](const Json& own) { return own["name"] == found["final"]["row"]; });
     text += fmt::format("command  {}\nmodel    {}\n", row["command"].get<std::string>(),
                         found["final"]["predict"].get<std::string>());
   }

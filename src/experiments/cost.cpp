@@ -1,6 +1,5 @@
 #include "experiments/cost.hpp"
 
-#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>

@@ -64,7 +64,7 @@ struct Settings {
 
   void check_key(const Setting& s) const {
     const auto& keys = config_keys();
-    if (std::find(keys.begin(), keys.end(), s.key) != keys.end()) return;
+    if (std::ranges::find(keys, s.key) != keys.end()) return;
     throw InputError::at(document->file, fmt::format("line {}", s.line),
                          fmt::format("unknown key '{}'{}", s.key, did_you_mean(s.key, keys)));
   }
@@ -145,7 +145,7 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
   } else if (s.key == "clean") {
     if (!s.value.is_boolean()) document.fail(s, fmt::format("expected true or false, found {}", s.value.dump()));
     data.clean = s.value.get<bool>();
-  } else if (std::find(parameters.begin(), parameters.end(), s.key) != parameters.end()) {
+  } else if (std::ranges::find(parameters, s.key) != parameters.end()) {
     try {
       datasets::set_parameter(data.recipe, s.key, s.value.is_string() ? s.value.get<std::string>() : s.value.dump());
     } catch (const InputError& error) {
@@ -210,8 +210,7 @@ std::vector<ExperimentRow> spread(const Settings& settings, const std::vector<Se
 
 /// A table `quick`, or `quick = false`: the profile leaves this out.
 bool take_left_out(Document& document, std::string_view key) {
-  const auto found =
-      std::find_if(document.settings.begin(), document.settings.end(), [&](const Setting& s) { return s.key == key; });
+  const auto found = std::ranges::find_if(document.settings, [&](const Setting& s) { return s.key == key; });
   if (found == document.settings.end()) return false;
   if (found->value != false) {
     document.fail(*found, fmt::format("expected false (left out) or keys below it, found {}", found->value.dump()));
@@ -233,7 +232,7 @@ void finish(const Document& document, ExperimentRow& row) {
 
 void check_profile(std::string_view profile) {
   const std::vector<std::string> known(std::begin(kProfiles), std::end(kProfiles));
-  if (std::find(known.begin(), known.end(), profile) == known.end()) {
+  if (std::ranges::find(known, profile) == known.end()) {
     throw InputError(fmt::format("unknown profile '{}'{}", profile, did_you_mean(profile, known)));
   }
 }
@@ -328,10 +327,10 @@ std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& p
     row.curve = model.take_text("curve", row.paper);
     const std::vector<std::string> on = model.take_texts("on");
     for (const std::string& name : on) {
-      const bool known = std::any_of(parts.begin(), parts.end(), [&](const DataPart& p) { return p.name == name; });
+      const bool known = std::ranges::any_of(parts, [&](const DataPart& p) { return p.name == name; });
       if (!known) throw InputError::at(document.file, "on", fmt::format("none of [[datasets]] is called '{}'", name));
     }
-    bool out = changes.left_out || (!on.empty() && std::find(on.begin(), on.end(), part.name) == on.end());
+    bool out = changes.left_out || (!on.empty() && std::ranges::find(on, part.name) == on.end());
     std::vector<Setting> own;
     for (const char* name : kProfiles) {
       const bool without = take_left_out(model, name);
@@ -354,8 +353,7 @@ std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& p
       } else {
         finish(document, made);
       }
-      const bool taken =
-          std::any_of(rows.begin(), rows.end(), [&](const ExperimentRow& r) { return r.name == made.name; });
+      const bool taken = std::ranges::any_of(rows, [&](const ExperimentRow& r) { return r.name == made.name; });
       if (taken) throw InputError::at(document.file, "models", fmt::format("two rows are called '{}'", made.name));
       rows.push_back(std::move(made));
     }
@@ -379,11 +377,6 @@ void take_selection(Document& document, Experiment& experiment) {
   experiment.repeats = static_cast<std::uint32_t>(repeats);
 }
 
-Experiment only_one(std::vector<Experiment> all, std::string_view file) {
-  if (all.size() != 1) throw InputError::at(file, "[[datasets]]", fmt::format("holds {} experiments", all.size()));
-  return std::move(all.front());
-}
-
 }  // namespace
 
 std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file, std::string_view profile,
@@ -400,7 +393,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   if (shared.show.empty()) shared.show = {"table", "curves"};
   static const std::vector<std::string> shows = {"table", "curves", "split", "deviation", "reach", "draws"};
   for (const std::string& show : shared.show) {
-    if (std::find(shows.begin(), shows.end(), show) == shows.end()) {
+    if (std::ranges::find(shows, show) == shows.end()) {
       throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
     }
   }
@@ -424,7 +417,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
     if (!part.paper_data.empty()) e.paper_data = part.paper_data;
     e.data = read_data(document, part.data, changes.data, folder);
     e.rows = read_rows(document, part, changes, profile, defaults, grid, models, parts, !e.data.split.empty(), folder);
-    const bool repeated = std::any_of(e.rows.begin(), e.rows.end(), [](const auto& row) { return row.repeats > 1; });
+    const bool repeated = std::ranges::any_of(e.rows, [](const auto& row) { return row.repeats > 1; });
     if (e.nested && repeated) {
       throw InputError::at(file, kRepeats, "nested selection trains what it chose `repeats` times; say that");
     }
@@ -432,31 +425,8 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   return experiments;
 }
 
-namespace {
-ExperimentFile read_experiment_file(const std::filesystem::path& path) {
-  return {path.string(), read_file(path), path.parent_path().empty() ? "." : path.parent_path()};
-}
-}  // namespace
-
-std::vector<Experiment> load_experiments(const std::filesystem::path& path, std::string_view profile) {
-  return load_experiments(read_experiment_file(path), profile);
-}
-
 std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile) {
   return parse_experiments(file.text, file.name, profile, file.folder);
-}
-
-Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
-                            const std::filesystem::path& folder) {
-  return only_one(parse_experiments(text, file, profile, folder), file);
-}
-
-Experiment load_experiment(const std::filesystem::path& path, std::string_view profile) {
-  return only_one(load_experiments(path, profile), path.string());
-}
-
-Experiment load_experiment(const ExperimentFile& file, std::string_view profile) {
-  return only_one(load_experiments(file, profile), file.name);
 }
 
 void place_data(Experiment& experiment, const std::filesystem::path& folder) {
@@ -504,22 +474,20 @@ std::vector<std::string> catalogue() {
   // The paper's order; what is not in it follows by name.
   static const std::vector<std::string> order = {"table1",      "exp-curves", "exp-deviation", "tanh",
                                                  "cexp-curves", "cexp-split", "sparse-exp",    "sparse-cexp"};
-  const auto place = [](const std::string& name) {
-    return std::find(order.begin(), order.end(), name) - order.begin();
-  };
-  std::stable_sort(names.begin(), names.end(),
-                   [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  const auto place = [](const std::string& name) { return std::ranges::find(order, name) - order.begin(); };
+  std::ranges::stable_sort(names, [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
   return names;
 }
 
 ExperimentFile find_experiment(const std::string& name_or_path) {
   const std::vector<std::string> names = catalogue();
-  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
+  if (std::ranges::find(names, name_or_path) != names.end()) {
     SharedFile file = shared_file(fmt::format("experiments/{}.toml", name_or_path));
     return {std::move(file.name), std::move(file.text), "."};
   }
   if (name_or_path.ends_with(".toml") || name_or_path.find('/') != std::string::npos) {
-    return read_experiment_file(name_or_path);
+    const std::filesystem::path path(name_or_path);
+    return {name_or_path, read_file(path), path.parent_path().empty() ? "." : path.parent_path()};
   }
   throw InputError(fmt::format("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
                                did_you_mean(name_or_path, names)));

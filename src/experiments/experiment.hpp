@@ -11,7 +11,7 @@
 ///   training.epochs = 500
 ///   quick.training.epochs = 60             # instead, in the profile `quick`
 ///
-///   const Experiment e = load_experiment("experiments/exp-curves.toml", "quick");
+///   const Experiment e = load_experiments(find_experiment("exp-curves"), "quick").front();
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -83,17 +83,10 @@ struct ExperimentFile {
 
 /// The experiments of a file under a profile: one, or one per entry of its [[datasets]], named FILE-NAME. Throws
 /// InputError with file, line and the nearest known key on an unknown key, and on a value that makes no sense.
-[[nodiscard]] std::vector<Experiment> load_experiments(const std::filesystem::path& path, std::string_view profile);
 [[nodiscard]] std::vector<Experiment> load_experiments(const ExperimentFile& file, std::string_view profile);
 /// The same from text; relative paths in it start at `folder`.
 [[nodiscard]] std::vector<Experiment> parse_experiments(std::string_view text, std::string_view file,
                                                         std::string_view profile, const std::filesystem::path& folder);
-/// The same of files that hold one; InputError on several.
-[[nodiscard]] Experiment load_experiment(const std::filesystem::path& path, std::string_view profile);
-[[nodiscard]] Experiment load_experiment(const ExperimentFile& file, std::string_view profile);
-[[nodiscard]] Experiment parse_experiment(std::string_view text, std::string_view file, std::string_view profile,
-                                          const std::filesystem::path& folder);
-
 /// Finds the data of an experiment in the folder that the call names, where that is where it comes from. Throws
 /// InputError that names the file that is not there, and what is expected of it.
 void place_data(Experiment& experiment, const std::filesystem::path& folder);

@@ -23,12 +23,10 @@ namespace {
 
 /// The one fold of a trial, as its summary has it.
 nlohmann::json fold_of(const PlannedTrial& trial) {
-  const std::filesystem::path path = trial.folder / "summary.json";
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
-  const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json summary = train::read_summary(trial.folder);
   if (!summary.is_object() || !summary.value("complete", false) || summary["folds"].size() != 1) {
-    throw InputError::at(path.string(), "", "expected the summary of a trial that is complete");
+    throw InputError::at((trial.folder / "summary.json").string(), "",
+                         "expected the summary of a trial that is complete");
   }
   return summary["folds"][0];
 }
@@ -59,7 +57,7 @@ Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, s
 }  // namespace
 
 bool has_nested(const Plan& plan) {
-  return std::any_of(plan.experiments.begin(), plan.experiments.end(), [](const Experiment& e) { return e.nested; });
+  return std::ranges::any_of(plan.experiments, [](const Experiment& e) { return e.nested; });
 }
 
 void add_finals(Plan& plan) {
@@ -81,8 +79,7 @@ void add_finals(Plan& plan) {
       const std::vector<std::size_t>& own = candidates[model];
       for (std::size_t fold = 0; fold < plan.rows[own.front()].trials.size(); ++fold) {
         const Winner winner = made.winners.emplace_back(winner_of(plan, own, fold));
-        const auto at =
-            std::find_if(own.begin(), own.end(), [&](std::size_t r) { return plan.rows[r].row == winner.row; });
+        const auto at = std::ranges::find_if(own, [&](std::size_t r) { return plan.rows[r].row == winner.row; });
         const PlannedTrial chosen = plan.trials[plan.rows[*at].trials[fold]];
         for (std::uint32_t repeat = 1; repeat <= experiment.repeats; ++repeat) {
           train::RunConfig config = chosen.config;

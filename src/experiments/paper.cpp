@@ -17,9 +17,8 @@ namespace {
 
 template <class Items>
 auto find(const Items& items, std::string_view data, std::string_view subset, std::string_view model) {
-  const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) {
-    return item.data == data && item.subset == subset && item.model == model;
-  });
+  const auto found = std::ranges::find_if(
+      items, [&](const auto& item) { return item.data == data && item.subset == subset && item.model == model; });
   return found == items.end() ? nullptr : &*found;
 }
 

@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -59,8 +59,8 @@ void put_finals(nlohmann::ordered_json& json, const Plan& plan, std::size_t expe
     for (const Winner& winner : final.winners) json["selected"].push_back(e.rows[winner.row].name);
     for (const std::size_t trial : final.trials) json["trials"].push_back(plan.trials[trial].key);
     const auto& winners = final.winners;
-    const bool same = std::all_of(winners.begin(), winners.end(),
-                                  [&](const Winner& winner) { return winner.row == winners.front().row; });
+    const bool same =
+        std::ranges::all_of(winners, [&](const Winner& winner) { return winner.row == winners.front().row; });
     for (std::size_t fold = 0; fold < (same ? 1 : winners.size()); ++fold) {
       const PlannedTrial& trial = plan.trials[final.trials[fold * e.repeats]];
       train::RunConfig config = trial.config;

@@ -15,11 +15,9 @@
 #include "nn/model.hpp"
 #include "support/counted.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
-#include "support/seal.hpp"
 #include "support/statistics.hpp"
 #include "train/run.hpp"
 #include "train/score_text.hpp"
@@ -41,8 +39,8 @@ std::vector<Piece> cut(const Plan& plan, unsigned threads, bool whole_groups) {
   std::vector<Piece> pieces;
   for (const Group& group : plan.groups) {
     std::vector<std::size_t> pending;
-    std::copy_if(group.begin(), group.end(), std::back_inserter(pending),
-                 [&](std::size_t t) { return !is_complete(plan.trials[t]); });
+    std::ranges::copy_if(group, std::back_inserter(pending),
+                         [&](std::size_t t) { return !is_complete(plan.trials[t]); });
     const std::size_t step = whole_groups ? std::max<std::size_t>(1, pending.size()) : threads;
     for (std::size_t begin = 0; begin < pending.size(); begin += step) {
       Piece& piece = pieces.emplace_back();
@@ -107,7 +105,7 @@ std::string result_line(const PlannedTrial& trial, const std::vector<train::Summ
     seconds += s.seconds;
     if (const train::MetricSummary* own = s.find(metric)) scores.push_back(own->over.mean);
   }
-  const bool stopped = std::any_of(summaries.begin(), summaries.end(), [](const auto& s) { return !s.complete; });
+  const bool stopped = std::ranges::any_of(summaries, [](const auto& s) { return !s.complete; });
   if (stopped) return fmt::format("{:<24} stopped before its last epoch", trial.label);
   const std::string how = fmt::format("{}, {}, {} of work", counted(summaries.size(), "trial"),
                                       counted(trial.config.training.epochs, "epoch"), format_duration(seconds));
@@ -139,11 +137,7 @@ std::string result_lines(const Plan& plan, const Piece& piece, const std::vector
 }  // namespace
 
 bool is_complete(const PlannedTrial& trial) {
-  const std::filesystem::path path = trial.folder / "summary.json";
-  if (!std::filesystem::exists(path)) return false;
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
-  const nlohmann::json summary = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json summary = train::read_summary(trial.folder);
   return summary.is_object() && summary.value("complete", false);
 }
 
@@ -169,8 +163,7 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   std::vector<std::size_t> order(pieces.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (ranks.size() > 1) {  // the dearest first, so that the last to finish finish together
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return pieces[a].cost > pieces[b].cost; });
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return pieces[a].cost > pieces[b].cost; });
   }
   double total = 0;
   for (const Piece& piece : pieces) total += piece.cost;
@@ -221,8 +214,8 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   outcome.trials = plan.trials.size();
   outcome.trained = ranks.sum(trained);
   ranks.together([&] {
-    outcome.complete = static_cast<std::size_t>(std::count_if(
-        plan.trials.begin(), plan.trials.end(), [](const PlannedTrial& trial) { return is_complete(trial); }));
+    outcome.complete = static_cast<std::size_t>(
+        std::ranges::count_if(plan.trials, [](const PlannedTrial& trial) { return is_complete(trial); }));
   });
   return outcome;
 }

@@ -8,7 +8,6 @@
 /// bytes (times aside).
 #include <cstdio>
 #include <filesystem>
-#include <string>
 
 #include "experiments/plan.hpp"
 #include "support/ranks.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "support/error.hpp"
-#include "support/file.hpp"
 #include "support/nearest.hpp"
 
 namespace tyche::experiments {
@@ -36,7 +35,7 @@ void flatten(const toml::table& table, const std::string& prefix, Document& out)
   std::vector<std::pair<std::string, const toml::node*>> entries;
   for (const auto& [key, node] : table) entries.emplace_back(key.str(), &node);
   // toml++ sorts keys; people read files from the top.
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(entries, [](const auto& a, const auto& b) {
     return a.second->source().begin.line < b.second->source().begin.line;
   });
   for (const auto& [key, node] : entries) {
@@ -73,14 +72,12 @@ Document parse_document(std::string_view text, std::string_view name) {
   return document;
 }
 
-Document read_document(const std::filesystem::path& path) { return parse_document(read_file(path), path.string()); }
-
 void Document::fail(const Setting& setting, std::string_view what) const {
   throw InputError::at(file, fmt::format("line {}", setting.line), fmt::format("{}: {}", setting.key, what));
 }
 
 std::string Document::take_text(std::string_view key, std::string fallback) {
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
   if (found == settings.end()) return fallback;
   if (!found->value.is_string()) fail(*found, fmt::format("expected text in quotes, found {}", found->value.dump()));
   std::string value = found->value.get<std::string>();
@@ -89,7 +86,7 @@ std::string Document::take_text(std::string_view key, std::string fallback) {
 }
 
 std::vector<std::string> Document::take_texts(std::string_view key) {
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
   if (found == settings.end()) return {};
   std::vector<std::string> out;
   const auto wrong = [&] { fail(*found, fmt::format("expected a list of texts, found {}", found->value.dump())); };
@@ -103,7 +100,7 @@ std::vector<std::string> Document::take_texts(std::string_view key) {
 }
 
 double Document::take_number(std::string_view key, double fallback) {
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const Setting& s) { return s.key == key; });
+  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
   if (found == settings.end()) return fallback;
   if (!found->value.is_number()) fail(*found, fmt::format("expected a number, found {}", found->value.dump()));
   const double value = found->value.get<double>();

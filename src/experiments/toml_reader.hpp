@@ -2,10 +2,9 @@
 /// TOML read strictly: every key is asked for, every value has a place, and what nobody asked for is an error that
 /// names the nearest key.
 ///
-///   const Document document = read_document(path);
+///   const Document document = parse_document(text, "mine.toml");
 ///   for (const Setting& s : document.settings) ...        // "models.0.model.rni" = 0.5, line 12
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -48,9 +47,7 @@ struct Document::Item {
   Document table;
 };
 
-/// Throws IoError where the file cannot be read, InputError with the line where it is not TOML.
-[[nodiscard]] Document read_document(const std::filesystem::path& path);
-/// The same from text.
+/// Throws InputError with the line where it is not TOML.
 [[nodiscard]] Document parse_document(std::string_view text, std::string_view name);
 
 }  // namespace tyche::experiments

@@ -6,7 +6,7 @@
 
 #include "graph/io.hpp"
 #include "inspect/inspection.hpp"
-#include "report/confused_page.hpp"
+#include "report/pair_page.hpp"
 
 namespace tyche::inspect {
 

@@ -154,7 +154,7 @@ Graph random_cubic_graph(Node nodes, std::uint64_t seed) {
   for (;;) {
     std::vector<std::pair<Edge, std::size_t>> edges;
     for (std::size_t i = 0; i < stubs.size(); i += 2) edges.push_back({std::minmax(stubs[i], stubs[i + 1]), i});
-    std::sort(edges.begin(), edges.end());
+    std::ranges::sort(edges);
     std::vector<std::size_t> bad;
     for (std::size_t e = 0; e < edges.size(); ++e) {
       const bool loop = edges[e].first.first == edges[e].first.second;

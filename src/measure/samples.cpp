@@ -39,7 +39,7 @@ Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, s
       if (v >= u) ++v;
       chosen.emplace_back(std::min(u, v), std::max(u, v));
     }
-    std::sort(chosen.begin(), chosen.end());
+    std::ranges::sort(chosen);
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   }
   return Graph::from_edges(nodes, chosen);

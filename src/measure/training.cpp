@@ -9,6 +9,7 @@
 #include "engine/choice.hpp"
 #include "engine/core/edge_features.hpp"
 #include "engine/cpu/kernels.hpp"
+#include "measure/samples.hpp"
 #include "nn/networks.hpp"
 #include "support/error.hpp"
 
@@ -206,18 +207,51 @@ BenchReport bench_training(Job job, const Trial& trial, const BenchOptions& opti
   BenchReport report = describe(*engine, job, trial, options);
   const double at_once = std::min(options.side_by_side, options.threads);
   report.seconds_per_epoch = median(watch.seconds) / at_once;
-  report.seconds_per_epoch_min = *std::min_element(watch.seconds.begin(), watch.seconds.end()) / at_once;
+  report.seconds_per_epoch_min = *std::ranges::min_element(watch.seconds) / at_once;
   report.eval_seconds = median(watch.evaluations) / at_once;
   report.peak_gflops = median(watch.peaks);
   report.floor_fraction = report.executed_gflop / (report.peak_gflops * options.threads) / report.seconds_per_epoch;
-  report.floor_fraction_best = report.executed_gflop /
-                               (*std::max_element(watch.peaks.begin(), watch.peaks.end()) * options.threads) /
-                               report.seconds_per_epoch_min;
+  report.floor_fraction_best =
+      report.executed_gflop / (*std::ranges::max_element(watch.peaks) * options.threads) / report.seconds_per_epoch_min;
   report.peak_memory_mb = peak_memory_mb();
   report.last_loss = watch.last_loss;
   report.rows = watch.rows;
   report.rows_uncompressed = watch.rows_uncompressed;
   return report;
+}
+
+std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine, unsigned threads,
+                                      std::uint64_t largest) {
+  std::vector<ScalingRow> rows;
+  const auto measure = [&](const std::string& kind, const std::vector<Graph>& graphs) {
+    const std::vector<std::uint32_t> labels(graphs.size(), 0);
+    std::vector<std::vector<float>> features;
+    for (const Graph& graph : graphs) {
+      features.emplace_back(std::size_t{graph.num_nodes()} * model.input_features, 1.0f);
+    }
+    engine::Job job;
+    job.data = {graphs, labels, features};
+    job.model = model;
+    engine::Trial trial;
+    for (std::uint32_t g = 0; g < graphs.size(); ++g) trial.train.push_back(g);
+    BenchOptions options;
+    options.engine = engine;
+    options.threads = threads;
+    options.epochs = graphs.front().num_nodes() > 300000 ? 1 : 3;
+    const BenchReport report = bench_training(job, trial, options);
+    rows.push_back({kind, report.nodes, report.edges, report.seconds_per_epoch_min,
+                    1e9 * report.seconds_per_epoch_min / static_cast<double>(report.nodes), report.peak_memory_mb});
+  };
+  for (std::uint64_t nodes = 1000; nodes <= std::min<std::uint64_t>(largest, 100000); nodes *= 10) {
+    measure("small graphs", synthetic_exp(nodes / 49 + 1, 1).graphs);
+  }
+  for (const std::uint64_t edges : {100000ull, 500000ull, 2500000ull}) {
+    if (largest >= 100000) measure("more edges", {random_sparse_graph(100000, edges, 1)});
+  }
+  for (std::uint64_t nodes = 1000; nodes <= largest; nodes *= 10) {
+    measure("one graph", {random_sparse_graph(static_cast<Node>(nodes), 5 * nodes, 1)});
+  }
+  return rows;
 }
 
 }  // namespace tyche::measure

@@ -11,9 +11,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/engine.hpp"
-
+#include "nn/model.hpp"
 namespace tyche::measure {
 
 struct BenchOptions {
@@ -64,5 +65,19 @@ struct ProductCount {
 
 /// The peak of one core now, in 10^9 operations per second: the best of a few bursts of fused multiply-adds.
 [[nodiscard]] double measure_peak();
+
+/// How the cost of training grows with the graphs.
+/// The cost of a training epoch on random graphs as they grow: single graphs of 1,000 to `largest` nodes with five
+/// edges per node, the same nodes in graphs of EXP's size, and the edges alone growing.
+struct ScalingRow {
+  std::string kind;  ///< "one graph", "small graphs", "more edges"
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  double seconds_per_epoch = 0;
+  double nanoseconds_per_node = 0;
+  double peak_memory_mb = 0;  ///< of the process so far; rows are in ascending size
+};
+[[nodiscard]] std::vector<ScalingRow> bench_scaling(const nn::ModelConfig& model, const std::string& engine,
+                                                    unsigned threads, std::uint64_t largest);
 
 }  // namespace tyche::measure

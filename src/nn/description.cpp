@@ -222,7 +222,7 @@ class Reader {
   Enum one_of(const Entry& entry, const char* key, const json& value) const {
     const std::string own = text(entry, key, value);
     const auto names = names_of<Enum>();
-    const auto found = std::find(names.begin(), names.end(), own);
+    const auto found = std::ranges::find(names, own);
     if (found == names.end()) {
       const std::vector<std::string> known(names.begin(), names.end());
       fail(entry, key, fmt::format("unknown '{}'{}", own, did_you_mean(own, known)));
@@ -245,7 +245,7 @@ class Reader {
     at_ = tensors_.size();
     for (const auto& [key, value] : entry.values.items()) {
       const std::vector<std::string> known = {"name", "shape", "fan_in", "start"};
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
+      if (std::ranges::find(known, key) == known.end()) {
         throw InputError::at(name_, line_of(entry, key),
                              fmt::format("parameter: unknown key '{}'{}", key, did_you_mean(key, known)));
       }
@@ -353,7 +353,7 @@ class Reader {
                                                  ? std::vector<std::string>{"value", "weight"}
                                                  : std::vector<std::string>{"value"};
       for (const auto& [key, value] : item.items()) {
-        if (std::find(known.begin(), known.end(), key) == known.end()) {
+        if (std::ranges::find(known, key) == known.end()) {
           fail(entry, "from", fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
         }
       }
@@ -419,7 +419,7 @@ class Reader {
     out.operation = one_of<Operation>(entry, "operation", entry.values.value("operation", json()));
     const std::vector<std::string> known = keys_of(out.operation);
     for (const auto& [key, value] : entry.values.items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      if (std::ranges::find(known, key) != known.end()) continue;
       fail(entry, key, fmt::format("{} has no such key{}", name(out.operation), did_you_mean(key, known)));
     }
     weights_.clear();
@@ -582,7 +582,7 @@ class Reader {
         fail(entry, "types", fmt::format("expected a list of whole numbers, found {}", shown(list)));
       }
       out.types = list.get<std::vector<std::uint64_t>>();
-      if (!std::is_sorted(out.types.begin(), out.types.end(), std::less_equal<>())) fail(entry, "types", "must ascend");
+      if (!std::ranges::is_sorted(out.types, std::less_equal<>())) fail(entry, "types", "must ascend");
       if (!open_ && out.types != own) {
         fail(entry, "types",
              fmt::format("{} types of sets, not those {} of the data; leave them out to take the data's",

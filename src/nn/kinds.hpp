@@ -8,17 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "nn/program.hpp"
 
 namespace tyche::nn {
-
-/// A field of ModelConfig that a kind does not look at, and why.
-struct Unused {
-  std::string_view field;
-  std::string_view why;
-};
 
 struct Kind {
   std::string_view name;
@@ -29,8 +22,6 @@ struct Kind {
   std::uint32_t epochs;
   std::uint32_t batch;
   double (*learning_rate)(const ModelConfig& config);
-  /// Names as in ModelConfig. "rni" here: the kind takes no random features. "compress": it has no colour classes.
-  std::span<const Unused> unused;
   /// Its network (nn/networks.hpp).
   Program (*program)(const ModelConfig& config);
 };

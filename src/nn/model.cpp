@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <utility>
@@ -14,64 +13,6 @@
 #include "support/random.hpp"
 
 namespace tyche::nn {
-
-namespace {
-
-// The first name of a value is the one it is printed with.
-constexpr std::array<std::pair<std::string_view, Activation>, 3> kActivations = {
-    {{"elu", Activation::elu}, {"tanh", Activation::tanh}, {"relu", Activation::relu}}};
-constexpr std::array<std::pair<std::string_view, Aggregation>, 2> kAggregations = {
-    {{"mean", Aggregation::mean}, {"sum", Aggregation::sum}}};
-constexpr std::array<std::pair<std::string_view, Readout>, 3> kReadouts = {
-    {{"max", Readout::max}, {"mean", Readout::mean}, {"sum", Readout::sum}}};
-constexpr std::array<std::pair<std::string_view, Distribution>, 8> kDistributions = {
-    {{"normal", Distribution::normal},
-     {"uniform", Distribution::uniform},
-     {"xavier-normal", Distribution::xavier_normal},
-     {"xavier-uniform", Distribution::xavier_uniform},
-     {"N", Distribution::normal},
-     {"U", Distribution::uniform},
-     {"XN", Distribution::xavier_normal},
-     {"XU", Distribution::xavier_uniform}}};
-
-constexpr std::array<std::pair<std::string_view, TwoSets>, 2> kTwoSets = {
-    {{"edges", TwoSets::edges}, {"all", TwoSets::all}}};
-
-constexpr std::array<std::pair<std::string_view, Norm>, 3> kNorms = {
-    {{"none", Norm::none}, {"batch", Norm::batch}, {"layer", Norm::layer}}};
-
-template <class Table, class Enum>
-std::string_view name_in(const Table& table, Enum value) {
-  for (const auto& [text, entry] : table) {
-    if (entry == value) return text;
-  }
-  throw InputError("a value outside its enumeration");
-}
-
-template <class Table>
-auto parse_in(const Table& table, std::string_view what, std::string_view text) {
-  std::string known;
-  for (const auto& [entry, value] : table) {
-    if (entry == text) return value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry);
-  }
-  throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, known));
-}
-
-}  // namespace
-
-std::string_view name(Activation value) { return name_in(kActivations, value); }
-std::string_view name(Aggregation value) { return name_in(kAggregations, value); }
-std::string_view name(Readout value) { return name_in(kReadouts, value); }
-std::string_view name(Distribution value) { return name_in(kDistributions, value); }
-Activation parse_activation(std::string_view text) { return parse_in(kActivations, "activation", text); }
-Aggregation parse_aggregation(std::string_view text) { return parse_in(kAggregations, "aggregation", text); }
-Readout parse_readout(std::string_view text) { return parse_in(kReadouts, "readout", text); }
-Distribution parse_distribution(std::string_view text) { return parse_in(kDistributions, "distribution", text); }
-std::string_view name(TwoSets value) { return name_in(kTwoSets, value); }
-TwoSets parse_two_sets(std::string_view text) { return parse_in(kTwoSets, "choice of two-sets", text); }
-std::string_view name(Norm value) { return name_in(kNorms, value); }
-Norm parse_norm(std::string_view text) { return parse_in(kNorms, "norm", text); }
 
 std::uint32_t ModelConfig::random_dims() const {
   // A share given as 0.29 of width 100 is 29 columns, although 100 * 0.29 falls just below 29 in binary.
@@ -147,7 +88,7 @@ void validate(const ModelConfig& config) {
   size("mlp_depth", config.mlp_depth);
   size("distance_cut + 1", config.distance_cut + 1);
   for (const auto* types : {&config.pair_types, &config.triple_types}) {
-    if (!std::is_sorted(types->begin(), types->end(), std::less_equal<>())) {
+    if (!std::ranges::is_sorted(*types, std::less_equal<>())) {
       throw InputError("model: isomorphism types of sets must ascend");
     }
   }

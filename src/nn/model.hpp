@@ -19,24 +19,38 @@
 
 namespace tyche::nn {
 
-/// Names as people type them: "elu", "tanh", "relu"; "mean", "sum"; "max", "mean", "sum"; "normal", "uniform",
-/// "xavier-normal", "xavier-uniform" (or "N", "U", "XN", "XU", the paper's letters).
 /// The parsers throw InputError that lists the names on any other.
-[[nodiscard]] std::string_view name(Activation value);
-[[nodiscard]] std::string_view name(Aggregation value);
-[[nodiscard]] std::string_view name(Readout value);
-[[nodiscard]] std::string_view name(Distribution value);
-[[nodiscard]] Activation parse_activation(std::string_view text);
-[[nodiscard]] Aggregation parse_aggregation(std::string_view text);
-[[nodiscard]] Readout parse_readout(std::string_view text);
-[[nodiscard]] Distribution parse_distribution(std::string_view text);
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Activation> = {"elu", "tanh", "relu"};
+[[nodiscard]] inline Activation parse_activation(std::string_view text) {
+  return parse_name<Activation>("activation", text);
+}
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<Aggregation> = {"mean", "sum"};
+[[nodiscard]] inline Aggregation parse_aggregation(std::string_view text) {
+  return parse_name<Aggregation>("aggregation", text);
+}
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Readout> = {"max", "mean", "sum"};
+[[nodiscard]] inline Readout parse_readout(std::string_view text) { return parse_name<Readout>("readout", text); }
+/// The letters are the paper's.
+template <>
+inline constexpr std::array<std::string_view, 8> kNames<Distribution> = {
+    "normal", "uniform", "xavier-normal", "xavier-uniform", "N", "U", "XN", "XU"};
+[[nodiscard]] inline Distribution parse_distribution(std::string_view text) {
+  return static_cast<Distribution>(place_of(kNames<Distribution>, "distribution", text) % 4);
+}
 [[nodiscard]] inline bool is_xavier(Distribution value) {
   return value == Distribution::xavier_normal || value == Distribution::xavier_uniform;
 }
-[[nodiscard]] std::string_view name(TwoSets value);
-[[nodiscard]] TwoSets parse_two_sets(std::string_view text);
-[[nodiscard]] std::string_view name(Norm value);
-[[nodiscard]] Norm parse_norm(std::string_view text);
+template <>
+inline constexpr std::array<std::string_view, 2> kNames<TwoSets> = {"edges", "all"};
+[[nodiscard]] inline TwoSets parse_two_sets(std::string_view text) {
+  return parse_name<TwoSets>("choice of two-sets", text);
+}
+template <>
+inline constexpr std::array<std::string_view, 3> kNames<Norm> = {"none", "batch", "layer"};
+[[nodiscard]] inline Norm parse_norm(std::string_view text) { return parse_name<Norm>("norm", text); }
 
 /// The models; what each of them takes is in nn/kinds.hpp. gcn: pre-convolutions of the deterministic features,
 /// `layers` GraphConvs of `width`, readout, MLP. gcn3, gcn2: 1 + `layers` GraphConvs on all 3-node (2-node) sets.

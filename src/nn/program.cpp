@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
@@ -14,16 +13,6 @@
 namespace tyche::nn {
 
 namespace {
-
-constexpr std::string_view kSpaces[] = {"graph", "node",       "arc",        "pair", "set2",
-                                        "set3",  "connected2", "connected3", "edge", "root"};
-constexpr std::string_view kLinks[] = {"own",     "neighbours",  "arcs",   "members", "whole", "diagonal",
-                                       "rest",    "on-diagonal", "ends",   "second",  "first", "by-root",
-                                       "by-node", "straight",    "turned", "sized"};
-constexpr std::string_view kReduces[] = {"sum", "mean", "max"};
-constexpr std::string_view kOperations[] = {"input", "linear",    "aggregate", "product", "concat",
-                                            "add",   "normalise", "activate",  "dropout"};
-constexpr std::string_view kSources[] = {"features", "drawn", "random", "edges", "types", "adjacency", "distance"};
 
 bool is_set(Space space) { return set_size(space) > 0; }
 
@@ -227,27 +216,6 @@ class StepCheck {
 
 }  // namespace
 
-template <>
-std::span<const std::string_view> names_of<Space>() {
-  return kSpaces;
-}
-template <>
-std::span<const std::string_view> names_of<Link>() {
-  return kLinks;
-}
-template <>
-std::span<const std::string_view> names_of<Reduce>() {
-  return kReduces;
-}
-template <>
-std::span<const std::string_view> names_of<Operation>() {
-  return kOperations;
-}
-template <>
-std::span<const std::string_view> names_of<Source>() {
-  return kSources;
-}
-
 Space space_of(Source source) {
   constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair, Space::pair};
   return kOf[static_cast<std::size_t>(source)];
@@ -298,14 +266,13 @@ std::string describe(const Step& step) {
 }
 
 std::size_t Program::at(std::string_view step_name) const {
-  const auto found = std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return step.name == step_name; });
+  const auto found = std::ranges::find_if(steps, [&](const Step& step) { return step.name == step_name; });
   if (found == steps.end()) throw InputError(fmt::format("this network has no step '{}'", step_name));
   return static_cast<std::size_t>(found - steps.begin());
 }
 
 bool normalises_batches(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& step) { return step.norm == Norm::batch; });
+  return std::ranges::any_of(program.steps, [](const Step& step) { return step.norm == Norm::batch; });
 }
 
 Program program(const ModelConfig& config) {

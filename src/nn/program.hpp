@@ -147,22 +147,21 @@ struct Program {
 using Place = std::function<std::string(std::size_t step)>;
 void validate(const Program& program, const Place& place = {});
 
-/// The names of an enumeration, in its order: Space, Link, Reduce, Operation or Source.
-template <class Enum>
-[[nodiscard]] std::span<const std::string_view> names_of();
 template <>
-std::span<const std::string_view> names_of<Space>();
+inline constexpr std::array<std::string_view, 10> kNames<Space> = {"graph", "node",       "arc",        "pair", "set2",
+                                                                   "set3",  "connected2", "connected3", "edge", "root"};
 template <>
-std::span<const std::string_view> names_of<Link>();
+inline constexpr std::array<std::string_view, 16> kNames<Link> = {
+    "own",  "neighbours", "arcs",  "members", "whole",   "diagonal", "rest",   "on-diagonal",
+    "ends", "second",     "first", "by-root", "by-node", "straight", "turned", "sized"};
 template <>
-std::span<const std::string_view> names_of<Reduce>();
+inline constexpr std::array<std::string_view, 3> kNames<Reduce> = {"sum", "mean", "max"};
 template <>
-std::span<const std::string_view> names_of<Operation>();
+inline constexpr std::array<std::string_view, 9> kNames<Operation> = {
+    "input", "linear", "aggregate", "product", "concat", "add", "normalise", "activate", "dropout"};
 template <>
-std::span<const std::string_view> names_of<Source>();
-template <class Enum>
-requires std::is_enum_v<Enum>
-[[nodiscard]] std::string_view name(Enum value) { return names_of<Enum>()[static_cast<std::size_t>(value)]; }
+inline constexpr std::array<std::string_view, 7> kNames<Source> = {"features", "drawn",     "random",  "edges",
+                                                                   "types",    "adjacency", "distance"};
 
 /// The space whose rows are these.
 [[nodiscard]] Space space_of(Unit unit);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "nn/program_text.hpp"
+#include "support/share.hpp"
 
 namespace tyche::nn {
 
@@ -11,24 +12,9 @@ namespace {
 
 constexpr int kRow = 46, kBox = 32, kWide = 470, kLeft = 24, kLane = 12, kTop = 10;
 
-constexpr const char* kHead = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>@TITLE@</title>
-<style>
-:root { color-scheme: light dark; --ink: #1d2330; --soft: #667085; --paper: #ffffff; --line: #98a2b3; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --soft: #98a2b3; --paper: #14171f; --line: #667085; } }
-body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
-h1 { font-size: 1.4rem; } p { color: var(--soft); } svg { max-width: 100%; height: auto; }
-text { font: 13px system-ui, sans-serif; fill: var(--ink); } .small { font-size: 11.5px; fill: var(--soft); }
-.line { fill: none; stroke: var(--line); stroke-width: 1.4; } .far { stroke: #2e7dd7; }
-rect { fill-opacity: .16; stroke-width: 1.2; } .key { display: inline-block; margin-right: 1.2rem; }
-.key i { display: inline-block; width: .8rem; height: .8rem; margin-right: .4rem; border-radius: 2px; vertical-align: -1px; }
-</style></head><body>
-)";
-
 const char* colour(Space space) {
-  constexpr const char* kColours[] = {"#d0793a", "#2e7dd7", "#7a5af8", "#0e9384",
-                                      "#dd2590", "#b42318", "#dd2590", "#b42318"};
+  constexpr const char* kColours[] = {"#d0793a", "#2e7dd7", "#7a5af8", "#0e9384", "#dd2590",
+                                      "#b42318", "#dd2590", "#b42318", "#7a5af8", "#2e7dd7"};
   return kColours[static_cast<std::size_t>(space)];
 }
 
@@ -39,7 +25,7 @@ std::vector<std::size_t> read_by(const Step& step) {
   for (const std::size_t other : {step.arcs, step.onto}) {
     if (other != kNone) out.push_back(other);
   }
-  std::sort(out.begin(), out.end());
+  std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
@@ -47,15 +33,14 @@ std::vector<std::size_t> read_by(const Step& step) {
 }  // namespace
 
 std::string program_page(const Program& program, const GraphSize& graph, const std::string& title) {
-  std::string lines, boxes, head = kHead;
-  head.replace(head.find("@TITLE@"), 7, title);
+  std::string lines, boxes;
   // Lines that pass over other boxes run to the right of them, each in a lane that is free.
   std::vector<std::size_t> free_from;  // by lane: the step at which its last line ends
   const auto middle = [](std::size_t s) { return kTop + static_cast<int>(s) * kRow + kBox / 2; };
   std::vector<Space> spaces;
   for (std::size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
-    if (std::find(spaces.begin(), spaces.end(), step.space) == spaces.end()) spaces.push_back(step.space);
+    if (std::ranges::find(spaces, step.space) == spaces.end()) spaces.push_back(step.space);
     for (const std::size_t from : read_by(step)) {
       if (from + 1 == s) {
         lines += fmt::format("<path class=\"line\" d=\"M{} {}V{}\" marker-end=\"url(#tip)\"/>\n", kLeft + 40,
@@ -89,17 +74,16 @@ std::string program_page(const Program& program, const GraphSize& graph, const s
   }
   const int width = kLeft + kWide + 30 + static_cast<int>(free_from.size()) * kLane;
   const int height = kTop + static_cast<int>(program.steps.size()) * kRow;
-  return head +
-         fmt::format(
-             "<h1>{}</h1>\n<p>{} steps, {} parameters. A box is a value over a space, a row per {}; lines lead to the "
-             "steps that\nread it. Costs are reckoned for a graph of {:.4g} nodes and {:.4g} edges (point at a "
-             "box).</p>\n<p>{}</p>\n"
-             "<svg viewBox=\"0 0 {} {}\" width=\"{}\" role=\"img\"><defs><marker id=\"tip\" viewBox=\"0 0 8 8\" "
-             "refX=\"7\" "
-             "refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" "
-             "fill=\"var(--line)\"/></marker></defs>\n{}{}</svg>\n</body></html>\n",
-             title, program.steps.size(), program.parameters.learned(), "graph, node, arc, pair or set", graph.nodes,
-             graph.edges, keys, width, height, width, lines, boxes);
+  return filled("share/network.html", {{"@TITLE@", title},
+                                       {"@STEPS@", std::to_string(program.steps.size())},
+                                       {"@PARAMETERS@", std::to_string(program.parameters.learned())},
+                                       {"@NODES@", fmt::format("{:.4g}", graph.nodes)},
+                                       {"@EDGES@", fmt::format("{:.4g}", graph.edges)},
+                                       {"@KEYS@", keys},
+                                       {"@WIDTH@", std::to_string(width)},
+                                       {"@HEIGHT@", std::to_string(height)},
+                                       {"@LINES@", lines},
+                                       {"@BOXES@", boxes}});
 }
 
 }  // namespace tyche::nn

@@ -165,14 +165,14 @@ std::string program_table(const Program& program, const GraphSize& graph) {
     std::size_t most = 0;
     for (const Line& line : lines) {
       const std::string& text = line.*column;  // an ε is one letter and two bytes
-      most = std::max(most, text.size() - static_cast<std::size_t>(std::count(text.begin(), text.end(), '\xce')));
+      most = std::max(most, text.size() - static_cast<std::size_t>(std::ranges::count(text, '\xce')));
     }
     return most;
   };
   const std::size_t first = width(&Line::name), second = width(&Line::what), third = width(&Line::space);
   std::string text;
   for (const Line& line : lines) {
-    const auto more = static_cast<std::size_t>(std::count(line.what.begin(), line.what.end(), '\xce'));
+    const auto more = static_cast<std::size_t>(std::ranges::count(line.what, '\xce'));
     text += fmt::format("{:<{}}  {}{:{}}  {:<{}}  {:>7}  {:>10}  {:>7}\n", line.name, first, line.what, "",
                         second + more - line.what.size(), line.space, third, line.columns, line.parameters, line.cost);
     text.erase(text.find_last_not_of(" \n") + 1);

@@ -1,42 +1,21 @@
 #include "nn/random_inputs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
-#include <utility>
 
 #include "support/error.hpp"
 
 namespace tyche::nn {
 
-namespace {
-
-constexpr std::array<std::pair<std::string_view, Random>, 5> kRandomNames = {{{"features", Random::features},
-                                                                              {"marks", Random::marks},
-                                                                              {"colours", Random::colours},
-                                                                              {"uniform-marks", Random::uniform_marks},
-                                                                              {"class-marks", Random::class_marks}}};
-
-}  // namespace
-
-std::string_view name(Random value) {
-  for (const auto& [text, kind] : kRandomNames) {
-    if (kind == value) return text;
-  }
-  throw InputError("a value outside its enumeration");
-}
-
-Random parse_random(std::string_view text) {
-  std::string known;
-  for (const auto& [entry, kind] : kRandomNames) {
-    if (entry == text) return kind;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry);
-  }
-  throw InputError(fmt::format("unknown random input '{}'; there are {}", text, known));
+std::size_t place_of(std::span<const std::string_view> names, std::string_view what, std::string_view text) {
+  const auto found = std::ranges::find(names, text);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, fmt::join(names, ", ")));
 }
 
 std::uint32_t default_depth(Random random) {
@@ -56,7 +35,7 @@ std::uint32_t drawn_columns(Random random, std::uint32_t depth) {
 
 void code_of(Random random, std::uint32_t number, std::span<float> out) {
   if (random != Random::colours) {
-    std::fill(out.begin(), out.end(), 0.0f);
+    std::ranges::fill(out, 0.0f);
     if (number > 0) out[number - 1] = 1;
     return;
   }

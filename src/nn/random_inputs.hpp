@@ -16,13 +16,17 @@
 #include <span>
 #include <string_view>
 
+#include "nn/names.hpp"
+
 namespace tyche::nn {
 
 enum class Random { features, marks, colours, uniform_marks, class_marks };
 
-/// "features", "marks", "colours", "uniform-marks", "class-marks". The parser throws InputError that lists the names.
-[[nodiscard]] std::string_view name(Random value);
-[[nodiscard]] Random parse_random(std::string_view text);
+/// The parser throws InputError that lists the names.
+template <>
+inline constexpr std::array<std::string_view, 5> kNames<Random> = {"features", "marks", "colours", "uniform-marks",
+                                                                   "class-marks"};
+[[nodiscard]] inline Random parse_random(std::string_view text) { return parse_name<Random>("random input", text); }
 
 /// The depth of a path that goes on until every node has a colour of its own.
 inline constexpr std::uint32_t kLeaf = std::numeric_limits<std::uint32_t>::max();

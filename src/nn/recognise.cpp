@@ -67,7 +67,7 @@ ModelConfig measured(const Program& program, Counts& counts) {
     }
     if (step.operation == Operation::normalise) config.norm = step.norm;
     if (step.space == Space::set2) config.two_sets = TwoSets::all;
-    const bool reads = std::any_of(step.terms.begin(), step.terms.end(), [&](const Term& term) {
+    const bool reads = std::ranges::any_of(step.terms, [&](const Term& term) {
       if (term.link != Link::neighbours) return false;
       if (!std::exchange(aggregates, true)) {
         config.aggregation = term.reduce == Reduce::mean ? Aggregation::mean : Aggregation::sum;
@@ -144,7 +144,7 @@ ModelConfig as_kind(std::string_view kind, const ModelConfig& measured, const Co
 
 /// Of no kind: what engines and runs ask a configuration for.
 ModelConfig of_no_kind(const Program& program, const ModelConfig& all) {
-  const auto any = [&](const auto& holds) { return std::any_of(program.steps.begin(), program.steps.end(), holds); };
+  const auto any = [&](const auto& holds) { return std::ranges::any_of(program.steps, holds); };
   ModelConfig config;
   config.kind = "network";
   std::uint32_t drawn = 0;

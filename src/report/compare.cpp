@@ -18,7 +18,7 @@ std::optional<double> value_at(const ResultRow& row, const std::string& curve, s
   const auto found = row.paper_curves.find(curve);
   if (found == row.paper_curves.end()) return std::nullopt;
   const auto& epochs = found->second.epoch;
-  const auto at = std::find(epochs.begin(), epochs.end(), static_cast<double>(epoch));
+  const auto at = std::ranges::find(epochs, static_cast<double>(epoch));
   if (at == epochs.end()) return std::nullopt;
   return found->second.mean[static_cast<std::size_t>(at - epochs.begin())];
 }

@@ -1,14 +1,19 @@
 #include "report/distinguish_results.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <functional>
-#include <map>
+#include <numeric>
 
 #include "distinguish/summary.hpp"
+#include "report/page.hpp"
+#include "report/pair_page.hpp"
+#include "report/tables.hpp"
 #include "support/error.hpp"
+#include "support/progress.hpp"
 #include "support/share.hpp"
 
 namespace tyche::report {
@@ -80,9 +85,68 @@ std::vector<PublishedTotal> read_published() {
     entry.note = cells[3];
     out.push_back(std::move(entry));
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const PublishedTotal& a, const PublishedTotal& b) { return a.total > b.total; });
+  std::ranges::stable_sort(out, [](const PublishedTotal& a, const PublishedTotal& b) { return a.total > b.total; });
   return out;
+}
+
+std::string how_far(const DistinguishResults& results) {
+  if (results.done() == results.asked()) return "";
+  return fmt::format("Under way: {} of {} results are there.", results.done(), results.asked());
+}
+
+std::string yes_no(bool yes) { return yes ? "yes" : "no"; }
+
+using Json = nlohmann::ordered_json;
+
+/// Three digits are enough to read and take few bytes.
+double short_number(double value) { return std::stod(fmt::format("{:.3g}", value)); }
+
+Json row_json(const CategoryRow& row) {
+  return {{"name", row.name}, {"pairs", row.pairs}, {"told", row.told},    {"controls", row.controls},
+          {"wl1", row.one},   {"wl2", row.two},     {"leaves", row.leaves}};
+}
+
+/// One list per seed, null where there is no result yet: told apart (1 or 0), p, epochs, draws of each graph that were
+/// called the first, T² (null: none), and of the control whether it is told apart and its p.
+Json result_json(const distinguish::PairResult& result) {
+  Json json = {result.verdict.told_apart ? 1 : 0,
+               short_number(result.verdict.p),
+               result.epochs,
+               result.verdict.first_a,
+               result.verdict.first_b,
+               nullptr,
+               result.control.told_apart ? 1 : 0,
+               short_number(result.control.p)};
+  if (result.verdict.hotelling) json[5] = short_number(*result.verdict.hotelling);
+  return json;
+}
+
+Json settings_json(const DistinguishResults& results) {
+  const distinguish::Settings& settings = results.run.settings;
+  Json json = settings_list(settings.config, {"version", "folds.", "training.eval_"});
+  if (settings.scoring == distinguish::Scoring::exact) {
+    json.push_back({"draws", settings.draws, "fresh ones of each graph that a network is judged on"});
+    json.push_back({"train_draws", settings.train_draws(), "of each graph in an epoch of training"});
+  }
+  return json;
+}
+
+/// The graphs of the pairs, failures first, as far as they fit.
+void add_graphs(Json& list, const DistinguishResults& results, const std::vector<std::size_t>& order,
+                std::size_t most) {
+  const distinguish::PairSet pairs = distinguish::load_pairs_of(results.run);
+  std::size_t bytes = 0, packed = 0;
+  for (std::size_t i = 0; i < order.size() && packed < most; ++i) {
+    const Graph &a = pairs.set.graphs[2 * order[i]], &b = pairs.set.graphs[2 * order[i] + 1];
+    if (!can_pack(a, b)) continue;
+    const std::string& name = results.run.origin.pairs[order[i]].name;
+    const Json pair =
+        pack_pair(name, {fmt::format("first graph of {}", name), a}, {fmt::format("second graph of {}", name), b});
+    bytes += pair.dump().size();
+    if (bytes > kMostGraphBytes) break;
+    list[i]["graphs"] = pair["graphs"];
+    ++packed;
+  }
 }
 
 }  // namespace
@@ -101,7 +165,7 @@ std::vector<std::size_t> DistinguishResults::failures_first() const {
   };
   std::vector<std::size_t> order(pairs());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
   return order;
 }
 
@@ -136,7 +200,7 @@ DistinguishResults load_distinguish(const std::filesystem::path& folder) {
 
   std::vector<std::string> names;
   for (const KnownPair& pair : pairs) {
-    if (!pair.category.empty() && std::find(names.begin(), names.end(), pair.category) == names.end()) {
+    if (!pair.category.empty() && std::ranges::find(names, pair.category) == names.end()) {
       names.push_back(pair.category);
     }
   }
@@ -151,6 +215,143 @@ DistinguishResults load_distinguish(const std::filesystem::path& folder) {
   }
   results.rows.push_back(count(results, "all", [](const KnownPair&) { return true; }));
   return results;
+}
+
+std::string over_seeds(const std::vector<std::size_t>& counts) {
+  if (counts.empty()) return "–";
+  const auto [low, high] = std::ranges::minmax_element(counts);
+  if (counts.size() == 1) return fmt::format("{}", counts[0]);
+  if (*low == *high) return fmt::format("{} in every seed", *low);
+  const double mean = std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
+  return fmt::format("{}–{} (mean {:.1f})", *low, *high, mean);
+}
+
+std::string to_markdown(const DistinguishResults& results) {
+  const distinguish::Settings& settings = results.run.settings;
+  std::string text = fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.origin.path,
+                                 results.test, results.seeds.front(), results.seeds.back());
+  if (results.seconds > 0) text += fmt::format("; {}", format_duration(results.seconds));
+  text += ".\n\n";
+  if (const std::string far = how_far(results); !far.empty()) text += far + "\n\n";
+  text += markdown_head({"pairs", "number", "told apart", "controls told apart", "1-WL", "2-WL", "leaves"});
+  for (const CategoryRow& row : results.rows) {
+    text += markdown_row({markdown_text(row.name), fmt::format("{}", row.pairs), over_seeds(row.told),
+                          over_seeds(row.controls), fmt::format("{}", row.one), fmt::format("{}", row.two),
+                          fmt::format("{}", row.leaves)});
+  }
+  if (results.brec) {
+    text += fmt::format("\n{}\n\n", beside_published(results));
+    text += markdown_head({"model", "of 400"});
+    text += markdown_row({"this run", over_seeds(results.all().told)});
+    for (const PublishedTotal& total : results.published) {
+      text += markdown_row(
+          {markdown_text(total.model + (total.note.empty() ? "" : ", " + total.note)), fmt::format("{}", total.total)});
+    }
+  }
+  std::string failed;
+  for (const std::size_t i : results.failures_first()) {
+    for (const auto& result : results.of_pair[i]) {
+      if (!result || (result->verdict.told_apart && !result->control.told_apart)) continue;
+      const auto& known = results.run.origin.pairs[i];
+      failed +=
+          fmt::format("- {}, seed {}: {}, p = {:.2g}, {} epochs{}\n", markdown_text(known.name), result->seed,
+                      result->verdict.told_apart ? "its control is told apart, which should not be" : "not told apart",
+                      result->verdict.told_apart ? result->control.p : result->verdict.p, result->epochs,
+                      known.refined.leaf == wl::LeafVerdict::isomorphic ? " (the graphs are isomorphic)" : "");
+    }
+  }
+  if (!failed.empty()) text += fmt::format("\nFailed:\n\n{}", failed);
+  text += fmt::format("\n```\n{} --out RUN\n```\n", distinguish::command(results.run));
+  return text + fmt::format("\nScoring {}, {} version {}.\n", distinguish::name(settings.scoring),
+                            results.run.origin.engine.empty() ? "" : results.run.origin.engine + ",",
+                            results.run.origin.version);
+}
+
+std::string to_csv(const DistinguishResults& results) {
+  std::string text =
+      "pair,category,seed,told_apart,p,first_a,first_b,hotelling,epochs,control_told_apart,control_p,wl1,wl2,leaves\n";
+  for (std::size_t i = 0; i < results.pairs(); ++i) {
+    const distinguish::KnownPair& known = results.run.origin.pairs[i];
+    for (const auto& result : results.of_pair[i]) {
+      if (!result) continue;
+      const distinguish::Verdict& v = result->verdict;
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(known.name), csv_text(known.category),
+                          result->seed, yes_no(v.told_apart), v.p, v.first_a, v.first_b,
+                          v.hotelling ? fmt::format("{}", *v.hotelling) : "", result->epochs,
+                          yes_no(result->control.told_apart), result->control.p, yes_no(known.refined.one),
+                          known.refined.two ? yes_no(*known.refined.two) : "", wl::name(known.refined.leaf));
+    }
+  }
+  return text;
+}
+
+std::string to_latex(const DistinguishResults& results) {
+  std::string text = fmt::format("% needs \\usepackage{{booktabs}}\n% {}\n", distinguish::command(results.run));
+  if (const std::string far = how_far(results); !far.empty()) text += fmt::format("% {}\n", far);
+  std::vector<std::vector<std::string>> rows;
+  for (const CategoryRow& row : results.rows) {
+    rows.push_back({latex_text(row.name), fmt::format("{}", row.pairs), latex_text(over_seeds(row.told)),
+                    latex_text(over_seeds(row.controls)), fmt::format("{}", row.one), fmt::format("{}", row.two)});
+  }
+  text += latex_table("lrrrrr", {"Pairs", "Number", "Told apart", "Controls", "1-WL", "2-WL"}, rows);
+  if (!results.brec) return text;
+  rows = {{"this run", latex_text(over_seeds(results.all().told))}};
+  for (const PublishedTotal& total : results.published) {
+    rows.push_back({latex_text(total.model), fmt::format("{}", total.total)});
+  }
+  return text + fmt::format("\n% {}\n", beside_published(results)) + latex_table("lr", {"Model", "Of 400"}, rows);
+}
+
+nlohmann::ordered_json page_data(const DistinguishResults& results, const PageOptions& options) {
+  const distinguish::Settings& settings = results.run.settings;
+  Json json = page_head("distinguish", options.command);
+  Json run = {{"folder", results.folder.string()},
+              {"data", results.run.origin.path},
+              {"only", results.run.origin.only},
+              {"version", results.run.origin.version},
+              {"engine", results.run.origin.engine},
+              {"command", distinguish::command(results.run)},
+              {"scoring", distinguish::name(settings.scoring)},
+              {"test", results.test},
+              {"together", settings.together},
+              {"random", settings.random()},
+              {"draws", settings.draws},
+              {"level", settings.level(results.pairs())},
+              {"seeds", results.seeds},
+              {"asked", results.asked()},
+              {"done", results.done()},
+              {"seconds", results.seconds},
+              {"log", results.run.log},
+              {"settings", settings_json(results)}};
+  run["rows"] = Json::array();
+  for (const CategoryRow& row : results.rows) run["rows"].push_back(row_json(row));
+  run["published"] = Json::array();
+  for (const PublishedTotal& total : results.published) {
+    run["published"].push_back(
+        {{"model", total.model}, {"total", total.total}, {"random", total.random}, {"note", total.note}});
+  }
+  if (results.brec) run["beside"] = beside_published(results);
+  const std::vector<std::size_t> order = results.failures_first();
+  run["pairs"] = Json::array();
+  for (const std::size_t i : order) {
+    const distinguish::KnownPair& known = results.run.origin.pairs[i];
+    Json pair = {{"name", known.name},
+                 {"category", known.category},
+                 {"wl1", known.refined.one},
+                 {"wl2", nullptr},
+                 {"leaves", wl::name(known.refined.leaf)},
+                 {"results", Json::array()}};
+    if (known.refined.two) pair["wl2"] = *known.refined.two;
+    for (const auto& result : results.of_pair[i]) pair["results"].push_back(result ? result_json(*result) : Json());
+    run["pairs"].push_back(std::move(pair));
+  }
+  try {
+    if (options.pairs != 0u) add_graphs(run["pairs"], results, order, options.pairs.value_or(order.size()));
+  } catch (const Error& error) {
+    run["missing"] = error.what();
+  }
+  json["run"] = std::move(run);
+  return json;
 }
 
 }  // namespace tyche::report

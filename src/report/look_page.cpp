@@ -9,9 +9,6 @@
 #include "report/viewer.hpp"
 #include "support/counted.hpp"
 #include "support/error.hpp"
-#include "support/file.hpp"
-#include "support/machine.hpp"
-#include "support/version.hpp"
 #include "train/objective.hpp"
 #include "wl/colour_refinement.hpp"
 
@@ -22,7 +19,9 @@ namespace {
 using Page = nlohmann::ordered_json;
 
 Page page_of(const char* shows, const std::string& title, const std::string& command) {
-  return {{"version", kVersion}, {"made", utc_now()}, {"command", command}, {"shows", shows}, {"title", title}};
+  Page page = page_head(shows, command);
+  page["title"] = title;
+  return page;
 }
 
 double three_digits(double value) { return std::round(value * 1000) / 1000; }
@@ -84,10 +83,6 @@ nlohmann::ordered_json embedding_page(engine::Engine& engine, const train::Check
   return page;
 }
 
-void write_embedding_page(const std::filesystem::path& path, const nlohmann::ordered_json& page) {
-  write_file(path, fill_page(page_template(), page));
-}
-
 std::string explained(const nlohmann::ordered_json& why) {
   const auto graph = why["graph"].get<std::uint32_t>();
   if (why.contains("value")) {
@@ -112,7 +107,7 @@ void write_explanation_page(const std::filesystem::path& path, const nlohmann::o
   page["lead"] = explained(why);
   page["why"] = why;
   page["drawn"] = bare_graph(own, graph);
-  write_file(path, fill_page(page_template(), page));
+  write_page(path, page);
 }
 
 void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, const train::RunConfig& config,
@@ -147,7 +142,7 @@ void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, co
   // Graphs that training did not see first, and of those the ones that it says most wrong of.
   std::vector<std::uint32_t> order;
   for (const auto& [g, of] : by_graph) order.push_back(g);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     const SaidOfGraph &x = by_graph[a], &y = by_graph[b];
     return x.seen != y.seen ? x.seen < y.seen : x.off > y.off;
   });
@@ -167,7 +162,7 @@ void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, co
                               {"part", of.part},
                               {"colour", colours.of_graph(i)}});
   }
-  write_file(path, fill_page(page_template(), page));
+  write_page(path, page);
 }
 
 }  // namespace tyche::report

@@ -19,7 +19,6 @@ namespace tyche::report {
                                                     const NpyMatrix& rows, const train::LookOptions& how,
                                                     const std::string& command);
 inline constexpr std::size_t kMostDots = 5000;
-void write_embedding_page(const std::filesystem::path& path, const nlohmann::ordered_json& page);
 
 /// "Graph 7: label 1 (probability 0.9812), true 1."
 [[nodiscard]] std::string explained(const nlohmann::ordered_json& why);

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "support/file.hpp"
-#include "support/seal.hpp"
 #include "train/metrics.hpp"
 #include "train/run.hpp"
 #include "train/score_text.hpp"
@@ -36,7 +34,7 @@ std::vector<std::string> metric_names(const Records& trials, const Reported& rep
       if (seen.insert(metric.first).second) names.push_back(metric.first);
     }
   };
-  for (const auto& records : trials) std::for_each(records.begin(), records.end(), add);
+  for (const auto& records : trials) std::ranges::for_each(records, add);
   for (const auto& record : reported) {
     if (record) add(*record);
   }
@@ -62,7 +60,7 @@ MetricCurves curves_of(const std::string& name, const Records& trials) {
     for (const EpochRecord& record : records) {
       const std::optional<double> value = value_of(record, name);
       if (!value) continue;
-      const auto at = std::lower_bound(metric.epochs.begin(), metric.epochs.end(), record.epoch);
+      const auto at = std::ranges::lower_bound(metric.epochs, record.epoch);
       values[static_cast<std::size_t>(at - metric.epochs.begin())] = value;
     }
   }
@@ -96,7 +94,7 @@ void add_reported(MetricCurves& metric, const Reported& reported, std::size_t re
 }  // namespace
 
 const MetricCurves* Measured::find(std::string_view metric) const {
-  const auto at = std::find_if(metrics.begin(), metrics.end(), [&](const auto& own) { return own.name == metric; });
+  const auto at = std::ranges::find_if(metrics, [&](const auto& own) { return own.name == metric; });
   return at == metrics.end() ? nullptr : &*at;
 }
 
@@ -130,14 +128,6 @@ std::string reported_metric(const train::RunConfig& config, std::string_view sco
 std::string of_epoch(const train::RunConfig& config) {
   if (!config.selection.on()) return "the last epoch";
   return fmt::format("the epoch with the best validation {}", train::score_title(config.selection.by, false));
-}
-
-nlohmann::json read_summary(const std::filesystem::path& run) {
-  const std::filesystem::path path = run / "summary.json";
-  if (!std::filesystem::exists(path)) return nullptr;
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
-  return nlohmann::json::parse(text, nullptr, false);
 }
 
 }  // namespace tyche::report

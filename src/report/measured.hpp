@@ -65,7 +65,4 @@ struct TrialPlace {
 /// Of which epoch the values are that stand for a fold: "the last epoch", "the epoch with the best validation loss".
 [[nodiscard]] std::string of_epoch(const train::RunConfig& config);
 
-/// What summary.json says in a run folder; null where there is none yet. Throws InputError on a damaged one.
-[[nodiscard]] nlohmann::json read_summary(const std::filesystem::path& run);
-
 }  // namespace tyche::report

@@ -1,7 +1,5 @@
 #include "report/page.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -10,6 +8,7 @@
 #include "report/tables.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"
+#include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/share.hpp"
 #include "support/version.hpp"
@@ -108,7 +107,8 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
 }  // namespace
 
 nlohmann::ordered_json page_data(const Results& results, const PageOptions& options) {
-  Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", options.command}, {"log", results.log}};
+  Json json = page_head("", options.command);
+  json["log"] = results.log;
   json["experiments"] = Json::array();
   json["data"] = Json::array();
   std::set<std::string> seen;
@@ -133,11 +133,17 @@ nlohmann::ordered_json page_data(const Results& results, const PageOptions& opti
 nlohmann::ordered_json settings_list(const train::RunConfig& config, const std::vector<std::string_view>& without) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const train::Field& field : train::fields()) {
-    const bool left_out = std::any_of(without.begin(), without.end(),
-                                      [&](std::string_view prefix) { return field.key.starts_with(prefix); });
+    const bool left_out =
+        std::ranges::any_of(without, [&](std::string_view prefix) { return field.key.starts_with(prefix); });
     if (left_out || (field.unused && !field.unused(config).empty())) continue;
     json.push_back({field.key, field.value(config), field.comment});
   }
+  return json;
+}
+
+nlohmann::ordered_json page_head(std::string_view shows, std::string_view command) {
+  Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", command}};
+  if (!shows.empty()) json["shows"] = shows;
   return json;
 }
 
@@ -181,6 +187,10 @@ std::string page_template() {
         "again); tables in Markdown, CSV and LaTeX need none of it");
   }
   return shared_file(kPage).text;
+}
+
+void write_page(const std::filesystem::path& path, const nlohmann::ordered_json& data) {
+  write_file(path, fill_page(page_template(), data));
 }
 
 }  // namespace tyche::report

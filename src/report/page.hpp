@@ -41,11 +41,17 @@ inline constexpr std::size_t kMostGraphBytes = 2000000;
 [[nodiscard]] nlohmann::ordered_json settings_list(const train::RunConfig& config,
                                                    const std::vector<std::string_view>& without);
 
+/// What every page has: {version, made, command, shows}; `shows` may be empty.
+[[nodiscard]] nlohmann::ordered_json page_head(std::string_view shows, std::string_view command);
+
 /// `template_text` with the data in the place of its mark. Whatever the data says, it cannot leave its script element:
 /// <, >, & and the line separators of JavaScript are written as escapes. Throws InputError where the mark is missing.
 [[nodiscard]] std::string fill_page(std::string_view template_text, const nlohmann::ordered_json& data);
 
 /// The template that comes with the program. Throws IoError that says what to install where it was not built.
 [[nodiscard]] std::string page_template();
+
+/// The page itself: one file without references to anything outside it. Throws as page_template() does, and IoError.
+void write_page(const std::filesystem::path& path, const nlohmann::ordered_json& data);
 
 }  // namespace tyche::report

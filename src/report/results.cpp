@@ -44,7 +44,7 @@ void add_reached(ResultRow& row) {
   const auto all = row.curves.find("all");
   if (all == row.curves.end()) return;
   const auto& [epoch, mean, deviation] = all->second;
-  const auto at = std::find_if(mean.begin(), mean.end(), [](double m) { return m >= kReached; });
+  const auto at = std::ranges::find_if(mean, [](double m) { return m >= kReached; });
   if (at != mean.end()) row.reached = static_cast<std::uint32_t>(epoch[static_cast<std::size_t>(at - mean.begin())]);
 }
 
@@ -58,7 +58,7 @@ void add_measurements(ResultRow& row, const std::filesystem::path& trials, const
     const train::RunConfig config = train::holds_run(run) ? train::read_config(run / "config.toml") : row.config;
     const std::uint32_t fold = config.folds.only.value_or(static_cast<std::uint32_t>(trial / repeats));
     places.push_back({run, fold, config, config.training.epochs});
-    if (const nlohmann::json summary = read_summary(run); summary.is_object()) {
+    if (const nlohmann::json summary = train::read_summary(run); summary.is_object()) {
       row.parameters = summary.value("parameters", row.parameters);
       row.engine = summary.value("engine", row.engine);
     }
@@ -150,14 +150,13 @@ const Printed* ResultRow::released(const std::string& score) const {
 }
 
 bool Experiment::released() const {
-  return std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return row.released("mae") != nullptr; });
+  return std::ranges::any_of(rows, [](const ResultRow& row) { return row.released("mae") != nullptr; });
 }
 
 std::vector<std::string> Experiment::scores() const {
   const bool numbers =
-      std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return train::learns_numbers(row.config); });
-  const bool bits =
-      std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return train::learns_bits(row.config); });
+      std::ranges::any_of(rows, [](const ResultRow& row) { return train::learns_numbers(row.config); });
+  const bool bits = std::ranges::any_of(rows, [](const ResultRow& row) { return train::learns_bits(row.config); });
   if (bits) return {"roc_auc", "average_precision"};
   return numbers ? std::vector<std::string>{"mae", "r2"} : std::vector<std::string>{"accuracy"};
 }
@@ -174,10 +173,10 @@ Results load_results(const std::filesystem::path& folder) {
   }
   if (results.experiments.empty()) throw InputError::at(records.string(), "", "holds no experiment");
   const auto place = [order = experiments::catalogue()](const Experiment& e) {
-    return std::find(order.begin(), order.end(), e.name) - order.begin();
+    return std::ranges::find(order, e.name) - order.begin();
   };
-  std::stable_sort(results.experiments.begin(), results.experiments.end(),
-                   [&](const Experiment& a, const Experiment& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(results.experiments,
+                           [&](const Experiment& a, const Experiment& b) { return place(a) < place(b); });
   results.log = read_entries(folder / "log.jsonl");
   return results;
 }

@@ -8,9 +8,9 @@
 #include "report/distinguish_results.hpp"
 #include "report/results.hpp"
 #include "report/tables.hpp"
-#include "report/text.hpp"
 #include "report/training_results.hpp"
 #include "support/counted.hpp"
+#include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/progress.hpp"
@@ -100,8 +100,8 @@ std::vector<std::string> columns_of(const std::vector<RunLine>& lines) {
   }
   wanted.insert(wanted.end(), {"told_apart", "controls_told_apart"});
   std::erase_if(wanted, [&](const std::string& metric) {
-    return std::none_of(lines.begin(), lines.end(), [&](const RunLine& line) {
-      return std::any_of(line.scores.begin(), line.scores.end(), [&](const RunScore& s) { return s.metric == metric; });
+    return std::ranges::none_of(lines, [&](const RunLine& line) {
+      return std::ranges::any_of(line.scores, [&](const RunScore& s) { return s.metric == metric; });
     });
   });
   return wanted;
@@ -129,13 +129,20 @@ std::vector<std::vector<std::string>> table_of(const std::vector<RunLine>& lines
   return table;
 }
 
+template <class Results>
+std::string shown(const Results& results, const std::string& format, const PageOptions& how) {
+  if (format == "md") return to_markdown(results);
+  if (format == "csv") return to_csv(results);
+  return format == "tex" ? to_latex(results) : fill_page(page_template(), page_data(results, how));
+}
+
 }  // namespace
 
 bool holds_runs(const std::filesystem::path& folder) {
   std::error_code ignored;
   if (holds_results(folder) || !std::filesystem::is_directory(folder, ignored)) return false;
   const std::vector<std::string> names = list_folder(folder);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return holds_results(folder / name); });
+  return std::ranges::any_of(names, [&](const std::string& name) { return holds_results(folder / name); });
 }
 
 std::vector<RunLine> run_lines(const std::vector<std::filesystem::path>& folders) {
@@ -215,6 +222,22 @@ nlohmann::ordered_json page_data(const std::vector<RunLine>& lines, const PageOp
   json["shows"] = "runs";
   json["table"] = table_of(lines);
   return json;
+}
+
+std::string folder_text(const std::vector<std::filesystem::path>& folders, const std::string& format,
+                        const PageOptions& how) {
+  if (format != "html" && format != "md" && format != "csv" && format != "tex" && format != "json") {
+    throw InputError(fmt::format("format: expected html, md, csv, tex or json, found '{}'", format));
+  }
+  if (folders.empty()) throw InputError("expected a folder of results, found none");
+  const std::filesystem::path& folder = folders.front();
+  if (format == "json") {
+    return to_json(run_lines(folders)).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  if (folders.size() > 1 || holds_runs(folder)) return shown(run_lines(folders), format, how);
+  if (distinguish::holds_run(folder)) return shown(load_distinguish(folder), format, how);
+  if (train::holds_run(folder)) return shown(load_training(folder), format, how);
+  return shown(load_results(folder), format, how);
 }
 
 }  // namespace tyche::report

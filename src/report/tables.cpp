@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "report/compare.hpp"
-#include "report/text.hpp"
 #include "support/counted.hpp"
 #include "support/progress.hpp"
 #include "train/score_text.hpp"
@@ -81,7 +80,7 @@ std::string alone(const ResultRow& row) {
 std::vector<std::string> subsets_of(const Experiment& experiment) {
   std::vector<std::string> out = {"all"};
   const auto& show = experiment.show;
-  if (std::find(show.begin(), show.end(), "split") != show.end()) {
+  if (std::ranges::find(show, "split") != show.end()) {
     out.emplace_back("EXP");
     out.emplace_back("CORRUPT");
   }
@@ -95,12 +94,12 @@ std::string to_markdown(const Results& results) {
     if (!e.paper.empty()) text += fmt::format("The paper: {}. ", markdown_text(e.paper));
     text += fmt::format("Profile `{}`, data `{}` ({}), version {}.\n\n", e.profile, e.data.name,
                         counted(e.data.graphs, "graph"), e.version);
-    const auto shows = [&](const char* view) { return std::find(e.show.begin(), e.show.end(), view) != e.show.end(); };
+    const auto shows = [&](const char* view) { return std::ranges::find(e.show, view) != e.show.end(); };
     std::vector<std::string> heads = {"model"};
     for (const std::string& score : e.scores()) heads.push_back(train::score_title("test_" + score));
     const bool released = e.released(),
-               compares = !released && std::any_of(e.rows.begin(), e.rows.end(),
-                                                   [](const ResultRow&row) { return !row.paper.empty(); });
+               compares =
+                   !released && std::ranges::any_of(e.rows, [](const ResultRow&row) { return !row.paper.empty(); });
     if (released) heads.insert(heads.end(), {"released", "ours / released"});
     if (compares) heads.insert(heads.end(), {"the paper", "difference", "within range"});
     if (shows("reach")) heads.emplace_back("epochs to 95 %");

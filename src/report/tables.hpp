@@ -51,4 +51,20 @@ namespace tyche::report {
 /// The subsets an experiment's table shows: "all", and where it shows the split also "EXP" and "CORRUPT".
 [[nodiscard]] std::vector<std::string> subsets_of(const Experiment& experiment);
 
+/// Names and tables as Markdown, LaTeX and CSV: whatever a name holds, it stays a name.
+///
+///   markdown_row({markdown_text("a|b"), "3"})           // "| a\\|b | 3 |\n"
+/// Special characters, escaped where they could turn a name into something else.
+[[nodiscard]] std::string markdown_text(const std::string& text);
+[[nodiscard]] std::string latex_text(const std::string& text);
+[[nodiscard]] std::string csv_text(const std::string& text);
+
+/// A line of a table of cells that are escaped already; the head with the line under it.
+[[nodiscard]] std::string markdown_row(const std::vector<std::string>& cells);
+[[nodiscard]] std::string markdown_head(const std::vector<std::string>& cells);
+
+/// A tabular (booktabs) of cells that are escaped already; `columns` as LaTeX has them: "lrr".
+[[nodiscard]] std::string latex_table(const std::string& columns, const std::vector<std::string>& head,
+                                      const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace tyche::report

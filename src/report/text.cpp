@@ -1,10 +1,10 @@
-#include "report/text.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <string_view>
 #include <utility>
+
+#include "report/tables.hpp"
 
 namespace tyche::report {
 

@@ -81,7 +81,7 @@ bool in_core(const Graph& graph, Node v, const Pair& pair, std::size_t literals)
 bool extends(const Graph& more, const Graph& less) {
   if (!std::ranges::equal(more.types(), less.types())) return false;
   const std::vector<Edge> edges = less.edges();
-  return std::all_of(edges.begin(), edges.end(), [&](const Edge& e) { return more.has_edge(e.first, e.second); });
+  return std::ranges::all_of(edges, [&](const Edge& e) { return more.has_edge(e.first, e.second); });
 }
 
 nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label,
@@ -112,7 +112,7 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   if (names.empty()) return json;
   json["name"] = names;
   if (!pair.core) return json;
-  const auto literals = static_cast<std::size_t>(std::count(graph.types().begin(), graph.types().end(), kLiteralType));
+  const auto literals = static_cast<std::size_t>(std::ranges::count(graph.types(), kLiteralType));
   for (Node v = 0; v < graph.num_nodes(); ++v) json["core"].push_back(in_core(graph, v, pair, literals) ? 1 : 0);
   if (pair.subset == "CORRUPT" && graph.num_nodes() == other.num_nodes()) {
     json["added"] = nlohmann::ordered_json::array();

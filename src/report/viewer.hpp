@@ -1,7 +1,6 @@
 #pragma once
 /// Pairs of a data set made ready to be looked at: both graphs drawn, 1-WL round by round, 2-WL's verdict.
 #include <cstddef>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 

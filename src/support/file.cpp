@@ -176,7 +176,7 @@ std::vector<std::string> list_folder(const std::filesystem::path& path) {
     at.increment(error);
   }
   if (error) throw IoError::from_errno(path.string(), "read this folder", error.value());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -16,8 +16,7 @@ namespace tyche {
 class NamedValues {
  public:
   void set(std::string_view name, double value) {
-    const auto at =
-        std::find_if(values_.begin(), values_.end(), [&](const auto& entry) { return entry.first == name; });
+    const auto at = std::ranges::find_if(values_, [&](const auto& entry) { return entry.first == name; });
     if (at == values_.end()) {
       values_.emplace_back(name, value);
     } else {
@@ -29,8 +28,7 @@ class NamedValues {
     if (value) set(name, *value);
   }
   [[nodiscard]] std::optional<double> find(std::string_view name) const {
-    const auto at =
-        std::find_if(values_.begin(), values_.end(), [&](const auto& entry) { return entry.first == name; });
+    const auto at = std::ranges::find_if(values_, [&](const auto& entry) { return entry.first == name; });
     return at == values_.end() ? std::nullopt : std::optional(at->second);
   }
   [[nodiscard]] auto begin() const { return values_.begin(); }

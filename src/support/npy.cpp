@@ -6,7 +6,6 @@
 #include <bit>
 #include <cctype>
 #include <cstdint>
-#include <cstring>
 
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -3,6 +3,10 @@
 /// (cli/remedies.cpp) and says that.
 ///
 ///   throw Remedied(InputError("no GPU to use"), Remedy::use_cpu);       // caught as any InputError
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "support/error.hpp"
 
 namespace tyche {
@@ -39,5 +43,11 @@ class Remedied : public Kind, public HasRemedy {
  public:
   Remedied(const Kind& error, Remedy remedy) : Kind(error), HasRemedy(remedy) {}
 };
+
+/// The error's text, with what a user can do about it: words[its remedy], where it has one.
+[[nodiscard]] inline std::string with_remedy(const Error& error, std::span<const std::string_view> words) {
+  const auto* helped = dynamic_cast<const HasRemedy*>(&error);
+  return error.what() + std::string(helped == nullptr ? "" : words[static_cast<std::size_t>(helped->remedy())]);
+}
 
 }  // namespace tyche

@@ -47,7 +47,7 @@ std::string check_of(const std::map<std::string, std::string>& metadata,
                      const std::vector<TensorFile::Entry>& entries) {
   std::vector<const TensorFile::Entry*> sorted;
   for (const TensorFile::Entry& entry : entries) sorted.push_back(&entry);
-  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::ranges::sort(sorted, [](const auto* a, const auto* b) { return a->name < b->name; });
   std::string text;
   for (const auto& item : metadata) {
     if (item.first != kCheck) text += fmt::format("{}\n{}\n", item.first, item.second);
@@ -133,8 +133,8 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
   }
 
   // The tensors must tile the data: no overlaps (which would let a small file ask for much memory) and no holes.
-  std::sort(places.begin(), places.end(),
-            [](const Place& a, const Place& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::ranges::sort(
+      places, [](const Place& a, const Place& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::size_t covered = 0;
   for (const Place& place : places) {
     if (place.begin != covered) {
@@ -162,7 +162,7 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
 }
 
 const TensorFile::Entry* TensorFile::find(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+  const auto found = std::ranges::find_if(entries_, [&](const Entry& e) { return e.name == name; });
   return found == entries_.end() ? nullptr : &*found;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
 #include "support/embedded.hpp"
 #include "support/error.hpp"
@@ -33,6 +32,12 @@ const EmbeddedFile* find(std::string_view name) {
   return nullptr;
 }
 
+std::string built_in(std::string_view name) {
+  const EmbeddedFile* file = find(name);
+  if (file == nullptr) throw IoError(fmt::format("{}: this build carries no such file", name));
+  return std::string(file->text);
+}
+
 }  // namespace
 
 bool has_shared_file(const std::string& name) {
@@ -40,11 +45,19 @@ bool has_shared_file(const std::string& name) {
   return find(name) != nullptr;
 }
 
+std::string filled(std::string_view name, const std::map<std::string, std::string>& values) {
+  std::string text = built_in(name);
+  for (const auto& [mark, value] : values) {
+    for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + value.size())) {
+      text.replace(at, mark.size(), value);
+    }
+  }
+  return text;
+}
+
 SharedFile shared_file(const std::string& name) {
   if (const auto folder = named_folder()) return {(*folder / name).string(), read_file(*folder / name)};
-  const EmbeddedFile* file = find(name);
-  if (file == nullptr) throw IoError(fmt::format("{}: this build carries no such file", name));
-  return {name, std::string(file->text)};
+  return {name, built_in(name)};
 }
 
 std::vector<std::string> shared_files(const std::string& folder) {
@@ -61,7 +74,7 @@ std::vector<std::string> shared_files(const std::string& folder) {
     name.remove_prefix(folder.size() + 1);
     if (name.find('/') == std::string_view::npos) names.emplace_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -5,7 +5,9 @@
 ///
 ///   const SharedFile table = shared_file("experiments/table1.toml");
 ///   parse(table.text, table.name);
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tyche {
@@ -17,6 +19,9 @@ struct SharedFile {
 
 /// Throws IoError where there is no such file, or TYCHE_SHARE is no folder.
 [[nodiscard]] SharedFile shared_file(const std::string& name);
+/// A text of share/ with values in the place of its marks ("@FOLD@"): the one inside the program, whatever TYCHE_SHARE
+/// says.
+[[nodiscard]] std::string filled(std::string_view name, const std::map<std::string, std::string>& values);
 [[nodiscard]] bool has_shared_file(const std::string& name);
 /// The names of the files right below a folder ("experiments"), ascending, without the folder.
 [[nodiscard]] std::vector<std::string> shared_files(const std::string& folder);

@@ -54,7 +54,7 @@ engine::Standard standard_at(const TensorFile& file, const std::string& what, st
   engine::Standard standard{numbers_at(file, what + "_mean", count, path),
                             numbers_at(file, what + "_deviation", count, path)};
   const auto good = [](double deviation) { return deviation > 0; };
-  if (!std::all_of(standard.deviation.begin(), standard.deviation.end(), good)) {
+  if (!std::ranges::all_of(standard.deviation, good)) {
     throw InputError::at(path, "metadata", fmt::format("{}_deviation: expected numbers above 0", what));
   }
   return standard;

@@ -139,12 +139,17 @@ struct Difference {
 
 /// TOML and back: read(write(c)) has the same fields, doubles to the last bit. A field that a file lacks has its
 /// default; one that there is none of is an InputError that names the nearest. Configurations of earlier versions are
-/// read as what they were (train/upgrade.hpp): `notes` takes a sentence for each thing that users should know of that.
+/// read as what they were (upgrade()): `notes` takes a sentence for each thing that users should know of that.
 using Notes = std::vector<std::string>;
 [[nodiscard]] std::string to_toml(const RunConfig& config);
 [[nodiscard]] RunConfig config_from_toml(std::string_view text, std::string_view name, Notes* notes = nullptr);
 void write_config(const std::filesystem::path& path, const RunConfig& config);
 [[nodiscard]] RunConfig read_config(const std::filesystem::path& path, Notes* notes = nullptr);
+
+/// Makes of the configuration of an earlier version what it means today, so that its run goes on as what it was:
+/// engines that are gone, and options that 0.1.0 took and did not look at (refused today), which become their defaults.
+/// Edge labels, which 0.1.0 did not read, stay unread. `notes` may be null.
+void upgrade(RunConfig& config, Notes* notes);
 
 /// JSON and back, nested as the TOML is. `name` stands for the source in errors.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunConfig& config);

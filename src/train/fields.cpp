@@ -42,6 +42,11 @@ auto folds(auto member) { return at(&RunConfig::folds, member); }
 auto selection(auto member) { return at(&RunConfig::selection, member); }
 auto engine(auto member) { return at(&RunConfig::engine, member); }
 
+std::string among(const std::string& value, const std::vector<std::string>& known) {
+  const bool good = std::ranges::find(known, value) != known.end();
+  return good ? "" : fmt::format("must be one of {}", fmt::join(known, ", "));
+}
+
 /// Builds a Field. `Get` is what at() gives.
 template <class Get>
 class Entry {
@@ -72,12 +77,27 @@ class Entry {
   Entry& also(std::vector<std::string> names) { return set(field_.also, std::move(names)); }
   Entry& since(std::string version) { return set(field_.since, std::move(version)); }
   Entry& of_call() { return set(field_.origin, Field::Origin::call); }
-  Entry& derived() { return set(field_.origin, Field::Origin::derived); }
+  Entry& derived(std::string version = "0.1.0") {
+    return since(std::move(version)).set(field_.origin, Field::Origin::derived);
+  }
   Entry& decides_nothing() { return set(field_.decides, false); }
   Entry& wrong(std::function<std::string(const RunConfig&)> what) { return set(field_.wrong, std::move(what)); }
   Entry& at_least(Value least) {
     return wrong([get = get_, least](const RunConfig& c) {
       return get(c) >= least ? std::string() : fmt::format("must be at least {}", least);  // NaN is refused too
+    });
+  }
+  Entry& one_of(std::vector<std::string> known) {
+    return wrong([get = get_, known = std::move(known)](const RunConfig& c) { return among(get(c), known); });
+  }
+  Entry& above_zero() {
+    return wrong([get = get_](const RunConfig& c) {
+      return get(c) > 0 && std::isfinite(get(c)) ? std::string() : std::string("must be above 0");
+    });
+  }
+  Entry& zero_or_more() {
+    return wrong([get = get_](const RunConfig& c) {
+      return get(c) >= 0 && std::isfinite(get(c)) ? std::string() : std::string("must be 0 or more");
     });
   }
   Entry& leads() { return set(field_.leads, true); }
@@ -104,16 +124,16 @@ class Entry {
 // ---- which models use what
 
 /// As the table of kinds has it (nn/kinds.hpp); `field` is its word.
-auto by_kind(std::string_view field) {
-  return [field](const RunConfig& c) {
+auto by_kind(std::string field) {
+  return [field = std::move(field)](const RunConfig& c) {
     const std::string why = nn::why_unused(c.model, field);
     return why.empty() ? why : fmt::format("{} has no use for it: {}", c.model.kind, why);
   };
 }
 
 /// Of random features, and of models that take them.
-auto of_features(std::string_view field) {
-  return [field](const RunConfig& c) {
+auto of_features(std::string field) {
+  return [field = std::move(field)](const RunConfig& c) {
     if (c.model.random == nn::Random::features) return by_kind(field)(c);
     return fmt::format("it belongs to random features, and the random inputs are {}", nn::name(c.model.random));
   };
@@ -215,8 +235,8 @@ Field columns_field() {
   };
   field.wrong = [](const RunConfig& c) {
     std::vector<std::uint32_t> sorted = c.data.target_columns;
-    std::sort(sorted.begin(), sorted.end());
-    const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+    std::ranges::sort(sorted);
+    const bool twice = std::ranges::adjacent_find(sorted) != sorted.end();
     return std::string(twice ? "must name a column once" : "");
   };
   field.unused = no_numbers;
@@ -282,15 +302,6 @@ std::string fixed_folds(const RunConfig& c) {
   return c.folds.count == 1 && !chooses ? "one fold trains on all graphs that are not to choose the best epoch" : "";
 }
 
-std::string one_of(const std::string& value, const std::vector<std::string>& known) {
-  const bool good = std::find(known.begin(), known.end(), value) != known.end();
-  return good ? "" : fmt::format("must be one of {}", fmt::join(known, ", "));
-}
-
-std::string above_zero(double value) { return value > 0 && std::isfinite(value) ? "" : "must be above 0"; }
-
-std::string zero_or_more(double value) { return value >= 0 && std::isfinite(value) ? "" : "must be 0 or more"; }
-
 std::string not_plateau(const RunConfig& c) {
   const Schedule& schedule = c.training.schedule;
   if (schedule.kind == engine::ScheduleKind::plateau) return "";
@@ -335,9 +346,7 @@ std::vector<Field> table() {
                   "auto")
           .since("0.3.0")
           .leads()
-          .wrong([](const RunConfig& c) {
-            return one_of(c.recipe, {"auto", "paper", "own"});
-          }),
+          .one_of({"auto", "paper", "own"}),
 
       Entry("data.path", data(&Data::path)).of_call().decides_nothing(),
       Entry("data.format", data(&Data::format), "empty: told by content")
@@ -358,8 +367,7 @@ std::vector<Field> table() {
           .derived(),
       Entry("data.categories", data(&Data::features, &FeatureSpec::categories),
             "the values of each column of categories beside the type")
-          .since("0.3.0")
-          .derived(),
+          .derived("0.3.0"),
       Entry("data.attributes", data(&Data::features, &FeatureSpec::attributes), "float columns per node").derived(),
       Entry("data.edges", data(&Data::features, &FeatureSpec::edges), "whether edge labels and attributes are used")
           .option("--no-edge-features",
@@ -368,30 +376,24 @@ std::vector<Field> table() {
           .decides_nothing(),  // what it brings does: the columns below
       Entry("data.edge_labels", data(&Data::features, &FeatureSpec::edge_labels),
             "one input column each; none: all edges have one label")
-          .since("0.2.0")
-          .derived(),
+          .derived("0.2.0"),
       Entry("data.edge_categories", data(&Data::features, &FeatureSpec::edge_categories), "beside the label")
-          .since("0.3.0")
-          .derived(),
+          .derived("0.3.0"),
       Entry("data.edge_attributes", data(&Data::features, &FeatureSpec::edge_attributes), "float columns per edge")
-          .since("0.2.0")
-          .derived(),
+          .derived("0.2.0"),
       Entry("data.other", data(&Data::features, &FeatureSpec::other),
             "one more input column, for node types and edge labels that training did not see")
-          .since("0.3.0")
-          .derived(),
+          .derived("0.3.0"),
       Entry("data.standardise", data(&Data::standardise), "attributes, by the training part's mean and deviation")
           .option("--no-standardise",
                   "Attributes of nodes and edges as they are; recipe own: without it they are standardised by the "
                   "training part's mean and deviation; recipe paper never does that")
           .since("0.3.0"),
       Entry("data.weighted", data(&Data::features, &FeatureSpec::weighted), "whether messages take weights of edges")
-          .since("0.3.0")
-          .derived(),
+          .derived("0.3.0"),
       Entry("data.labels", data(&Data::labels), "class i is the i-th").derived(),
       Entry("data.weights", data(&Data::weights), "hash of the graphs' weights in the loss; empty: all count alike")
-          .since("0.3.0")
-          .derived(),
+          .derived("0.3.0"),
       target_field(),
       columns_field(),
       Entry("data.scale_targets", data(&Data::scale_targets), "real targets, by the training part's mean and deviation")
@@ -413,32 +415,27 @@ std::vector<Field> table() {
           .option("--layers", "Graph convolutions (gcn2, gcn3: and one before them; gcn123: on 3-sets); ppgn: blocks",
                   "8; marks and colours 4; own 4; mp, subgraph, local2, folklore2 6")
           .also({"num-layers", "n-layers"}),
-      Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features")
-          .unused(by_kind("pre_hidden")),
+      Entry("model.pre_hidden", model(&Model::pre_hidden), "hidden width on deterministic features"),
       Entry("model.embed", model(&Model::embed),
             "columns that a linear map makes of types and attributes first; 0: none")
           .option("--embed-categories",
                   "gcn: a learned vector of this many numbers for every node type and category, added up over the "
                   "columns (attributes are mapped and added, too), before the first messages; the others begin so",
                   "0: one-hot columns")
-          .since("0.3.0")
-          .unused(by_kind("embed")),
-      Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width")
-          .unused(by_kind("head_hidden")),
+          .since("0.3.0"),
+      Entry("model.head_hidden", model(&Model::head_hidden), "the MLP's last hidden width"),
       Entry("model.classes", model(&Model::classes)).derived(),
       Entry("model.unit", model(&Model::unit), "what has a row of outputs: graph, node or edge", parse_unit)
-          .since("0.3.0")
-          .derived(),
+          .derived("0.3.0"),
       Entry("model.input_features", model(&Model::input_features)).derived(),
-      Entry("model.edge_features", model(&Model::edge_features)).since("0.2.0").derived(),
+      Entry("model.edge_features", model(&Model::edge_features)).derived("0.2.0"),
       Entry("model.random", model(&Model::random), "what is random about the input", nn::parse_random)
           .option("--random",
                   "gcn, gin, sage, mp, subgraph, local2, folklore2: features (the paper's), marks, colours, "
                   "uniform-marks or class-marks",
                   "features")
           .since("0.2.0")
-          .leads()
-          .unused(by_kind("random")),
+          .leads(),
       or_word(Entry("model.depth", model(&Model::depth), "of marks and colours: how many, or \"leaf\"")
                   .option("--depth",
                           "Steps of a path (marks, colours), or nodes marked (uniform-marks; class-marks: per class): "
@@ -456,12 +453,10 @@ std::vector<Field> table() {
       Entry("model.xavier_fan", model(&Model::xavier_fan), "random dimensions + 20 * mean nodes per graph").derived(),
       Entry("model.activation", model(&Model::activation), "", nn::parse_activation)
           .option("--activation", "elu, tanh or relu", "elu; own: relu where nodes have types and no attributes")
-          .also({"act", "nonlinearity"})
-          .unused(by_kind("activation")),
+          .also({"act", "nonlinearity"}),
       Entry("model.aggregation", model(&Model::aggregation), "", nn::parse_aggregation)
           .option("--aggregation", "Of neighbours: mean or sum", "mean; own: sum")
-          .also({"aggr", "aggregator"})
-          .unused(by_kind("aggregation")),
+          .also({"aggr", "aggregator"}),
       Entry("model.readout", model(&Model::readout), "", nn::parse_readout)
           .option("--readout", "Of a graph's nodes: max, mean or sum", "max; own: sum")
           .also({"pool", "pooling", "graph-pooling"})
@@ -471,52 +466,41 @@ std::vector<Field> table() {
           }),
       Entry("model.dropout", model(&Model::dropout))
           .option("--dropout", "After the first layer of the head, in training", "0.5; own: 0")
-          .also({"drop-rate", "drop-ratio", "dropout-rate"})
-          .unused(by_kind("dropout")),
+          .also({"drop-rate", "drop-ratio", "dropout-rate"}),
       Entry("model.node_layers", model(&Model::node_layers), "of gcn123")
-          .option("--node-layers", "gcn123: graph convolutions on nodes", "3")
-          .unused(by_kind("node_layers")),
+          .option("--node-layers", "gcn123: graph convolutions on nodes", "3"),
       Entry("model.pair_layers", model(&Model::pair_layers), "of gcn123")
-          .option("--pair-layers", "gcn123: graph convolutions on pairs", "2")
-          .unused(by_kind("pair_layers")),
+          .option("--pair-layers", "gcn123: graph convolutions on pairs", "2"),
       Entry("model.two_sets", model(&Model::two_sets), "of gcn123", nn::parse_two_sets)
-          .option("--two-sets", "gcn123: pairs of nodes it looks at, edges or all", "edges")
-          .unused(by_kind("two_sets")),
+          .option("--two-sets", "gcn123: pairs of nodes it looks at, edges or all", "edges"),
       Entry("model.mlp_depth", model(&Model::mlp_depth), "of ppgn")
-          .option("--mlp-depth", "ppgn: layers of a block's MLPs", "2")
-          .unused(by_kind("mlp_depth")),
+          .option("--mlp-depth", "ppgn: layers of a block's MLPs", "2"),
       Entry("model.node_readout", model(&Model::node_readout), "of ppgn")
           .option(
               "--node-readout",
               "ppgn: sums of rows and the diagonal go to nodes, where --norm normalises, and an MLP of each node to "
               "the readout")
-          .since("0.3.0")
-          .unused(by_kind("node_readout")),
+          .since("0.3.0"),
       Entry("model.norm", model(&Model::norm), "of layers: none, batch or layer", nn::parse_norm)
           .option("--norm", "Of layers: none, batch (over all rows of a batch) or layer (every row); not on sets",
                   "none; mp, subgraph, local2, folklore2 batch")
-          .since("0.3.0")
-          .unused(by_kind("norm")),
+          .since("0.3.0"),
       Entry("model.residual", model(&Model::residual), "a layer's output is added to its input")
           .option("--residual", "Add a layer's output to its input; not on sets, nor of ppgn")
-          .since("0.3.0")
-          .unused(by_kind("residual")),
+          .since("0.3.0"),
       Entry("model.virtual_node", model(&Model::virtual_node), "a row per graph that all nodes write to and read")
           .option("--virtual-node", "gcn, gin, sage, mp: a row per graph that all nodes write to and read")
-          .since("0.3.0")
-          .unused(by_kind("virtual_node")),
+          .since("0.3.0"),
       Entry("model.global", model(&Model::global), "a layer sums over all nodes too")
           .option("--global", "subgraph, local2, folklore2: a layer sums over all nodes too")
           .also({"global-term"})
-          .since("0.3.0")
-          .unused(by_kind("global")),
+          .since("0.3.0"),
       or_word(Entry("model.roots", model(&Model::roots), "nodes u of pairs (u, v) in a pass of training, or \"all\"")
                   .option("--roots",
                           "subgraph, local2, folklore2: pairs (u, v) of so many u, drawn per graph and pass of "
                           "training; a number or all",
                           "all")
-                  .since("0.3.0")
-                  .unused(by_kind("roots")),
+                  .since("0.3.0"),
               &Model::roots, "all", 0, 65536),
       or_word(Entry("model.eval_roots", model(&Model::eval_roots), "the same in tests")
                   .option("--eval-roots", "The same in tests, where --eval-draws averages; a number or all", "all")
@@ -525,8 +509,7 @@ std::vector<Field> table() {
               &Model::eval_roots, "all", 0, 65536),
       Entry("model.distance_cut", model(&Model::distance_cut), "distances from here on are one")
           .option("--distance-cut", "subgraph, local2, folklore2: distances of u and v from here on are one", "5")
-          .since("0.3.0")
-          .unused(by_kind("distance_cut")),
+          .since("0.3.0"),
       Entry("model.pair_types", model(&Model::pair_types), "isomorphism types of 2-sets, an input column each")
           .derived(),
       Entry("model.triple_types", model(&Model::triple_types), "isomorphism types of 3-sets, an input column each")
@@ -554,9 +537,7 @@ std::vector<Field> table() {
           .option("--rate-rule", "none, or linear: the learning rate times --accumulate, since there are fewer steps",
                   "none")
           .since("0.3.0")
-          .wrong([](const RunConfig& c) {
-            return one_of(c.training.rate_rule, {"none", "linear"});
-          })
+          .one_of({"none", "linear"})
           .unused([](const RunConfig& c) {
             return c.training.accumulate > 1 ? "" : "a step is of one batch (training.accumulate)";
           }),
@@ -568,7 +549,7 @@ std::vector<Field> table() {
               "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4; mp, subgraph, local2 and "
               "folklore2 1e-3; recipe own: gcn and gin 1e-3")
           .also({"learning-rate", "learning-rate-init"})
-          .wrong([](const RunConfig& c) { return above_zero(c.training.learning_rate); }),
+          .above_zero(),
       loss_field(),
       Entry("training.class_weights", training(&Training::class_weights), "none, balanced, or one per class")
           .option("--class-weights",
@@ -588,7 +569,7 @@ std::vector<Field> table() {
           .also({"pretrained", "init-from", "finetune"})
           .since("0.3.0")
           .decides_nothing(),
-      Entry("training.start_hash", training(&Training::start_hash), "of its content").since("0.3.0").derived(),
+      Entry("training.start_hash", training(&Training::start_hash), "of its content").derived("0.3.0"),
       Entry("training.freeze", training(&Training::freeze), "layers that stay as they begin")
           .option("--freeze", "Leave the first so many layers as they begin (layers as 'tyche network' names them)",
                   "0")
@@ -605,12 +586,12 @@ std::vector<Field> table() {
           .option("--clip-norm", "Shorten a step's gradient to this norm where it is longer; 0: never", "0; own: 1")
           .also({"clip", "clip-grad", "clip-grad-norm", "grad-clip", "gradient-clip", "max-grad-norm"})
           .since("0.2.0")
-          .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.clip_norm); }),
+          .zero_or_more(),
       Entry("training.weight_decay", training(&Training::optimiser, &Optimiser::weight_decay), "AdamW's, decoupled")
           .option("--weight-decay", "AdamW: every step takes rate x this of every parameter away", "0")
           .also({"wd"})
           .since("0.2.0")
-          .wrong([](const RunConfig& c) { return zero_or_more(c.training.optimiser.weight_decay); }),
+          .zero_or_more(),
       Entry("training.beta2", training(&Training::optimiser, &Optimiser::beta2), "of Adam's second moment")
           .option("--beta2", "How much of Adam's second moment a step keeps", "0.999")
           .also({"adam-beta2"})
@@ -623,7 +604,7 @@ std::vector<Field> table() {
           .option("--adam-epsilon", "What Adam adds to the root of its second moment", "1e-8")
           .also({"adam-eps"})
           .since("0.2.0")
-          .wrong([](const RunConfig& c) { return above_zero(c.training.optimiser.epsilon); }),
+          .above_zero(),
       Entry("training.schedule", training(&Training::schedule, &Schedule::kind), "", engine::parse_schedule)
           .option("--schedule", "Of the learning rate: constant, cosine (to 0 over all epochs) or plateau",
                   "constant; own: cosine")
@@ -669,9 +650,9 @@ std::vector<Field> table() {
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
             const std::string& by = c.selection.by;
-            if (c.data.target) return one_of(by, selection_measures(learns_numbers(c), learns_bits(c)));
-            const std::string real = one_of(by, selection_measures(true, false));  // what is learned is not known yet
-            return real.empty() ? real : one_of(by, selection_measures(false, false));
+            if (c.data.target) return among(by, selection_measures(learns_numbers(c), learns_bits(c)));
+            const std::string real = among(by, selection_measures(true, false));  // what is learned is not known yet
+            return real.empty() ? real : among(by, selection_measures(false, false));
           }),
       Entry("selection.early_stopping", selection(&Selection::early_stopping))
           .option("--early-stopping", "End a fold once its validation part has not become better for --patience epochs")
@@ -691,9 +672,7 @@ std::vector<Field> table() {
                   "--select-by chose), never",
                   "epochs")
           .since("0.2.0")
-          .wrong([](const RunConfig& c) {
-            return one_of(c.selection.test, {"epochs", "end", "never"});
-          }),
+          .one_of({"epochs", "end", "never"}),
 
       Entry("folds.count", folds(&Folds::count))
           .option("--folds",
@@ -722,7 +701,7 @@ std::vector<Field> table() {
           .since("0.2.0")
           .of_call()
           .decides_nothing(),
-      Entry("folds.split_hash", folds(&Folds::split_hash), "of what it says").since("0.2.0").derived(),
+      Entry("folds.split_hash", folds(&Folds::split_hash), "of what it says").derived("0.2.0"),
 
       Entry("engine.name", engine(&EngineUse::name))
           .option("--engine", "By name: auto, cpu, reference, cuda, …; --device and its kin are easier", "auto")
@@ -742,6 +721,9 @@ const std::vector<Field>& fields() {
   static const std::vector<Field> all = [] {
     std::vector<Field> own = table();
     for (Field& field : own) {
+      if (field.key.starts_with("model.") && field.origin == Field::Origin::chosen && !field.unused) {
+        field.unused = by_kind(field.key.substr(field.key.find('.') + 1));
+      }
       field.assign = [key = field.key, inner = field.assign](RunConfig& config, const nlohmann::json& value,
                                                              std::string_view place) {
         inner(config, value, place);
@@ -762,10 +744,10 @@ const Field* find_field(std::string_view key) {
 
 const Field* field_called(std::string_view word) {
   std::string name(word);
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::ranges::replace(name, '_', '-');
   for (const Field& field : fields()) {
     const bool named = !field.option.empty() && std::string_view(field.option).substr(2) == name;
-    if (named || std::find(field.also.begin(), field.also.end(), name) != field.also.end()) return &field;
+    if (named || std::ranges::find(field.also, name) != field.also.end()) return &field;
   }
   return nullptr;
 }
@@ -801,7 +783,7 @@ std::string identity(const RunConfig& config, const std::vector<std::string_view
                      const std::vector<Field>& table) {
   std::string text;
   for (const Field& field : table) {
-    const bool left_out = std::find(without.begin(), without.end(), field.key) != without.end();
+    const bool left_out = std::ranges::find(without, field.key) != without.end();
     if (!field.decides || left_out || (field.since != "0.1.0" && at_default(field, config))) continue;
     text += fmt::format("{} = {}\n", field.key, field.value(config).dump());
   }

@@ -158,7 +158,7 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
     why.value = why.said.values[at];
   } else {
     why.label = output.value_or(why.said.label);
-    const auto found = std::find(config.data.labels.begin(), config.data.labels.end(), why.label);
+    const auto found = std::ranges::find(config.data.labels, why.label);
     if (found == config.data.labels.end()) throw InputError(fmt::format("the model knows no label {}", why.label));
     at = static_cast<std::size_t>(found - config.data.labels.begin());
   }
@@ -238,14 +238,12 @@ NpyMatrix two_dimensions(const NpyMatrix& rows) {
   const SymmetricEigen eigen = symmetric_eigen(covariance, d);
   std::vector<std::size_t> order(d);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return eigen.values[a] > eigen.values[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return eigen.values[a] > eigen.values[b]; });
   NpyMatrix out{.rows = n, .columns = 2, .values = std::vector<float>(2 * n, 0.0f)};
   for (std::size_t k = 0; k < std::min<std::size_t>(2, d); ++k) {
     std::vector<double> axis(eigen.vectors.begin() + static_cast<std::ptrdiff_t>(order[k] * d),
                              eigen.vectors.begin() + static_cast<std::ptrdiff_t>((order[k] + 1) * d));
-    const auto largest =
-        std::max_element(axis.begin(), axis.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+    const auto largest = std::ranges::max_element(axis, [](double a, double b) { return std::abs(a) < std::abs(b); });
     const double sign = *largest < 0 ? -1 : 1;
     for (std::size_t r = 0; r < n; ++r) {
       double sum = 0;

@@ -57,7 +57,7 @@ EpochRecord parse_record(std::string_view text, std::string_view name, std::size
     record.seconds = json.at("seconds").get<double>();
     record.eval_seconds = json.at("eval_seconds").get<double>();
     for (const auto& entry : json.items()) {
-      if (std::find(std::begin(kFields), std::end(kFields), entry.key()) != std::end(kFields)) continue;
+      if (std::ranges::find(kFields, entry.key()) != std::end(kFields)) continue;
       record.metrics.set(entry.key(), number(entry.value()));
     }
     return record;

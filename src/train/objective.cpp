@@ -80,8 +80,8 @@ constexpr std::string_view kTargetWords[] = {"labels", "attributes", "node-label
 
 TargetKind parse_target(std::string_view text) {
   std::string name(text);
-  std::replace(name.begin(), name.end(), '_', '-');
-  const auto found = std::find(std::begin(kTargetWords), std::end(kTargetWords), name);
+  std::ranges::replace(name, '_', '-');
+  const auto found = std::ranges::find(kTargetWords, name);
   if (found == std::end(kTargetWords)) {
     throw InputError(
         fmt::format("expected labels, attributes, node-labels, node-targets or edge-targets, found '{}'", text));
@@ -148,12 +148,12 @@ std::size_t target_column(const RunConfig& config, std::size_t c) {
 bool Learned::missing(std::uint32_t unit, bool numbers) const {
   if (!numbers) return labels[unit] == kNoLabel;
   const auto row = std::span(rows).subspan(unit * columns, columns);
-  return std::all_of(row.begin(), row.end(), [](float target) { return std::isnan(target); });
+  return std::ranges::all_of(row, [](float target) { return std::isnan(target); });
 }
 
 engine::Loss parse_loss(std::string_view text) {
   std::string name(text);
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::ranges::replace(name, '_', '-');
   for (const auto& [loss, word] : kLosses) {
     if (word == name) return loss;
   }
@@ -210,15 +210,14 @@ void choose_target(RunConfig& config, const GraphSet& set) {
 
 bool constant_column(const RealTargets& targets, std::span<const std::uint32_t> graphs, std::size_t column) {
   const std::vector<double> values = column_of(targets, graphs, column);
-  return std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); });
+  return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
 }
 
 engine::Standard standard_of(const RealTargets& targets, std::span<const std::uint32_t> graphs,
                              std::span<const float> weights) {
   const auto weight = [&](std::uint32_t g) { return weights.empty() ? 1.0 : double{weights[g]}; };
   std::vector<std::uint32_t> counted;
-  std::copy_if(graphs.begin(), graphs.end(), std::back_inserter(counted),
-               [&](std::uint32_t g) { return weight(g) > 0; });
+  std::ranges::copy_if(graphs, std::back_inserter(counted), [&](std::uint32_t g) { return weight(g) > 0; });
   engine::Standard standard;
   for (std::size_t c = 0; c < targets.columns; ++c) {
     double mean = 0, squares = 0, count = 0;  // Welford: targets far from zero keep their spread
@@ -262,7 +261,7 @@ std::vector<float> class_weights_of(const std::string& text, std::span<const std
     if (*next != ',') bad_weights(text, count);
     at = next + 1;
   }
-  if (weights.size() != count || std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; })) {
+  if (weights.size() != count || std::ranges::all_of(weights, [](float w) { return w == 0; })) {
     bad_weights(text, count);
   }
   return weights;

@@ -60,7 +60,7 @@ void add_class_scores(const std::vector<const Answered*>& answered, const Learne
   std::vector<std::uint32_t> said, classes;
   std::vector<double> probabilities;
   const auto class_of = [&](int label) {
-    return static_cast<std::uint32_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+    return static_cast<std::uint32_t>(std::ranges::find(labels, label) - labels.begin());
   };
   for (const Answered* own : answered) {
     said.push_back(class_of(own->said.label));
@@ -138,7 +138,7 @@ std::string why_it_counts_less(Part part, const RunConfig& config) {
 std::string_view part_name(Part part) { return kNames[static_cast<std::size_t>(part)]; }
 
 Part parse_part(std::string_view name) {
-  const auto at = std::find(std::begin(kNames), std::end(kNames), name);
+  const auto at = std::ranges::find(kNames, name);
   if (at == std::end(kNames)) {
     throw InputError(fmt::format("part: expected train, validation, test or new, found '{}'", name));
   }
@@ -193,7 +193,7 @@ std::vector<PartScores> part_scores(std::span<const Answered> answered, const Le
     for (const auto& [fold, own] : folds) {
       made.graphs += own.size();
       for (const auto& [name, value] : scores_of(own, truth, labels)) {
-        auto at = std::find_if(values.begin(), values.end(), [&name = name](const auto& v) { return v.first == name; });
+        auto at = std::ranges::find_if(values, [&name = name](const auto& v) { return v.first == name; });
         if (at == values.end()) at = values.insert(at, {name, {}});
         at->second.push_back(value);
       }

@@ -4,9 +4,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
-#include <string>
 
 #include "engine/core/scores.hpp"
 #include "support/file.hpp"

@@ -45,7 +45,7 @@ std::string score_in_words(std::string_view metric, const Spread& over) {
 
 std::string score_title(std::string_view metric, bool unit) {
   std::string text(metric);
-  std::replace(text.begin(), text.end(), '_', ' ');
+  std::ranges::replace(text, '_', ' ');
   // As people write them; of several targets a number stands behind ("test mae 0").
   constexpr std::pair<std::string_view, std::string_view> kShort[] = {
       {" roc auc", " ROC AUC"}, {" f1", " F1"}, {" rmse", " RMSE"}, {" mae", " MAE"}, {" r2", " R²"}};

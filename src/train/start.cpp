@@ -203,15 +203,15 @@ void overlay(const RunConfig& config, std::span<float> parameters) {
   const nn::Step& last = network.steps.back();
   for (std::size_t t = 0; t < network.parameters.tensors.size(); ++t) {
     const nn::Tensor& own = network.parameters.tensors[t];
-    const auto same = std::find_if(theirs.tensors.begin(), theirs.tensors.end(),
-                                   [&](const nn::Tensor& other) { return other.name == own.name; });
+    const auto same =
+        std::ranges::find_if(theirs.tensors, [&](const nn::Tensor& other) { return other.name == own.name; });
     if (same != theirs.tensors.end() && same->shape == own.shape) {
       std::copy_n(from.state.parameters.begin() + static_cast<std::ptrdiff_t>(same->offset), own.size,
                   parameters.begin() + static_cast<std::ptrdiff_t>(own.offset));
       continue;
     }
-    const bool of_last = t == last.bias || std::any_of(last.terms.begin(), last.terms.end(),
-                                                       [&](const nn::Term& term) { return term.weight == t; });
+    const bool of_last =
+        t == last.bias || std::ranges::any_of(last.terms, [&](const nn::Term& term) { return term.weight == t; });
     if (of_last) continue;
     const std::string found =
         same == theirs.tensors.end() ? "has no such tensor" : fmt::format("has [{}]", fmt::join(same->shape, ", "));

@@ -3,7 +3,6 @@
 ///
 ///   fold.state = start_of(data, config, 3);
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "engine/engine.hpp"

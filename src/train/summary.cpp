@@ -9,8 +9,9 @@
 
 #include "nn/model.hpp"
 #include "support/counted.hpp"
+#include "support/file.hpp"
 #include "support/progress.hpp"
-#include "support/statistics.hpp"
+#include "support/seal.hpp"
 #include "support/version.hpp"
 #include "train/objective.hpp"
 #include "train/score_text.hpp"
@@ -37,7 +38,7 @@ std::vector<MetricSummary> metrics_of(const std::vector<FoldSummary>& folds, boo
     if (!fold.reported) continue;
     for (const auto& entry : fold.reported->metrics) {
       if (!entry.first.starts_with(part_of(same_graphs))) continue;
-      auto at = std::find_if(values.begin(), values.end(), [&](const auto& own) { return own.first == entry.first; });
+      auto at = std::ranges::find_if(values, [&](const auto& own) { return own.first == entry.first; });
       if (at == values.end()) at = values.insert(at, {entry.first, {}});
       at->second.push_back(entry.second);
     }
@@ -112,7 +113,7 @@ std::string metric_lines(const Summary& summary) {
 }  // namespace
 
 const MetricSummary* Summary::find(std::string_view metric) const {
-  const auto at = std::find_if(metrics.begin(), metrics.end(), [&](const auto& own) { return own.name == metric; });
+  const auto at = std::ranges::find_if(metrics, [&](const auto& own) { return own.name == metric; });
   return at == metrics.end() ? nullptr : &*at;
 }
 
@@ -155,8 +156,7 @@ FoldSummary summarise_fold(std::uint32_t fold, const std::vector<EpochRecord>& r
 Summary summarise(const RunConfig& config, std::vector<FoldSummary> folds) {
   Summary summary;
   summary.folds = std::move(folds);
-  summary.complete =
-      std::all_of(summary.folds.begin(), summary.folds.end(), [](const FoldSummary& fold) { return fold.done; });
+  summary.complete = std::ranges::all_of(summary.folds, [](const FoldSummary& fold) { return fold.done; });
   summary.numbers = learns_numbers(config);
   summary.bits = learns_bits(config);
   summary.parameters = nn::layout(config.model).learned();
@@ -249,6 +249,14 @@ std::string to_table(const Summary& summary) {
   }
   if (summary.same_graphs) text += fmt::format("{}: no graphs were held out\n", kSameGraphs);
   return text;
+}
+
+nlohmann::json read_summary(const std::filesystem::path& run) {
+  const std::filesystem::path path = run / "summary.json";
+  if (!std::filesystem::exists(path)) return nullptr;
+  const std::string text = read_file(path);
+  check_seal(text, path.string());
+  return nlohmann::json::parse(text, nullptr, false);
 }
 
 }  // namespace tyche::train

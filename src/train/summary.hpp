@@ -1,6 +1,7 @@
 #pragma once
 /// What came out of a run: summary.json, and a table for people.
 #include <cstdint>
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -79,5 +80,8 @@ inline constexpr const char* kSameGraphs = "trained and tested on the same graph
 
 [[nodiscard]] nlohmann::ordered_json to_json(const Summary& summary, const RunConfig& config);
 [[nodiscard]] std::string to_table(const Summary& summary);
+
+/// What summary.json says in a run folder; null where there is none yet. Throws InputError on a damaged one.
+[[nodiscard]] nlohmann::json read_summary(const std::filesystem::path& run);
 
 }  // namespace tyche::train

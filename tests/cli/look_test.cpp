@@ -101,6 +101,33 @@ TEST(ExplainCommand, NamesTheNodesThatAreResponsible) {
   EXPECT_THAT(run_program({"explain", run, "--graph", "1", "--output", "7"}).err, HasSubstr("knows no label 7"));
 }
 
+TEST(ExplainCommand, OfSeveralFoldsLooksIntoTheOneThatTestedTheGraph) {
+  const TemporaryFolder folder;
+  const std::string run = (folder / "run").string(), data = (folder / "exp").string();
+  ASSERT_EQ(run_program({"generate", "exp", "--pairs", "6", "--out", data, "--quiet"}).exit_code, 0);
+  ASSERT_EQ(run_program({"train", "--data", data, "--out", run, "--folds", "3", "--epochs", "1", "--width", "8",
+                         "--layers", "1", "--quiet"})
+                .exit_code,
+            0);
+  std::vector<std::string> testers;
+  for (const char* graph : {"0", "11"}) {
+    const RunResult own = run_program({"explain", run, "--graph", graph, "--json"});
+    ASSERT_EQ(own.exit_code, 0) << own.err;
+    for (const char* fold : {"0", "1", "2"}) {
+      if (own.err.find(std::string("fold ") + fold + ", which tested graph") != std::string::npos) {
+        testers.emplace_back(fold);
+        EXPECT_EQ(run_program({"explain", run, "--graph", graph, "--json", "--fold", fold}).out, own.out);
+      }
+    }
+  }
+  ASSERT_EQ(testers.size(), 2);
+  EXPECT_NE(testers[0], testers[1]) << "folds are contiguous here";
+  const RunResult embedded =
+      run_program({"embed", run, "--out", (folder / "e.npy").string(), "--page", (folder / "e.html").string()});
+  EXPECT_THAT(embedded.err, HasSubstr("has 3 folds; fold 0 is looked into"));
+  EXPECT_THAT(read_file(folder / "e.html"), HasSubstr("tyche embed " + run + " --out "));
+}
+
 TEST(PredictPage, DrawsWhatIsSaidOfNodes) {
   const TemporaryFolder folder;
   std::string text;

@@ -159,7 +159,7 @@ TEST_F(WlCommand, WritesAPageToLookAtTwoGraphsIn) {
   const RunResult by_index = wl({many, "--index", "1,2", "--page", out, "--json"});
   EXPECT_EQ(json::parse(by_index.out)[0]["distinguished"], true);  // and no other word on standard output
   EXPECT_EQ(page()["data"][0]["pairs"][0]["graphs"][0]["title"], "graph 1 of " + many);
-  EXPECT_EQ(page()["command"], "tyche wl " + many + " --index 1,2 --page " + out);
+  EXPECT_EQ(page()["command"], "tyche wl " + many + " --index 1,2 --page " + out + " --json");
 
   const RunResult large = wl({many + ":0", many + ":3", "--page", out});
   EXPECT_EQ(large.exit_code, 2);

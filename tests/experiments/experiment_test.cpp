@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 Experiment parse(const std::string& text, const std::string& profile = "paper") {
-  return parse_experiment(text, "mine.toml", profile, "/folder");
+  return parse_experiments(text, "mine.toml", profile, "/folder").front();
 }
 
 std::string error_of(const std::string& text) {
@@ -71,7 +71,7 @@ TEST(Experiment, TakesANetworkFromAFileBesideIt) {
   gin.random = nn::Random::colours;
   write_file(folder / "net.toml", nn::to_toml(nn::program(gin)));
   const std::string text = "[data]\ngenerate = \"exp\"\n[[models]]\nname = \"a\"\nmodel.network = \"net.toml\"\n";
-  const Experiment e = parse_experiment(text, "mine.toml", "paper", folder.path());
+  const Experiment e = parse_experiments(text, "mine.toml", "paper", folder.path()).front();
   ASSERT_EQ(e.rows.size(), 1u);
   EXPECT_EQ(e.rows[0].config.model.kind, "gin");
   EXPECT_EQ(e.rows[0].config.model.layers, 3u);
@@ -195,7 +195,7 @@ TEST(Catalogue, EveryExperimentOfThePaperLoadsUnderEveryProfile) {
                                           "sparse-exp", "sparse-cexp"));
   for (const std::string& name : names) {
     for (const char* profile : kProfiles) {
-      const Experiment e = load_experiment(find_experiment(name), profile);
+      const Experiment e = load_experiments(find_experiment(name), profile).front();
       EXPECT_EQ(e.name, name);
       if (std::string(profile) == "paper") {
         EXPECT_FALSE(e.rows.empty());
@@ -241,7 +241,7 @@ TEST(Experiment, RunsOverSeveralDataSetsWithDefaultsAndModelsOfTheirOwn) {
 }
 
 TEST(Catalogue, ThePapersProfileIsThePapersProtocol) {
-  const Experiment table = load_experiment(find_experiment("table1"), "paper");
+  const Experiment table = load_experiments(find_experiment("table1"), "paper").front();
   EXPECT_EQ(table.data.name(), "exp-600-seed1");
   for (const ExperimentRow& row : table.rows) {
     if (row.name == "GCN-RNI(N)") {
@@ -254,7 +254,7 @@ TEST(Catalogue, ThePapersProfileIsThePapersProtocol) {
       EXPECT_EQ(row.config.training.epochs, 100u);
     }
   }
-  const Experiment sparse = load_experiment(find_experiment("sparse-exp"), "paper");
+  const Experiment sparse = load_experiments(find_experiment("sparse-exp"), "paper").front();
   EXPECT_EQ(sparse.data.name(), "sparse-exp-150-seed1");
   EXPECT_EQ(sparse.rows.front().config.training.epochs, 1000u);
 }
@@ -286,7 +286,7 @@ TEST(Paper, HoldsTheTablesAndEveryCurve) {
 TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
   const Paper paper = load_paper();
   for (const char* name : {"table1", "tanh", "exp-curves", "cexp-curves"}) {
-    const Experiment e = load_experiment(find_experiment(name), "paper");
+    const Experiment e = load_experiments(find_experiment(name), "paper").front();
     for (const ExperimentRow& row : e.rows) {
       const Printed* printed = paper.accuracy(e.paper_data, "all", row.paper);
       ASSERT_NE(printed, nullptr) << row.name;
@@ -297,7 +297,7 @@ TEST(Paper, EveryRowOfThePapersTablesFindsItsNumber) {
 
 TEST(Paper, EveryRandomRowOfTheStoryEndsWhereThePapersCurveHasAPoint) {
   const Paper paper = load_paper();
-  const Experiment story = load_experiment(find_experiment("story"), "quick");
+  const Experiment story = load_experiments(find_experiment("story"), "quick").front();
   std::size_t compared = 0;
   for (const ExperimentRow& row : story.rows) {
     const PrintedCurve* curve = paper.curve(story.paper_data, "all", row.curve);
@@ -310,8 +310,8 @@ TEST(Paper, EveryRandomRowOfTheStoryEndsWhereThePapersCurveHasAPoint) {
 
 TEST(Paper, TheStorysTrialsAreThoseOfTheLearningCurves) {
   // One call of reproduce for both trains them once.
-  const Experiment story = load_experiment(find_experiment("story"), "quick");
-  const Experiment curves = load_experiment(find_experiment("exp-curves"), "quick");
+  const Experiment story = load_experiments(find_experiment("story"), "quick").front();
+  const Experiment curves = load_experiments(find_experiment("exp-curves"), "quick").front();
   EXPECT_EQ(story.data.name(), curves.data.name());
   std::size_t shared = 0;
   for (const ExperimentRow& row : story.rows) {

@@ -53,7 +53,7 @@ training.learning_rate = [1e-4, 1e-3, 1e-2, 1e-1]
 )toml",
                                                   of_numbers ? "numbers.jsonl" : "labels.txt",
                                                   measure.empty() ? "" : "selection.by = \"" + measure + "\"\n"));
-    return make_plan(load_experiments(folder / "small.toml", "standard"), folder / measure / "results",
+    return make_plan(load_experiments(find_experiment(folder / "small.toml"), "standard"), folder / measure / "results",
                      {.engine = "cpu", .threads = 1});
   }
   /// The summary of a candidate whose fold validated to `value` in an epoch; NaN: it diverged.

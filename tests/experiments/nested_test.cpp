@@ -75,8 +75,8 @@ struct Nested : testing::Test {
   }
   /// The whole of it in this process; `change` may touch the data that is prepared.
   void run_here(const std::string& out, const std::function<void(train::TrainingData&)>& change) const {
-    Plan plan =
-        make_plan(load_experiments(folder / "small.toml", "standard"), folder / out, {.engine = "cpu", .threads = 1});
+    Plan plan = make_plan(load_experiments(find_experiment(folder / "small.toml"), "standard"), folder / out,
+                          {.engine = "cpu", .threads = 1});
     for (PlannedFolds& folds : plan.folds) change(folds.prepared);
     const Ranks ranks;
     (void)run_plan(plan, ranks, {.threads = 1});
@@ -216,7 +216,7 @@ TEST_F(Nested, FoldsOfASchemeStayThoseOfTheSeed) {
   std::string toml = nested_toml("");
   toml.insert(toml.find("[[models]]"), "folds.count = 3\nfolds.scheme = \"stratified\"\nfolds.validation = 0.25\n");
   write_file(folder / "small.toml", toml);
-  Plan plan = make_plan(load_experiments(folder / "small.toml", "standard"), folder / "one-results",
+  Plan plan = make_plan(load_experiments(find_experiment(folder / "small.toml"), "standard"), folder / "one-results",
                         {.engine = "cpu", .threads = 1});
   const Ranks ranks;
   (void)run_plan(plan, ranks, {.threads = 1});
@@ -246,8 +246,8 @@ TEST_F(Nested, TheListKnowsTheSplit) {
   write_file(folder / "split.json", folds.dump());
   const auto listed = nlohmann::json::parse(run_program({"reproduce", path("small.toml"), "--list", "--json"}).out);
   EXPECT_EQ(listed[0]["trials"], 8 * 3 + 2 * 3 * 3);
-  DataSpec data = load_experiments(folder / "small.toml", "standard").front().data;
-  const ExperimentRow row = load_experiments(folder / "small.toml", "standard").front().rows.front();
+  DataSpec data = load_experiments(find_experiment(folder / "small.toml"), "standard").front().data;
+  const ExperimentRow row = load_experiments(find_experiment(folder / "small.toml"), "standard").front().rows.front();
   CostModel cost("reference", 1);
   const double split = cost.epoch_seconds(data, row.config);
   data.split.clear();

@@ -19,9 +19,10 @@ namespace {
 using testing::HasSubstr;
 
 Experiment planned(const std::string& models, const std::string& name = "mine.toml") {
-  return parse_experiment("[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nmodel.width = 8\n" +
-                              std::string(models.starts_with("folds.") ? "" : "folds.count = 3\n") + models,
-                          name, "paper", ".");
+  return parse_experiments("[data]\ngenerate = \"exp\"\npairs = 6\n[defaults]\nmodel.width = 8\n" +
+                               std::string(models.starts_with("folds.") ? "" : "folds.count = 3\n") + models,
+                           name, "paper", ".")
+      .front();
 }
 
 }  // namespace
@@ -75,7 +76,8 @@ TEST(TrialKey, IsTheOneThatVersion010Gave) {
   // The folders under tests/data/v0.1.0/reproduce/trials, which its program named.
   const std::filesystem::path old = std::filesystem::path(TYCHE_TEST_DATA) / "v0.1.0";
   const TemporaryFolder folder;
-  const Plan plan = make_plan({load_experiment(old / "tiny.toml", "paper")}, folder.path(), {.threads = 1});
+  const Plan plan =
+      make_plan({load_experiments(find_experiment(old / "tiny.toml"), "paper").front()}, folder.path(), {.threads = 1});
   std::vector<std::string> keys;
   for (const PlannedTrial& trial : plan.trials) keys.push_back(trial.key);
   EXPECT_THAT(keys, testing::ElementsAre("gcn-66b89ae896b330cb", "gcn-1c9b7214e22145de", "gcn3-e1859007336d7f81",
@@ -85,7 +87,8 @@ TEST(TrialKey, IsTheOneThatVersion010Gave) {
 TEST(TrialKey, IsTheOneThatVersion020Gave) {
   const std::filesystem::path old = std::filesystem::path(TYCHE_TEST_DATA) / "v0.2.0";
   const TemporaryFolder folder;
-  const Plan plan = make_plan({load_experiment(old / "tiny.toml", "paper")}, folder.path(), {.threads = 1});
+  const Plan plan =
+      make_plan({load_experiments(find_experiment(old / "tiny.toml"), "paper").front()}, folder.path(), {.threads = 1});
   std::vector<std::string> keys;
   for (const PlannedTrial& trial : plan.trials) keys.push_back(trial.key);
   EXPECT_THAT(keys, testing::ElementsAre("gin-8cfe458b2d77b2d5", "gcn-4ab22b1fa117e000", "gcn2-9d30ac61757112e1"));

@@ -121,6 +121,23 @@ TEST(NodeValueFiles, ArraysOfNumpyStoredAndDeflated) {
   EXPECT_EQ(deflated.node_parts, stored.node_parts);
 }
 
+TEST(NodeValueFiles, ArchivesThatPromiseMoreOrLessThanTheyHoldAreRefused) {
+  const std::string bytes = read_file(std::filesystem::path(TYCHE_TEST_DATA) / "path_deflated.npz");
+  const std::size_t entry = bytes.find("PK\x01\x02");
+  const auto promising = [&](std::string_view size) { return std::string(bytes).replace(entry + 24, 4, size); };
+  const auto why = [](const std::string& archive) -> std::string {
+    try {
+      (void)read_zip(archive, "a.npz");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(why(promising(std::string_view("\x01\0\0\0", 4))), HasSubstr("unpacks to more than it promises"));
+  EXPECT_THAT(why(promising(std::string_view("\xfe\xff\xff\xff", 4))),
+              HasSubstr("promises more than it can unpack to"));
+}
+
 TEST(NodeValueFiles, DamagedArchivesAreRefused) {
   for (const char* file : {"path.npz", "path_deflated.npz"}) {
     const std::string bytes = read_file(std::filesystem::path(TYCHE_TEST_DATA) / file);

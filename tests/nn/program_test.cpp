@@ -121,6 +121,17 @@ TEST(ProgramText, CostsAreThoseOfAGraphWorkedByHand) {
   EXPECT_THAT(program_table(network, size), HasSubstr("graph of 5 nodes and 4 edges"));
 }
 
+TEST(ProgramText, ThePageHasABoxForEveryStepOfEveryKind) {
+  for (const std::string& kind : model_kinds()) {
+    const Program network = program(ready(kind));
+    const std::string page = program_page(network, {.nodes = 20, .edges = 30}, "A network: " + kind);
+    for (const Step& step : network.steps) {
+      EXPECT_THAT(page, testing::HasSubstr("<title>" + step.name + ": " + describe(step))) << kind;
+    }
+    EXPECT_THAT(page, testing::Not(testing::HasSubstr("@TITLE@"))) << kind;
+  }
+}
+
 TEST(ProgramText, JsonAndTomlNameEveryStepAndTensor) {
   for (const std::string& kind : model_kinds()) {
     const Program network = program(ready(kind));

@@ -1,10 +1,9 @@
-#include "report/confused_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "graph/graph6.hpp"
-#include "report/packed.hpp"
+#include "report/pair_page.hpp"
 #include "support/error.hpp"
 #include "wl/sample_graphs.hpp"
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "support/error.hpp"
+#include "train/config.hpp"
 #include "train/data.hpp"
 #include "train/samples.hpp"
-#include "train/upgrade.hpp"
 
 namespace tyche::train {
 namespace {
