@@ -91,10 +91,8 @@ void prepare(const TrainCall& call, const Ranks& ranks, const std::string& store
   // Ranks share cores.
   const unsigned threads = ranks.size() > 1 && call.common.threads == 0 ? 1 : call.common.threads;
   made.engine = engine::make_engine(config.engine.name, threads);
-  const std::optional<Format> format =
-      config.data.format.empty() ? std::nullopt : std::optional(parse_format(config.data.format));
   Cleaning cleaning;
-  made.dataset = datasets::load_dataset(path, format, config.data.clean ? &cleaning : nullptr);
+  made.dataset = datasets::load_dataset(path, format_of(config.data.format), config.data.clean ? &cleaning : nullptr);
   if (config.data.clean && first) say_cleaned(path, cleaning);
   train::take_targets(made.dataset, config);
   train::resolve(config, made.dataset, path);

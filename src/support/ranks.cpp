@@ -58,6 +58,11 @@ Ranks::Ranks() : Peers(0, 1) {
   // two ranks beside busy neighbours took three times as long. Open MPI does so of itself only where it counts more
   // ranks than cores.
   ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+  // Within a machine, chunks of a sum go at once rather than when the receiver asks for them: twice as fast (Open MPI 4
+  // calls this way vader, later ones sm).
+  for (const char* name : {"OMPI_MCA_btl_vader_eager_limit", "OMPI_MCA_btl_sm_eager_limit"}) {
+    ::setenv(name, "65536", 0);
+  }
   int provided = 0;
   // A trial's calls come from one thread at a time, which need not be the first of the process.
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||

@@ -42,7 +42,7 @@ class OverRanks : public testing::TestWithParam<Shape> {
     Stream stream(derive_key(4, Purpose::test));
     toy = random_toy(model, shape.graphs, shape.most, stream);
     job = toy.job(model);
-    job.epochs = 3;
+    job.epochs = 2;
     job.batch = 10;
     job.accumulate = shape.accumulate;
     job.eval_draws = 2;
@@ -95,12 +95,10 @@ class OverRanks : public testing::TestWithParam<Shape> {
 TEST_P(OverRanks, EveryRankHasTheBitsOfOneProcess) {
   const Came alone = run(nullptr, 1);
   for (const std::size_t ranks : {1u, 2u, 3u, 4u}) {
-    for (const unsigned threads : {1u, 2u}) {
-      std::vector<Came> came(ranks);
-      on_threads(ranks, [&](const Peers& peers) { came[peers.rank()] = run(&peers, threads); });
-      for (std::size_t r = 0; r < ranks; ++r) {
-        expect_same(came[r], alone, std::to_string(r) + " of " + std::to_string(ranks) + " ranks");
-      }
+    std::vector<Came> came(ranks);
+    on_threads(ranks, [&](const Peers& peers) { came[peers.rank()] = run(&peers, ranks == 3 ? 2 : 1); });
+    for (std::size_t r = 0; r < ranks; ++r) {
+      expect_same(came[r], alone, std::to_string(r) + " of " + std::to_string(ranks) + " ranks");
     }
   }
 }
@@ -108,8 +106,8 @@ TEST_P(OverRanks, EveryRankHasTheBitsOfOneProcess) {
 TEST_P(OverRanks, OneRanksWishToStopStopsAllAndOthersGoOnToTheSameBits) {
   const Came alone = run(nullptr, 2);
   std::vector<Came> came(3);
-  on_threads(3, [&](const Peers& peers) { came[peers.rank()] = run(&peers, 1, {}, 2); });
-  for (const Came& one : came) EXPECT_EQ(one.state.epoch, 2u);
+  on_threads(3, [&](const Peers& peers) { came[peers.rank()] = run(&peers, 1, {}, 1); });
+  for (const Came& one : came) EXPECT_EQ(one.state.epoch, 1u);
   const State stopped = came[1].state;
   on_threads(2, [&](const Peers& peers) { came[peers.rank()] = run(&peers, 1, stopped); });
   EXPECT_EQ(came[0].state.parameters, alone.state.parameters);
