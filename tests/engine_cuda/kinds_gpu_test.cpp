@@ -186,6 +186,21 @@ TEST_F(EveryKindOnTheGpu, AgreesWithTheReferenceInEverythingThatItCanBeAskedFor)
   EXPECT_GT(cases, 60u);
 }
 
+// A node alone, nodes without neighbours, no nodes at all; fewer nodes than roots.
+TEST_F(EveryKindOnTheGpu, OddGraphsAgreeWithTheReference) {
+  for (const char* kind : {"gin", "local2", "folklore2", "ppgn"}) {
+    nn::ModelConfig model = small_kind(kind);
+    model.norm = nn::Norm::batch;
+    model.layers = 1;
+    if (kind == std::string("gin")) model.virtual_node = true;
+    if (kind == std::string("gin") || kind == std::string("ppgn")) model.readout = nn::Readout::mean;
+    if (kind == std::string("local2")) model.roots = 3;
+    if (kind == std::string("folklore2")) model.edge_features = 2;
+    const Toy toy = odd_graphs(model, 9);
+    expect_like_the_reference(toy.job(model), Precision::fp32, kind, false);
+  }
+}
+
 TEST_F(EveryKindOnTheGpu, RunsInTheWidthOfAPublishedNetwork) {
   Stream stream(derive_key(78, Purpose::test));
   nn::ModelConfig model = small_kind("mp");
