@@ -62,31 +62,27 @@ std::size_t layer_end(ProgramBuilder& build, const ModelConfig& config, const st
   return config.residual && alike ? build.add(name + ".residual", {before, z}) : z;
 }
 
-// A row of the graph that takes the sum over its nodes, and is added to each of them; between two layers.
-class VirtualNode {
- public:
-  VirtualNode(ProgramBuilder& build, const ModelConfig& config, Activation activation)
-      : build_(build), config_(config), activation_(activation) {}
-
-  std::size_t after(std::uint32_t layer, std::size_t h) {
-    if (!config_.virtual_node || layer + 1 == config_.layers) return h;
-    const std::string name = fmt::format("virtual.{}", layer);
-    const std::size_t columns = build_.columns(h);
+// Layers one after another, each `layer(name, h)`. With a virtual node a row of the graph takes the sum over its nodes
+// between two of them, and is added to each.
+template <class Layer>
+std::size_t layers(ProgramBuilder& build, const ModelConfig& config, const char* kind, std::size_t h,
+                   Activation activation, const Layer& layer) {
+  std::size_t row = kNone;
+  for (std::uint32_t l = 0; l < config.layers; ++l) {
+    h = layer(fmt::format("{}.{}", kind, l), h);
+    if (!config.virtual_node || l + 1 == config.layers) continue;
+    const std::string name = fmt::format("virtual.{}", l);
+    const std::size_t columns = build.columns(h);
     Step sum{name + ".sum", Operation::aggregate, Space::graph, columns, {{h, Link::whole, Reduce::sum}}};
-    sum.onto = row_;
-    row_ = build_.normalise(name + ".norm", build_.linear(name, build_.step(std::move(sum)), columns), config_.norm);
-    row_ = build_.activate(name + ".out", row_, activation_);
-    Step all{name + ".nodes", Operation::aggregate, Space::node, columns, {{row_, Link::whole, Reduce::sum}}};
+    sum.onto = row;
+    row = build.normalise(name + ".norm", build.linear(name, build.step(std::move(sum)), columns), config.norm);
+    row = build.activate(name + ".out", row, activation);
+    Step all{name + ".nodes", Operation::aggregate, Space::node, columns, {{row, Link::whole, Reduce::sum}}};
     all.onto = h;
-    return build_.step(std::move(all));
+    h = build.step(std::move(all));
   }
-
- private:
-  ProgramBuilder& build_;
-  const ModelConfig& config_;
-  Activation activation_;
-  std::size_t row_ = kNone;
-};
+  return h;
+}
 
 // GraphConv: σ(W_root h + W_rel · neighbours' h + W_edge · arcs + b).
 std::size_t graph_conv(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t h,
@@ -239,12 +235,11 @@ Program gcn_network(const ModelConfig& config) {
     const std::size_t h = graph_conv(build, plain, "pre.0", node_inputs(build, config), config.pre_hidden, arcs);
     fixed.push_back(graph_conv(build, plain, "pre.1", h, config.deterministic_dims(), arcs));
   }
-  std::size_t h = with_random(build, config, fixed);
-  VirtualNode all(build, config, config.activation);
-  for (std::uint32_t l = 0; l < config.layers; ++l) {
-    h = all.after(l, graph_conv(build, config, fmt::format("convs.{}", l), h, config.width, arcs));
-  }
-  readout_and_head(build, config, h);
+  const std::size_t start = with_random(build, config, fixed);
+  const auto conv = [&](const std::string& name, std::size_t h) {
+    return graph_conv(build, config, name, h, config.width, arcs);
+  };
+  readout_and_head(build, config, layers(build, config, "convs", start, config.activation, conv));
   return build.take();
 }
 
@@ -344,12 +339,8 @@ Program ppgn_network(const ModelConfig& config) {
 Program gin_network(const ModelConfig& config) {
   ProgramBuilder build;
   const std::size_t arcs = arc_inputs(build, config), width = config.width;
-  std::size_t h = mapped_inputs(build, config);
-  VirtualNode all(build, config, config.activation);
-  for (std::uint32_t l = 0; l < config.layers; ++l) {
-    const std::string name = fmt::format("convs.{}", l);
-    const std::size_t before = h;
-    Step sum{name + ".sum", Operation::aggregate, Space::node, width, {{h, Link::neighbours, Reduce::sum}}};
+  const auto layer = [&](const std::string& name, std::size_t before) {
+    Step sum{name + ".sum", Operation::aggregate, Space::node, width, {{before, Link::neighbours, Reduce::sum}}};
     sum.epsilon = build.tensor(name + ".eps", {1}, 0);
     build.declare_linear(name + ".nn.0", width, width);
     build.declare_linear(name + ".nn.2", width, width);
@@ -357,40 +348,37 @@ Program gin_network(const ModelConfig& config) {
       sum.arcs = build.linear(name + ".lin", arcs, width);
       sum.activation = Activation::relu;
     }
-    h = build.normalise(name + ".nn.norm", build.linear(name + ".nn.0", build.step(std::move(sum)), width),
-                        config.norm);
-    h = build.linear(name + ".nn.2", build.activate(name + ".hidden", h, config.activation), width);
-    h = all.after(l, layer_end(build, config, name, h, before, config.activation));
-  }
-  readout_and_head(build, config, h);
+    std::size_t h = build.linear(name + ".nn.0", build.step(std::move(sum)), width);
+    h = build.activate(name + ".hidden", build.normalise(name + ".nn.norm", h, config.norm), config.activation);
+    return layer_end(build, config, name, build.linear(name + ".nn.2", h, width), before, config.activation);
+  };
+  const std::size_t start = mapped_inputs(build, config);
+  readout_and_head(build, config, layers(build, config, "convs", start, config.activation, layer));
   return build.take();
 }
 
 Program sage_network(const ModelConfig& config) {
   ProgramBuilder build;
-  std::size_t h = mapped_inputs(build, config);
-  VirtualNode all(build, config, config.activation);
-  for (std::uint32_t l = 0; l < config.layers; ++l) {
-    const std::string name = fmt::format("convs.{}", l);
+  const auto layer = [&](const std::string& name, std::size_t h) {
     const std::size_t mean =
         build.aggregate(name + ".neighbours", Space::node, h, Link::neighbours, reduce_of(config.aggregation));
     const std::size_t z = build.linear(name, build.concat(name + ".joined", {h, mean}), config.width);
-    h = all.after(l, layer_end(build, config, name, z, h, config.activation));
-  }
-  readout_and_head(build, config, h);
+    return layer_end(build, config, name, z, h, config.activation);
+  };
+  const std::size_t start = mapped_inputs(build, config);
+  readout_and_head(build, config, layers(build, config, "convs", start, config.activation, layer));
   return build.take();
 }
 
 Program mp_network(const ModelConfig& config) {
   ProgramBuilder build;
   const std::size_t arcs = arc_inputs(build, config);
-  std::size_t h = mapped_inputs(build, config);
-  VirtualNode all(build, config, Activation::relu);
-  for (std::uint32_t l = 0; l < config.layers; ++l) {
-    const std::string name = fmt::format("layers.{}", l);
+  const auto layer = [&](const std::string& name, std::size_t h) {
     const std::size_t z = messages(build, config, name, h, Link::neighbours, arcs);
-    h = all.after(l, layer_end(build, config, name, z, h, Activation::relu));
-  }
+    return layer_end(build, config, name, z, h, Activation::relu);
+  };
+  const std::size_t start = mapped_inputs(build, config);
+  const std::size_t h = layers(build, config, "layers", start, Activation::relu, layer);
   mean_and_head(build, config, build.aggregate("pool", Space::node, h, Link::sized, Reduce::sum));
   return build.take();
 }

@@ -96,8 +96,6 @@ std::string how_far(const DistinguishResults& results) {
 
 std::string yes_no(bool yes) { return yes ? "yes" : "no"; }
 
-using Json = nlohmann::ordered_json;
-
 /// Three digits are enough to read and take few bytes.
 double short_number(double value) { return std::stod(fmt::format("{:.3g}", value)); }
 
@@ -302,7 +300,7 @@ std::string to_latex(const DistinguishResults& results) {
   return text + fmt::format("\n% {}\n", beside_published(results)) + latex_table("lr", {"Model", "Of 400"}, rows);
 }
 
-nlohmann::ordered_json page_data(const DistinguishResults& results, const PageOptions& options) {
+Json page_data(const DistinguishResults& results, const PageOptions& options) {
   const distinguish::Settings& settings = results.run.settings;
   Json json = page_head("distinguish", options.command);
   Json run = {{"folder", results.folder.string()},

@@ -16,7 +16,7 @@ namespace tyche::report {
 
 namespace {
 
-using Page = nlohmann::ordered_json;
+using Page = Json;
 
 Page page_of(const char* shows, const std::string& title, const std::string& command) {
   Page page = page_head(shows, command);
@@ -43,9 +43,8 @@ struct SaidOfGraph {
 
 }  // namespace
 
-nlohmann::ordered_json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
-                                      const datasets::Dataset& dataset, bool of_nodes, const NpyMatrix& rows,
-                                      const train::LookOptions& how, const std::string& command) {
+Json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint, const datasets::Dataset& dataset,
+                    bool of_nodes, const NpyMatrix& rows, const train::LookOptions& how, const std::string& command) {
   if (checkpoint.config.model.unit != Unit::graph) throw InputError("the page is of models that answer for graphs");
   const GraphSet& set = dataset.set;
   const train::RunConfig& config = checkpoint.config;
@@ -83,7 +82,7 @@ nlohmann::ordered_json embedding_page(engine::Engine& engine, const train::Check
   return page;
 }
 
-std::string explained(const nlohmann::ordered_json& why) {
+std::string explained(const Json& why) {
   const auto graph = why["graph"].get<std::uint32_t>();
   if (why.contains("value")) {
     return fmt::format("Graph {}: column {} is said to be {:.4g}{}.", graph, why["column"].get<std::size_t>(),
@@ -96,7 +95,7 @@ std::string explained(const nlohmann::ordered_json& why) {
                      why["label"].get<int>());
 }
 
-void write_explanation_page(const std::filesystem::path& path, const nlohmann::ordered_json& why, const GraphSet& set,
+void write_explanation_page(const std::filesystem::path& path, const Json& why, const GraphSet& set,
                             std::uint32_t graph, const std::string& command) {
   const Graph& own = set.graphs[graph];
   if (own.num_nodes() > kMaxDrawnNodes) {

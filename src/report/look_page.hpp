@@ -14,16 +14,15 @@ namespace tyche::report {
 
 /// What the page shows (web/src/look.ts): a point per row with label or target, prediction and part of its graph. Of
 /// more than kMostDots rows every second, third, … is shown.
-[[nodiscard]] nlohmann::ordered_json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
-                                                    const datasets::Dataset& dataset, bool of_nodes,
-                                                    const NpyMatrix& rows, const train::LookOptions& how,
-                                                    const std::string& command);
+[[nodiscard]] Json embedding_page(engine::Engine& engine, const train::Checkpoint& checkpoint,
+                                  const datasets::Dataset& dataset, bool of_nodes, const NpyMatrix& rows,
+                                  const train::LookOptions& how, const std::string& command);
 inline constexpr std::size_t kMostDots = 5000;
 
 /// "Graph 7: label 1 (probability 0.9812), true 1."
-[[nodiscard]] std::string explained(const nlohmann::ordered_json& why);
+[[nodiscard]] std::string explained(const Json& why);
 /// `why` as train::to_json gives it. Throws InputError on a graph of more than kMaxDrawnNodes nodes.
-void write_explanation_page(const std::filesystem::path& path, const nlohmann::ordered_json& why, const GraphSet& set,
+void write_explanation_page(const std::filesystem::path& path, const Json& why, const GraphSet& set,
                             std::uint32_t graph, const std::string& command);
 
 /// Graphs of up to kMaxDrawnNodes nodes, coloured by the truth, by what is said and by 1-WL: at most kMostGraphs, first

@@ -18,6 +18,9 @@
 
 namespace tyche::report {
 
+/// Keys stay in the order in which they were put.
+using Json = nlohmann::ordered_json;
+
 /// One metric. Values that are no numbers (training diverged) are left out.
 struct MetricCurves {
   std::string name;

@@ -19,8 +19,6 @@ namespace tyche::report {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kMark = "\"tyche-data-goes-here\"";
 
 /// A thousandth of a point is finer than any screen.
@@ -106,7 +104,7 @@ Json row_json(const ResultRow& row, const std::vector<std::string>& scores) {
 
 }  // namespace
 
-nlohmann::ordered_json page_data(const Results& results, const PageOptions& options) {
+Json page_data(const Results& results, const PageOptions& options) {
   Json json = page_head("", options.command);
   json["log"] = results.log;
   json["experiments"] = Json::array();
@@ -130,8 +128,8 @@ nlohmann::ordered_json page_data(const Results& results, const PageOptions& opti
   return json;
 }
 
-nlohmann::ordered_json settings_list(const train::RunConfig& config, const std::vector<std::string_view>& without) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+Json settings_list(const train::RunConfig& config, const std::vector<std::string_view>& without) {
+  Json json = Json::array();
   for (const train::Field& field : train::fields()) {
     const bool left_out =
         std::ranges::any_of(without, [&](std::string_view prefix) { return field.key.starts_with(prefix); });
@@ -141,13 +139,13 @@ nlohmann::ordered_json settings_list(const train::RunConfig& config, const std::
   return json;
 }
 
-nlohmann::ordered_json page_head(std::string_view shows, std::string_view command) {
+Json page_head(std::string_view shows, std::string_view command) {
   Json json = {{"version", kVersion}, {"made", utc_now()}, {"command", command}};
   if (!shows.empty()) json["shows"] = shows;
   return json;
 }
 
-std::string fill_page(std::string_view template_text, const nlohmann::ordered_json& data) {
+std::string fill_page(std::string_view template_text, const Json& data) {
   const std::size_t at = template_text.find(kMark);
   if (at == std::string_view::npos) {
     throw InputError("the report's template lacks the place for the data; build or install the program again");
@@ -189,7 +187,7 @@ std::string page_template() {
   return shared_file(kPage).text;
 }
 
-void write_page(const std::filesystem::path& path, const nlohmann::ordered_json& data) {
+void write_page(const std::filesystem::path& path, const Json& data) {
   write_file(path, fill_page(page_template(), data));
 }
 

@@ -16,8 +16,7 @@ namespace tyche::report {
 
 /// What the page of two graphs shows: page_data() without experiments, its one data set the pair, and `shows` "pair",
 /// by which the page knows what it is. Throws as view_two() does.
-[[nodiscard]] nlohmann::ordered_json pair_page_data(const NamedGraph& first, const NamedGraph& second,
-                                                    std::string_view command);
+[[nodiscard]] Json pair_page_data(const NamedGraph& first, const NamedGraph& second, std::string_view command);
 
 /// The page itself, one file without references to anything outside it. `command` made it. Throws as view_two() and
 /// page_template() do.
@@ -34,13 +33,13 @@ inline constexpr std::size_t kMaxPackedNodes = 300;
 
 /// {title, code, type, edge_label}: the shorter of graph6 and sparse6, the types of nodes and the labels of edges (in
 /// the order of Graph::edges) where they are not all 0.
-[[nodiscard]] nlohmann::ordered_json pack_graph(const NamedGraph& named);
+[[nodiscard]] Json pack_graph(const NamedGraph& named);
 
 /// Whether both graphs have at most kMaxPackedNodes.
 [[nodiscard]] bool can_pack(const Graph& a, const Graph& b);
 
 /// {title, graphs}. Throws InputError where a graph is too large.
-[[nodiscard]] nlohmann::ordered_json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b);
+[[nodiscard]] Json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b);
 
 /// A page of pairs of graphs that something takes for equal (colour refinement, say), under a summary in words and a
 /// table: what `tyche inspect --page` shows. Pairs are drawn and refined by the page when somebody looks at one.
@@ -74,7 +73,7 @@ struct ConfusedPairs {
 
 /// What the page shows (web/src/confused.ts). Pairs with a graph of more than kMaxPackedNodes nodes are
 /// left out; `too_large` says how many.
-[[nodiscard]] nlohmann::ordered_json confused_page_data(const ConfusedPairs& page);
+[[nodiscard]] Json confused_page_data(const ConfusedPairs& page);
 
 /// One file without references to anything outside it. Throws as page_template() does, and IoError.
 void write_confused_pairs_page(const std::filesystem::path& path, const ConfusedPairs& page);

@@ -88,8 +88,8 @@ struct Experiment {
 
 struct Results {
   std::filesystem::path folder;
-  std::vector<Experiment> experiments;      ///< in the paper's order
-  std::vector<nlohmann::ordered_json> log;  ///< calls of reproduce, oldest first
+  std::vector<Experiment> experiments;  ///< in the paper's order
+  std::vector<Json> log;                ///< calls of reproduce, oldest first
 };
 
 /// Throws InputError where the folder holds no results, or a record is damaged.

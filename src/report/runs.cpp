@@ -22,8 +22,6 @@ namespace tyche::report {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 bool holds_results(const std::filesystem::path& folder) {
   std::error_code ignored;
   return distinguish::holds_run(folder) || train::holds_run(folder) ||
@@ -193,7 +191,7 @@ std::string to_csv(const std::vector<RunLine>& lines) {
   return text;
 }
 
-nlohmann::ordered_json to_json(const std::vector<RunLine>& lines) {
+Json to_json(const std::vector<RunLine>& lines) {
   Json json = {{"version", kVersion}, {"runs", Json::array()}};
   for (const RunLine& line : lines) {
     Json& run = json["runs"].emplace_back(Json{{"name", line.name},
@@ -215,7 +213,7 @@ nlohmann::ordered_json to_json(const std::vector<RunLine>& lines) {
   return json;
 }
 
-nlohmann::ordered_json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
+Json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
   Json json = to_json(lines);
   json["made"] = utc_now();
   json["command"] = options.command;
@@ -232,7 +230,7 @@ std::string folder_text(const std::vector<std::filesystem::path>& folders, const
   if (folders.empty()) throw InputError("expected a folder of results, found none");
   const std::filesystem::path& folder = folders.front();
   if (format == "json") {
-    return to_json(run_lines(folders)).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return to_json(run_lines(folders)).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   if (folders.size() > 1 || holds_runs(folder)) return shown(run_lines(folders), format, how);
   if (distinguish::holds_run(folder)) return shown(load_distinguish(folder), format, how);

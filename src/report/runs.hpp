@@ -46,9 +46,9 @@ struct RunLine {
 /// A line for every run and metric; numbers unrounded, accuracies as shares.
 [[nodiscard]] std::string to_csv(const std::vector<RunLine>& lines);
 /// {version, runs: [{name, kind, data, …, scores: {test_mae: {mean, deviation, values}}}]}
-[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<RunLine>& lines);
+[[nodiscard]] Json to_json(const std::vector<RunLine>& lines);
 /// What the page shows (web/src/runs.ts): the same, with the columns and cells of the table.
-[[nodiscard]] nlohmann::ordered_json page_data(const std::vector<RunLine>& lines, const PageOptions& options);
+[[nodiscard]] Json page_data(const std::vector<RunLine>& lines, const PageOptions& options);
 
 /// What a folder of results holds, as a page or as tables: of `tyche reproduce`, of a training run, or of distinguish.
 /// Several, or a folder of such folders, are compared (runs.hpp).

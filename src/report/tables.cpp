@@ -138,7 +138,7 @@ std::string to_markdown(const Results& results) {
   if (!results.log.empty()) {
     text += "### Calls\n\n";
     for (const auto& entry : results.log) {
-      const auto machine = entry.value("machine", nlohmann::ordered_json::object());
+      const auto machine = entry.value("machine", Json::object());
       text += fmt::format("- {}: `{}`, {} trained in {}, on {} ({} used)\n", entry.value("date", ""),
                           entry.value("command", ""), counted(entry.value("trained", 0u), "trial"),
                           format_duration(entry.value("seconds", 0.0)), machine.value("processor", ""),

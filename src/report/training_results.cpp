@@ -33,8 +33,6 @@ bool called_complete(const TrainingResults& results) {
   return summary.value("complete", false) && same == results.folds_asked;
 }
 
-using Json = nlohmann::ordered_json;
-
 /// Five digits are finer than any screen.
 Json number(const std::optional<double>& value) {
   return value ? Json(std::stod(fmt::format("{:.5g}", *value))) : Json();
@@ -197,7 +195,7 @@ std::string to_latex(const TrainingResults& results) {
   return text + latex_table("lr", {"Metric", results.folds.size() > 1 ? "Mean over folds" : "Value"}, rows);
 }
 
-nlohmann::ordered_json page_data(const TrainingResults& results, const PageOptions& options) {
+Json page_data(const TrainingResults& results, const PageOptions& options) {
   Json json = page_head("train", options.command);
   const train::RunConfig& config = results.config;
   Json run = {{"folder", results.folder.string()},

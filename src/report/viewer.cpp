@@ -84,9 +84,8 @@ bool extends(const Graph& more, const Graph& less) {
   return std::ranges::all_of(edges, [&](const Edge& e) { return more.has_edge(e.first, e.second); });
 }
 
-nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label,
-                                  const Pair& pair) {
-  nlohmann::ordered_json json = {{"index", index}, {"label", label}, {"nodes", graph.num_nodes()}};
+Json graph_json(const Graph& graph, const Graph& other, std::size_t index, int label, const Pair& pair) {
+  Json json = {{"index", index}, {"label", label}, {"nodes", graph.num_nodes()}};
   // A CORRUPT graph is drawn in the places of the graph it was made from: one sees what was added, which an added edge
   // that pulls two components into one would hide.
   const bool borrowed = pair.subset == "CORRUPT" && graph.num_edges() > other.num_edges() && extends(graph, other);
@@ -95,14 +94,14 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   json["width"] = rounded(drawing.width);
   json["height"] = rounded(drawing.height);
   json["planar"] = drawing.planar;
-  json["x"] = json["y"] = nlohmann::ordered_json::array();
+  json["x"] = json["y"] = Json::array();
   for (const Point& p : drawing.points) {
     json["x"].push_back(rounded(p.x));
     json["y"].push_back(rounded(p.y));
   }
   json["type"] = graph.types();
   const std::vector<Edge> edges = graph.edges();
-  json["edges"] = nlohmann::ordered_json::array();
+  json["edges"] = Json::array();
   for (const auto& [u, v] : edges) {
     json["edges"].push_back(u);
     json["edges"].push_back(v);
@@ -115,7 +114,7 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   const auto literals = static_cast<std::size_t>(std::ranges::count(graph.types(), kLiteralType));
   for (Node v = 0; v < graph.num_nodes(); ++v) json["core"].push_back(in_core(graph, v, pair, literals) ? 1 : 0);
   if (pair.subset == "CORRUPT" && graph.num_nodes() == other.num_nodes()) {
-    json["added"] = nlohmann::ordered_json::array();
+    json["added"] = Json::array();
     for (std::size_t e = 0; e < edges.size(); ++e) {
       if (!other.has_edge(edges[e].first, edges[e].second)) json["added"].push_back(e);
     }
@@ -123,16 +122,16 @@ nlohmann::ordered_json graph_json(const Graph& graph, const Graph& other, std::s
   return json;
 }
 
-nlohmann::ordered_json verdict(const wl::Comparison& c) {
-  nlohmann::ordered_json json = {{"distinguished", c.distinguished}, {"classes", c.classes}};
+Json verdict(const wl::Comparison& c) {
+  Json json = {{"distinguished", c.distinguished}, {"classes", c.classes}};
   if (c.round) json["round"] = *c.round;
   if (c.stable_after) json["stable_after"] = *c.stable_after;
   return json;
 }
 
 /// What every pair shows, whatever is known of its graphs. `graphs` are two.
-nlohmann::ordered_json comparison_json(std::span<const Graph> graphs) {
-  nlohmann::ordered_json json;
+Json comparison_json(std::span<const Graph> graphs) {
+  Json json;
   const wl::Colouring colouring = wl::refine(graphs, {.keep_rounds = true});
   json["wl1"] = verdict(wl::compare(graphs[0], graphs[1], {.dim = 1}));
   json["wl1"]["rounds"] = colouring.history;
@@ -141,9 +140,9 @@ nlohmann::ordered_json comparison_json(std::span<const Graph> graphs) {
   return json;
 }
 
-nlohmann::ordered_json pair_json(const datasets::Dataset& data, const Pair& pair) {
+Json pair_json(const datasets::Dataset& data, const Pair& pair) {
   const std::span<const Graph> graphs = std::span(data.set.graphs).subspan(pair.first, 2);
-  nlohmann::ordered_json json = {{"pair", pair.number}, {"subset", pair.subset}};
+  Json json = {{"pair", pair.number}, {"subset", pair.subset}};
   if (pair.core) json["core"] = *pair.core;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t g = pair.first + i;
@@ -165,7 +164,7 @@ int satisfiability(const Graph& graph) {
 
 }  // namespace
 
-nlohmann::ordered_json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
+Json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
   std::optional<Format> format;
   if (!source.format.empty()) format = parse_format(source.format);
   Cleaning cleaning;
@@ -175,19 +174,19 @@ nlohmann::ordered_json view_data(const DataSource& source, std::size_t pairs, un
     return std::max(data.set.graphs[pair.first].num_nodes(), data.set.graphs[pair.first + 1].num_nodes()) >
            kMaxDrawnNodes;
   });
-  std::vector<nlohmann::ordered_json> views(chosen.size());
+  std::vector<Json> views(chosen.size());
   parallel_for(chosen.size(), threads, [&](std::size_t i) { views[i] = pair_json(data, chosen[i]); });
   return {{"name", source.name}, {"graphs", data.set.graphs.size()}, {"paired", !data.pair.empty()}, {"pairs", views}};
 }
 
-nlohmann::ordered_json view_two(const NamedGraph& first, const NamedGraph& second) {
+Json view_two(const NamedGraph& first, const NamedGraph& second) {
   for (const NamedGraph* named : {&first, &second}) {
     if (named->graph.num_nodes() <= kMaxDrawnNodes) continue;
     throw InputError(fmt::format("{} has {} nodes; the page draws graphs of up to {}", named->name,
                                  named->graph.num_nodes(), kMaxDrawnNodes));
   }
   const Graph graphs[] = {first.graph, second.graph};
-  nlohmann::ordered_json json = {{"pair", 0}, {"subset", ""}};
+  Json json = {{"pair", 0}, {"subset", ""}};
   for (std::size_t i = 0; i < 2; ++i) {
     json["graphs"].push_back(graph_json(graphs[i], graphs[1 - i], i, satisfiability(graphs[i]), {}));
     json["graphs"][i]["title"] = (i == 0 ? first : second).name;

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxDrawnNodes = 160;
 ///    classes}, isomorphic}]}
 /// `core`, `name` and `added` are there for graphs that encode formulas: which nodes belong to the core, what a node
 /// says, which edges a CORRUPT pair's satisfiable graph has on top. Deterministic.
-[[nodiscard]] nlohmann::ordered_json view_data(const DataSource& source, std::size_t pairs, unsigned threads);
+[[nodiscard]] Json view_data(const DataSource& source, std::size_t pairs, unsigned threads);
 
 struct NamedGraph {
   std::string name;  ///< what the page calls it
@@ -28,6 +28,6 @@ struct NamedGraph {
 
 /// Two graphs of any origin as one such pair. Each has its name as `title`; its label is 1 or 0 where it encodes a
 /// formula, by whether that is satisfiable, and -1 elsewhere. Throws InputError on a graph of more than kMaxDrawnNodes.
-[[nodiscard]] nlohmann::ordered_json view_two(const NamedGraph& first, const NamedGraph& second);
+[[nodiscard]] Json view_two(const NamedGraph& first, const NamedGraph& second);
 
 }  // namespace tyche::report
