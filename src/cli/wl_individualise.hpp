@@ -8,7 +8,7 @@
 #include "cli/cli.hpp"
 #include "distinguish/pairs.hpp"
 #include "graph/graph.hpp"
-#include "wl/leaf_graph.hpp"
+#include "wl/leaf_compare.hpp"
 
 namespace tyche::cli {
 
