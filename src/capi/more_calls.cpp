@@ -8,7 +8,6 @@
 #include "datasets/folds.hpp"
 #include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
-#include "inspect/folds.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/runs.hpp"

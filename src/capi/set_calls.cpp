@@ -101,9 +101,6 @@ std::shared_ptr<Object> generate(const std::string& kind, const char* json, cons
   }
   auto object = std::make_shared<SetObject>(std::move(made.dataset), folder == nullptr ? "" : folder);
   if (made.result.certificate) object->certificate = datasets::to_json(*made.result.certificate);
-  if (made.result.csl) object->certificate = datasets::to_json(*made.result.csl);
-  if (made.result.counting) object->certificate = datasets::to_json(*made.result.counting);
-  if (made.result.nodes_certified) object->certificate = datasets::to_json(*made.result.nodes_certified);
   return object;
 }
 

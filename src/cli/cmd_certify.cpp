@@ -96,15 +96,12 @@ std::string describe(const datasets::CslCertificate& c, bool) {
   return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
 }
 
-std::string describe(const datasets::CountingCertificate& c, bool) {
-  std::string text = fmt::format("{} graphs whose subgraphs are counted\n", c.graphs);
-  text += line("targets right (copies found; homomorphisms summed)", c.right, c.graphs);
-  return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
-}
-
-std::string describe(const datasets::NodeTaskCertificate& c, bool) {
-  std::string text = fmt::format("{} graphs whose nodes have labels: {}\n", c.graphs, datasets::name(c.task));
-  text += line("nodes alike to 1-WL; labels right by a second way", c.right, c.graphs);
+std::string describe(const datasets::TaskCertificate& c, bool) {
+  std::string text = c.task ? fmt::format("{} graphs whose nodes have labels: {}\n", c.graphs, datasets::name(*c.task))
+                            : fmt::format("{} graphs whose subgraphs are counted\n", c.graphs);
+  text += line(c.task ? "nodes alike to 1-WL; labels right by a second way"
+                      : "targets right (copies found; homomorphisms summed)",
+               c.right, c.graphs);
   return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
 }
 

@@ -7,7 +7,6 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "datasets/generate.hpp"
-#include "datasets/more_formats.hpp"
 #include "support/stopwatch.hpp"
 
 namespace tyche::cli {
@@ -52,12 +51,10 @@ std::string describe(const datasets::CslCertificate& c) {
       c.classes.size());
 }
 
-std::string describe(const datasets::CountingCertificate& c) {
-  return fmt::format("certified: all counts of {} graphs by two ways that share nothing\n", c.graphs);
-}
-
-std::string describe(const datasets::NodeTaskCertificate& c) {
-  return fmt::format("certified: the nodes of all {} graphs alike to 1-WL, their labels right by two ways\n", c.graphs);
+std::string describe(const datasets::TaskCertificate& c) {
+  return c.task ? fmt::format("certified: the nodes of all {} graphs alike to 1-WL, their labels right by two ways\n",
+                              c.graphs)
+                : fmt::format("certified: all counts of {} graphs by two ways that share nothing\n", c.graphs);
 }
 
 void run(const GenerateCall& a) {
@@ -88,9 +85,6 @@ void run(const GenerateCall& a) {
                            {"seconds", seconds}, {"certificate", nullptr}};
     if (pairs > 0) json["pairs"] = pairs;
     if (result.certificate) json["certificate"] = datasets::to_json(*result.certificate);
-    if (result.csl) json["certificate"] = datasets::to_json(*result.csl);
-    if (result.counting) json["certificate"] = datasets::to_json(*result.counting);
-    if (result.nodes_certified) json["certificate"] = datasets::to_json(*result.nodes_certified);
     print_json(json);
     return;
   }
@@ -99,10 +93,9 @@ void run(const GenerateCall& a) {
                   pairs > 0 ? fmt::format("{} pairs", pairs) : fmt::format("{} graphs", graphs), a.kind,
                   static_cast<double>(result.nodes) / static_cast<double>(graphs),
                   static_cast<double>(result.edges) / static_cast<double>(graphs), a.common.seed, seconds);
-  if (result.certificate) text += describe(*result.certificate);
-  if (result.csl) text += describe(*result.csl);
-  if (result.counting) text += describe(*result.counting);
-  if (result.nodes_certified) text += describe(*result.nodes_certified);
+  if (result.certificate) {
+    text += std::visit([](const auto& certificate) { return describe(certificate); }, *result.certificate);
+  }
   if (!options.certify) text += fmt::format("not certified; 'tyche certify {}' does it\n", a.out);
   print(text);
 }

@@ -8,7 +8,6 @@
 #include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/split.hpp"
-#include "inspect/folds.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/page.hpp"

@@ -11,7 +11,7 @@
 #include "theory/answers.hpp"
 #include "theory/draw.hpp"
 #include "theory/syntax.hpp"
-#include "theory/weighted.hpp"
+#include "theory/universal.hpp"
 
 namespace tyche::cli {
 

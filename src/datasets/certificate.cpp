@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "datasets/examination.hpp"
 #include "datasets/planar_draw.hpp"
 #include "datasets/tseitin_certificate.hpp"
 #include "graph/encoding.hpp"

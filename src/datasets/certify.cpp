@@ -8,6 +8,7 @@
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "graph/gin.hpp"
+#include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -166,8 +167,10 @@ CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptio
 namespace {
 
 /// examine(g) of all graphs, added to a certificate in their order.
-template <class Kind, class Examine>
-Kind certify_each(const GraphSet& set, const CertifyOptions& options, Kind certificate, const Examine& examine) {
+template <class Examine>
+TaskCertificate certify_each(const GraphSet& set, const CertifyOptions& options, std::optional<NodeTask> task,
+                             const Examine& examine) {
+  TaskCertificate certificate{.task = task};
   std::vector<std::string> details(set.graphs.size());
   Progress progress("certify", details.size(), options.progress);
   parallel_for(details.size(), options.threads, [&](std::size_t g) {
@@ -181,21 +184,41 @@ Kind certify_each(const GraphSet& set, const CertifyOptions& options, Kind certi
 
 }  // namespace
 
-CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options) {
+void TaskCertificate::add(const std::string& detail) {
+  right += detail.empty() ? 1 : 0;
+  if (!detail.empty()) failures.push_back({graphs, task ? "labels" : "counts", detail});
+  ++graphs;
+}
+
+nlohmann::json to_json(const TaskCertificate& certificate) {
+  nlohmann::json json = {
+      {"graphs", certificate.graphs}, {"right", certificate.right}, {"failures", to_json(certificate.failures)}};
+  if (certificate.task) {
+    json["task"] = name(*certificate.task);
+  } else {
+    for (const Pattern& pattern : parse_patterns(kUsualPatterns)) json["patterns"].push_back(pattern.name);
+  }
+  return json;
+}
+
+nlohmann::json to_json(const AnyCertificate& certificate) {
+  return std::visit([](const auto& kind) { return to_json(kind); }, certificate);
+}
+
+TaskCertificate certify_counting(const GraphSet& set, const CertifyOptions& options) {
   if (set.target_dim == 0) throw InputError::at(set.name, "", "expected targets to compare counts with");
-  return certify_each(set, options, CountingCertificate{}, [&](std::size_t g) {
+  return certify_each(set, options, std::nullopt, [&](std::size_t g) {
     return examine_counting(set.graphs[g], std::span(set.targets).subspan(g * set.target_dim, set.target_dim));
   });
 }
 
-NodeTaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options) {
+TaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options) {
   if (set.node_labels.empty()) throw InputError::at(set.name, "", "expected labels of nodes");
-  return certify_each(set, options, NodeTaskCertificate{.task = task},
+  return certify_each(set, options, task,
                       [&](std::size_t g) { return examine_node_task(task, set.graphs[g], set.node_labels[g]); });
 }
 
-std::variant<Certificate, CslCertificate, CountingCertificate, NodeTaskCertificate> certify_any(
-    const std::filesystem::path& path, const CertifyOptions& options) {
+AnyCertificate certify_any(const std::filesystem::path& path, const CertifyOptions& options) {
   const std::filesystem::path manifest = path / "manifest.json";
   if (std::filesystem::exists(manifest)) {
     const Manifest read = read_manifest(manifest);

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "datasets/certificate.hpp"
 #include "datasets/counting.hpp"
@@ -40,15 +42,28 @@ struct CertifyOptions {
 /// Certifies graphs of circular skip links, one after another.
 [[nodiscard]] CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptions& options);
 
-/// Counts the subgraphs of graphs whose targets these are.
-[[nodiscard]] CountingCertificate certify_counting(const GraphSet& set, const CertifyOptions& options);
+/// Graphs whose subgraphs are counted, or whose nodes have labels: each examined by itself, in a second way.
+struct TaskCertificate {
+  std::optional<NodeTask> task{};  ///< of labels of nodes; nothing: of counts
+  std::uint64_t graphs = 0;
+  std::uint64_t right = 0;  ///< graphs whose targets or labels are what both ways say
+  std::vector<GraphFailure> failures{};
 
+  /// Counts the next graph: `detail` is what examine_counting() or examine_node_task() said of it.
+  void add(const std::string& detail);
+};
+[[nodiscard]] nlohmann::json to_json(const TaskCertificate& certificate);
+
+/// Counts the subgraphs of graphs whose targets these are.
+[[nodiscard]] TaskCertificate certify_counting(const GraphSet& set, const CertifyOptions& options);
 /// Finds the labels of nodes again that one of the tasks made.
-[[nodiscard]] NodeTaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options);
+[[nodiscard]] TaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options);
+
+using AnyCertificate = std::variant<Certificate, CslCertificate, TaskCertificate>;
+[[nodiscard]] nlohmann::json to_json(const AnyCertificate& certificate);
 
 /// Whichever of them it is: counts and labels of nodes where the manifest says so; CSL where it says so or, without
 /// one, the first graph is connected, 4-regular and of one node type; else pairs.
-[[nodiscard]] std::variant<Certificate, CslCertificate, CountingCertificate, NodeTaskCertificate> certify_any(
-    const std::filesystem::path& path, const CertifyOptions& options);
+[[nodiscard]] AnyCertificate certify_any(const std::filesystem::path& path, const CertifyOptions& options);
 
 }  // namespace tyche::datasets

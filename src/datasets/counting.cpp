@@ -86,21 +86,4 @@ std::string examine_counting(const Graph& graph, std::span<const float> targets)
   return "";
 }
 
-void CountingCertificate::add(const std::string& detail) {
-  if (detail.empty()) {
-    ++right;
-  } else {
-    failures.push_back({graphs, "counts", detail});
-  }
-  ++graphs;
-}
-
-nlohmann::json to_json(const CountingCertificate& certificate) {
-  nlohmann::json json = {{"graphs", certificate.graphs}, {"right", certificate.right}};
-  json["patterns"] = nlohmann::json::array();
-  for (const Pattern& pattern : patterns()) json["patterns"].push_back(pattern.name);
-  json["failures"] = to_json(certificate.failures);
-  return json;
-}
-
 }  // namespace tyche::datasets

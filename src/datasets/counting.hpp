@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "datasets/graph_failure.hpp"
 #include "graph/graph.hpp"
 #include "support/random.hpp"
 
@@ -34,17 +33,8 @@ struct CountedGraph {
 /// are nodes.
 [[nodiscard]] CountedGraph make_counting(const CountingParameters& parameters, std::uint64_t index);
 
-/// Every target counted twice, by ways that share nothing: every copy found, and homomorphisms summed.
-struct CountingCertificate {
-  std::uint64_t graphs = 0;
-  std::uint64_t right = 0;  ///< graphs whose targets are all what both ways say
-  std::vector<GraphFailure> failures;
-
-  /// Counts the next graph: `detail` is what examine_counting() said of it.
-  void add(const std::string& detail);
-};
-/// What is wrong with the targets of a graph; empty: nothing is.
+/// What is wrong with the targets of a graph; empty: nothing is. Every target is counted twice, by ways that share
+/// nothing: every copy found, and homomorphisms summed.
 [[nodiscard]] std::string examine_counting(const Graph& graph, std::span<const float> targets);
-[[nodiscard]] nlohmann::json to_json(const CountingCertificate& certificate);
 
 }  // namespace tyche::datasets

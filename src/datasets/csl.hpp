@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "datasets/graph_failure.hpp"
 #include "graph/gin.hpp"
 #include "graph/graph.hpp"
 
@@ -49,6 +49,21 @@ struct CslFacts {
   std::string form;        ///< of a regular graph its canonical form (bliss): equal for isomorphic graphs alone
 };
 [[nodiscard]] CslFacts examine_csl(const LabelledGraph& graph, const Graph& compared_with);
+
+/// What a certificate says of a graph that fails it.
+struct GraphFailure {
+  std::uint64_t graph = 0;
+  std::string property;
+  std::string detail;
+};
+
+[[nodiscard]] inline nlohmann::json to_json(const std::vector<GraphFailure>& failures) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const GraphFailure& f : failures) {
+    list.push_back({{"graph", f.graph}, {"property", f.property}, {"detail", f.detail}});
+  }
+  return list;
+}
 
 struct CslCertificate {
   struct Class {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -30,10 +32,9 @@ struct Portion {
   std::vector<GraphInfo> infos;
   std::optional<PairCertificate> pair;
   std::optional<CslFacts> csl;
-  std::vector<float> targets;           ///< of a graph of COUNTING
-  std::optional<std::string> counted;   ///< what examine_counting() said of it
-  std::vector<int> node_labels;         ///< of a graph whose nodes have any
-  std::optional<std::string> examined;  ///< what examine_node_task() said of it
+  std::optional<std::string> task;  ///< what examine_counting() or examine_node_task() said
+  std::vector<float> targets;       ///< of a graph of COUNTING
+  std::vector<int> node_labels;     ///< of a graph whose nodes have any
   // What is left of the graphs when they are written:
   std::string text;
   std::string entries;
@@ -146,7 +147,7 @@ Work work_of(const CountingParameters& p, const GenerateOptions& options) {
     out.graphs.push_back({std::move(made.graph), 0});
     out.infos.emplace_back();
     out.infos[0].subset = Subset::counting;
-    if (certify) out.counted = examine_counting(out.graphs[0].graph, out.targets);
+    if (certify) out.task = examine_counting(out.graphs[0].graph, out.targets);
     return out;
   };
   return work;
@@ -162,7 +163,7 @@ Work work_of(const NodeTaskParameters& p, const GenerateOptions& options) {
     out.graphs.push_back({std::move(made.graph), 0});
     out.infos.emplace_back();
     out.infos[0].subset = subset_of(p.task);
-    if (certify) out.examined = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
+    if (certify) out.task = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
     return out;
   };
   return work;
@@ -213,26 +214,29 @@ void count(Portion& piece, GenerateResult& result) {
     throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this", what,
                             number, property, detail));
   };
+  const auto so_far = [&]<class Kind>(Kind begun) -> Kind& {
+    if (!result.certificate) result.certificate = std::move(begun);
+    return std::get<Kind>(*result.certificate);
+  };
+  const auto refuse_graphs = [&](const std::vector<GraphFailure>& failures) {
+    for (const GraphFailure& f : failures) refuse("graph", f.graph, f.property, f.detail);
+  };
   if (piece.pair) {
-    if (!result.certificate) result.certificate.emplace();
-    result.certificate->add(*std::move(piece.pair));
-    for (const Failure& f : result.certificate->failures) refuse("pair", f.pair, f.property, f.detail);
+    auto& certificate = so_far(Certificate{});
+    certificate.add(*std::move(piece.pair));
+    for (const Failure& f : certificate.failures) refuse("pair", f.pair, f.property, f.detail);
   }
   if (piece.csl) {
-    if (!result.csl) result.csl.emplace();
-    result.csl->add(*piece.csl, piece.infos[0].skip);
-    for (const GraphFailure& f : result.csl->failures) refuse("graph", f.graph, f.property, f.detail);
+    auto& certificate = so_far(CslCertificate{});
+    certificate.add(*piece.csl, piece.infos[0].skip);
+    refuse_graphs(certificate.failures);
   }
-  if (piece.counted) {
-    if (!result.counting) result.counting.emplace();
-    result.counting->add(*piece.counted);
-    for (const GraphFailure& f : result.counting->failures) refuse("graph", f.graph, f.property, f.detail);
-  }
-  if (piece.examined) {
-    if (!result.nodes_certified)
-      result.nodes_certified = NodeTaskCertificate{.task = node_task_of(piece.infos[0].subset)};
-    result.nodes_certified->add(*piece.examined);
-    for (const GraphFailure& f : result.nodes_certified->failures) refuse("graph", f.graph, f.property, f.detail);
+  if (piece.task) {
+    const bool counts = piece.infos[0].subset == Subset::counting;
+    auto& certificate =
+        so_far(TaskCertificate{.task = counts ? std::nullopt : std::optional(node_task_of(piece.infos[0].subset))});
+    certificate.add(*piece.task);
+    refuse_graphs(certificate.failures);
   }
 }
 
@@ -342,6 +346,39 @@ Dataset sample(const Recipe& recipe, std::uint64_t most) {
     append(work.make(i), out);
   }
   return out;
+}
+
+/// Where formats that can be written are in a data set's folder.
+constexpr std::pair<Format, const char*> kPlaces[] = {{Format::gin, "graphs.txt"},    {Format::graph6, "graphs.g6"},
+                                                      {Format::sparse6, "graphs.s6"}, {Format::tu, "tu"},
+                                                      {Format::dimacs, "dimacs"},     {Format::jsonl, "graphs.jsonl"}};
+
+std::vector<Format> parse_written_formats(const std::vector<std::string>& names, const Recipe& recipe) {
+  std::vector<Format> out;
+  for (const std::string& name : names) {
+    const Format format = out.emplace_back(parse_format(name));
+    if (std::ranges::none_of(kPlaces, [&](const auto& place) { return place.first == format; })) {
+      throw InputError(
+          fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name));
+    }
+    if (format == Format::dimacs && pairs_of(recipe) == 0) {
+      throw InputError(fmt::format("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe)));
+    }
+    if (format == Format::gin && in_lines(recipe)) {
+      throw InputError(fmt::format(
+          "gin holds neither targets nor labels of nodes: the graphs of {} are in graphs.jsonl", recipe_name(recipe)));
+    }
+  }
+  return out;
+}
+
+void write_formats(const std::vector<Format>& formats, const std::filesystem::path& folder) {
+  if (formats.empty()) return;
+  const GraphSet set = read_graphs(folder);
+  for (const Format format : formats) {
+    const auto place = std::ranges::find(kPlaces, format, &std::pair<Format, const char*>::first);
+    if (format != Format::gin) write_graphs(folder / place->second, set, format);  // graphs.txt is there
+  }
 }
 
 }  // namespace tyche::datasets

@@ -8,11 +8,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "datasets/certificate.hpp"
-#include "datasets/csl.hpp"
+#include "datasets/certify.hpp"
 #include "datasets/dataset.hpp"
 #include "datasets/recipe.hpp"
+#include "graph/io.hpp"
 
 namespace tyche::datasets {
 
@@ -26,10 +27,7 @@ struct GenerateOptions {
 };
 
 struct GenerateResult {
-  std::optional<Certificate> certificate;  ///< of pairs
-  std::optional<CslCertificate> csl;       ///< of CSL
-  std::optional<CountingCertificate> counting;
-  std::optional<NodeTaskCertificate> nodes_certified;
+  std::optional<AnyCertificate> certificate;
   std::uint64_t nodes = 0;
   std::uint64_t edges = 0;
 };
@@ -49,5 +47,13 @@ struct Made {
 /// The first graphs of a recipe in memory, about `most` of them, as load_dataset would have them: what a data set is
 /// like before it is made.
 [[nodiscard]] Dataset sample(const Recipe& recipe, std::uint64_t most);
+
+/// The formats of these names. Throws InputError on a name that is none, on one that can be read but not written, and
+/// on one that cannot hold the graphs of this recipe (dimacs holds formulas, and csl has none).
+[[nodiscard]] std::vector<Format> parse_written_formats(const std::vector<std::string>& names, const Recipe& recipe);
+
+/// Reads FOLDER/graphs.txt and writes graphs.g6, graphs.s6, graphs.jsonl, tu/ and dimacs/ beside it, as asked. Throws
+/// as write_graphs does.
+void write_formats(const std::vector<Format>& formats, const std::filesystem::path& folder);
 
 }  // namespace tyche::datasets

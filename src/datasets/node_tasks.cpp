@@ -234,20 +234,4 @@ std::string examine_node_task(NodeTask task, const Graph& graph, const std::vect
   return "";
 }
 
-void NodeTaskCertificate::add(const std::string& detail) {
-  if (detail.empty()) {
-    ++right;
-  } else {
-    failures.push_back({graphs, "labels", detail});
-  }
-  ++graphs;
-}
-
-nlohmann::json to_json(const NodeTaskCertificate& certificate) {
-  return {{"task", name(certificate.task)},
-          {"graphs", certificate.graphs},
-          {"right", certificate.right},
-          {"failures", to_json(certificate.failures)}};
-}
-
 }  // namespace tyche::datasets

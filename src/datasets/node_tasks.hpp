@@ -20,7 +20,6 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/graph_failure.hpp"
 #include "graph/graph.hpp"
 
 namespace tyche::datasets {
@@ -51,16 +50,5 @@ struct NodeLabelled {
 /// marked (bliss: orbits, and that all nodes of matching are in one); that an edge joins the two nodes of each label
 /// (matching). That 1-WL finds all nodes alike is checked of all four.
 [[nodiscard]] std::string examine_node_task(NodeTask task, const Graph& graph, const std::vector<int>& labels);
-
-struct NodeTaskCertificate {
-  NodeTask task = NodeTask::triangle;
-  std::uint64_t graphs = 0;
-  std::uint64_t right = 0;
-  std::vector<GraphFailure> failures{};
-
-  /// Counts the next graph: `detail` is what examine_node_task() said of it.
-  void add(const std::string& detail);
-};
-[[nodiscard]] nlohmann::json to_json(const NodeTaskCertificate& certificate);
 
 }  // namespace tyche::datasets

@@ -151,8 +151,7 @@ Formula draw_planar_part(const std::vector<PlanarSize>& sizes, const std::vector
   }
   const Node nodes = planar_nodes(sizes, index);
   for (int attempt = 0; attempt < 10000; ++attempt) {
-    const PlaneMap map = sample_planar(nodes, stream);
-    if (auto part = planar_part({map.graph(), map.rotation()}, stream)) return *std::move(part);
+    if (auto part = planar_part(sample_planar(nodes, stream), stream)) return *std::move(part);
   }
   throw InputError(fmt::format("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes));
 }

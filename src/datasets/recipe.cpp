@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <limits>
 
 #include "support/error.hpp"
@@ -69,77 +70,49 @@ std::uint64_t whole(std::string_view key, std::string_view text, std::uint64_t m
   return value;
 }
 
-std::uint32_t whole32(std::string_view key, std::string_view text) {
-  return static_cast<std::uint32_t>(whole(key, text, kMost32));
+/// A parameter of a data set, and what sets it from text.
+struct Parameter {
+  std::string_view key;
+  std::function<void(const std::string& value)> set;
+};
+
+template <class Number>
+Parameter number(std::string_view key, Number& into, std::uint64_t most = kMost32) {
+  return {key, [=, &into](const std::string& value) { into = static_cast<Number>(whole(key, value, most)); }};
 }
 
-/// Each returns whether the data set has such a parameter.
-bool set_own(ExpParameters& p, std::string_view key, const std::string& value) {
-  if (key == "pairs") {
-    p.pairs = whole(key, value, kMost32);
-  } else if (key == "core_min") {
-    p.core_min = whole32(key, value);
-  } else if (key == "core_max") {
-    p.core_max = whole32(key, value);
-  } else if (key == "planar_nodes") {
-    p.planar_sizes = parse_planar_sizes(value);
-  } else {
-    return false;
-  }
-  return true;
+template <class Parameters>
+Parameter seed(Parameters& p) {
+  return number("seed", p.seed, std::numeric_limits<std::uint64_t>::max());
 }
 
-bool set_own(TseitinParameters& p, std::string_view key, const std::string& value) {
-  if (key == "pairs") {
-    p.pairs = whole(key, value, kMost32);
-  } else if (key == "base_nodes") {
-    p.base_nodes = parse_base_nodes(value);
-  } else if (key == "unseen") {
-    p.unseen = whole32(key, value);
-  } else if (key == "planar_nodes") {
+std::vector<Parameter> parameters_of(ExpParameters& p) {
+  return {number("pairs", p.pairs),
+          seed(p),
+          number("core_min", p.core_min),
+          number("core_max", p.core_max),
+          {"planar_nodes", [&p](const std::string& value) { p.planar_sizes = parse_planar_sizes(value); }}};
+}
+
+std::vector<Parameter> parameters_of(TseitinParameters& p) {
+  const auto set_planar = [&p](const std::string& value) {
     p.planar_sizes = value == "none" ? std::vector<PlanarSize>{} : parse_planar_sizes(value);
-  } else {
-    return false;
-  }
-  return true;
+  };
+  return {number("pairs", p.pairs),
+          seed(p),
+          {"base_nodes", [&p](const std::string& value) { p.base_nodes = parse_base_nodes(value); }},
+          {"planar_nodes", set_planar},
+          number("unseen", p.unseen)};
 }
 
-bool set_own(CslParameters& p, std::string_view key, const std::string& value) {
-  if (key != "copies") return false;
-  p.copies = whole(key, value, kMost32);
-  return true;
-}
+std::vector<Parameter> parameters_of(CslParameters& p) { return {seed(p), number("copies", p.copies)}; }
 
-bool set_own(CountingParameters& p, std::string_view key, const std::string& value) {
-  if (key != "graphs") return false;
-  p.graphs = whole(key, value, kMost32);
-  return true;
-}
+std::vector<Parameter> parameters_of(CountingParameters& p) { return {seed(p), number("graphs", p.graphs)}; }
 
-bool set_own(NodeTaskParameters& p, std::string_view key, const std::string& value) {
-  if (key == "graphs") {
-    p.graphs = whole(key, value, kMost32);
-  } else if (key == "nodes") {
-    p.nodes = whole32(key, value);
-  } else if (key == "degree" && p.task <= NodeTask::lcc) {
-    p.degree = whole32(key, value);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-std::vector<std::string> keys_of(const Recipe& recipe) {
-  if (std::holds_alternative<ExpParameters>(recipe)) return {"pairs", "seed", "core_min", "core_max", "planar_nodes"};
-  if (std::holds_alternative<TseitinParameters>(recipe)) {
-    return {"pairs", "seed", "base_nodes", "planar_nodes", "unseen"};
-  }
-  if (std::holds_alternative<CslParameters>(recipe)) return {"seed", "copies"};
-  if (const auto* nodes = std::get_if<NodeTaskParameters>(&recipe)) {
-    if (nodes->task <= NodeTask::lcc) return {"seed", "graphs", "nodes", "degree"};
-    return {"seed", "graphs", "nodes"};
-  }
-  return {"seed", "graphs"};
+std::vector<Parameter> parameters_of(NodeTaskParameters& p) {
+  std::vector<Parameter> out = {seed(p), number("graphs", p.graphs), number("nodes", p.nodes)};
+  if (p.task <= NodeTask::lcc) out.push_back(number("degree", p.degree));
+  return out;
 }
 
 /// What is not as standard, for the name of a folder.
@@ -175,18 +148,13 @@ std::vector<std::string> parameter_keys() {
 }
 
 void set_parameter(Recipe& recipe, std::string_view key, const std::string& value) {
-  const bool known = std::visit(
-      [&](auto& parameters) {
-        if (key == "seed") {
-          parameters.seed = whole(key, value, std::numeric_limits<std::uint64_t>::max());
-          return true;
-        }
-        return set_own(parameters, key, value);
-      },
-      recipe);
-  if (known) return;
+  std::vector<std::string_view> known;
+  for (const Parameter& parameter : std::visit([](auto& own) { return parameters_of(own); }, recipe)) {
+    if (parameter.key == key) return parameter.set(value);
+    known.push_back(parameter.key);
+  }
   throw InputError(
-      fmt::format("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(keys_of(recipe), ", ")));
+      fmt::format("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(known, ", ")));
 }
 
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {

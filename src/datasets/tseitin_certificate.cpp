@@ -5,7 +5,6 @@
 #include <array>
 
 #include "datasets/base_classes.hpp"
-#include "datasets/examination.hpp"
 #include "datasets/tseitin_formula.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"

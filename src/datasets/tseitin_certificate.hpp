@@ -4,6 +4,17 @@
 
 namespace tyche::datasets {
 
+/// One pair under examination: checks fill `out` one after another.
+struct Examination {
+  std::uint64_t pair;
+  const Graph& sat;
+  const Graph& unsat;
+  const Expectation& expectation;
+  PairCertificate out{};
+
+  void fail(const char* property, std::string detail) { out.failures.push_back({pair, property, std::move(detail)}); }
+};
+
 /// Whether a component of the graph encodes a Tseitin formula over a connected simple cubic graph.
 [[nodiscard]] bool has_tseitin_core(const Graph& graph);
 

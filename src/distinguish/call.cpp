@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "distinguish/origin.hpp"
 #include "distinguish/records.hpp"
 #include "distinguish/stored_run.hpp"
 #include "distinguish/together.hpp"

@@ -14,21 +14,25 @@ namespace {
 constexpr double kRegular = 1e-10;
 }  // namespace
 
-std::optional<double> hotelling(std::span<const double> differences, std::size_t columns) {
-  const std::size_t d = columns, q = d == 0 ? 0 : differences.size() / d;
-  if (q <= d) return std::nullopt;
-  std::vector<double> mean(d, 0.0), s(d * d, 0.0);
-  for (std::size_t i = 0; i < q; ++i) {
-    for (std::size_t a = 0; a < d; ++a) mean[a] += differences[i * d + a] / static_cast<double>(q);
-  }
+Moments moments(std::span<const double> rows, std::size_t columns) {
+  const std::size_t d = columns, q = rows.size() / d;
+  Moments out{std::vector<double>(d, 0.0), std::vector<double>(d * d, 0.0)};
+  for (std::size_t i = 0; i < rows.size(); ++i) out.mean[i % d] += rows[i] / static_cast<double>(q);
   for (std::size_t i = 0; i < q; ++i) {
     for (std::size_t a = 0; a < d; ++a) {
-      for (std::size_t b = 0; b <= a; ++b) {
-        s[a * d + b] +=
-            (differences[i * d + a] - mean[a]) * (differences[i * d + b] - mean[b]) / static_cast<double>(q - 1);
+      for (std::size_t b = 0; b < d; ++b) {
+        out.covariance[a * d + b] +=
+            (rows[i * d + a] - out.mean[a]) * (rows[i * d + b] - out.mean[b]) / static_cast<double>(q - 1);
       }
     }
   }
+  return out;
+}
+
+std::optional<double> hotelling(std::span<const double> differences, std::size_t columns) {
+  const std::size_t d = columns, q = d == 0 ? 0 : differences.size() / d;
+  if (q <= d) return std::nullopt;
+  auto [mean, s] = moments(differences, d);
   // Cholesky, S = L Lᵀ: T² is q |L⁻¹ D̄|². A pivot is what is left of a column's variance when the columns before it are
   // known.
   double sum = 0;

@@ -16,6 +16,12 @@
 
 namespace tyche::distinguish {
 
+/// Of rows of `columns` numbers each, row-major: their mean, and their sample covariance (of q rows, with q - 1).
+struct Moments {
+  std::vector<double> mean, covariance;
+};
+[[nodiscard]] Moments moments(std::span<const double> rows, std::size_t columns);
+
 /// Hotelling's T² of paired differences, which BREC's own test is made of (without its factor q):
 /// q · D̄ᵀ S⁻¹ D̄ of q differences of `columns` numbers each, row-major; S is their sample covariance (q - 1). Nothing
 /// where S is not regular to the precision of floats, as when a graph has one leaf: then T² says nothing.

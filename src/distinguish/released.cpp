@@ -88,13 +88,6 @@ double size_of(std::span<const double> values) {
   return most;
 }
 
-std::vector<double> mean_of(std::span<const double> rows, std::size_t columns) {
-  std::vector<double> mean(columns, 0.0);
-  const std::size_t count = rows.size() / columns;
-  for (std::size_t i = 0; i < rows.size(); ++i) mean[i % columns] += rows[i] / static_cast<double>(count);
-  return mean;
-}
-
 }  // namespace
 
 double cosine_loss(std::span<const float> outputs, std::size_t columns, std::span<float> gradient) {
@@ -123,18 +116,9 @@ double cosine_loss(std::span<const float> outputs, std::size_t columns, std::spa
 }
 
 double released_statistic(std::span<const double> differences, std::size_t columns) {
-  const std::size_t d = columns, q = differences.size() / d;
-  const std::vector<double> mean = mean_of(differences, d);
-  std::vector<double> s(d * d, 0.0);
-  for (std::size_t i = 0; i < q; ++i) {
-    for (std::size_t a = 0; a < d; ++a) {
-      for (std::size_t b = 0; b < d; ++b) {
-        s[a * d + b] +=
-            (differences[i * d + a] - mean[a]) * (differences[i * d + b] - mean[b]) / static_cast<double>(q - 1);
-      }
-    }
-  }
-  const SymmetricEigen eigen = symmetric_eigen(s, d);
+  const std::size_t d = columns;
+  const auto [mean, covariance] = moments(differences, d);
+  const SymmetricEigen eigen = symmetric_eigen(covariance, d);
   const double most = size_of(eigen.values);
   double sum = 0;
   for (std::size_t k = 0; k < d; ++k) {
@@ -156,7 +140,7 @@ Verdict judge_outputs(std::span<const float> outputs, std::size_t columns) {
     differences[i] = x - y;
     size = std::max({size, std::abs(x), std::abs(y)});
   }
-  const std::vector<double> mean = mean_of(differences, columns);
+  const std::vector<double> mean = moments(differences, columns).mean;
   for (std::size_t i = 0; i < centred.size(); ++i) centred[i] = differences[i] - mean[i % columns];
   Verdict verdict;
   if (size_of(centred) <= kReleasedRounding * size) {

@@ -23,24 +23,24 @@ namespace {
 constexpr std::size_t kSides = 3;   // the two graphs of a pair, and the first one renumbered
 constexpr std::size_t kWindow = 4;  // epochs whose losses are averaged
 
-/// The graphs of a chunk, `copies` of each: an epoch draws once for each copy. Side s of pair i has the copies from
-/// (kSides * i + s) * copies on.
+/// The graphs of a chunk, kSides per pair, and the numbers they are drawn under: an epoch draws once for each number.
+/// Side s of pair i has the numbers from (kSides * i + s) * draws on.
 struct ChunkData {
-  std::vector<FeaturedGraph> samples;  ///< kSides per pair
   std::vector<Graph> graphs;
   std::vector<std::vector<float>> features;
-  std::vector<std::uint32_t> labels;
-  std::uint32_t copies;
+  std::uint32_t draws;                  ///< of each graph in an epoch
+  std::vector<std::uint32_t> graph_of;  ///< by number
+  std::vector<std::uint32_t> labels;    ///< likewise
 
-  [[nodiscard]] const FeaturedGraph& sample(std::size_t pair, std::size_t side) const {
-    return samples[kSides * pair + side];
+  [[nodiscard]] FeaturedGraph sample(std::size_t pair, std::size_t side) const {
+    return {graphs[kSides * pair + side], features[kSides * pair + side]};
   }
   /// What the network of a pair (or of its control) trains on.
   [[nodiscard]] std::vector<std::uint32_t> members(std::size_t pair, bool control) const {
     std::vector<std::uint32_t> out;
     for (const std::size_t side : {std::size_t{0}, std::size_t{control ? 2u : 1u}}) {
-      for (std::uint32_t c = 0; c < copies; ++c) {
-        out.push_back(static_cast<std::uint32_t>((kSides * pair + side) * copies) + c);
+      for (std::uint32_t draw = 0; draw < draws; ++draw) {
+        out.push_back(static_cast<std::uint32_t>((kSides * pair + side) * draws) + draw);
       }
     }
     return out;
@@ -48,20 +48,19 @@ struct ChunkData {
 };
 
 ChunkData data_of(const PairSet& pairs, const std::vector<std::vector<float>>& features, const Chunk& chunk,
-                  std::uint64_t seed, std::uint32_t copies) {
+                  std::uint64_t seed, std::uint32_t draws) {
   ChunkData data;
-  data.copies = copies;
+  data.draws = draws;
   for (std::uint32_t pair = chunk.first; pair < chunk.first + chunk.count; ++pair) {
     Stream stream(derive_key(seed, Purpose::distinguish, pair, 2));
     const FeaturedGraph a{pairs.set.graphs[2 * pair], features[2 * pair]};
-    data.samples.push_back(a);
-    data.samples.push_back({pairs.set.graphs[2 * pair + 1], features[2 * pair + 1]});
-    data.samples.push_back(renumbered(a, stream));
+    const FeaturedGraph sides[kSides] = {
+        a, {pairs.set.graphs[2 * pair + 1], features[2 * pair + 1]}, renumbered(a, stream)};
     for (std::size_t side = 0; side < kSides; ++side) {
-      const FeaturedGraph& sample = data.samples[data.samples.size() - kSides + side];
-      data.graphs.insert(data.graphs.end(), copies, sample.graph);
-      data.features.insert(data.features.end(), copies, sample.features);
-      data.labels.insert(data.labels.end(), copies, side == 0 ? 0 : 1);
+      data.graph_of.insert(data.graph_of.end(), draws, static_cast<std::uint32_t>(data.graphs.size()));
+      data.labels.insert(data.labels.end(), draws, side == 0 ? 0 : 1);
+      data.graphs.push_back(sides[side].graph);
+      data.features.push_back(sides[side].features);
     }
   }
   return data;
@@ -74,8 +73,8 @@ constexpr std::array<Node, 2> kSizes = {64, 128};
 /// Pairs of the chunk (from 0) by their sizes; no group is empty.
 std::vector<std::vector<std::size_t>> by_size(const ChunkData& data) {
   std::vector<std::vector<std::size_t>> groups(kSizes.size() + 1);
-  for (std::size_t pair = 0; pair < data.samples.size() / kSides; ++pair) {
-    const Node most = std::max(data.sample(pair, 0).graph.num_nodes(), data.sample(pair, 1).graph.num_nodes());
+  for (std::size_t pair = 0; pair < data.graphs.size() / kSides; ++pair) {
+    const Node most = std::max(data.graphs[kSides * pair].num_nodes(), data.graphs[kSides * pair + 1].num_nodes());
     const auto at = std::lower_bound(kSizes.begin(), kSizes.end(), most) - kSizes.begin();
     groups[static_cast<std::size_t>(at)].push_back(pair);
   }
@@ -83,28 +82,21 @@ std::vector<std::vector<std::size_t>> by_size(const ChunkData& data) {
   return groups;
 }
 
-/// The chunk with one graph of the group in the place of all that are not of it: every graph keeps its place, which
-/// its draws are keyed by.
-ChunkData only(const ChunkData& data, const std::vector<std::size_t>& group) {
-  ChunkData out;
-  out.copies = data.copies;
-  out.labels = data.labels;
-  const FeaturedGraph& other = data.sample(group[0], 0);
-  out.graphs.assign(data.graphs.size(), other.graph);
-  out.features.assign(data.features.size(), other.features);
-  const std::size_t per_pair = kSides * data.copies;
+/// Numbers of the pairs of a group are what they are, all others those of one of its graphs: every graph keeps its
+/// numbers, which its draws are keyed by, and no graph of another size is among them.
+std::vector<std::uint32_t> only(const ChunkData& data, const std::vector<std::size_t>& group) {
+  std::vector<std::uint32_t> out(data.graph_of.size(), static_cast<std::uint32_t>(kSides * group[0]));
+  const std::size_t per_pair = kSides * data.draws;
   for (const std::size_t pair : group) {
-    for (std::size_t g = pair * per_pair; g < (pair + 1) * per_pair; ++g) {
-      out.graphs[g] = data.graphs[g];
-      out.features[g] = data.features[g];
-    }
+    const auto first = static_cast<std::ptrdiff_t>(pair * per_pair);
+    std::copy_n(data.graph_of.begin() + first, per_pair, out.begin() + first);
   }
   return out;
 }
 
-engine::Job job_of(const Settings& settings, const ChunkData& data) {
+engine::Job job_of(const Settings& settings, const ChunkData& data, std::span<const std::uint32_t> graph_of) {
   engine::Job job;
-  job.data = {data.graphs, data.labels, data.features};
+  job.data = {{data.graphs, graph_of}, data.labels, {data.features, graph_of}};
   job.model = settings.config.model;
   job.batch = settings.config.training.batch;
   job.eval_every = settings.config.training.epochs;  // there is nothing to test
@@ -190,7 +182,7 @@ std::vector<PairResult> Runner::run_released(const Chunk& chunk, std::uint64_t s
 std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Progress* progress) {
   if (settings_.scoring == Scoring::released) return run_released(chunk, seed, progress);
   const ChunkData data = data_of(pairs_, features_, chunk, seed, settings_.train_draws());
-  engine::Job job = job_of(settings_, data);
+  engine::Job job = job_of(settings_, data, data.graph_of);
   if (job.model.on_sets()) job.sets = engine::sets_of(job, threads_);  // for training and for the judge
 
   // Networks 2i and 2i + 1 of the chunk are those of its pair i and of the control; so are folds of the whole run.
@@ -212,8 +204,8 @@ std::vector<PairResult> Runner::run(const Chunk& chunk, std::uint64_t seed, Prog
     train(chunk, job, pairs, all, progress);
   } else {
     for (const std::vector<std::size_t>& group : groups) {
-      const ChunkData own = only(data, group);
-      train(chunk, job_of(settings_, own), group, all, progress);
+      const std::vector<std::uint32_t> graph_of = only(data, group);
+      train(chunk, job_of(settings_, data, graph_of), group, all, progress);
     }
   }
   stop_if_asked();

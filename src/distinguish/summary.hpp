@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "distinguish/origin.hpp"
 #include "distinguish/runner.hpp"
+#include "distinguish/stored_run.hpp"
 
 namespace tyche::distinguish {
 

@@ -17,22 +17,6 @@ namespace {
 
 constexpr double kSecondsBetweenCheckpoints = 30;
 
-/// Every graph of every pair, as many times as an epoch draws it. The first of a pair has label 0.
-struct AllGraphs {
-  std::vector<Graph> graphs;
-  std::vector<std::vector<float>> features;
-  std::vector<std::uint32_t> labels;
-};
-AllGraphs all_graphs(const PairSet& pairs, const std::vector<std::vector<float>>& features, std::uint32_t draws) {
-  AllGraphs all;
-  for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
-    all.graphs.insert(all.graphs.end(), draws, pairs.set.graphs[g]);
-    all.features.insert(all.features.end(), draws, features[g]);
-    all.labels.insert(all.labels.end(), draws, static_cast<std::uint32_t>(g % 2));
-  }
-  return all;
-}
-
 /// The network of one seed on disk. Its configuration says which seed it is of.
 class Keeper {
  public:
@@ -117,9 +101,14 @@ engine::State trained(const TogetherTask& task, const engine::Job& job, std::uin
 std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t seed, Progress* progress) {
   const Settings& settings = task.settings;
   const std::vector<std::vector<float>> features = train::make_features(task.pairs.set, settings.config.data.features);
-  const AllGraphs all = all_graphs(task.pairs, features, settings.train_draws());
+  // Every graph has as many numbers as an epoch draws it; the first of a pair has label 0.
+  std::vector<std::uint32_t> graph_of, labels;
+  for (std::uint32_t g = 0; g < task.pairs.set.graphs.size(); ++g) {
+    graph_of.insert(graph_of.end(), settings.train_draws(), g);
+    labels.insert(labels.end(), settings.train_draws(), g % 2);
+  }
   engine::Job job;
-  job.data = {all.graphs, all.labels, all.features};
+  job.data = {{task.pairs.set.graphs, graph_of}, labels, {features, graph_of}};
   job.model = settings.config.model;
   job.epochs = settings.config.training.epochs;
   job.batch = settings.config.training.batch;

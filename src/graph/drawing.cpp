@@ -247,23 +247,4 @@ Drawing draw(const Graph& graph) {
   return drawing;
 }
 
-bool has_crossing(const Graph& graph, const std::vector<Point>& points) {
-  // By orientation of exact differences: a proper crossing, or an end on another edge.
-  const auto orientation = [&](Node a, Node b, Node c) {
-    const long double value = (static_cast<long double>(points[b].x) - points[a].x) * (points[c].y - points[a].y) -
-                              (static_cast<long double>(points[b].y) - points[a].y) * (points[c].x - points[a].x);
-    return value > 0 ? 1 : value < 0 ? -1 : 0;
-  };
-  const std::vector<Edge> edges = graph.edges();
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    for (std::size_t j = i + 1; j < edges.size(); ++j) {
-      const auto [a, b] = edges[i];
-      const auto [c, d] = edges[j];
-      if (a == c || a == d || b == c || b == d) continue;
-      if (orientation(a, b, c) != orientation(a, b, d) && orientation(c, d, a) != orientation(c, d, b)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace tyche

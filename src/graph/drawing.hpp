@@ -28,7 +28,4 @@ struct Drawing {
 /// A pure function of the graph. Meant for graphs people look at: time grows with nodes² and edges².
 [[nodiscard]] Drawing draw(const Graph& graph);
 
-/// Whether any two edges, drawn straight, cross or touch other than in a shared end. Shares no code with draw().
-[[nodiscard]] bool has_crossing(const Graph& graph, const std::vector<Point>& points);
-
 }  // namespace tyche

@@ -26,19 +26,28 @@ std::vector<unsigned> ranks_of(std::span<const std::uint32_t> values, std::vecto
   return out;
 }
 
-/// bliss knows no edge labels: an edge becomes a path over a node coloured by its label, but for the edges of the
-/// commonest label (the least of several), of which molecules have many. All of that is the same for isomorphic graphs,
-/// and so is the order in which the canonical labelling takes the graph's own nodes.
-std::vector<Node> labelling_with_edge_labels(const Graph& graph, AutomorphismHook hook, void* user) {
+/// labelling[v]: the place of node v in the canonical form. bliss knows no edge labels: an edge becomes a path over a
+/// node coloured by its label, but for the edges of the commonest label (the least of several), of which molecules have
+/// many. All of that is the same for isomorphic graphs, and so is the order in which the canonical labelling takes the
+/// graph's own nodes.
+std::vector<Node> canonical_labelling(const Graph& graph, AutomorphismHook hook = nullptr, void* user = nullptr) {
+  bliss::Graph native(graph.num_nodes());
+  // With component recursion bliss 0.73 leaks what Partition::cr_init() allocates, on every call.
+  native.set_component_recursion(false);
+  bliss::Stats stats;
   const std::vector<Edge> edges = graph.edges();
+  if (!graph.has_edge_labels()) {
+    for (Node v = 0; v < graph.num_nodes(); ++v) native.change_color(v, graph.type(v));
+    for (const auto& [u, v] : edges) native.add_edge(u, v);
+    const unsigned* labelling = native.canonical_form(stats, hook, user);
+    return {labelling, labelling + graph.num_nodes()};
+  }
   std::vector<std::uint32_t> types, labels;
   const std::vector<unsigned> type = ranks_of(graph.types(), types);
   const std::vector<unsigned> label = ranks_of(graph.labels_of_edges(), labels);
   std::vector<std::size_t> count(labels.size(), 0);
   for (const unsigned l : label) ++count[l];
   const auto commonest = static_cast<unsigned>(std::max_element(count.begin(), count.end()) - count.begin());
-  bliss::Graph native(graph.num_nodes());
-  native.set_component_recursion(false);
   for (Node v = 0; v < graph.num_nodes(); ++v) native.change_color(v, type[v]);
   for (std::size_t e = 0; e < edges.size(); ++e) {
     if (label[e] == commonest) {
@@ -49,7 +58,6 @@ std::vector<Node> labelling_with_edge_labels(const Graph& graph, AutomorphismHoo
     native.add_edge(edges[e].first, between);
     native.add_edge(between, edges[e].second);
   }
-  bliss::Stats stats;
   const unsigned* place = native.canonical_form(stats, hook, user);
   std::vector<Node> order(graph.num_nodes());
   std::iota(order.begin(), order.end(), 0u);
@@ -59,18 +67,6 @@ std::vector<Node> labelling_with_edge_labels(const Graph& graph, AutomorphismHoo
   return out;
 }
 
-/// labelling[v]: the place of node v in the canonical form.
-std::vector<Node> canonical_labelling(const Graph& graph, AutomorphismHook hook = nullptr, void* user = nullptr) {
-  if (graph.has_edge_labels()) return labelling_with_edge_labels(graph, hook, user);
-  bliss::Graph native(graph.num_nodes());
-  // With component recursion bliss 0.73 leaks what Partition::cr_init() allocates, on every call.
-  native.set_component_recursion(false);
-  for (Node v = 0; v < graph.num_nodes(); ++v) native.change_color(v, graph.type(v));
-  for (const auto& [u, v] : graph.edges()) native.add_edge(u, v);
-  bliss::Stats stats;
-  const unsigned int* labelling = native.canonical_form(stats, hook, user);
-  return {labelling, labelling + graph.num_nodes()};
-}
 }  // namespace
 
 Graph canonical_form(const Graph& graph) {

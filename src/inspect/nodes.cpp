@@ -34,20 +34,9 @@ Answers answers_of_nodes(const GraphSet& set) {
   return out;
 }
 
-/// Group numbers of nodes, of any keys.
-template <class Key>
-std::vector<std::uint32_t> numbered(const std::vector<Key>& keys, std::uint32_t& groups) {
-  std::map<Key, std::uint32_t> numbers;
-  std::vector<std::uint32_t> out;
-  for (const Key& key : keys) {
-    out.push_back(numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second);
-  }
-  groups = static_cast<std::uint32_t>(numbers.size());
-  return out;
-}
-
 /// The score of a partition of all nodes on those with an answer.
-Score score_of(const Answers& answers, const std::vector<std::uint32_t>& group, std::uint32_t groups) {
+Score score_of(const Answers& answers, const Partition& nodes) {
+  const auto& [group, groups] = nodes;
   if (answers.task == Task::targets) return best_score(answers, group, groups);
   Answers known{Task::classes, 1, {}};
   std::vector<std::uint32_t> own;
@@ -77,15 +66,16 @@ std::vector<std::uint32_t> diagonal(const std::vector<Graph>& graphs, unsigned t
   });
 }
 
-std::uint64_t node_leaks(const GraphSet& set, const std::vector<std::uint32_t>& orbit, std::uint32_t orbits) {
+std::uint64_t node_leaks(const GraphSet& set, const Partition& orbits) {
   std::uint64_t out = 0;
   std::vector<bool> trained;
   for (const auto& parts : set.node_parts) {
-    trained.assign(orbits, false);
+    trained.assign(orbits.groups, false);
     for (std::size_t v = 0; v < parts.size(); ++v) {
-      if (parts[v] == NodePart::train) trained[orbit[v]] = true;
+      if (parts[v] == NodePart::train) trained[orbits.group[v]] = true;
     }
-    for (std::size_t v = 0; v < parts.size(); ++v) out += parts[v] == NodePart::test && trained[orbit[v]] ? 1 : 0;
+    for (std::size_t v = 0; v < parts.size(); ++v)
+      out += parts[v] == NodePart::test && trained[orbits.group[v]] ? 1 : 0;
   }
   return out;
 }
@@ -103,10 +93,10 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
     for (std::size_t c = 0; c < answers.columns; ++c) known |= !std::isnan(answers.at(v, c));
     out.known += known ? 1 : 0;
   }
-  out.baseline = score_of(answers, std::vector<std::uint32_t>(nodes, 0), 1);
+  out.baseline = score_of(answers, {std::vector<std::uint32_t>(nodes, 0), 1});
   const std::vector<Graph> graphs = seen(set, {});
   const wl::Colouring stable = wl::refine(graphs, {.threads = work.threads});
-  out.one_wl = score_of(answers, stable.colours, stable.classes);
+  out.one_wl = score_of(answers, {stable.colours, stable.classes});
 
   double steps = 0;
   std::vector<Node> sizes;
@@ -120,9 +110,7 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
         fmt::format("2-WL of nodes was left out: {:.2g} steps per round and {:.1f} GiB of memory would be needed",
                     steps, bytes / 0x1p30));
   } else {
-    std::uint32_t groups = 0;
-    const auto group = numbered(diagonal(graphs, work.threads), groups);
-    out.two_wl = score_of(answers, group, groups);
+    out.two_wl = score_of(answers, by_key(diagonal(graphs, work.threads)));
   }
 
   constexpr double kMostNodes = 1e6;  // bliss takes seconds for these where they are sparse
@@ -139,10 +127,9 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
   for (std::size_t g = 0; g < graphs.size(); ++g) {
     for (const Node place : places[g]) keys.emplace_back(copies.group[g], place);
   }
-  std::uint32_t orbits = 0;
-  const std::vector<std::uint32_t> orbit = numbered(keys, orbits);
-  out.everyone = score_of(answers, orbit, orbits);
-  if (!set.node_parts.empty()) out.leaks = node_leaks(set, orbit, orbits);
+  const Partition orbits = by_key(std::move(keys));
+  out.everyone = score_of(answers, orbits);
+  if (!set.node_parts.empty()) out.leaks = node_leaks(set, orbits);
   return out;
 }
 

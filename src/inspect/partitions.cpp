@@ -20,18 +20,6 @@ constexpr double kLarge = 0x1p30;  // bytes from which groups are refined one af
 
 using Members = std::vector<std::uint32_t>;
 
-/// Numbers of keys by first occurrence.
-template <class Key>
-Partition by_key(std::vector<Key> keys) {
-  Partition out;
-  std::map<Key, std::uint32_t> numbers;
-  for (Key& key : keys) {
-    out.group.push_back(numbers.try_emplace(std::move(key), static_cast<std::uint32_t>(numbers.size())).first->second);
-  }
-  out.groups = static_cast<std::uint32_t>(numbers.size());
-  return out;
-}
-
 /// A graph as a list of words: equal lists for equal graphs alone.
 std::vector<std::uint32_t> words_of(const Graph& graph) {
   std::vector<std::uint32_t> out = {graph.num_nodes(), static_cast<std::uint32_t>(graph.num_edges())};

@@ -10,6 +10,7 @@
 /// different answers: elsewhere the answer of a test changes no score.
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,18 @@ struct Partition {
   /// The graphs of each group, ascending.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> members() const;
 };
+
+/// Numbers of keys by first occurrence.
+template <class Key>
+Partition by_key(std::vector<Key> keys) {
+  Partition out;
+  std::map<Key, std::uint32_t> numbers;
+  for (Key& key : keys) {
+    out.group.push_back(numbers.try_emplace(std::move(key), static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  out.groups = static_cast<std::uint32_t>(numbers.size());
+  return out;
+}
 
 /// What the dear tests may take: a few seconds of a core each. A test that would take more is left out.
 struct Limits {

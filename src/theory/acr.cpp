@@ -60,45 +60,6 @@ void AcrNetwork::check() const {
   check_matrix(head, head_bias.size(), before, "head");
 }
 
-std::vector<double> run_plain(const AcrNetwork& network, const Graph& graph, std::span<const double> input) {
-  const std::size_t n = graph.num_nodes();
-  std::vector<double> state(input.begin(), input.end());
-  std::size_t before = network.inputs;
-  const auto row_times = [](const AcrMatrix& m, std::size_t row, const double* vector) {
-    double sum = 0;
-    for (std::uint64_t e = m.offsets[row]; e < m.offsets[row + 1]; ++e) sum += m.values[e] * vector[m.columns[e]];
-    return sum;
-  };
-  for (const AcrLayer& layer : network.layers) {
-    std::vector<double> all(before, 0), around(before), next(n * layer.width());
-    for (std::size_t v = 0; v < n; ++v) {
-      for (std::size_t i = 0; i < before; ++i) all[i] += state[v * before + i];
-    }
-    for (Node v = 0; v < n; ++v) {
-      std::fill(around.begin(), around.end(), 0.0);
-      for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
-        const double* other = state.data() + graph.adjacency()[arc] * before;
-        const double factor = factor_of(network, graph, arc);
-        for (std::size_t i = 0; i < before; ++i) around[i] += factor * other[i];
-      }
-      for (std::size_t i = 0; i < layer.width(); ++i) {
-        next[v * layer.width() + i] =
-            sigma(row_times(layer.self, i, state.data() + v * before) + row_times(layer.neighbour, i, around.data()) +
-                  row_times(layer.readout, i, all.data()) + layer.bias[i]);
-      }
-    }
-    state = std::move(next);
-    before = layer.width();
-  }
-  std::vector<double> out(n * network.outputs());
-  for (std::size_t v = 0; v < n; ++v) {
-    for (std::size_t o = 0; o < network.outputs(); ++o) {
-      out[v * network.outputs() + o] = row_times(network.head, o, state.data() + v * before) + network.head_bias[o];
-    }
-  }
-  return out;
-}
-
 AcrRunner::Column AcrRunner::transpose(const AcrMatrix& matrix, std::size_t columns) {
   Column out;
   out.offsets.assign(columns + 1, 0);
@@ -134,12 +95,7 @@ void AcrRunner::add(const Column& matrix, const Sparse& vector, Workspace& works
   for (std::size_t i = 0; i < vector.index.size(); ++i) {
     const double value = factor * vector.value[i];
     for (std::uint64_t e = matrix.offsets[vector.index[i]]; e < matrix.offsets[vector.index[i] + 1]; ++e) {
-      const std::uint32_t row = matrix.rows[e];
-      if (!workspace.touched[row]) {
-        workspace.touched[row] = 1;
-        workspace.order.push_back(row);
-      }
-      workspace.accumulator[row] += matrix.values[e] * value;
+      workspace.at(matrix.rows[e]) += matrix.values[e] * value;
     }
   }
 }
@@ -191,12 +147,7 @@ void AcrRunner::run(const Graph& graph, std::span<const double> input, Workspace
     if (!layer.readout.rows.empty()) {
       for (Node v = 0; v < n; ++v) {
         for (std::size_t i = 0; i < state[v].index.size(); ++i) {
-          const std::uint32_t unit = state[v].index[i];
-          if (!workspace.touched[unit]) {
-            workspace.touched[unit] = 1;
-            workspace.order.push_back(unit);
-          }
-          workspace.accumulator[unit] += state[v].value[i];
+          workspace.at(state[v].index[i]) += state[v].value[i];
         }
       }
       collect(workspace.sum, nullptr);
@@ -205,10 +156,7 @@ void AcrRunner::run(const Graph& graph, std::span<const double> input, Workspace
     }
     for (Node v = 0; v < n; ++v) {
       for (std::size_t i = 0; i < workspace.common.index.size(); ++i) {
-        const std::uint32_t row = workspace.common.index[i];
-        workspace.touched[row] = 1;
-        workspace.order.push_back(row);
-        workspace.accumulator[row] = workspace.common.value[i];
+        workspace.at(workspace.common.index[i]) = workspace.common.value[i];
       }
       add(layer.self, state[v], workspace);
       if (!layer.neighbour.rows.empty()) {
@@ -216,11 +164,7 @@ void AcrRunner::run(const Graph& graph, std::span<const double> input, Workspace
           add(layer.neighbour, state[graph.adjacency()[arc]], workspace, factor_of(network_, graph, arc));
         }
       }
-      for (const std::uint32_t row : layer.positive_bias) {
-        if (workspace.touched[row]) continue;
-        workspace.touched[row] = 1;
-        workspace.order.push_back(row);
-      }
+      for (const std::uint32_t row : layer.positive_bias) (void)workspace.at(row);
       collect(next[v], &network_.layers[l].bias);
     }
     state.swap(next);

@@ -14,11 +14,15 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
 
 namespace tyche::theory {
+
+/// Numbers of units of the layer before, with their weights.
+using AcrTerms = std::vector<std::pair<std::uint32_t, double>>;
 
 /// A sparse matrix by rows.
 struct AcrMatrix {
@@ -32,6 +36,10 @@ struct AcrMatrix {
     values.push_back(value);
   }
   void end_row() { offsets.push_back(columns.size()); }
+  void add_row(const AcrTerms& terms) {
+    for (const auto& [column, value] : terms) push(column, value);
+    end_row();
+  }
   friend bool operator==(const AcrMatrix&, const AcrMatrix&) = default;
 };
 
@@ -43,6 +51,15 @@ struct AcrLayer {
   std::vector<double> bias;  ///< width
 
   [[nodiscard]] std::size_t width() const { return bias.size(); }
+  /// One more unit; its number.
+  std::uint32_t add(const AcrTerms& of_self, double own_bias = 0, const AcrTerms& of_neighbours = {},
+                    const AcrTerms& of_all = {}) {
+    self.add_row(of_self);
+    neighbour.add_row(of_neighbours);
+    readout.add_row(of_all);
+    bias.push_back(own_bias);
+    return static_cast<std::uint32_t>(bias.size() - 1);
+  }
   friend bool operator==(const AcrLayer&, const AcrLayer&) = default;
 };
 
@@ -63,13 +80,9 @@ struct AcrNetwork {
   friend bool operator==(const AcrNetwork&, const AcrNetwork&) = default;
 };
 
-/// Plain loops over rows: the oracle. `input` is row-major (nodes × inputs); the result (nodes × outputs).
-[[nodiscard]] std::vector<double> run_plain(const AcrNetwork& network, const Graph& graph,
-                                            std::span<const double> input);
-
-/// The fast way: most units of such networks are 0 at most times, so states are lists of nonzeros and a layer costs
-/// what the columns of its nonzero inputs hold, not its size. Units of positive bias are visited always. The same
-/// outputs as run_plain, to the bit where all partial sums are exact.
+/// Most units of such networks are 0 at most times, so states are lists of nonzeros and a layer costs what the columns
+/// of its nonzero inputs hold, not its size. Units of positive bias are visited always. The same outputs as plain loops
+/// over rows, to the bit where all partial sums are exact.
 class AcrRunner {
  public:
   /// Numbers and where they stand; others are 0.
@@ -84,12 +97,21 @@ class AcrRunner {
     std::vector<double> accumulator;
     std::vector<std::uint8_t> touched;
     std::vector<std::uint32_t> order;
+
+    /// Where something is to be added to a unit.
+    double& at(std::uint32_t unit) {
+      if (!touched[unit]) {
+        touched[unit] = 1;
+        order.push_back(unit);
+      }
+      return accumulator[unit];
+    }
   };
 
   /// The network must outlive the runner.
   explicit AcrRunner(const AcrNetwork& network);
 
-  /// Like run_plain; `output` has room for (nodes × outputs).
+  /// `input` is row-major (nodes × inputs); `output` has room for (nodes × outputs).
   void run(const Graph& graph, std::span<const double> input, Workspace& workspace, std::span<double> output) const;
 
  private:

@@ -27,24 +27,9 @@ FormulaId FormulaPool::colour(std::uint32_t index, Variable v) {
   return add(Kind::colour, v, 0, index, {});
 }
 
-FormulaId FormulaPool::conjunction(std::span<const FormulaId> operands) {
-  if (operands.empty()) return truth(true);
-  return operands.size() == 1 ? operands[0] : add(Kind::conjunction, 0, 0, 0, operands);
-}
-
-FormulaId FormulaPool::disjunction(std::span<const FormulaId> operands) {
-  if (operands.empty()) return truth(false);
-  return operands.size() == 1 ? operands[0] : add(Kind::disjunction, 0, 0, 0, operands);
-}
-
-FormulaId FormulaPool::implication(FormulaId f, FormulaId g) {
-  const FormulaId both[] = {f, g};
-  return add(Kind::implication, 0, 0, 0, both);
-}
-
-FormulaId FormulaPool::equivalence(FormulaId f, FormulaId g) {
-  const FormulaId both[] = {f, g};
-  return add(Kind::equivalence, 0, 0, 0, both);
+FormulaId FormulaPool::joined(Kind kind, std::span<const FormulaId> operands) {
+  if (operands.empty()) return truth(kind == Kind::conjunction);
+  return operands.size() == 1 ? operands[0] : add(kind, 0, 0, 0, operands);
 }
 
 FormulaId FormulaPool::at_least(std::uint32_t count, Variable v, FormulaId body) {
@@ -137,41 +122,12 @@ FormulaId rebuild(FormulaPool& pool, FormulaId f, const std::function<FormulaId(
   for (const FormulaId g : subformulas(pool, f)) {
     operands.clear();
     for (const FormulaId operand : pool.view(g).operands) operands.push_back(image.at(operand));
-    const Kind kind = pool.view(g).kind;
-    const Variable a = pool.view(g).a;
-    const std::uint32_t number = pool.view(g).number;
-    FormulaId made = g;
-    switch (kind) {
-      case Kind::truth:
-      case Kind::falsity:
-        break;
-      case Kind::colour:
-      case Kind::edge:
-      case Kind::equal:
-        made = atom(g);
-        break;
-      case Kind::negation:
-        made = pool.negation(operands[0]);
-        break;
-      case Kind::conjunction:
-        made = pool.conjunction(operands);
-        break;
-      case Kind::disjunction:
-        made = pool.disjunction(operands);
-        break;
-      case Kind::implication:
-        made = pool.implication(operands[0], operands[1]);
-        break;
-      case Kind::equivalence:
-        made = pool.equivalence(operands[0], operands[1]);
-        break;
-      case Kind::at_least:
-        made = pool.at_least(number, bound(a), operands[0]);
-        break;
-      case Kind::for_all:
-        made = pool.for_all(bound(a), operands[0]);
-        break;
-    }
+    const auto v = pool.view(g);
+    const bool is_atom = v.kind == Kind::colour || v.kind == Kind::edge || v.kind == Kind::equal;
+    const bool binds = v.kind == Kind::at_least || v.kind == Kind::for_all;
+    const FormulaId made = is_atom              ? atom(g)
+                           : v.operands.empty() ? g  // true, false
+                                                : pool.like(g, binds ? bound(v.a) : v.a, operands);
     image.emplace(g, made);
   }
   return image.at(f);

@@ -8,6 +8,7 @@
 ///
 /// Formulas live in a pool and are named by numbers; equal formulas have equal numbers, operands have smaller numbers
 /// than what they are part of. Nothing is simplified here: a formula is what was written.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -64,18 +65,22 @@ class FormulaPool {
   FormulaId negation(FormulaId f) { return add(Kind::negation, 0, 0, 0, {&f, 1}); }
   /// No operand: true (false for a disjunction); one: itself. Not to be given the operands of a View of this pool: it
   /// moves them.
-  FormulaId conjunction(std::span<const FormulaId> operands);
-  FormulaId disjunction(std::span<const FormulaId> operands);
+  FormulaId conjunction(std::span<const FormulaId> operands) { return joined(Kind::conjunction, operands); }
+  FormulaId disjunction(std::span<const FormulaId> operands) { return joined(Kind::disjunction, operands); }
   FormulaId conjunction(std::initializer_list<FormulaId> fs) { return conjunction(std::span(fs.begin(), fs.size())); }
   FormulaId disjunction(std::initializer_list<FormulaId> fs) { return disjunction(std::span(fs.begin(), fs.size())); }
-  FormulaId implication(FormulaId f, FormulaId g);
-  FormulaId equivalence(FormulaId f, FormulaId g);
+  FormulaId implication(FormulaId f, FormulaId g) { return add(Kind::implication, 0, 0, 0, std::array{f, g}); }
+  FormulaId equivalence(FormulaId f, FormulaId g) { return add(Kind::equivalence, 0, 0, 0, std::array{f, g}); }
   /// Throws InputError unless 1 <= count <= kMaxCount.
   FormulaId at_least(std::uint32_t count, Variable v, FormulaId body);
   FormulaId exists(Variable v, FormulaId body) { return at_least(1, v, body); }
   FormulaId for_all(Variable v, FormulaId body) { return add(Kind::for_all, v, 0, 0, {&body, 1}); }
   /// At least `count` and not at least count + 1.
   FormulaId exactly(std::uint32_t count, Variable v, FormulaId body);
+  /// A connective or quantifier f with these operands, as many as it has, and this bound variable.
+  FormulaId like(FormulaId f, Variable bound, std::span<const FormulaId> operands) {
+    return add(records_[f].kind, bound, 0, records_[f].number, operands);
+  }
 
   [[nodiscard]] View view(FormulaId f) const {
     const Record& r = records_[f];
@@ -94,6 +99,7 @@ class FormulaPool {
     Kind kind;
     Variable a, b;
   };
+  FormulaId joined(Kind kind, std::span<const FormulaId> operands);
   FormulaId add(Kind kind, Variable a, Variable b, std::uint32_t number, std::span<const FormulaId> operands);
 
   std::vector<std::string> names_;

@@ -86,15 +86,10 @@ Thresholds lemma_thresholds(std::uint32_t n, double delta) {
 
 AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t handed_on) {
   AcrLayer layer;
-  const auto unit = [&](std::uint32_t input, double weight, double bias) {
-    layer.self.push(input, weight);
-    layer.self.end_row();
-    layer.neighbour.end_row();
-    layer.readout.end_row();
-    layer.bias.push_back(bias);
-  };
-  for (std::uint32_t i = 0; i < handed_on; ++i) unit(i, 1, 0);
-  for (std::uint32_t j = 1; j <= thresholds.colours; ++j) unit(handed_on, thresholds.slope, -thresholds.offset(j));
+  for (std::uint32_t i = 0; i < handed_on; ++i) layer.add({{i, 1}});
+  for (std::uint32_t j = 1; j <= thresholds.colours; ++j) {
+    layer.add({{handed_on, thresholds.slope}}, -thresholds.offset(j));
+  }
   return layer;
 }
 
@@ -106,6 +101,11 @@ AcrNetwork with_random_colours(AcrNetwork network, const Thresholds& thresholds,
   network.layers.insert(network.layers.begin(), individualising_layer(thresholds, handed_on));
   network.inputs = handed_on + 1;
   return network;
+}
+
+void check_trials(std::uint64_t trials) {
+  if (trials != 0 && trials <= 0xffffffffu) return;
+  throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, trials));
 }
 
 Outcome individualise(const Thresholds& thresholds, std::span<const double> random_numbers) {
@@ -130,27 +130,18 @@ AcrNetwork spreading_network(std::uint32_t n, std::uint32_t rounds) {
   net.inputs = 1;
   for (std::uint32_t round = 0; round < rounds; ++round) {
     AcrLayer mix, wrap;
-    const auto unit = [&](double factor, double bias) {
-      mix.self.push(0, factor * kSelfWeight);
-      mix.self.end_row();
-      mix.neighbour.push(0, factor);
-      mix.neighbour.end_row();
-      mix.readout.end_row();
-      mix.bias.push_back(bias);
-    };
+    const auto unit = [&](double factor, double bias) { mix.add({{0, factor * kSelfWeight}}, bias, {{0, factor}}); };
     unit(1.0 / top, 0);
-    for (std::uint32_t j = 1; j < kSelfWeight + n; ++j) unit(kSteep, -kSteep * j);
-    wrap.self.push(0, top);
-    for (std::uint32_t j = 1; j < kSelfWeight + n; ++j) wrap.self.push(j, -1);
-    wrap.self.end_row();
-    wrap.neighbour.end_row();
-    wrap.readout.end_row();
-    wrap.bias.push_back(0);
+    AcrTerms parts = {{0, top}};
+    for (std::uint32_t j = 1; j < kSelfWeight + n; ++j) {
+      unit(kSteep, -kSteep * j);
+      parts.emplace_back(j, -1);
+    }
+    wrap.add(parts);
     net.layers.push_back(std::move(mix));
     net.layers.push_back(std::move(wrap));
   }
-  net.head.push(0, 1);
-  net.head.end_row();
+  net.head.add_row({{0, 1}});
   net.head_bias = {0};
   return net;
 }
@@ -159,9 +150,7 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   IndividualiseReport report;
   report.constants = lemma_constants(options.nodes, options.delta);
   report.thresholds = lemma_thresholds(options.nodes, options.delta);
-  if (options.trials == 0 || options.trials > 0xffffffffu) {
-    throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, options.trials));
-  }
+  check_trials(options.trials);
   if (options.one_in == 0) throw InputError("one node in 0 makes no sense; 1 means every node");
   if (options.graph && options.graph->num_nodes() != options.nodes) {
     throw InputError(fmt::format("the graph has {} nodes, not {}", options.graph->num_nodes(), options.nodes));
@@ -175,10 +164,7 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   AcrNetwork layer_alone;
   layer_alone.inputs = 1;
   layer_alone.layers.push_back(individualising_layer(report.thresholds, 0));
-  for (std::uint32_t j = 0; j < report.thresholds.colours; ++j) {
-    layer_alone.head.push(j, 1);
-    layer_alone.head.end_row();
-  }
+  for (std::uint32_t j = 0; j < report.thresholds.colours; ++j) layer_alone.head.add_row({{j, 1}});
   layer_alone.head_bias.assign(report.thresholds.colours, 0);
   report.checked_on_engine = std::min<std::uint64_t>(
       {options.trials, kTrialsPerTask, 10'000'000 / (std::uint64_t{n} * report.thresholds.colours)});

@@ -43,6 +43,9 @@ struct LemmaConstants {
 /// input. Requires network.inputs == handed_on + thresholds.colours.
 [[nodiscard]] AcrNetwork with_random_colours(AcrNetwork network, const Thresholds& thresholds, std::uint32_t handed_on);
 
+/// Throws InputError unless trials can be numbered in 32 bits, and there are any.
+void check_trials(std::uint64_t trials);
+
 /// What became of one draw.
 struct Outcome {
   bool blurred = false;  ///< some σ(s_ij) is neither 0 nor 1

@@ -4,19 +4,305 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "graph/graph.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 #include "theory/compile.hpp"
-#include "theory/separating_pattern.hpp"
+#include "theory/formula.hpp"
 #include "theory/syntax.hpp"
+#include "wl/colour_refinement.hpp"
 #include "wl/wl.hpp"
 
 namespace tyche::theory {
+
 namespace {
+
+// The search behind separate(): a C² sentence about graphs with marked nodes that more choices of marked nodes make
+// true in one graph than in the other.
+
+struct Pattern {
+  FormulaId formula = 0;  ///< a sentence over R1 … R<types> (node types) and R<types + i> (marked node i alone)
+  std::string family;     ///< what it says, in words
+  std::uint64_t choices = 1;
+  std::uint64_t true_on_a = 0, true_on_b = 0;  ///< of the choices; not equal
+};
+
+constexpr std::uint64_t kMaxMarkedNodes = 4'000'000;  ///< over all marked copies of both graphs
+constexpr std::uint32_t kLongestWalk = 15;
+/// A simple sentence is taken where it tells this share of choices apart; else the best of all kinds.
+constexpr double kGoodShare = 0.1;
+
+double share(const Pattern& p) {
+  const auto a = static_cast<double>(p.true_on_a), b = static_cast<double>(p.true_on_b);
+  return std::abs(a - b) / static_cast<double>(p.choices);
+}
+
+/// 1. The marked node lies on a closed walk of so many steps.
+std::optional<Pattern> closed_walk(FormulaPool& pool, const Graph& a, const Graph& b, FormulaId marked_x) {
+  const Variable x = pool.variable("x"), y = pool.variable("y");
+  const auto count = [](const Graph& g, std::uint32_t steps) {
+    std::uint64_t closed = 0;
+    for (Node start = 0; start < g.num_nodes(); ++start) {
+      std::vector<bool> here(g.num_nodes(), false);
+      here[start] = true;
+      for (std::uint32_t step = 0; step < steps; ++step) {
+        std::vector<bool> next(g.num_nodes(), false);
+        for (Node v = 0; v < g.num_nodes(); ++v) {
+          if (!here[v]) continue;
+          for (const Node u : g.neighbours(v)) next[u] = true;
+        }
+        here = std::move(next);
+      }
+      closed += here[start] ? 1 : 0;
+    }
+    return closed;
+  };
+  for (std::uint32_t steps = 3; steps <= kLongestWalk; steps += 2) {  // even ones go forth and back
+    const std::uint64_t on_a = count(a, steps), on_b = count(b, steps);
+    if (on_a == on_b) continue;
+    const FormulaId marked_y = swap_variables(pool, marked_x, x, y);
+    FormulaId walk = steps % 2 == 0 ? marked_x : marked_y;  // where the last step leads
+    for (std::uint32_t step = steps; step-- > 0;) {
+      const Variable from = step % 2 == 0 ? x : y, to = step % 2 == 0 ? y : x;
+      walk = pool.exists(to, pool.conjunction({pool.edge(from, to), walk}));
+    }
+    return Pattern{pool.exists(x, pool.conjunction({marked_x, walk})),
+                   fmt::format("the leader lies on a closed walk of {} steps", steps), a.num_nodes(), on_a, on_b};
+  }
+  return std::nullopt;
+}
+
+/// 2. At least so many nodes (of a type) are within so many steps of the marked node.
+std::optional<Pattern> ball(FormulaPool& pool, const Graph& a, const Graph& b, std::uint32_t types,
+                            FormulaId marked_x) {
+  const Variable x = pool.variable("x"), y = pool.variable("y");
+  const auto distances = [](const Graph& g) {
+    std::vector<std::vector<Node>> all;  // of every node to every node; unreachable: num_nodes
+    for (Node start = 0; start < g.num_nodes(); ++start) {
+      std::vector<Node> distance(g.num_nodes(), g.num_nodes()), queue = {start};
+      distance[start] = 0;
+      for (std::size_t i = 0; i < queue.size(); ++i) {
+        for (const Node u : g.neighbours(queue[i])) {
+          if (distance[u] < g.num_nodes()) continue;
+          distance[u] = distance[queue[i]] + 1;
+          queue.push_back(u);
+        }
+      }
+      all.push_back(std::move(distance));
+    }
+    return all;
+  };
+  const auto from_a = distances(a), from_b = distances(b);
+  std::optional<Pattern> best;
+  FormulaId around = marked_x;
+  for (Node radius = 1; radius < std::min<Node>(a.num_nodes(), 12); ++radius) {
+    const FormulaId step = pool.exists(y, pool.conjunction({pool.edge(x, y), swap_variables(pool, around, x, y)}));
+    around = pool.disjunction({around, step});
+    for (std::uint32_t type = 0; type <= types; ++type) {  // 0: of any type
+      if (type > 0 && types == 1) break;
+      const auto sizes = [&](const Graph& g, const auto& from) {
+        std::vector<Node> out;
+        for (Node start = 0; start < g.num_nodes(); ++start) {
+          Node size = 0;
+          for (Node v = 0; v < g.num_nodes(); ++v) {
+            size += from[start][v] <= radius && (type == 0 || g.type(v) == type - 1) ? 1 : 0;
+          }
+          out.push_back(size);
+        }
+        return out;
+      };
+      const std::vector<Node> on_a = sizes(a, from_a), on_b = sizes(b, from_b);
+      for (Node least = 2; least <= a.num_nodes(); ++least) {
+        const auto enough = [least](Node size) { return size >= least; };
+        Pattern p{0, "", a.num_nodes(), static_cast<std::uint64_t>(std::ranges::count_if(on_a, enough)),
+                  static_cast<std::uint64_t>(std::ranges::count_if(on_b, enough))};
+        if (p.true_on_a == p.true_on_b || (best && share(p) <= share(*best))) continue;
+        const FormulaId counted = type == 0 ? around : pool.conjunction({pool.colour(type, x), around});
+        p.formula = pool.at_least(least, x, counted);
+        p.family = fmt::format("at least {} nodes{} are within {} steps of the leader", least,
+                               type == 0 ? std::string() : fmt::format(" in R{}", type), radius);
+        best = std::move(p);
+      }
+    }
+    if (best && share(*best) >= kGoodShare) break;  // a smaller radius makes a shorter sentence
+  }
+  return best;
+}
+
+/// 3. Colour refinement of all marked copies together.
+class Refinement {
+ public:
+  Refinement(FormulaPool& pool, const Graph& a, const Graph& b, std::uint32_t types, std::uint32_t leaders)
+      : pool_(pool), types_(types), leaders_(leaders), x_(pool.variable("x")), y_(pool.variable("y")) {
+    for (const Graph* g : {&a, &b}) {
+      std::uint64_t choices = 1;
+      for (std::uint32_t i = 0; i < leaders; ++i) choices *= g->num_nodes() > i ? g->num_nodes() - i : 0;
+      if (choices * g->num_nodes() > kMaxMarkedNodes) {
+        throw InputError(fmt::format(
+            "{} leaders would be needed or more, and {} nodes leave {} choices of them: too many to go through",
+            leaders, g->num_nodes(), choices));
+      }
+      add_marked_copies(*g);
+      if (g == &a) copies_of_a_ = copies_.size();
+    }
+    colouring_ = wl::refine(copies_, {.keep_rounds = true});
+  }
+
+  std::optional<Pattern> find() {
+    if (copies_of_a_ == 0 || copies_.size() == copies_of_a_) return std::nullopt;
+    for (std::uint32_t round = 0; round < colouring_.history.size(); ++round) {
+      if (auto found = at_round(round)) return found;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void add_marked_copies(const Graph& g) {
+    std::vector<Node> chosen;
+    const std::vector<Edge> edges = g.edges();
+    const auto choose = [&](const auto& self) -> void {
+      if (chosen.size() == leaders_) {
+        std::vector<NodeType> types(g.types().begin(), g.types().end());
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+          types[chosen[i]] += static_cast<NodeType>((i + 1) * types_);  // type and mark in one number
+        }
+        copies_.push_back(Graph::from_edges(g.num_nodes(), edges, std::move(types)));
+        return;
+      }
+      for (Node v = 0; v < g.num_nodes(); ++v) {
+        if (std::find(chosen.begin(), chosen.end(), v) != chosen.end()) continue;
+        chosen.push_back(v);
+        self(self);
+        chosen.pop_back();
+      }
+    };
+    choose(choose);
+  }
+
+  std::optional<Pattern> at_round(std::uint32_t round) {
+    // For each copy how many nodes have each colour; colours told by (colour, at least so many) first, by all of the
+    // numbers together where no single one will do.
+    const auto& colours = colouring_.history[round];
+    std::map<std::pair<wl::Colour, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>> single;
+    std::map<std::map<wl::Colour, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>> whole;
+    for (std::size_t copy = 0; copy < copies_.size(); ++copy) {
+      std::map<wl::Colour, std::uint32_t> histogram;
+      for (std::size_t v = colouring_.first[copy]; v < colouring_.first[copy + 1]; ++v) ++histogram[colours[v]];
+      const bool of_a = copy < copies_of_a_;
+      for (const auto& [colour, number] : histogram) {
+        for (std::uint32_t least = 1; least <= number; ++least) {
+          auto& counts = single[{colour, least}];
+          ++(of_a ? counts.first : counts.second);
+        }
+      }
+      auto& counts = whole[histogram];
+      ++(of_a ? counts.first : counts.second);
+    }
+    // Graphs of different size have different numbers of choices; compare shares, as probabilities do.
+    const auto of_a = static_cast<double>(copies_of_a_), of_b = static_cast<double>(copies_.size() - copies_of_a_);
+    const auto difference = [&](const auto& counts) {
+      return std::abs(static_cast<double>(counts.first) / of_a - static_cast<double>(counts.second) / of_b);
+    };
+    const auto larger = [&](const auto& p, const auto& q) { return difference(p.second) < difference(q.second); };
+    const auto best = std::max_element(single.begin(), single.end(), larger);
+    if (difference(best->second) > 1e-9) {
+      const auto [colour, least] = best->first;
+      return finish(
+          pool_.at_least(least, x_, has_colour(round, colour)), best->second,
+          fmt::format("at least {} nodes have one colour after {} rounds of colour refinement", least, round));
+    }
+    const auto best_whole = std::max_element(whole.begin(), whole.end(), larger);
+    if (difference(best_whole->second) > 1e-9) {
+      std::vector<FormulaId> all;
+      for (const auto& [colour, number] : best_whole->first) {
+        all.push_back(pool_.exactly(number, x_, has_colour(round, colour)));
+      }
+      return finish(pool_.conjunction(all), best_whole->second,
+                    fmt::format("the numbers of nodes of each colour after {} rounds of colour refinement", round));
+    }
+    return std::nullopt;
+  }
+
+  Pattern finish(FormulaId formula, const std::pair<std::uint64_t, std::uint64_t>& counts, std::string family) {
+    std::vector<FormulaId> all;
+    for (std::uint32_t i = 1; i <= leaders_; ++i) all.push_back(pool_.exists(x_, pool_.colour(types_ + i, x_)));
+    all.push_back(formula);
+    return {pool_.conjunction(all), std::move(family), copies_of_a_, counts.first, counts.second};
+  }
+
+  /// "x has this colour after this round", read off any node that has it: its colour the round before, at least so many
+  /// neighbours of each of their colours, and no more neighbours than that.
+  FormulaId has_colour(std::uint32_t round, wl::Colour colour) {
+    if (const auto found = formulas_.find({round, colour}); found != formulas_.end()) return found->second;
+    const auto& colours = colouring_.history[round];
+    const std::size_t at =
+        static_cast<std::size_t>(std::find(colours.begin(), colours.end(), colour) - colours.begin());
+    const std::size_t copy = static_cast<std::size_t>(
+        std::upper_bound(colouring_.first.begin(), colouring_.first.end(), at) - colouring_.first.begin() - 1);
+    const Graph& g = copies_[copy];
+    const Node v = static_cast<Node>(at - colouring_.first[copy]);
+    std::vector<FormulaId> all;
+    if (round == 0) {
+      for (std::uint32_t i = 1; types_ > 1 && i <= types_; ++i) {
+        const FormulaId type = pool_.colour(i, x_);
+        if (g.type(v) % types_ == i - 1) all.push_back(type);
+      }
+      for (std::uint32_t i = 1; i <= leaders_; ++i) {
+        const FormulaId marked = pool_.colour(types_ + i, x_);
+        all.push_back(g.type(v) / types_ == i ? marked : pool_.negation(marked));
+      }
+    } else {
+      const auto& before = colouring_.history[round - 1];
+      all.push_back(has_colour(round - 1, before[at]));
+      std::map<wl::Colour, std::uint32_t> around;
+      for (const Node u : g.neighbours(v)) ++around[before[colouring_.first[copy] + u]];
+      for (const auto& [near, number] : around) {
+        const FormulaId there = swap_variables(pool_, has_colour(round - 1, near), x_, y_);
+        all.push_back(pool_.at_least(number, y_, pool_.conjunction({pool_.edge(x_, y_), there})));
+      }
+      all.push_back(pool_.negation(pool_.at_least(g.degree(v) + 1, y_, pool_.edge(x_, y_))));
+    }
+    const FormulaId made = pool_.conjunction(all);
+    formulas_.emplace(std::pair(round, colour), made);
+    return made;
+  }
+
+  FormulaPool& pool_;
+  std::uint32_t types_, leaders_;
+  Variable x_, y_;
+  std::vector<Graph> copies_;
+  std::size_t copies_of_a_ = 0;
+  wl::Colouring colouring_;
+  std::map<std::pair<std::uint32_t, wl::Colour>, FormulaId> formulas_;
+};
+
+/// Looks among closed walks and balls around one marked node, then among the colours of colour refinement with
+/// `leaders` distinct marked nodes (separate.hpp says more). Nothing where no sentence of C² with so many marked nodes
+/// does it. Throws InputError where there are too many choices to go through.
+std::optional<Pattern> find_pattern(FormulaPool& pool, const Graph& a, const Graph& b, std::uint32_t types,
+                                    std::uint32_t leaders) {
+  std::optional<Pattern> best;
+  if (leaders == 1 && a.num_nodes() == b.num_nodes()) {
+    const FormulaId marked = pool.colour(types + 1, pool.variable("x"));
+    best = closed_walk(pool, a, b, marked);
+    if (best && share(*best) >= kGoodShare) return best;
+    auto found = ball(pool, a, b, types, marked);
+    if (found && (!best || share(*found) > share(*best))) best = std::move(found);
+    if (best && share(*best) >= kGoodShare) return best;
+  }
+  auto refined = Refinement(pool, a, b, types, leaders).find();
+  if (refined && (!best || share(*refined) > share(*best))) best = std::move(refined);
+  return best;
+}
 
 constexpr std::uint32_t kSeparateStream = 3;
 constexpr std::uint64_t kSeparateChunk = 256;
@@ -121,9 +407,7 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
 
 SeparationReport measure_separation(const Separation& separation, const Graph& a, const Graph& b,
                                     const SeparationTrials& options) {
-  if (options.trials == 0 || options.trials > 0xffffffffu) {
-    throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, options.trials));
-  }
+  check_trials(options.trials);
   const AcrRunner runner(separation.network);
   WorkspacePool workspaces;
   const bool random = separation.leaders > 0;

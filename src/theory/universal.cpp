@@ -12,10 +12,123 @@
 #include "support/parallel.hpp"
 #include "support/random.hpp"
 #include "theory/compile.hpp"
-#include "theory/weighted.hpp"
 
 namespace tyche::theory {
+
 namespace {
+
+using UnitList = std::vector<std::uint32_t>;
+
+/// UnitList of the layer before, whose values are 0 to 1, once more: `units` become their numbers here.
+void keep(AcrLayer& layer, UnitList& units) {
+  for (std::uint32_t& unit : units) unit = layer.add({{unit, 1}});
+}
+
+std::size_t pairs_of(Node s) { return std::size_t{s} * (s - 1) / 2; }
+
+/// How far weights are above (or below) their points of the grid, as maxima over some pairs of ranks: a list per set of
+/// pairs, in it a unit for every choice of points, the first pair's changing fastest.
+using Lists = std::vector<UnitList>;
+
+/// Of every two lists that follow each other one: max(a, b) = σ(a + σ(b - a)), two layers.
+void halve(AcrNetwork& network, std::vector<Lists>& groups, UnitList& sizes) {
+  AcrLayer first, second;
+  keep(first, sizes);
+  keep(second, sizes);
+  for (Lists& lists : groups) {
+    Lists out;
+    for (std::size_t i = 0; i < lists.size(); i += 2) {
+      const UnitList before = lists[i];
+      UnitList& kept = lists[i];
+      keep(first, kept);
+      if (i + 1 == lists.size()) {
+        keep(second, kept);
+        out.push_back(kept);
+        continue;
+      }
+      UnitList& both = out.emplace_back();
+      for (const std::uint32_t b : lists[i + 1]) {
+        for (std::size_t a = 0; a < before.size(); ++a) {
+          both.push_back(second.add({{kept[a], 1}, {first.add({{b, 1}, {before[a], -1}}), 1}}));
+        }
+      }
+    }
+    lists = std::move(out);
+  }
+  network.layers.push_back(std::move(first));
+  network.layers.push_back(std::move(second));
+}
+
+/// Grid points over all sizes: what the network's memory grows with.
+double grid_points(Node n, std::uint32_t grid) {
+  double points = 0;
+  for (Node s = 1; s <= n; ++s) points += std::pow(grid + 1.0, static_cast<double>(pairs_of(s)));
+  return points;
+}
+
+/// `ranks` has outputs rank_1(x) … rank_n(x), then "exactly s nodes" for s = 1 … n, all 0 or 1, and no sums over
+/// neighbours. The result has one output, the same at every node.
+AcrNetwork interpolating(AcrNetwork ranks, const GraphFunction& function, Node n, std::uint32_t grid) {
+  AcrNetwork net = std::move(ranks);
+  net.weighted = true;
+  AcrLayer said, along, placed, weights, steps, hats;
+  UnitList rank, size, near, between, weight;
+  for (std::size_t o = 0; o < 2 * std::size_t{n}; ++o) {
+    AcrTerms terms;
+    for (std::uint64_t e = net.head.offsets[o]; e < net.head.offsets[o + 1]; ++e) {
+      terms.emplace_back(net.head.columns[e], net.head.values[e]);
+    }
+    (o < n ? rank : size).push_back(said.add(terms, net.head_bias[o]));
+  }
+  net.layers.push_back(std::move(said));
+  for (Node j = 0; j < n; ++j) near.push_back(along.add({}, 0, {{rank[j], 1}}));
+  keep(along, rank);
+  keep(along, size);
+  net.layers.push_back(std::move(along));
+  for (Node j = 1; j < n; ++j) {
+    for (Node i = 0; i < j; ++i) between.push_back(placed.add({{near[j], 1}, {rank[i], 1}}, -1));
+  }
+  keep(placed, size);
+  net.layers.push_back(std::move(placed));
+  for (const std::uint32_t b : between) weight.push_back(weights.add({}, 0, {}, {{b, 1}}));
+  keep(weights, size);
+  net.layers.push_back(std::move(weights));
+  Lists above(weight.size()), below(weight.size());
+  for (std::size_t e = 0; e < weight.size(); ++e) {
+    for (std::uint32_t level = 0; level <= grid; ++level) {
+      above[e].push_back(steps.add({{weight[e], grid}}, -static_cast<double>(level)));
+      below[e].push_back(steps.add({{weight[e], -static_cast<double>(grid)}}, level));
+    }
+  }
+  keep(steps, size);
+  net.layers.push_back(std::move(steps));
+
+  std::vector<Lists> groups;  // above and below for 2 nodes, for 3, …
+  for (Node s = 2; s <= n; ++s) {
+    const auto last = static_cast<std::ptrdiff_t>(pairs_of(s));
+    groups.emplace_back(above.begin(), above.begin() + last);
+    groups.emplace_back(below.begin(), below.begin() + last);
+  }
+  while (std::ranges::any_of(groups, [](const Lists& lists) { return lists.size() > 1; })) halve(net, groups, size);
+  net.head = {};
+  for (Node s = 1; s <= n; ++s) {
+    const std::size_t count = s == 1 ? 1 : groups[2 * (s - 2)][0].size();
+    std::vector<double> point(pairs_of(s));
+    for (std::size_t k = 0; k < count; ++k) {
+      std::size_t rest = k;
+      for (double& w : point) w = static_cast<double>(rest % (grid + 1)) / grid, rest /= grid + 1;
+      const double value = function.weighted.value(s, point);
+      if (value == 0) continue;
+      AcrTerms terms = {{size[s - 1], 1}};
+      if (s > 1) terms.insert(terms.end(), {{groups[2 * (s - 2)][0][k], -1}, {groups[2 * (s - 2) + 1][0][k], -1}});
+      net.head.push(hats.add(terms), value);
+    }
+  }
+  net.layers.push_back(std::move(hats));
+  net.head.end_row();
+  net.head_bias = {0};
+  return net;
+}
 
 constexpr std::uint32_t kApproximateStream = 2;
 constexpr std::uint64_t kApproximateChunk = 64;
@@ -127,7 +240,7 @@ std::pair<Graph, double> weighed(const GraphFunction& function, const Graph& gra
   return {Graph::from_edges(graph.num_nodes(), edges, {}, labels), function.weighted.value(graph.num_nodes(), weights)};
 }
 
-/// The network of weighted.hpp behind the one that finds ranks.
+/// The network that interpolates behind the one that finds ranks.
 Universal weighted_universal(Universal out, double memory) {
   constexpr double kBytesOfPoint = 500;  // measured, as above
   const Node n = out.n;
@@ -327,9 +440,7 @@ Universal build_universal(const GraphFunction& function, Node n, double delta, C
 }
 
 UniversalReport measure_universal(const Universal& universal, const MeasureOptions& options) {
-  if (options.trials == 0 || options.trials > 0xffffffffu) {
-    throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, options.trials));
-  }
+  check_trials(options.trials);
   UniversalReport report;
   report.trials = options.trials;
   for (Node s = 1; s <= universal.n; ++s) {

@@ -9,7 +9,7 @@
 /// C² sentence says "the value is y" of an individualised graph; all are compiled into one network (compile.hpp), whose
 /// head is Σ y · [sentence y]. The sentences are made in one of two ways:
 ///
-/// A continuous function of weighted graphs is interpolated on a grid of weights (weighted.hpp).
+/// A continuous function of weighted graphs is interpolated on a grid of weights (below).
 ///
 /// For an equivariant function, of a value per node, the same with formulas of one free variable: "the value of x is y"
 /// says of which rank (or which colours) x is, besides what graph it is in. The network then has an output per node.
@@ -22,6 +22,20 @@
 ///   with it the rank of a node, and with that the graph on ranks: for each pair i < j,
 ///       ∃x (rank_i(x) ∧ ∃y (E(x,y) ∧ rank_j(y))).
 ///   What is left is a disjunction over labelled graphs, 2^(n choose 2) of them.
+///
+/// The theorem for weighted graphs: a network for a continuous function of graphs of at most n nodes whose edges have
+/// weights in [0, 1] (0: no edge), which is within `slope / grid` of it with probability at least 1 - δ.
+///
+///   const Universal u = build_universal(named_function("triangle-weight"), 3, 0.1, Construction::order, 4e9, 8);
+///
+/// Colours, ranks and "there are exactly s nodes" are those from above. Sums over neighbours are multiplied by
+/// weights, so that the weight between ranks i and j is a unit, not a sentence:
+///     a_j(x) = σ(Σ_{u ∈ N(x)} w(x,u) [u has rank j]),  b_ij(x) = σ(a_j(x) + [x has rank i] - 1),  W_ij = σ(Σ_x
+///     b_ij(x))
+/// What is left is a continuous function of the numbers W_ij, which the hat functions of Kuhn's triangulation of a grid
+/// interpolate. That of the grid point g is
+///     φ_g(W) = σ(1 - max_ij σ(grid W_ij - g_ij) - max_ij σ(g_ij - grid W_ij)),  max(a, b) = σ(a + σ(b - a));
+/// they add up to 1, and only points less than one step away count, so Σ f(g / grid) φ_g is within one step of f.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +50,9 @@
 #include "theory/individualise.hpp"
 
 namespace tyche::theory {
+
+/// Steps that a weight is told by where nobody says it.
+inline constexpr std::uint32_t kWeightGrid = 4;
 
 enum class Construction { paper, order };
 /// "paper" or "order"; throws InputError on any other.
@@ -73,7 +90,7 @@ struct Universal {
 };
 
 /// Throws InputError on options that make no sense and, before anything large is made, where the network would take
-/// more than `memory` bytes. `grid` is of functions of weighted graphs (weighted.hpp).
+/// more than `memory` bytes. `grid` is of functions of weighted graphs.
 [[nodiscard]] Universal build_universal(const GraphFunction& function, Node n, double delta, Construction construction,
                                         double memory = 4e9, std::optional<std::uint32_t> grid = std::nullopt);
 

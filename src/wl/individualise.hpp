@@ -23,7 +23,6 @@
 
 #include "graph/graph.hpp"
 #include "support/random.hpp"
-#include "wl/cells.hpp"
 #include "wl/path_walker.hpp"
 
 namespace tyche::wl {

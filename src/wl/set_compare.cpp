@@ -102,18 +102,4 @@ std::optional<std::vector<std::uint32_t>> group_on_sets(std::span<const Graph> g
   }
 }
 
-std::vector<Comparison> compare_pairs_on_sets(std::span<const Graph> graphs, const SetTest& test, unsigned threads,
-                                              Progress* progress) {
-  if (graphs.size() % 2 != 0) {
-    throw InputError(
-        fmt::format("pairs were asked for, and there are {} graphs: an even number was expected", graphs.size()));
-  }
-  std::vector<Comparison> out(graphs.size() / 2);
-  parallel_for(out.size(), threads, [&](std::size_t i) {
-    out[i] = compare_sets(graphs[2 * i], graphs[2 * i + 1], test).answer;
-    if (progress != nullptr) progress->add(1);
-  });
-  return out;
-}
-
 }  // namespace tyche::wl

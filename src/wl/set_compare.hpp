@@ -41,9 +41,4 @@ struct SetComparison {
     std::span<const Graph> graphs, SetKind kind, double most_rounds = std::numeric_limits<double>::infinity(),
     unsigned threads = 1);
 
-/// compare_sets() of graphs 2i and 2i + 1, for all i, one pair per thread. Throws InputError on an odd number of graphs
-/// too.
-[[nodiscard]] std::vector<Comparison> compare_pairs_on_sets(std::span<const Graph> graphs, const SetTest& test,
-                                                            unsigned threads = 1, Progress* progress = nullptr);
-
 }  // namespace tyche::wl

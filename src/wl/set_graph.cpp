@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "support/error.hpp"
@@ -51,17 +52,29 @@ class Ranks {
   }
 
   // Requires ascending nodes.
-  [[nodiscard]] std::size_t operator()(Node a) const { return static_cast<std::size_t>(table_[0][a]); }
-  [[nodiscard]] std::size_t operator()(Node a, Node b) const {
-    return static_cast<std::size_t>(table_[0][a] + table_[1][b]);
-  }
-  [[nodiscard]] std::size_t operator()(Node a, Node b, Node c) const {
-    return static_cast<std::size_t>(table_[0][a] + table_[1][b] + table_[2][c]);
+  template <std::size_t K>
+  [[nodiscard]] std::size_t operator()(const std::array<Node, K>& s) const {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < K; ++i) sum += table_[i][s[i]];
+    return static_cast<std::size_t>(sum);
   }
 
  private:
   std::array<std::vector<std::int64_t>, 3> table_;
 };
+
+// All orders of K positions.
+template <std::size_t K>
+constexpr auto kOrders = [] {
+  std::array<std::array<unsigned, K>, K == 3 ? 6 : K> out{};
+  std::array<unsigned, K> at{};
+  std::iota(at.begin(), at.end(), 0u);
+  for (auto& order : out) {
+    order = at;
+    std::next_permutation(at.begin(), at.end());
+  }
+  return out;
+}();
 
 // Everything about one graph that the loops below look at.
 class Builder {
@@ -100,32 +113,34 @@ class Builder {
 
   template <std::size_t K>
   [[nodiscard]] std::size_t rank(const std::array<Node, K>& s) const {
-    if constexpr (K == 1) return ranks_(s[0]);
-    if constexpr (K == 2) return ranks_(s[0], s[1]);
-    if constexpr (K == 3) return ranks_(s[0], s[1], s[2]);
+    return ranks_(s);
   }
 
   template <std::size_t K>
   [[nodiscard]] SetType type(const std::array<Node, K>& s, unsigned bits) const {
-    return bits != 0 && !codes_.empty() && has_label(s) ? type_with_labels(s) : plain_type(s, bits);
+    if (bits != 0 && !codes_.empty() && has_label(s)) {
+      return kWithLabels |
+             least_type(s, type_bits(K), edge_bits(K), [&](unsigned i, unsigned j) { return code(s[i], s[j]); });
+    }
+    // Bit of the pair of positions (i, j) of triples: 0-1 is 2, 0-2 is 1, 1-2 is 0.
+    return least_type(s, kTypeBits, 1,
+                      [&](unsigned i, unsigned j) { return SetType{bits >> (K == 3 ? 3 - i - j : 0) & 1u}; });
   }
-  [[nodiscard]] SetType plain_type(const std::array<Node, 1>& s, unsigned) const { return graph_.type(s[0]); }
-  [[nodiscard]] SetType plain_type(const std::array<Node, 2>& s, unsigned bits) const {
-    const auto [low, high] = std::minmax({SetType{graph_.type(s[0])}, SetType{graph_.type(s[1])}});
-    return (low << kTypeBits | high) << 1 | bits;
-  }
-  [[nodiscard]] SetType plain_type(const std::array<Node, 3>& s, unsigned bits) const {
-    // Bit of the pair of positions (i, j): 0-1 is 2, 0-2 is 1, 1-2 is 0.
-    const auto pair = [&](unsigned i, unsigned j) { return SetType{bits >> (3 - i - j) & 1u}; };
+  // The least, over all orders of the nodes, of their types and then the codes of their pairs.
+  template <std::size_t K, class Code>
+  [[nodiscard]] SetType least_type(const std::array<Node, K>& s, unsigned node_bits, unsigned pair_bits,
+                                   const Code& code) const {
     SetType least = std::numeric_limits<SetType>::max();
-    for (const auto& [at] : kOrders) {
-      const SetType types = (SetType{graph_.type(s[at[0]])} << 2 * kTypeBits) |
-                            (SetType{graph_.type(s[at[1]])} << kTypeBits) | graph_.type(s[at[2]]);
-      least = std::min(least, types << 3 | pair(at[0], at[1]) << 2 | pair(at[0], at[2]) << 1 | pair(at[1], at[2]));
+    for (const std::array<unsigned, K>& at : kOrders<K>) {
+      SetType type = 0;
+      for (std::size_t i = 0; i < K; ++i) type = type << node_bits | graph_.type(s[at[i]]);
+      for (std::size_t i = 0; i < K; ++i) {
+        for (std::size_t j = i + 1; j < K; ++j) type = type << pair_bits | code(at[i], at[j]);
+      }
+      least = std::min(least, type);
     }
     return least;
   }
-
   // Whether an edge inside has a label other than 0.
   template <std::size_t K>
   [[nodiscard]] bool has_label(const std::array<Node, K>& s) const {
@@ -136,22 +151,6 @@ class Builder {
     }
     return false;
   }
-  [[nodiscard]] SetType type_with_labels(const std::array<Node, 1>&) const { return 0; }  // has no edges
-  [[nodiscard]] SetType type_with_labels(const std::array<Node, 2>& s) const {
-    const auto [low, high] = std::minmax({SetType{graph_.type(s[0])}, SetType{graph_.type(s[1])}});
-    return kWithLabels | (low << type_bits(2) | high) << edge_bits(2) | code(s[0], s[1]);
-  }
-  [[nodiscard]] SetType type_with_labels(const std::array<Node, 3>& s) const {
-    SetType least = std::numeric_limits<SetType>::max();
-    for (const auto& [at] : kOrders) {
-      const Node a = s[at[0]], b = s[at[1]], c = s[at[2]];
-      const SetType types = (SetType{graph_.type(a)} << type_bits(3) | graph_.type(b)) << type_bits(3) | graph_.type(c);
-      const SetType edges = (code(a, b) << edge_bits(3) | code(a, c)) << edge_bits(3) | code(b, c);
-      least = std::min(least, kWithLabels | types << 3 * edge_bits(3) | edges);
-    }
-    return least;
-  }
-
   // Calls body(rank) for each k-subset that replaces one node of s by one of its neighbours.
   template <std::size_t K, class Body>
   void for_replacements(const std::array<Node, K>& s, const Body& body) const {
@@ -171,11 +170,6 @@ class Builder {
   [[nodiscard]] Node n() const { return n_; }
 
  private:
-  struct Order {
-    unsigned at[3];
-  };
-  static constexpr Order kOrders[] = {{{0, 1, 2}}, {{0, 2, 1}}, {{1, 0, 2}}, {{1, 2, 0}}, {{2, 0, 1}}, {{2, 1, 0}}};
-
   [[nodiscard]] unsigned edge(Node u, Node v) const { return adjacent_[std::size_t{u} * n_ + v]; }
   // 0 where there is no edge, else its label + 1.
   [[nodiscard]] SetType code(Node u, Node v) const { return codes_[std::size_t{u} * n_ + v]; }

@@ -8,7 +8,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "wl/atomic_types.hpp"
+#include "wl/tuple_space.hpp"
 
 namespace tyche::wl {
 namespace {

@@ -44,8 +44,8 @@ TEST(Counting, IsTheSameOnDiskInMemoryAndOnAnyNumberOfThreads) {
   (void)generate(counting(40, 3), two.path());
   EXPECT_EQ(read_file(one / "graphs.jsonl"), read_file(two / "graphs.jsonl"));
   EXPECT_EQ(read_file(one / "manifest.json"), read_file(two / "manifest.json"));
-  ASSERT_TRUE(result.counting);
-  EXPECT_EQ(result.counting->right, 40u);
+  ASSERT_TRUE(result.certificate);
+  EXPECT_EQ(std::get<TaskCertificate>(*result.certificate).right, 40u);
   const Dataset read = load_dataset(one.path());
   const Dataset made = make(counting(40, 2)).dataset;
   EXPECT_EQ(read.hash, made.hash);
@@ -58,12 +58,12 @@ TEST(Counting, IsTheSameOnDiskInMemoryAndOnAnyNumberOfThreads) {
 TEST(Counting, ACertificateNoticesOneWrongTarget) {
   const TemporaryFolder folder;
   (void)generate(counting(10, 1), folder.path());
-  const auto certificate = std::get<CountingCertificate>(certify_any(folder.path(), {}));
+  const auto certificate = std::get<TaskCertificate>(certify_any(folder.path(), {}));
   EXPECT_EQ(certificate.right, 10u);
   EXPECT_TRUE(certificate.failures.empty());
   GraphSet set = load_dataset(folder.path()).set;
   set.targets[6 * 7 + 3] += 1;
-  const CountingCertificate wrong = certify_counting(set, {});
+  const TaskCertificate wrong = certify_counting(set, {});
   ASSERT_EQ(wrong.failures.size(), 1u);
   EXPECT_EQ(wrong.failures[0].graph, 7u);
   EXPECT_THAT(wrong.failures[0].detail, HasSubstr("cycle6: target"));

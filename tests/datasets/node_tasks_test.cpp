@@ -73,15 +73,15 @@ TEST(NodeTasks, AreTheSameOnDiskInMemoryAndOnAnyNumberOfThreads) {
     const GenerateResult result = generate(node_task(task, 20, 1), one.path());
     (void)generate(node_task(task, 20, 3), two.path());
     EXPECT_EQ(read_file(one / "graphs.jsonl"), read_file(two / "graphs.jsonl"));
-    ASSERT_TRUE(result.nodes_certified);
-    EXPECT_EQ(result.nodes_certified->right, 20u);
-    EXPECT_EQ(result.nodes_certified->task, task);
+    ASSERT_TRUE(result.certificate);
+    EXPECT_EQ(std::get<TaskCertificate>(*result.certificate).right, 20u);
+    EXPECT_EQ(std::get<TaskCertificate>(*result.certificate).task, task);
     const Dataset read = load_dataset(one.path());
     const Dataset made = make(node_task(task, 20, 2)).dataset;
     EXPECT_EQ(read.hash, made.hash);
     EXPECT_EQ(read.set.node_labels, made.set.node_labels);
     EXPECT_EQ(read.set.node_labels.size(), 20u);
-    const auto again = std::get<NodeTaskCertificate>(certify_any(one.path(), {}));
+    const auto again = std::get<TaskCertificate>(certify_any(one.path(), {}));
     EXPECT_EQ(again.right, 20u);
     EXPECT_EQ(again.task, task);
   }
@@ -91,7 +91,7 @@ TEST(NodeTasks, ACertificateNoticesOneWrongLabel) {
   for (const NodeTask task : kTasks) {
     Dataset made = make(node_task(task, 5, 1)).dataset;
     made.set.node_labels[3][7] += 1;
-    const NodeTaskCertificate certificate = certify_node_task(task, made.set, {});
+    const TaskCertificate certificate = certify_node_task(task, made.set, {});
     EXPECT_EQ(certificate.right, 4u);
     ASSERT_EQ(certificate.failures.size(), 1u);
     EXPECT_EQ(certificate.failures[0].graph, 3u);

@@ -44,7 +44,7 @@ TEST(PlanarSamplerSlow, AtTenNodesDrawsEveryClassInProportion) {
   const int count = 200000;
   for (int i = 0; i < count; ++i) {
     Stream stream(derive_key(6, Purpose::planar_sample, static_cast<std::uint32_t>(i)));
-    ++drawn[canonical(sample_planar(10, stream).rotation()).code];
+    ++drawn[canonical(sample_planar(10, stream).rotation).code];
   }
   double chi = 0;
   for (const auto& [code, w] : weight) {

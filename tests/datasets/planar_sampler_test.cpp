@@ -71,8 +71,8 @@ double chi_square_per_degree(Node n, int count) {
   }
   for (int i = 0; i < count; ++i) {
     Stream stream(derive_key(5, Purpose::planar_sample, static_cast<std::uint32_t>(i)));
-    const PlaneMap map = sample_planar(n, stream);
-    const std::string code = canonical(map.rotation()).code;
+    const PlaneGraph map = sample_planar(n, stream);
+    const std::string code = canonical(map.rotation).code;
     EXPECT_TRUE(weight.contains(code)) << "a draw that is not simple, connected, bridgeless, bipartite and planar";
     ++drawn[code];
   }
@@ -94,12 +94,12 @@ TEST(PlanarSampler, DrawsAreSimpleConnectedBridgelessBipartiteAndPlanar) {
   for (const Node n : {4u, 5u, 6u, 12u, 15u, 40u}) {
     for (std::uint32_t i = 0; i < 20; ++i) {
       Stream stream(derive_key(11, Purpose::planar_sample, i, n));
-      const PlaneMap map = sample_planar(n, stream);
-      const Graph graph = map.graph();
+      const PlaneGraph map = sample_planar(n, stream);
+      const Graph graph = map.graph;
       ASSERT_EQ(graph.num_nodes(), n);
       ASSERT_EQ(connected_components(graph).count, 1u);
       ASSERT_TRUE(bridges(graph).empty());
-      ASSERT_TRUE(is_planar_embedding(graph, map.rotation()));
+      ASSERT_TRUE(is_planar_embedding(graph, map.rotation));
       std::vector<int> side(n, -1);  // bipartite: a walk over the edges never meets its own colour
       std::vector<Node> queue = {0};
       side[0] = 0;
@@ -119,7 +119,7 @@ TEST(PlanarSampler, DrawsAreSimpleConnectedBridgelessBipartiteAndPlanar) {
 TEST(PlanarSampler, TheSameKeyGivesTheSameGraph) {
   Stream a(derive_key(2, Purpose::planar_sample));
   Stream b(derive_key(2, Purpose::planar_sample));
-  EXPECT_EQ(sample_planar(12, a).rotation(), sample_planar(12, b).rotation());
+  EXPECT_EQ(sample_planar(12, a).rotation, sample_planar(12, b).rotation);
 }
 
 TEST(PlanarSampler, RefusesFewerThanFourNodes) {

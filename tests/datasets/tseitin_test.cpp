@@ -357,7 +357,7 @@ TEST(GenerateTseitin, WritesADataSetThatLoadsAndCertifies) {
   const TseitinParameters parameters{.base_nodes = {8}, .pairs = 20, .seed = 1, .unseen = 4};
   const GenerateResult made = generate(ladder(parameters, 2), folder / "d");
   ASSERT_TRUE(made.certificate);
-  EXPECT_EQ(made.certificate->tseitin.pairs, 20u);
+  EXPECT_EQ(std::get<Certificate>(*made.certificate).tseitin.pairs, 20u);
   const Dataset data = load_dataset(folder / "d");
   ASSERT_EQ(data.set.graphs.size(), 40u);
   EXPECT_EQ(data.set.labels[0], 1);

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "distinguish/origin.hpp"
 #include "distinguish/samples.hpp"
+#include "distinguish/stored_run.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "graph/isomorphism.hpp"
-#include "inspect/folds.hpp"
 #include "inspect/partitions.hpp"
 #include "inspect/report.hpp"
 #include "support/error.hpp"

@@ -11,6 +11,7 @@
 #include "support/safetensors.hpp"
 #include "support/temporary_folder.hpp"
 #include "theory/acr_io.hpp"
+#include "theory/run_plain.hpp"
 
 namespace tyche::theory {
 namespace {

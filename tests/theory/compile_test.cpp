@@ -8,6 +8,7 @@
 #include "support/error.hpp"
 #include "support/random.hpp"
 #include "theory/model_check.hpp"
+#include "theory/run_plain.hpp"
 
 namespace tyche::theory {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "support/error.hpp"
 #include "support/random.hpp"
+#include "theory/run_plain.hpp"
 
 namespace tyche::theory {
 namespace {

@@ -12,6 +12,7 @@
 #include "theory/acr_io.hpp"
 #include "theory/compile.hpp"
 #include "theory/model_check.hpp"
+#include "theory/run_plain.hpp"
 #include "theory/syntax.hpp"
 
 namespace tyche::theory {

@@ -10,7 +10,6 @@
 
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
-#include "wl/atomic_types.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/colour_refiner.hpp"
 #include "wl/leaf_compare.hpp"
@@ -22,6 +21,7 @@
 #include "wl/sample_graphs.hpp"
 #include "wl/set_compare.hpp"
 #include "wl/tuple_refiner.hpp"
+#include "wl/tuple_space.hpp"
 #include "wl/wl.hpp"
 
 namespace tyche::wl {

@@ -24,7 +24,7 @@ std::size_t numbers_of(const Job& job) {
 }
 
 // The first graph equal to each (as a labelled graph): equal graphs share a table.
-std::vector<std::uint32_t> firsts_of(std::span<const Graph> graphs) {
+std::vector<std::uint32_t> firsts_of(const Numbered<Graph>& graphs) {
   const auto hash = [](const Graph& graph) {
     const auto bytes = [](const auto& span) {
       return std::string_view(reinterpret_cast<const char*>(span.data()), span.size_bytes());

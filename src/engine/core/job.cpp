@@ -86,7 +86,7 @@ void check_targets(const Job& job) {
 
 // `what`: "node" or "edge". One block per graph, of rows_of(graph) × columns finite numbers.
 template <class RowsOf>
-void check_features(const Data& data, std::span<const std::vector<float>> blocks, std::size_t columns,
+void check_features(const Data& data, const Numbered<std::vector<float>>& blocks, std::size_t columns,
                     std::string_view what, const RowsOf& rows_of) {
   if (blocks.size() != data.graphs.size()) {
     throw InputError(

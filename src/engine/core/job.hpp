@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/numbered.hpp"
 #include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
 #include "graph/graph.hpp"
@@ -20,10 +21,10 @@ namespace tyche::engine {
 /// The data of a job: graphs with deterministic node features, and what they are to give. Not owned; must outlive the
 /// job.
 struct Data {
-  std::span<const Graph> graphs;
+  Numbered<Graph> graphs;
   Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers; its weight
-  /// Row-major (nodes of graph g × model.input_features), one block per graph.
-  std::span<const std::vector<float>> features;
+  /// Row-major (nodes of graph g × model.input_features), one block per graph, with the numbers of `graphs`.
+  Numbered<std::vector<float>> features;
   /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
   /// model.edge_features), one block per graph.
   std::span<const std::vector<float>> edge_features{};

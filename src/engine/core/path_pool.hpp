@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
+#include "engine/core/numbered.hpp"
 #include "wl/individualise.hpp"
 
 namespace tyche::engine {
@@ -17,7 +17,7 @@ namespace tyche::engine {
 class PathPool {
  public:
   /// The graphs must outlive it. No more than `most` nodes and edges in all are kept, first come, first kept.
-  explicit PathPool(std::span<const Graph> graphs, std::int64_t most = std::int64_t{1} << 22)
+  explicit PathPool(const Numbered<Graph>& graphs, std::int64_t most = std::int64_t{1} << 22)
       : graphs_(graphs), room_(most), slots_(std::make_unique<Slot[]>(graphs.size())) {}
 
   [[nodiscard]] wl::Path draw(std::size_t graph, const wl::Choices& choices, std::uint32_t depth) {
@@ -48,7 +48,7 @@ class PathPool {
     return true;
   }
 
-  std::span<const Graph> graphs_;
+  Numbered<Graph> graphs_;
   std::atomic<std::int64_t> room_;
   std::unique_ptr<Slot[]> slots_;
 };

@@ -333,9 +333,10 @@ void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t 
   LevelPlaces& level = out.block.levels[i];
 
   // 1. Rows, from the last round down: every class of a round is the root of one of the next.
-  level.multiplicity = out.make<float>(quotient.first[graph + 1] - quotient.first[graph]);
+  const std::size_t own = job_.data.graphs.of(graph);
+  level.multiplicity = out.make<float>(quotient.first[own + 1] - quotient.first[own]);
   double total = 0;
-  for (std::uint64_t c = quotient.first[graph]; c < quotient.first[graph + 1]; ++c) {
+  for (std::uint64_t c = quotient.first[own]; c < quotient.first[own + 1]; ++c) {
     const std::uint32_t at = scratch.add(i, depth, quotient.classes[c]);
     out.at<float>(level.multiplicity)[at] = static_cast<float>(quotient.multiplicity[c]);
     total += quotient.multiplicity[c];
@@ -359,7 +360,7 @@ void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t 
     level.features = out.make<float>(inputs * columns);
     for (std::uint32_t r = 0; r < inputs; ++r) {
       const SetData::Sample sample = sets_->feature_samples()[quotient.bases[starts[r]]];
-      std::copy_n(job_.data.features[sample.graph].data() + sample.node * columns, columns,
+      std::copy_n(job_.data.features.things()[sample.graph].data() + sample.node * columns, columns,
                   out.at<float>(level.features) + r * columns);
     }
   } else {

@@ -12,8 +12,9 @@ std::vector<wl::PairClasses> pair_rows(const Job& job, unsigned threads) {
   std::vector<wl::PairClasses> rows(job.data.graphs.size());
   parallel_for(rows.size(), threads, [&](std::size_t g) {
     const Graph& graph = job.data.graphs[g];
-    rows[g] = compress && graph.num_nodes() <= kMostNodesForPairClasses ? wl::pair_classes(graph, colours[g])
-                                                                        : wl::single_pairs(graph.num_nodes());
+    rows[g] = compress && graph.num_nodes() <= kMostNodesForPairClasses
+                  ? wl::pair_classes(graph, colours[job.data.graphs.of(g)])
+                  : wl::single_pairs(graph.num_nodes());
   });
   return rows;
 }

@@ -86,7 +86,8 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   out.readout.columns.clear();
   out.readout.weights.clear();
   for (const std::uint32_t g : plan_.graphs) {
-    for (std::uint64_t c = quotient.first[g]; c < quotient.first[g + 1]; ++c) {
+    const std::size_t own = job_.data.graphs.of(g);
+    for (std::uint64_t c = quotient.first[own]; c < quotient.first[own + 1]; ++c) {
       out.readout.columns.push_back(row_of(maps[depth], stamp_, quotient.classes[c]));
       out.readout.weights.push_back(static_cast<float>(quotient.multiplicity[c]));
       plan_.full_rows += depth * quotient.multiplicity[c];
@@ -111,7 +112,8 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   for (const std::uint32_t c : starts) {
     if (spec.features) {
       const SetData::Sample at = sets_.feature_samples()[quotient.bases[c]];
-      const float* row = job_.data.features[at.graph].data() + std::size_t{at.node} * job_.model.input_features;
+      const float* row =
+          job_.data.features.things()[at.graph].data() + std::size_t{at.node} * job_.model.input_features;
       out.features.insert(out.features.end(), row, row + job_.model.input_features);
       continue;
     }

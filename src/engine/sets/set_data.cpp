@@ -15,11 +15,12 @@ using Colours = std::vector<std::vector<std::uint32_t>>;
 
 Colours colours_by_features(const Data& data, std::size_t columns, std::vector<SetData::Sample>& samples) {
   std::unordered_map<std::string, std::uint32_t> ids;
-  Colours colours(data.graphs.size());
-  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
-    for (std::size_t v = 0; v < data.graphs[g].num_nodes(); ++v) {
+  const auto graphs = data.graphs.things();
+  Colours colours(graphs.size());
+  for (std::size_t g = 0; g < graphs.size(); ++g) {
+    for (std::size_t v = 0; v < graphs[g].num_nodes(); ++v) {
       std::string key(columns * sizeof(float), '\0');
-      if (columns > 0) std::memcpy(key.data(), data.features[g].data() + v * columns, key.size());
+      if (columns > 0) std::memcpy(key.data(), data.features.things()[g].data() + v * columns, key.size());
       const auto [at, fresh] = ids.emplace(std::move(key), static_cast<std::uint32_t>(ids.size()));
       if (fresh) samples.push_back({static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(v)});
       colours[g].push_back(at->second);
@@ -41,15 +42,17 @@ std::uint32_t type_column(const nn::Level& level, wl::SetType type) {
 }
 
 SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
-    : levels_(nn::levels(model)), graphs_(data.graphs.size()), compressed_(compress && model.random_dims() == 0) {}
+    : levels_(nn::levels(model)),
+      graphs_(data.graphs.things().size()),
+      compressed_(compress && model.random_dims() == 0) {}
 
 bool SetData::fits(const nn::ModelConfig& model, const Data& data) const {
   const std::vector<nn::Level> wanted = nn::levels(model);
-  return graphs_ == data.graphs.size() && std::equal(wanted.begin(), wanted.end(), levels_.begin(), levels_.end(),
-                                                     [](const nn::Level& a, const nn::Level& b) {
-                                                       return a.sets == b.sets && a.convs == b.convs &&
-                                                              a.types == b.types && a.inputs == b.inputs;
-                                                     });
+  return graphs_ == data.graphs.things().size() &&
+         std::equal(wanted.begin(), wanted.end(), levels_.begin(), levels_.end(),
+                    [](const nn::Level& a, const nn::Level& b) {
+                      return a.sets == b.sets && a.convs == b.convs && a.types == b.types && a.inputs == b.inputs;
+                    });
 }
 
 std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const Data& data, const SetOptions& options) {
@@ -65,7 +68,7 @@ std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const 
     wanted.keep_sets = level.features;
     if (level.features) colours = colours_by_features(data, model.input_features, out->samples_);
     if (level.features || level.on_nodes) wanted.node_colours = colours;
-    wl::Quotient quotient = wl::cached_quotient(data.graphs, wanted, options.cache);
+    wl::Quotient quotient = wl::cached_quotient(data.graphs.things(), wanted, options.cache);
     for (std::size_t t = 0; !level.features && t < quotient.types.size(); ++t)
       (void)type_column(level, quotient.types[t]);
     // Levels above start from the classes their nodes end in.

@@ -30,7 +30,8 @@ class SetData {
   [[nodiscard]] bool compressed() const { return compressed_; }
   /// One per level; none where not compressed.
   [[nodiscard]] const std::vector<wl::Quotient>& quotients() const { return quotients_; }
-  /// For a level of nodes: which class of round 0 has which features, as the first (graph, node) that has them.
+  /// For a level of nodes: which class of round 0 has which features, as the first (graph, node) that has them;
+  /// graphs are counted as they stand, each once.
   struct Sample {
     std::uint32_t graph = 0;
     std::uint32_t node = 0;
@@ -48,7 +49,8 @@ class SetData {
   bool compressed_ = false;
 };
 
-/// A number for every node of every graph, equal where the features are, bit for bit; and who had each of them first.
+/// A number for every node of every graph (each once: Numbered::things), equal where the features are, bit for bit; and
+/// who had each of them first.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> colours_by_features(const Data& data, std::size_t columns,
                                                                           std::vector<SetData::Sample>& samples);
 
