@@ -11,6 +11,7 @@
 
 // Parameters of tests by their names, not by their bytes.
 namespace tyche::nn {
+inline void PrintTo(Norm value, std::ostream* out) { *out << name(value); }
 inline void PrintTo(Random value, std::ostream* out) { *out << name(value); }
 }  // namespace tyche::nn
 
