@@ -3,7 +3,7 @@
 set(TYCHE_PUBLIC_HEADERS
   # graphs, formulas, readers and writers
   graph/graph.hpp graph/io.hpp graph/encoding.hpp graph/isomorphism.hpp graph/planarity.hpp
-  graph/named.hpp graph/jsonl.hpp logic/cnf.hpp logic/sat.hpp
+  graph/named.hpp graph/jsonl.hpp graph/packed.hpp logic/cnf.hpp logic/sat.hpp
   # the Weisfeiler-Leman tests
   wl/wl.hpp wl/colour_refinement.hpp wl/individualise.hpp wl/leaf_compare.hpp
   # data sets
@@ -22,8 +22,9 @@ set(TYCHE_PUBLIC_HEADERS
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
   datasets/base_classes.hpp datasets/counting.hpp datasets/graph_failure.hpp datasets/node_tasks.hpp
-  datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp engine/core/job.hpp engine/core/optimiser.hpp
-  engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/json_numbers.hpp graph/lines.hpp graph/rows.hpp
+  datasets/planar_draw.hpp datasets/planar_part.hpp engine/core/both.hpp engine/core/feature_blocks.hpp
+  engine/core/job.hpp engine/core/optimiser.hpp engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp
+  graph/graphs.hpp graph/json_numbers.hpp graph/lines.hpp graph/records.hpp graph/rows.hpp
   graph/set_builder.hpp graph/units.hpp nn/choices.hpp support/file.hpp support/named_values.hpp support/npy.hpp
   support/shown.hpp theory/intern.hpp train/features.hpp train/metrics.hpp train/objective.hpp train/recorder.hpp
   train/selection.hpp wl/cells.hpp wl/leaf_graph.hpp wl/path_walker.hpp wl/rank_refiner.hpp wl/refining.hpp)

@@ -289,7 +289,8 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
     data.set.weighted = true;
     data.hash = 0;
     for (std::size_t g = 0; g < data.set.graphs.size(); ++g) {
-      for (const EdgeLabel label : data.set.graphs[g].edge_labels()) {
+      const Graph graph = data.set.graphs[g];
+      for (const EdgeLabel label : graph.edge_labels()) {
         if (std::isfinite(weight_of(label))) continue;
         throw GraphError(static_cast<std::int64_t>(g),
                          fmt::format("graph {}: a weight is {}; expected a finite number", g, weight_of(label)));
@@ -302,8 +303,8 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
 tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint64_t edge_columns, tyche_handle* out) {
   return answer(out, [&]() -> std::shared_ptr<Object> {
     datasets::Dataset data = set_of(set)->dataset();
-    const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim,
-                          const std::vector<std::vector<float>>& blocks, const char* whose) {
+    const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim, const Ragged<float>& blocks,
+                          const char* whose) {
       if (columns > dim) {
         throw InputError(fmt::format("{} columns of categories; {} have {} of attributes", columns, whose, dim));
       }

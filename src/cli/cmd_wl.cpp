@@ -212,7 +212,7 @@ void compare_pairs(const WlCall& a, const wl::Options& options) {
   Progress progress("pairs", set.graphs.size() / 2, a.common.progress());
   std::vector<wl::Comparison> answers(set.graphs.size() / 2);
   if (a.sets.empty()) {
-    answers = wl::compare_pairs(set.graphs, options, &progress);
+    answers = wl::compare_pairs(set.graphs.all(), options, &progress);
   } else {
     parallel_for(answers.size(), a.common.threads, [&](std::size_t i) {
       if (interrupted()) throw Interrupted("stopped before all pairs were compared");
@@ -237,8 +237,8 @@ void group_all(const WlCall& a, const wl::Options& options) {
   if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   GraphSet set = read(a, a.files.front());
   fold_categories(std::array{&set});
-  if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
-  const wl::Grouping grouping = wl::group(set.graphs, options);
+  if (a.individualise.asked()) return survey_graphs(set.graphs.all(), a.individualise, a.common);
+  const wl::Grouping grouping = wl::group(set.graphs.all(), options);
   if (a.common.json) {
     print_json({{"graphs", set.graphs.size()},
                 {"groups", grouping.groups},

@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   add_wl(app);
   add_inspect(app);
   add_count(app);
+  add_pack(app);
   add_network(app);
   add_export(app);
   add_train(app);

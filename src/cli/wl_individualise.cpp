@@ -151,7 +151,7 @@ std::string categories_in_words(const std::vector<distinguish::CategoryCount>& c
 
 void compare_leaves_of_pairs(const distinguish::PairSet& pairs, const IndividualiseOptions& options,
                              const Common& common) {
-  const std::vector<Graph>& graphs = pairs.set.graphs;
+  const std::vector<Graph> graphs = pairs.set.graphs.all();
   const wl::PathOptions paths = options.paths(common);
   std::vector<LeafComparison> answers(graphs.size() / 2);
   Progress progress("pairs", answers.size(), common.progress());

@@ -164,7 +164,7 @@ std::vector<std::uint32_t> milestones(std::uint32_t epochs) {
 Runner::Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
                unsigned threads, bool one_judge)
     : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads), one_judge_(one_judge) {
-  features_ = train::make_features(pairs.set, settings.config.data.features);
+  features_ = train::make_features(pairs.set, settings.config.data.features).all();
   for (std::size_t g = 0; g < pairs.groups.size(); ++g) {
     const std::uint32_t begin = pairs.groups[g];
     const std::uint32_t end =

@@ -116,7 +116,8 @@ engine::State trained(const TogetherTask& task, const engine::Job& job, std::uin
 
 std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t seed, Progress* progress) {
   const Settings& settings = task.settings;
-  const std::vector<std::vector<float>> features = train::make_features(task.pairs.set, settings.config.data.features);
+  const std::vector<std::vector<float>> features =
+      train::make_features(task.pairs.set, settings.config.data.features).all();
   const AllGraphs all = all_graphs(task.pairs, features, settings.train_draws());
   engine::Job job;
   job.data = {all.graphs, all.labels, all.features};

@@ -13,15 +13,18 @@ namespace tyche::engine {
 
 using Colours = std::vector<std::vector<std::uint32_t>>;
 
-Colours colours_by_features(const Data& data, std::size_t columns, std::vector<SetData::Sample>& samples) {
+Colours colours_by_features(const Data& data, std::size_t columns, std::vector<float>& features) {
   std::unordered_map<std::string, std::uint32_t> ids;
   Colours colours(data.graphs.size());
+  std::vector<float> scratch;
   for (std::size_t g = 0; g < data.graphs.size(); ++g) {
-    for (std::size_t v = 0; v < data.graphs[g].num_nodes(); ++v) {
-      std::string key(columns * sizeof(float), '\0');
-      if (columns > 0) std::memcpy(key.data(), data.features[g].data() + v * columns, key.size());
+    const std::span<const float> own = columns == 0 ? std::span<const float>() : data.features.read(g, scratch);
+    for (std::size_t v = 0; v < data.graphs.num_nodes(g); ++v) {
+      const std::span<const float> row = own.subspan(v * columns, columns);
+      std::string key(row.size_bytes(), '\0');
+      if (columns > 0) std::memcpy(key.data(), row.data(), key.size());
       const auto [at, fresh] = ids.emplace(std::move(key), static_cast<std::uint32_t>(ids.size()));
-      if (fresh) samples.push_back({static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(v)});
+      if (fresh) features.insert(features.end(), row.begin(), row.end());
       colours[g].push_back(at->second);
     }
   }
@@ -41,7 +44,10 @@ std::uint32_t type_column(const nn::Level& level, wl::SetType type) {
 }
 
 SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
-    : levels_(nn::levels(model)), graphs_(data.graphs.size()), compressed_(compress && model.random_dims() == 0) {}
+    : levels_(nn::levels(model)),
+      columns_(model.input_features),
+      graphs_(data.graphs.size()),
+      compressed_(compress && model.random_dims() == 0) {}
 
 bool SetData::fits(const nn::ModelConfig& model, const Data& data) const {
   const std::vector<nn::Level> wanted = nn::levels(model);
@@ -63,9 +69,9 @@ std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const 
     wanted.threads = options.threads;
     wanted.progress = options.progress;
     wanted.keep_sets = level.features;
-    if (level.features) colours = colours_by_features(data, model.input_features, out->samples_);
+    if (level.features) colours = colours_by_features(data, model.input_features, out->features_);
     if (level.features || level.on_nodes) wanted.node_colours = colours;
-    wl::Quotient quotient = wl::cached_quotient(data.graphs, wanted, options.cache);
+    wl::Quotient quotient = wl::cached_quotient(data.graphs.all(), wanted, options.cache);
     for (std::size_t t = 0; !level.features && t < quotient.types.size(); ++t)
       (void)type_column(level, quotient.types[t]);
     // Levels above start from the classes their nodes end in.
