@@ -3,7 +3,7 @@
 set(TYCHE_PUBLIC_HEADERS
   # graphs, formulas, readers and writers
   graph/graph.hpp graph/io.hpp graph/encoding.hpp graph/isomorphism.hpp graph/planarity.hpp
-  graph/named.hpp graph/jsonl.hpp logic/cnf.hpp logic/sat.hpp
+  graph/named.hpp graph/jsonl.hpp graph/packed.hpp logic/cnf.hpp logic/sat.hpp
   # the Weisfeiler-Leman tests
   wl/wl.hpp wl/colour_refinement.hpp wl/individualise.hpp wl/leaf_compare.hpp
   # data sets
@@ -22,7 +22,7 @@ set(TYCHE_PUBLIC_HEADERS
 # What those include.
 set(TYCHE_INCLUDED_HEADERS
   datasets/base_classes.hpp datasets/certify.hpp datasets/counting.hpp datasets/node_tasks.hpp
-  datasets/planar_draw.hpp engine/core/both.hpp engine/core/job.hpp engine/core/numbered.hpp engine/core/optimiser.hpp
+  datasets/planar_draw.hpp engine/core/both.hpp engine/core/job.hpp engine/core/feature_blocks.hpp graph/graphs.hpp graph/records.hpp engine/core/optimiser.hpp
   engine/core/targets.hpp graph/cleaning.hpp graph/gin.hpp graph/json_numbers.hpp graph/lines.hpp graph/rows.hpp
   graph/set_builder.hpp graph/units.hpp nn/choices.hpp nn/names.hpp support/file.hpp support/intern.hpp
   support/named_values.hpp support/npy.hpp support/peers.hpp support/shown.hpp train/features.hpp train/metrics.hpp

@@ -16,6 +16,7 @@
 #include "graph/graph6.hpp"
 #include "graph/io.hpp"
 #include "graph/jsonl.hpp"
+#include "graph/set_hash.hpp"
 #include "graph/tu.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
@@ -59,14 +60,14 @@ inline CsvFiles split_csv(std::string_view bytes) {
   return out;
 }
 
-inline bool same_structure(const std::vector<Graph>& a, const std::vector<Graph>& b) {
+inline bool same_structure(const Graphs& a, const Graphs& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Graph& g, const Graph& h) {
     return g.edges() == h.edges() && g.num_nodes() == h.num_nodes();
   });
 }
 
 /// Equal but for the labels of edges, which GIN text does not hold.
-inline bool same_but_edge_labels(const std::vector<Graph>& a, const std::vector<Graph>& b) {
+inline bool same_but_edge_labels(const Graphs& a, const Graphs& b) {
   return same_structure(a, b) && std::equal(a.begin(), a.end(), b.begin(), [](const Graph& g, const Graph& h) {
            return std::equal(g.types().begin(), g.types().end(), h.types().begin(), h.types().end());
          });
@@ -130,7 +131,9 @@ inline std::optional<Format> format_of(char first) {
 inline GraphSet read_as(std::optional<Format> format, std::string_view bytes, Cleaning* cleaning) {
   if (format == Format::tu) return parse_tu(split_members(bytes), "fuzz", cleaning);
   if (format == Format::csv) return parse_csv(split_csv(bytes), "fuzz", cleaning);
-  return parse_graphs(bytes, "fuzz", format, cleaning);
+  GraphSet set = parse_graphs(bytes, "fuzz", format, cleaning);
+  (void)content_hash(set);  // a packed set is looked through when it is looked at
+  return set;
 }
 
 /// Reads as the first byte says, then once more with cleaning: what is read without any must need none, and what
@@ -159,7 +162,7 @@ inline void read_anything(std::string_view input) {
     set = std::move(read);
   }
   if (set && format == Format::dimacs)
-    require(encode(decode(set->graphs.at(0))) == set->graphs[0], "DIMACS gives another graph back");
+    require(encode(decode(set->graphs[0])) == set->graphs[0], "DIMACS gives another graph back");
 }
 
 }  // namespace tyche::fuzz

@@ -171,7 +171,7 @@ GraphSet graphs_from(const tyche_graphs& a) {
       out.attributes.push_back(
           copied(a.attributes, a.node_ptr[g] * out.attribute_dim, a.node_ptr[g + 1] * out.attribute_dim));
     }
-    if (a.edge_attributes != nullptr) out.edge_attributes.push_back(std::move(rows));
+    if (a.edge_attributes != nullptr) out.edge_attributes.push_back(rows);
   }
   out.labels = copied(a.labels, 0, a.graphs);
   out.targets = copied(a.targets, 0, a.graphs * out.target_dim);

@@ -287,7 +287,8 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
   return changed(set, out, [](GraphSet& own) {
     own.weighted = true;
     for (std::size_t g = 0; g < own.graphs.size(); ++g) {
-      for (const EdgeLabel label : own.graphs[g].edge_labels()) {
+      const Graph graph = own.graphs[g];
+      for (const EdgeLabel label : graph.edge_labels()) {
         if (std::isfinite(weight_of(label))) continue;
         throw GraphError(g, fmt::format("a weight is {}; expected a finite number", weight_of(label)));
       }
@@ -297,8 +298,8 @@ tyche_status tyche_set_weigh(tyche_handle set, tyche_handle* out) {
 
 tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint64_t edge_columns, tyche_handle* out) {
   return changed(set, out, [&](GraphSet& own) {
-    const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim,
-                          const std::vector<std::vector<float>>& blocks, const char* whose) {
+    const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim, const Ragged<float>& blocks,
+                          const char* whose) {
       if (columns > dim) {
         throw InputError(fmt::format("{} columns of categories; {} have {} of attributes", columns, whose, dim));
       }

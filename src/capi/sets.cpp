@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "capi/call.hpp"
+#include "graph/set_hash.hpp"
 
 namespace tyche::capi {
 
@@ -19,15 +20,14 @@ std::vector<T> reserved(std::uint64_t size) {
 
 SetObject::SetObject(datasets::Dataset dataset, std::string source)
     : dataset_(std::move(dataset)), source_(std::move(source)) {
-  for (const Graph& graph : dataset_.set.graphs) {
-    nodes_ += graph.num_nodes();
-    arcs_ += graph.adjacency().size();
-  }
-  if (dataset_.hash == 0) dataset_.hash = datasets::hash_of(dataset_.set);
+  const GraphsSummary all = dataset_.set.graphs.summary();
+  nodes_ = all.nodes;
+  arcs_ = 2 * all.edges;
+  if (dataset_.hash == 0) dataset_.hash = content_hash(dataset_.set);
 }
 
-const Graph& SetObject::graph(std::uint64_t number) const {
-  const std::vector<Graph>& graphs = dataset_.set.graphs;
+Graph SetObject::graph(std::uint64_t number) const {
+  const Graphs& graphs = dataset_.set.graphs;
   if (number < graphs.size()) return graphs[number];
   throw InputError(fmt::format("graph {} was asked for; the set has {} graph{}{}", number, graphs.size(),
                                graphs.size() == 1 ? "" : "s",
@@ -94,7 +94,7 @@ Array SetObject::columns_of(bool nodes, bool categories) const {
   std::vector<std::uint32_t> kinds;
   for (std::size_t g = 0; g < set().graphs.size(); ++g) {
     const Graph& graph = set().graphs[g];
-    const std::vector<float>& block = (nodes ? set().attributes : set().edge_attributes)[g];
+    const std::span<const float> block = (nodes ? set().attributes : set().edge_attributes)[g];
     const std::vector<std::uint64_t> edge = nodes ? std::vector<std::uint64_t>() : graph.edges_of_arcs();
     const std::size_t rows = nodes ? graph.num_nodes() : edge.size();
     for (std::size_t row = 0; row < rows; ++row) {  // what stands per edge goes out per arc
@@ -113,7 +113,7 @@ Array SetObject::columns_of(bool nodes, bool categories) const {
 }
 
 Array SetObject::make(std::string_view name) const {
-  const std::vector<Graph>& graphs = set().graphs;
+  const Graphs& graphs = set().graphs;
   if (name == "ptr") {
     std::vector<std::uint64_t> out = reserved<std::uint64_t>(graphs.size() + 1);
     out.push_back(0);

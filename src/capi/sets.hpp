@@ -31,7 +31,7 @@ class SetObject : public Object {
   [[nodiscard]] const datasets::Dataset& dataset() const { return dataset_; }
   [[nodiscard]] const GraphSet& set() const { return dataset_.set; }
   /// Throws GraphError where there is none.
-  [[nodiscard]] const Graph& graph(std::uint64_t number) const;
+  [[nodiscard]] Graph graph(std::uint64_t number) const;
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
   [[nodiscard]] std::uint64_t arcs() const { return arcs_; }
   /// The file it came from; else its name.

@@ -103,7 +103,7 @@ Json compared(const Graph& a, const Graph& b, const Test& test, std::uint32_t i,
 std::vector<Graph> refined(const SetObject& set) {
   GraphSet own = set.set();
   fold_categories(std::array{&own});
-  return std::move(own.graphs);
+  return own.graphs.all();
 }
 
 std::shared_ptr<Object> compare_pairs(const SetObject& set, const Test& test) {
@@ -237,7 +237,7 @@ std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, s
   }
   const std::size_t columns = features ? model.random_dims() : model.drawn_columns();
   check_cells(set.nodes(), columns, "numbers");
-  const std::vector<Graph>& graphs = set.set().graphs;
+  const Graphs& graphs = set.set().graphs;
   const Key key = engine::feature_key(
       options.whole("seed").value_or(1), static_cast<std::uint32_t>(options.whole("fold", 0, kMost32).value_or(0)),
       static_cast<std::uint32_t>(options.whole("epoch", 0, kMost32).value_or(1)), engine::kTrainingPass);

@@ -291,8 +291,8 @@ struct PathsCall {
 };
 
 void run_paths_bench(const PathsCall& call) {
-  const auto graphs =
-      call.data.empty() ? measure::synthetic_exp(1200, 1).graphs : datasets::load_dataset(call.data).set.graphs;
+  const std::vector<Graph> graphs =
+      call.data.empty() ? measure::synthetic_exp(1200, 1).graphs : datasets::load_dataset(call.data).set.graphs.all();
   const std::uint32_t depth = call.depth == 0 ? wl::kLeaf : call.depth;
   const measure::PathBench r = measure::bench_paths(graphs, depth, wl::parse_cell(call.cell), 1.0);
   const std::vector<measure::LargePath> large = measure::bench_large_paths(call.largest);

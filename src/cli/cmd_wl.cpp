@@ -221,7 +221,7 @@ distinguish::PairSet read_pairs(const WlCall& a) {
 
 void compare_pairs(const WlCall& a, const wl::Options& options) {
   const distinguish::PairSet pairs = read_pairs(a);
-  const std::vector<Graph>& graphs = pairs.set.graphs;
+  const std::vector<Graph> graphs = pairs.set.graphs.all();
   Progress progress("pairs", pairs.size(), a.common.progress());
   std::vector<Verdict> verdicts(pairs.size());
   if (a.sets.empty() && !a.individualise.asked()) {
@@ -254,9 +254,10 @@ void group_all(const WlCall& a, const wl::Options& options) {
   if (!a.sets.empty()) throw InputError("--sets compares graphs in pairs: give --pairs, or two files");
   GraphSet set = read(a, a.files.front());
   fold_categories(std::array{&set});
-  if (a.individualise.asked()) return survey_graphs(set.graphs, a.individualise, a.common);
-  const wl::Grouping grouping = wl::group(set.graphs, options);
-  a.common.json ? print_json({{"graphs", set.graphs.size()},
+  const std::vector<Graph> graphs = set.graphs.all();
+  if (a.individualise.asked()) return survey_graphs(graphs, a.individualise, a.common);
+  const wl::Grouping grouping = wl::group(graphs, options);
+  a.common.json ? print_json({{"graphs", graphs.size()},
                               {"groups", grouping.groups},
                               {"group", grouping.group},
                               {"stable_after", grouping.stable_after},

@@ -9,6 +9,7 @@ void add_certify(CLI::App& root);
 void add_wl(CLI::App& root);
 void add_inspect(CLI::App& root);
 void add_count(CLI::App& root);
+void add_pack(CLI::App& root);
 void add_network(CLI::App& root);
 void add_export(CLI::App& root);
 void add_train(CLI::App& root);

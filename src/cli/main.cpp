@@ -33,9 +33,10 @@ int main(int argc, char** argv) {
       "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
       "  tyche report runs/rni50 --out report.html");
 
-  for (const auto add : {add_generate, add_certify, add_wl, add_inspect, add_count, add_network, add_export, add_train,
-                         add_predict, add_compare, add_embed, add_explain, add_distinguish, add_reproduce, add_report,
-                         add_bench, add_theory, add_manual, add_completion}) {
+  for (const auto add :
+       {add_generate,  add_certify, add_wl,      add_inspect, add_count,  add_pack,      add_network,
+        add_export,    add_train,   add_predict, add_compare, add_embed,  add_explain,   add_distinguish,
+        add_reproduce, add_report,  add_bench,   add_theory,  add_manual, add_completion}) {
     add(app);
   }
 

@@ -48,7 +48,7 @@ std::vector<OfferedAt> make_table() {
       paths("tyche theory separate", "A", Takes::file, "GRAPH"),
       paths("tyche theory separate", "B", Takes::file, "GRAPH"),
       names("", "--format",
-            {"gin", "graph6", "sparse6", "tu", "dimacs", "planar_code", "npy", "jsonl", "graphml", "csv"}),
+            {"gin", "graph6", "sparse6", "tu", "dimacs", "planar_code", "npy", "jsonl", "graphml", "csv", "packed"}),
       paths("", "--data", Takes::file, "PATH"),
       paths("", "--split", Takes::file, "PATH"),
       paths("", "--out", Takes::file, "FILE"),

@@ -55,7 +55,7 @@ void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers 
 
 /// Sums over nodes (or edges) of every attribute, and of each of the first `categories` columns how often it has its
 /// commonest values.
-void append_columns(Table& table, const GraphSet& set, const std::vector<std::vector<float>>& blocks, std::size_t dim,
+void append_columns(Table& table, const GraphSet& set, const Ragged<float>& blocks, std::size_t dim,
                     std::size_t categories) {
   for (std::size_t c = 0; c < categories; ++c) {
     append_counts(table, set, kMostTypes, [&](std::size_t g) {
@@ -67,7 +67,7 @@ void append_columns(Table& table, const GraphSet& set, const std::vector<std::ve
   }
   if (dim == categories) return;
   std::vector<std::vector<double>> sums;
-  for (const std::vector<float>& block : blocks) {
+  for (const std::span<const float> block : blocks) {
     std::vector<double>& own = sums.emplace_back(dim - categories, 0.0);
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (i % dim >= categories) own[i % dim - categories] += block[i];
@@ -180,8 +180,14 @@ Table size_and_degrees(const GraphSet& set) {
     for (Node v = 0; v < graph.num_nodes(); ++v) ++own[2 + std::min<std::size_t>(graph.degree(v), kDegrees)];
   }
   append(table, sizes);
-  append_counts(table, set, kMostTypes, [&](std::size_t g) { return set.graphs[g].types(); });
-  append_counts(table, set, kMostTypes, [&](std::size_t g) { return set.graphs[g].edge_labels(); });
+  append_counts(table, set, kMostTypes, [&](std::size_t g) {
+    const Graph graph = set.graphs[g];
+    return std::vector<std::uint32_t>(graph.types().begin(), graph.types().end());
+  });
+  append_counts(table, set, kMostTypes, [&](std::size_t g) {
+    const Graph graph = set.graphs[g];
+    return std::vector<std::uint32_t>(graph.edge_labels().begin(), graph.edge_labels().end());
+  });
   append_attributes(table, set);
   return table;
 }
@@ -192,7 +198,7 @@ Table colour_counts(const GraphSet& set, std::uint32_t rounds, std::size_t most)
     folded = set;
     fold_categories(std::array{&folded});
   }
-  const wl::Colouring colouring = wl::refine(folded.graphs, {.max_rounds = rounds, .keep_rounds = true});
+  const wl::Colouring colouring = wl::refine(folded.graphs.all(), {.max_rounds = rounds, .keep_rounds = true});
   Table table;
   const std::size_t of_round = std::max<std::size_t>(16, most / colouring.history.size());
   for (const std::vector<wl::Colour>& round : colouring.history) {

@@ -52,7 +52,7 @@ class LabelledGraphs {
   std::optional<LabelledGraph> next() {
     if (reader_) return reader_->next();
     if (next_ == set_.graphs.size()) return std::nullopt;
-    LabelledGraph out{std::move(set_.graphs[next_]), set_.labels[next_]};
+    LabelledGraph out{set_.graphs[next_], set_.labels[next_]};
     ++next_;
     return out;
   }
@@ -214,8 +214,10 @@ TaskCertificate certify_counting(const GraphSet& set, const CertifyOptions& opti
 
 TaskCertificate certify_node_task(NodeTask task, const GraphSet& set, const CertifyOptions& options) {
   if (set.node_labels.empty()) throw InputError::at(set.name, "", "expected labels of nodes");
-  return certify_each(set, options, task,
-                      [&](std::size_t g) { return examine_node_task(task, set.graphs[g], set.node_labels[g]); });
+  return certify_each(set, options, task, [&](std::size_t g) {
+    const auto labels = set.node_labels[g];
+    return examine_node_task(task, set.graphs[g], {labels.begin(), labels.end()});
+  });
 }
 
 AnyCertificate certify_any(const std::filesystem::path& path, const CertifyOptions& options) {

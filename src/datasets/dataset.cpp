@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
+#include "graph/packed.hpp"
+#include "graph/set_hash.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"
@@ -98,33 +99,6 @@ Manifest read_manifest(const std::filesystem::path& path) {
   return out;
 }
 
-std::uint64_t hash_of(const GraphSet& set, const Hashed& what) {
-  std::uint64_t hash = hash_bytes("tyche data 1");
-  const auto add = [&hash](const auto& values) {
-    hash = hash_bytes({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])}, hash);
-  };
-  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-    add(set.graphs[g].offsets());
-    add(set.graphs[g].adjacency());
-    add(set.graphs[g].types());
-    if (!set.attributes.empty()) add(set.attributes[g]);
-    // What sets without edge labels and targets do not have adds nothing: their hashes are those of 0.1.0.
-    if (what.edges && set.graphs[g].has_edge_labels()) add(set.graphs[g].edge_labels());
-    if (what.edges && !set.edge_attributes.empty()) add(set.edge_attributes[g]);
-  }
-  add(set.labels);
-  if (what.targets && !set.targets.empty()) add(set.targets);
-  for (const auto& own : set.node_labels) add(own);
-  for (const auto& own : set.node_targets) add(own);
-  for (const auto& own : set.edge_targets) add(own);
-  for (const auto& own : set.node_parts) add(own);
-  if (set.weighted) hash = hash_bytes("weights", hash);
-  if (set.categories + set.edge_categories > 0) {
-    hash = hash_bytes(fmt::format("categories {} {}", set.categories, what.edges ? set.edge_categories : 0), hash);
-  }
-  return hash;
-}
-
 namespace {
 
 /// A file that a manifest's hash is of.
@@ -142,9 +116,12 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
   Dataset data;
   data.set = read_graphs(path, format, cleaning);
   data.name = data.set.name;
-  data.hash = hash_of(data.set);
-  const std::filesystem::path manifest = path / "manifest.json";
   std::error_code ignored;
+  const bool packed = !std::filesystem::is_directory(path, ignored) &&
+                      std::filesystem::is_regular_file(path, ignored) &&
+                      locate_graphs(path, format).format == Format::packed;
+  data.hash = packed ? packed_hash(path) : content_hash(data.set);
+  const std::filesystem::path manifest = path / "manifest.json";
   if (!std::filesystem::is_directory(path, ignored) || !std::filesystem::exists(manifest, ignored)) return data;
   const Manifest read = read_manifest(manifest);
   const std::vector<GraphInfo>& infos = read.graphs;
@@ -175,14 +152,14 @@ Dataset load_dataset(const std::filesystem::path& path, std::optional<Format> fo
 void types_as_labels(Dataset& dataset) {
   GraphSet& set = dataset.set;
   if (!set.node_labels.empty()) return;
-  std::set<NodeType> types;
-  for (const Graph& graph : set.graphs) types.insert(graph.types().begin(), graph.types().end());
-  if (types.size() < 2) return;
-  for (Graph& graph : set.graphs) {
-    set.node_labels.emplace_back(graph.types().begin(), graph.types().end());
-    graph = Graph::from_edges(graph.num_nodes(), graph.edges(), {}, graph.labels_of_edges());
+  if (set.graphs.summary().types.size() < 2) return;
+  Graphs untyped;
+  for (const Graph& graph : set.graphs) {
+    set.node_labels.push_back(std::vector<int>(graph.types().begin(), graph.types().end()));
+    untyped.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), {}, graph.labels_of_edges()));
   }
-  dataset.hash = hash_of(set);
+  set.graphs = std::move(untyped);
+  dataset.hash = content_hash(set);
 }
 
 }  // namespace tyche::datasets

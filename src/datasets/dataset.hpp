@@ -56,14 +56,6 @@ struct Dataset {
 /// stratified.
 [[nodiscard]] FoldScheme usual_scheme(const Dataset& dataset);
 
-/// The hash of a data set's content, less what nobody looks at: 0.1.0 read neither edge labels and attributes nor
-/// targets, and its runs know data by the hash of the rest.
-struct Hashed {
-  bool edges = true;
-  bool targets = true;
-};
-[[nodiscard]] std::uint64_t hash_of(const GraphSet& set, const Hashed& what = {});
-
 /// Reads any file or folder that read_graphs can read, and the manifest beside graphs.txt where there is one. Throws
 /// InputError where the manifest does not fit the graphs (another number of them, other labels). `cleaning` as
 /// read_graphs.

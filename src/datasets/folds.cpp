@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <unordered_map>
 
 #include "support/error.hpp"
@@ -14,37 +15,47 @@ namespace tyche::datasets {
 
 namespace {
 
-using Unit = std::vector<std::uint32_t>;  // the graphs that stay together, ascending
-
-std::vector<Unit> units_of(std::size_t graphs, std::span<const std::uint32_t> pairs) {
-  std::vector<Unit> units;
-  std::unordered_map<std::uint32_t, std::size_t> seen;
-  for (std::uint32_t g = 0; g < graphs; ++g) {
-    if (pairs.empty()) {
-      units.push_back({g});
-      continue;
+/// The graphs that stay together, ascending; of sets of millions each takes a few bytes.
+class Groups {
+ public:
+  Groups(std::size_t graphs, std::span<const std::uint32_t> pairs) {
+    std::vector<std::uint32_t> of_graph(graphs);
+    std::unordered_map<std::uint32_t, std::uint32_t> seen;
+    std::uint32_t count = 0;
+    for (std::uint32_t g = 0; g < graphs; ++g) {
+      of_graph[g] = pairs.empty() ? g : seen.try_emplace(pairs[g], count).first->second;
+      count = std::max(count, of_graph[g] + 1);
     }
-    const auto [place, fresh] = seen.try_emplace(pairs[g], units.size());
-    if (fresh) units.emplace_back();
-    units[place->second].push_back(g);
+    first_.assign(count + std::size_t{1}, 0);
+    for (const std::uint32_t u : of_graph) ++first_[u + 1];
+    for (std::size_t u = 0; u < count; ++u) first_[u + 1] += first_[u];
+    graphs_.resize(graphs);
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (std::uint32_t g = 0; g < graphs; ++g) graphs_[next[of_graph[g]]++] = g;
   }
-  return units;
-}
+  [[nodiscard]] std::size_t size() const { return first_.size() - 1; }
+  [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t u) const {
+    return std::span(graphs_).subspan(first_[u], first_[u + 1] - first_[u]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_, graphs_;
+};
 
 /// Units by kind (their labels, sorted), kinds in ascending order, each kind shuffled: dealt round robin from here,
 /// folds differ by at most one unit in size and by at most one in each kind.
-std::vector<std::size_t> dealing_order(const std::vector<Unit>& units, std::span<const int> labels,
-                                       std::uint64_t seed) {
-  std::map<std::vector<int>, std::vector<std::size_t>> kinds;
-  for (std::size_t u = 0; u < units.size(); ++u) {
-    std::vector<int> kind;
+std::vector<std::uint32_t> dealing_order(const Groups& units, std::span<const int> labels, std::uint64_t seed) {
+  std::map<std::vector<int>, std::vector<std::uint32_t>> kinds;
+  std::vector<int> kind;
+  for (std::uint32_t u = 0; u < units.size(); ++u) {
+    kind.clear();
     for (const std::uint32_t g : units[u]) kind.push_back(labels[g]);
     std::sort(kind.begin(), kind.end());
     kinds[kind].push_back(u);
   }
-  std::vector<std::size_t> order;
+  std::vector<std::uint32_t> order;
   std::uint32_t number = 0;
-  for (auto& [kind, members] : kinds) {
+  for (auto& [own, members] : kinds) {
     Stream stream(derive_key(seed, Purpose::fold_shuffle, number++));
     shuffle(members, stream);
     order.insert(order.end(), members.begin(), members.end());
@@ -52,7 +63,9 @@ std::vector<std::size_t> dealing_order(const std::vector<Unit>& units, std::span
   return order;
 }
 
-void append(std::vector<std::uint32_t>& list, const Unit& unit) { list.insert(list.end(), unit.begin(), unit.end()); }
+void append(std::vector<std::uint32_t>& list, std::span<const std::uint32_t> unit) {
+  list.insert(list.end(), unit.begin(), unit.end());
+}
 
 }  // namespace
 
@@ -82,7 +95,7 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
     throw InputError(
         fmt::format("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation));
   }
-  const std::vector<Unit> units = units_of(labels.size(), pairs);
+  const Groups units(labels.size(), pairs);
   if (units.size() < options.folds) {
     const std::string what = pairs.empty() ? fmt::format("{} graphs", labels.size())
                                            : fmt::format("{} pairs of graphs, which stay together", units.size());
@@ -91,9 +104,9 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
   }
 
   const bool contiguous = options.scheme == FoldScheme::contiguous;
-  std::vector<std::size_t> order;
+  std::vector<std::uint32_t> order;
   if (contiguous) {
-    for (std::size_t u = 0; u < units.size(); ++u) order.push_back(u);
+    for (std::uint32_t u = 0; u < units.size(); ++u) order.push_back(u);
   } else {
     order = dealing_order(units, labels, options.seed);
   }
@@ -103,7 +116,7 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
   for (std::size_t i = 0; i < folds.size(); ++i) {
     Fold& fold = folds[i];
     const std::size_t begin = i * units.size() / folds.size(), end = (i + 1) * units.size() / folds.size();
-    std::vector<std::size_t> rest;
+    std::vector<std::uint32_t> rest;
     for (std::size_t p = 0; p < order.size(); ++p) {
       const bool tests = contiguous ? p >= begin && p < end : p % folds.size() == i;
       if (tests && !alone) {

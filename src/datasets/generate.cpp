@@ -14,6 +14,7 @@
 #include "graph/gin.hpp"
 #include "graph/jsonl.hpp"
 #include "graph/patterns.hpp"
+#include "graph/set_hash.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/parallel.hpp"
@@ -330,7 +331,7 @@ Made make(const GenerateOptions& options) {
     count(piece, out.result);
     append(std::move(piece), out.dataset);
   }
-  out.dataset.hash = hash_of(out.dataset.set);
+  out.dataset.hash = content_hash(out.dataset.set);
   return out;
 }
 

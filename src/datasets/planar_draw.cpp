@@ -108,14 +108,14 @@ void check_planar_sizes(const std::vector<PlanarSize>& sizes) {
 
 std::vector<PlaneGraph> read_planar_source(const std::filesystem::path& path) {
   std::vector<PlaneGraph> out;
-  GraphSet set = read_graphs(path);
+  const GraphSet set = read_graphs(path);
   for (std::size_t i = 0; i < set.graphs.size(); ++i) {
-    Graph& graph = set.graphs[i];
+    const Graph graph = set.graphs[i];
     auto rotation = planar_embedding(graph);
     if (!rotation || graph.num_nodes() == 0 || connected_components(graph).count != 1 || !is_bipartite(graph)) {
       throw InputError::at(path.string(), fmt::format("graph {}", i), "expected a connected bipartite planar graph");
     }
-    out.push_back({std::move(graph), *std::move(rotation)});
+    out.push_back({graph, *std::move(rotation)});
   }
   return out;
 }

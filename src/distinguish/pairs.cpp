@@ -34,10 +34,10 @@ std::uint64_t hash_of(const GraphSet& set) {
     hash = hash_bytes(bytes(graph.types()),
                       hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()), hash)));
   }
-  for (const std::vector<float>& block : set.attributes) hash = hash_bytes(bytes(block), hash);
+  for (const std::span<const float> block : set.attributes) hash = hash_bytes(bytes(block), hash);
   // What pairs without labels on their edges do not have adds nothing: their hashes stay.
   for (const Graph& graph : set.graphs) hash = hash_bytes(bytes(graph.edge_labels()), hash);
-  for (const std::vector<float>& block : set.edge_attributes) hash = hash_bytes(bytes(block), hash);
+  for (const std::span<const float> block : set.edge_attributes) hash = hash_bytes(bytes(block), hash);
   return hash;
 }
 
@@ -61,14 +61,14 @@ PairSet load_brec(const std::filesystem::path& folder, const std::vector<BrecFil
       pairs.names.push_back(fmt::format("{}:{}", file.stem, i));
       pairs.categories.emplace_back(file.category);
     }
-    std::move(set.graphs.begin(), set.graphs.end(), std::back_inserter(pairs.set.graphs));
+    for (const Graph& graph : set.graphs) pairs.set.graphs.push_back(graph);
   }
   return pairs;
 }
 
 PairSet checked(PairSet pairs, const std::string& name) {
   for (std::size_t g = 0; g < pairs.set.graphs.size(); ++g) {
-    if (pairs.set.graphs[g].num_nodes() == 0) {
+    if (pairs.set.graphs.num_nodes(g) == 0) {
       throw InputError::at(name, fmt::format("pair {}", pairs.names[g / 2]), "a graph of it has no nodes");
     }
   }

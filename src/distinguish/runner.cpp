@@ -96,7 +96,8 @@ std::vector<std::uint32_t> only(const ChunkData& data, const std::vector<std::si
 
 engine::Job job_of(const Settings& settings, const ChunkData& data, std::span<const std::uint32_t> graph_of) {
   engine::Job job;
-  job.data = {{data.graphs, graph_of}, data.labels, {data.features, graph_of}};
+  job.data = {Graphs(data.graphs).numbered({graph_of.begin(), graph_of.end()}), data.labels,
+              engine::FeatureBlocks(data.features).numbered({graph_of.begin(), graph_of.end()})};
   job.model = settings.config.model;
   job.batch = settings.config.training.batch;
   job.eval_every = settings.config.training.epochs;  // there is nothing to test
@@ -156,7 +157,7 @@ std::vector<std::uint32_t> milestones(std::uint32_t epochs) {
 Runner::Runner(const Settings& settings, const PairSet& pairs, engine::Engine& engine, engine::Engine& judge,
                unsigned threads, bool one_judge)
     : settings_(settings), pairs_(pairs), engine_(engine), judge_(judge), threads_(threads), one_judge_(one_judge) {
-  features_ = train::make_features(pairs.set, settings.config.data.features);
+  features_ = train::make_features(pairs.set, settings.config.data.features).all();
   for (std::size_t g = 0; g < pairs.groups.size(); ++g) {
     const std::uint32_t begin = pairs.groups[g];
     const std::uint32_t end =

@@ -68,7 +68,7 @@ void resolve(Settings& settings, const PairSet& pairs, const std::filesystem::pa
   config.data.labels = {0, 1};
   config.model.classes = settings.scoring == Scoring::released ? kReleasedOutputs : 2;
   config.model.input_features = config.data.features.columns();
-  nn::set_types_from(pairs.set.graphs, config.model);
+  nn::set_types_from(pairs.set.graphs.all(), config.model);
   double nodes = 0;
   Node most = 0;
   for (const Graph& graph : pairs.set.graphs) {

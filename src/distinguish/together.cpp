@@ -100,7 +100,8 @@ engine::State trained(const TogetherTask& task, const engine::Job& job, std::uin
 
 std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t seed, Progress* progress) {
   const Settings& settings = task.settings;
-  const std::vector<std::vector<float>> features = train::make_features(task.pairs.set, settings.config.data.features);
+  const std::vector<std::vector<float>> features =
+      train::make_features(task.pairs.set, settings.config.data.features).all();
   // Every graph has as many numbers as an epoch draws it; the first of a pair has label 0.
   std::vector<std::uint32_t> graph_of, labels;
   for (std::uint32_t g = 0; g < task.pairs.set.graphs.size(); ++g) {
@@ -108,7 +109,7 @@ std::vector<PairResult> run_together(const TogetherTask& task, std::uint64_t see
     labels.insert(labels.end(), settings.train_draws(), g % 2);
   }
   engine::Job job;
-  job.data = {{task.pairs.set.graphs, graph_of}, labels, {features, graph_of}};
+  job.data = {task.pairs.set.graphs.numbered(graph_of), labels, engine::FeatureBlocks(features).numbered(graph_of)};
   job.model = settings.config.model;
   job.epochs = settings.config.training.epochs;
   job.batch = settings.config.training.batch;

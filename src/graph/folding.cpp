@@ -24,26 +24,27 @@ void fold_categories(std::span<GraphSet* const> sets) {
   const auto none = [](const GraphSet* set) { return set->categories + set->edge_categories == 0; };
   if (std::all_of(sets.begin(), sets.end(), none)) return;
   Folding types, labels;
-  const auto take = [](Folding& folding, std::uint32_t own, std::vector<std::vector<float>>& blocks, std::size_t g,
-                       std::size_t row, std::size_t dim, std::size_t categories) {
-    return folding(own, categories == 0 ? std::span<const float>()
-                                        : std::span<const float>(blocks[g]).subspan(row * dim, categories));
+  const auto take = [](Folding& folding, std::uint32_t own, const Ragged<float>& blocks, std::size_t g, std::size_t row,
+                       std::size_t dim, std::size_t categories) {
+    return folding(own, categories == 0 ? std::span<const float>() : blocks[g].subspan(row * dim, categories));
   };
-  const auto drop = [](std::vector<std::vector<float>>& blocks, std::size_t& dim, std::size_t& categories) {
-    for (std::vector<float>& block : blocks) {
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < block.size(); ++i) {
-        if (i % dim >= categories) block[kept++] = block[i];
+  const auto drop = [](Ragged<float>& blocks, std::size_t& dim, std::size_t& categories) {
+    Ragged<float> left;
+    for (std::size_t g = 0; g < blocks.size() && dim > categories; ++g) {
+      std::vector<float> kept;
+      for (std::size_t i = 0; i < blocks[g].size(); ++i) {
+        if (i % dim >= categories) kept.push_back(blocks[g][i]);
       }
-      block.resize(kept);
+      left.push_back(kept);
     }
+    blocks = std::move(left);
     dim -= categories;
-    if (dim == 0) blocks.clear();
     categories = 0;
   };
   for (GraphSet* const set : sets) {
+    Graphs folded;
     for (std::size_t g = 0; g < set->graphs.size(); ++g) {
-      Graph& graph = set->graphs[g];
+      const Graph graph = set->graphs[g];
       std::vector<NodeType> type(graph.types().begin(), graph.types().end());
       for (std::size_t v = 0; v < type.size(); ++v) {
         type[v] = take(types, type[v], set->attributes, g, v, set->attribute_dim, set->categories);
@@ -53,8 +54,9 @@ void fold_categories(std::span<GraphSet* const> sets) {
       for (std::size_t e = 0; e < label.size(); ++e) {
         label[e] = take(labels, label[e], set->edge_attributes, g, e, set->edge_attribute_dim, set->edge_categories);
       }
-      graph = Graph::from_edges(graph.num_nodes(), graph.edges(), std::move(type), label);
+      folded.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), type, label));
     }
+    set->graphs = std::move(folded);
     drop(set->attributes, set->attribute_dim, set->categories);
     drop(set->edge_attributes, set->edge_attribute_dim, set->edge_categories);
   }

@@ -122,10 +122,9 @@ std::string gin_text(const Graph& graph, int label) {
 GraphSet parse_gin(std::string_view bytes, std::string_view name, Cleaning* cleaning) {
   GraphSet set;
   GinReader reader(bytes, name, cleaning);
-  set.graphs.reserve(reader.count());
   set.labels.reserve(reader.count());
   while (auto item = reader.next()) {
-    set.graphs.push_back(std::move(item->graph));
+    set.graphs.push_back(item->graph);
     set.labels.push_back(item->label);
   }
   return set;

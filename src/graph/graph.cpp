@@ -9,7 +9,25 @@
 
 namespace tyche {
 
-Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types,
+Graph::Rows::Rows(Node of_nodes, std::uint64_t of_arcs, bool labelled) : nodes(of_nodes), arcs(of_arcs) {
+  const std::size_t words = std::size_t{nodes} + arcs * (labelled ? 2 : 1);
+  memory = std::make_shared_for_overwrite<std::uint64_t[]>(std::size_t{nodes} + 1 + (words + 1) / 2);
+  offsets = memory.get();
+  adjacency = reinterpret_cast<Node*>(offsets + nodes + 1);
+  types = adjacency + arcs;
+  labels = labelled ? types + nodes : nullptr;
+}
+
+Graph::Graph(const Rows& rows)
+    : nodes_(rows.nodes),
+      arcs_(rows.arcs),
+      offsets_(rows.offsets),
+      adjacency_(rows.adjacency),
+      types_(rows.types),
+      edge_labels_(rows.labels),
+      memory_(rows.memory) {}
+
+Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, const std::vector<NodeType>& types,
                         std::span<const EdgeLabel> labels) {
   if (nodes == std::numeric_limits<Node>::max()) {
     throw InputError(fmt::format("a graph of {} nodes is too large: at most {}", nodes, nodes - 1));
@@ -20,42 +38,53 @@ Graph Graph::from_edges(Node nodes, std::span<const Edge> edges, std::vector<Nod
   if (!labels.empty() && labels.size() != edges.size()) {
     throw InputError(fmt::format("{} edge labels were given for {} edges", labels.size(), edges.size()));
   }
-  Graph graph;
-  graph.offsets_.assign(static_cast<std::size_t>(nodes) + 1, 0);
+  const bool labelled = std::any_of(labels.begin(), labels.end(), [](EdgeLabel label) { return label != 0; });
+  const Rows rows(nodes, edges.size() * 2, labelled);
+  std::fill_n(rows.offsets, std::size_t{nodes} + 1, 0);
   for (const auto& [u, v] : edges) {
     if (u >= nodes || v >= nodes) {
       throw InputError(fmt::format("edge ({}, {}) leaves the graph: it has {} nodes", u, v, nodes));
     }
     if (u == v) throw InputError(fmt::format("edge ({}, {}) is a loop; graphs here are simple", u, v));
-    ++graph.offsets_[u + 1];
-    ++graph.offsets_[v + 1];
+    ++rows.offsets[u + 1];
+    ++rows.offsets[v + 1];
   }
-  for (std::size_t v = 0; v < nodes; ++v) graph.offsets_[v + 1] += graph.offsets_[v];
-  graph.adjacency_.resize(edges.size() * 2);
+  for (std::size_t v = 0; v < nodes; ++v) rows.offsets[v + 1] += rows.offsets[v];
   {
-    std::vector<std::uint64_t> next(graph.offsets_.begin(), graph.offsets_.end() - 1);
+    std::vector<std::uint64_t> next(rows.offsets, rows.offsets + nodes);
     for (const auto& [u, v] : edges) {
-      graph.adjacency_[next[u]++] = v;
-      graph.adjacency_[next[v]++] = u;
+      rows.adjacency[next[u]++] = v;
+      rows.adjacency[next[v]++] = u;
     }
   }
   for (Node v = 0; v < nodes; ++v) {
-    const auto begin = graph.adjacency_.begin() + static_cast<std::ptrdiff_t>(graph.offsets_[v]);
-    const auto end = graph.adjacency_.begin() + static_cast<std::ptrdiff_t>(graph.offsets_[v + 1]);
+    Node *const begin = rows.adjacency + rows.offsets[v], *const end = rows.adjacency + rows.offsets[v + 1];
     std::sort(begin, end);
-    const auto twin = std::adjacent_find(begin, end);
+    Node* const twin = std::adjacent_find(begin, end);
     if (twin != end) throw InputError(fmt::format("edge ({}, {}) is given twice; graphs here are simple", v, *twin));
   }
-  if (types.empty()) types.assign(nodes, 0);
-  graph.types_ = std::move(types);
-  if (std::any_of(labels.begin(), labels.end(), [](EdgeLabel label) { return label != 0; })) {
-    graph.edge_labels_.resize(graph.adjacency_.size());
-    for (std::size_t e = 0; e < edges.size(); ++e) {
-      const auto& [u, v] = edges[e];
-      graph.edge_labels_[graph.arc(u, v)] = graph.edge_labels_[graph.arc(v, u)] = labels[e];
-    }
+  if (types.empty()) {
+    std::fill_n(rows.types, nodes, NodeType{0});
+  } else {
+    std::copy(types.begin(), types.end(), rows.types);
+  }
+  const Graph graph(rows);
+  for (std::size_t e = 0; labelled && e < edges.size(); ++e) {
+    const auto& [u, v] = edges[e];
+    rows.labels[graph.arc(u, v)] = rows.labels[graph.arc(v, u)] = labels[e];
   }
   return graph;
+}
+
+Graph Graph::without_labels() const {
+  Graph bare = *this;
+  bare.edge_labels_ = nullptr;
+  return bare;
+}
+
+bool operator==(const Graph& a, const Graph& b) {
+  return std::ranges::equal(a.offsets(), b.offsets()) && std::ranges::equal(a.adjacency(), b.adjacency()) &&
+         std::ranges::equal(a.types(), b.types()) && std::ranges::equal(a.edge_labels(), b.edge_labels());
 }
 
 bool Graph::has_edge(Node u, Node v) const {
@@ -81,7 +110,7 @@ std::uint64_t Graph::arc(Node u, Node v) const {
 
 std::vector<EdgeLabel> Graph::labels_of_edges() const {
   std::vector<EdgeLabel> out;
-  if (edge_labels_.empty()) return out;
+  if (!has_edge_labels()) return out;
   out.reserve(num_edges());
   for (Node u = 0; u < num_nodes(); ++u) {
     for (std::uint64_t arc = offsets_[u]; arc < offsets_[u + 1]; ++arc) {
@@ -92,9 +121,9 @@ std::vector<EdgeLabel> Graph::labels_of_edges() const {
 }
 
 std::vector<std::uint64_t> Graph::edges_of_arcs() const {
-  std::vector<std::uint64_t> out(adjacency_.size());
+  std::vector<std::uint64_t> out(arcs_);
   // Arcs to smaller nodes meet their edge in ascending order of that node, as rows are sorted: one cursor per row.
-  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  std::vector<std::uint64_t> next(offsets_, offsets_ + nodes_);
   std::uint64_t edge = 0;
   for (Node u = 0; u < num_nodes(); ++u) {
     for (std::uint64_t arc = next[u]; arc < offsets_[u + 1]; ++arc) {
@@ -112,9 +141,9 @@ Graph Graph::relabelled(std::span<const Node> permutation) const {
     u = permutation[u];
     v = permutation[v];
   }
-  std::vector<NodeType> types(types_.size());
+  std::vector<NodeType> types(nodes_);
   for (Node v = 0; v < num_nodes(); ++v) types[permutation[v]] = types_[v];
-  return from_edges(num_nodes(), renamed, std::move(types), labels_of_edges());
+  return from_edges(num_nodes(), renamed, types, labels_of_edges());
 }
 
 Graph disjoint_union(const Graph& a, const Graph& b) {
@@ -130,7 +159,7 @@ Graph disjoint_union(const Graph& a, const Graph& b) {
     labels.insert(labels.end(), more.begin(), more.end());
     labels.resize(edges.size());
   }
-  return Graph::from_edges(a.num_nodes() + b.num_nodes(), edges, std::move(types), labels);
+  return Graph::from_edges(a.num_nodes() + b.num_nodes(), edges, types, labels);
 }
 
 std::vector<std::vector<Node>> Components::members() const {
@@ -244,7 +273,7 @@ Graph induced_subgraph(const Graph& graph, std::span<const Node> nodes) {
       labels.push_back(graph.edge_label(arc));
     }
   }
-  return Graph::from_edges(static_cast<Node>(nodes.size()), edges, std::move(types), labels);
+  return Graph::from_edges(static_cast<Node>(nodes.size()), edges, types, labels);
 }
 
 }  // namespace tyche

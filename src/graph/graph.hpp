@@ -7,7 +7,9 @@
 ///   for (Node u : path.neighbours(1)) { ... }     // 0, 2: ascending
 ///
 /// Immutable once made: no loops, no repeated edges, every edge stored in both directions, neighbours ascending.
+/// A graph is a handle: a copy shares the rows with what it was copied from.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,39 +25,58 @@ using EdgeLabel = std::uint32_t;
 class Graph {
  public:
   /// The graph without nodes.
-  Graph() : offsets_(1, 0) {}
+  Graph() = default;
+  Graph(const Graph&) = default;
+  ~Graph() = default;
+  Graph& operator=(const Graph&) & = default;  ///< to a name, not to what a list of graphs has just made
 
   /// Edges in any order and direction, each once. `types` has one entry per node, or none (all 0).
   /// `labels` has one entry per edge, in the order of `edges`, or none (all 0).
   /// Throws InputError on a loop, a repeated edge, a node out of range, or a wrong number of types or labels.
-  static Graph from_edges(Node nodes, std::span<const Edge> edges, std::vector<NodeType> types = {},
+  static Graph from_edges(Node nodes, std::span<const Edge> edges, const std::vector<NodeType>& types = {},
                           std::span<const EdgeLabel> labels = {});
 
-  [[nodiscard]] Node num_nodes() const { return static_cast<Node>(offsets_.size() - 1); }
+  /// Memory of a graph that is about to be: its owner fills in all of it, rows as a Graph has them, and then makes the
+  /// graph.
+  struct Rows {
+    Rows(Node nodes, std::uint64_t arcs, bool labelled);
+    Node nodes;
+    std::uint64_t arcs;
+    std::shared_ptr<std::uint64_t[]> memory;
+    std::uint64_t* offsets;
+    Node* adjacency;
+    NodeType* types;
+    EdgeLabel* labels;  ///< null: all are 0
+  };
+  explicit Graph(const Rows& rows);
+
+  [[nodiscard]] Node num_nodes() const { return nodes_; }
   /// Undirected edges, each counted once.
-  [[nodiscard]] std::uint64_t num_edges() const { return adjacency_.size() / 2; }
+  [[nodiscard]] std::uint64_t num_edges() const { return arcs_ / 2; }
   [[nodiscard]] std::span<const Node> neighbours(Node v) const {
-    return std::span(adjacency_).subspan(offsets_[v], offsets_[v + 1] - offsets_[v]);
+    return {adjacency_ + offsets_[v], adjacency_ + offsets_[v + 1]};
   }
   [[nodiscard]] Node degree(Node v) const { return static_cast<Node>(offsets_[v + 1] - offsets_[v]); }
   /// Binary search in the neighbours of u.
   [[nodiscard]] bool has_edge(Node u, Node v) const;
   [[nodiscard]] NodeType type(Node v) const { return types_[v]; }
-  [[nodiscard]] std::span<const NodeType> types() const { return types_; }
+  [[nodiscard]] std::span<const NodeType> types() const { return {types_, nodes_}; }
   /// Every edge once, as (smaller, larger), ascending.
   [[nodiscard]] std::vector<Edge> edges() const;
 
   /// The rows as they are stored: offsets (num_nodes + 1 of them) into adjacency (both directions). An *arc* is a place
   /// in adjacency: one direction of an edge.
-  [[nodiscard]] std::span<const std::uint64_t> offsets() const { return offsets_; }
-  [[nodiscard]] std::span<const Node> adjacency() const { return adjacency_; }
+  [[nodiscard]] std::span<const std::uint64_t> offsets() const { return {offsets_, std::size_t{nodes_} + 1}; }
+  [[nodiscard]] std::span<const Node> adjacency() const { return {adjacency_, arcs_}; }
 
   /// Whether some edge has a label other than 0.
-  [[nodiscard]] bool has_edge_labels() const { return !edge_labels_.empty(); }
+  [[nodiscard]] bool has_edge_labels() const { return edge_labels_ != nullptr; }
   /// One per arc, the same on both arcs of an edge; empty where all labels are 0.
-  [[nodiscard]] std::span<const EdgeLabel> edge_labels() const { return edge_labels_; }
+  [[nodiscard]] std::span<const EdgeLabel> edge_labels() const {
+    return {edge_labels_, edge_labels_ == nullptr ? 0 : arcs_};
+  }
   [[nodiscard]] EdgeLabel edge_label(std::uint64_t arc) const {
-    return edge_labels_.empty() ? EdgeLabel{0} : edge_labels_[arc];
+    return edge_labels_ == nullptr ? EdgeLabel{0} : edge_labels_[arc];
   }
   /// One per edge, in the order of edges(); empty where all labels are 0.
   [[nodiscard]] std::vector<EdgeLabel> labels_of_edges() const;
@@ -66,15 +87,21 @@ class Graph {
 
   /// The same graph with node v renamed to permutation[v]. Requires a permutation of the nodes.
   [[nodiscard]] Graph relabelled(std::span<const Node> permutation) const;
+  /// The same graph with every label of an edge 0.
+  [[nodiscard]] Graph without_labels() const;
 
   /// Equal as labelled graphs (not up to isomorphism).
-  friend bool operator==(const Graph&, const Graph&) = default;
+  friend bool operator==(const Graph& a, const Graph& b);
 
  private:
-  std::vector<std::uint64_t> offsets_;
-  std::vector<Node> adjacency_;
-  std::vector<NodeType> types_;
-  std::vector<EdgeLabel> edge_labels_;
+  static constexpr std::uint64_t kNoRows[1] = {0};
+  Node nodes_ = 0;
+  std::uint64_t arcs_ = 0;
+  const std::uint64_t* offsets_ = kNoRows;
+  const Node* adjacency_ = nullptr;
+  const NodeType* types_ = nullptr;
+  const EdgeLabel* edge_labels_ = nullptr;
+  std::shared_ptr<const void> memory_;
 };
 
 /// Both graphs side by side: b's nodes follow a's.

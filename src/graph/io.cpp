@@ -16,6 +16,7 @@
 #include "graph/lines.hpp"
 #include "graph/npy.hpp"
 #include "graph/npz.hpp"
+#include "graph/packed.hpp"
 #include "graph/planar_code.hpp"
 #include "graph/tu.hpp"
 #include "support/error.hpp"
@@ -26,7 +27,7 @@ namespace tyche {
 
 namespace {
 
-constexpr std::array<std::pair<Format, std::string_view>, 11> kFormats = {{{Format::gin, "gin"},
+constexpr std::array<std::pair<Format, std::string_view>, 12> kFormats = {{{Format::gin, "gin"},
                                                                            {Format::graph6, "graph6"},
                                                                            {Format::sparse6, "sparse6"},
                                                                            {Format::tu, "tu"},
@@ -36,7 +37,8 @@ constexpr std::array<std::pair<Format, std::string_view>, 11> kFormats = {{{Form
                                                                            {Format::npz, "npz"},
                                                                            {Format::jsonl, "jsonl"},
                                                                            {Format::graphml, "graphml"},
-                                                                           {Format::csv, "csv"}}};
+                                                                           {Format::csv, "csv"},
+                                                                           {Format::packed, "packed"}}};
 
 std::string format_names() {
   std::string out;
@@ -74,6 +76,7 @@ std::optional<Format> format_of_extension(const std::filesystem::path& file) {
   if (extension == ".npz") return Format::npz;
   if (extension == ".jsonl" || extension == ".ndjson") return Format::jsonl;
   if (extension == ".csv") return Format::csv;
+  if (extension == ".tyche") return Format::packed;
   if (has_graphml_extension(file)) return Format::graphml;
   if (has_dimacs_extension(file)) return Format::dimacs;
   return std::nullopt;  // .txt says nothing: GIN text and graph6 lines both go by it
@@ -128,6 +131,8 @@ GraphSet parse_as(Format format, std::string_view bytes, std::string_view name, 
       return parse_graphml(bytes, name, cleaning);
     case Format::csv:
       return parse_csv({.edges = std::string(bytes)}, name, cleaning);
+    case Format::packed:
+      return parse_packed(bytes, name);
     case Format::tu:
       break;
   }
@@ -141,8 +146,7 @@ void check_set(const GraphSet& set) {
   if (!set.labels.empty() && set.labels.size() != graphs) {
     throw InputError(fmt::format("the set has {} labels for {} graphs", set.labels.size(), graphs));
   }
-  const auto check_blocks = [&](const std::vector<std::vector<float>>& blocks, std::size_t dim, const char* what,
-                                auto rows) {
+  const auto check_blocks = [&](const Ragged<float>& blocks, std::size_t dim, const char* what, auto rows) {
     if ((dim == 0) != blocks.empty() || (!blocks.empty() && blocks.size() != graphs)) {
       throw InputError(fmt::format("the set has {}attributes of dimension {} for {} of {} graphs", what, dim,
                                    blocks.size(), graphs));
@@ -164,9 +168,9 @@ void check_set(const GraphSet& set) {
                [](const Graph& g) { return std::uint64_t{g.num_nodes()}; });
   check_blocks(set.edge_targets, set.edge_target_dim, "edge target ", [](const Graph& g) { return g.num_edges(); });
   for (std::size_t g = 0; g < set.node_labels.size(); ++g) {
-    if (set.node_labels.size() == graphs && set.node_labels[g].size() == set.graphs[g].num_nodes()) continue;
+    if (set.node_labels.size() == graphs && set.node_labels[g].size() == set.graphs.num_nodes(g)) continue;
     throw InputError(fmt::format("graph {} has {} node labels for {} nodes", g, set.node_labels[g].size(),
-                                 g < graphs ? set.graphs[g].num_nodes() : 0));
+                                 g < graphs ? set.graphs.num_nodes(g) : 0));
   }
   if ((set.target_dim == 0) != set.targets.empty() || set.targets.size() != graphs * set.target_dim) {
     throw InputError(
@@ -207,7 +211,8 @@ Format detect_format(std::string_view head, std::string_view name) {
   constexpr std::pair<std::string_view, Format> kMagic[] = {{"\x93NUMPY", Format::npy},
                                                             {">>planar_code", Format::planar_code},
                                                             {">>graph6<<", Format::graph6},
-                                                            {">>sparse6<<", Format::sparse6}};
+                                                            {">>sparse6<<", Format::sparse6},
+                                                            {kPackedMagic, Format::packed}};
   for (const auto& [magic, format] : kMagic) {
     if (head.starts_with(magic)) return format;
   }
@@ -277,6 +282,8 @@ GraphSet read_graphs(const std::filesystem::path& path, std::optional<Format> fo
     set = read_jsonl(source.path, cleaning);  // line by line: the text is never whole in memory
   } else if (source.format == Format::csv) {
     set = read_csv(source.path, cleaning);
+  } else if (source.format == Format::packed) {
+    set = open_packed(source.path);
   } else {
     set = parse_graphs(read_file(source.path), source.path.string(), source.format, cleaning);
   }
@@ -294,6 +301,8 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
       return write_tu(path, set);
     case Format::dimacs:
       return write_dimacs(path, set);
+    case Format::packed:
+      return write_packed(path, set);
     case Format::gin:
     case Format::graph6:
     case Format::sparse6:
@@ -304,8 +313,10 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
     case Format::npz:
     case Format::graphml:
     case Format::csv:
-      throw InputError(fmt::format("format {} is read only; gin, graph6, sparse6, tu, dimacs and jsonl can be written",
-                                   format_name(format)));
+      throw InputError(
+          fmt::format("format {} is read only; gin, graph6, sparse6, tu, dimacs, jsonl and packed can be "
+                      "written",
+                      format_name(format)));
   }
   AtomicFile file(path);
   if (format == Format::gin) file.write(gin_header(set.graphs.size()));

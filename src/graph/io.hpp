@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "graph/cleaning.hpp"
-#include "graph/graph.hpp"
+#include "graph/graphs.hpp"
 
 namespace tyche {
 
-enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jsonl, graphml, csv };
+enum class Format { gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jsonl, graphml, csv, packed };
 
 /// "gin", "graph6", …; throws InputError that lists the names on any other.
 [[nodiscard]] Format parse_format(std::string_view name);
@@ -38,18 +38,18 @@ inline constexpr std::uint32_t kMostCategory = (1u << 24) - 1;
 
 /// Graphs with what files say of them.
 struct GraphSet {
-  std::string name;           ///< the file's stem, the folder's name, or the TU data set's name
-  std::vector<Graph> graphs;  ///< labelled graphs, in file order
-  std::vector<int> labels;    ///< one per graph, or empty where the format has none
+  std::string name;         ///< the file's stem, the folder's name, or the TU data set's name
+  Graphs graphs;            ///< labelled graphs, in file order
+  std::vector<int> labels;  ///< one per graph, or empty where the format has none
   /// Node attributes: empty where there are none, else one row-major (nodes × attribute_dim) block per graph.
-  std::vector<std::vector<float>> attributes;
+  Ragged<float> attributes;
   std::size_t attribute_dim = 0;
   /// How many of the first columns of attributes are categories beside the type (and of edges beside the label): whole
   /// numbers from 0 to kMostCategory that say a kind, not an amount.
   std::size_t categories = 0, edge_categories = 0;
   /// Edge attributes: empty where there are none, else one row-major (edges, in the order of Graph::edges() ×
   /// edge_attribute_dim) block per graph. Edge labels are in the graphs.
-  std::vector<std::vector<float>> edge_attributes{};
+  Ragged<float> edge_attributes{};
   std::size_t edge_attribute_dim = 0;
   /// Real targets: empty where there are none, else row-major (graphs × target_dim); a missing one is NaN.
   std::vector<float> targets{};
@@ -57,8 +57,8 @@ struct GraphSet {
   /// What nodes and edges are to give: empty where there is nothing, else one block per graph. Labels of nodes
   /// (kNoLabel: missing); real targets, row-major (nodes × node_target_dim; edges, in the order of Graph::edges() ×
   /// edge_target_dim; a missing one is NaN).
-  std::vector<std::vector<int>> node_labels{};
-  std::vector<std::vector<float>> node_targets{}, edge_targets{};
+  Ragged<int> node_labels{};
+  Ragged<float> node_targets{}, edge_targets{};
   std::size_t node_target_dim = 0, edge_target_dim = 0;
   /// Splits of the nodes that the file has as masks: each says for every node of all graphs in order which part it is
   /// in.
@@ -83,8 +83,8 @@ struct GraphSource {
 [[nodiscard]] GraphSource locate_graphs(const std::filesystem::path& path, std::optional<Format> format = std::nullopt);
 
 /// The format of a file with these first bytes and this name: content that leaves no doubt, then the extension (.g6,
-/// .s6, .cnf, .dimacs, .pc, .plc, .npy, .npz, .jsonl, .ndjson, .graphml, .csv), then what the first line looks like.
-/// Throws InputError where nothing fits, where there is nothing, and on compressed files.
+/// .s6, .cnf, .dimacs, .pc, .plc, .npy, .npz, .jsonl, .ndjson, .graphml, .csv, .tyche), then what the first line looks
+/// like. Throws InputError where nothing fits, where there is nothing, and on compressed files.
 [[nodiscard]] Format detect_format(std::string_view head, std::string_view name);
 
 /// Reads a file, or a folder: a data set with graphs.txt, a TUDataset folder, or one of DIMACS or GraphML files. The
@@ -95,8 +95,8 @@ struct GraphSource {
                                    Cleaning* cleaning = nullptr);
 
 /// The same from bytes in memory (all formats but tu, which is a folder: graph/tu.hpp parses its members; of csv the
-/// edges alone); `name` stands for the file in errors. Never crashes and never allocates more than a small multiple of
-/// the bytes' size (and a constant), whatever the bytes are.
+/// edges alone; packed bytes are copied); `name` stands for the file in errors. Never crashes and never allocates more
+/// than a small multiple of the bytes' size (and a constant), whatever the bytes are.
 [[nodiscard]] GraphSet parse_graphs(std::string_view bytes, std::string_view name,
                                     std::optional<Format> format = std::nullopt, Cleaning* cleaning = nullptr);
 

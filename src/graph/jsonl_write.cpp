@@ -47,7 +47,7 @@ void append_rows(std::string& out, std::span<const float> values, std::size_t di
 }
 
 /// ", 0, 3]": the rest of a row of categories.
-void append_categories(std::string& out, const std::vector<float>& block, std::size_t dim, std::size_t categories,
+void append_categories(std::string& out, std::span<const float> block, std::size_t dim, std::size_t categories,
                        std::uint64_t row) {
   for (std::size_t c = 0; c < categories; ++c) out += fmt::format(", {}", block[row * dim + c]);
   out += ']';
@@ -73,8 +73,8 @@ namespace {
 void append_masks(std::string& out, const GraphSet& set, std::size_t g) {
   if (set.node_parts.empty()) return;
   std::size_t first = 0;
-  for (std::size_t before = 0; before < g; ++before) first += set.graphs[before].num_nodes();
-  const auto own = std::span(set.node_parts.front()).subspan(first, set.graphs[g].num_nodes());
+  for (std::size_t before = 0; before < g; ++before) first += set.graphs.num_nodes(before);
+  const auto own = std::span(set.node_parts.front()).subspan(first, set.graphs.num_nodes(g));
   constexpr std::pair<const char*, NodePart> kMasks[] = {
       {"train_mask", NodePart::train}, {"validation_mask", NodePart::validation}, {"test_mask", NodePart::test}};
   for (const auto& [key, part] : kMasks) {
@@ -156,7 +156,7 @@ std::string jsonl_line(const GraphSet& set, std::size_t g) {
     }
     out += ']';
   }
-  const auto targets = [&](const char* key, const std::vector<std::vector<float>>& blocks, std::size_t dim) {
+  const auto targets = [&](const char* key, const Ragged<float>& blocks, std::size_t dim) {
     if (dim == 0) return;
     fmt::format_to(std::back_inserter(out), ", \"{}\": [", key);
     append_rows(out, blocks[g], dim, key, g, true);

@@ -28,7 +28,9 @@ GraphSet selected(const GraphSet& set, std::span<const std::uint64_t> numbers) {
   out.weighted = set.weighted;
   out.node_parts.resize(set.node_parts.size());
   std::vector<std::size_t> first = {0};  // of each graph's nodes, where there are masks
-  for (const Graph& graph : set.graphs) first.push_back(first.back() + graph.num_nodes());
+  for (std::size_t g = 0; g < set.graphs.size() && !set.node_parts.empty(); ++g) {
+    first.push_back(first.back() + set.graphs.num_nodes(g));
+  }
   const auto pick = [](const auto& from, auto& to, std::uint64_t g) {
     if (!from.empty()) to.push_back(from[g]);
   };
@@ -98,7 +100,7 @@ Graph read_named_graph(const std::string& text) {
     throw InputError(
         fmt::format("{}: holds {} graphs; say which one, as {}:0", name.path, set.graphs.size(), name.path));
   }
-  return std::move(set.graphs[0]);
+  return set.graphs[0];
 }
 
 }  // namespace tyche

@@ -118,7 +118,7 @@ std::optional<Pattern> said_pattern(const std::string& text) {
   GraphSet set = parse_graph6(std::string_view(text).substr(at + 1), fmt::format("pattern {}", text));
   if (set.graphs.size() != 1) throw InputError(fmt::format("pattern {}: expected NAME=GRAPH in graph6", text));
   check_pattern(set.graphs[0], text.substr(0, at));
-  return Pattern{text.substr(0, at), std::move(set.graphs[0])};
+  return Pattern{text.substr(0, at), set.graphs[0]};
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ std::vector<Pattern> parse_patterns(const std::string& text) {
       std::replace_if(
           name.begin(), name.end(), [](char c) { return c == ',' || c == '='; }, '_');
       check_pattern(set.graphs[g], fmt::format("{} of {}", g, one));
-      out.push_back({name, std::move(set.graphs[g])});
+      out.push_back({name, set.graphs[g]});
     }
   }
   std::set<std::string> names;
@@ -265,14 +265,15 @@ PatternCounts PatternCounter::count(const Graph& graph) const {
   return std::move(search.out);
 }
 
-std::vector<std::vector<PatternCounts>> count_patterns(std::span<const Graph> graphs, std::span<const Pattern> patterns,
+std::vector<std::vector<PatternCounts>> count_patterns(const Graphs& graphs, std::span<const Pattern> patterns,
                                                        unsigned threads, Progress* progress) {
   std::vector<PatternCounter> counters;
   for (const Pattern& pattern : patterns) counters.emplace_back(pattern.graph);
   std::vector<std::vector<PatternCounts>> out(graphs.size());
   parallel_for(graphs.size(), threads, [&](std::size_t g) {
     if (interrupted()) throw Interrupted("stopped while counting subgraphs");
-    for (const PatternCounter& counter : counters) out[g].push_back(counter.count(graphs[g]));
+    const Graph graph = graphs[g];
+    for (const PatternCounter& counter : counters) out[g].push_back(counter.count(graph));
     if (progress != nullptr) progress->add(1);
   });
   return out;
@@ -325,16 +326,18 @@ void add_counts(GraphSet& set, std::span<const std::vector<PatternCounts>> count
   }
   const bool learned = as == CountsAs::node_targets || as == CountsAs::edge_targets;
   const bool nodes = as == CountsAs::attributes || as == CountsAs::node_targets;
-  std::vector<std::vector<float>>& blocks =
+  Ragged<float>& blocks =
       learned ? (nodes ? set.node_targets : set.edge_targets) : (nodes ? set.attributes : set.edge_attributes);
   std::size_t& dim = learned ? (nodes ? set.node_target_dim : set.edge_target_dim)
                              : (nodes ? set.attribute_dim : set.edge_attribute_dim);
-  blocks.resize(counts.size());
+  std::vector<std::vector<float>> wider = blocks.all();
+  wider.resize(counts.size());
   for (std::size_t g = 0; g < counts.size(); ++g) {
     std::vector<std::uint64_t> rows;
     append_rows(rows, counts[g], nodes ? CountsOf::nodes : CountsOf::edges);
-    widen(blocks[g], dim, rows, patterns);
+    widen(wider[g], dim, rows, patterns);
   }
+  blocks = wider;
   dim += patterns;
 }
 

@@ -70,7 +70,7 @@ class PatternCounter {
 };
 
 /// Counts by graph and pattern, graphs spread over threads.
-[[nodiscard]] std::vector<std::vector<PatternCounts>> count_patterns(std::span<const Graph> graphs,
+[[nodiscard]] std::vector<std::vector<PatternCounts>> count_patterns(const Graphs& graphs,
                                                                      std::span<const Pattern> patterns,
                                                                      unsigned threads, Progress* progress = nullptr);
 

@@ -34,10 +34,10 @@ void settle_count(std::optional<std::size_t>& before, std::size_t count, const c
 }
 
 /// Adds the block of one graph with `rows` nodes or edges; a graph without any fits whatever the others have.
-void add_block(std::vector<std::vector<float>>& blocks, std::optional<std::size_t>& dim, AttributeBlock block,
-               std::uint64_t rows, const char* what, const Where& where) {
+void add_block(Ragged<float>& blocks, std::optional<std::size_t>& dim, const AttributeBlock& block, std::uint64_t rows,
+               const char* what, const Where& where) {
   if (rows > 0) settle_count(dim, block.dim, what, where);
-  blocks.push_back(std::move(block.values));
+  blocks.push_back(block.values);
 }
 
 }  // namespace
@@ -59,28 +59,25 @@ void GraphSetBuilder::add(GraphItem item, const Where& where) {
   }
   if (item.graph.num_nodes() > 0) settle_count(categories_, item.categories, "categories per node", where, 1);
   if (item.graph.num_edges() > 0) settle_count(edge_categories_, item.edge_categories, "categories per edge", where, 1);
-  add_block(set_.attributes, dim_, std::move(item.attributes), item.graph.num_nodes(), "attributes per node", where);
-  add_block(set_.edge_attributes, edge_dim_, std::move(item.edge_attributes), item.graph.num_edges(),
-            "attributes per edge", where);
-  add_block(set_.node_targets, node_target_dim_, std::move(item.node_targets), item.graph.num_nodes(),
-            "targets per node", where);
-  add_block(set_.edge_targets, edge_target_dim_, std::move(item.edge_targets), item.graph.num_edges(),
-            "targets per edge", where);
+  add_block(set_.attributes, dim_, item.attributes, item.graph.num_nodes(), "attributes per node", where);
+  add_block(set_.edge_attributes, edge_dim_, item.edge_attributes, item.graph.num_edges(), "attributes per edge",
+            where);
+  add_block(set_.node_targets, node_target_dim_, item.node_targets, item.graph.num_nodes(), "targets per node", where);
+  add_block(set_.edge_targets, edge_target_dim_, item.edge_targets, item.graph.num_edges(), "targets per edge", where);
   if (item.graph.num_nodes() > 0) {
     (void)agree(has_node_labels_, item.node_labels.has_value(), "node labels", where);
     (void)agree(has_parts_, !item.node_parts.empty(), "masks", where);
   }
-  set_.node_labels.push_back(item.node_labels ? std::move(*item.node_labels) : std::vector<int>());
+  set_.node_labels.push_back(item.node_labels ? *item.node_labels : std::vector<int>());
   parts_.insert(parts_.end(), item.node_parts.begin(), item.node_parts.end());
   if (item.graph.num_edges() > 0) set_.weighted = agree(weighted_, item.weighted, "weights", where);
-  set_.graphs.push_back(std::move(item.graph));
+  set_.graphs.push_back(item.graph);
 }
 
 GraphSet GraphSetBuilder::finish() {
-  const auto settle = [](std::vector<std::vector<float>>& blocks, std::size_t& dim,
-                         const std::optional<std::size_t>& own) {
+  const auto settle = [](Ragged<float>& blocks, std::size_t& dim, const std::optional<std::size_t>& own) {
     dim = own.value_or(0);
-    if (dim == 0) blocks.clear();
+    if (dim == 0) blocks.clear();  // of graphs without any, empty ones
   };
   settle(set_.attributes, set_.attribute_dim, dim_);
   settle(set_.edge_attributes, set_.edge_attribute_dim, edge_dim_);

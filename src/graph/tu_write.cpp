@@ -54,8 +54,8 @@ void write_labels(const GraphSet& set, TuMembers& out) {
     for (const NodeType type : graph.types()) typed = typed || type != 0;
     labelled = labelled || graph.has_edge_labels();
   }
-  const auto append = [](std::string& text, std::uint32_t first, const std::vector<std::vector<float>>& blocks,
-                         std::size_t g, std::size_t at, std::size_t categories) {
+  const auto append = [](std::string& text, std::uint32_t first, const Ragged<float>& blocks, std::size_t g,
+                         std::size_t at, std::size_t categories) {
     fmt::format_to(std::back_inserter(text), "{}", first);
     for (std::size_t c = 0; c < categories; ++c) fmt::format_to(std::back_inserter(text), ", {}", blocks[g][at + c]);
     text += '\n';
@@ -80,11 +80,10 @@ void write_numbers(const GraphSet& set, TuMembers& out) {
       const auto row = std::span(set.targets).subspan(g * set.target_dim, set.target_dim);
       append_row(out["graph_attributes"], row, "target", g);
     }
-    const auto own = [&](const std::vector<std::vector<float>>& blocks, std::size_t row, std::size_t dim,
-                         std::size_t categories) {
-      return std::span(blocks[g]).subspan(row * dim + categories, dim - categories);
+    const auto own = [&](const Ragged<float>& blocks, std::size_t row, std::size_t dim, std::size_t categories) {
+      return blocks[g].subspan(row * dim + categories, dim - categories);
     };
-    for (Node v = 0; set.attribute_dim > set.categories && v < set.graphs[g].num_nodes(); ++v) {
+    for (Node v = 0; set.attribute_dim > set.categories && v < set.graphs.num_nodes(g); ++v) {
       append_row(out["node_attributes"], own(set.attributes, v, set.attribute_dim, set.categories), "node attribute",
                  g);
     }

@@ -26,19 +26,25 @@ std::uint64_t units_in(const Graph& graph, Unit unit) {
   return unit == Unit::graph ? 1 : unit == Unit::node ? graph.num_nodes() : graph.num_edges();
 }
 
-Units::Units(std::span<const Graph> graphs, Unit unit) : unit_(unit) {
-  first_.reserve(graphs.size() + 1);
-  std::uint64_t all = 0;
-  for (const Graph& graph : graphs) {
-    all += units_in(graph, unit);
+Units::Units(const Graphs& graphs, Unit unit) : unit_(unit), graphs_(graphs.size()) {
+  const auto check = [unit](std::uint64_t all) {
     if (all >= std::numeric_limits<std::uint32_t>::max()) {
       throw InputError(fmt::format("more than 2^32 - 2 {}s in all graphs", name(unit)));
     }
+  };
+  check(graphs_);
+  if (unit == Unit::graph) return;
+  first_.reserve(graphs_ + 1);
+  std::uint64_t all = 0;
+  for (std::size_t g = 0; g < graphs_; ++g) {
+    all += unit == Unit::node ? graphs.num_nodes(g) : graphs.num_edges(g);
+    check(all);
     first_.push_back(static_cast<std::uint32_t>(all));
   }
 }
 
 Units::Place Units::place(std::uint32_t unit) const {
+  if (unit_ == Unit::graph) return {unit, 0};
   const auto graph =
       static_cast<std::uint32_t>(std::upper_bound(first_.begin(), first_.end(), unit) - first_.begin() - 1);
   return {graph, unit - first_[graph]};
@@ -62,7 +68,7 @@ std::vector<std::uint32_t> Units::graphs_of(std::span<const std::uint32_t> units
 std::vector<std::uint32_t> Units::units_of(std::span<const std::uint32_t> graphs) const {
   std::vector<std::uint32_t> out;
   for (const std::uint32_t g : graphs) {
-    for (std::uint32_t unit = first_[g]; unit < first_[g + 1]; ++unit) out.push_back(unit);
+    for (std::uint32_t unit = first(g); unit < first(g + 1); ++unit) out.push_back(unit);
   }
   return out;
 }

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "graph/graphs.hpp"
 
 namespace tyche {
 
@@ -26,14 +26,16 @@ class Units {
  public:
   Units() = default;
   /// Throws InputError where there are more than 2^32 - 2 of them.
-  Units(std::span<const Graph> graphs, Unit unit);
+  Units(const Graphs& graphs, Unit unit);
 
   [[nodiscard]] Unit unit() const { return unit_; }
-  [[nodiscard]] std::size_t size() const { return first_.back(); }
-  [[nodiscard]] std::size_t graphs() const { return first_.size() - 1; }
+  [[nodiscard]] std::size_t size() const { return unit_ == Unit::graph ? graphs_ : first_.back(); }
+  [[nodiscard]] std::size_t graphs() const { return graphs_; }
   /// Those of graph g are first(g) … first(g + 1) - 1.
-  [[nodiscard]] std::uint32_t first(std::size_t g) const { return first_[g]; }
-  [[nodiscard]] std::size_t count(std::size_t g) const { return first_[g + 1] - first_[g]; }
+  [[nodiscard]] std::uint32_t first(std::size_t g) const {
+    return unit_ == Unit::graph ? static_cast<std::uint32_t>(g) : first_[g];
+  }
+  [[nodiscard]] std::size_t count(std::size_t g) const { return first(g + 1) - first(g); }
   struct Place {
     std::uint32_t graph = 0;
     std::uint32_t index = 0;  ///< of the node or edge in its graph
@@ -46,7 +48,8 @@ class Units {
 
  private:
   Unit unit_ = Unit::graph;
-  std::vector<std::uint32_t> first_{0};
+  std::size_t graphs_ = 0;
+  std::vector<std::uint32_t> first_{0};  ///< of nodes and edges
 };
 
 }  // namespace tyche

@@ -13,45 +13,57 @@ const char* difference(const WholeSet& whole, std::size_t first, std::size_t sec
   return std::equal(mine.begin(), mine.end(), other.begin()) ? nullptr : "other attributes";
 }
 
+namespace {
+
+/// One array per graph, filled in any order.
+template <class T>
+struct ByGraph {
+  ByGraph(bool any, std::size_t graphs) : arrays(any ? graphs : 0) {}
+  void add(Node graph, std::span<const T> values) {
+    if (!arrays.empty()) arrays[graph].insert(arrays[graph].end(), values.begin(), values.end());
+  }
+  std::vector<std::vector<T>> arrays;
+};
+
+}  // namespace
+
 void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cleaning, GraphSet& set) {
   const std::size_t graphs = whole.graphs;
   std::vector<Node> sizes(graphs, 0);
   std::vector<Node> index_in(whole.graph_of.size());
   std::vector<std::vector<NodeType>> types_of(graphs);
-  const auto prepare = [graphs](const Table& table, std::vector<std::vector<float>>& blocks, std::size_t& dim) {
-    dim = table.columns;
-    if (dim > 0) blocks.resize(graphs);
-  };
-  const auto take = [](const Table& table, std::size_t row, std::vector<std::vector<float>>& blocks, Node graph) {
-    if (table.columns == 0) return;
-    blocks[graph].insert(blocks[graph].end(), table.row(row).begin(), table.row(row).end());
-  };
-  prepare(whole.attributes, set.attributes, set.attribute_dim);
-  prepare(whole.node_targets, set.node_targets, set.node_target_dim);
-  if (!whole.node_labels.empty()) set.node_labels.resize(graphs);
-  std::vector<std::vector<NodePart>> parts_of(whole.parts.empty() ? 0 : graphs);
+  ByGraph<float> attributes(whole.attributes.columns > 0, graphs), targets(whole.node_targets.columns > 0, graphs);
+  ByGraph<int> labels(!whole.node_labels.empty(), graphs);
+  ByGraph<NodePart> parts(!whole.parts.empty(), graphs);
   for (std::size_t v = 0; v < whole.graph_of.size(); ++v) {
     const Node graph = whole.graph_of[v];
     index_in[v] = sizes[graph]++;
     if (!whole.types.empty()) types_of[graph].push_back(whole.types[v]);
-    take(whole.attributes, v, set.attributes, graph);
-    take(whole.node_targets, v, set.node_targets, graph);
-    if (!whole.node_labels.empty()) set.node_labels[graph].push_back(whole.node_labels[v]);
-    if (!parts_of.empty()) parts_of[graph].push_back(whole.parts[v]);
+    if (whole.attributes.columns > 0) attributes.add(graph, whole.attributes.row(v));
+    if (whole.node_targets.columns > 0) targets.add(graph, whole.node_targets.row(v));
+    if (!whole.node_labels.empty()) labels.add(graph, std::span(whole.node_labels).subspan(v, 1));
+    if (!whole.parts.empty()) parts.add(graph, std::span(whole.parts).subspan(v, 1));
   }
-  if (!parts_of.empty()) set.node_parts.emplace_back();
-  for (const auto& own : parts_of) set.node_parts.front().insert(set.node_parts.front().end(), own.begin(), own.end());
+  set.attribute_dim = whole.attributes.columns;
+  set.attributes = attributes.arrays;
+  set.node_target_dim = whole.node_targets.columns;
+  set.node_targets = targets.arrays;
+  set.node_labels = labels.arrays;
+  if (!whole.parts.empty()) set.node_parts.emplace_back();
+  for (const auto& own : parts.arrays)
+    set.node_parts.front().insert(set.node_parts.front().end(), own.begin(), own.end());
 
   std::vector<std::vector<Edge>> edges_of(graphs);
   std::vector<std::vector<EdgeLabel>> labels_of(graphs);
   const SettledEdges settled = settle_edges(whole.listed, Directions::either, listing, cleaning);
-  set.weighted = whole.weighted && !settled.edges.empty();
+  const bool any = !settled.edges.empty();
+  set.weighted = whole.weighted && any;
   // Cleaning may leave no edge at all, and then there is nothing to have attributes.
-  set.edge_attribute_dim = settled.edges.empty() ? 0 : whole.edge_attributes.columns;
-  if (set.edge_attribute_dim > 0) set.edge_attributes.resize(graphs);
+  set.edge_attribute_dim = any ? whole.edge_attributes.columns : 0;
   set.categories = whole.categories;
-  set.edge_categories = settled.edges.empty() ? 0 : whole.edge_categories;
-  if (!settled.edges.empty()) prepare(whole.edge_targets, set.edge_targets, set.edge_target_dim);
+  set.edge_categories = any ? whole.edge_categories : 0;
+  if (any) set.edge_target_dim = whole.edge_targets.columns;
+  ByGraph<float> edge_attributes(set.edge_attribute_dim > 0, graphs), edge_targets(set.edge_target_dim > 0, graphs);
   for (std::size_t e = 0; e < settled.edges.size(); ++e) {
     // Nodes keep their order within a graph, so its edges come in the order of Graph::edges().
     const auto& [u, v] = settled.edges[e];
@@ -59,12 +71,13 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
     edges_of[graph].emplace_back(index_in[u], index_in[v]);
     const std::size_t entry = settled.entry_of[e];
     if (!whole.labels.empty()) labels_of[graph].push_back(whole.labels[entry]);
-    take(whole.edge_attributes, entry, set.edge_attributes, graph);
-    take(whole.edge_targets, entry, set.edge_targets, graph);
+    if (set.edge_attribute_dim > 0) edge_attributes.add(graph, whole.edge_attributes.row(entry));
+    if (set.edge_target_dim > 0) edge_targets.add(graph, whole.edge_targets.row(entry));
   }
-  set.graphs.reserve(graphs);
+  set.edge_attributes = edge_attributes.arrays;
+  set.edge_targets = edge_targets.arrays;
   for (std::size_t g = 0; g < graphs; ++g) {
-    set.graphs.push_back(Graph::from_edges(sizes[g], edges_of[g], std::move(types_of[g]), labels_of[g]));
+    set.graphs.push_back(Graph::from_edges(sizes[g], edges_of[g], types_of[g], labels_of[g]));
   }
 }
 

@@ -31,17 +31,17 @@ struct Column {
   [[nodiscard]] double deviation() const { return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count)); }
 };
 
-std::vector<Column> columns_of(const std::vector<std::vector<float>>& blocks, std::size_t dim) {
+std::vector<Column> columns_of(const Ragged<float>& blocks, std::size_t dim) {
   std::vector<Column> columns(dim);
-  for (const std::vector<float>& block : blocks) {
+  for (const std::span<const float> block : blocks) {
     for (std::size_t i = 0; i < block.size(); ++i) columns[i % dim].add(block[i]);
   }
   return columns;
 }
 
 /// Attributes of nodes, or of edges.
-void look_at_attributes(const std::vector<std::vector<float>>& blocks, std::size_t all, std::size_t categories,
-                        const char* whose, std::vector<Finding>& out) {
+void look_at_attributes(const Ragged<float>& blocks, std::size_t all, std::size_t categories, const char* whose,
+                        std::vector<Finding>& out) {
   if (blocks.empty() || all == categories) return;
   std::vector<Column> columns = columns_of(blocks, all);
   columns.erase(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(categories));
@@ -87,7 +87,7 @@ void look_at_inputs(const GraphSet& set, std::vector<Finding>& out) {
     if (!graph.has_edge_labels() && graph.num_edges() > 0) labels.insert(0);
     labels.insert(graph.edge_labels().begin(), graph.edge_labels().end());
   }
-  const auto vary = [](const std::vector<std::vector<float>>& blocks, std::size_t dim) {
+  const auto vary = [](const Ragged<float>& blocks, std::size_t dim) {
     const std::vector<Column> columns = columns_of(blocks, dim);
     return std::any_of(columns.begin(), columns.end(), [](const Column& column) { return column.deviation() > 0; });
   };

@@ -7,9 +7,8 @@
 namespace tyche::inspect {
 namespace {
 
-std::span<const float> row(const std::vector<std::vector<float>>& blocks, std::size_t g, std::size_t dim,
-                           std::size_t i) {
-  return std::span(blocks[g]).subspan(i * dim, dim);
+std::span<const float> row(const Ragged<float>& blocks, std::size_t g, std::size_t dim, std::size_t i) {
+  return blocks[g].subspan(i * dim, dim);
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ Json comparison_json(std::span<const Graph> graphs) {
 }
 
 Json pair_json(const datasets::Dataset& data, const Pair& pair) {
-  const std::span<const Graph> graphs = std::span(data.set.graphs).subspan(pair.first, 2);
+  const std::vector<Graph> graphs = data.set.graphs.subspan(pair.first, 2).all();
   Json json = {{"pair", pair.number}, {"subset", pair.subset}};
   if (pair.core) json["core"] = *pair.core;
   for (std::size_t i = 0; i < 2; ++i) {

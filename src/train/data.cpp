@@ -11,6 +11,7 @@
 #include <set>
 
 #include "datasets/split.hpp"
+#include "graph/set_hash.hpp"
 #include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "nn/levels.hpp"
@@ -103,8 +104,7 @@ void take_targets(datasets::Dataset& dataset, const RunConfig& config) {
 
 std::string data_hash(const datasets::Dataset& dataset, const RunConfig& config) {
   const bool edges = config.data.features.edges, old = config.version == "0.1.0";
-  return fmt::format("{:016x}",
-                     edges && !old ? dataset.hash : datasets::hash_of(dataset.set, {.edges = edges, .targets = !old}));
+  return fmt::format("{:016x}", edges && !old ? dataset.hash : content_hash(dataset.set, edges, !old));
 }
 
 void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::filesystem::path& path) {
@@ -155,14 +155,12 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
                                           config.model.kind)),
                    Remedy::ignore_edges);
   }
-  std::vector<Graph> copies;
-  nn::set_types_from(seen_graphs(set, config.data.features, copies), config.model);
+  if (config.model.on_sets()) nn::set_types_from(seen_graphs(set, config.data.features).all(), config.model);
   for (auto* types : {&config.model.pair_types, &config.model.triple_types}) {
     if (config.data.features.other && !types->empty()) types->push_back(nn::kOtherType);
   }
   adopt_inputs(config);  // of sets
-  double nodes = 0;
-  for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
+  const auto nodes = static_cast<double>(set.graphs.summary().nodes);
   config.model.xavier_fan = nn::xavier_fan(config.model.random_dims(), nodes / static_cast<double>(set.graphs.size()));
   fit_network(config);
   if (config.training.learning_rate == 0) {
@@ -177,12 +175,20 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   validate(config);
 }
 
-std::vector<bool> used_columns(const std::vector<std::vector<float>>& blocks, std::span<const std::uint32_t> graphs,
+std::vector<bool> used_columns(const engine::FeatureBlocks& blocks, std::span<const std::uint32_t> graphs,
                                std::size_t columns, std::size_t count) {
   std::vector<bool> used(count, false);
+  std::size_t unused = count;
+  std::vector<float> scratch;
   for (const std::uint32_t g : graphs) {
-    for (std::size_t at = 0; count > 0 && at < blocks[g].size(); at += columns) {
-      for (std::size_t c = 0; c < count; ++c) used[c] = used[c] || blocks[g][at + c] != 0;
+    if (unused == 0) break;
+    const std::span<const float> block = blocks.read(g, scratch);
+    for (std::size_t at = 0; at < block.size(); at += columns) {
+      for (std::size_t c = 0; c < count; ++c) {
+        if (used[c] || block[at + c] == 0) continue;
+        used[c] = true;
+        --unused;
+      }
     }
   }
   return used;
@@ -198,20 +204,16 @@ std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types, std::
 
 TrainingData::Inputs TrainingData::inputs_of(const RunConfig& config, std::uint32_t fold) const {
   if (!scaled()) return {};
-  Inputs own{features, edge_features};
-  rescale(own.nodes, config.data.features.columns(), scales[fold].nodes);
-  rescale(own.edges, config.data.features.edge_columns(), scales[fold].edges);
-  return own;
+  return {rescaled(features, config.data.features.columns(), scales[fold].nodes),
+          rescaled(edge_features, config.data.features.edge_columns(), scales[fold].edges)};
 }
 
 engine::Data TrainingData::view(const Inputs& own) const {
-  const GraphSet& set = dataset->set;
-  const std::vector<Graph>& graphs = unlabelled.empty() ? set.graphs : unlabelled;
   const auto& nodes = own.nodes.empty() ? features : own.nodes;
   const auto& edges = own.edges.empty() ? edge_features : own.edges;
   const engine::Targets targets =
       classes.empty() ? engine::Targets::real(learned.rows, learned.columns) : engine::Targets(classes);
-  return {graphs,  targets.weighted_by_graph(weights), nodes, edges, learned.of_graphs() ? nullptr : &learned.units,
+  return {seen,    targets.weighted_by_graph(weights), nodes, edges, learned.of_graphs() ? nullptr : &learned.units,
           weighted};
 }
 
@@ -400,8 +402,8 @@ TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, 
   }
   data.features = make_features(dataset.set, config.data.features);
   data.edge_features = make_edge_features(dataset.set, config.data.features);
-  const std::span<const Graph> seen = seen_graphs(dataset.set, config.data.features, data.unlabelled);
-  if (config.data.features.other) data.set_types = set_types_of(seen, config.model);
+  data.seen = seen_graphs(dataset.set, config.data.features);
+  if (config.data.features.other) data.set_types = set_types_of(data.seen, config.model);
   const bool numbers = learns_numbers(config);
   if (!numbers && data.learned.of_graphs()) data.classes = classes_of(dataset.set, config.data.labels);
   for (std::size_t i = 0; !numbers && !data.learned.of_graphs() && i < data.learned.labels.size(); ++i) {
@@ -476,12 +478,15 @@ void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vect
   std::map<std::string, std::set<std::uint32_t>> strange;
   std::set<std::uint64_t> sets;
   std::size_t graphs = 0;
-  const auto look = [&](const std::vector<std::vector<float>>& blocks, std::uint32_t g, std::size_t columns,
+  std::vector<float> scratch;
+  const auto look = [&](const engine::FeatureBlocks& blocks, std::uint32_t g, std::size_t columns,
                         const std::vector<Meaning>& meaning, const std::vector<bool>& used) {
     bool any = false;
-    for (std::size_t at = 0; !used.empty() && at < blocks[g].size(); at += columns) {
+    if (std::find(used.begin(), used.end(), false) == used.end()) return any;
+    const std::span<const float> block = blocks.read(g, scratch);
+    for (std::size_t at = 0; at < block.size(); at += columns) {
       for (std::size_t c = 0; c < meaning.size(); ++c) {
-        if (blocks[g][at + c] == 0 || used[c] || meaning[c].what.empty()) continue;
+        if (block[at + c] == 0 || used[c] || meaning[c].what.empty()) continue;
         strange[meaning[c].what].insert(meaning[c].value);
         any = true;
       }
@@ -601,14 +606,7 @@ std::vector<std::string> fold_warnings(const TrainingData& data, const RunConfig
 
 std::string describe(const TrainingData& data, const RunConfig& config) {
   const GraphSet& set = data.dataset->set;
-  std::uint64_t nodes = 0, edges = 0;
-  Node least = std::numeric_limits<Node>::max(), most = 0;
-  for (const Graph& graph : set.graphs) {
-    nodes += graph.num_nodes();
-    edges += graph.num_edges();
-    least = std::min(least, graph.num_nodes());
-    most = std::max(most, graph.num_nodes());
-  }
+  const GraphsSummary all = set.graphs.summary();
   std::string targets;
   if (learns_numbers(config)) {
     const std::vector<float>& rows = data.learned.rows;
@@ -629,9 +627,9 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
                           fmt::join(sizes, ", "), missing == 0 ? "" : fmt::format("; {} without a label", missing));
   }
   const auto graphs = static_cast<double>(set.graphs.size());
-  std::string text = fmt::format("{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {}",
-                                 data.dataset->name, set.graphs.size(), least, most,
-                                 static_cast<double>(nodes) / graphs, static_cast<double>(edges) / graphs, targets);
+  std::string text = fmt::format(
+      "{}: {} graphs, {} to {} nodes (mean {:.1f}), {:.1f} edges on average, {}", data.dataset->name, set.graphs.size(),
+      all.least, all.most, static_cast<double>(all.nodes) / graphs, static_cast<double>(all.edges) / graphs, targets);
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
   if (const std::size_t own = config.data.features.categories.size(); own > 0) {
     text += fmt::format(", {} more columns of categories", own);

@@ -53,13 +53,13 @@ void take_targets(datasets::Dataset& dataset, const RunConfig& config);
 /// Holds a reference to the data set, which must outlive it.
 struct TrainingData {
   const datasets::Dataset* dataset = nullptr;
-  std::vector<Graph> unlabelled;  ///< the graphs without their edge labels, where the model is not to see them
-  std::vector<std::vector<float>> features;       ///< attributes as they are, whatever folds make of them
-  std::vector<std::vector<float>> edge_features;  ///< likewise; none where edges say nothing
-  Learned learned;                                ///< graphs, nodes or edges: the units, and what is said of them
-  std::vector<std::uint32_t> classes;             ///< of labels: one per unit
-  std::vector<float> weights;                     ///< how much each unit counts in the loss; none: all alike
-  std::vector<datasets::Fold> folds;              ///< of units that have a target
+  Graphs seen;                          ///< the graphs as the model sees them
+  engine::FeatureBlocks features;       ///< attributes as they are, whatever folds make of them
+  engine::FeatureBlocks edge_features;  ///< likewise; none where edges say nothing
+  Learned learned;                      ///< graphs, nodes or edges: the units, and what is said of them
+  std::vector<std::uint32_t> classes;   ///< of labels: one per unit
+  std::vector<float> weights;           ///< how much each unit counts in the loss; none: all alike
+  std::vector<datasets::Fold> folds;    ///< of units that have a target
   /// By fold, from its training graphs: of real targets mean and deviation, of labels the classes' weights (none: all
   /// alike).
   std::vector<engine::Standard> standards;
@@ -75,19 +75,17 @@ struct TrainingData {
   [[nodiscard]] bool scaled() const { return !scales.empty() && scales.front() != InputScale{}; }
   /// What a fold sees of nodes and edges, where that is its own; else nothing.
   struct Inputs {
-    std::vector<std::vector<float>> nodes, edges;
+    engine::FeatureBlocks nodes, edges;
   };
   [[nodiscard]] Inputs inputs_of(const RunConfig& config, std::uint32_t fold) const;
-  /// Real targets where there are no classes. With inputs of a fold's own, which must outlive it, or with those that
-  /// all share.
+  /// Real targets where there are no classes. With inputs of a fold's own, or with those that all share.
   [[nodiscard]] engine::Data view(const Inputs& own = {}) const;
   [[nodiscard]] engine::Job job(const RunConfig& config, const Inputs& own = {}) const;
 };
 
 /// Which of the first `count` columns of blocks of features are anything but 0 somewhere in these graphs.
-[[nodiscard]] std::vector<bool> used_columns(const std::vector<std::vector<float>>& blocks,
-                                             std::span<const std::uint32_t> graphs, std::size_t columns,
-                                             std::size_t count);
+[[nodiscard]] std::vector<bool> used_columns(const engine::FeatureBlocks& blocks, std::span<const std::uint32_t> graphs,
+                                             std::size_t columns, std::size_t count);
 
 /// By level, the types of sets that these graphs have.
 [[nodiscard]] std::vector<std::set<std::uint64_t>> used_set_types(const SetTypes& types,

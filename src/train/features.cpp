@@ -67,28 +67,25 @@ namespace {
 
 /// The labels that edges have, ascending; a graph without labels has 0 on its edges.
 std::vector<EdgeLabel> labels_of_edges(const GraphSet& set) {
-  std::set<EdgeLabel> labels;
-  for (const Graph& graph : set.graphs) {
-    if (!graph.has_edge_labels() && graph.num_edges() > 0) labels.insert(0);
-    for (const EdgeLabel label : graph.edge_labels()) labels.insert(label);
-    if (labels.size() > kMostTypes) {
-      throw InputError(
-          fmt::format("{}: more than {} different edge labels; a label is a kind of edge, of which there are "
-                      "few, not an edge's name or number",
-                      set.name, kMostTypes));
-    }
+  const std::set<EdgeLabel> labels = set.graphs.summary().labels;
+  if (labels.size() > kMostTypes) {
+    throw InputError(
+        fmt::format("{}: more than {} different edge labels; a label is a kind of edge, of which there are "
+                    "few, not an edge's name or number",
+                    set.name, kMostTypes));
   }
   return {labels.begin(), labels.end()};
 }
 
 /// The values of each of the first `categories` columns.
-std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const std::vector<std::vector<float>>& blocks,
+std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const Ragged<float>& blocks,
                                                   std::size_t categories, std::size_t dim, const char* whose) {
   std::vector<std::vector<std::uint32_t>> out;
   for (std::size_t c = 0; c < categories; ++c) {
     std::set<float> values;
-    for (const std::vector<float>& block : blocks) {
+    for (const std::span<const float> block : blocks) {
       for (std::size_t at = c; at < block.size(); at += dim) values.insert(block[at]);
+      if (values.size() > kMostTypes) break;
     }
     if (values.size() > kMostTypes) {
       throw InputError(
@@ -104,15 +101,12 @@ std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const std
 }  // namespace
 
 FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& counts) {
-  std::set<NodeType> types;
-  for (const Graph& graph : set.graphs) {
-    for (const NodeType type : graph.types()) types.insert(type);
-    if (types.size() > kMostTypes) {
-      throw InputError(
-          fmt::format("{}: more than {} different node types; a type is a kind of node, of which there are "
-                      "few, not a node's name or number",
-                      set.name, kMostTypes));
-    }
+  const std::set<NodeType> types = set.graphs.summary().types;
+  if (types.size() > kMostTypes) {
+    throw InputError(
+        fmt::format("{}: more than {} different node types; a type is a kind of node, of which there are "
+                    "few, not a node's name or number",
+                    set.name, kMostTypes));
   }
   FeatureSpec spec{.types = {}, .counts = counts};
   if (types.size() > 1) spec.types.assign(types.begin(), types.end());
@@ -128,16 +122,19 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& cou
   return spec;
 }
 
-InputScale input_scale(const std::vector<std::vector<float>>& nodes, const std::vector<std::vector<float>>& edges,
-                       const FeatureSpec& spec, std::span<const std::uint32_t> graphs) {
-  const auto standard = [&](const std::vector<std::vector<float>>& blocks, std::size_t columns, std::size_t numbers) {
+InputScale input_scale(const engine::FeatureBlocks& nodes, const engine::FeatureBlocks& edges, const FeatureSpec& spec,
+                       std::span<const std::uint32_t> graphs) {
+  std::vector<float> scratch;
+  const auto standard = [&](const engine::FeatureBlocks& blocks, std::size_t columns, std::size_t numbers) {
     engine::Standard out{std::vector<double>(numbers, 0), std::vector<double>(numbers, 0)};
     double count = 0;
     for (const std::uint32_t g : graphs) {  // Welford: numbers far from zero keep their spread
-      for (std::size_t at = columns - numbers; numbers > 0 && at < blocks[g].size(); at += columns) {
+      if (numbers == 0) break;
+      const std::span<const float> block = blocks.read(g, scratch);
+      for (std::size_t at = columns - numbers; at < block.size(); at += columns) {
         ++count;
         for (std::size_t c = 0; c < numbers; ++c) {
-          const double value = blocks[g][at + c], step = value - out.mean[c];
+          const double value = block[at + c], step = value - out.mean[c];
           out.mean[c] += step / count;
           out.deviation[c] += step * (value - out.mean[c]);
         }
@@ -150,17 +147,6 @@ InputScale input_scale(const std::vector<std::vector<float>>& nodes, const std::
     return out;
   };
   return {standard(nodes, spec.columns(), spec.numbers()), standard(edges, spec.edge_columns(), spec.edge_attributes)};
-}
-
-void rescale(std::vector<std::vector<float>>& blocks, std::size_t columns, const engine::Standard& scale) {
-  const std::size_t numbers = scale.mean.size();
-  for (std::vector<float>& block : blocks) {
-    for (std::size_t at = columns - numbers; numbers > 0 && at < block.size(); at += columns) {
-      for (std::size_t c = 0; c < numbers; ++c) {
-        block[at + c] = static_cast<float>((block[at + c] - scale.mean[c]) / scale.deviation[c]);
-      }
-    }
-  }
 }
 
 namespace {
@@ -188,78 +174,96 @@ void check_columns(const GraphSet& set, std::size_t categories, std::size_t know
                                dim - categories, attributes));
 }
 
-/// An attribute, where it is one; `where` says whose it is.
-template <class Where>
-float finite_attribute(float value, std::size_t column, const Where& where) {
-  if (std::isfinite(value)) return value;
-  throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", where(), column, value));
+/// Throws where an attribute is none; place(g, row) says whose it is.
+template <class Place>
+void check_finite(const Ragged<float>& blocks, std::size_t dim, std::size_t categories, const Place& place) {
+  for (std::size_t g = 0; categories < dim && g < blocks.size(); ++g) {
+    const std::span<const float> block = blocks[g];
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (i % dim < categories || std::isfinite(block[i])) continue;
+      throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", place(g, i / dim),
+                                   i % dim - categories, block[i]));
+    }
+  }
 }
 
 }  // namespace
 
-std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
-  check_columns(set, set.categories, spec.categories.size(), set.attribute_dim, spec.attributes, "nodes");
-  const std::size_t columns = spec.columns(), categories = set.categories, counts = spec.count_columns();
-  std::vector<std::vector<float>> features(set.graphs.size());
-  std::vector<std::vector<PatternCounts>> counted;
-  if (counts > 0) counted = count_patterns(set.graphs, parse_patterns(spec.counts), 0);
-  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-    const Graph& graph = set.graphs[g];
-    if (graph.num_nodes() == 0) {
-      throw InputError(fmt::format("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g));
-    }
-    features[g].assign(columns * graph.num_nodes(), 0.0f);
-    for (Node v = 0; v < graph.num_nodes(); ++v) {
-      float* row = features[g].data() + columns * v;
-      if (spec.type_columns() + spec.numbers() == 0) row[0] = 1;
-      const float* own = set.attribute_dim == 0 ? nullptr : set.attributes[g].data() + set.attribute_dim * v;
-      row = set_column(spec.types, graph.type(v), spec.other, row);
-      for (std::size_t c = 0; c < categories; ++c) {
-        row = set_column(spec.categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
-      }
-      for (std::size_t a = 0; a < spec.attributes; ++a) {
-        row[a] = finite_attribute(own[categories + a], a,
-                                  [&] { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
-      }
-      for (std::size_t c = 0; c < counts; ++c) {
-        row[spec.attributes + c] = static_cast<float>(counted[g][c].of_nodes[v]);
-      }
-    }
-  }
-  rescale(features, columns, scale.nodes);
-  return features;
+engine::FeatureBlocks rescaled(const engine::FeatureBlocks& blocks, std::size_t columns,
+                               const engine::Standard& scale) {
+  if (scale.mean.empty()) return blocks;
+  return {[=](std::uint32_t g, std::vector<float>& out) {
+            out = blocks[g];
+            const std::size_t numbers = scale.mean.size();
+            for (std::size_t at = columns - numbers; at < out.size(); at += columns) {
+              for (std::size_t c = 0; c < numbers; ++c) {
+                out[at + c] = static_cast<float>((out[at + c] - scale.mean[c]) / scale.deviation[c]);
+              }
+            }
+          },
+          blocks.size()};
 }
 
-std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec,
-                                                   const InputScale& scale) {
+engine::FeatureBlocks make_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
+  check_columns(set, set.categories, spec.categories.size(), set.attribute_dim, spec.attributes, "nodes");
+  if (!set.graphs.empty() && set.graphs.summary().least == 0) {
+    std::size_t g = 0;
+    while (set.graphs.num_nodes(g) > 0) ++g;
+    throw InputError(fmt::format("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g));
+  }
+  check_finite(set.attributes, set.attribute_dim, set.categories,
+               [&](std::size_t g, std::size_t v) { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
+  std::vector<std::vector<PatternCounts>> counted;
+  if (spec.count_columns() > 0) counted = count_patterns(set.graphs, parse_patterns(spec.counts), 0);
+  const auto make = [&set, spec, counted = std::move(counted)](std::uint32_t g, std::vector<float>& out) {
+    const std::size_t columns = spec.columns();
+    const Graph graph = set.graphs[g];
+    const std::span<const float> attributes = set.attribute_dim == 0 ? std::span<const float>() : set.attributes[g];
+    out.assign(columns * graph.num_nodes(), 0.0f);
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      float* row = out.data() + columns * v;
+      if (spec.type_columns() + spec.numbers() == 0) row[0] = 1;
+      const float* own = attributes.data() + set.attribute_dim * v;
+      row = set_column(spec.types, graph.type(v), spec.other, row);
+      for (std::size_t c = 0; c < set.categories; ++c) {
+        row = set_column(spec.categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
+      }
+      row = std::copy_n(own + set.categories, spec.attributes, row);
+      for (std::size_t c = 0; c < spec.count_columns(); ++c) {
+        row[c] = static_cast<float>(counted[g][c].of_nodes[v]);
+      }
+    }
+  };
+  return rescaled({make, set.graphs.size()}, spec.columns(), scale.nodes);
+}
+
+engine::FeatureBlocks make_edge_features(const GraphSet& set, const FeatureSpec& spec, const InputScale& scale) {
   if (!spec.edges) return {};
   check_columns(set, set.edge_categories, spec.edge_categories.size(), set.edge_attribute_dim, spec.edge_attributes,
                 "edges");
-  const std::size_t columns = spec.edge_columns(), categories = set.edge_categories;
-  if (columns == 0) return {};
-  std::vector<std::vector<float>> features(set.graphs.size());
-  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
-    const Graph& graph = set.graphs[g];
-    const std::vector<Edge> edges = graph.edges();
-    const std::vector<EdgeLabel> own = graph.labels_of_edges();
-    features[g].assign(columns * edges.size(), 0.0f);
-    for (std::size_t e = 0; e < edges.size(); ++e) {
-      float* row = features[g].data() + columns * e;
-      const float* more =
-          set.edge_attribute_dim == 0 ? nullptr : set.edge_attributes[g].data() + set.edge_attribute_dim * e;
-      row = set_column(spec.edge_labels, own.empty() ? EdgeLabel{0} : own[e], spec.other, row);
-      for (std::size_t c = 0; c < categories; ++c) {
-        row = set_column(spec.edge_categories[c], static_cast<std::uint32_t>(more[c]), spec.other, row);
+  if (spec.edge_columns() == 0) return {};
+  check_finite(set.edge_attributes, set.edge_attribute_dim, set.edge_categories, [&](std::size_t g, std::size_t e) {
+    const auto [u, v] = set.graphs[g].edges()[e];
+    return fmt::format("{}: graph {}, edge {}-{}", set.name, g, u, v);
+  });
+  const auto make = [&set, spec](std::uint32_t g, std::vector<float>& out) {
+    const std::size_t columns = spec.edge_columns();
+    const Graph graph = set.graphs[g];
+    const std::vector<EdgeLabel> labels = graph.labels_of_edges();
+    const std::span<const float> attributes =
+        set.edge_attribute_dim == 0 ? std::span<const float>() : set.edge_attributes[g];
+    out.assign(columns * graph.num_edges(), 0.0f);
+    for (std::size_t e = 0; e < graph.num_edges(); ++e) {
+      float* row = out.data() + columns * e;
+      const float* own = attributes.data() + set.edge_attribute_dim * e;
+      row = set_column(spec.edge_labels, labels.empty() ? EdgeLabel{0} : labels[e], spec.other, row);
+      for (std::size_t c = 0; c < set.edge_categories; ++c) {
+        row = set_column(spec.edge_categories[c], static_cast<std::uint32_t>(own[c]), spec.other, row);
       }
-      for (std::size_t a = 0; a < spec.edge_attributes; ++a) {
-        row[a] = finite_attribute(more[categories + a], a, [&] {
-          return fmt::format("{}: graph {}, edge {}-{}", set.name, g, edges[e].first, edges[e].second);
-        });
-      }
+      std::copy_n(own + set.edge_categories, spec.edge_attributes, row);
     }
-  }
-  rescale(features, columns, scale.edges);
-  return features;
+  };
+  return rescaled({make, set.graphs.size()}, spec.edge_columns(), scale.edges);
 }
 
 namespace {
@@ -298,13 +302,14 @@ struct Strangers {
 
 }  // namespace
 
-SetTypes set_types_of(std::span<const Graph> graphs, const nn::ModelConfig& model) {
+SetTypes set_types_of(const Graphs& graphs, const nn::ModelConfig& model) {
   SetTypes out;
   if (!model.on_sets()) return out;
   for (const nn::Level& level : nn::levels(model)) {
     if (level.features) continue;
     auto& own = out.emplace_back(graphs.size());
-    parallel_for(graphs.size(), 0, [&](std::size_t g) { own[g] = wl::set_types(graphs.subspan(g, 1), level.sets); });
+    parallel_for(graphs.size(), 0,
+                 [&](std::size_t g) { own[g] = wl::set_types(graphs.subspan(g, 1).all(), level.sets); });
   }
   return out;
 }
@@ -315,8 +320,7 @@ namespace {
 /// where there are none, and for models that refuse such graphs.
 std::string unseen_sets(const GraphSet& set, const FeatureSpec& spec, const nn::ModelConfig& model) {
   if (!model.on_sets() || !spec.other) return "";
-  std::vector<Graph> copies;
-  const SetTypes types = set_types_of(seen_graphs(set, spec, copies), model);
+  const SetTypes types = set_types_of(seen_graphs(set, spec), model);
   std::vector<bool> strange(set.graphs.size(), false);
   std::vector<std::string> counts;
   std::size_t above = 0;
@@ -364,11 +368,10 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
     lines.emplace_back(
         "edges have several labels, but all that the model was trained on had one: it does not see them");
   }
-  const auto look = [&](const std::vector<std::vector<float>>& blocks, std::size_t dim, const auto& known,
-                        const char* whose) {
+  const auto look = [&](const Ragged<float>& blocks, std::size_t dim, const auto& known, const char* whose) {
     for (std::size_t c = 0; c < known.size(); ++c) {
       Strangers strange;
-      for (const std::vector<float>& block : blocks) {
+      for (const std::span<const float> block : blocks) {
         std::vector<std::uint32_t> own;
         for (std::size_t at = c; at < block.size(); at += dim) own.push_back(static_cast<std::uint32_t>(block[at]));
         strange.count(own, known[c]);
@@ -408,15 +411,9 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
   return lines;
 }
 
-std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec, std::vector<Graph>& copies) {
-  const auto labelled = [](const Graph& graph) { return graph.has_edge_labels(); };
-  if ((spec.edges && spec.weighted == set.weighted) || std::none_of(set.graphs.begin(), set.graphs.end(), labelled))
-    return set.graphs;
-  copies.clear();
-  for (const Graph& graph : set.graphs) {
-    copies.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), {graph.types().begin(), graph.types().end()}));
-  }
-  return copies;
+Graphs seen_graphs(const GraphSet& set, const FeatureSpec& spec) {
+  const bool all = spec.edges && spec.weighted == set.weighted;
+  return all || !set.graphs.summary().labelled ? set.graphs : set.graphs.without_labels();
 }
 
 std::vector<int> label_values(const GraphSet& set) {

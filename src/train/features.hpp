@@ -4,7 +4,8 @@
 /// attributes likewise, and nothing where there is neither; and labels as class numbers.
 ///
 ///   const FeatureSpec spec = feature_spec(set);               // decided once, by the data a model is trained on
-///   const auto features = make_features(set, spec);           // one row-major (nodes × spec.columns()) block a graph
+///   const auto features = make_features(set, spec);           // row-major (nodes × spec.columns()) blocks, made anew
+///                                                             // whenever a graph's is asked for
 ///   const auto edges = make_edge_features(set, spec);         // (edges × spec.edge_columns()), or none at all
 ///   for (const auto& line : unseen(set, spec, labels)) …      // what of other graphs the model was not made for
 #include <cstdint>
@@ -75,26 +76,27 @@ struct InputScale {
 };
 /// Over all nodes and edges of these graphs, in double precision; one that does not vary has the deviation 1. `nodes`,
 /// `edges`: the features as they are.
-[[nodiscard]] InputScale input_scale(const std::vector<std::vector<float>>& nodes,
-                                     const std::vector<std::vector<float>>& edges, const FeatureSpec& spec,
-                                     std::span<const std::uint32_t> graphs);
+[[nodiscard]] InputScale input_scale(const engine::FeatureBlocks& nodes, const engine::FeatureBlocks& edges,
+                                     const FeatureSpec& spec, std::span<const std::uint32_t> graphs);
 
-/// Throws InputError, naming graph and node, where a graph has no nodes or an attribute is not finite, and where the
-/// set has more or fewer attributes than the spec. A type that has no column is `other`.
-[[nodiscard]] std::vector<std::vector<float>> make_features(const GraphSet& set, const FeatureSpec& spec,
-                                                            const InputScale& scale = {});
-/// Blocks of so many columns, the last of which are numbers: those by their scale.
-void rescale(std::vector<std::vector<float>>& blocks, std::size_t columns, const engine::Standard& scale);
+/// Blocks that are made when they are asked for; the set must outlive them. Throws InputError, naming graph and node,
+/// where a graph has no nodes or an attribute is not finite, and where the set has more or fewer attributes than the
+/// spec. A type that has no column is `other`.
+[[nodiscard]] engine::FeatureBlocks make_features(const GraphSet& set, const FeatureSpec& spec,
+                                                  const InputScale& scale = {});
+/// The same blocks, of so many columns, the last of which are numbers: those by their scale.
+[[nodiscard]] engine::FeatureBlocks rescaled(const engine::FeatureBlocks& blocks, std::size_t columns,
+                                             const engine::Standard& scale);
 
 /// Of edges, in the order of Graph::edges(); no blocks where spec.edge_columns() is 0. Throws InputError, naming graph
 /// and edge, where an attribute is not finite, and where the set has more or fewer edge attributes than the spec. A
 /// label that has no column is `other`.
-[[nodiscard]] std::vector<std::vector<float>> make_edge_features(const GraphSet& set, const FeatureSpec& spec,
-                                                                 const InputScale& scale = {});
+[[nodiscard]] engine::FeatureBlocks make_edge_features(const GraphSet& set, const FeatureSpec& spec,
+                                                       const InputScale& scale = {});
 
 /// Models on sets: the isomorphism types of each graph's sets, ascending, for each level above nodes; else nothing.
 using SetTypes = std::vector<std::vector<std::vector<std::uint64_t>>>;
-[[nodiscard]] SetTypes set_types_of(std::span<const Graph> graphs, const nn::ModelConfig& model);
+[[nodiscard]] SetTypes set_types_of(const Graphs& graphs, const nn::ModelConfig& model);
 
 /// What of these graphs a model of this spec and these classes (none: real targets) was not made for, a sentence each
 /// for node types, edge labels, types of sets and labels: how many graphs have such, which they are, and what becomes
@@ -107,10 +109,9 @@ using SetTypes = std::vector<std::vector<std::vector<std::uint64_t>>>;
   return spec.weighted && set.weighted;
 }
 
-/// The graphs a model sees: the set's own, or where labels or weights of edges are not looked at, copies without them
-/// (made in `copies`, which must outlive the answer), so that marks and colours do not tell of them either.
-[[nodiscard]] std::span<const Graph> seen_graphs(const GraphSet& set, const FeatureSpec& spec,
-                                                 std::vector<Graph>& copies);
+/// The graphs a model sees: the set's own, or where labels or weights of edges are not looked at, those without them,
+/// so that marks and colours do not tell of them either.
+[[nodiscard]] Graphs seen_graphs(const GraphSet& set, const FeatureSpec& spec);
 
 /// The different labels, ascending: class i is the i-th. Throws InputError where there are none, or only one.
 [[nodiscard]] std::vector<int> label_values(const GraphSet& set);

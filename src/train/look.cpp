@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/probe.hpp"
+#include "graph/named.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -27,13 +28,12 @@ struct Looked {
       : features(make_features(set, checkpoint.config.data.features, checkpoint.scale)),
         edges(make_edge_features(set, checkpoint.config.data.features, checkpoint.scale)),
         labels(set.graphs.size(), 0) {
-    job.data = {seen_graphs(set, checkpoint.config.data.features, copies), labels, features, edges, nullptr,
+    job.data = {seen_graphs(set, checkpoint.config.data.features), labels, features, edges, nullptr,
                 sees_weights(set, checkpoint.config.data.features)};
     job.model = checkpoint.config.model;
   }
-  std::vector<std::vector<float>> features, edges;
+  engine::FeatureBlocks features, edges;
   std::vector<std::uint32_t> labels;
-  std::vector<Graph> copies;
   engine::Job job;
 };
 
@@ -173,22 +173,21 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
   std::vector<float> weights(outputs, numbers ? 0 : -1 / static_cast<float>(std::max<std::size_t>(1, outputs - 1)));
   weights[at] =
       numbers && !checkpoint.standard.deviation.empty() ? static_cast<float>(checkpoint.standard.deviation[at]) : 1.0f;
-  GraphSet alone = parts;
-  alone.graphs.resize(1);
-  alone.attributes.resize(std::min<std::size_t>(1, alone.attributes.size()));
-  alone.edge_attributes.resize(std::min<std::size_t>(1, alone.edge_attributes.size()));
+  const GraphSet alone = selected(parts, std::vector<std::uint64_t>{0});
   const Looked looked(checkpoint, alone);
   why.nodes.assign(own.num_nodes(), 0.0);
   const std::size_t columns = looked.job.model.input_features, edge_columns = looked.job.model.edge_features;
   why.edges.assign(edge_columns > 0 ? own.num_edges() : 0, 0.0);
+  const std::vector<float> inputs = looked.features[0];
+  const std::vector<float> edge_inputs = edge_columns > 0 ? looked.edges[0] : std::vector<float>();
   for (std::uint32_t r = 0; r < how.draws; ++r) {
     const engine::InputGradients d =
         engine::input_gradients(looked.job, checkpoint.state.parameters, 0, draw_of(checkpoint, options, r), weights);
     for (std::size_t i = 0; i < d.nodes.size(); ++i) {
-      why.nodes[i / columns] += static_cast<double>(d.nodes[i]) * looked.features[0][i] / how.draws;
+      why.nodes[i / columns] += static_cast<double>(d.nodes[i]) * inputs[i] / how.draws;
     }
     for (std::size_t i = 0; i < d.edges.size(); ++i) {
-      why.edges[i / edge_columns] += static_cast<double>(d.edges[i]) * looked.edges[0][i] / how.draws;
+      why.edges[i / edge_columns] += static_cast<double>(d.edges[i]) * edge_inputs[i] / how.draws;
     }
   }
   return why;

@@ -60,14 +60,12 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
     throw InputError(fmt::format("{}: the {}s have {} real targets; the model gives {}", set.name,
                                  tyche::name(model.unit), learned.columns, model.classes));
   }
-  const std::vector<std::vector<float>> features =
-      make_features(set, checkpoint.config.data.features, checkpoint.scale);
+  const engine::FeatureBlocks features = make_features(set, checkpoint.config.data.features, checkpoint.scale);
   const std::vector<std::uint32_t> no_labels(learned.units.size(), 0);
   engine::Job job;
-  const std::vector<std::vector<float>> edge_features =
+  const engine::FeatureBlocks edge_features =
       make_edge_features(set, checkpoint.config.data.features, checkpoint.scale);
-  std::vector<Graph> copies;
-  job.data = {seen_graphs(set, checkpoint.config.data.features, copies),
+  job.data = {seen_graphs(set, checkpoint.config.data.features),
               no_labels,
               features,
               edge_features,

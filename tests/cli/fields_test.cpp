@@ -134,8 +134,7 @@ class EveryField : public testing::TestWithParam<std::string> {
                       wl::cycle(9),  disjoint_union(wl::cycle(4), wl::cycle(5)),
                       wl::cycle(10), disjoint_union(wl::cycle(5), wl::cycle(5)),
                       wl::rook(),    wl::shrikhande()};
-    const std::vector<Graph> once = regular.graphs;
-    regular.graphs.insert(regular.graphs.end(), once.begin(), once.end());
+    for (const Graph& graph : regular.graphs.all()) regular.graphs.push_back(graph);
     for (std::size_t g = 0; g < regular.graphs.size(); ++g) regular.labels.push_back(static_cast<int>(g % 2));
     write_graphs(folder_ / "regular.txt", regular, Format::gin);
     write_graphs(folder_ / "loops.jsonl", regular, Format::jsonl);

@@ -7,6 +7,7 @@
 
 #include "graph/io.hpp"
 #include "support/file.hpp"
+#include "support/replaced.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/config.hpp"
@@ -67,9 +68,10 @@ TEST_F(OwnData, NodeTypesThatTrainingDidNotSeeAreCountedAndAnswered) {
                 .exit_code,
             0);
   GraphSet other = set;
-  std::vector<NodeType> types(other.graphs[2].types().begin(), other.graphs[2].types().end());
+  const Graph third = other.graphs[2];
+  std::vector<NodeType> types(third.types().begin(), third.types().end());
   types[0] = 16;
-  other.graphs[2] = Graph::from_edges(other.graphs[2].num_nodes(), other.graphs[2].edges(), types);
+  other.graphs = replaced(other.graphs, 2, Graph::from_edges(third.num_nodes(), third.edges(), types));
   other.labels[1] = 99;
   const RunResult r = run_program({"predict", path("run"), "--data", data("other.txt", other)});
   EXPECT_EQ(r.exit_code, 0) << r.err;

@@ -10,6 +10,7 @@
 
 #include "graph/io.hpp"
 #include "support/npy.hpp"
+#include "support/replaced.hpp"
 #include "support/run_program.hpp"
 #include "support/small_disk.hpp"
 #include "train/checkpoint.hpp"
@@ -80,10 +81,9 @@ TEST_F(TrainCommand, AnswersInJson) {
 TEST_F(TrainCommand, TrainsOnAFolderWithThreeClassesNodeLabelsAndAttributes) {
   GraphSet set = train::small_dataset(36, 3, true).set;
   // What users' data also has: a graph without edges and a graph of one node.
-  set.graphs[4] = Graph::from_edges(4, {}, {0, 1, 1, 0});
-  set.attributes[4].assign(8, 0.5f);
-  set.graphs[5] = Graph::from_edges(1, {}, {1});
-  set.attributes[5].assign(2, -0.5f);
+  set.graphs =
+      replaced(replaced(set.graphs, 4, Graph::from_edges(4, {}, {0, 1, 1, 0})), 5, Graph::from_edges(1, {}, {1}));
+  set.attributes = replaced(replaced(set.attributes, 4, std::vector<float>(8, 0.5f)), 5, std::vector<float>(2, -0.5f));
   const std::string folder = data("THREE", set, Format::tu);
   const RunResult r = train(folder, "run", {"--fold-scheme", "stratified"});
   ASSERT_EQ(r.exit_code, 0) << r.err;
@@ -109,13 +109,13 @@ TEST_F(TrainCommand, RefusesDataItCannotLearnFrom) {
   expect(path("nowhere.txt"), "nowhere.txt");
   expect(data("plain.g6", set, Format::graph6), "no labels");
   GraphSet one = set;
-  one.graphs.resize(1), one.labels.resize(1);
+  one.graphs = one.graphs.first(1), one.labels.resize(1);
   expect(data("one.txt", one), "at least two");
   GraphSet same = set;
   same.labels.assign(same.labels.size(), 1);
   expect(data("same.txt", same), "every graph has the label 1");
   GraphSet two = set;
-  two.graphs.resize(2), two.labels.resize(2);
+  two.graphs = two.graphs.first(2), two.labels.resize(2);
   expect(data("two.txt", two), "3 folds asked, but the data set has 2 graphs");
 }
 

@@ -182,7 +182,7 @@ TEST_F(OneNumber, PredictSaysWhichPartEachGraphWasInAndFiltersByIt) {
 
   // Another file: graphs of the run are known by what they look like, all others are new.
   GraphSet set = read_graphs(folder_ / "small.jsonl");
-  set.graphs.resize(30), set.labels.resize(30);
+  set.graphs = set.graphs.first(30), set.labels.resize(30);
   set.graphs.push_back(Graph::from_edges(12, {}, std::vector<NodeType>(12, 1)));
   set.labels.push_back(3);
   write_graphs(folder_ / "other.jsonl", set, Format::jsonl);

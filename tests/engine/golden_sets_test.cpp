@@ -17,7 +17,7 @@ void expect_sets(const GoldenCase& golden, const std::string& prefix, wl::SetKin
   const auto ends = golden.integers(prefix + ".edge_index");
   const auto batch = golden.integers(prefix + ".batch");
   const Job job = golden.job();
-  const std::vector<wl::SetType> types = wl::set_types(job.data.graphs.things(), kind);
+  const std::vector<wl::SetType> types = wl::set_types(job.data.graphs.all(), kind);
   std::set<std::pair<std::int64_t, std::int64_t>> expected, found;
   for (std::size_t e = 0; e < ends.size() / 2; ++e) expected.emplace(ends[e], ends[e + ends.size() / 2]);
   std::int64_t first_node = 0, first_set = 0;

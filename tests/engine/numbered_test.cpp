@@ -1,26 +1,27 @@
-#include "engine/core/numbered.hpp"
-
+// Graphs that stand once and have several numbers.
 #include <gtest/gtest.h>
 
 #include "engine/cases.hpp"
+#include "graph/graphs.hpp"
 #include "nn/levels.hpp"
 
 namespace tyche::engine {
 namespace {
 
-TEST(Numbered, NamesThingsByOneNumberEachOrBySeveral) {
-  const std::vector<int> things = {7, 8};
-  const std::vector<std::uint32_t> of = {1, 0, 1};
-  const Numbered<int> plain(things), several(things, of);
-  EXPECT_EQ(std::vector<int>(things), (std::vector<int>{plain[0], plain[1]}));
+TEST(Numbered, GraphsAndBlocksHaveOneNumberEachOrSeveral) {
+  const Graph one = Graph::from_edges(1, {}), two = Graph::from_edges(2, std::vector<Edge>{{0, 1}});
+  const std::vector<std::vector<float>> blocks = {{7}, {8, 9}};
+  const Graphs plain = {one, two}, several = plain.numbered({1, 0, 1});
   ASSERT_EQ(several.size(), 3u);
-  std::vector<int> seen;
-  for (const int thing : several) seen.push_back(thing);
-  EXPECT_EQ(seen, (std::vector<int>{8, 7, 8}));
-  EXPECT_EQ(several.things().size(), 2u);
-  EXPECT_EQ(several.first(2).size(), 2u);
-  EXPECT_EQ(plain.first(1).size(), 1u);
-  EXPECT_TRUE(Numbered<int>().empty());
+  EXPECT_EQ(several.all(), (std::vector<Graph>{two, one, two}));
+  EXPECT_EQ(several.num_nodes(2), 2u);
+  EXPECT_EQ(several.things(), plain);
+  EXPECT_EQ(several.subspan(1, 2).all(), (std::vector<Graph>{one, two}));
+  EXPECT_EQ(several.summary().nodes, 5u);
+  const FeatureBlocks of_several = FeatureBlocks(blocks).numbered({1, 0, 1});
+  EXPECT_EQ(of_several.all(), (std::vector<std::vector<float>>{blocks[1], blocks[0], blocks[1]}));
+  EXPECT_EQ(of_several.things().all(), blocks);
+  EXPECT_EQ(of_several.first(1).size(), 1u);
 }
 
 /// What a trial on all graphs of the job ends with.
@@ -63,8 +64,8 @@ TEST(Numbered, AGraphUnderSeveralNumbersTrainsAsItsCopiesDo) {
     }
     nn::set_types_from(toy.graphs, model);
     Job once = copies.job(model), many = copies.job(model);
-    once.data.graphs = {toy.graphs, of};
-    once.data.features = {toy.features, of};
+    once.data.graphs = Graphs(toy.graphs).numbered(of);
+    once.data.features = FeatureBlocks(toy.features).numbered(of);
     for (const char* engine : {"cpu", "reference"}) {
       EXPECT_EQ(trained(engine, once).parameters, trained(engine, many).parameters) << kind << " " << engine;
     }

@@ -416,6 +416,32 @@ TEST_F(EveryKindOnTheGpu, FrozenLayersStayAndCountInNoNorm) {
   EXPECT_FALSE(std::equal(start.begin() + first, start.end(), ours[0].state.parameters.begin() + first));
 }
 
+// Three batches and a rest, two to a step: their gradients are one, their means and variances each their own.
+TEST_F(EveryKindOnTheGpu, StepsOfSeveralBatchesAreTheReferences) {
+  for (const bool clips : {false, true}) {
+    nn::ModelConfig model = small_kind("mp");
+    model.norm = nn::Norm::batch;
+    model.layers = 1;
+    Stream stream(derive_key(83, Purpose::test));
+    const Toy toy = random_toy(model, 9, 5, stream);
+    Job job = toy.job(model);
+    job.epochs = 2;
+    job.batch = 2;
+    job.accumulate = 2;
+    if (clips) job.optimiser.clip_norm = 0.05;
+    Trial ours[] = {trial_of(job, 4, 2, 2)}, theirs[] = {trial_of(job, 4, 2, 2)};
+    Listener heard(1), expected(1);
+    gpu::Options options;
+    options.precision = Precision::fp32;
+    gpu::make_cuda_engine(options)->train(job, ours, heard);
+    make_engine("reference", 1)->train(job, theirs, expected);
+    EXPECT_EQ(ours[0].state.step, 4u);
+    EXPECT_EQ(theirs[0].state.step, 4u);
+    EXPECT_NEAR(heard.results[0][1].train_loss, expected.results[0][1].train_loss, 1e-3);
+    expect_tensors_near(model, ours[0].state.parameters, theirs[0].state.parameters, 2e-3, "mp");
+  }
+}
+
 TEST_F(EveryKindOnTheGpu, TheEngineTakesThemWithoutACpu) {
   Stream stream(derive_key(81, Purpose::test));
   const nn::ModelConfig model = valued("gcn", Unit::node);

@@ -35,9 +35,9 @@ TEST(Categories, OfJsonLinesAreATypeAndTheFirstColumnsOfAttributes) {
   EXPECT_EQ(set.categories, 2u);
   EXPECT_EQ(set.edge_categories, 1u);
   EXPECT_THAT(set.graphs[0].types(), ElementsAre(6, 8));
-  EXPECT_THAT(set.attributes, ElementsAre(ElementsAre(0, 3, 1, 1), ElementsAre(0, 3, 0, 1, 0, 1)));
+  EXPECT_THAT(set.attributes.all(), ElementsAre(ElementsAre(0, 3, 1, 1), ElementsAre(0, 3, 0, 1, 0, 1)));
   EXPECT_THAT(set.graphs[1].labels_of_edges(), ElementsAre(1, 2));
-  EXPECT_THAT(set.edge_attributes, ElementsAre(ElementsAre(1), ElementsAre(0, 0)));
+  EXPECT_THAT(set.edge_attributes.all(), ElementsAre(ElementsAre(1), ElementsAre(0, 0)));
 }
 
 TEST(Categories, StandBeforeAttributesAndComeBackFromAFile) {

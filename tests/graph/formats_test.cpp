@@ -177,7 +177,8 @@ TEST(Graphml, DefaultsFillInAndColumnsGoByName) {
              graphml("<key id='a' for='node' attr.name='y' attr.type='int'/><key id='b' for='node' attr.name='x' "
                      "attr.type='double'/><graph edgedefault='undirected'><node id='n'><data key='a'>10</data>"
                      "<data key='b'>20</data></node></graph>"));
-  EXPECT_EQ(read_graphs(folder.path()).attributes[1], (std::vector<float>{20, 10})) << "x before y, as in the first";
+  EXPECT_EQ(read_graphs(folder.path()).attributes.all()[1], (std::vector<float>{20, 10}))
+      << "x before y, as in the first";
 }
 
 TEST(Graphml, DirectedGraphsMustBeSymmetric) {

@@ -54,7 +54,7 @@ TEST(HostileFiles, EmptyAndCompressedFilesAreNamedAsSuchInEveryFormat) {
 TEST(HostileFiles, UnknownContentListsTheFormats) {
   EXPECT_EQ(error_of("hello world\n", "bad"),
             "bad: line 1: cannot tell the format from 'hello world'; known are gin, graph6, sparse6, tu, dimacs, "
-            "planar_code, npy, npz, jsonl, graphml, csv");
+            "planar_code, npy, npz, jsonl, graphml, csv, packed");
   EXPECT_EQ(error_of("\xff\xfe\x80\n", "bad").substr(0, 56),
             "bad: line 1: cannot tell the format from '\\xff\\xfe\\x80';");
   EXPECT_EQ(error_of(">>digraph6<<&B", "bad").substr(0, 40), "bad: line 1: cannot tell the format from");

@@ -35,13 +35,16 @@ std::vector<float> any_floats(std::size_t count) {
 GraphSet with_edges_and_targets(GraphSet set) {
   set.edge_attribute_dim = in_range<std::size_t>(0, 3);
   set.target_dim = in_range<std::size_t>(0, 3);
-  for (Graph& graph : set.graphs) {
+  Graphs labelled;
+  for (const Graph& graph : set.graphs) {
     const std::vector<Edge> edges = graph.edges();
     std::vector<EdgeLabel> labels(edges.size());
     for (EdgeLabel& label : labels) label = in_range(0u, 4u);
-    graph = Graph::from_edges(graph.num_nodes(), edges, {graph.types().begin(), graph.types().end()}, labels);
+    labelled.push_back(
+        Graph::from_edges(graph.num_nodes(), edges, {graph.types().begin(), graph.types().end()}, labels));
     if (set.edge_attribute_dim > 0) set.edge_attributes.push_back(any_floats(edges.size() * set.edge_attribute_dim));
   }
+  set.graphs = std::move(labelled);
   set.targets = any_floats(set.graphs.size() * set.target_dim);
   return set;
 }
@@ -74,8 +77,8 @@ Graph any_formula_graph() {
   return encode(formula);
 }
 
-std::vector<Graph> structure_of(const std::vector<Graph>& graphs) {
-  std::vector<Graph> out;
+Graphs structure_of(const Graphs& graphs) {
+  Graphs out;
   for (const Graph& graph : graphs) out.push_back(Graph::from_edges(graph.num_nodes(), graph.edges()));
   return out;
 }
@@ -105,7 +108,7 @@ RC_GTEST_PROP(RoundTrip, TuGivesEverythingBackWithLabelsRenumbered, ()) {
   // A graph with an edge, so that there are attributes where the set says so.
   set.graphs.push_back(path(2));
   set.labels.push_back(0);
-  if (set.attribute_dim > 0) set.attributes.emplace_back(2 * set.attribute_dim, 0.25f);
+  if (set.attribute_dim > 0) set.attributes.push_back(std::vector<float>(2 * set.attribute_dim, 0.25f));
   set = with_edges_and_targets(std::move(set));
   write_graphs(folder / "tu", set, Format::tu);
   RC_ASSERT(locate_graphs(folder / "tu").format == Format::tu);
@@ -126,14 +129,16 @@ RC_GTEST_PROP(RoundTrip, TuGivesEverythingBackWithLabelsRenumbered, ()) {
   EdgeLabel next_edge_label = 0;
   for (auto& [from, to] : edge_label_of) to = next_edge_label++;
   for (int& label : expected.labels) label = label_of.at(label);
-  for (Graph& graph : expected.graphs) {
+  Graphs renumbered;
+  for (const Graph& graph : expected.graphs) {
     std::vector<NodeType> types(graph.types().begin(), graph.types().end());
     for (NodeType& type : types) type = type_of.at(type);
     std::vector<EdgeLabel> labels = graph.labels_of_edges();
     labels.resize(graph.num_edges());
     for (EdgeLabel& label : labels) label = edge_label_of.at(label);
-    graph = Graph::from_edges(graph.num_nodes(), graph.edges(), types, labels);
+    renumbered.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), types, labels));
   }
+  expected.graphs = std::move(renumbered);
   RC_ASSERT(read_graphs(folder / "tu") == expected);
 }
 
@@ -142,7 +147,7 @@ RC_GTEST_PROP(RoundTrip, JsonLinesGiveEverythingBackMissingTargetsToo, ()) {
   GraphSet set = any_set(5, in_range<std::size_t>(0, 4));
   set.graphs.push_back(path(2));  // so that there are attributes where the set says so
   set.labels.push_back(0);
-  if (set.attribute_dim > 0) set.attributes.emplace_back(2 * set.attribute_dim, -0.0f);
+  if (set.attribute_dim > 0) set.attributes.push_back(std::vector<float>(2 * set.attribute_dim, -0.0f));
   set = with_edges_and_targets(std::move(set));
   if (in_range(0, 2) == 0) set.labels.clear();
   std::vector<bool> missing;

@@ -97,7 +97,7 @@ TEST(Graph6, KnownGraphsHaveTheirKnownLines) {
 }
 
 TEST(Graph6, ThePetersenGraphIsCubicOfGirthFive) {
-  const Graph g = parse_graphs("IheA@GUAo\n", "petersen.g6").graphs.at(0);
+  const Graph g = parse_graphs("IheA@GUAo\n", "petersen.g6").graphs[0];
   EXPECT_EQ(g.num_nodes(), 10u);
   for (Node v = 0; v < 10; ++v) {
     EXPECT_EQ(g.degree(v), 3u);
@@ -155,8 +155,8 @@ TEST(Sparse6, EveryGraphOfAtMostFiveNodesComesBackInBothFormats) {
         if ((subset >> i & 1) != 0) edges.push_back(pairs[i]);
       }
       const Graph g = Graph::from_edges(n, edges);
-      ASSERT_EQ(parse_graphs(to_graph6(g), "x").graphs.at(0), g) << to_graph6(g);
-      ASSERT_EQ(parse_graphs(to_sparse6(g), "x").graphs.at(0), g) << to_sparse6(g);
+      ASSERT_EQ(parse_graphs(to_graph6(g), "x").graphs[0], g) << to_graph6(g);
+      ASSERT_EQ(parse_graphs(to_sparse6(g), "x").graphs[0], g) << to_sparse6(g);
     }
   }
 }
@@ -394,9 +394,9 @@ TEST(Dimacs, SeveralGraphsAreAFolderInTheOrderOfTheirNames) {
   EXPECT_EQ(again.name, "formulas");
   EXPECT_EQ(read_graphs((folder / "formulas").string() + "/").name, "formulas");
 
-  set.graphs.resize(3);
+  set.graphs = set.graphs.first(3);
   EXPECT_THROW(write_graphs(folder / "formulas", set, Format::dimacs), InputError) << "00.cnf to 11.cnf are in the way";
-  set.graphs.resize(1);
+  set.graphs = set.graphs.first(1);
   write_graphs(folder / "one.cnf", set, Format::dimacs);
   EXPECT_EQ(read_file(folder / "one.cnf"), "p cnf 1 1\n1 0\n");
 }
@@ -468,8 +468,8 @@ TEST(Detection, FoldersAreToldByWhatTheyHold) {
 }
 
 TEST(Formats, HaveNamesThatParse) {
-  for (const Format format :
-       {Format::gin, Format::graph6, Format::sparse6, Format::tu, Format::dimacs, Format::planar_code, Format::npy}) {
+  for (const Format format : {Format::gin, Format::graph6, Format::sparse6, Format::tu, Format::dimacs,
+                              Format::planar_code, Format::npy, Format::packed}) {
     EXPECT_EQ(parse_format(format_name(format)), format);
   }
   try {
@@ -478,7 +478,8 @@ TEST(Formats, HaveNamesThatParse) {
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
-        "unknown format 'g6'; known are gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jsonl, graphml, csv");
+        "unknown format 'g6'; known are gin, graph6, sparse6, tu, dimacs, planar_code, npy, npz, jsonl, graphml, csv, "
+        "packed");
   }
 }
 

@@ -165,7 +165,7 @@ TEST(NodeValueFiles, GraphsThatAreSelectedKeepTheirNodes) {
       "{\"nodes\": 2, \"edges\": [[0, 1]], \"node_labels\": [6, 7], \"train_mask\": [0, 1]}",
       "a.jsonl");
   const GraphSet second = selected(set, std::vector<std::uint64_t>{1});
-  EXPECT_THAT(second.node_labels, ElementsAre(ElementsAre(6, 7)));
+  EXPECT_THAT(second.node_labels.all(), ElementsAre(ElementsAre(6, 7)));
   EXPECT_THAT(second.node_parts, ElementsAre(ElementsAre(NodePart::none, NodePart::train)));
 }
 

@@ -8,6 +8,7 @@
 
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
+#include "support/replaced.hpp"
 #include "wl/sample_graphs.hpp"
 
 namespace tyche::inspect {
@@ -50,11 +51,12 @@ void give_attributes(datasets::Dataset& data, const std::vector<float>& scales) 
   data.set.attribute_dim = scales.size();
   float value = 0;
   for (const Graph& graph : data.set.graphs) {
-    auto& block = data.set.attributes.emplace_back();
+    std::vector<float> block;
     for (Node v = 0; v < graph.num_nodes(); ++v) {
       value = value > 0.9f ? 0.0f : value + 0.1f;
       for (const float scale : scales) block.push_back(scale == 0 ? 5.0f : value * scale);
     }
+    data.set.attributes.push_back(block);
   }
 }
 
@@ -74,13 +76,16 @@ TEST(Findings, AttributesOfVeryDifferentScaleAndConstantOnes) {
 
 TEST(Findings, NodesThatAllLookAlike) {
   datasets::Dataset data = paths(60);
-  for (Graph& graph : data.set.graphs) graph = Graph::from_edges(graph.num_nodes(), graph.edges());
+  std::vector<Graph> untyped = data.set.graphs.all();
+  for (Graph& graph : untyped) graph = Graph::from_edges(graph.num_nodes(), graph.edges());
+  data.set.graphs = untyped;
   EXPECT_THAT(text(data, "alike"), AllOf(HasSubstr("mean over neighbours"), HasSubstr("gin")));
   // Edges that differ tell even a mean something.
   datasets::Dataset edges = data;
   std::vector<EdgeLabel> labels(edges.set.graphs[3].num_edges(), 0);
   labels[0] = 4;
-  edges.set.graphs[3] = Graph::from_edges(edges.set.graphs[3].num_nodes(), edges.set.graphs[3].edges(), {}, labels);
+  const Graph third = edges.set.graphs[3];
+  edges.set.graphs = replaced(edges.set.graphs, 3, Graph::from_edges(third.num_nodes(), third.edges(), {}, labels));
   EXPECT_THAT(text(edges, "alike"), AllOf(HasSubstr("by their edges alone"), Not(HasSubstr("the same answer"))));
   give_attributes(data, {1});
   EXPECT_THAT(kinds(data), Not(Contains("alike")));
@@ -116,7 +121,7 @@ TEST(Findings, ImbalanceWithTheShareThatProvesNothing) {
 
 TEST(Findings, ARareNodeTypeAndATargetThatGrowsWithTheGraph) {
   datasets::Dataset data = paths(60);
-  data.set.graphs[7] = Graph::from_edges(3, wl::path(3).edges(), {0, 1, 9});
+  data.set.graphs = replaced(data.set.graphs, 7, Graph::from_edges(3, wl::path(3).edges(), {0, 1, 9}));
   EXPECT_THAT(text(data, "rare types"),
               HasSubstr("Node type 9 occurs in fewer than 10 graphs: a training part may lack it"));
   data.set.target_dim = 1;

@@ -260,7 +260,7 @@ TEST(Inspect, CountsWhatIsOnEdges) {
   const Inspection found = examine(data);
   EXPECT_EQ(found.all.everyone.score, 1.0);
   EXPECT_EQ(found.without_attributes->everyone.score, 0.5);
-  data.set.edge_attributes[1] = {3, 3, 1, 1, 2, 2};
+  data.set.edge_attributes = {{1, 1, 2, 2, 3, 3}, {3, 3, 1, 1, 2, 2}};
   EXPECT_EQ(examine(data).all.everyone.score, 0.5);
 }
 

@@ -58,7 +58,7 @@ TEST(GraphFunctions, CountTheGraphsThatAreKnownToHaveTheProperty) {
 
 TEST(GraphFunctions, ChromaticNumberAndDiameterByHand) {
   const auto value = [](const char* name, const char* code) {
-    return named_function(name).value(parse_graphs(code, code, Format::graph6).graphs.at(0));
+    return named_function(name).value(parse_graphs(code, code, Format::graph6).graphs[0]);
   };
   EXPECT_EQ(value("chromatic", "@"), 1);
   EXPECT_EQ(value("chromatic", "Dhc"), 3);  // the pentagon
@@ -116,7 +116,7 @@ TEST_F(FunctionFile, WhatIsWrongIsSaidWithItsLine) {
 TEST(NodeFunctions, OfSmallGraphs) {
   using Values = std::vector<double>;
   const auto of = [](const char* name, const char* code) {
-    return named_function(name).node_values(parse_graphs(code, code, Format::graph6).graphs.at(0));
+    return named_function(name).node_values(parse_graphs(code, code, Format::graph6).graphs[0]);
   };
   EXPECT_EQ(of("in-triangle", "Bw"), (Values{1, 1, 1}));
   EXPECT_EQ(of("in-triangle", "BW"), (Values{0, 0, 0}));

@@ -210,12 +210,13 @@ TEST(TargetColumns, AreOfNodesAndEdgesToo) {
   dataset.set.labels.clear();
   dataset.set.node_target_dim = dataset.set.edge_target_dim = 2;
   for (const Graph& graph : dataset.set.graphs) {
-    auto& nodes = dataset.set.node_targets.emplace_back();
+    std::vector<float> nodes, edges;
     for (Node v = 0; v < graph.num_nodes(); ++v) {
       nodes.insert(nodes.end(), {static_cast<float>(graph.degree(v)), static_cast<float>(v)});
     }
-    auto& edges = dataset.set.edge_targets.emplace_back();
     for (std::size_t e = 0; e < graph.num_edges(); ++e) edges.insert(edges.end(), {0.5f, static_cast<float>(e)});
+    dataset.set.node_targets.push_back(nodes);
+    dataset.set.edge_targets.push_back(edges);
   }
   for (const TargetKind kind : {TargetKind::node_targets, TargetKind::edge_targets}) {
     RunConfig config = call_config("gin", nn::Random::features);

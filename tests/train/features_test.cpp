@@ -5,7 +5,9 @@
 
 #include <limits>
 
+#include "graph/set_hash.hpp"
 #include "support/error.hpp"
+#include "support/replaced.hpp"
 #include "train/data.hpp"
 #include "train/samples.hpp"
 
@@ -32,12 +34,12 @@ TEST(Features, AreNodeTypesOneHot) {
   const FeatureSpec spec = feature_spec(set);
   EXPECT_THAT(spec.types, ElementsAre(0, 1));
   EXPECT_EQ(spec.columns(), 2u);
-  EXPECT_THAT(make_features(set, spec), ElementsAre(ElementsAre(1, 0, 0, 1), ElementsAre(0, 1)));
+  EXPECT_THAT(make_features(set, spec).all(), ElementsAre(ElementsAre(1, 0, 0, 1), ElementsAre(0, 1)));
 }
 
 TEST(Features, HaveOneColumnForEachTypeThatOccurs) {
   const GraphSet set = two_graphs({7, 1000000}, {7});
-  EXPECT_THAT(make_features(set, feature_spec(set)), ElementsAre(ElementsAre(1, 0, 0, 1), ElementsAre(1, 0)));
+  EXPECT_THAT(make_features(set, feature_spec(set)).all(), ElementsAre(ElementsAre(1, 0, 0, 1), ElementsAre(1, 0)));
 }
 
 TEST(Features, AreAConstantWhereNodesHaveNothing) {
@@ -45,7 +47,7 @@ TEST(Features, AreAConstantWhereNodesHaveNothing) {
   const FeatureSpec spec = feature_spec(set);
   EXPECT_THAT(spec.types, IsEmpty());
   EXPECT_EQ(spec.columns(), 1u);
-  EXPECT_THAT(make_features(set, spec), ElementsAre(ElementsAre(1, 1), ElementsAre(1)));
+  EXPECT_THAT(make_features(set, spec).all(), ElementsAre(ElementsAre(1, 1), ElementsAre(1)));
 }
 
 /// A path of three nodes whose edges have these labels, and an edge whose label is 0.
@@ -63,12 +65,15 @@ TEST(EdgeFeatures, AreLabelsOneHotAndAttributesBehindThem) {
   FeatureSpec spec = feature_spec(set);
   EXPECT_THAT(spec.edge_labels, ElementsAre(0, 7));
   EXPECT_EQ(spec.edge_columns(), 2u);
-  EXPECT_THAT(make_edge_features(set, spec), ElementsAre(ElementsAre(0, 1, 1, 0), ElementsAre(1, 0)));
+  EXPECT_THAT(make_edge_features(set, spec).all(), ElementsAre(ElementsAre(0, 1, 1, 0), ElementsAre(1, 0)));
   set.edge_attribute_dim = 1;
   set.edge_attributes = {{0.5f, -2}, {3}};
   spec = feature_spec(set);
-  EXPECT_THAT(make_edge_features(set, spec), ElementsAre(ElementsAre(0, 1, 0.5f, 1, 0, -2), ElementsAre(1, 0, 3)));
-  set.edge_attributes[0][1] = std::numeric_limits<float>::infinity();
+  EXPECT_THAT(make_edge_features(set, spec).all(),
+              ElementsAre(ElementsAre(0, 1, 0.5f, 1, 0, -2), ElementsAre(1, 0, 3)));
+  std::vector<float> infinite = set.edge_attributes.all()[0];
+  infinite[1] = std::numeric_limits<float>::infinity();
+  set.edge_attributes = replaced(set.edge_attributes, 0, infinite);
   EXPECT_THAT([&] { (void)make_edge_features(set, spec); },
               ThrowsMessage<InputError>(HasSubstr("labelled: graph 0, edge 1-2: attribute 0 is inf")));
 }
@@ -81,9 +86,8 @@ TEST(EdgeFeatures, AreNoneWhereEdgesSayNothingOrAreNotLookedAt) {
   const FeatureSpec spec = feature_spec(set, false);
   EXPECT_EQ(spec.edge_columns(), 0u);
   EXPECT_THAT(make_edge_features(set, spec), IsEmpty());
-  std::vector<Graph> copies;
-  EXPECT_THAT(seen_graphs(set, spec, copies), ElementsAre(plain.graphs[0], plain.graphs[1]));
-  EXPECT_EQ(seen_graphs(set, feature_spec(set), copies).data(), set.graphs.data());
+  EXPECT_EQ(seen_graphs(set, spec), plain.graphs);
+  EXPECT_EQ(seen_graphs(set, feature_spec(set)), set.graphs);
 }
 
 TEST(EdgeFeatures, OfOtherLabelsThanAModelsAreOthers) {
@@ -102,7 +106,7 @@ datasets::Dataset labelled_data() {
   datasets::Dataset data;
   data.name = "labelled";
   data.set = labelled_edges({7, 0});
-  data.hash = datasets::hash_of(data.set);
+  data.hash = content_hash(data.set);
   return data;
 }
 
@@ -124,7 +128,7 @@ TEST(EdgeFeatures, DoNotChangeTheHashOfDataThatIsKnownWithoutThem) {
   const datasets::Dataset data = labelled_data();
   datasets::Dataset plain = data;
   plain.set = labelled_edges({0, 0});
-  plain.hash = datasets::hash_of(plain.set);
+  plain.hash = content_hash(plain.set);
   ASSERT_NE(data.hash, plain.hash);
   const auto hash_of = [](const datasets::Dataset& from, const char* version, bool edges) {
     RunConfig config = default_config("gin");
@@ -162,11 +166,11 @@ TEST(Features, AreAttributesAsTheyAreBehindTheTypes) {
   GraphSet set = two_graphs();
   set.attribute_dim = 1;
   set.attributes = {{0.5f, -2}, {3}};
-  EXPECT_THAT(make_features(set, feature_spec(set)), ElementsAre(ElementsAre(0.5f, -2), ElementsAre(3)));
+  EXPECT_THAT(make_features(set, feature_spec(set)).all(), ElementsAre(ElementsAre(0.5f, -2), ElementsAre(3)));
   GraphSet both = two_graphs({0, 1}, {0});
   both.attribute_dim = 1;
   both.attributes = set.attributes;
-  EXPECT_THAT(make_features(both, feature_spec(both)),
+  EXPECT_THAT(make_features(both, feature_spec(both)).all(),
               ElementsAre(ElementsAre(1, 0, 0.5f, 0, 1, -2), ElementsAre(1, 0, 3)));
 }
 
@@ -176,13 +180,15 @@ TEST(Features, RefuseAnAttributeThatIsNoNumberNamingItsPlace) {
   set.attributes = {{0, 0, 0, 0}, {0, std::numeric_limits<float>::quiet_NaN()}};
   EXPECT_THAT([&] { (void)make_features(set, feature_spec(set)); },
               ThrowsMessage<InputError>(HasSubstr("two: graph 1, node 0: attribute 1 is nan")));
-  set.attributes[1][1] = std::numeric_limits<float>::infinity();
+  std::vector<float> infinite = set.attributes.all()[1];
+  infinite[1] = std::numeric_limits<float>::infinity();
+  set.attributes = replaced(set.attributes, 1, infinite);
   EXPECT_THAT([&] { (void)make_features(set, feature_spec(set)); }, ThrowsMessage<InputError>(HasSubstr("inf")));
 }
 
 TEST(Features, RefuseGraphsWithoutNodes) {
   GraphSet set = two_graphs();
-  set.graphs[1] = Graph();
+  set.graphs = replaced(set.graphs, 1, Graph());
   EXPECT_THAT([&] { (void)make_features(set, feature_spec(set)); },
               ThrowsMessage<InputError>(HasSubstr("graph 1 has no nodes")));
 }
@@ -197,7 +203,8 @@ TEST(Features, RefuseDataThatDoesNotFitTheModel) {
   EXPECT_THAT([&] { (void)make_features(two_graphs(), attributed); },
               ThrowsMessage<InputError>(HasSubstr("nodes have 0 attributes; the model was made for 3")));
   // A set of one type fits a model of several: its columns are the model's, not its own.
-  EXPECT_THAT(make_features(two_graphs({1, 1}, {1}), typed), ElementsAre(ElementsAre(0, 1, 0, 1), ElementsAre(0, 1)));
+  EXPECT_THAT(make_features(two_graphs({1, 1}, {1}), typed).all(),
+              ElementsAre(ElementsAre(0, 1, 0, 1), ElementsAre(0, 1)));
 }
 
 TEST(Features, RefuseTypesThatAreReallyNames) {
@@ -250,12 +257,12 @@ TEST(Features, AreCategoriesOneHotColumnByColumnBehindTheTypes) {
   FeatureSpec spec = feature_spec(set);
   EXPECT_THAT(spec.categories, ElementsAre(ElementsAre(0, 2, 5), ElementsAre(4)));
   EXPECT_EQ(spec.attributes, 1u);
-  EXPECT_THAT(make_features(set, spec),
+  EXPECT_THAT(make_features(set, spec).all(),
               ElementsAre(ElementsAre(1, 0, 1, 0, 0, 0.5f, 0, 1, 0, 1, 0, 1.5f), ElementsAre(1, 0, 0, 0, 1, -1)));
   const InputScale scale = input_scale(make_features(set, spec), {}, spec, std::vector<std::uint32_t>{0});
   EXPECT_THAT(scale.nodes.mean, ElementsAre(1)) << "of attributes alone";
   spec.other = true;
-  set.attributes[1] = {7, 3, -1};
+  set.attributes = replaced(set.attributes, 1, std::vector<float>{7, 3, -1});
   EXPECT_THAT(make_features(set, spec)[1], ElementsAre(1, 0, 0, 0, 0, 0, 1, -1));
   const std::vector<std::string> lines = unseen(set, spec, {0, 1});
   EXPECT_THAT(lines,
@@ -274,7 +281,7 @@ TEST(EdgeFeatures, AreCategoriesBehindTheLabels) {
   set.edge_attribute_dim = set.edge_categories = 1;
   set.edge_attributes = {{0, 3}};
   const FeatureSpec spec = feature_spec(set);
-  EXPECT_THAT(make_edge_features(set, spec), ElementsAre(ElementsAre(1, 0, 1, 0, 0, 1, 0, 1)));
+  EXPECT_THAT(make_edge_features(set, spec).all(), ElementsAre(ElementsAre(1, 0, 1, 0, 0, 1, 0, 1)));
   EXPECT_EQ(meanings(spec, true)[3].what, "edge category 1:");
   EXPECT_EQ(meanings(spec, true)[3].value, 3u);
 }

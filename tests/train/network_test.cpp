@@ -41,13 +41,15 @@ std::string why_not(RunConfig config, const datasets::Dataset& data) {
 
 datasets::Dataset labelled_edges() {
   datasets::Dataset data = small_dataset();
-  for (Graph& graph : data.set.graphs) {
+  std::vector<Graph> graphs = data.set.graphs.all();
+  for (Graph& graph : graphs) {
     const std::vector<Edge> edges = graph.edges();
     std::vector<EdgeLabel> labels(edges.size());
     for (std::size_t e = 0; e < labels.size(); ++e) labels[e] = static_cast<EdgeLabel>(e % 3);
     graph = Graph::from_edges(graph.num_nodes(), edges,
                               std::vector<NodeType>(graph.types().begin(), graph.types().end()), labels);
   }
+  data.set.graphs = graphs;
   return data;
 }
 

@@ -6,8 +6,10 @@
 #include <set>
 
 #include "datasets/split.hpp"
+#include "graph/set_hash.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/replaced.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/checkpoint.hpp"
 #include "train/objective.hpp"
@@ -32,17 +34,20 @@ datasets::Dataset trees(std::size_t count, Node nodes = 12) {
   for (std::size_t g = 0; g < count; ++g) {
     std::vector<Edge> edges;
     for (Node v = 1; v < nodes; ++v) edges.emplace_back(static_cast<Node>(stream.below(v)), v);
-    const Graph& graph = dataset.set.graphs.emplace_back(Graph::from_edges(nodes, edges));
-    auto& labels = dataset.set.node_labels.emplace_back();
-    auto& targets = dataset.set.node_targets.emplace_back();
-    auto& sums = dataset.set.edge_targets.emplace_back();
+    const Graph graph = Graph::from_edges(nodes, edges);
+    std::vector<int> labels;
+    std::vector<float> targets, sums;
     for (Node v = 0; v < nodes; ++v) {
       labels.push_back(graph.degree(v) == 1 ? 7 : 4);
       targets.push_back(static_cast<float>(graph.degree(v)));
     }
     for (const auto& [u, v] : graph.edges()) sums.push_back(static_cast<float>(graph.degree(u) + graph.degree(v)));
+    dataset.set.graphs.push_back(graph);
+    dataset.set.node_labels.push_back(labels);
+    dataset.set.node_targets.push_back(targets);
+    dataset.set.edge_targets.push_back(sums);
   }
-  dataset.hash = datasets::hash_of(dataset.set);
+  dataset.hash = content_hash(dataset.set);
   return dataset;
 }
 
@@ -117,7 +122,9 @@ TEST(Nodes, FoldsOfSeveralGraphsPartGraphsAndOfOneItsNodes) {
     for (const std::uint32_t g : tests) EXPECT_EQ(std::count(trains.begin(), trains.end(), g), 0);
   }
   datasets::Dataset one = trees(1, 40);
-  one.set.node_labels[0][5] = kNoLabel;
+  std::vector<int> labels = one.set.node_labels.all()[0];
+  labels[5] = kNoLabel;
+  one.set.node_labels = replaced(one.set.node_labels, 0, labels);
   std::set<std::uint32_t> tested;
   for (const datasets::Fold& fold : folds_of(one, nodes_config(one, TargetKind::node_labels))) {
     tested.insert(fold.test.begin(), fold.test.end());
@@ -129,7 +136,7 @@ TEST(Nodes, FoldsOfSeveralGraphsPartGraphsAndOfOneItsNodes) {
 TEST(Nodes, MasksAndSplitsOfNodesAreFolds) {
   const TemporaryFolder folder;
   datasets::Dataset one = trees(1, 6);
-  one.set.node_labels[0] = {4, 7, 4, 7, 4, 7};
+  one.set.node_labels = replaced(one.set.node_labels, 0, std::vector<int>{4, 7, 4, 7, 4, 7});
   using enum NodePart;
   one.set.node_parts = {{train, train, train, test, test, validation}, {test, train, train, train, none, none}};
   RunConfig config = default_config("gcn");
@@ -165,7 +172,7 @@ TEST(Nodes, TypesBecomeLabelsAndAreSeenNoMore) {
   RunConfig config;
   config.data.target = TargetKind::node_labels;
   take_targets(dataset, config);
-  EXPECT_THAT(dataset.set.node_labels, ElementsAre(ElementsAre(3, 5), ElementsAre(5, 5)));
+  EXPECT_THAT(dataset.set.node_labels.all(), ElementsAre(ElementsAre(3, 5), ElementsAre(5, 5)));
   EXPECT_TRUE(feature_spec(dataset.set).types.empty());
 }
 
@@ -185,12 +192,14 @@ TEST(Nodes, AResumedRunEndsAtTheSameBits) {
 
 TEST(Nodes, WeightsAreSeenAndWithoutEdgesAreNot) {
   datasets::Dataset dataset = trees(6);
-  for (Graph& graph : dataset.set.graphs) {
+  std::vector<Graph> graphs = dataset.set.graphs.all();
+  for (Graph& graph : graphs) {
     std::vector<EdgeLabel> weights;
     for (std::size_t e = 0; e < graph.num_edges(); ++e)
       weights.push_back(label_of_weight(0.5f + static_cast<float>(e)));
     graph = Graph::from_edges(graph.num_nodes(), graph.edges(), {}, weights);
   }
+  dataset.set.graphs = graphs;
   dataset.set.weighted = true;
   RunConfig config = nodes_config(dataset, TargetKind::node_labels, 1);
   EXPECT_TRUE(config.data.features.weighted);

@@ -9,6 +9,7 @@
 
 #include "engine/whole_engine.hpp"
 #include "support/error.hpp"
+#include "support/replaced.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/golden.hpp"
 #include "train/run.hpp"
@@ -155,7 +156,7 @@ TEST_F(PredictTest, RefusesPinnedFeaturesThatDoNotFit) {
 TEST_F(PredictTest, RefusesDataThatDoesNotFitTheModel) {
   set_.labels.clear();
   EXPECT_EQ(run({}).size(), 6u) << "labels are not needed";
-  set_.graphs[0] = Graph();
+  set_.graphs = replaced(set_.graphs, 0, Graph());
   EXPECT_THAT([&] { (void)run({}); }, ThrowsMessage<InputError>(HasSubstr("graph 0 has no nodes")));
 }
 

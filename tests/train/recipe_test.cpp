@@ -9,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/remedy.hpp"
+#include "support/replaced.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/data.hpp"
 #include "train/fields.hpp"
@@ -40,7 +41,9 @@ RunConfig called(const datasets::Dataset& dataset,
 
 /// The graphs of a set without what is known of their nodes.
 datasets::Dataset bare(datasets::Dataset dataset) {
-  for (Graph& graph : dataset.set.graphs) graph = Graph::from_edges(graph.num_nodes(), graph.edges());
+  std::vector<Graph> untyped = dataset.set.graphs.all();
+  for (Graph& graph : untyped) graph = Graph::from_edges(graph.num_nodes(), graph.edges());
+  dataset.set.graphs = untyped;
   return dataset;
 }
 
@@ -216,9 +219,11 @@ TEST(Recipe, PairsStayWithTheirScheme) {
 
 TEST(Standardised, AttributesGoByTheFiguresOfTheTrainingPart) {
   datasets::Dataset dataset = small_dataset(30, 2, true);
-  for (auto& block : dataset.set.attributes) {
+  auto far = dataset.set.attributes.all();
+  for (auto& block : far) {
     for (std::size_t i = 0; i < block.size(); i += 2) block[i] = 1000 + 1e3f * block[i];
   }
+  dataset.set.attributes = far;
   const RunConfig config = called(dataset, {{"folds.count", 3}});
   const TrainingData data = prepare(dataset, config);
   ASSERT_TRUE(data.scaled());
@@ -238,7 +243,9 @@ TEST(Standardised, AttributesGoByTheFiguresOfTheTrainingPart) {
   }
   // A test graph changes nothing of it.
   datasets::Dataset other = dataset;
-  other.set.attributes[data.folds[1].test.front()][0] = 1e6f;
+  const std::uint32_t tested = data.folds[1].test.front();
+  far[tested][0] = 1e6f;
+  other.set.attributes = far;
   EXPECT_EQ(prepare(other, config).scales[1], data.scales[1]);
   EXPECT_NE(prepare(other, config).scales[0], data.scales[0]);
 }
@@ -266,9 +273,11 @@ TEST(Standardised, ACheckpointKeepsTheFigures) {
 
 TEST(Standardised, AnAttributeThatDoesNotVaryIsNotDivided) {
   datasets::Dataset dataset = small_dataset(6, 2, true);
-  for (auto& block : dataset.set.attributes) {
+  auto same = dataset.set.attributes.all();
+  for (auto& block : same) {
     for (std::size_t i = 1; i < block.size(); i += 2) block[i] = 7;
   }
+  dataset.set.attributes = same;
   const std::vector<std::uint32_t> all = {0, 1, 2, 3, 4, 5};
   const FeatureSpec spec = feature_spec(dataset.set);
   const InputScale scale = input_scale(make_features(dataset.set, spec), {}, spec, all);
@@ -284,7 +293,7 @@ void retype(datasets::Dataset& dataset, std::size_t g, NodeType type) {
   const Graph& graph = dataset.set.graphs[g];
   std::vector<NodeType> types(graph.types().begin(), graph.types().end());
   types[0] = type;
-  dataset.set.graphs[g] = Graph::from_edges(graph.num_nodes(), graph.edges(), types);
+  dataset.set.graphs = replaced(dataset.set.graphs, g, Graph::from_edges(graph.num_nodes(), graph.edges(), types));
 }
 
 TEST(Unseen, TypesAreOthersAndCounted) {

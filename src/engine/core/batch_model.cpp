@@ -49,7 +49,7 @@ void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inp
     Inputs own = inputs;
     if (!inputs.pinned.empty()) {
       std::size_t count = 0;
-      for (const std::uint32_t g : piece) count += job.data.graphs[g].num_nodes() * job.model.random_dims();
+      for (const std::uint32_t g : piece) count += job.data.graphs.num_nodes(g) * job.model.random_dims();
       own.pinned = inputs.pinned.subspan(pinned, count);
       pinned += count;
     }
@@ -148,6 +148,10 @@ class TrialLane final : public PlainLane {
     const double rate = learning_rate(job_, trial_, number);
     for (std::size_t first = 0; first < order.size(); first += job_.step_graphs()) {
       const auto step = std::span(order).subspan(first, std::min(job_.step_graphs(), order.size() - first));
+      constexpr std::size_t kAhead = 1 << 12;
+      for (std::size_t i = first + kAhead; i < std::min(first + kAhead + step.size(), order.size()); ++i) {
+        job_.data.graphs.expect(order[i]);
+      }
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
       logits_.resize(job_.data.units_of(step) * job_.model.classes);
       const auto keep = [&] { model_->keep_statistics(trial_.state.parameters); };

@@ -18,13 +18,11 @@ namespace {
 // How many numbers can be drawn: ranks are below the nodes of a graph, marks at most the depth.
 std::size_t numbers_of(const Job& job) {
   if (job.model.random != nn::Random::colours) return std::size_t{job.model.depth} + 1;
-  std::size_t most = 1;
-  for (const Graph& graph : job.data.graphs) most = std::max<std::size_t>(most, graph.num_nodes());
-  return most;
+  return std::max<std::size_t>(1, job.data.graphs.summary().most);
 }
 
 // The first graph equal to each (as a labelled graph): equal graphs share a table.
-std::vector<std::uint32_t> firsts_of(const Numbered<Graph>& graphs) {
+std::vector<std::uint32_t> firsts_of(const Graphs& graphs) {
   const auto hash = [](const Graph& graph) {
     const auto bytes = [](const auto& span) {
       return std::string_view(reinterpret_cast<const char*>(span.data()), span.size_bytes());
@@ -73,7 +71,7 @@ DrawTables::DrawTables(const Job& job, std::uint64_t passes, unsigned threads, T
     if (config_.random == nn::Random::class_marks) {
       classes_[g] = classes_of(graphs_[g]);
     } else {
-      classes_[g].assign(1, std::vector<Node>(graphs_[g].num_nodes()));
+      classes_[g].assign(1, std::vector<Node>(graphs_.num_nodes(g)));
       std::iota(classes_[g][0].begin(), classes_[g][0].end(), 0u);
     }
   });
@@ -88,7 +86,7 @@ void DrawTables::tabulate(std::uint64_t leaves, std::uint64_t numbers, unsigned 
   std::vector<std::optional<wl::Tree>> trees(graphs_.size());
   parallel_for(graphs_.size(), threads, [&](std::size_t g) {
     if (firsts[g] != g) return;
-    const std::uint64_t nodes = std::max<std::uint64_t>(1, graphs_[g].num_nodes());
+    const std::uint64_t nodes = std::max<std::uint64_t>(1, graphs_.num_nodes(g));
     const std::uint64_t most = std::min(leaves, share / nodes);
     if (most == 0) return;
     trees[g] = wl::make_tree(graphs_[g], config_.depth, wl::Cell::first_largest,
@@ -124,7 +122,7 @@ std::size_t DrawTables::row(Key key, std::uint32_t graph) const {
     if (level % 4 == 0) words = philox(key, {graph, level / 4, 0, wl::kChoiceTag});
     at = forks[at].next + static_cast<std::uint32_t>((std::uint64_t{words[level % 4]} * forks[at].size) >> 32);
   }
-  return entry.first_number + std::size_t{forks[at].next} * graphs_[graph].num_nodes();
+  return entry.first_number + std::size_t{forks[at].next} * graphs_.num_nodes(graph);
 }
 
 void DrawTables::draw(Key key, std::uint32_t graph, std::span<std::uint32_t> out) const {
@@ -139,14 +137,14 @@ void DrawTables::draw(Key key, std::uint32_t graph, std::span<std::uint32_t> out
 
 const std::uint32_t* DrawTables::numbers(Key key, std::uint32_t graph, std::vector<std::uint32_t>& scratch) const {
   if (tabulated(graph)) return rows_.data() + row(key, graph);
-  scratch.resize(graphs_[graph].num_nodes());
+  scratch.resize(graphs_.num_nodes(graph));
   draw(key, graph, scratch);
   return scratch.data();
 }
 
 std::uint32_t DrawTables::place(Key key, std::uint32_t graph, std::span<std::uint32_t> more, std::size_t& used) const {
   if (tabulated(graph)) return static_cast<std::uint32_t>(row(key, graph));
-  const auto out = more.subspan(used, graphs_[graph].num_nodes());
+  const auto out = more.subspan(used, graphs_.num_nodes(graph));
   if (rows_.size() + used > std::numeric_limits<std::uint32_t>::max()) {
     throw InputError("more than 2^32 marks or ranks in one epoch: too many for a device, take a CPU engine");
   }
@@ -157,14 +155,14 @@ std::uint32_t DrawTables::place(Key key, std::uint32_t graph, std::span<std::uin
 
 std::size_t DrawTables::untabulated_nodes(std::span<const std::uint32_t> graphs) const {
   std::size_t nodes = 0;
-  for (const std::uint32_t graph : graphs) nodes += tabulated(graph) ? 0 : graphs_[graph].num_nodes();
+  for (const std::uint32_t graph : graphs) nodes += tabulated(graph) ? 0 : graphs_.num_nodes(graph);
   return nodes;
 }
 
 void DrawTables::fill(Key key, std::uint32_t graph, float* out, std::size_t stride) const {
   std::vector<std::uint32_t> scratch;
   const std::uint32_t* drawn = numbers(key, graph, scratch);
-  for (std::size_t v = 0; v < graphs_[graph].num_nodes(); ++v) std::copy_n(code(drawn[v]), columns_, out + v * stride);
+  for (std::size_t v = 0; v < graphs_.num_nodes(graph); ++v) std::copy_n(code(drawn[v]), columns_, out + v * stride);
 }
 
 }  // namespace tyche::engine

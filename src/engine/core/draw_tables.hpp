@@ -66,7 +66,7 @@ class DrawTables {
   [[nodiscard]] std::size_t row(Key key, std::uint32_t graph) const;
 
   nn::ModelConfig config_;
-  Numbered<Graph> graphs_;
+  Graphs graphs_;
   std::uint32_t columns_ = 0;
   std::vector<float> codes_;
   std::vector<std::uint32_t> rows_;

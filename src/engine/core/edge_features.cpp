@@ -8,7 +8,7 @@ namespace tyche::engine {
 
 std::vector<float> arc_features(const Job& job, std::uint32_t graph) {
   const std::size_t columns = job.model.edge_features;
-  const std::vector<float>& edges = job.data.edge_features[graph];
+  const std::vector<float> edges = job.data.edge_features[graph];
   std::vector<float> arcs;
   arcs.reserve(2 * edges.size());
   for (const std::uint64_t edge : job.data.graphs[graph].edges_of_arcs()) {
@@ -36,14 +36,14 @@ std::vector<float> edge_sums(const Job& job, std::uint32_t graph) {
 
 EdgeRows edge_rows(const Job& job, std::uint32_t graph) {
   const std::size_t columns = job.model.edge_features;
-  const std::vector<float>& edges = job.data.edge_features[graph];
+  const std::vector<float> edges = job.data.edge_features[graph];
   const auto less = [columns](const float* a, const float* b) {
     return std::lexicographical_compare(a, a + columns, b, b + columns);
   };
   std::map<const float*, std::uint32_t, decltype(less)> seen(less);
   EdgeRows out;
   std::vector<std::uint32_t> row_of_edge;
-  for (std::size_t edge = 0; edge < job.data.graphs[graph].num_edges(); ++edge) {
+  for (std::size_t edge = 0; edge < job.data.graphs.num_edges(graph); ++edge) {
     const float* row = edges.data() + edge * columns;
     const auto [at, fresh] = seen.emplace(row, static_cast<std::uint32_t>(seen.size()));
     if (fresh) out.rows.insert(out.rows.end(), row, row + columns);

@@ -23,9 +23,10 @@ Inputs inputs_of(const Draw& draw) {
 
 void fixed_columns(const Job& job, std::uint32_t graph, float* out, std::size_t stride) {
   const std::size_t columns = job.model.input_features;
-  const float* from = job.data.features[graph].data();
-  for (std::size_t v = 0; v < job.data.graphs[graph].num_nodes(); ++v) {
-    std::copy_n(from + v * columns, columns, out + v * stride);
+  thread_local std::vector<float> scratch;
+  const std::span<const float> from = job.data.features.read(graph, scratch);
+  for (std::size_t v = 0; v * columns < from.size(); ++v) {
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(v * columns), columns, out + v * stride);
   }
 }
 

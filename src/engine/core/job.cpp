@@ -84,24 +84,26 @@ void check_targets(const Job& job) {
   }
 }
 
-// `what`: "node" or "edge". One block per graph, of rows_of(graph) × columns finite numbers.
+// `what`: "node" or "edge". One block per graph, of rows_of(g) × columns finite numbers.
 template <class RowsOf>
-void check_features(const Data& data, const Numbered<std::vector<float>>& blocks, std::size_t columns,
-                    std::string_view what, const RowsOf& rows_of) {
+void check_features(const Data& data, const FeatureBlocks& blocks, std::size_t columns, std::string_view what,
+                    const RowsOf& rows_of) {
   if (blocks.size() != data.graphs.size()) {
     throw InputError(
         fmt::format("data: {} graphs but {} blocks of {} features", data.graphs.size(), blocks.size(), what));
   }
-  for (std::size_t g = 0; g < data.graphs.size(); ++g) {
-    const std::size_t rows = rows_of(data.graphs[g]), expected = rows * columns;
-    if (blocks[g].size() != expected) {
+  std::vector<float> scratch;
+  for (std::size_t g = 0; g < data.graphs.size() && !blocks.made(); ++g) {
+    const std::size_t rows = rows_of(g), expected = rows * columns;
+    const std::span<const float> block = blocks.read(g, scratch);
+    if (block.size() != expected) {
       throw InputError(fmt::format("data: graph {} has {} {} feature values, expected {} ({} {}s x {} features)", g,
-                                   blocks[g].size(), what, expected, rows, what, columns));
+                                   block.size(), what, expected, rows, what, columns));
     }
     for (std::size_t i = 0; i < expected; ++i) {
-      if (!std::isfinite(blocks[g][i])) {
+      if (!std::isfinite(block[i])) {
         throw InputError(fmt::format("data: graph {}, {} {}, feature {} is {}, expected a finite number", g, what,
-                                     i / columns, i % columns, blocks[g][i]));
+                                     i / columns, i % columns, block[i]));
       }
     }
   }
@@ -210,10 +212,12 @@ void validate(const Job& job) {
   validate(job.optimiser, job.schedule, job.epochs);
   const nn::ModelConfig& model = job.model;
   if (model.edge_features > 0) {
-    check_features(data, data.edge_features, model.edge_features, "edge", [](const Graph& g) { return g.num_edges(); });
+    check_features(data, data.edge_features, model.edge_features, "edge",
+                   [&](std::size_t g) { return data.graphs.num_edges(g); });
   }
   if (!model.uses_features()) return;  // node features are not looked at
-  check_features(data, data.features, model.input_features, "node", [](const Graph& g) { return g.num_nodes(); });
+  check_features(data, data.features, model.input_features, "node",
+                 [&](std::size_t g) { return data.graphs.num_nodes(g); });
 }
 
 void validate(const Job& job, const Trial& trial) {
@@ -240,7 +244,7 @@ void validate(const Job& job, std::span<const float> parameters, std::span<const
   std::size_t nodes = 0;
   for (const std::uint32_t graph : which) {
     check_graph_index(job, graph, "graphs asked for");
-    nodes += job.data.graphs[graph].num_nodes();
+    nodes += job.data.graphs.num_nodes(graph);
   }
   if (!draw.pinned.empty() && job.model.random != nn::Random::features) {
     throw InputError(fmt::format("pinned random features given, but the model's random inputs are {}, which are drawn",

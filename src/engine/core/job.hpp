@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/numbered.hpp"
+#include "engine/core/feature_blocks.hpp"
 #include "engine/core/optimiser.hpp"
 #include "engine/core/targets.hpp"
-#include "graph/graph.hpp"
+#include "graph/graphs.hpp"
 #include "graph/units.hpp"
 #include "nn/program.hpp"
 #include "support/named_values.hpp"
@@ -18,16 +18,17 @@
 
 namespace tyche::engine {
 
-/// The data of a job: graphs with deterministic node features, and what they are to give. Not owned; must outlive the
-/// job.
+/// The data of a job: graphs with deterministic node features, and what they are to give. Targets and units are not
+/// owned, and must outlive the job, as must whatever the features are made of.
 struct Data {
-  Numbered<Graph> graphs;
+  /// What is drawn for a graph is keyed by its number, of which a graph may have several (Graphs::numbered).
+  Graphs graphs;
   Targets targets;  ///< one per graph: labels below model.classes, or rows of model.classes real numbers; its weight
   /// Row-major (nodes of graph g × model.input_features), one block per graph, with the numbers of `graphs`.
-  Numbered<std::vector<float>> features;
+  FeatureBlocks features;
   /// Where model.edge_features is above 0: row-major (edges of graph g, in the order of Graph::edges() ×
   /// model.edge_features), one block per graph.
-  std::span<const std::vector<float>> edge_features{};
+  FeatureBlocks edge_features{};
   /// What `targets` are of, where that is nodes or edges (model.unit); null: graphs.
   const Units* units = nullptr;
   /// Labels of edges are weights (weight_of in graph/io.hpp), by which messages are multiplied.

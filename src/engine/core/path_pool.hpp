@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "engine/core/numbered.hpp"
+#include "graph/graphs.hpp"
 #include "wl/individualise.hpp"
 
 namespace tyche::engine {
@@ -17,7 +17,7 @@ namespace tyche::engine {
 class PathPool {
  public:
   /// The graphs must outlive it. No more than `most` nodes and edges in all are kept, first come, first kept.
-  explicit PathPool(const Numbered<Graph>& graphs, std::int64_t most = std::int64_t{1} << 22)
+  explicit PathPool(const Graphs& graphs, std::int64_t most = std::int64_t{1} << 22)
       : graphs_(graphs), room_(most), slots_(std::make_unique<Slot[]>(graphs.size())) {}
 
   [[nodiscard]] wl::Path draw(std::size_t graph, const wl::Choices& choices, std::uint32_t depth) {
@@ -32,6 +32,7 @@ class PathPool {
  private:
   struct Slot {
     std::atomic_flag busy;
+    Graph graph;  ///< of the paths
     std::unique_ptr<wl::Individualiser> paths;
   };
   struct Release {
@@ -39,16 +40,17 @@ class PathPool {
     ~Release() { slot.busy.clear(std::memory_order_release); }
   };
   bool keep(Slot& slot, std::size_t graph) {
-    const auto size = static_cast<std::int64_t>(graphs_[graph].num_nodes() + graphs_[graph].num_edges());
+    const auto size = static_cast<std::int64_t>(graphs_.num_nodes(graph) + graphs_.num_edges(graph));
     if (room_.fetch_sub(size) < size) {
       room_.fetch_add(size);
       return false;
     }
-    slot.paths = std::make_unique<wl::Individualiser>(graphs_[graph]);
+    slot.graph = graphs_[graph];
+    slot.paths = std::make_unique<wl::Individualiser>(slot.graph);
     return true;
   }
 
-  Numbered<Graph> graphs_;
+  Graphs graphs_;
   std::atomic<std::int64_t> room_;
   std::unique_ptr<Slot[]> slots_;
 };

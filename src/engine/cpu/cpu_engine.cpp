@@ -38,7 +38,7 @@ std::vector<Member> members_of(const PreparedJob& prepared, std::span<const std:
   std::size_t before = 0;
   for (Member& member : members) {
     member.before = before;
-    before += member.messages->rows_in;
+    before += member.nodes;
   }
   return members;
 }
@@ -78,17 +78,22 @@ class GcnSession final : public Session {
                                const Draw& draw) override {
     validate(job_, parameters, which, draw);
     const FixedParameters fixed(prepared_.model(), parameters);
-    const Slices slices(members_of(prepared_, which));
+    const std::vector<Member> members = members_of(prepared_, which);
     Logits logits;
     logits.values.resize(which.size() * job_.model.classes);
-    const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
-    parallel_for(workers, threads_, [&](std::size_t worker) {
-      const FlushDenormals flush;
-      for (std::size_t s = worker; s < slices.size(); s += workers) {
-        prepared_.pass(worker).forward({slices[s], inputs_of(draw)}, fixed.view());
-        copy_logits(prepared_.pass(worker), slices[s], job_.model.classes, logits);
-      }
-    });
+    constexpr std::size_t kWindow = 1 << 12;  // of graphs at a time, whose slices stay small
+    for (std::size_t first = 0; first < members.size(); first += kWindow) {
+      const auto some = std::span(members).subspan(first, std::min(kWindow, members.size() - first));
+      const Slices slices(some);
+      const std::size_t workers = std::min<std::size_t>(threads_, slices.size());
+      parallel_for(workers, threads_, [&](std::size_t worker) {
+        const FlushDenormals flush;
+        for (std::size_t s = worker; s < slices.size(); s += workers) {
+          prepared_.pass(worker).forward({prepared_.ready(slices[s], worker), inputs_of(draw)}, fixed.view());
+          copy_logits(prepared_.pass(worker), slices[s], job_.model.classes, logits);
+        }
+      });
+    }
     return logits;
   }
 
@@ -104,7 +109,7 @@ class GcnSession final : public Session {
     logits_out.values.assign(which.size() * job_.model.classes, 0.0f);
     Pass& pass = prepared_.pass(0);
     for (std::size_t s = 0; s < slices.size(); ++s) {
-      pass.forward({slices[s], inputs_of(draw)}, fixed.view());
+      pass.forward({prepared_.ready(slices[s], 0), inputs_of(draw)}, fixed.view());
       copy_logits(pass, slices[s], job_.model.classes, logits_out);
       pass.losses(job_, job_.data.targets, 1 / static_cast<float>(divisor), tally);
       pass.backward(fixed.view(), {sum.data(), s > 0});

@@ -16,7 +16,7 @@ void fill_row(const float* from, float factor, float* to, std::size_t columns) {
 
 PairRows::PairRows(const Graph& graph, std::vector<std::uint32_t> roots, std::span<const std::uint32_t> arcs,
                    std::span<const std::uint32_t> turned)
-    : graph_(&graph), nodes_(graph.num_nodes()), drawn_(std::move(roots)), arcs_(arcs), turned_(turned) {}
+    : graph_(graph), nodes_(graph.num_nodes()), drawn_(std::move(roots)), arcs_(arcs), turned_(turned) {}
 
 std::size_t PairRows::place(std::uint32_t node) const {
   if (drawn_.empty()) return node;
@@ -38,8 +38,8 @@ void PairRows::along(nn::Link link, nn::Reduce reduce, const MessageGraph& nodes
       between_arcs_.clear();
       between_turned_.clear();
       for (const std::uint32_t u : drawn_) {
-        for (std::uint64_t a = graph_->offsets()[u]; a < graph_->offsets()[u + 1]; ++a) {
-          const std::size_t w = place(graph_->adjacency()[a]);
+        for (std::uint64_t a = graph_.offsets()[u]; a < graph_.offsets()[u + 1]; ++a) {
+          const std::size_t w = place(graph_.adjacency()[a]);
           if (w == roots()) continue;
           own.gather.columns.push_back(static_cast<std::uint32_t>(w));
           if (arcs_.empty()) continue;
@@ -87,8 +87,8 @@ void PairRows::read(const Kernels& kernels, nn::Link link, nn::Space from, nn::R
     const bool turn = link == nn::Link::turned;
     for (std::size_t r = 0; r < n * k && back; ++r) std::fill_n(out.row(r), columns, 0.0f);
     for (std::uint32_t v = 0; v < n; ++v) {
-      for (std::uint64_t a = graph_->offsets()[v]; a < graph_->offsets()[v + 1]; ++a) {
-        const std::uint32_t w = graph_->adjacency()[a];
+      for (std::uint64_t a = graph_.offsets()[v]; a < graph_.offsets()[v + 1]; ++a) {
+        const std::uint32_t w = graph_.adjacency()[a];
         const std::size_t i = place(turn ? w : v), pair = i * n + (turn ? v : w);
         if (!back && i == k) std::fill_n(out.row(a), columns, 0.0f);
         if (i < k) fill_row(in.row(back ? a : pair), 1, out.row(back ? pair : a), columns);

@@ -54,7 +54,7 @@ class PairRows {
  private:
   [[nodiscard]] std::size_t place(std::uint32_t node) const;  ///< among the roots; roots(): it is none
 
-  const Graph* graph_ = nullptr;
+  Graph graph_;
   std::size_t nodes_ = 0;
   std::vector<std::uint32_t> drawn_;
   std::span<const std::uint32_t> arcs_, turned_;

@@ -45,8 +45,8 @@ void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const In
   kernels.features(rows);
 }
 
-Pass::Pass(const PackedModel& model, const DrawTables& drawn)
-    : model_(model), kernels_(model.kernels()), drawn_(drawn), layers_(model) {}
+Pass::Pass(const Job& job, const PackedModel& model, const DrawTables& drawn)
+    : job_(job), model_(model), kernels_(model.kernels()), drawn_(drawn), layers_(model) {}
 
 void Pass::reserve(std::size_t rows, std::size_t graphs) {
   const nn::ModelConfig& config = model_.config();
@@ -90,10 +90,7 @@ void Pass::reserve(std::size_t rows, std::size_t graphs) {
 void Pass::fill_features(const Slice& slice) {
   const std::size_t columns = model_.config().input_features;
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const std::size_t nodes = pieces_[g].nodes();
-    for (std::size_t v = 0; v < nodes; ++v) {
-      std::copy_n(members_[g].features + v * columns, columns, features_.row(pieces_[g].first + v));
-    }
+    fixed_columns(job_, members_[g].graph, features_.row(pieces_[g].first), features_.stride);
     if (drawn_.columns() == 0) continue;
     drawn_.fill(slice.inputs.key, members_[g].graph, features_.row(pieces_[g].first) + columns, features_.stride);
   }

@@ -22,11 +22,11 @@ namespace tyche::engine::cpu {
 /// One graph of a slice.
 struct Member {
   std::uint32_t graph = 0;  ///< its index in the data, which keys its random numbers
+  std::size_t nodes = 0;
   const MessageGraph* messages = nullptr;
-  const float* features = nullptr;  ///< nodes × input_features; unused at 100 % RNI
-  const float* edges = nullptr;     ///< nodes × edge_features: edge_sums(), where edges have features
-  std::size_t before = 0;           ///< nodes of the graphs before it among those asked for: where its pinned ones are
-  std::size_t position = 0;         ///< of its answer among those asked for
+  const float* edges = nullptr;  ///< nodes × edge_features: edge_sums(), where edges have features
+  std::size_t before = 0;        ///< nodes of the graphs before it among those asked for: where its pinned ones are
+  std::size_t position = 0;      ///< of its answer among those asked for
 };
 
 /// Graphs that are worked through together; their gradients are summed in this order.
@@ -41,8 +41,8 @@ void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const In
 
 class Pass {
  public:
-  /// Both must outlive it.
-  Pass(const PackedModel& model, const DrawTables& drawn);
+  /// All must outlive it.
+  Pass(const Job& job, const PackedModel& model, const DrawTables& drawn);
 
   /// The logits of the slice's members, which must outlive losses() and backward().
   void forward(const Slice& slice, const Parameters& parameters);
@@ -64,6 +64,7 @@ class Pass {
   void head_forward(const Slice& slice, const Parameters& parameters);
   void head_backward(const Parameters& parameters, GradientSink sink);
 
+  const Job& job_;
   const PackedModel& model_;
   const Kernels& kernels_;
   const DrawTables& drawn_;

@@ -34,10 +34,15 @@ class ProgramModel final : public BatchModel {
     for (const PackedLayer& layer : layers.layers()) layers.make_copies(layer, packed_.data(), derived_.data());
     std::vector<std::size_t> rows, before = {0}, position = {0};
     const std::size_t roots = inputs.training ? job_.model.roots : job_.model.eval_roots;
-    for (const std::uint32_t graph : graphs) {
-      rows.push_back(shared_->ground.most_rows(graph, roots));
-      before.push_back(before.back() + job_.data.graphs[graph].num_nodes());
-      position.push_back(position.back() + job_.data.units_of(graph));
+    const Ground& ground = shared_->ground;
+    std::vector<std::shared_ptr<const Plot>> plots(graphs.size());
+    const auto take = [&](std::size_t m) { plots[m] = ground.plot(graphs[m]); };
+    if (!ground.keeps()) crew(graphs.size(), take);
+    for (std::size_t m = 0; m < graphs.size(); ++m) {
+      if (ground.keeps()) take(m);
+      rows.push_back(ground.most_rows(*plots[m], roots));
+      before.push_back(before.back() + plots[m]->graph.num_nodes());
+      position.push_back(position.back() + job_.data.units_of(graphs[m]));
     }
     const auto slices = divide(rows, inputs.training);
     if (runs_.size() < slices.size()) runs_.resize(slices.size());
@@ -53,8 +58,8 @@ class ProgramModel final : public BatchModel {
           [&](std::size_t b, std::size_t s) {
             if (i == 0) {
               std::vector<SliceRun::Member> members;
-              for (const std::size_t m : slices[s]) members.push_back({graphs[m], before[m], position[m]});
-              runs_[s].begin(std::move(members), shared_->ground, inputs,
+              for (const std::size_t m : slices[s]) members.push_back({graphs[m], plots[m], before[m], position[m]});
+              runs_[s].begin(std::move(members), ground, inputs,
                              std::span(norms_).subspan(b * norms.size(), norms.size()));
             }
             runs_[s].forward(first, last, weights());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include "engine/cpu/trainer.hpp"
@@ -59,6 +58,11 @@ SparseRows rows_of_graph(const Plan::LinkShape& wanted, std::size_t nodes, std::
   return rows;
 }
 
+/// What a graph's size says (PairRows).
+bool by_size(const Plan::LinkShape& wanted) {
+  return !nn::along_arcs(wanted.link) && (nn::of_pairs(wanted.link) || wanted.from == nn::Space::graph);
+}
+
 float dot(View a, View b, std::size_t rows, std::size_t columns) {
   double sum = 0;
   for (std::size_t r = 0; r < rows; ++r) {
@@ -77,87 +81,75 @@ float dot(View a, View b, std::size_t rows, std::size_t columns) {
 }  // namespace
 
 Ground::Ground(const Job& job, const Plan& plan, std::uint64_t passes, unsigned threads)
-    : job_(job), plan_(plan), drawn_(job, passes, threads) {
-  const std::size_t graphs = job.data.graphs.size();
-  if (plan.uses(nn::Space::arc)) {
-    arcs_.resize(graphs);
-    arc_counts_.resize(graphs);
-    const bool counted = std::any_of(plan.batch_norms().begin(), plan.batch_norms().end(), [&](std::size_t s) {
-      return plan.steps()[s].space == nn::Space::arc;  // by as many rows as there are arcs
-    });
-    if (counted || plan.uses(nn::Link::straight) || plan.uses(nn::Link::turned)) turned_.resize(graphs);
-    parallel_for(graphs, threads, [&](std::size_t g) { make_arcs(static_cast<std::uint32_t>(g)); });
-  }
-  on_pairs_ = plan.uses(nn::Space::pair);
-  for (const PlanStep& step : plan.steps()) {
+    : job_(job), plan_(plan), on_pairs_(plan.uses(nn::Space::pair)), drawn_(job, passes, threads) {
+  const bool counted = std::any_of(plan.batch_norms().begin(), plan.batch_norms().end(), [&](std::size_t s) {
+    return plan.steps()[s].space == nn::Space::arc;  // by as many rows as there are arcs
+  });
+  single_arcs_ = counted || plan.uses(nn::Link::straight) || plan.uses(nn::Link::turned);
+  for (const Plan::LinkShape& wanted : plan.links()) on_pairs_ = on_pairs_ || by_size(wanted);
+  // About what they take: an entry each way of every link, and of pairs.
+  constexpr double kMostBytes = 128e6, kEntry = 32;
+  const GraphsSummary all = job.data.graphs.summary();
+  double entries = static_cast<double>(all.nodes + 2 * all.edges) * static_cast<double>(1 + plan.links().size());
+  if (on_pairs_) entries += static_cast<double>(all.nodes) * static_cast<double>(all.most);
+  if (entries * kEntry > kMostBytes && job.data.graphs.size() > 1) return;
+  kept_.resize(job.data.graphs.size());
+  parallel_for(kept_.size(), threads, [&](std::size_t g) { kept_[g] = made(static_cast<std::uint32_t>(g)); });
+}
+
+std::shared_ptr<const Plot> Ground::made(std::uint32_t graph) const {
+  auto plot = std::make_shared<Plot>();
+  plot->graph = job_.data.graphs[graph];
+  if (plan_.uses(nn::Space::arc)) make_arcs(graph, *plot);
+  for (const PlanStep& step : plan_.steps()) {
     if (step.operation != nn::Operation::input || step.of->source != nn::Source::distance) continue;
-    distances_.resize(graphs);
-    parallel_for(graphs, threads, [&](std::size_t g) {
-      const Graph& graph = job.data.graphs[g];
-      std::vector<std::uint32_t> from_one(graph.num_nodes());
-      for (Node u = 0; u < graph.num_nodes(); ++u) {
-        distances_from(graph, u, static_cast<std::uint32_t>(step.columns - 1), from_one);
-        for (const std::uint32_t d : from_one) distances_[g].push_back(static_cast<std::uint16_t>(d));
-      }
-    });
-  }
-  for (const Plan::LinkShape& wanted : plan.links()) {
-    auto& own = links_.emplace_back(graphs);
-    const bool along = nn::along_arcs(wanted.link);
-    if (!along && (nn::of_pairs(wanted.link) || wanted.from == nn::Space::graph)) {
-      on_pairs_ = true;  // what a graph's size says (PairRows)
-      continue;
-    }
-    const auto known = std::find_if(plan.links().begin(), plan.links().end(), [&](const Plan::LinkShape& other) {
-      return along && nn::along_arcs(other.link) && other.reduce == wanted.reduce;
-    });
-    if (const auto before = static_cast<std::size_t>(known - plan.links().begin()); before + 1 < links_.size()) {
-      own = links_[before];  // between nodes, in whatever place
-      continue;
-    }
-    if (along || wanted.link == nn::Link::ends || wanted.from == nn::Space::arc) {
-      parallel_for(graphs, threads, [&](std::size_t g) { own[g] = made(wanted, static_cast<std::uint32_t>(g)); });
-      continue;
-    }
-    std::map<std::size_t, std::shared_ptr<const MessageGraph>> of_size;
-    for (std::uint32_t g = 0; g < graphs; ++g) {
-      auto& one = of_size[job.data.graphs[g].num_nodes()];
-      own[g] = one = one ? one : made(wanted, g);
+    plot->distances.clear();
+    std::vector<std::uint32_t> from_one(plot->graph.num_nodes());
+    for (Node u = 0; u < plot->graph.num_nodes(); ++u) {
+      distances_from(plot->graph, u, static_cast<std::uint32_t>(step.columns - 1), from_one);
+      for (const std::uint32_t d : from_one) plot->distances.push_back(static_cast<std::uint16_t>(d));
     }
   }
+  for (const Plan::LinkShape& wanted : plan_.links()) {
+    const auto known = std::find_if(plan_.links().begin(), plan_.links().end(), [&](const Plan::LinkShape& other) {
+      return nn::along_arcs(wanted.link) && nn::along_arcs(other.link) && other.reduce == wanted.reduce;
+    });
+    const auto before = static_cast<std::size_t>(known - plan_.links().begin());
+    // Between nodes, in whatever place.
+    plot->links.push_back(before < plot->links.size() ? plot->links[before]
+                          : by_size(wanted)           ? nullptr
+                                                      : made(wanted, *plot));
+  }
+  return plot;
 }
 
-void Ground::make_arcs(std::uint32_t graph) {
-  const Graph& own = job_.data.graphs[graph];
+void Ground::make_arcs(std::uint32_t graph, Plot& plot) const {
+  const Graph& own = plot.graph;
   const std::size_t columns = job_.model.edge_features, count = own.adjacency().size();
-  if (turned_.empty()) {
-    arcs_[graph] = edge_rows(job_, graph);
-    arc_counts_[graph].assign(arcs_[graph].count(columns), 0.0f);
+  if (!single_arcs_) {
+    plot.arcs = edge_rows(job_, graph);
+    plot.arc_counts.assign(plot.arcs.count(columns), 0.0f);
   } else {
-    if (columns > 0) arcs_[graph].rows = arc_features(job_, graph);
-    arcs_[graph].row_of.resize(count);
-    std::iota(arcs_[graph].row_of.begin(), arcs_[graph].row_of.end(), 0u);
+    if (columns > 0) plot.arcs.rows = arc_features(job_, graph);
+    plot.arcs.row_of.resize(count);
+    std::iota(plot.arcs.row_of.begin(), plot.arcs.row_of.end(), 0u);
     for (Node v = 0; v < own.num_nodes(); ++v) {
-      for (const Node w : own.neighbours(v)) {
-        const auto list = own.neighbours(w);
-        const auto at = std::lower_bound(list.begin(), list.end(), v) - list.begin();
-        turned_[graph].push_back(static_cast<std::uint32_t>(own.offsets()[w] + static_cast<std::uint64_t>(at)));
-      }
+      for (const Node w : own.neighbours(v)) plot.turned.push_back(static_cast<std::uint32_t>(own.arc(w, v)));
     }
-    arc_counts_[graph].assign(count, 0.0f);
+    plot.arc_counts.assign(count, 0.0f);
   }
-  for (const std::uint32_t row : arcs_[graph].row_of) ++arc_counts_[graph][row];
+  for (const std::uint32_t row : plot.arcs.row_of) ++plot.arc_counts[row];
 }
 
-std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, std::uint32_t graph) const {
-  const Graph& own = job_.data.graphs[graph];
+std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, const Plot& plot) const {
+  const Graph& own = plot.graph;
   const bool mean = wanted.reduce == nn::Reduce::mean;
   if (nn::along_arcs(wanted.link) || wanted.link == nn::Link::arcs) {
     auto out = std::make_shared<MessageGraph>(
         node_messages(own, mean ? nn::Aggregation::mean : nn::Aggregation::sum, job_.data.weighted));
     if (wanted.link != nn::Link::arcs) return out;
-    out->gather.columns = arcs_[graph].row_of;
-    out->scatter = transpose(out->gather, arc_counts_[graph].size());
+    out->gather.columns = plot.arcs.row_of;
+    out->scatter = transpose(out->gather, plot.arc_counts.size());
     return out;
   }
   const bool of_arcs = wanted.from == nn::Space::arc;
@@ -173,31 +165,31 @@ std::shared_ptr<const MessageGraph> Ground::made(const Plan::LinkShape& wanted, 
       out->gather.offsets.push_back(out->gather.columns.size());
     }
     if (mean) out->gather.scales.assign(own.num_edges(), 0.5f);
-    out->scatter = transpose(out->gather, rows(wanted.from, graph));
+    out->scatter = transpose(out->gather, rows(wanted.from, plot));
     return out;
   }
-  out->gather = rows_of_graph(wanted, own.num_nodes(), rows(wanted.from, graph),
-                              of_arcs ? arc_counts_[graph] : std::vector<float>());
+  out->gather =
+      rows_of_graph(wanted, own.num_nodes(), rows(wanted.from, plot), of_arcs ? plot.arc_counts : std::vector<float>());
   if (mean && wanted.link != nn::Link::on_diagonal) {
-    const std::size_t total = of_arcs ? arcs_[graph].row_of.size() : out->gather.columns.size();
+    const std::size_t total = of_arcs ? plot.arcs.row_of.size() : out->gather.columns.size();
     out->gather.scales = {total == 0 ? 0.0f : 1 / static_cast<float>(total)};
   }
-  out->scatter = transpose(out->gather, rows(wanted.from, graph));
+  out->scatter = transpose(out->gather, rows(wanted.from, plot));
   return out;
 }
 
-std::size_t Ground::rows(nn::Space space, std::uint32_t graph, std::size_t roots) const {
-  const std::size_t nodes = job_.data.graphs[graph].num_nodes();
+std::size_t Ground::rows(nn::Space space, const Plot& plot, std::size_t roots) const {
+  const std::size_t nodes = plot.graph.num_nodes();
   if (roots == 0) roots = nodes;
   switch (space) {
     case nn::Space::graph:
       return 1;
     case nn::Space::arc:
-      return arcs_.empty() ? 0 : arc_counts_[graph].size();
+      return plot.arc_counts.size();
     case nn::Space::pair:
       return roots * nodes;
     case nn::Space::edge:
-      return job_.data.graphs[graph].num_edges();
+      return plot.graph.num_edges();
     case nn::Space::root:
       return roots;
     default:
@@ -205,10 +197,10 @@ std::size_t Ground::rows(nn::Space space, std::uint32_t graph, std::size_t roots
   }
 }
 
-std::size_t Ground::most_rows(std::uint32_t graph, std::size_t roots) const {
+std::size_t Ground::most_rows(const Plot& plot, std::size_t roots) const {
   std::size_t most = 0;
-  if (roots >= job_.data.graphs[graph].num_nodes()) roots = 0;
-  for (const PlanStep& step : plan_.steps()) most = std::max(most, rows(step.space, graph, roots));
+  if (roots >= plot.graph.num_nodes()) roots = 0;
+  for (const PlanStep& step : plan_.steps()) most = std::max(most, rows(step.space, plot, roots));
   return most;
 }
 
@@ -222,14 +214,14 @@ void SliceRun::begin(std::vector<Member> members, const Ground& ground, const In
   members_ = std::move(members);
   pairs_.clear();
   for (std::size_t g = 0; g < members_.size() && ground.on_pairs(); ++g) {
-    const std::uint32_t graph = members_[g].graph;
-    const Graph& own = ground.job().data.graphs[graph];
+    const Plot& plot = *members_[g].plot;
     std::span<const std::uint32_t> arcs, turned;
     if (plan_->uses(nn::Space::arc)) {
-      arcs = ground.arcs(graph).row_of;
-      turned = ground.turned(graph);
+      arcs = plot.arcs.row_of;
+      turned = plot.turned_rows();
     }
-    pairs_.emplace_back(own, roots_of(ground.job().model, inputs, graph, own.num_nodes()), arcs, turned);
+    pairs_.emplace_back(plot.graph, roots_of(ground.job().model, inputs, members_[g].graph, plot.graph.num_nodes()),
+                        arcs, turned);
   }
   for (const nn::Space space :
        {nn::Space::graph, nn::Space::node, nn::Space::arc, nn::Space::pair, nn::Space::edge, nn::Space::root}) {
@@ -237,7 +229,7 @@ void SliceRun::begin(std::vector<Member> members, const Ground& ground, const In
     first.assign(1, 0);
     for (std::size_t g = 0; g < members_.size(); ++g) {
       const std::size_t roots = pairs_.empty() ? 0 : pairs_[g].roots();
-      first.push_back(first.back() + ground.rows(space, members_[g].graph, roots));
+      first.push_back(first.back() + ground.rows(space, *members_[g].plot, roots));
     }
   }
   memory_.resize(plan_->matrices().size());
@@ -539,19 +531,19 @@ void SliceRun::input(const PlanStep& step, View out) const {
         break;
       case nn::Source::edges:
         for (std::size_t r = 0; r < count(step.space, g); ++r) {
-          std::copy_n(ground_->arcs(graph).rows.data() + r * step.columns, step.columns, to.row(r));
+          std::copy_n(members_[g].plot->arcs.rows.data() + r * step.columns, step.columns, to.row(r));
         }
         break;
       case nn::Source::adjacency:
         clear_rows(to, nodes * nodes, 1);
         for (Node v = 0; v < nodes; ++v) {
-          for (const Node u : job.data.graphs[graph].neighbours(v)) to.row(v * nodes + u)[0] = 1;
+          for (const Node u : members_[g].plot->graph.neighbours(v)) to.row(v * nodes + u)[0] = 1;
         }
         break;
       case nn::Source::distance:
         clear_rows(to, count(step.space, g), step.columns);
         for (std::size_t i = 0; i < pairs_[g].roots(); ++i) {
-          const std::uint16_t* from = ground_->distances(graph).data() + pairs_[g].root(i) * nodes;
+          const std::uint16_t* from = members_[g].plot->distances.data() + pairs_[g].root(i) * nodes;
           for (std::size_t v = 0; v < nodes; ++v) to.row(i * nodes + v)[from[v]] = 1;
         }
         break;
@@ -650,7 +642,7 @@ const MessageGraph& SliceRun::link(const PlanStep& step, std::size_t g) const {
   if (shape.link == nn::Link::whole && of_roots && pairs_[g].draws_roots()) {
     return pairs_[g].whole(shape.from, shape.reduce);
   }
-  return ground_->link(step.link, members_[g].graph);
+  return *members_[g].plot->links[step.link];
 }
 
 void SliceRun::gather(const PlanStep& step, bool back, View in, View out) const {
@@ -671,7 +663,7 @@ void SliceRun::gather(const PlanStep& step, bool back, View in, View out) const 
       if (rows.last > 0) kernels_->gather_rows(rows);
     };
     if (shape.link == nn::Link::second || shape.link == nn::Link::first) {
-      pairs_[g].along(shape.link, shape.reduce, ground_->link(step.link, members_[g].graph),
+      pairs_[g].along(shape.link, shape.reduce, *members_[g].plot->links[step.link],
                       [&](const PairRows::Near& near, std::size_t first, std::size_t apart) {
                         gather_by(*near.messages, first, apart);
                       });
@@ -689,7 +681,7 @@ void SliceRun::for_messages(const PlanStep& step, View out, const Body& body) co
   const View in = value(step.from[0].value), arcs = value(step.from[1].value);
   const Plan::LinkShape& shape = plan_->links()[step.link];
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const std::uint32_t graph = members_[g].graph;
+    const Plot& plot = *members_[g].plot;
     const auto pass = [&](const PairRows::Near& near, std::size_t first, std::size_t apart) {
       EdgeGather gather;
       gather.sparse = &near.messages->gather;
@@ -704,9 +696,9 @@ void SliceRun::for_messages(const PlanStep& step, View out, const Body& body) co
       gather.out_stride = out.stride * apart;
       body(gather, near.turned, g);
     };
-    const MessageGraph& nodes = ground_->link(step.link, graph);
+    const MessageGraph& nodes = *plot.links[step.link];
     if (shape.link == nn::Link::neighbours) {
-      pass({&nodes, ground_->arcs(graph).row_of, ground_->turned(graph)}, 0, 1);
+      pass({&nodes, plot.arcs.row_of, plot.turned_rows()}, 0, 1);
     } else {
       pairs_[g].along(shape.link, shape.reduce, nodes, pass);
     }

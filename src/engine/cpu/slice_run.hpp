@@ -23,42 +23,48 @@
 
 namespace tyche::engine::cpu {
 
-/// What the graphs of a job bring: rows of spaces, links between them. The job and the plan must outlive it.
+/// What one graph of a job brings: links between rows of spaces.
+struct Plot {
+  Graph graph;
+  std::vector<std::shared_ptr<const MessageGraph>> links;  ///< one per Plan::links(); equal ones are shared
+  /// The space of arcs has a row for all arcs of a graph whose edges have the same features; one for each arc where
+  /// they read pairs, or are normalised by batch.
+  EdgeRows arcs;
+  std::vector<float> arc_counts;         ///< how many arcs each row stands for
+  std::vector<std::uint32_t> turned;     ///< of every arc the row of its other direction; none: its own
+  std::vector<std::uint16_t> distances;  ///< where they are an input: nodes × nodes
+
+  [[nodiscard]] std::span<const std::uint32_t> turned_rows() const { return turned.empty() ? arcs.row_of : turned; }
+};
+
+/// The plots of a job: kept where they are small, else made whenever they are asked for, which costs a hundredth of
+/// what is then done with them. The job and the plan must outlive it.
 class Ground {
  public:
   Ground(const Job& job, const Plan& plan, std::uint64_t passes, unsigned threads);
 
   [[nodiscard]] const Job& job() const { return job_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  /// Of a graph with so many roots; 0: all its nodes.
-  [[nodiscard]] std::size_t rows(nn::Space space, std::uint32_t graph, std::size_t roots = 0) const;
-  /// The most rows of any space.
-  [[nodiscard]] std::size_t most_rows(std::uint32_t graph, std::size_t roots) const;
-  /// Plan::links().
-  [[nodiscard]] const MessageGraph& link(std::size_t which, std::uint32_t graph) const { return *links_[which][graph]; }
-  /// The space of arcs has a row for all arcs of a graph whose edges have the same features; one for each arc where
-  /// they read pairs, or are normalised by batch.
-  [[nodiscard]] const EdgeRows& arcs(std::uint32_t graph) const { return arcs_[graph]; }
-  /// Of every arc the row of its other direction.
-  [[nodiscard]] std::span<const std::uint32_t> turned(std::uint32_t graph) const {
-    return turned_.empty() ? std::span<const std::uint32_t>(arcs_[graph].row_of) : turned_[graph];
+  [[nodiscard]] bool keeps() const { return !kept_.empty(); }
+  [[nodiscard]] std::shared_ptr<const Plot> plot(std::uint32_t graph) const {
+    return keeps() ? kept_[graph] : made(graph);
   }
+  /// Of a graph with so many roots; 0: all its nodes.
+  [[nodiscard]] std::size_t rows(nn::Space space, const Plot& plot, std::size_t roots = 0) const;
+  /// The most rows of any space.
+  [[nodiscard]] std::size_t most_rows(const Plot& plot, std::size_t roots) const;
   [[nodiscard]] bool on_pairs() const { return on_pairs_; }
-  /// Where distances are an input: nodes × nodes.
-  [[nodiscard]] const std::vector<std::uint16_t>& distances(std::uint32_t graph) const { return distances_[graph]; }
   [[nodiscard]] const DrawTables& drawn() const { return drawn_; }
 
  private:
+  [[nodiscard]] std::shared_ptr<const Plot> made(std::uint32_t graph) const;
+  void make_arcs(std::uint32_t graph, Plot& plot) const;
+  [[nodiscard]] std::shared_ptr<const MessageGraph> made(const Plan::LinkShape& wanted, const Plot& plot) const;
+
   const Job& job_;
   const Plan& plan_;
-  void make_arcs(std::uint32_t graph);
-  [[nodiscard]] std::shared_ptr<const MessageGraph> made(const Plan::LinkShape& wanted, std::uint32_t graph) const;
-  std::vector<std::vector<std::shared_ptr<const MessageGraph>>> links_;  ///< graphs of a size share what they can
-  std::vector<EdgeRows> arcs_;
-  std::vector<std::vector<std::uint32_t>> turned_;
-  std::vector<std::vector<std::uint16_t>> distances_;
-  bool on_pairs_ = false;
-  std::vector<std::vector<float>> arc_counts_;  ///< how many arcs each row stands for
+  bool on_pairs_ = false, single_arcs_ = false;
+  std::vector<std::shared_ptr<const Plot>> kept_;
   DrawTables drawn_;
 };
 
@@ -74,6 +80,7 @@ class SliceRun {
  public:
   struct Member {
     std::uint32_t graph = 0;
+    std::shared_ptr<const Plot> plot;
     std::size_t before = 0;    ///< nodes of the graphs before it, where random features are pinned
     std::size_t position = 0;  ///< of its answer, or the first of its nodes' or edges'
   };

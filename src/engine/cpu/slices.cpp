@@ -30,7 +30,7 @@ std::vector<std::vector<std::size_t>> cut(std::span<const std::size_t> rows) {
 
 Slices::Slices(std::span<const Member> members) {
   std::vector<std::size_t> rows;
-  for (const Member& member : members) rows.push_back(member.messages->rows_in);
+  for (const Member& member : members) rows.push_back(member.nodes);
   begin_.push_back(0);
   for (const std::vector<std::size_t>& slice : cut(rows)) {
     for (const std::size_t i : slice) members_.push_back(members[i]);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <span>
 
 #include "engine/core/adam.hpp"
 #include "engine/core/edge_features.hpp"
@@ -68,7 +69,6 @@ class TrialLane final : public PlainLane {
     model_.pack(trial.state.adam_m, m_.data());
     model_.pack(trial.state.adam_v, v_.data());
     for (const PackedLayer& layer : model_.layers()) model_.make_copies(layer, p_.data(), derived_.data());
-    test_ = Slices(prepared.members(trial.test));
   }
 
   void state(std::size_t, State& state) override {
@@ -81,20 +81,33 @@ class TrialLane final : public PlainLane {
   std::optional<EpochOutput> epoch(std::uint32_t number) override {
     const Stopwatch watch;
     EpochOutput output;
-    divide(number);
-    Failure failure;
-    team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
-      train(number, rank, size, worker, barrier_for(size), failure);
-    });
-    failure.rethrow();
-    if (peers_ != nullptr) exchange_tallies();
-    for (const Tally& tally : tallies_) output.tally.add(tally);
+    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
+    const std::size_t step = prepared_.job().step_graphs(), window = std::max<std::size_t>(1, kWindow / step) * step;
+    for (std::size_t first = 0; first < order.size(); first += window) {
+      divide(std::span(order).subspan(first, std::min(window, order.size() - first)));
+      for (std::size_t i = first + window; i < std::min(first + 2 * window, order.size()); ++i) {
+        prepared_.job().data.graphs.expect(order[i]);
+      }
+      Failure failure;
+      team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
+        train(number, first / step, rank, size, worker, barrier_for(size), failure);
+      });
+      failure.rethrow();
+      if (peers_ != nullptr) exchange_tallies();
+      for (const Tally& tally : tallies_) output.tally.add(tally);
+    }
     output.seconds = watch.seconds();
     if (evaluation_due(prepared_.job(), number)) evaluate(number, output);
     return output;
   }
 
  private:
+  // So many graphs of an epoch, in whole steps, are cut into slices at a time: of ten million, the slices of all would
+  // take a gigabyte.
+  static constexpr std::size_t kWindow = 1 << 16;
+  // So many are tested at a time, in slices that stay small.
+  static constexpr std::size_t kTested = 1 << 12;
+
   // A step of Adam: the slices of its batches.
   struct Step {
     std::vector<Slices> batches;
@@ -104,15 +117,14 @@ class TrialLane final : public PlainLane {
     std::size_t first_tally = 0;
   };
 
-  // The steps of an epoch.
-  void divide(std::uint32_t epoch) {
-    const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, epoch);
+  // The steps that these graphs of an epoch make.
+  void divide(std::span<const std::uint32_t> order) {
     const Job& job = prepared_.job();
     steps_.clear();
     most_slices_ = 1;
     std::size_t tallies = 0;
     for (std::size_t first = 0; first < order.size(); first += job.step_graphs()) {
-      const auto graphs = std::span(order).subspan(first, std::min(job.step_graphs(), order.size() - first));
+      const auto graphs = order.subspan(first, std::min(job.step_graphs(), order.size() - first));
       Step& step = steps_.emplace_back();
       step.divisor = mean_divisor(targets_.view(), graphs);
       step.first_tally = tallies;
@@ -149,11 +161,11 @@ class TrialLane final : public PlainLane {
     return *barrier_;
   }
 
-  // What thread `rank` of `size` does in an epoch of training.
-  void train(std::uint32_t epoch, std::size_t rank, std::size_t size, std::size_t worker, SpinBarrier& barrier,
-             Failure& failure) {
+  // What thread `rank` of `size` does in the steps at hand, before which the epoch had so many.
+  void train(std::uint32_t epoch, std::size_t before, std::size_t rank, std::size_t size, std::size_t worker,
+             SpinBarrier& barrier, Failure& failure) {
     const FlushDenormals flush;
-    std::uint64_t step = trial_.state.step;
+    std::uint64_t step = trial_.state.step + before;
     const Optimiser& optimiser = prepared_.job().optimiser;
     const double rate = learning_rate(prepared_.job(), trial_, epoch);
     // Whether this process has the first slices of a step.
@@ -168,7 +180,7 @@ class TrialLane final : public PlainLane {
         for (std::size_t s = begin_of(rank); s < begin_of(rank + 1); ++s) {
           const GradientSink sink =
               first && rank == 0 ? GradientSink{gradient(0), s > 0} : GradientSink{gradient(s), false};
-          train_slice(now, now.own.begin + s, epoch, prepared_.pass(worker), sink);
+          train_slice(now, now.own.begin + s, epoch, worker, sink);
         }
       });
       barrier.wait();
@@ -224,9 +236,10 @@ class TrialLane final : public PlainLane {
     return layers.subspan(first_of(rank), first_of(rank + 1) - first_of(rank));
   }
 
-  void train_slice(const Step& step, std::size_t s, std::uint32_t epoch, Pass& pass, GradientSink sink) {
+  void train_slice(const Step& step, std::size_t s, std::uint32_t epoch, std::size_t worker, GradientSink sink) {
+    Pass& pass = prepared_.pass(worker);
     Slice slice;
-    slice.members = step.slices[s];
+    slice.members = prepared_.ready(step.slices[s], worker);
     slice.inputs = training_inputs(trial_, epoch);
     const Parameters parameters{p_.data(), derived_.data()};
     pass.forward(slice, parameters);
@@ -247,37 +260,43 @@ class TrialLane final : public PlainLane {
     const std::size_t classes = model_.config().classes, draws = prepared_.job().eval_draws;
     test_logits_.resize(draws * trial_.test.size() * classes);
     output.tests = {test_logits_, classes, draws, trial_.test.size() * classes};
-    Failure failure;
-    const Share own = peers_ == nullptr ? Share{0, test_.size()} : peers_->share(test_.size());
-    team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
-      const FlushDenormals flush;
-      for (std::size_t s = own.begin + rank; s < own.end; s += size) {
-        failure.guard([&] { evaluate_slice(test_[s], epoch, prepared_.pass(worker)); });
-      }
-    });
-    failure.rethrow();
-    if (peers_ != nullptr) exchange_logits();
+    for (std::size_t first = 0; first < trial_.test.size(); first += kTested) {
+      const auto some = std::span(trial_.test).subspan(first, std::min(kTested, trial_.test.size() - first));
+      const Slices slices(prepared_.members(some));
+      const Share own = peers_ == nullptr ? Share{0, slices.size()} : peers_->share(slices.size());
+      Failure failure;
+      team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
+        const FlushDenormals flush;
+        for (std::size_t s = own.begin + rank; s < own.end; s += size) {
+          failure.guard(
+              [&] { evaluate_slice(prepared_.ready(slices[s], worker), first, epoch, prepared_.pass(worker)); });
+        }
+      });
+      failure.rethrow();
+      if (peers_ != nullptr) exchange_logits(slices, first);
+    }
     output.eval_seconds = watch.seconds();
   }
 
-  std::span<float> logits_of(std::uint32_t draw, const Member& member) {
+  // Of a graph that is tested with others, of which the first is the trial's `first`.
+  std::span<float> logits_of(std::uint32_t draw, std::size_t first, const Member& member) {
     const std::size_t classes = model_.config().classes;
-    return std::span(test_logits_).subspan((draw * trial_.test.size() + member.position) * classes, classes);
+    return std::span(test_logits_).subspan((draw * trial_.test.size() + first + member.position) * classes, classes);
   }
 
-  void exchange_logits() {
+  void exchange_logits(const Slices& slices, std::size_t first) {
     std::vector<Peers::Piece> pieces;
-    for (std::size_t s = 0; s < test_.size(); ++s) {
-      for (const Member& member : test_[s]) {
+    for (std::size_t s = 0; s < slices.size(); ++s) {
+      for (const Member& member : slices[s]) {
         for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
-          pieces.push_back(Peers::piece(peers_->rank_of(test_.size(), s), logits_of(draw, member)));
+          pieces.push_back(Peers::piece(peers_->rank_of(slices.size(), s), logits_of(draw, first, member)));
         }
       }
     }
     peers_->exchange(pieces);
   }
 
-  void evaluate_slice(std::span<const Member> members, std::uint32_t epoch, Pass& pass) {
+  void evaluate_slice(std::span<const Member> members, std::size_t first, std::uint32_t epoch, Pass& pass) {
     for (std::uint32_t draw = 0; draw < prepared_.job().eval_draws; ++draw) {
       Slice slice;
       slice.members = members;
@@ -285,7 +304,7 @@ class TrialLane final : public PlainLane {
       pass.forward(slice, {p_.data(), derived_.data()});
       for (std::size_t i = 0; i < members.size(); ++i) {
         const auto logits = pass.logits(i);
-        std::copy(logits.begin(), logits.end(), logits_of(draw, members[i]).begin());
+        std::copy(logits.begin(), logits.end(), logits_of(draw, first, members[i]).begin());
       }
     }
   }
@@ -308,33 +327,43 @@ class TrialLane final : public PlainLane {
   std::vector<Step> steps_;     ///< of the epoch
   std::vector<Tally> tallies_;  ///< one per slice, so that sums depend neither on threads nor on ranks
   std::size_t most_slices_ = 1;
-  Slices test_{{}};
   std::vector<float> test_logits_;
 };
 
 }  // namespace
 
 PreparedJob::PreparedJob(const Job& job, const Kernels& kernels, std::uint64_t passes, unsigned threads)
-    : job_(job),
-      model_(job.model, kernels),
-      messages_(job.data.graphs.size()),
-      drawn_(job, passes, threads),
-      passes_(threads) {
-  parallel_for(messages_.size(), threads,
-               [&](std::size_t g) { messages_[g] = node_messages(job.data.graphs[g], job.model.aggregation); });
-  if (job.model.edge_features == 0) return;
-  edges_.resize(messages_.size());
-  parallel_for(edges_.size(), threads,
-               [&](std::size_t g) { edges_[g] = edge_sums(job, static_cast<std::uint32_t>(g)); });
+    : job_(job), model_(job.model, kernels), drawn_(job, passes, threads), workers_(threads) {
+  constexpr double kMostBytes = 128e6, kEntry = 32;  // an entry each way
+  const GraphsSummary all = job.data.graphs.summary();
+  if (static_cast<double>(all.nodes + 2 * all.edges) * kEntry > kMostBytes && job.data.graphs.size() > 1) return;
+  kept_.resize(job.data.graphs.size());
+  parallel_for(kept_.size(), threads, [&](std::size_t g) { kept_[g] = plot(static_cast<std::uint32_t>(g)); });
+}
+
+PreparedJob::Plot PreparedJob::plot(std::uint32_t graph) const {
+  return {node_messages(job_.data.graphs[graph], job_.model.aggregation),
+          job_.model.edge_features == 0 ? std::vector<float>() : edge_sums(job_, graph)};
 }
 
 Member PreparedJob::member(std::uint32_t graph) const {
   Member member;
   member.graph = graph;
-  member.messages = &messages_[graph];
-  if (job_.model.deterministic_dims() > 0) member.features = job_.data.features[graph].data();
-  if (!edges_.empty()) member.edges = edges_[graph].data();
+  member.nodes = job_.data.graphs.num_nodes(graph);
   return member;
+}
+
+std::span<const Member> PreparedJob::ready(std::span<const Member> members, std::size_t worker) {
+  Worker& own = workers_[worker];
+  own.members.assign(members.begin(), members.end());
+  own.plots.resize(std::max(own.plots.size(), kept_.empty() ? members.size() : 0));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (kept_.empty()) own.plots[i] = plot(members[i].graph);
+    const Plot& from = kept_.empty() ? own.plots[i] : kept_[members[i].graph];
+    own.members[i].messages = &from.messages;
+    own.members[i].edges = from.edges.data();
+  }
+  return own.members;
 }
 
 std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) const {
@@ -348,8 +377,9 @@ std::vector<Member> PreparedJob::members(std::span<const std::uint32_t> graphs) 
 }
 
 Pass& PreparedJob::pass(std::size_t worker) {
-  if (!passes_[worker]) passes_[worker] = std::make_unique<Pass>(model_, drawn_);
-  return *passes_[worker];
+  std::unique_ptr<Pass>& own = workers_[worker].pass;
+  if (!own) own = std::make_unique<Pass>(job_, model_, drawn_);
+  return *own;
 }
 
 #if defined(__x86_64__) || defined(__i386__)

@@ -14,7 +14,8 @@
 
 namespace tyche::engine::cpu {
 
-/// A job made ready: packed model, message graphs, and a Pass for every thread that comes to need one.
+/// A job made ready: packed model, message graphs (kept where they are small, else made slice by slice), and a Pass for
+/// every thread that comes to need one.
 class PreparedJob {
  public:
   /// `passes`: how often each graph will be drawn, about; see DrawTables.
@@ -26,14 +27,27 @@ class PreparedJob {
   [[nodiscard]] std::vector<Member> members(std::span<const std::uint32_t> graphs) const;
   /// The Pass of a thread; only that thread may ask.
   [[nodiscard]] Pass& pass(std::size_t worker);
+  /// Members as a Pass wants them; only that thread may ask, and they last until it asks again.
+  [[nodiscard]] std::span<const Member> ready(std::span<const Member> members, std::size_t worker);
 
  private:
+  /// What a graph brings.
+  struct Plot {
+    MessageGraph messages;
+    std::vector<float> edges;  ///< edge_sums(), where edges have features
+  };
+  [[nodiscard]] Plot plot(std::uint32_t graph) const;
+  struct Worker {
+    std::unique_ptr<Pass> pass;
+    std::vector<Member> members;
+    std::vector<Plot> plots;
+  };
+
   const Job& job_;
   PackedModel model_;
-  std::vector<MessageGraph> messages_;
-  std::vector<std::vector<float>> edges_;  ///< edge_sums() of every graph, where edges have features
+  std::vector<Plot> kept_;
   DrawTables drawn_;
-  std::vector<std::unique_ptr<Pass>> passes_;
+  std::vector<Worker> workers_;
 };
 
 /// Denormal numbers are flushed to zero on this thread for as long as this lives; every thread of the engine does it,

@@ -36,19 +36,22 @@ struct Chosen {
   std::unique_ptr<Path> path;
   std::string why;
 };
+// Steps that the layer-wise path alone takes; empty: they are any path's.
+std::string special_steps(const Job& job) {
+  if (job.optimiser.frozen > 0) return "it freezes no layers";
+  return job.accumulate > 1 ? "a step of it is one batch" : "";
+}
 Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
   if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
-  if (job.accumulate > 1) return {nullptr, "several batches per step are for the CPU engines"};
   if (job.peers != nullptr) return {nullptr, "a trial that ranks share is for the CPU engines"};
-  const bool frozen = job.optimiser.frozen > 0;  // for the layer-wise path
-  if (options.choice == GpuPath::by_job && !frozen && ppgn_refuses(job).empty()) {
+  if (options.choice == GpuPath::by_job && special_steps(job).empty() && ppgn_refuses(job).empty()) {
     return {make_ppgn_path(options.precision, options.threads), ""};
   }
   if (options.choice == GpuPath::fused && options.precision == Precision::fp32) {
     return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
   }
   if (options.choice != GpuPath::layerwise && options.precision == Precision::mixed) {
-    const std::string why = frozen ? "it freezes no layers" : fused_refuses(job);
+    const std::string why = special_steps(job).empty() ? fused_refuses(job) : special_steps(job);
     if (why.empty()) return {make_fused_path(options.threads, passes), ""};
     if (options.choice == GpuPath::fused) return {nullptr, "the fused path cannot run this: " + why};
   }
@@ -110,7 +113,7 @@ class CudaSession final : public Session {
  private:
   [[nodiscard]] Path& fp32() {
     if (!fp32_) {
-      const bool ppgn = job_.optimiser.frozen == 0 && ppgn_refuses(job_).empty();
+      const bool ppgn = special_steps(job_).empty() && ppgn_refuses(job_).empty();
       fp32_ = ppgn ? make_ppgn_path(Precision::fp32, options_.threads)
                    : make_layerwise_path(Precision::fp32, options_.threads);
     }

@@ -26,7 +26,7 @@ class GraphModel final : public BatchModel {
     for (const std::uint32_t graph : graphs) {
       scenes_.push_back(std::make_unique<GraphScene>(job_, graph, inputs_, before));
       views_.push_back(scenes_.back().get());
-      before += job_.data.graphs[graph].num_nodes();
+      before += job_.data.graphs.num_nodes(graph);
     }
     seen_ = network_.forward(parameters, views_, inputs.training);
     for (const Pass<float>& pass : seen_) {

@@ -54,7 +54,7 @@ class GraphScene final : public Scene {
 
   const Job& job_;
   std::uint32_t number_;
-  const Graph& graph_;
+  Graph graph_;
   const Inputs& inputs_;
   std::size_t before_;
   std::vector<std::uint32_t> roots_;            ///< nodes that pairs begin with

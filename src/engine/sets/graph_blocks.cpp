@@ -314,7 +314,7 @@ void BlockBuilder::plain_level(Writer& out, std::uint32_t graph, std::size_t i) 
   }
   if (spec.on_nodes) {
     level.nodes = out.copy(std::span<const std::uint32_t>(sets.nodes));
-    out.transpose(rows, job_.data.graphs[graph].num_nodes(), kNowhere, sets.k, level.nodes, level.up_offsets,
+    out.transpose(rows, job_.data.graphs.num_nodes(graph), kNowhere, sets.k, level.nodes, level.up_offsets,
                   level.up_rows, nullptr);
   }
   level.total = static_cast<float>(rows);
@@ -359,9 +359,8 @@ void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t 
     const std::size_t columns = job_.model.input_features;
     level.features = out.make<float>(inputs * columns);
     for (std::uint32_t r = 0; r < inputs; ++r) {
-      const SetData::Sample sample = sets_->feature_samples()[quotient.bases[starts[r]]];
-      std::copy_n(job_.data.features.things()[sample.graph].data() + sample.node * columns, columns,
-                  out.at<float>(level.features) + r * columns);
+      const auto row = sets_->features(quotient.bases[starts[r]]);
+      std::copy(row.begin(), row.end(), out.at<float>(level.features) + r * columns);
     }
   } else {
     level.types = out.make<std::uint32_t>(inputs);

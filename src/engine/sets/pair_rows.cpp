@@ -6,8 +6,8 @@
 namespace tyche::engine {
 
 std::vector<wl::PairClasses> pair_rows(const Job& job, unsigned threads) {
-  std::vector<SetData::Sample> samples;
-  const auto colours = colours_by_features(job.data, job.model.input_features, samples);
+  std::vector<float> features;
+  const auto colours = colours_by_features(job.data, job.model.input_features, features);
   const bool compress = job.compress && job.model.random_dims() == 0;
   std::vector<wl::PairClasses> rows(job.data.graphs.size());
   parallel_for(rows.size(), threads, [&](std::size_t g) {

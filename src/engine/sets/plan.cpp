@@ -111,10 +111,8 @@ void Planner::quotient_level(std::size_t i, const Crew& crew) {
   out.from_nodes = SparseRows();
   for (const std::uint32_t c : starts) {
     if (spec.features) {
-      const SetData::Sample at = sets_.feature_samples()[quotient.bases[c]];
-      const float* row =
-          job_.data.features.things()[at.graph].data() + std::size_t{at.node} * job_.model.input_features;
-      out.features.insert(out.features.end(), row, row + job_.model.input_features);
+      const auto row = sets_.features(quotient.bases[c]);
+      out.features.insert(out.features.end(), row.begin(), row.end());
       continue;
     }
     out.type_column.push_back(columns_[i][c]);
@@ -185,7 +183,7 @@ void Planner::plain_level(std::size_t i, const Inputs& inputs, const Crew& crew)
     }
     out.readout.offsets.push_back(out.readout.columns.size());
     first += static_cast<std::uint32_t>(sets.size());
-    first_node += job_.data.graphs[which].num_nodes();
+    first_node += job_.data.graphs.num_nodes(which);
   }
   out.inputs = messages.rows_in = messages.rows_out = first;
   plan_.full_rows += out.depth * std::uint64_t{first};

@@ -13,16 +13,20 @@ namespace tyche::engine {
 
 using Colours = std::vector<std::vector<std::uint32_t>>;
 
-Colours colours_by_features(const Data& data, std::size_t columns, std::vector<SetData::Sample>& samples) {
+Colours colours_by_features(const Data& data, std::size_t columns, std::vector<float>& features) {
   std::unordered_map<std::string, std::uint32_t> ids;
-  const auto graphs = data.graphs.things();
+  const Graphs graphs = data.graphs.things();
+  const FeatureBlocks blocks = data.features.things();
   Colours colours(graphs.size());
+  std::vector<float> scratch;
   for (std::size_t g = 0; g < graphs.size(); ++g) {
-    for (std::size_t v = 0; v < graphs[g].num_nodes(); ++v) {
-      std::string key(columns * sizeof(float), '\0');
-      if (columns > 0) std::memcpy(key.data(), data.features.things()[g].data() + v * columns, key.size());
+    const std::span<const float> own = columns == 0 ? std::span<const float>() : blocks.read(g, scratch);
+    for (std::size_t v = 0; v < graphs.num_nodes(g); ++v) {
+      const std::span<const float> row = own.subspan(v * columns, columns);
+      std::string key(row.size_bytes(), '\0');
+      if (columns > 0) std::memcpy(key.data(), row.data(), key.size());
       const auto [at, fresh] = ids.emplace(std::move(key), static_cast<std::uint32_t>(ids.size()));
-      if (fresh) samples.push_back({static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(v)});
+      if (fresh) features.insert(features.end(), row.begin(), row.end());
       colours[g].push_back(at->second);
     }
   }
@@ -43,6 +47,7 @@ std::uint32_t type_column(const nn::Level& level, wl::SetType type) {
 
 SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
     : levels_(nn::levels(model)),
+      columns_(model.input_features),
       graphs_(data.graphs.things().size()),
       compressed_(compress && model.random_dims() == 0) {}
 
@@ -66,9 +71,9 @@ std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig& model, const 
     wanted.threads = options.threads;
     wanted.progress = options.progress;
     wanted.keep_sets = level.features;
-    if (level.features) colours = colours_by_features(data, model.input_features, out->samples_);
+    if (level.features) colours = colours_by_features(data, model.input_features, out->features_);
     if (level.features || level.on_nodes) wanted.node_colours = colours;
-    wl::Quotient quotient = wl::cached_quotient(data.graphs.things(), wanted, options.cache);
+    wl::Quotient quotient = wl::cached_quotient(data.graphs.things().all(), wanted, options.cache);
     for (std::size_t t = 0; !level.features && t < quotient.types.size(); ++t)
       (void)type_column(level, quotient.types[t]);
     // Levels above start from the classes their nodes end in.

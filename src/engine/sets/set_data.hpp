@@ -30,13 +30,10 @@ class SetData {
   [[nodiscard]] bool compressed() const { return compressed_; }
   /// One per level; none where not compressed.
   [[nodiscard]] const std::vector<wl::Quotient>& quotients() const { return quotients_; }
-  /// For a level of nodes: which class of round 0 has which features, as the first (graph, node) that has them;
-  /// graphs are counted as they stand, each once.
-  struct Sample {
-    std::uint32_t graph = 0;
-    std::uint32_t node = 0;
-  };
-  [[nodiscard]] const std::vector<Sample>& feature_samples() const { return samples_; }
+  /// For a level of nodes: the features of class c of round 0.
+  [[nodiscard]] std::span<const float> features(std::size_t c) const {
+    return std::span(features_).subspan(c * columns_, columns_);
+  }
   /// Whether this was prepared for such a model and so many graphs.
   [[nodiscard]] bool fits(const nn::ModelConfig& model, const Data& data) const;
 
@@ -44,15 +41,16 @@ class SetData {
   friend std::shared_ptr<const SetData> prepare_sets(const nn::ModelConfig&, const Data&, const SetOptions&);
   std::vector<nn::Level> levels_;
   std::vector<wl::Quotient> quotients_;
-  std::vector<Sample> samples_;
+  std::vector<float> features_;
+  std::size_t columns_ = 0;
   std::size_t graphs_ = 0;
   bool compressed_ = false;
 };
 
-/// A number for every node of every graph (each once: Numbered::things), equal where the features are, bit for bit; and
-/// who had each of them first.
+/// A number for every node of every graph (each once: Graphs::things), equal where the features are, bit for bit; and
+/// the features of each.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> colours_by_features(const Data& data, std::size_t columns,
-                                                                          std::vector<SetData::Sample>& samples);
+                                                                          std::vector<float>& features);
 
 /// The column of a type in a level above nodes: its own, or that of nn::kOtherType. Throws InputError where there is
 /// neither.

@@ -78,7 +78,8 @@ Tables::Tables(const Job& job, const Shape& shape, Stream& stream) {
     for (const std::uint64_t offset : graph.offsets()) offsets.push_back(static_cast<unsigned short>(offset));
     for (const Node u : graph.adjacency()) neighbours.push_back(static_cast<unsigned short>(u));
     if (shape.model.pre > 0) {
-      features.insert(features.end(), job.data.features[g].begin(), job.data.features[g].end());
+      const std::vector<float> own = job.data.features[g];
+      features.insert(features.end(), own.begin(), own.end());
     }
   }
   if (offsets.size() > 0x7fffffffu || neighbours.size() > 0x7fffffffu) {

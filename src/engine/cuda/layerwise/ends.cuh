@@ -361,7 +361,7 @@ struct AdamBlock {
 enum class Update : int {
   step,      ///< gradient, Adam, copies
   clipped,   ///< the gradient there is, times the factor of its clipping; Adam, copies
-  gradient,  ///< gradient only
+  gradient,  ///< gradient, and what is running
   copies     ///< copies only
 };
 
@@ -378,6 +378,7 @@ struct AdamArguments {
   const float* running;  ///< what segments of that kind become
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
+  bool adds;      ///< gradient: to what is there
   AdamStep step = AdamStep(1, 0);
   uint64_t frozen;    ///< so many parameters stay as they are
   const float* clip;  ///< clipped: the factor
@@ -421,8 +422,10 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
   const uint32_t index = block.first + lane;
   const bool valid = index<segment.size, matrix = segment.in> 0;
-  if (segment.kind == SegmentKind::running && (a.update == Update::step || a.update == Update::clipped)) {
-    if (valid && group == 0) a.parameters[segment.offset + index] = a.running[segment.slots + index];
+  if (segment.kind == SegmentKind::running && a.update != Update::copies) {
+    if (!valid || group != 0) return;
+    a.parameters[segment.offset + index] = a.running[segment.slots + index];
+    if (a.update == Update::gradient) a.gradient[segment.offset + index] = 0;
     return;
   }
   const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
@@ -444,7 +447,7 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
             : ((parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile])) * a.unscale;
     if (!finite(g)) atomic_add(a.bad, 1);
     if (a.update == Update::gradient) {
-      a.gradient[at] = g;
+      a.gradient[at] = a.adds ? a.gradient[at] + g : g;
       return;
     }
     if (at < a.frozen) return;

@@ -10,6 +10,7 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 namespace {
 
 constexpr float kLossScale = 256;  // of mixed precision
+constexpr std::size_t kClipParts = 128;
 
 uint2 words_of(Key key) { return make_uint2(key.lo, key.hi); }
 
@@ -726,9 +727,10 @@ AdamArguments<P> Runner<P>::adam(Update update) {
 
 template <class P>
 void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& step) {
-  const bool clips = job_.optimiser.clip_norm > 0;
-  if (clips) clip(words, plan);
-  AdamArguments<P> a = adam(clips ? Update::clipped : Update::step);
+  const bool clips = job_.optimiser.clip_norm > 0, sums = job_.accumulate > 1;
+  if (clips && !sums) add(words, plan, true);
+  if (clips) clip();
+  AdamArguments<P> a = adam(clips || sums ? Update::clipped : Update::step);
   a.slices = words + plan.slices();
   a.graphs = plan.graphs;
   a.gradient = gradient_.data();
@@ -737,29 +739,33 @@ void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& 
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
 }
 
-// The gradient, and what clipping multiplies it by.
 template <class P>
-void Runner<P>::clip(const uint32_t* words, const Plan& plan) {
-  constexpr std::size_t kParts = 128;
+void Runner<P>::add(const uint32_t* words, const Plan& plan, bool first) {
   if (gradient_.size() == 0) {
     gradient_ = DeviceArray<float>(network_.parameters, "the gradient");
-    squares_ = DeviceArray<float>(kParts, "the gradient's norm");
-    clip_ = DeviceArray<float>(1, "the gradient's norm");
+    squares_ = DeviceArray<float>(kClipParts, "the gradient's norm");
+    clip_ = DeviceArray<float>::from(std::vector<float>{1}, "the gradient's norm", stream_);
   }
-  gradient(words, plan, gradient_.data());
+  gradient(words, plan, gradient_.data(), !first);
+}
+
+// What clipping multiplies the gradient by.
+template <class P>
+void Runner<P>::clip() {
   const std::size_t frozen = job_.optimiser.frozen;
-  launch(squares_kernel, kParts, kClipThreads, 0, stream_, gradient_.data() + frozen, gradient_.size() - frozen,
+  launch(squares_kernel, kClipParts, kClipThreads, 0, stream_, gradient_.data() + frozen, gradient_.size() - frozen,
          squares_.data());
-  launch(clip_kernel, 1, kClipThreads, 0, stream_, squares_.data(), kParts,
+  launch(clip_kernel, 1, kClipThreads, 0, stream_, squares_.data(), kClipParts,
          static_cast<float>(job_.optimiser.clip_norm), clip_.data());
 }
 
 template <class P>
-void Runner<P>::gradient(const uint32_t* words, const Plan& plan, float* out) {
+void Runner<P>::gradient(const uint32_t* words, const Plan& plan, float* out, bool adds) {
   AdamArguments<P> a = adam(Update::gradient);
   a.slices = words + plan.slices();
   a.graphs = plan.graphs;
   a.gradient = out;
+  a.adds = adds;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
 }
 

@@ -56,8 +56,10 @@ class Runner {
   void forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   /// Of the last pass forward.
   void backward(const uint32_t* words, const Plan& plan);
+  /// Of a step of several batches (Job::accumulate): every batch's gradient is added up before the update.
+  void add(const uint32_t* words, const Plan& plan, bool first);
   void update(const uint32_t* words, const Plan& plan, const AdamStep& step);
-  void gradient(const uint32_t* words, const Plan& plan, float* out);
+  void gradient(const uint32_t* words, const Plan& plan, float* out, bool adds = false);
 
   /// Values that were not finite since the last reset; read it with the stream synchronised.
   void reset_bad() { bad_.zero(stream_); }
@@ -116,7 +118,7 @@ class Runner {
   [[nodiscard]] uint32_t slices(const Plan& plan, const GatherOp& op) const;
   [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op) const;
   AdamArguments<P> adam(Update update);
-  void clip(const uint32_t* words, const Plan& plan);
+  void clip();
 
   const Job& job_;
   const DeviceGraphs& graphs_;
@@ -140,7 +142,7 @@ class Runner {
   DeviceArray<Segment> segments_;
   DeviceArray<AdamBlock> blocks_;
   DeviceArray<int> bad_;
-  DeviceArray<float> gradient_, squares_, clip_;  ///< where gradients are clipped
+  DeviceArray<float> gradient_, squares_, clip_;  ///< where gradients are clipped or added up
 };
 
 /// Bytes a Runner will ask for.

@@ -60,11 +60,11 @@ TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs
   runner_.load(trial.state.parameters, trial.state.adam_m, trial.state.adam_v);
 }
 
-// Of the losses of a batch, whose nodes or edges that train are put in order.
+// Of the losses of a step, whose nodes or edges are put in order.
 template <class P>
-double TrialLane<P>::divisor(const Targets& targets, std::span<const uint32_t> batch) {
-  if (job_.data.units == nullptr) return mean_divisor(targets, batch);
-  std::vector<uint32_t> units = job_.data.units->units_of(batch);
+double TrialLane<P>::divisor(const Targets& targets, std::span<const uint32_t> graphs) {
+  if (job_.data.units == nullptr) return mean_divisor(targets, graphs);
+  std::vector<uint32_t> units = job_.data.units->units_of(graphs);
   order_.insert(order_.end(), units.begin(), units.end());
   std::erase_if(units, [&](uint32_t unit) { return !trains_[unit]; });
   return mean_divisor(targets, units);
@@ -99,7 +99,9 @@ void TrialLane<P>::begin(std::span<Epochs> epochs) {
     for (std::size_t first = 0; first < train; first += job_.batch) {
       const std::size_t count = std::min<std::size_t>(job_.batch, train - first);
       const auto batch = std::span(order).subspan(first, count);
-      divisors_.push_back(divisor(weighted, std::span(graphs).subspan(first, count)));
+      const std::size_t step = std::min(job_.step_graphs(), train - first);  // the first batch of one asks for it
+      const bool begins = first % job_.step_graphs() == 0;
+      divisors_.push_back(begins ? divisor(weighted, std::span(graphs).subspan(first, step)) : divisors_.back());
       plans_.push_back(graphs_.plan(batch, network_.counters, true, words_));
       runner_.complete(plans_.back(), words_);
     }
@@ -207,7 +209,9 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
     inputs.roots = next_roots(plan, pairs && job_.model.roots > 0);
     runner_.forward(device_words_.data(), plan, inputs);
     runner_.backward(device_words_.data(), plan);
-    runner_.update(device_words_.data(), plan, AdamStep(++step_, rate, job_.optimiser));
+    const bool last = (b + 1) % job_.accumulate == 0 || b + 1 == batches;
+    if (job_.accumulate > 1) runner_.add(device_words_.data(), plan, b % job_.accumulate == 0);
+    if (last) runner_.update(device_words_.data(), plan, AdamStep(++step_, rate, job_.optimiser));
     inputs.losses += outputs_of(plan);
     inputs.right += outputs_of(plan);
   }

@@ -27,7 +27,7 @@ class TrialLane final : public Lane {
   void draw(const Inputs& inputs, std::span<const uint32_t> graphs);
   [[nodiscard]] std::size_t outputs_of(const Plan& plan) const;
   void upload_draws();
-  [[nodiscard]] double divisor(const Targets& targets, std::span<const uint32_t> batch);
+  [[nodiscard]] double divisor(const Targets& targets, std::span<const uint32_t> graphs);
   void pick_tests();
   [[nodiscard]] EpochOutput output_of(uint32_t epoch, std::size_t evaluations) const;
 

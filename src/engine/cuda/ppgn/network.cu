@@ -48,7 +48,8 @@ PpgnGraphs::PpgnGraphs(const Job& job, unsigned threads, Stream& stream) : featu
       }
     }
     nodes.push_back(nodes.back() + n);
-    features.insert(features.end(), job.data.features[g].begin(), job.data.features[g].end());
+    const std::vector<float> own = job.data.features[g];
+    features.insert(features.end(), own.begin(), own.end());
   }
   classes_ = DeviceArray<PpgnClass>::from(classes, "pairs of nodes", stream);
   nodes_ = DeviceArray<std::uint64_t>::from(nodes, "nodes of the graphs", stream);

@@ -1,0 +1,528 @@
+#include "graph/packed.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "graph/jsonl.hpp"
+#include "graph/set_hash.hpp"
+#include "support/error.hpp"
+#include "support/file.hpp"
+#include "support/progress.hpp"
+#include "support/seal.hpp"
+
+namespace tyche {
+
+namespace {
+
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kOrder = 0x01020304;  // of bytes
+
+/// At the end of a file: where the directory is. The file begins with the magic, the version and the order.
+struct Tail {
+  std::uint64_t directory;  ///< of its first byte
+  std::uint64_t bytes;
+  std::uint64_t check;
+  std::uint64_t file;  ///< bytes of all
+};
+
+/// A block of 1024 records (the last one of fewer): their ends, then their words. Without words, none is written.
+struct Entry {
+  std::uint64_t offset;
+  std::uint64_t words;
+  std::uint64_t ends_check;
+  std::uint64_t words_check;
+};
+
+constexpr std::array<const char*, 6> kParts = {"graphs",      "attributes",   "edge_attributes",
+                                               "node_labels", "node_targets", "edge_targets"};
+
+template <class T>
+std::string_view bytes_of(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+class PackedWriter {
+ public:
+  explicit PackedWriter(const std::filesystem::path& path) : file_(path) {
+    file_.write(kPackedMagic);
+    const std::uint32_t marks[] = {kVersion, kOrder};
+    file_.write(bytes_of(std::span<const std::uint32_t>(marks)));
+  }
+
+  /// Records whose blocks go to the file.
+  [[nodiscard]] Records records(std::size_t part) {
+    return Records([this, part](const Records::Block& block) {
+      Entry entry{0, block.words.size(), checksum(bytes_of(block.ends)), checksum(bytes_of(block.words))};
+      if (entry.words > 0) {
+        entry.offset = begin();
+        file_.write(bytes_of(block.ends));
+        file_.write(bytes_of(block.words));
+      }
+      tables_[part].push_back(entry);
+    });
+  }
+  template <class T>
+  void keep(std::size_t part, const Ragged<T>& arrays) {
+    Records out = records(part);
+    for (std::size_t g = 0; g < arrays.size(); ++g) out.push_back(arrays.records()[g]);
+    out.finish();
+  }
+
+  /// `set`: all that is not in the blocks of graphs and attributes, which are written.
+  void finish(const GraphSet& set, std::uint64_t hash) {
+    keep(3, set.node_labels);
+    keep(4, set.node_targets);
+    keep(5, set.edge_targets);
+    const GraphsSummary all = set.graphs.summary();
+    nlohmann::ordered_json json = {{"graphs", set.graphs.size()},
+                                   {"hash", hash},
+                                   {"nodes", all.nodes},
+                                   {"edges", all.edges},
+                                   {"least", all.least},
+                                   {"most", all.most},
+                                   {"labelled", all.labelled},
+                                   {"types", all.types},
+                                   {"edge_labels", all.labels},
+                                   {"attribute_dim", set.attribute_dim},
+                                   {"edge_attribute_dim", set.edge_attribute_dim},
+                                   {"categories", set.categories},
+                                   {"edge_categories", set.edge_categories},
+                                   {"target_dim", set.target_dim},
+                                   {"node_target_dim", set.node_target_dim},
+                                   {"edge_target_dim", set.edge_target_dim},
+                                   {"weighted", set.weighted},
+                                   {"labels", column(std::span(set.labels))},
+                                   {"targets", column(std::span(set.targets))}};
+    json["node_parts"] = nlohmann::ordered_json::array();
+    for (const auto& parts : set.node_parts) json["node_parts"].push_back(column(std::span(parts)));
+    const bool there[] = {true,
+                          !set.attributes.empty(),
+                          !set.edge_attributes.empty(),
+                          !set.node_labels.empty(),
+                          !set.node_targets.empty(),
+                          !set.edge_targets.empty()};
+    for (std::size_t p = 0; p < kParts.size(); ++p) {
+      if (there[p]) json["parts"][kParts[p]] = column(std::span<const Entry>(tables_[p]));
+    }
+    const std::string directory = json.dump();
+    Tail tail{begin(), directory.size(), checksum(directory), 0};
+    file_.write(directory);
+    tail.file = begin() + sizeof(Tail);
+    file_.write(bytes_of(std::span<const Tail>(&tail, 1)));
+    file_.commit();
+  }
+
+ private:
+  /// Where the next bytes begin: at a multiple of eight.
+  std::uint64_t begin() {
+    file_.write(std::string_view("\0\0\0\0\0\0\0", (8 - file_.written() % 8) % 8));
+    return file_.written();
+  }
+  template <class T>
+  nlohmann::ordered_json column(std::span<T> values) {
+    const std::string_view bytes = bytes_of(std::span<const T>(values));
+    const std::uint64_t at = begin();
+    file_.write(bytes);
+    return {at, bytes.size(), checksum(bytes)};
+  }
+
+  AtomicFile file_;
+  std::array<std::vector<Entry>, kParts.size()> tables_;
+};
+
+/// The bytes of a file: mapped, or (of bytes that somebody has in memory) copied.
+class PackedBytes {
+ public:
+  explicit PackedBytes(const std::filesystem::path& path) : name_(path.string()) {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw IoError::from_errno(name_, "open for reading", errno);
+    struct stat status {};
+    const bool known = ::fstat(descriptor, &status) == 0;
+    void* const mapped = known && status.st_size > 0 ? ::mmap(nullptr, static_cast<std::size_t>(status.st_size),
+                                                              PROT_READ, MAP_SHARED, descriptor, 0)
+                                                     : MAP_FAILED;
+    const int error = errno;
+    ::close(descriptor);
+    if (known && status.st_size == 0) throw InputError::at(name_, "", "the file is empty");
+    if (mapped == MAP_FAILED) throw IoError::from_errno(name_, "map", error);
+    mapped_ = mapped;
+    bytes_ = {static_cast<const char*>(mapped), static_cast<std::size_t>(status.st_size)};
+    const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+    large_ = static_cast<double>(bytes_.size()) > 0.5 * memory;
+    // Graphs are asked for in random order: what lies around one is not wanted, where memory does not hold all.
+    if (large_) ::madvise(mapped_, bytes_.size(), MADV_RANDOM);
+  }
+  PackedBytes(std::string_view bytes, std::string_view name) : name_(name), copy_((bytes.size() + 7) / 8) {
+    std::memcpy(copy_.data(), bytes.data(), bytes.size());
+    bytes_ = {reinterpret_cast<const char*>(copy_.data()), bytes.size()};
+  }
+  ~PackedBytes() {
+    if (mapped_ != nullptr) ::munmap(mapped_, bytes_.size());
+  }
+  PackedBytes(const PackedBytes&) = delete;
+  PackedBytes& operator=(const PackedBytes&) = delete;
+
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const char* at(std::uint64_t offset) const { return bytes_.data() + offset; }
+  [[noreturn]] void fail(const std::string& place, const std::string& what) const {
+    throw InputError::at(name_, place, what);
+  }
+  /// Bytes that must be there, at a multiple of eight, with this checksum.
+  [[nodiscard]] std::string_view checked(std::uint64_t offset, std::uint64_t bytes, std::uint64_t check,
+                                         const std::string& what) const {
+    if (offset % 8 != 0 || offset > size() || bytes > size() - offset) {
+      fail(fmt::format("byte {}", offset),
+           fmt::format("{} are said to be there, and the file has {} bytes", what, size()));
+    }
+    const std::string_view out(at(offset), bytes);
+    if (checksum(out) != check)
+      fail(fmt::format("byte {}", offset), what + " are damaged: their checksum does not fit");
+    return out;
+  }
+
+  /// Every so often, pages that were looked at go back to the system, which keeps them as long as it has room: a
+  /// process that has seen all of a large file is not as large as the file.
+  void looked() const {
+    constexpr std::uint32_t kOften = 1 << 13;
+    constexpr std::size_t kSmall = std::size_t{1} << 28;
+    if (mapped_ == nullptr || bytes_.size() < kSmall) return;
+    if (looks_.fetch_add(1, std::memory_order_relaxed) % kOften == kOften - 1) {
+      ::madvise(mapped_, bytes_.size(), MADV_DONTNEED);
+    }
+  }
+  /// Has bytes read that will be looked at.
+  void expect(const void* begin, std::size_t bytes) const {
+    if (!large_) return;
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(begin) / page * page;
+    ::madvise(reinterpret_cast<void*>(first), reinterpret_cast<std::uintptr_t>(begin) + bytes - first, MADV_WILLNEED);
+  }
+
+ private:
+  std::string name_;
+  void* mapped_ = nullptr;
+  std::vector<std::uint64_t> copy_;
+  std::string_view bytes_;
+  bool large_ = false;
+  mutable std::atomic<std::uint32_t> looks_{0};
+};
+
+/// What is wrong with record i of a part; empty: nothing.
+using Fault = std::function<std::string(std::size_t i, std::span<const Word> record)>;
+
+class PackedPart final : public Records::Source {
+ public:
+  PackedPart(std::shared_ptr<const PackedBytes> file, std::string name, std::vector<Entry> table, std::size_t size,
+             Fault fault)
+      : file_(std::move(file)),
+        name_(std::move(name)),
+        table_(std::move(table)),
+        size_(size),
+        fault_(std::move(fault)),
+        sound_(table_.size()) {
+    if (table_.size() != (size + Records::kPerBlock - 1) / Records::kPerBlock) {
+      file_->fail("", fmt::format("{} blocks of {} for {} graphs", table_.size(), name_, size));
+    }
+    for (std::size_t b = 0; b < table_.size(); ++b) {
+      const Entry& entry = table_[b];
+      const std::uint64_t room = file_->size() / sizeof(Word);
+      if (entry.offset % 8 != 0 || entry.words > room || entry.offset / sizeof(Word) > room ||
+          entry.offset / sizeof(Word) + count(b) + entry.words > room) {
+        file_->fail(place(b), fmt::format("{} words of {} are said to be at byte {}, and the file has {} bytes",
+                                          entry.words, name_, entry.offset, file_->size()));
+      }
+    }
+  }
+
+  [[nodiscard]] Records::Block block(std::size_t b) const override {
+    static constexpr std::array<Word, Records::kPerBlock> kEmpty = {};
+    if (table_[b].words == 0) return {std::span(kEmpty).first(count(b)), {}};
+    file_->looked();
+    const auto* const words = reinterpret_cast<const Word*>(file_->at(table_[b].offset));
+    const Records::Block out{{words, count(b)}, {words + count(b), table_[b].words}};
+    if (!sound_[b].load(std::memory_order_acquire)) check(b, out);
+    return out;
+  }
+
+  void expect(std::size_t record) const override {
+    const std::size_t b = record / Records::kPerBlock;
+    if (table_[b].words == 0 || !sound_[b].load(std::memory_order_acquire)) return;
+    const auto own = block(b)[record % Records::kPerBlock];
+    file_->expect(own.data(), own.size_bytes());
+  }
+
+ private:
+  [[nodiscard]] std::size_t count(std::size_t b) const {
+    return std::min(Records::kPerBlock, size_ - b * Records::kPerBlock);
+  }
+  [[nodiscard]] std::string place(std::size_t b) const {
+    return fmt::format("graphs {} to {}", b * Records::kPerBlock, b * Records::kPerBlock + count(b) - 1);
+  }
+  void check(std::size_t b, const Records::Block& own) const {
+    if (checksum(bytes_of(own.ends)) != table_[b].ends_check ||
+        checksum(bytes_of(own.words)) != table_[b].words_check) {
+      file_->fail(place(b), fmt::format("their {} (from byte {} on) are damaged: a checksum does not fit", name_,
+                                        table_[b].offset));
+    }
+    for (std::size_t i = 0; i < own.ends.size(); ++i) {
+      if (own.ends[i] < (i == 0 ? 0 : own.ends[i - 1]) || own.ends[i] > own.words.size() ||
+          (i + 1 == own.ends.size() && own.ends[i] != own.words.size())) {
+        file_->fail(place(b), fmt::format("the {} of graph {} end nowhere", name_, b * Records::kPerBlock + i));
+      }
+      const std::size_t g = b * Records::kPerBlock + i;
+      if (const std::string why = fault_(g, own[i]); !why.empty()) file_->fail(fmt::format("graph {}", g), why);
+    }
+    sound_[b].store(true, std::memory_order_release);
+  }
+
+  std::shared_ptr<const PackedBytes> file_;
+  std::string name_;
+  std::vector<Entry> table_;
+  std::size_t size_;
+  Fault fault_;
+  mutable std::vector<std::atomic<bool>> sound_;
+};
+
+/// A directory, whose every member is asked for with what it has to be.
+class Directory {
+ public:
+  explicit Directory(std::shared_ptr<const PackedBytes> file) : file_(std::move(file)) {
+    constexpr std::size_t kHead = 16;
+    std::uint32_t marks[2];
+    Tail tail;
+    if (file_->size() < kHead + sizeof(tail) || std::string_view(file_->at(0), 8) != kPackedMagic) {
+      file_->fail("byte 0", "is no packed data set, or was cut short");
+    }
+    std::memcpy(marks, file_->at(8), sizeof(marks));
+    if (marks[1] != kOrder) file_->fail("byte 12", "was packed on a machine with another order of bytes");
+    if (marks[0] != kVersion) {
+      file_->fail("byte 8",
+                  fmt::format("is of version {} of packed data sets; this program reads {}", marks[0], kVersion));
+    }
+    std::memcpy(&tail, file_->at(file_->size() - sizeof(tail)), sizeof(tail));
+    if (tail.file != file_->size()) file_->fail("", "was cut short, or bytes were added: its end is no end");
+    const std::string_view text = file_->checked(tail.directory, tail.bytes, tail.check, "the words of the directory");
+    json_ = nlohmann::json::parse(text, nullptr, false);
+    if (!json_.is_object()) file_->fail(fmt::format("byte {}", tail.directory), "the directory is not a JSON object");
+  }
+
+  [[nodiscard]] std::uint64_t number(const char* key, std::uint64_t most = ~std::uint64_t{0}) const {
+    const auto at = json_.find(key);
+    if (at == json_.end() || !at->is_number_unsigned() || at->get<std::uint64_t>() > most) {
+      file_->fail("directory", fmt::format("expected a whole number up to {} under '{}'", most, key));
+    }
+    return at->get<std::uint64_t>();
+  }
+  [[nodiscard]] bool truth(const char* key) const {
+    const auto at = json_.find(key);
+    if (at == json_.end() || !at->is_boolean())
+      file_->fail("directory", fmt::format("expected true or false under '{}'", key));
+    return at->get<bool>();
+  }
+  [[nodiscard]] std::set<std::uint32_t> values(const char* key) const {
+    std::set<std::uint32_t> out;
+    for (const nlohmann::json& one : list(json_, key)) {
+      if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 0xffffffffu) {
+        file_->fail("directory", fmt::format("expected whole numbers under '{}'", key));
+      }
+      out.insert(one.get<std::uint32_t>());
+    }
+    return out;
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> column(const nlohmann::json& triple, const std::string& key) const {
+    const auto number = [](const nlohmann::json& one) { return one.is_number_unsigned(); };
+    if (!triple.is_array() || triple.size() != 3 || !std::all_of(triple.begin(), triple.end(), number)) {
+      file_->fail("directory", fmt::format("expected place, size and checksum under '{}'", key));
+    }
+    const std::string_view bytes =
+        file_->checked(triple[0], triple[1], triple[2], fmt::format("the {} of all graphs", key));
+    if (bytes.size() % sizeof(T) != 0) file_->fail("directory", fmt::format("half a number under '{}'", key));
+    std::vector<T> out(bytes.size() / sizeof(T));
+    if (!out.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+    return out;
+  }
+  [[nodiscard]] const nlohmann::json& list(const nlohmann::json& of, const char* key) const {
+    const auto at = of.find(key);
+    if (at == of.end() || !at->is_array()) file_->fail("directory", fmt::format("expected a list under '{}'", key));
+    return *at;
+  }
+  [[nodiscard]] const nlohmann::json& json() const { return json_; }
+
+ private:
+  std::shared_ptr<const PackedBytes> file_;
+  nlohmann::json json_;
+};
+
+GraphSet open_bytes(const std::shared_ptr<const PackedBytes>& file) {
+  constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24, kMost32 = 0xfffffffeu;
+  const Directory directory(file);
+  const auto parts = directory.json().find("parts");
+  if (parts == directory.json().end() || !parts->is_object())
+    file->fail("directory", "expected an object under 'parts'");
+  const std::size_t graphs = directory.number("graphs", kMost32);
+  if (graphs == 0) file->fail("directory", "holds no graphs");
+  const auto part = [&](std::size_t p, const Fault& fault) {
+    return Records(
+        std::make_shared<PackedPart>(
+            file, kParts[p], directory.column<Entry>(directory.list(*parts, kParts[p]), kParts[p]), graphs, fault),
+        graphs);
+  };
+  GraphsSummary summary;
+  summary.nodes = directory.number("nodes", std::uint64_t{1} << 48);
+  summary.edges = directory.number("edges", std::uint64_t{1} << 48);
+  summary.least = static_cast<Node>(directory.number("least", kMost32));
+  summary.most = static_cast<Node>(directory.number("most", kMost32));
+  summary.labelled = directory.truth("labelled");
+  summary.types = directory.values("types");
+  summary.labels = directory.values("edge_labels");
+  GraphSet set;
+  set.graphs =
+      Graphs(part(0, [summary](std::size_t, std::span<const Word> record) { return Graphs::fault(record, summary); }),
+             summary);
+  set.attribute_dim = directory.number("attribute_dim", kMostColumns);
+  set.edge_attribute_dim = directory.number("edge_attribute_dim", kMostColumns);
+  set.categories = directory.number("categories", set.attribute_dim);
+  set.edge_categories = directory.number("edge_categories", set.edge_attribute_dim);
+  set.target_dim = directory.number("target_dim", kMostColumns);
+  set.node_target_dim = directory.number("node_target_dim", kMostColumns);
+  set.edge_target_dim = directory.number("edge_target_dim", kMostColumns);
+  set.weighted = directory.truth("weighted");
+  /// Rows of every node or edge, the first columns categories.
+  const auto rows = [&](std::size_t p, bool nodes, std::size_t dim, std::size_t categories) {
+    if (dim == 0) return Records();
+    return part(p, [graphs = set.graphs, nodes, dim, categories](std::size_t g, std::span<const Word> record) {
+      const std::uint64_t wanted = (nodes ? graphs.num_nodes(g) : graphs.num_edges(g)) * dim;
+      if (record.size() != wanted) return fmt::format("has {} numbers where {} belong", record.size(), wanted);
+      for (std::size_t i = 0; categories > 0 && i < record.size(); ++i) {
+        const auto value = std::bit_cast<float>(record[i]);
+        if (i % dim >= categories || (value >= 0 && value <= static_cast<float>(kMostCategory))) continue;
+        return fmt::format("has a category {}", value);
+      }
+      return std::string();
+    });
+  };
+  set.attributes = Ragged<float>(rows(1, true, set.attribute_dim, set.categories));
+  set.edge_attributes = Ragged<float>(rows(2, false, set.edge_attribute_dim, set.edge_categories));
+  set.node_labels = Ragged<int>(rows(3, true, parts->contains(kParts[3]) ? 1 : 0, 0));
+  set.node_targets = Ragged<float>(rows(4, true, set.node_target_dim, 0));
+  set.edge_targets = Ragged<float>(rows(5, false, set.edge_target_dim, 0));
+  set.labels = directory.column<int>(directory.list(directory.json(), "labels"), "labels");
+  set.targets = directory.column<float>(directory.list(directory.json(), "targets"), "targets");
+  if (!set.labels.empty() && set.labels.size() != graphs) file->fail("directory", "labels are not one per graph");
+  if (set.targets.size() != graphs * set.target_dim) file->fail("directory", "targets are not a row per graph");
+  for (const nlohmann::json& one : directory.list(directory.json(), "node_parts")) {
+    set.node_parts.push_back(directory.column<NodePart>(one, "node_parts"));
+    const auto& own = set.node_parts.back();
+    if (own.size() != summary.nodes ||
+        std::any_of(own.begin(), own.end(), [](NodePart p) { return p > NodePart::test; })) {
+      file->fail("directory", "masks are not one per node");
+    }
+  }
+  return set;
+}
+
+}  // namespace
+
+GraphSet open_packed(const std::filesystem::path& path) {
+  GraphSet set = open_bytes(std::make_shared<const PackedBytes>(path));
+  set.name = path.stem().string();
+  return set;
+}
+
+GraphSet parse_packed(std::string_view bytes, std::string_view name) {
+  return open_bytes(std::make_shared<const PackedBytes>(bytes, name));
+}
+
+std::uint64_t packed_hash(const std::filesystem::path& path) {
+  return Directory(std::make_shared<const PackedBytes>(path)).number("hash");
+}
+
+namespace {
+
+/// An empty set whose graphs and attributes go to the file.
+GraphSet sinking(PackedWriter& writer) {
+  GraphSet out;
+  out.graphs = Graphs(writer.records(0), {});
+  out.attributes = Ragged<float>(writer.records(1));
+  out.edge_attributes = Ragged<float>(writer.records(2));
+  return out;
+}
+
+void finish(PackedWriter& writer, GraphSet& out, std::uint64_t hash) {
+  out.graphs.finish();
+  if (!out.attributes.empty()) out.attributes.records().finish();
+  if (!out.edge_attributes.empty()) out.edge_attributes.records().finish();
+  writer.finish(out, hash);
+}
+
+}  // namespace
+
+void write_packed(const std::filesystem::path& path, const GraphSet& set) {
+  PackedWriter writer(path);
+  GraphSet out = sinking(writer);
+  SetHash hash;
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    if (interrupted()) throw Interrupted("stopped before all graphs were packed; nothing was written");
+    const Graph graph = set.graphs[g];
+    const auto own = [g](const Ragged<float>& rows) { return rows.empty() ? std::span<const float>() : rows[g]; };
+    out.graphs.push_back(graph);
+    if (!set.attributes.empty()) out.attributes.push_back(set.attributes[g]);
+    if (!set.edge_attributes.empty()) out.edge_attributes.push_back(set.edge_attributes[g]);
+    hash.add(graph, own(set.attributes), own(set.edge_attributes));
+  }
+  out.labels = set.labels;
+  out.attribute_dim = set.attribute_dim;
+  out.categories = set.categories;
+  out.edge_attribute_dim = set.edge_attribute_dim;
+  out.edge_categories = set.edge_categories;
+  out.targets = set.targets;
+  out.target_dim = set.target_dim;
+  out.node_labels = set.node_labels;
+  out.node_targets = set.node_targets;
+  out.node_target_dim = set.node_target_dim;
+  out.edge_targets = set.edge_targets;
+  out.edge_target_dim = set.edge_target_dim;
+  out.node_parts = set.node_parts;
+  out.weighted = set.weighted;
+  finish(writer, out, hash.finish(set));
+}
+
+std::uint64_t pack_graphs(const std::filesystem::path& from, std::optional<Format> format, Cleaning* cleaning,
+                          const std::filesystem::path& to) {
+  std::error_code ignored;
+  const bool pipe = !std::filesystem::is_directory(from, ignored) && !std::filesystem::is_regular_file(from, ignored);
+  const bool lines = pipe ? format == Format::jsonl : locate_graphs(from, format).format == Format::jsonl;
+  if (!lines) {
+    const GraphSet set = read_graphs(from, format, cleaning);
+    write_graphs(to, set, Format::packed);
+    return set.graphs.size();
+  }
+  JsonlReader reader(pipe ? from : locate_graphs(from, format).path, cleaning);
+  PackedWriter writer(to);
+  GraphSetBuilder builder(sinking(writer));
+  SetHash hash;
+  while (auto item = reader.next()) {
+    if (interrupted()) throw Interrupted("stopped before all graphs were packed; nothing was written");
+    hash.add(item->graph, item->attributes.values, item->edge_attributes.values);
+    builder.add(std::move(*item), reader.here());
+  }
+  if (builder.size() == 0) reader.here().fail("expected a graph (a JSON object), found none");
+  GraphSet set = builder.finish();
+  finish(writer, set, hash.finish(set));
+  return set.graphs.size();
+}
+
+}  // namespace tyche
