@@ -268,8 +268,8 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
     std::uint64_t first = 0;
     for (const Graph& graph : own.graphs) {
       const std::uint64_t end = first + graph.num_nodes();
-      if (labels != nullptr) own.node_labels.emplace_back(labels + first, labels + end);
-      if (targets != nullptr) own.node_targets.emplace_back(targets + first * columns, targets + end * columns);
+      if (labels != nullptr) own.node_labels.push_back({labels + first, labels + end});
+      if (targets != nullptr) own.node_targets.push_back({targets + first * columns, targets + end * columns});
       first = end;
     }
     own.node_parts.clear();

@@ -359,8 +359,8 @@ void BlockBuilder::quotient_level(Writer& out, std::uint32_t graph, std::size_t 
     const std::size_t columns = job_.model.input_features;
     level.features = out.make<float>(inputs * columns);
     for (std::uint32_t r = 0; r < inputs; ++r) {
-      const auto row = sets_->features(quotient.bases[starts[r]]);
-      std::copy(row.begin(), row.end(), out.at<float>(level.features) + r * columns);
+      const auto of_class = sets_->features(quotient.bases[starts[r]]);
+      std::copy(of_class.begin(), of_class.end(), out.at<float>(level.features) + r * columns);
     }
   } else {
     level.types = out.make<std::uint32_t>(inputs);
