@@ -1,6 +1,7 @@
 // tyche train: cross-validation of one model on one data set, in a run folder.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,21 @@ struct Prepared {
   std::unique_ptr<engine::Engine> engine;
 };
 
+/// Ranks with a GPU each train whole folds, or share the batches of a step: there must be enough of either.
+void check_gpus(const Ranks& ranks, const Prepared& made) {
+  const std::size_t folds = made.config.folds.only ? 1 : made.data.folds.size();
+  const std::uint32_t batches = made.config.training.accumulate;
+  if (!engine::EngineChoice(made.config.engine.name).on_gpu() || std::max<std::size_t>(folds, batches) >= ranks.size()) {
+    return;
+  }
+  const std::string why = fmt::format(
+      "{} ranks on GPUs have {} and {} per step to share: --accumulate K makes a step of K batches, --device cpu shares "
+      "the slices of one",
+      ranks.size(), counted(folds, "fold"), batches == 1 ? "1 batch" : fmt::format("{} batches", batches));
+  if (batches == 1) throw InputError(why);
+  if (ranks.rank() == 0) fmt::print(stderr, "tyche: warning: {}\n", why);
+}
+
 void prepare(const TrainCall& call, const Ranks& ranks, const std::string& stored_text, Prepared& made) {
   const bool first = ranks.rank() == 0, resumes = !stored_text.empty();
   const train::Edits& said = call.fields.said();
@@ -83,9 +99,6 @@ void prepare(const TrainCall& call, const Ranks& ranks, const std::string& store
   if (path.empty()) {
     throw InputError(call.resume ? fmt::format("{}: holds no run to resume; give --data to begin one", call.out)
                                  : "--data is required");
-  }
-  if (ranks.size() > 1 && engine::EngineChoice(config.engine.name).on_gpu()) {
-    throw InputError("several ranks train on CPUs: give --device cpu, or start one process for the GPU");
   }
 
   // Ranks share cores.
@@ -106,6 +119,7 @@ void prepare(const TrainCall& call, const Ranks& ranks, const std::string& store
     }
   }
   made.data = train::prepare(made.dataset, config);
+  check_gpus(ranks, made);
 }
 
 void say_what(const TrainCall& call, const Prepared& made, const train::Run& run, bool resumes) {

@@ -416,7 +416,8 @@ class Following final : public engine::Observer {
 
 bool Run::can_be_shared(const RunConfig& config) {
   const engine::EngineChoice choice(config.engine.name);
-  return !config.model.on_sets() && !choice.on_gpu() && choice.device != engine::EngineChoice::Device::reference;
+  if (choice.on_gpu()) return config.training.accumulate > 1;  // batches of a step; on CPUs slices of a batch
+  return !config.model.on_sets() && choice.device != engine::EngineChoice::Device::reference;
 }
 
 void Run::follow(const RunConfig& config, const TrainingData& data, engine::Engine& engine, const Peers& peers) {

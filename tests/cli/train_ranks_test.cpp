@@ -85,8 +85,10 @@ TEST_F(TrainOnRanks, MistakesAreSaidOnce) {
   const std::string said = log();
   EXPECT_EQ(said.find("tyche: "), said.rfind("tyche: "));
   EXPECT_THAT(said, HasSubstr("rni"));
-  EXPECT_NE(run_on_ranks(2, "train --device cuda --data " + out("exp") + " --out " + out("gpu"), folder / "log"), 0);
-  EXPECT_THAT(log(), HasSubstr("several ranks train on CPUs"));
+  // One batch per step is nothing for two GPUs to share, where there are any.
+  EXPECT_NE(
+      run_on_ranks(2, "train --device cuda --fold 0 --data " + out("exp") + " --out " + out("gpu"), folder / "log"), 0);
+  EXPECT_THAT(log(), AnyOf(HasSubstr("no GPU to use"), HasSubstr("--accumulate")));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "engine/core/outcome.hpp"
 #include "engine/cpu/cpu_engine.hpp"
 #include "engine/cuda/cuda_engine.hpp"
+#include "engine/cuda/runtime/step_sum.hpp"
 #include "support/error.hpp"
 #include "support/remedy.hpp"
 
@@ -43,7 +44,9 @@ std::string special_steps(const Job& job) {
 }
 Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
   if (job.loss == Loss::given) return {nullptr, "losses that are given by their gradient are for the CPU engines"};
-  if (job.peers != nullptr) return {nullptr, "a trial that ranks share is for the CPU engines"};
+  if (job.peers != nullptr && job.peers->size() > 1 && job.accumulate == 1) {
+    return {nullptr, "ranks on GPUs share the batches of a step, and a step of this trial is one batch"};
+  }
   if (options.choice == GpuPath::by_job && special_steps(job).empty() && ppgn_refuses(job).empty()) {
     return {make_ppgn_path(options.precision, options.threads), ""};
   }
@@ -67,6 +70,7 @@ class CudaSession final : public Session {
 
   void train(std::span<Trial> trials, Observer& observer, std::uint32_t epochs) override {
     for (const Trial& trial : trials) validate(job_, trial);
+    enter_device();
     job_.epochs = epochs;
     const std::vector<std::size_t> broken = path_->train(job_, trials, observer);
     if (broken.empty()) return;
@@ -97,6 +101,7 @@ class CudaSession final : public Session {
 
   Logits predict(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw) override {
     validate(job_, parameters, which, draw);
+    enter_device();
     Logits logits = path_->predict(job_, parameters, which, draw);
     const bool finite =
         std::all_of(logits.values.begin(), logits.values.end(), [](float z) { return std::isfinite(z); });
@@ -107,6 +112,7 @@ class CudaSession final : public Session {
   double gradient(std::span<const float> parameters, std::span<const std::uint32_t> which, const Draw& draw,
                   std::vector<float>& gradient_out, Logits& logits_out) override {
     validate(job_, parameters, which, draw);
+    enter_device();
     return path_->gradient(job_, parameters, which, draw, gradient_out, logits_out);
   }
 
@@ -170,7 +176,9 @@ class CudaEngine : public Engine {
   }
   [[nodiscard]] std::unique_ptr<Session> open(const Job& job, std::uint64_t passes) override {
     validate(job);
+    enter_device();
     Chosen chosen = choose(options_, job, passes);
+    if (chosen.path && job.peers != nullptr) check_same_devices(*job.peers);
     if (chosen.path) return std::make_unique<CudaSession>(options_, job, std::move(chosen.path));
     if (options_.cpu_otherwise) return std::make_unique<ElsewhereSession>(cpu(), job, passes, std::move(chosen.why));
     throw InputError(chosen.why);

@@ -334,7 +334,7 @@ __global__ void __launch_bounds__(kThreads) loss_kernel(LossArguments<P> a, Rows
 // ---- Adam
 
 /// weight, bias: of an operand of a linear step over rows; graph_weight, graph_bias: of one over graphs; parts: every
-/// slice has a row of numbers, `units` apart; running: not learned, but what the last pass left for it; unused: the
+/// slice has a row of numbers, `units` apart; running: not learned, but moved by what passes left for it; unused: the
 /// gradient is 0.
 enum class SegmentKind : uint32_t { weight, bias, graph_weight, graph_bias, parts, running, unused };
 
@@ -361,7 +361,7 @@ struct AdamBlock {
 enum class Update : int {
   step,      ///< gradient, Adam, copies
   clipped,   ///< the gradient there is, times the factor of its clipping; Adam, copies
-  gradient,  ///< gradient, and what is running
+  gradient,  ///< gradient, and what the pass left for what is running
   copies     ///< copies only
 };
 
@@ -375,7 +375,9 @@ struct AdamArguments {
   const float* slots;
   const uint32_t* slices;  ///< of each counter in this batch
   const float* factors;
-  const float* running;  ///< what segments of that kind become
+  const float* running;  ///< what the last pass left for segments of that kind
+  float* seen;           ///< gradient: where to keep that; clipped: what `batches` passes have left, pass after pass
+  uint32_t seen_size, batches;
   uint32_t factor_size, graphs;
   float unscale;  ///< 1 / loss scale
   bool adds;      ///< gradient: to what is there
@@ -424,8 +426,16 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const bool valid = index<segment.size, matrix = segment.in> 0;
   if (segment.kind == SegmentKind::running && a.update != Update::copies) {
     if (!valid || group != 0) return;
-    a.parameters[segment.offset + index] = a.running[segment.slots + index];
-    if (a.update == Update::gradient) a.gradient[segment.offset + index] = 0;
+    const size_t at = segment.slots + index;
+    float& own = a.parameters[segment.offset + index];
+    if (a.update == Update::gradient) {
+      a.gradient[segment.offset + index] = 0;
+      if (a.seen != nullptr) a.seen[at] = a.running[at];
+    } else if (a.update == Update::step) {
+      own = moved(own, a.running[at]);
+    } else {
+      for (uint32_t b = 0; b < a.batches; ++b) own = moved(own, a.seen[size_t{b} * a.seen_size + at]);
+    }
     return;
   }
   const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;

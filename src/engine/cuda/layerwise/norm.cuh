@@ -5,6 +5,14 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
+/// What a batch without rows says of their mean and variance.
+inline constexpr float kNoRows = -INFINITY;
+
+/// A running mean or variance after a batch.
+__device__ __forceinline__ float moved(float old, float seen) {
+  return seen == kNoRows ? old : 0.9f * old + 0.1f * seen;
+}
+
 template <class P>
 struct NormArguments {
   uint32_t rows, columns;
@@ -14,9 +22,10 @@ struct NormArguments {
   float *mean, *scale;  ///< one per column, or per row
   float* slots;         ///< slices × two rows of numbers: of a mean and squares around it, or of gradients
   uint32_t slices;
-  // by column: the running ones, and what training makes of them; `moves`: mean and scale are those of these rows
+  // by column: the running ones, and what these rows have to say to them (kNoRows: nothing); `moves`: mean and scale
+  // are those of these rows
   const float *old_mean, *old_variance;
-  float *new_mean, *new_variance;
+  float *seen_mean, *seen_variance;
   bool moves;
   // forwards
   bool activates;
@@ -111,11 +120,10 @@ __global__ void __launch_bounds__(kThreads) norm_whole_kernel(NormArguments<P> a
       squares += slot[a.columns] + gap * gap * (own * ((count - own) / count));
     }
     variance = squares / count;
-    a.new_mean[column] = 0.9f * a.old_mean[column] + 0.1f * mean;
-    a.new_variance[column] = 0.9f * a.old_variance[column] + 0.1f * (squares / (count > 1 ? count - 1 : 1.0f));
+    a.seen_mean[column] = mean;
+    a.seen_variance[column] = squares / (count > 1 ? count - 1 : 1.0f);
   } else {
-    a.new_mean[column] = mean;
-    a.new_variance[column] = variance;
+    a.seen_mean[column] = a.seen_variance[column] = kNoRows;
   }
   a.mean[column] = mean;
   a.scale[column] = 1 / sqrtf(variance + static_cast<float>(nn::kNormEpsilon));

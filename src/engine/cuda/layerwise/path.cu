@@ -92,7 +92,8 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
     capacity.parts[s] = std::max(capacity.parts[s], test.parts[s]);
   }
 
-  std::size_t lanes = std::max(1u, options_.lanes);
+  // Ranks that share trials are all at the same one.
+  std::size_t lanes = job.peers == nullptr ? std::max(1u, options_.lanes) : 1;
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
   while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
   return train_lanes(job, trials, observer, lanes, 1, [&](std::size_t i, std::size_t) {
@@ -137,7 +138,7 @@ typename LayerwisePath<P>::Answer LayerwisePath<P>::ask(const Job& job, std::spa
   const bool training = drawing.training, batches = training && network.running > 0;
   const std::size_t most = gradient_out != nullptr && !batches ? ids.size() : job.batch;
   const Capacity capacity = graphs.capacity(ids, most, training);
-  Runner<P> runner(job, graphs, network, capacity, stream);
+  Runner<P> runner(job, graphs, network, capacity, stream, false);
   runner.load(parameters);
   std::vector<Plan> plans;
   for (std::size_t first = 0; first < ids.size(); first += plans.back().graphs) {

@@ -108,7 +108,7 @@ std::size_t runner_bytes(const Network& network, const Capacity& capacity) {
 
 template <class P>
 Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& network, const Capacity& capacity,
-                  Stream& stream)
+                  Stream& stream, bool trains)
     : job_(job),
       graphs_(graphs),
       network_(network),
@@ -152,6 +152,16 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
     const std::size_t size = std::size_t{capacity.parts[from.space]} * from.columns;
     part_values_.emplace_back(size, "the readout");
     part_rows_.emplace_back(size, "the readout");
+  }
+  if (trains && (job.accumulate > 1 || job.optimiser.clip_norm > 0)) {
+    gradient_ = DeviceArray<float>(network.parameters, "the gradient");
+    seen_ = DeviceArray<float>(std::size_t{job.accumulate} * network.running, "the means and variances of batches");
+    squares_ = DeviceArray<float>(kClipParts, "the gradient's norm");
+    clip_ = DeviceArray<float>::from(std::vector<float>{1}, "the gradient's norm", stream);
+  }
+  if (trains && job.accumulate > 1 && job.peers != nullptr) {
+    owned_ = DeviceArray<float>(job.peers->share(job.accumulate, 0).size() * network.parameters, "the gradients");
+    sum_ = make_step_sum(*job.peers, network.parameters, job.accumulate, stream);
   }
   forward_weights_.zero(stream);
   backward_weights_.zero(stream);
@@ -403,8 +413,8 @@ NormArguments<P> Runner<P>::norm(const Batch& batch, const NormOp& op) {
   if (op.by_row) return a;
   a.old_mean = parameters_.data() + op.mean;
   a.old_variance = parameters_.data() + op.variance;
-  a.new_mean = running_.data() + op.running;
-  a.new_variance = a.new_mean + out.columns;
+  a.seen_mean = running_.data() + op.running;
+  a.seen_variance = a.seen_mean + out.columns;
   return a;
 }
 
@@ -718,6 +728,7 @@ AdamArguments<P> Runner<P>::adam(Update update) {
   a.slots = slots_.data();
   a.factors = kept_.data();
   a.running = running_.data();
+  a.seen_size = network_.running;
   a.frozen = job_.optimiser.frozen;
   a.factor_size = 2 * network_.graph_numbers;
   a.unscale = 1 / loss_scale_;
@@ -726,27 +737,30 @@ AdamArguments<P> Runner<P>::adam(Update update) {
 }
 
 template <class P>
-void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& step) {
+void Runner<P>::update(const uint32_t* words, const Plan& plan, const AdamStep& step, std::size_t batches) {
   const bool clips = job_.optimiser.clip_norm > 0, sums = job_.accumulate > 1;
-  if (clips && !sums) add(words, plan, true);
+  if (clips && !sums) add(words, plan, 0);
+  if (sums && sum_ != nullptr) {
+    sum_->sum(owned_.data(), batches, gradient_.data());
+    if (network_.running > 0) sum_->gather(seen_.data(), batches, network_.running);
+  }
   if (clips) clip();
   AdamArguments<P> a = adam(clips || sums ? Update::clipped : Update::step);
   a.slices = words + plan.slices();
   a.graphs = plan.graphs;
   a.gradient = gradient_.data();
+  a.seen = seen_.data();
+  a.batches = static_cast<uint32_t>(batches);
   a.clip = clip_.data();
   a.step = step;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
 }
 
 template <class P>
-void Runner<P>::add(const uint32_t* words, const Plan& plan, bool first) {
-  if (gradient_.size() == 0) {
-    gradient_ = DeviceArray<float>(network_.parameters, "the gradient");
-    squares_ = DeviceArray<float>(kClipParts, "the gradient's norm");
-    clip_ = DeviceArray<float>::from(std::vector<float>{1}, "the gradient's norm", stream_);
-  }
-  gradient(words, plan, gradient_.data(), !first);
+void Runner<P>::add(const uint32_t* words, const Plan& plan, std::size_t batch, std::size_t own) {
+  float* const seen = seen_.data() + batch * network_.running;
+  if (sum_ != nullptr) return gradient(words, plan, owned_.data() + own * network_.parameters, false, seen);
+  gradient(words, plan, gradient_.data(), batch > 0, seen);
 }
 
 // What clipping multiplies the gradient by.
@@ -760,12 +774,13 @@ void Runner<P>::clip() {
 }
 
 template <class P>
-void Runner<P>::gradient(const uint32_t* words, const Plan& plan, float* out, bool adds) {
+void Runner<P>::gradient(const uint32_t* words, const Plan& plan, float* out, bool adds, float* seen) {
   AdamArguments<P> a = adam(Update::gradient);
   a.slices = words + plan.slices();
   a.graphs = plan.graphs;
   a.gradient = out;
   a.adds = adds;
+  a.seen = seen;
   launch(adam_kernel<P>, network_.blocks.size(), kThreads, 0, stream_, a);
 }
 

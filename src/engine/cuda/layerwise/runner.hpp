@@ -14,6 +14,7 @@
 #include "engine/core/adam.hpp"
 #include "engine/cuda/layerwise/device_graphs.hpp"
 #include "engine/cuda/layerwise/network.hpp"
+#include "engine/cuda/runtime/step_sum.hpp"
 #include "support/random.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -42,8 +43,10 @@ class Runner {
  public:
   using Element = typename P::Element;
 
-  /// All arguments must outlive it. Throws IoError where device memory does not suffice.
-  Runner(const Job& job, const DeviceGraphs& graphs, const Network& network, const Capacity& capacity, Stream& stream);
+  /// All arguments must outlive it. `trains`: there will be updates; ranks that share the job make theirs together.
+  /// Throws IoError where device memory does not suffice.
+  Runner(const Job& job, const DeviceGraphs& graphs, const Network& network, const Capacity& capacity, Stream& stream,
+         bool trains);
 
   void load(std::span<const float> parameters, std::span<const float> m, std::span<const float> v);
   /// Parameters alone, for passes without updates.
@@ -56,10 +59,12 @@ class Runner {
   void forward(const uint32_t* words, const Plan& plan, const PassInputs& inputs);
   /// Of the last pass forward.
   void backward(const uint32_t* words, const Plan& plan);
-  /// Of a step of several batches (Job::accumulate): every batch's gradient is added up before the update.
-  void add(const uint32_t* words, const Plan& plan, bool first);
-  void update(const uint32_t* words, const Plan& plan, const AdamStep& step);
-  void gradient(const uint32_t* words, const Plan& plan, float* out, bool adds = false);
+  /// Of a step of several batches (Job::accumulate): every batch's gradient is added up before the update, in order.
+  /// `own`: where ranks share the batches, which of this rank's it is; all ranks have the same update.
+  void add(const uint32_t* words, const Plan& plan, std::size_t batch, std::size_t own = 0);
+  void update(const uint32_t* words, const Plan& plan, const AdamStep& step, std::size_t batches = 1);
+  /// `seen`: where to leave what the batch says of running means and variances.
+  void gradient(const uint32_t* words, const Plan& plan, float* out, bool adds = false, float* seen = nullptr);
 
   /// Values that were not finite since the last reset; read it with the stream synchronised.
   void reset_bad() { bad_.zero(stream_); }
@@ -143,6 +148,9 @@ class Runner {
   DeviceArray<AdamBlock> blocks_;
   DeviceArray<int> bad_;
   DeviceArray<float> gradient_, squares_, clip_;  ///< where gradients are clipped or added up
+  DeviceArray<float> seen_;                       ///< likewise: of each batch what is running_ after it
+  DeviceArray<float> owned_;                      ///< where ranks share a step: the gradients of this one's batches
+  std::unique_ptr<StepSum> sum_;                  ///< likewise
 };
 
 /// Bytes a Runner will ask for.

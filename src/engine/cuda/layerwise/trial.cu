@@ -29,7 +29,7 @@ TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs
       graphs_(graphs),
       draws_(draws),
       network_(network),
-      runner_(job, graphs, network, capacity, stream_),
+      runner_(job, graphs, network, capacity, stream_, true),
       targets_(job.data.targets, std::span(&trial, 1), graphs.targeted(), stream_),
       train_(job.data.graphs_of(trial.train)),
       test_(job.data.graphs_of(trial.test)),
@@ -73,8 +73,9 @@ double TrialLane<P>::divisor(const Targets& targets, std::span<const uint32_t> g
 template <class P>
 uint32_t TrialLane<P>::wanted() {
   if (options_.chunk_epochs > 0) return options_.chunk_epochs;
-  if (seconds_per_epoch_ <= 0) return 1;
-  return static_cast<uint32_t>(std::clamp(options_.chunk_seconds / seconds_per_epoch_, 1.0, 1e6));
+  const double fit = seconds_per_epoch_ <= 0 ? 1.0 : options_.chunk_seconds / seconds_per_epoch_;
+  const auto own = static_cast<uint32_t>(std::clamp(fit, 1.0, 1e6));
+  return job_.peers == nullptr ? own : static_cast<uint32_t>(job_.peers->all(own).front());
 }
 
 template <class P>
@@ -154,6 +155,38 @@ void TrialLane<P>::pick_tests() {
   test_logits_ = std::move(picked);
 }
 
+// Of ranks that share the trial, what each has seen is brought to all: losses of its batches, outputs of its tests.
+template <class P>
+void TrialLane<P>::put_together(int& bad) {
+  std::vector<Peers::Piece> pieces;
+  const std::size_t batches = plans_.size() / epochs_, classes = job_.model.classes;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    const auto [k, count] = place_in_step(i % batches, batches);
+    const std::size_t rows = outputs_of(plans_[i]);
+    pieces.push_back(Peers::piece(rank_of(k, count), std::span(losses_).subspan(at, rows)));
+    pieces.push_back(Peers::piece(rank_of(k, count), std::span(right_).subspan(at, rows)));
+    at += rows;
+  }
+  at = 0;
+  for (std::size_t pass = 0; pass < std::size_t{evaluations_} * job_.eval_draws; ++pass) {
+    for (std::size_t i = 0; i < test_plans_.size(); ++i) {
+      const std::size_t numbers = outputs_of(test_plans_[i]) * classes;
+      pieces.push_back(Peers::piece(rank_of(i, test_plans_.size()), std::span(test_logits_).subspan(at, numbers)));
+      at += numbers;
+    }
+  }
+  job_.peers->exchange(pieces);
+  bad = job_.peers->sum(static_cast<std::size_t>(bad)) > 0 ? 1 : 0;
+}
+
+// Which batch of its step an epoch's is, and of how many.
+template <class P>
+std::pair<std::size_t, std::size_t> TrialLane<P>::place_in_step(std::size_t batch, std::size_t batches) const {
+  const std::size_t k = batch % job_.accumulate;
+  return {k, std::min<std::size_t>(job_.accumulate, batches - (batch - k))};
+}
+
 // The rows of one pass over these graphs.
 template <class P>
 void TrialLane<P>::draw(const Inputs& inputs, std::span<const uint32_t> graphs) {
@@ -202,16 +235,21 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
     return own;
   };
   const bool pairs = network_.shape.wanted.pairs;
+  const std::size_t rank = job_.peers == nullptr ? 0 : job_.peers->rank();
+  std::size_t own = 0;  // batches of the step
   for (std::size_t b = 0; b < batches; ++b) {
     const Plan& plan = plans_[e * batches + b];
+    const auto [k, count] = place_in_step(b, batches);
     if (inputs.drawn.columns > 0) inputs.places = next_places_ + b * job_.batch;
     inputs.divisor = divisors_[e * batches + b];
     inputs.roots = next_roots(plan, pairs && job_.model.roots > 0);
-    runner_.forward(device_words_.data(), plan, inputs);
-    runner_.backward(device_words_.data(), plan);
-    const bool last = (b + 1) % job_.accumulate == 0 || b + 1 == batches;
-    if (job_.accumulate > 1) runner_.add(device_words_.data(), plan, b % job_.accumulate == 0);
-    if (last) runner_.update(device_words_.data(), plan, AdamStep(++step_, rate, job_.optimiser));
+    if (k == 0) own = 0;
+    if (rank_of(k, count) == rank) {
+      runner_.forward(device_words_.data(), plan, inputs);
+      runner_.backward(device_words_.data(), plan);
+      if (job_.accumulate > 1) runner_.add(device_words_.data(), plan, k, own++);
+    }
+    if (k + 1 == count) runner_.update(device_words_.data(), plan, AdamStep(++step_, rate, job_.optimiser), count);
     inputs.losses += outputs_of(plan);
     inputs.right += outputs_of(plan);
   }
@@ -225,9 +263,10 @@ void TrialLane<P>::queue_epoch(uint32_t e) {
       testing.places = next_places_;
       testing.logits =
           device_test_logits_.data() + (std::size_t{evaluations_} * job_.eval_draws + draw) * test_rows_ * classes;
-      for (const Plan& plan : test_plans_) {
+      for (std::size_t i = 0; i < test_plans_.size(); ++i) {
+        const Plan& plan = test_plans_[i];
         testing.roots = next_roots(plan, pairs && job_.model.eval_roots > 0);
-        runner_.forward(device_test_words_.data(), plan, testing);
+        if (rank_of(i, test_plans_.size()) == rank) runner_.forward(device_test_words_.data(), plan, testing);
         testing.logits += outputs_of(plan) * classes;
         if (testing.drawn.columns > 0) testing.places += plan.graphs;
       }
@@ -252,6 +291,7 @@ std::vector<ChunkOutput> TrialLane<P>::collect() {
   runner_.save(state_.parameters, state_.adam_m, state_.adam_v);
   runner_.bad().download({&bad, 1}, stream_);
   stream_.sync();
+  if (job_.peers != nullptr) put_together(bad);
   pick_tests();
   seconds_per_epoch_ = Event::ms(*events_[0], *events_[3 * epochs_ - 1]) / 1e3 / epochs_;
   ChunkOutput chunk;

@@ -1,6 +1,7 @@
 #pragma once
 /// A trial on the layer-wise path, some epochs at a time.
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/core/loop.hpp"
@@ -29,6 +30,11 @@ class TrialLane final : public Lane {
   void upload_draws();
   [[nodiscard]] double divisor(const Targets& targets, std::span<const uint32_t> graphs);
   void pick_tests();
+  void put_together(int& bad);
+  [[nodiscard]] std::pair<std::size_t, std::size_t> place_in_step(std::size_t batch, std::size_t batches) const;
+  [[nodiscard]] std::size_t rank_of(std::size_t piece, std::size_t pieces) const {
+    return job_.peers == nullptr ? 0 : job_.peers->rank_of(pieces, piece);
+  }
   [[nodiscard]] EpochOutput output_of(uint32_t epoch, std::size_t evaluations) const;
 
   const Job& job_;

@@ -154,19 +154,38 @@ struct PpgnNetwork<T>::Memory {
         config.distribution == nn::Distribution::normal || config.distribution == nn::Distribution::xavier_normal;
     return {config.random_dims(), make_uint2(draw.key.lo, draw.key.hi), normal, feature_scale(config), draw.pinned};
   }
+  /// A product of a batch's rows, or two.
+  void rows(const PpgnBatch& batch, RightOperand order, std::initializer_list<PpgnProduct<T>> list) {
+    PpgnProducts<T> all{};
+    for (const PpgnProduct<T>& product : list) all.product[all.count++] = product;
+    all.rows = batch.rows;
+    all.flag = flag.data();
+    queue_rows(all, order, queue);
+  }
+  /// A product channel by channel, or two.
+  void channels(const PpgnBatch& batch, std::initializer_list<PpgnChannelTask<T>> list) {
+    PpgnChannelTasks<T> all{};
+    for (const PpgnChannelTask<T>& task : list) all.task[all.count++] = task;
+    all.pairs = data.pairs;
+    all.graphs = batch.graphs;
+    all.graph_count = batch.count;
+    all.channels = layout.channels();
+    all.flag = flag.data();
+    queue_channels(all, batch.tiles, queue);
+  }
   /// The readouts of a block's output.
   void pool(const PpgnBatch& batch, std::size_t b) {
     const unsigned channels = layout.channels();
     const std::size_t at = b * most_graphs * 2 * channels;
     const std::size_t count = std::size_t{batch.count} * ((channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels);
-    if (config.readout != nn::Readout::max) {
-      queue.run(ppgn_sum_kernel<T>, count, kPpgnSumThreads, kPpgnSumShared, blocks[b].out.data(), residual.data(),
-                batch.graphs, sizes.data(), channels, config.readout == nn::Readout::mean, pooled.data() + at);
-      return;
-    }
+    const auto run = [&](auto kernel, unsigned threads, std::size_t shared) {
+      queue.run(kernel, count, threads, shared, blocks[b].out.data(), residual.data(), batch.graphs, sizes.data(),
+                channels, config.readout == nn::Readout::mean, pooled.data() + at,
+                winners.size() == 0 ? nullptr : winners.data() + at);
+    };
+    if (config.readout != nn::Readout::max) return run(ppgn_pool_kernel<T, false>, kPpgnSumThreads, kPpgnSumShared);
     const unsigned threads = batch.rows > 4096 * batch.count ? 1024 : batch.rows > 128 * batch.count ? 256 : 64;
-    queue.run(ppgn_pool_kernel<T>, count, threads, kPpgnPoolShared, blocks[b].out.data(), residual.data(), batch.graphs,
-              channels, pooled.data() + at, winners.data() + at);
+    run(ppgn_pool_kernel<T, true>, threads, kPpgnPoolShared);
   }
   /// Adds their gradient to the block's output.
   void pool_back(const PpgnBatch& batch, std::size_t b) {
@@ -366,47 +385,29 @@ void PpgnNetwork<T>::forward(const PpgnBatch& batch, const PpgnDraw& draw, float
     const PpgnLayout::Block& place = m.layout.blocks()[b];
     auto& block = m.blocks[b];
     for (std::size_t l = 0; l < block.mlp[0].size(); ++l) {
-      PpgnProducts<T> both{};
-      both.count = 2;
-      both.rows = batch.rows;
-      both.flag = m.flag.data();
-      for (unsigned k = 0; k < 2; ++k) {
-        const PpgnLayout::Layer& layer = place.mlp[k][l];
-        PpgnProduct<T>& product = both.product[k];
+      const auto layer = [&](unsigned k) -> PpgnProduct<T> {
+        const PpgnLayout::Layer& own = place.mlp[k][l];
         const T* in = l == 0 ? m.input_of(b) : block.mlp[k][l - 1].data();
-        product.terms[0] = {in, m.weights() + layer.weight, layer.stride, layer.stride, layer.stride};
-        product.count = 1;
-        product.columns = channels;
-        product.out = block.mlp[k][l].data();
-        product.bias = m.p.data() + layer.bias;
-        product.relu = true;
-      }
-      queue_rows(both, RightOperand::columns_by_depth, m.queue);
+        return {.terms = {{in, m.weights() + own.weight, own.stride, own.stride, own.stride}},
+                .count = 1,
+                .columns = channels,
+                .out = block.mlp[k][l].data(),
+                .bias = m.p.data() + own.bias,
+                .relu = true};
+      };
+      m.rows(batch, RightOperand::columns_by_depth, {layer(0), layer(1)});
     }
-    PpgnChannelTasks<T> multiply{};
-    multiply.task[0] = {
-        block.mlp[0].back().data(), block.mlp[1].back().data(), block.product.data(), nullptr, nullptr, false, false};
-    multiply.count = 1;
-    multiply.pairs = m.data.pairs;
-    multiply.graphs = batch.graphs;
-    multiply.graph_count = batch.count;
-    multiply.channels = channels;
-    multiply.flag = m.flag.data();
-    queue_channels(multiply, batch.tiles, m.queue);
-
-    PpgnProducts<T> skip{};
-    skip.count = 1;
-    skip.rows = batch.rows;
-    skip.flag = m.flag.data();
+    m.channels(batch, {{block.mlp[0].back().data(), block.mlp[1].back().data(), block.product.data(), nullptr, nullptr,
+                        false, false}});
     const T* weight = m.weights() + place.skip.weight;
-    skip.product[0].terms[0] = {m.input_of(b), weight, place.inputs, place.skip.stride, place.inputs};
-    skip.product[0].terms[1] = {block.product.data(), weight + place.inputs, channels, place.skip.stride, channels};
-    skip.product[0].count = 2;
-    skip.product[0].columns = channels;
-    skip.product[0].out = block.out.data();
-    skip.product[0].bias = m.p.data() + place.skip.bias;
-    skip.product[0].residual = m.residual.data();
-    queue_rows(skip, RightOperand::columns_by_depth, m.queue);
+    m.rows(batch, RightOperand::columns_by_depth,
+           {{.terms = {{m.input_of(b), weight, place.inputs, place.skip.stride, place.inputs},
+                       {block.product.data(), weight + place.inputs, channels, place.skip.stride, channels}},
+             .count = 2,
+             .columns = channels,
+             .out = block.out.data(),
+             .bias = m.p.data() + place.skip.bias,
+             .residual = m.residual.data()}});
     m.pool(batch, b);
   }
   m.queue.run(ppgn_vote_kernel, batch.count, kPpgnVoteThreads, kPpgnVoteThreads / 32 * 4, m.votes(), m.data,
@@ -430,61 +431,37 @@ void PpgnNetwork<T>::backward(const PpgnBatch& batch) {
 
     // The product's gradient, entry by entry, then those of its factors, whose classes get the sum again.
     const T* skip = m.weights() + place.skip.weight;
-    PpgnProducts<T> to_product{};
-    to_product.count = 1;
-    to_product.rows = batch.rows;
-    to_product.flag = m.flag.data();
-    to_product.product[0].terms[0] = {d_out, skip + place.inputs, channels, place.skip.stride, channels};
-    to_product.product[0].count = 1;
-    to_product.product[0].columns = channels;
-    to_product.product[0].out = m.d_product.data();
-    to_product.product[0].row_scale = m.inverse_sizes.data();
-    queue_rows(to_product, RightOperand::depth_by_columns, m.queue);
+    m.rows(batch, RightOperand::depth_by_columns,
+           {{.terms = {{d_out, skip + place.inputs, channels, place.skip.stride, channels}},
+             .count = 1,
+             .columns = channels,
+             .out = m.d_product.data(),
+             .row_scale = m.inverse_sizes.data()}});
     const std::size_t last = block.mlp[0].size() - 1;
     const T *a = block.mlp[0][last].data(), *c = block.mlp[1][last].data();
-    PpgnChannelTasks<T> factors{};
-    factors.task[0] = {m.d_product.data(), c, back.mlp[0][last].data(), a, m.sizes.data(), false, true};
-    factors.task[1] = {a, m.d_product.data(), back.mlp[1][last].data(), c, m.sizes.data(), true, false};
-    factors.count = 2;
-    factors.pairs = m.data.pairs;
-    factors.graphs = batch.graphs;
-    factors.graph_count = batch.count;
-    factors.channels = channels;
-    factors.flag = m.flag.data();
-    queue_channels(factors, batch.tiles, m.queue);
-
+    m.channels(batch, {{m.d_product.data(), c, back.mlp[0][last].data(), a, m.sizes.data(), false, true},
+                       {a, m.d_product.data(), back.mlp[1][last].data(), c, m.sizes.data(), true, false}});
+    const auto through = [&](unsigned k, std::size_t l) -> PpgnTerm<T> {
+      const PpgnLayout::Layer& layer = place.mlp[k][l];
+      return {back.mlp[k][l].data(), m.weights() + layer.weight, channels, layer.stride, channels};
+    };
     for (std::size_t l = last; l > 0; --l) {
-      PpgnProducts<T> both{};
-      both.count = 2;
-      both.rows = batch.rows;
-      both.flag = m.flag.data();
-      for (unsigned k = 0; k < 2; ++k) {
-        const PpgnLayout::Layer& layer = place.mlp[k][l];
-        PpgnProduct<T>& product = both.product[k];
-        product.terms[0] = {back.mlp[k][l].data(), m.weights() + layer.weight, channels, layer.stride, channels};
-        product.count = 1;
-        product.columns = channels;
-        product.out = back.mlp[k][l - 1].data();
-        product.mask = block.mlp[k][l - 1].data();
-      }
-      queue_rows(both, RightOperand::depth_by_columns, m.queue);
+      const auto before = [&](unsigned k) -> PpgnProduct<T> {
+        return {.terms = {through(k, l)},
+                .count = 1,
+                .columns = channels,
+                .out = back.mlp[k][l - 1].data(),
+                .mask = block.mlp[k][l - 1].data()};
+      };
+      m.rows(batch, RightOperand::depth_by_columns, {before(0), before(1)});
     }
     // The block's input got three gradients; at the first block none is wanted.
     if (b > 0) {
-      PpgnProducts<T> to_input{};
-      to_input.count = 1;
-      to_input.rows = batch.rows;
-      to_input.flag = m.flag.data();
-      to_input.product[0].terms[0] = {d_out, skip, channels, place.skip.stride, channels};
-      for (unsigned k = 0; k < 2; ++k) {
-        const PpgnLayout::Layer& layer = place.mlp[k][0];
-        to_input.product[0].terms[1 + k] = {back.mlp[k][0].data(), m.weights() + layer.weight, channels, layer.stride,
-                                            channels};
-      }
-      to_input.product[0].count = 3;
-      to_input.product[0].columns = place.inputs;
-      to_input.product[0].out = m.d_out(b - 1).data();
-      queue_rows(to_input, RightOperand::depth_by_columns, m.queue);
+      m.rows(batch, RightOperand::depth_by_columns,
+             {{.terms = {{d_out, skip, channels, place.skip.stride, channels}, through(0, 0), through(1, 0)},
+               .count = 3,
+               .columns = place.inputs,
+               .out = m.d_out(b - 1).data()}});
     }
     if (m.backs.size() == 1) {
       m.plan.queue(b * m.tasks_per_block, (b + 1) * m.tasks_per_block, batch.rows, m.slots.data(), m.layout.size(),

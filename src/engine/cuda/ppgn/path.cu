@@ -1,17 +1,14 @@
 // PPGN's path: trials one after another, an epoch at a time without a word to the host. Where there are several trials
 // and memory enough, some run side by side on streams of their own: a step has too few tiles for a whole GPU, so the
 // others fill it, and they compute while one's state goes to the host.
-#include <atomic>
 #include <chrono>
-#include <exception>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/schedule.hpp"
+#include "engine/core/team.hpp"
 #include "engine/cuda/path.hpp"
 #include "engine/cuda/ppgn/network.hpp"
 #include "nn/networks.hpp"
@@ -173,31 +170,14 @@ class PpgnPath final : public Path {
     const std::size_t memory = free_memory() / 10 * 9;
     const unsigned lanes = lanes_for(job, data, trials, memory);
     std::vector<char> lost(trials.size(), 0);
-    std::atomic<std::size_t> next{0};
-    std::atomic<bool> abandoned{false};
-    std::mutex mutex;
-    std::exception_ptr error;
-    const auto work = [&] {
-      try {
-        for (std::size_t i = next++; i < trials.size(); i = next++) {
-          const auto broken = train_lane(
-              job, trials.subspan(i, 1), i, observer,
-              [&] { return std::make_unique<TrialLane<T>>(job, data, trials[i], memory / lanes, lanes); },
-              [&abandoned] { return abandoned.load(); });
-          lost[i] = broken.empty() ? 0 : 1;
-        }
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (!error) error = std::current_exception();
-        next = trials.size();
-        abandoned = true;  // the others stop after their epoch
-      }
-    };
-    std::vector<std::thread> others;
-    for (unsigned lane = 1; lane < lanes; ++lane) others.emplace_back(work);
-    work();
-    for (std::thread& other : others) other.join();
-    if (error) std::rethrow_exception(error);
+    TeamPool::run(trials.size(), lanes, [&](std::size_t i, Team& team) {
+      enter_device();
+      const auto broken = train_lane(
+          job, trials.subspan(i, 1), i, observer,
+          [&] { return std::make_unique<TrialLane<T>>(job, data, trials[i], memory / lanes, lanes); },
+          [&team] { return team.abandoned(); });
+      lost[i] = broken.empty() ? 0 : 1;
+    });
     std::vector<std::size_t> broken;
     for (std::size_t i = 0; i < trials.size(); ++i) {
       if (lost[i] != 0) broken.push_back(i);

@@ -34,21 +34,21 @@ __device__ __forceinline__ const PpgnWeightTask<T>& ppgn_task_of(const PpgnWeigh
   return tasks[low];
 }
 
-/// Which tile of which task a block makes, and over which rows: `tiles` blocks from tile `first_tile` of the list on
-/// for each range.
+/// Which tile of which task a block makes, and over which rows.
 template <class Tile, class T>
 struct PpgnWeightPlace {
-  unsigned slot, begin, end;  ///< the range and its rows
+  unsigned slot, begin, end;  ///< the range of rows
   const PpgnWeightTask<T>& task;
+  float* out;
   unsigned row0, column0;
 
-  __device__ __forceinline__ PpgnWeightPlace(const PpgnWeightTask<T>* tasks, unsigned task_count, unsigned first_tile,
-                                             unsigned tiles, unsigned rows, unsigned rows_per_slot)
-      : slot(blockIdx.x / tiles),
-        begin(slot * rows_per_slot),
-        end(begin + rows_per_slot < rows ? begin + rows_per_slot : rows),
-        task(ppgn_task_of(tasks, task_count, first_tile + blockIdx.x % tiles)) {
-    const unsigned place = first_tile + blockIdx.x % tiles - task.first_tile;
+  __device__ __forceinline__ explicit PpgnWeightPlace(const PpgnWeightTasks<T>& all)
+      : slot(blockIdx.x / all.tiles),
+        begin(slot * all.rows_per_slot),
+        end(begin + all.rows_per_slot < all.rows ? begin + all.rows_per_slot : all.rows),
+        task(ppgn_task_of(all.tasks, all.count, all.first_tile + blockIdx.x % all.tiles)),
+        out(all.out + slot * all.slot_size) {
+    const unsigned place = all.first_tile + blockIdx.x % all.tiles - task.first_tile;
     row0 = place / task.tiles_in_columns * Tile::kRows;
     column0 = place % task.tiles_in_columns * Tile::kColumns;
   }

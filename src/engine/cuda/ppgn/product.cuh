@@ -106,17 +106,15 @@ struct PpgnWeightShared {
   static constexpr int kBytes = Tile::kStages * kStage;
 };
 
-/// Gradients of weights: `tiles` blocks from tile `first_tile` of the list on for each of several ranges of rows; the
-/// sums of range s go to slots + s · slot_size.
+/// Gradients of weights.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
-    ppgn_weight_kernel(const PpgnWeightTask<Half>* tasks, unsigned task_count, unsigned first_tile, unsigned tiles,
-                       unsigned rows, unsigned rows_per_slot, float* slots, std::size_t slot_size) {
+    ppgn_weight_kernel(const PpgnWeightTasks<Half> all) {
   ppgn_begin();
   using Shared = PpgnWeightShared<Tile>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const PpgnWeightPlace<Tile, Half> place(tasks, task_count, first_tile, tiles, rows, rows_per_slot);
+  const PpgnWeightPlace<Tile, Half> place(all);
   const PpgnWeightTask<Half> task = place.task;
   const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
 
@@ -153,7 +151,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   }
   cp_async_wait<0>();
 
-  float* const out = slots + place.slot * slot_size;
+  float* const out = place.out;
 #pragma unroll
   for (int m = 0; m < Tile::kRowTiles; ++m) {
 #pragma unroll

@@ -128,12 +128,10 @@ __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_rows32_kernel(const
 }
 
 /// Like ppgn_weight_kernel.
-static __global__ void __launch_bounds__(PpgnTile32::kThreads)
-    ppgn_weight32_kernel(const PpgnWeightTask<float>* tasks, unsigned task_count, unsigned first_tile, unsigned tiles,
-                         unsigned rows, unsigned rows_per_slot, float* slots, std::size_t slot_size) {
+static __global__ void __launch_bounds__(PpgnTile32::kThreads) ppgn_weight32_kernel(const PpgnWeightTasks<float> all) {
   ppgn_begin();
   using Tile = PpgnTile32;
-  const PpgnWeightPlace<Tile, float> place(tasks, task_count, first_tile, tiles, rows, rows_per_slot);
+  const PpgnWeightPlace<Tile, float> place(all);
   const PpgnWeightTask<float> task = place.task;
   const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
   const bool ones = task.bias >= 0 && column0 == 0 && threadIdx.x % 16 == 0;
@@ -170,7 +168,7 @@ static __global__ void __launch_bounds__(PpgnTile32::kThreads)
     }
     __syncthreads();
   }
-  float* const out = slots + place.slot * slot_size;
+  float* const out = place.out;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const unsigned row = row0 + threadIdx.x / 16 * 8 + i;

@@ -29,8 +29,6 @@ constexpr Shape kRowsShapes[kPpgnRowsTiles] = {shape_of<Tall>(1), shape_of<Wide>
                                                shape_of<Small>(2)};
 constexpr Shape kWeightShapes[kPpgnWeightTiles] = {shape_of<Weights>(1), shape_of<Square>(1), shape_of<Small>(2)};
 
-constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
-
 // The time that a number of tiles takes, in entries per multiprocessor.
 double time_of(const Shape& shape, std::size_t tiles, std::size_t processors) {
   const std::size_t rounds = up(tiles, processors * shape.blocks_per_processor);
@@ -39,12 +37,10 @@ double time_of(const Shape& shape, std::size_t tiles, std::size_t processors) {
 
 template <class Tile>
 void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
-  const std::size_t blocks =
-      up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns) * products.count;
   if (right == RightOperand::columns_by_depth) {
-    queue.run(ppgn_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnRowsShared<Tile, false>::kBytes, products);
+    queue_tiles<Tile>(ppgn_rows_kernel<Tile, false>, PpgnRowsShared<Tile, false>::kBytes, products, queue);
   } else {
-    queue.run(ppgn_rows_kernel<Tile, true>, blocks, Tile::kThreads, PpgnRowsShared<Tile, true>::kBytes, products);
+    queue_tiles<Tile>(ppgn_rows_kernel<Tile, true>, PpgnRowsShared<Tile, true>::kBytes, products, queue);
   }
 }
 
@@ -97,10 +93,8 @@ int best_weight_tile(const std::vector<PpgnWeightTask<T>>& tasks) {
 }
 
 template <class Tile>
-void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles, unsigned slots,
-                    unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size, const PpgnQueue& on) {
-  on.run(ppgn_weight_kernel<Tile>, std::size_t{tiles} * slots, Tile::kThreads, PpgnWeightShared<Tile>::kBytes, tasks,
-         count, first, tiles, rows, rows_per_slot, out, slot_size);
+void launch_weights(const PpgnWeightTasks<Half>& tasks, const PpgnQueue& queue) {
+  queue_tiles<Tile>(ppgn_weight_kernel<Tile>, PpgnWeightShared<Tile>::kBytes, tasks, queue);
 }
 
 }  // namespace
@@ -123,10 +117,9 @@ void queue_rows(const PpgnProducts<Half>& products, RightOperand right, const Pp
 }
 
 void queue_rows(const PpgnProducts<float>& products, RightOperand right, const PpgnQueue& queue, int) {
-  const std::size_t blocks =
-      up(products.rows, PpgnTile32::kRows) * up(products.product[0].columns, PpgnTile32::kColumns) * products.count;
-  queue.run(right == RightOperand::columns_by_depth ? ppgn_rows32_kernel<false> : ppgn_rows32_kernel<true>, blocks,
-            PpgnTile32::kThreads, PpgnTile32::kBytes, products);
+  queue_tiles<PpgnTile32>(
+      right == RightOperand::columns_by_depth ? ppgn_rows32_kernel<false> : ppgn_rows32_kernel<true>,
+      PpgnTile32::kBytes, products, queue);
 }
 
 unsigned channel_tiles(const PpgnGraph& graph) { return PpgnChannelTile::tiles(graph.diagonal, graph.nodes); }
@@ -176,17 +169,14 @@ template <class T>
 void PpgnWeightPlan<T>::queue(std::size_t first, std::size_t last, unsigned rows, float* out, std::size_t slot_size,
                               const PpgnQueue& on) {
   const unsigned from = first_tiles_[first], tiles = first_tiles_[last] - from;
-  const unsigned each = std::max(rows_per_slot(rows), 32u), count = static_cast<unsigned>(tasks_.size());
+  const PpgnWeightTasks<T> all{tasks_.data(), static_cast<unsigned>(tasks_.size()), from, tiles,    slots(rows),
+                               rows,          std::max(rows_per_slot(rows), 32u),   out,  slot_size};
   if constexpr (sizeof(T) == 2) {
-    if (tile_ >= kPpgnWeightTiles) {
-      return queue_wgmma_weights(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, on,
-                                 tile_ - kPpgnWeightTiles);
-    }
+    if (tile_ >= kPpgnWeightTiles) return queue_wgmma_weights(all, on, tile_ - kPpgnWeightTiles);
     const auto run = tile_ == 0 ? launch_weights<Weights> : tile_ == 1 ? launch_weights<Square> : launch_weights<Small>;
-    run(tasks_.data(), count, from, tiles, slots(rows), rows, each, out, slot_size, on);
+    run(all, on);
   } else {
-    on.run(ppgn_weight32_kernel, std::size_t{tiles} * slots(rows), PpgnTile32::kThreads, PpgnTile32::kBytes,
-           tasks_.data(), count, from, tiles, rows, each, out, slot_size);
+    queue_tiles<PpgnTile32>(ppgn_weight32_kernel, PpgnTile32::kBytes, all, on);
   }
 }
 

@@ -16,6 +16,21 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 /// How the right operand of a product of rows lies in memory: as weights (out × in) do going forward, or going back.
 enum class RightOperand { columns_by_depth, depth_by_columns };
 
+[[nodiscard]] constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
+
+/// A block of threads per tile of every product.
+template <class Tile, class T>
+void queue_tiles(void (*kernel)(PpgnProducts<T>), std::size_t shared, const PpgnProducts<T>& products,
+                 const PpgnQueue& queue) {
+  const std::size_t tiles = up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns);
+  queue.run(kernel, tiles * products.count, Tile::kThreads, shared, products);
+}
+template <class Tile, class T>
+void queue_tiles(void (*kernel)(PpgnWeightTasks<T>), std::size_t shared, const PpgnWeightTasks<T>& tasks,
+                 const PpgnQueue& queue) {
+  queue.run(kernel, std::size_t{tasks.tiles} * tasks.slots, Tile::kThreads, shared, tasks);
+}
+
 /// The tiles of products of rows in half precision, of gradients of weights in half precision; those of wgmma, which
 /// serve both.
 inline constexpr int kPpgnRowsTiles = 4, kPpgnWeightTiles = 3, kPpgnWgmmaTiles = 3;

@@ -34,43 +34,54 @@ __device__ __forceinline__ void ppgn_eight(const float* from, const float*, std:
   out[4] = b.x, out[5] = b.y, out[6] = b.z, out[7] = b.w;
 }
 
-/// Maxima of every channel over a graph's diagonal and over the rest, and their rows; the first of equal ones. One
-/// block (any number of warps to 32) a graph and kPpgnPoolChannels channels; pooled and winners are graphs × 2 ·
-/// channels. Where there is nothing: 0, -1. A quarter warp reads a row's 32 channels; there are few blocks, so each
-/// reads far ahead.
-inline constexpr unsigned kPpgnPoolChannels = 32;
+/// The number of pairs on a graph's diagonal, or off it.
+__device__ __forceinline__ float ppgn_pairs(const PpgnGraph& graph, unsigned part) {
+  const float n = static_cast<float>(graph.nodes);
+  return part == 0 ? n : n * n - n;
+}
+
+/// Every channel over a graph's diagonal and over the rest: maxima and their rows, the first of equal ones, or (not
+/// `kMax`) sums or means, to which a row counts as often as its class has pairs. One block a graph and
+/// kPpgnPoolChannels channels: of any number of warps to 32, but of sums kPpgnSumThreads, so that those of a graph do
+/// not depend on what else is in its batch. Pooled and winners are graphs × 2 · channels. Where there is nothing: 0,
+/// -1. A quarter warp reads a row's 32 channels; there are few blocks, so each reads far ahead.
+inline constexpr unsigned kPpgnPoolChannels = 32, kPpgnSumThreads = 256;
 inline constexpr std::size_t kPpgnPoolShared = std::size_t{32} * 2 * kPpgnPoolChannels * 8;
-template <class T>
-__global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs,
-                                                         unsigned channels, float* pooled, int* winners) {
+inline constexpr std::size_t kPpgnSumShared = std::size_t{kPpgnSumThreads} / 32 * 2 * kPpgnPoolChannels * 4;
+template <class T, bool kMax>
+__global__ void __launch_bounds__(kMax ? 1024 : kPpgnSumThreads)
+    ppgn_pool_kernel(const T* from, const T* residual, const PpgnGraph* graphs, const float* sizes, unsigned channels,
+                     bool mean, float* pooled, int* winners) {
   ppgn_begin();
   const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
   const unsigned graph_index = blockIdx.x / groups;
   const PpgnGraph graph = graphs[graph_index];
   const unsigned own = threadIdx.x % 4 * 8, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
-  const unsigned strip = threadIdx.x / 4, strips = blockDim.x / 4, warp = threadIdx.x / 32;
-  const bool inside = channel < channels;
+  const unsigned strip = threadIdx.x / 4, strips = (kMax ? blockDim.x : kPpgnSumThreads) / 4, warp = threadIdx.x / 32;
   const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
   float* const values = reinterpret_cast<float*>(dynamic_shared());  // warps × 2 × channels of the block
-  int* const places = reinterpret_cast<int*>(values + 32 * 2 * kPpgnPoolChannels);
+  int* const places = reinterpret_cast<int*>(values + 32 * 2 * kPpgnPoolChannels);  // of maxima
 #pragma unroll
   for (unsigned part = 0; part < 2; ++part) {
-    float best[8];
+    float best[8];  // or the sum
     int row[8];
 #pragma unroll
     for (int c = 0; c < 8; ++c) {
       best[c] = 0;
       row[c] = -1;
     }
-    if (inside) {
+    if (channel < channels) {
       const unsigned begin = part == 0 ? 0 : graph.diagonal, end = part == 0 ? graph.diagonal : graph.rows;
 #pragma unroll 4
       for (unsigned i = begin + strip; i < end; i += strips) {
         float value[8];
         ppgn_eight(from, residual, base + static_cast<std::size_t>(i) * channels, value);
+        [[maybe_unused]] const float size = kMax ? 1.0f : sizes[graph.first_row + i];
 #pragma unroll
         for (int c = 0; c < 8; ++c) {
-          if (row[c] < 0 || value[c] > best[c]) {
+          if constexpr (!kMax) {
+            best[c] += size * value[c];
+          } else if (row[c] < 0 || value[c] > best[c]) {
             best[c] = value[c];
             row[c] = static_cast<int>(i);
           }
@@ -82,12 +93,15 @@ __global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T*
 #pragma unroll
       for (int o = 4; o < 32; o *= 2) {
         const float other = shfl_xor(best[c], o);
-        const int other_row = shfl_xor(row[c], o);
-        ppgn_take_larger(best[c], row[c], other, other_row);
+        if constexpr (kMax) {
+          ppgn_take_larger(best[c], row[c], other, shfl_xor(row[c], o));
+        } else {
+          best[c] += other;
+        }
       }
       if (threadIdx.x % 32 < 4) {
         values[(warp * 2 + part) * kPpgnPoolChannels + own + c] = best[c];
-        places[(warp * 2 + part) * kPpgnPoolChannels + own + c] = row[c];
+        if constexpr (kMax) places[(warp * 2 + part) * kPpgnPoolChannels + own + c] = row[c];
       }
     }
   }
@@ -96,72 +110,22 @@ __global__ void __launch_bounds__(1024) ppgn_pool_kernel(const T* from, const T*
     const unsigned part = i / kPpgnPoolChannels, c = i % kPpgnPoolChannels;
     const unsigned to = blockIdx.x % groups * kPpgnPoolChannels + c;
     float top = 0;
-    int place = -1;
+    [[maybe_unused]] int place = -1;
     for (unsigned w = 0; w < blockDim.x / 32; ++w) {
       const unsigned at = (w * 2 + part) * kPpgnPoolChannels + c;
-      ppgn_take_larger(top, place, values[at], places[at]);
-    }
-    if (to < channels) {
-      const std::size_t at = static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to;
-      pooled[at] = top;
-      winners[at] = place;
-    }
-  }
-}
-
-/// The number of pairs on a graph's diagonal, or off it.
-__device__ __forceinline__ float ppgn_pairs(const PpgnGraph& graph, unsigned part) {
-  const float n = static_cast<float>(graph.nodes);
-  return part == 0 ? n : n * n - n;
-}
-
-/// Like ppgn_pool_kernel, with sums or means: a row counts as often as its class has pairs. Where there is nothing: 0.
-/// One block of kPpgnSumThreads, so that a graph's sums do not depend on what else is in its batch.
-inline constexpr unsigned kPpgnSumThreads = 256;
-inline constexpr std::size_t kPpgnSumShared = std::size_t{kPpgnSumThreads} / 32 * 2 * kPpgnPoolChannels * 4;
-template <class T>
-__global__ void __launch_bounds__(kPpgnSumThreads)
-    ppgn_sum_kernel(const T* from, const T* residual, const PpgnGraph* graphs, const float* sizes, unsigned channels,
-                    bool mean, float* pooled) {
-  ppgn_begin();
-  const unsigned groups = (channels + kPpgnPoolChannels - 1) / kPpgnPoolChannels;
-  const unsigned graph_index = blockIdx.x / groups;
-  const PpgnGraph graph = graphs[graph_index];
-  const unsigned own = threadIdx.x % 4 * 8, channel = blockIdx.x % groups * kPpgnPoolChannels + own;
-  const unsigned strip = threadIdx.x / 4, warp = threadIdx.x / 32;
-  const std::size_t base = static_cast<std::size_t>(graph.first_row) * channels + channel;
-  float* const partial = reinterpret_cast<float*>(dynamic_shared());  // warps × 2 × channels of the block
-#pragma unroll
-  for (unsigned part = 0; part < 2; ++part) {
-    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    if (channel < channels) {
-      const unsigned begin = part == 0 ? 0 : graph.diagonal, end = part == 0 ? graph.diagonal : graph.rows;
-#pragma unroll 4
-      for (unsigned i = begin + strip; i < end; i += kPpgnSumThreads / 4) {
-        float value[8];
-        ppgn_eight(from, residual, base + static_cast<std::size_t>(i) * channels, value);
-        const float size = sizes[graph.first_row + i];
-#pragma unroll
-        for (int c = 0; c < 8; ++c) sum[c] += size * value[c];
+      if constexpr (kMax) {
+        ppgn_take_larger(top, place, values[at], places[at]);
+      } else {
+        top += values[at];
       }
     }
-#pragma unroll
-    for (int c = 0; c < 8; ++c) {
-#pragma unroll
-      for (int o = 4; o < 32; o *= 2) sum[c] += shfl_xor(sum[c], o);
-      if (threadIdx.x % 32 < 4) partial[(warp * 2 + part) * kPpgnPoolChannels + own + c] = sum[c];
-    }
+    if (to >= channels) continue;
+    const std::size_t at = static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to;
+    const float pairs = ppgn_pairs(graph, part);
+    if (!kMax && mean && pairs > 0) top /= pairs;
+    pooled[at] = top;
+    if constexpr (kMax) winners[at] = place;
   }
-  __syncthreads();
-  if (threadIdx.x >= 2 * kPpgnPoolChannels) return;
-  const unsigned part = threadIdx.x / kPpgnPoolChannels, c = threadIdx.x % kPpgnPoolChannels;
-  const unsigned to = blockIdx.x % groups * kPpgnPoolChannels + c;
-  if (to >= channels) return;
-  float total = 0;
-  for (unsigned w = 0; w < kPpgnSumThreads / 32; ++w) total += partial[(w * 2 + part) * kPpgnPoolChannels + c];
-  const float pairs = ppgn_pairs(graph, part);
-  if (mean && pairs > 0) total /= pairs;
-  pooled[static_cast<std::size_t>(graph_index) * 2 * channels + part * channels + to] = total;
 }
 
 /// The votes of all blocks. Weights of block b are classes × inputs at weight + b · (classes · inputs) of the

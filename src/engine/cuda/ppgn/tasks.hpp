@@ -83,14 +83,14 @@ struct PpgnTerm {
 template <class T>
 struct PpgnProduct {
   PpgnTerm<T> terms[3];
-  unsigned count;          ///< of terms
-  unsigned columns;        ///< of out, a multiple of 16
-  T* out;                  ///< stride `columns`, like mask's
-  const float* bias;       ///< or null
-  const T* mask;           ///< or null
-  T* residual;             ///< or null; half precision only: gets what rounding took from out, times kPpgnResidualScale
-  const float* row_scale;  ///< or null; a factor per row, before rounding
-  bool relu;
+  unsigned count;               ///< of terms
+  unsigned columns;             ///< of out, a multiple of 16
+  T* out;                       ///< stride `columns`, like mask's
+  const float* bias = nullptr;  ///< or null
+  const T* mask = nullptr;      ///< or null
+  T* residual = nullptr;  ///< half precision only: gets what rounding took from out, times kPpgnResidualScale; or null
+  const float* row_scale = nullptr;  ///< a factor per row, before rounding; or null
+  bool relu = false;
 };
 /// Maxima must be found on sums before they are rounded: among rounded ones there are ties, and with them other
 /// winners.
@@ -117,6 +117,17 @@ struct PpgnWeightTask {
   long long bias;             ///< or -1
   unsigned first_tile;        ///< in the list of all tasks
   unsigned tiles_in_columns;  ///< tiles side by side
+};
+
+/// What a kernel makes of a list of them: `tiles` blocks from tile `first_tile` of the list on for each of `slots`
+/// ranges of rows; the sums of range s go to out + s · slot_size.
+template <class T>
+struct PpgnWeightTasks {
+  const PpgnWeightTask<T>* tasks;
+  unsigned count, first_tile, tiles, slots;
+  unsigned rows, rows_per_slot;
+  float* out;
+  std::size_t slot_size;
 };
 
 /// out(x, y) = scale · Σ_z left(x, z) right(z, y) in every channel and graph, either factor transposed or not; zero

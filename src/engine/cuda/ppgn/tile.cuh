@@ -25,57 +25,57 @@ constexpr int ppgn_power_of_two(int least) {
   return value;
 }
 
-/// One operand's part of a stage: `Extent` rows or columns of the output by `Depth`.
+/// One operand's part of a stage as it lies in memory, for every family of kernels: `Extent` rows or columns of the
+/// output by `Depth`, as lines of chunks of 16 bytes.
 template <int Extent, int Depth, bool ByDepth, int Threads>
-struct PpgnOperand {
+struct PpgnLines {
   // NOLINTBEGIN(bugprone-branch-clone): the two differ but for square tiles.
-  static constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;  ///< of 16 bytes, a row in memory
+  static constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;
   static constexpr int kLines = ByDepth ? Depth : Extent;
   // NOLINTEND(bugprone-branch-clone)
-  static constexpr int kPitch = (kChunks | 1) * 16;  ///< bytes
-  static constexpr int kBytes = kLines * kPitch;
+  static constexpr int kSlots = ppgn_power_of_two(kChunks), kLinesAtOnce = Threads / kSlots;
+  static_assert(Threads % kSlots == 0, "");
 
   /// Queues the loads of rows `outer` … (those below outer_end) and depth k … (below depth). Where `Fill`, lines of
-  /// depth past the end are zeros up to the next multiple of 16; else depth must be such a multiple.
-  template <bool Fill>
-  static __device__ __forceinline__ void load(char* shared, const Half* from, unsigned stride, unsigned outer,
-                                              unsigned outer_end, unsigned k, unsigned depth) {
-    constexpr int kSlots = ppgn_power_of_two(kChunks);
-    constexpr int kLinesAtOnce = Threads / kSlots;
-    static_assert(Threads % kSlots == 0, "");
-    const int chunk = static_cast<int>(threadIdx.x) % kSlots;
-    const int first = static_cast<int>(threadIdx.x) / kSlots;
-    char* to = shared + first * kPitch + chunk * 16;
-    if (ByDepth) {
-      const bool wanted = chunk < kChunks && outer + static_cast<unsigned>(chunk) * 8 < outer_end;
-      const Half* source = from + static_cast<std::size_t>(k + static_cast<unsigned>(first)) * stride + outer +
-                           static_cast<unsigned>(chunk) * 8;
+  /// depth past the end are zeros up to the next multiple of 16; else depth must be such a multiple. place(line, chunk)
+  /// is where a thread's first chunk goes; its next ones are `Pitch` bytes further on per line.
+  template <bool Fill, int Pitch, class Place>
+  static __device__ __forceinline__ void load(const Half* from, unsigned stride, unsigned outer, unsigned outer_end,
+                                              unsigned k, unsigned depth, const Place& place) {
+    const int chunk = static_cast<int>(threadIdx.x) % kSlots, first = static_cast<int>(threadIdx.x) / kSlots;
+    const unsigned inside = static_cast<unsigned>(chunk) * 8, line0 = ByDepth ? k : outer,
+                   end = ByDepth ? depth : outer_end;
+    const bool wanted = ByDepth ? chunk < kChunks && outer + inside < outer_end : k + inside < depth;
+    char* const to = place(first, chunk);
+    const Half* const source =
+        from + static_cast<std::size_t>(line0 + static_cast<unsigned>(first)) * stride + (ByDepth ? outer : k) + inside;
 #pragma unroll
-      for (int i = 0; i < (kLines + kLinesAtOnce - 1) / kLinesAtOnce; ++i) {
-        const int line = first + i * kLinesAtOnce;
-        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines)) {
-          if (k + static_cast<unsigned>(line) < depth) {
-            cp_async16(to + i * kLinesAtOnce * kPitch,
-                       source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
-          } else if (Fill) {
-            *reinterpret_cast<uint4*>(to + i * kLinesAtOnce * kPitch) = uint4{0, 0, 0, 0};
-          }
-        }
-      }
-    } else {
-      const bool wanted = k + static_cast<unsigned>(chunk) * 8 < depth;
-      const Half* source = from + static_cast<std::size_t>(outer + static_cast<unsigned>(first)) * stride + k +
-                           static_cast<unsigned>(chunk) * 8;
-#pragma unroll
-      for (int i = 0; i < (kLines + kLinesAtOnce - 1) / kLinesAtOnce; ++i) {
-        const int line = first + i * kLinesAtOnce;
-        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines) &&
-            outer + static_cast<unsigned>(line) < outer_end) {
-          cp_async16(to + i * kLinesAtOnce * kPitch,
+    for (int i = 0; i < (kLines + kLinesAtOnce - 1) / kLinesAtOnce; ++i) {
+      const int line = first + i * kLinesAtOnce;
+      if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines)) {
+        if (line0 + static_cast<unsigned>(line) < end) {
+          cp_async16(to + i * kLinesAtOnce * Pitch,
                      source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
+        } else if (ByDepth && Fill) {
+          *reinterpret_cast<uint4*>(to + i * kLinesAtOnce * Pitch) = uint4{0, 0, 0, 0};
         }
       }
     }
+  }
+};
+
+/// Such a part in shared memory, line after line.
+template <int Extent, int Depth, bool ByDepth, int Threads>
+struct PpgnOperand {
+  using Lines = PpgnLines<Extent, Depth, ByDepth, Threads>;
+  static constexpr int kPitch = (Lines::kChunks | 1) * 16;  ///< bytes
+  static constexpr int kBytes = Lines::kLines * kPitch;
+
+  template <bool Fill>
+  static __device__ __forceinline__ void load(char* shared, const Half* from, unsigned stride, unsigned outer,
+                                              unsigned outer_end, unsigned k, unsigned depth) {
+    Lines::template load<Fill, kPitch>(from, stride, outer, outer_end, k, depth,
+                                       [&](int line, int chunk) { return shared + line * kPitch + chunk * 16; });
   }
 
   /// The lane's address for fragments of the left operand (16 × 16, four matrices) from row `row` of the tile.

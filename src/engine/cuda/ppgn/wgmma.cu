@@ -10,26 +10,18 @@ using Tall = PpgnWgmmaTile<256, 200, 6>;
 using Square = PpgnWgmmaTile<128, 128, 4>;
 using Narrow = PpgnWgmmaTile<128, 64, 4>;
 
-constexpr std::size_t up(std::size_t value, std::size_t step) { return (value + step - 1) / step; }
-
 template <class Tile>
 void launch_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue) {
-  const std::size_t blocks =
-      up(products.rows, Tile::kRows) * up(products.product[0].columns, Tile::kColumns) * products.count;
   if (right == RightOperand::columns_by_depth) {
-    queue.run(ppgn_wgmma_rows_kernel<Tile, false>, blocks, Tile::kThreads, PpgnWgmmaRowsShared<Tile, false>::kBytes,
-              products);
+    queue_tiles<Tile>(ppgn_wgmma_rows_kernel<Tile, false>, PpgnWgmmaRowsShared<Tile, false>::kBytes, products, queue);
   } else {
-    queue.run(ppgn_wgmma_rows_kernel<Tile, true>, blocks, Tile::kThreads, PpgnWgmmaRowsShared<Tile, true>::kBytes,
-              products);
+    queue_tiles<Tile>(ppgn_wgmma_rows_kernel<Tile, true>, PpgnWgmmaRowsShared<Tile, true>::kBytes, products, queue);
   }
 }
 
 template <class Tile>
-void launch_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles, unsigned slots,
-                    unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size, const PpgnQueue& queue) {
-  queue.run(ppgn_wgmma_weight_kernel<Tile>, std::size_t{tiles} * slots, Tile::kThreads,
-            PpgnWgmmaWeightShared<Tile>::kBytes, tasks, count, first, tiles, rows, rows_per_slot, out, slot_size);
+void launch_weights(const PpgnWeightTasks<Half>& tasks, const PpgnQueue& queue) {
+  queue_tiles<Tile>(ppgn_wgmma_weight_kernel<Tile>, PpgnWgmmaWeightShared<Tile>::kBytes, tasks, queue);
 }
 
 }  // namespace
@@ -63,11 +55,9 @@ void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, co
   run(products, right, queue);
 }
 
-void queue_wgmma_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles,
-                         unsigned slots, unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size,
-                         const PpgnQueue& queue, int tile) {
+void queue_wgmma_weights(const PpgnWeightTasks<Half>& tasks, const PpgnQueue& queue, int tile) {
   const auto run = tile == 0 ? launch_weights<Tall> : tile == 1 ? launch_weights<Square> : launch_weights<Narrow>;
-  run(tasks, count, first, tiles, slots, rows, rows_per_slot, out, slot_size, queue);
+  run(tasks, queue);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -50,45 +50,13 @@ struct PpgnWgmmaOperand {
   template <bool Fill>
   static __device__ __forceinline__ void load(char* shared, const Half* from, unsigned stride, unsigned outer,
                                               unsigned outer_end, unsigned k, unsigned depth) {
-    constexpr int kChunks = ByDepth ? Extent / 8 : Depth / 8;
-    constexpr int kSlots = ppgn_power_of_two(kChunks);
-    constexpr int kLines = ByDepth ? Depth : Extent, kLinesAtOnce = Threads / kSlots;
-    constexpr int kTimes = (kLines + kLinesAtOnce - 1) / kLinesAtOnce;
-    static_assert(kLinesAtOnce % 8 == 0, "the swizzle is the same for all of a thread's lines");
-    const int chunk = static_cast<int>(threadIdx.x) % kSlots, first = static_cast<int>(threadIdx.x) / kSlots;
-    if (ByDepth) {
-      const bool wanted = chunk < kChunks && outer + static_cast<unsigned>(chunk) * 8 < outer_end;
-      char* const to = shared + chunk / 8 * kColumn + first * 128 + ((chunk ^ first) % 8) * 16;
-      const Half* const source = from + static_cast<std::size_t>(k + static_cast<unsigned>(first)) * stride + outer +
-                                 static_cast<unsigned>(chunk) * 8;
-#pragma unroll
-      for (int i = 0; i < kTimes; ++i) {
-        const int line = first + i * kLinesAtOnce;
-        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines)) {
-          if (k + static_cast<unsigned>(line) < depth) {
-            cp_async16(to + i * kLinesAtOnce * 128,
-                       source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
-          } else if (Fill) {
-            *reinterpret_cast<uint4*>(to + i * kLinesAtOnce * 128) = uint4{0, 0, 0, 0};
-          }
-        }
-      }
-    } else {
-      const bool wanted = k + static_cast<unsigned>(chunk) * 8 < depth;
-      const int turn = first / 2 % 4;
-      char* const to = shared + first * kPitch + (chunk ^ turn) * 16;
-      const Half* const source = from + static_cast<std::size_t>(outer + static_cast<unsigned>(first)) * stride + k +
-                                 static_cast<unsigned>(chunk) * 8;
-#pragma unroll
-      for (int i = 0; i < kTimes; ++i) {
-        const int line = first + i * kLinesAtOnce;
-        if (wanted && (kLines % kLinesAtOnce == 0 || line < kLines) &&
-            outer + static_cast<unsigned>(line) < outer_end) {
-          cp_async16(to + i * kLinesAtOnce * kPitch,
-                     source + static_cast<std::size_t>(i) * static_cast<std::size_t>(kLinesAtOnce) * stride);
-        }
-      }
-    }
+    using Lines = PpgnLines<Extent, Depth, ByDepth, Threads>;
+    static_assert(Lines::kLinesAtOnce % 8 == 0, "the swizzle is the same for all of a thread's lines");
+    Lines::template load<Fill, ByDepth ? 128 : kPitch>(
+        from, stride, outer, outer_end, k, depth, [&](int line, int chunk) {
+          if (ByDepth) return shared + chunk / 8 * kColumn + line * 128 + ((chunk ^ line) % 8) * 16;
+          return shared + line * kPitch + (chunk ^ line / 2 % 4) * 16;
+        });
   }
 };
 
@@ -218,15 +186,13 @@ struct PpgnWgmmaWeightShared {
 /// columns of the left operand and a quarter of each stage's rows.
 template <class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
-    ppgn_wgmma_weight_kernel(const PpgnWeightTask<Half>* tasks, unsigned task_count, unsigned first_tile,
-                             unsigned tiles, unsigned rows, unsigned rows_per_slot, float* slots,
-                             std::size_t slot_size) {
+    ppgn_wgmma_weight_kernel(const PpgnWeightTasks<Half> all) {
 #ifdef TYCHE_WGMMA
   ppgn_begin();
   using Shared = PpgnWgmmaWeightShared<Tile>;
   using Left = typename Shared::Left;
   using Right = typename Shared::Right;
-  const PpgnWeightPlace<Tile, Half> place(tasks, task_count, first_tile, tiles, rows, rows_per_slot);
+  const PpgnWeightPlace<Tile, Half> place(all);
   const PpgnWeightTask<Half>& task = place.task;
   const unsigned row0 = place.row0, column0 = place.column0, begin = place.begin, end = place.end;
   char* const shared = dynamic_shared();
@@ -282,7 +248,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerProcessor)
   }
   sums.template wait<0>();
 
-  float* const out = slots + place.slot * slot_size;
+  float* const out = place.out;
   const int lane = thread % 32;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {

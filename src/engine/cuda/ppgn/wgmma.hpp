@@ -1,5 +1,5 @@
 #pragma once
-/// PPGN's products by wgmma (ppgn_wgmma_kernels.hpp), for ppgn_products.cu to choose. A file of their own, because the
+/// PPGN's products by wgmma (wgmma.cuh), for products.cu to choose. A file of their own, because the
 /// instructions want code for sm_90a, which no other GPU runs.
 #include "engine/cuda/ppgn/products.hpp"
 
@@ -21,9 +21,6 @@ inline constexpr PpgnWgmmaShape kPpgnWgmmaWeightShapes[kPpgnWgmmaTiles] = {{256,
 
 void queue_wgmma_rows(const PpgnProducts<Half>& products, RightOperand right, const PpgnQueue& queue, int tile);
 
-/// Arguments as ppgn_weight_kernel's.
-void queue_wgmma_weights(const PpgnWeightTask<Half>* tasks, unsigned count, unsigned first, unsigned tiles,
-                         unsigned slots, unsigned rows, unsigned rows_per_slot, float* out, std::size_t slot_size,
-                         const PpgnQueue& queue, int tile);
+void queue_wgmma_weights(const PpgnWeightTasks<Half>& tasks, const PpgnQueue& queue, int tile);
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

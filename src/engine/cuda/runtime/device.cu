@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "engine/cuda/runtime/device.hpp"
@@ -8,6 +11,14 @@
 #endif
 
 namespace tyche::engine::TYCHE_CUDA_NS {
+
+unsigned rank_in_machine() {
+  for (const char* name :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+    if (const char* value = std::getenv(name)) return static_cast<unsigned>(std::max(0, std::atoi(value)));
+  }
+  return 0;
+}
 
 #ifdef TYCHE_CUDA_EMULATED
 
@@ -23,6 +34,8 @@ void* allocate(std::size_t bytes, const char* what) {
 }
 void release(void* memory) noexcept { std::free(memory); }
 
+void enter_device() {}
+uint64_t device_identity() { return 0; }
 int multiprocessors() { return 3; }
 std::size_t shared_limit() { return 227 * 1024; }
 std::size_t free_memory() { return std::size_t{1} << 34; }
@@ -79,6 +92,21 @@ int attribute(cudaDeviceAttr which) {
 }
 }  // namespace
 
+void enter_device() {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "counting devices");
+  check(cudaSetDevice(static_cast<int>(rank_in_machine() % static_cast<unsigned>(count))), "choosing a device");
+}
+uint64_t device_identity() {
+  int device = 0;
+  cudaDeviceProp properties;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaGetDeviceProperties(&properties, device), "asking for the device's name");
+  uint64_t halves[2];
+  static_assert(sizeof halves == sizeof properties.uuid);
+  std::memcpy(halves, &properties.uuid, sizeof halves);
+  return halves[0] ^ halves[1];
+}
 int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
 std::size_t shared_limit() { return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
 std::size_t free_memory() {
@@ -98,8 +126,11 @@ DeviceState device_state() {
     return {false, cudaGetErrorString(status)};
   }
   if (count == 0) return {false, "no GPU"};
+  enter_device();
+  int device = 0;
   cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, 0), "asking for the device's name");
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaGetDeviceProperties(&properties, device), "asking for the device's name");
   // The code is built for one generation of chips and those after it.
   if (properties.major < TYCHE_CUDA_LEAST_MAJOR) {
     return {false, std::string(properties.name) + " is older than this build's kernels (compute capability " +

@@ -36,6 +36,15 @@ void check(cudaError_t status, const char* what);
 [[nodiscard]] void* allocate(std::size_t bytes, const char* what);
 void release(void* memory) noexcept;
 
+/// The rank of this process among those of its machine, as the launcher says it (Open MPI, MPICH and Intel MPI,
+/// MVAPICH, Slurm); 0 where none does.
+[[nodiscard]] unsigned rank_in_machine();
+/// From here on this thread works on this process' GPU: that of its rank within the machine, round and round where
+/// there are fewer. Every thread that calls the device says so first.
+void enter_device();
+/// A number of that GPU, which no other has.
+[[nodiscard]] uint64_t device_identity();
+
 [[nodiscard]] int multiprocessors();
 /// Dynamic shared memory a block can have, bytes.
 [[nodiscard]] std::size_t shared_limit();
