@@ -72,11 +72,13 @@ struct Prepared {
 void check_gpus(const Ranks& ranks, const Prepared& made) {
   const std::size_t folds = made.config.folds.only ? 1 : made.data.folds.size();
   const std::uint32_t batches = made.config.training.accumulate;
-  if (!engine::EngineChoice(made.config.engine.name).on_gpu() || std::max<std::size_t>(folds, batches) >= ranks.size()) {
+  if (!engine::EngineChoice(made.config.engine.name).on_gpu() ||
+      std::max<std::size_t>(folds, batches) >= ranks.size()) {
     return;
   }
   const std::string why = fmt::format(
-      "{} ranks on GPUs have {} and {} per step to share: --accumulate K makes a step of K batches, --device cpu shares "
+      "{} ranks on GPUs have {} and {} per step to share: --accumulate K makes a step of K batches, --device cpu "
+      "shares "
       "the slices of one",
       ranks.size(), counted(folds, "fold"), batches == 1 ? "1 batch" : fmt::format("{} batches", batches));
   if (batches == 1) throw InputError(why);

@@ -9,7 +9,6 @@
 #include "engine/core/outcome.hpp"
 #include "engine/core/randomness.hpp"
 #include "engine/near.hpp"
-#include "engine/sets/pair_rows.hpp"
 #include "engine/sets/set_data.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"

@@ -1,6 +1,5 @@
 // Marks and colours on the device: the draws are the reference's, from tables and where there are none.
 #include "engine/core/draw_tables.hpp"
-#include "engine/cuda/fused/fused.hpp"
 #include "engine_cuda/layerwise_cases.hpp"
 
 namespace tyche::engine {
@@ -49,7 +48,7 @@ class DrawnOnDevice : public DeviceTest, public testing::WithParamInterface<nn::
     job.eval_draws = 2;
   }
   std::unique_ptr<gpu::Path> layerwise(Precision precision, std::uint32_t chunk = 0) const {
-    gpu::LayerwiseOptions options;
+    gpu::PathOptions options;
     options.precision = precision;
     options.threads = 1;
     options.chunk_epochs = chunk;
@@ -114,7 +113,7 @@ TEST_P(DrawnOnDevice, ATrialHasTheSameBitsAloneInCompanyInChunksAndResumed) {
     EXPECT_EQ(parts[0].state.adam_v, alone[0].state.adam_v) << what;
   };
   check([&](std::uint32_t chunk) { return layerwise(Precision::mixed, chunk); }, "layer-wise");
-  check([](std::size_t chunk) { return gpu::make_fused_path({chunk, 0}); }, "fused");
+  check([](std::size_t chunk) { return gpu::make_fused_path({.chunk_epochs = chunk}); }, "fused");
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryKind, DrawnOnDevice,

@@ -105,10 +105,10 @@ TEST_F(EdgesOnTheGpu, ATrialsBitsDependOnNothingElse) {
     const auto run = [&](std::uint32_t chunk, unsigned lanes, bool beside) {
       std::vector<Trial> trials = {trial_of(job, 4, 2, 3)};
       if (beside) trials.insert(trials.begin(), trial_of(job, 9, 0, 2));
-      gpu::LayerwiseOptions options;
+      gpu::PathOptions options;
       options.threads = 1;
       options.chunk_epochs = chunk;
-      options.lanes = lanes;
+      options.together = lanes;
       Listener heard(trials.size());
       gpu::make_layerwise_path(options)->train(job, trials, heard);
       return trials.back().state;

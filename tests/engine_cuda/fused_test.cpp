@@ -1,5 +1,4 @@
 // The fused path against the CPU engine and PyTorch, and against itself.
-#include "engine/cuda/fused/fused.hpp"
 
 #include <gtest/gtest.h>
 
@@ -360,7 +359,7 @@ TEST_F(Fused, ATrialHasTheSameBitsAloneAndPackedAndInAnyChunks) {
   for (std::size_t t = 0; t < 3; ++t) {
     std::vector<Trial> alone = {mixed_trials(job)[t]};
     Listener heard(1);
-    EXPECT_TRUE(gpu::make_fused_path({4, 0})->train(job, alone, heard).empty());
+    EXPECT_TRUE(gpu::make_fused_path({.chunk_epochs = 4})->train(job, alone, heard).empty());
     expect_same_bits(alone[0].state, packed[t].state);
     expect_same_bits(heard.states[0], packed[t].state);
     expect_same_results(heard.results[0], together.results[t]);
@@ -368,7 +367,7 @@ TEST_F(Fused, ATrialHasTheSameBitsAloneAndPackedAndInAnyChunks) {
   }
   std::vector<Trial> pairs = mixed_trials(job);
   Listener by_pairs(3);
-  EXPECT_TRUE(gpu::make_fused_path({3, 2})->train(job, pairs, by_pairs).empty());
+  EXPECT_TRUE(gpu::make_fused_path({.chunk_epochs = 3, .together = 2})->train(job, pairs, by_pairs).empty());
   for (std::size_t t = 0; t < 3; ++t) {
     expect_same_bits(pairs[t].state, packed[t].state);
     expect_same_results(by_pairs.results[t], together.results[t]);
@@ -387,7 +386,7 @@ TEST_F(Fused, ARunGoesOnWhereItStopped) {
   (void)gpu::make_fused_path()->train(job, whole, at_once);
   first.stop_trial = 0;
   first.stop_epoch = 2;
-  (void)gpu::make_fused_path({1, 0})->train(job, parts, first);
+  (void)gpu::make_fused_path({.chunk_epochs = 1})->train(job, parts, first);
   EXPECT_EQ(parts[0].state.epoch, 2u);
   (void)gpu::make_fused_path()->train(job, parts, second);
   expect_same_bits(parts[0].state, whole[0].state);
@@ -408,7 +407,7 @@ TEST_F(Fused, StopsATrialWhenTold) {
   Listener heard(2);
   heard.stop_trial = 0;
   heard.stop_epoch = 1;  // a passing one: the chunk of two epochs is finished
-  (void)gpu::make_fused_path({2, 0})->train(job, trials, heard);
+  (void)gpu::make_fused_path({.chunk_epochs = 2})->train(job, trials, heard);
   EXPECT_EQ(heard.results[0].size(), 2u);
   EXPECT_EQ(trials[0].state.epoch, 2u);
   EXPECT_EQ(heard.results[1].size(), 6u);

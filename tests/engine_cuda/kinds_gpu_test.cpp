@@ -236,7 +236,7 @@ TEST_F(EveryKindOnTheGpu, RandomNetworksOverPairsAgreeWithPlainLoops) {
       for (const nn::Step& step : program.steps) {
         for (const nn::Term& term : step.terms) links.insert(term.link);
       }
-      gpu::LayerwiseOptions options;
+      gpu::PathOptions options;
       options.precision = precision;
       options.threads = 1;
       options.program = &program;
@@ -265,10 +265,10 @@ TEST_F(EveryKindOnTheGpu, ATrialsBitsAndStatisticsDependOnNothingElse) {
     job.epochs = 3;
     job.batch = 3;
     const Precision precision = kind == std::string("gin") ? Precision::mixed : Precision::fp32;
-    gpu::LayerwiseOptions options;
+    gpu::PathOptions options;
     options.precision = precision;
     options.threads = 1;
-    options.lanes = 1;
+    options.together = 1;
     Trial alone[] = {trial_of(job, 4, 2, 2)}, theirs[] = {trial_of(job, 4, 2, 2)};
     Listener heard(1), expected(1);
     EXPECT_TRUE(gpu::make_layerwise_path(options)->train(job, alone, heard).empty());
@@ -282,7 +282,7 @@ TEST_F(EveryKindOnTheGpu, ATrialsBitsAndStatisticsDependOnNothingElse) {
       EXPECT_TRUE(std::all_of(of(alone[0].state.adam_v).begin(), of(alone[0].state.adam_v).end(),
                               [](float v) { return v == 0; }));
     }
-    options.lanes = 2;
+    options.together = 2;
     options.chunk_epochs = 2;
     Trial packed[] = {trial_of(job, 9, 0, 2), trial_of(job, 4, 2, 2)};
     Listener all(2);
@@ -384,7 +384,7 @@ TEST_F(EveryKindOnTheGpu, HeadsOfAnySizeRun) {
   const Toy toy = random_toy(RandomProgramData::model(), 3, 5, stream);
   const Job job = toy.job(RandomProgramData::model());
   const std::vector<float> parameters = pair_programs::parameters_for(program, stream);
-  gpu::LayerwiseOptions options;
+  gpu::PathOptions options;
   options.precision = Precision::fp32;
   options.threads = 1;
   options.program = &program;

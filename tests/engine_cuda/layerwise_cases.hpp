@@ -8,7 +8,6 @@
 #include <string>
 
 #include "engine/cases.hpp"
-#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/golden.hpp"
 #include "engine/near.hpp"
 #include "engine_cuda/device_fixture.hpp"
@@ -20,7 +19,7 @@ inline double tolerance(gpu::Precision precision) { return precision == gpu::Pre
 inline std::string precision_name(gpu::Precision precision) {
   return precision == gpu::Precision::fp32 ? "fp32" : "mixed";
 }
-inline std::unique_ptr<gpu::Path> path_of(gpu::Precision precision) { return gpu::make_layerwise_path(precision, 1); }
+inline std::unique_ptr<gpu::Path> path_of(gpu::Precision precision) { return gpu::make_layerwise_path({precision, 1}); }
 
 /// Logits, loss and gradient of all graphs, dropout off.
 struct Answer {

@@ -11,12 +11,12 @@ namespace {
 
 using gpu::Precision;
 
-gpu::LayerwiseOptions chunks_of(Precision precision, std::uint32_t epochs, unsigned lanes) {
-  gpu::LayerwiseOptions options;
+gpu::PathOptions chunks_of(Precision precision, std::uint32_t epochs, unsigned lanes) {
+  gpu::PathOptions options;
   options.precision = precision;
   options.threads = 1;
   options.chunk_epochs = epochs;
-  options.lanes = lanes;
+  options.together = lanes;
   return options;
 }
 
@@ -79,7 +79,7 @@ TEST_P(LayerwiseGolden, LogitsLossAndGradientsArePyTorchs) {
   const auto& [name, precision] = GetParam();
   const GoldenCase golden(name);
   const Job job = golden.job();
-  gpu::LayerwiseOptions options;
+  gpu::PathOptions options;
   options.precision = precision;
   options.threads = 1;
   std::vector<std::uint32_t> winners;

@@ -1,6 +1,4 @@
 // What every path on the device owes its observer.
-#include "engine/cuda/fused/fused.hpp"
-#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/loop_cases.hpp"
 #include "engine_cuda/device_fixture.hpp"
 
@@ -36,20 +34,20 @@ class EveryDevicePath : public DeviceTest {
       all.push_back(std::move(way));
     };
     add("fused", "gcn", [](std::uint32_t chunk) {
-      gpu::FusedOptions options;
+      gpu::PathOptions options;
       options.chunk_epochs = chunk;
-      options.group = 1;
+      options.together = 1;
       return gpu::make_fused_path(options);
     });
     const auto layerwise = [](std::uint32_t chunk) {
-      gpu::LayerwiseOptions options;
+      gpu::PathOptions options;
       options.chunk_epochs = chunk;
-      options.lanes = 1;
+      options.together = 1;
       return gpu::make_layerwise_path(options);
     };
     add("layerwise gcn", "gcn", layerwise);
     add("layerwise gcn2", "gcn2", layerwise);
-    add("ppgn", "ppgn", [](std::uint32_t) { return gpu::make_ppgn_path(gpu::Precision::mixed, 1); });
+    add("ppgn", "ppgn", [](std::uint32_t) { return gpu::make_ppgn_path({gpu::Precision::mixed, 1}); });
     return all;
   }
   static Train train_with(const Way& way, std::uint32_t chunk) {

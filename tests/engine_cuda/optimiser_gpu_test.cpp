@@ -1,6 +1,4 @@
 // Clipping, weight decay and schedules on every path of the device.
-#include "engine/cuda/fused/fused.hpp"
-#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/optimiser_cases.hpp"
 #include "engine_cuda/device_fixture.hpp"
 #include "nn/levels.hpp"
@@ -18,13 +16,13 @@ void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
 std::vector<Way> ways() {
   const auto fused = [](std::uint32_t chunk) {
-    gpu::FusedOptions options;
+    gpu::PathOptions options;
     options.chunk_epochs = chunk;
     return gpu::make_fused_path(options);
   };
   const auto layerwise = [](gpu::Precision precision) {
     return [precision](std::uint32_t chunk) {
-      gpu::LayerwiseOptions options;
+      gpu::PathOptions options;
       options.precision = precision;
       options.chunk_epochs = chunk;
       return gpu::make_layerwise_path(options);
@@ -34,8 +32,16 @@ std::vector<Way> ways() {
           {"layerwise", "gcn", layerwise(gpu::Precision::mixed), 5e-3},
           {"layerwise_fp32", "gcn", layerwise(gpu::Precision::fp32), 1e-4},
           {"layerwise_gcn2", "gcn2", layerwise(gpu::Precision::fp32), 1e-4},
-          {"ppgn", "ppgn", [](std::uint32_t) { return gpu::make_ppgn_path(gpu::Precision::mixed, 1); }, 5e-3},
-          {"ppgn_fp32", "ppgn", [](std::uint32_t) { return gpu::make_ppgn_path(gpu::Precision::fp32, 1); }, 1e-4}};
+          {"ppgn", "ppgn",
+           [](std::uint32_t) {
+             return gpu::make_ppgn_path({gpu::Precision::mixed, 1});
+           },
+           5e-3},
+          {"ppgn_fp32", "ppgn",
+           [](std::uint32_t) {
+             return gpu::make_ppgn_path({gpu::Precision::fp32, 1});
+           },
+           1e-4}};
 }
 
 class OptimiserOnDevice : public DeviceTest, public testing::WithParamInterface<Way> {

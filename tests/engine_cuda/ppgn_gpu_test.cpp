@@ -56,7 +56,7 @@ TEST_P(Ppgn, LogitsLossAndGradientsArePyTorchs) {
   for (const char* name : {"ppgn", "ppgn_mean", "ppgn_sum", "ppgn_rni50"}) {
     const GoldenCase golden(name);
     const Job job = golden.job();
-    const auto path = gpu::make_ppgn_path(GetParam(), 1);
+    const auto path = gpu::make_ppgn_path({GetParam(), 1});
     std::vector<float> gradient;
     Logits logits;
     const double loss = path->gradient(job, golden.flat("init"), golden.which, golden.draw(), gradient, logits);
@@ -77,7 +77,7 @@ TEST_P(Ppgn, AdamStepsArePyTorchs) {
   trial.state = fresh_state(job.model, 1, 0);
   trial.state.parameters = golden.flat("init");
   Recorder recorder(1);
-  const auto path = gpu::make_ppgn_path(GetParam(), 1);
+  const auto path = gpu::make_ppgn_path({GetParam(), 1});
   for (const std::uint32_t steps : {1u, 5u}) {
     job.epochs = steps;
     EXPECT_TRUE(path->train(job, {&trial, 1}, recorder).empty());
@@ -110,7 +110,8 @@ TEST_P(Ppgn, GradientsAreTheCpuEngines) {
     Logits expected_logits, logits;
     const double expected_loss =
         make_engine("cpu", 1)->gradient(job, parameters, toy.all(), {}, expected, expected_logits);
-    const double loss = gpu::make_ppgn_path(GetParam(), 1)->gradient(job, parameters, toy.all(), {}, gradient, logits);
+    const double loss =
+        gpu::make_ppgn_path({GetParam(), 1})->gradient(job, parameters, toy.all(), {}, gradient, logits);
     EXPECT_LE(distance(logits.values, expected_logits.values), tolerance()) << i;
     EXPECT_NEAR(loss, expected_loss, tolerance() * expected_loss);
     expect_tensors_close(config, gradient, expected, tolerance(), "case " + std::to_string(i));
@@ -152,7 +153,7 @@ void PpgnReadout::compare(nn::Readout readout) {
   const auto parameters = nn::initial_parameters(config, 4, 0);  // no near ties
   std::vector<float> expected, on_pairs, on_classes;
   Logits expected_logits, logits;
-  const auto path = gpu::make_ppgn_path(GetParam(), 1);
+  const auto path = gpu::make_ppgn_path({GetParam(), 1});
   const double expected_loss =
       make_engine("cpu", 1)->gradient(job, parameters, toy.all(), {}, expected, expected_logits);
   EXPECT_NEAR(path->gradient(job, parameters, toy.all(), {}, on_classes, logits), expected_loss,
@@ -186,7 +187,7 @@ TEST_P(Ppgn, RandomFeaturesAreTheCpuEngines) {
     draw.index = i;
     std::vector<float> expected, gradient;
     Logits expected_logits, logits;
-    const auto path = gpu::make_ppgn_path(GetParam(), 1);
+    const auto path = gpu::make_ppgn_path({GetParam(), 1});
     (void)make_engine("cpu", 1)->gradient(job, parameters, toy.all(), draw, expected, expected_logits);
     (void)path->gradient(job, parameters, toy.all(), draw, gradient, logits);
     EXPECT_LE(distance(logits.values, expected_logits.values), tolerance());
@@ -232,7 +233,7 @@ void expect_training_like_the_cpu(const Training& training, Precision precision,
   Trial expected = training.trial(1), trial = training.trial(1);
   Recorder expected_results(1), results(1);
   make_engine("cpu", 1)->train(training.job, {&expected, 1}, expected_results);
-  EXPECT_TRUE(gpu::make_ppgn_path(precision, 1)->train(training.job, {&trial, 1}, results).empty());
+  EXPECT_TRUE(gpu::make_ppgn_path({precision, 1})->train(training.job, {&trial, 1}, results).empty());
   EXPECT_EQ(trial.state.step, 21u);
   EXPECT_EQ(trial.state.step, expected.state.step);
   EXPECT_EQ(trial.state.epoch, expected.state.epoch);
@@ -271,7 +272,7 @@ void expect_same(const State& a, const State& b) {
 
 TEST_P(Ppgn, GivesTheSameBitsBesideOthersAndWhenResumed) {
   const Training training(3);
-  const auto path = gpu::make_ppgn_path(GetParam(), 1);
+  const auto path = gpu::make_ppgn_path({GetParam(), 1});
   Trial alone = training.trial(2);
   Recorder recorder(2);
   (void)path->train(training.job, {&alone, 1}, recorder);
@@ -329,7 +330,7 @@ TEST_P(Ppgn, ATrialThatLeavesTheNumbersStaysAtItsLastGoodState) {
   for (float& p : trials[0].state.parameters) p = std::fabs(p) * (mixed() ? 50.0f : 1e8f);
   const State before = trials[0].state;
   Recorder recorder(2);
-  const auto broken = gpu::make_ppgn_path(GetParam(), 1)->train(training.job, trials, recorder);
+  const auto broken = gpu::make_ppgn_path({GetParam(), 1})->train(training.job, trials, recorder);
   EXPECT_EQ(broken, std::vector<std::size_t>{0});
   expect_same(trials[0].state, before);
   EXPECT_TRUE(recorder.results[0].empty());
@@ -348,7 +349,7 @@ TEST_F(DeviceTest, PpgnFindsALossScaleThatFits) {
   }
   expected.state = trial.state;
   Recorder recorder(1);
-  EXPECT_TRUE(gpu::make_ppgn_path(Precision::mixed, 1)->train(training.job, {&trial, 1}, recorder).empty());
+  EXPECT_TRUE(gpu::make_ppgn_path({Precision::mixed, 1})->train(training.job, {&trial, 1}, recorder).empty());
   make_engine("cpu", 1)->train(training.job, {&expected, 1}, recorder);
   expect_tensors_close(training.job.model, trial.state.parameters, expected.state.parameters, 2e-2, "parameters");
 }
@@ -359,7 +360,7 @@ TEST_F(DeviceTest, PpgnPredictsInFp32WhatDoesNotFitHalfPrecision) {
   for (float& p : parameters) p = std::fabs(p) * 50;
   const Logits expected = make_engine("cpu", 1)->predict(training.job, parameters, training.toy.all(), {});
   const Logits logits =
-      gpu::make_ppgn_path(Precision::mixed, 1)->predict(training.job, parameters, training.toy.all(), {});
+      gpu::make_ppgn_path({Precision::mixed, 1})->predict(training.job, parameters, training.toy.all(), {});
   EXPECT_LE(distance(logits.values, expected.values), 1e-4);
 }
 

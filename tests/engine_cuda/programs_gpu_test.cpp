@@ -66,7 +66,7 @@ void expect_program(const nn::Program& program, const Toy& toy, Precision precis
   const double most = largest(exact.gradient);
   // Sums of sums of sums are not for half precision.
   if (!std::isfinite(exact.loss) || most > (precision == Precision::fp32 ? 1e6 : 20)) return;
-  gpu::LayerwiseOptions options;
+  gpu::PathOptions options;
   options.precision = precision;
   options.threads = 1;
   options.program = &program;

@@ -25,7 +25,7 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
       const nn::ModelConfig model = model_of(kind);
       const RealToy real = real_toy(model, 5, 9, stream);
       const auto path =
-          kind == std::string("gcn") ? gpu::make_layerwise_path(precision, 1) : gpu::make_ppgn_path(precision, 1);
+          kind == std::string("gcn") ? gpu::make_layerwise_path({precision, 1}) : gpu::make_ppgn_path({precision, 1});
       expect_agreement(real.job(model), *path, tolerance(precision),
                        std::string(kind).append(" ").append(precision_name(precision)));
     }
@@ -33,7 +33,8 @@ TEST_F(RealTargetsGpu, EveryPathGivesTheReferencesLossAndGradient) {
   const nn::ModelConfig model = model_of("gcn");
   const RealToy real = real_toy(model, 5, 9, stream);
   EXPECT_EQ(gpu::fused_refuses(real.job(model)), "");
-  expect_agreement(real.job(model), *gpu::make_fused_path(1), tolerance(gpu::Precision::mixed), "fused");
+  expect_agreement(real.job(model), *gpu::make_fused_path({Precision::mixed, 1}), tolerance(gpu::Precision::mixed),
+                   "fused");
 }
 
 TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndWeights) {
@@ -46,9 +47,9 @@ TEST_F(RealTargetsGpu, EveryPathKnowsEveryLossMissingTargetsAndWeights) {
     for (const bool fused : {false, true}) {
       if (fused && !gcn) continue;
       const auto agrees = [&](const Job& job, const std::string& text) {  // a path is for one job
-        const auto path = fused ? gpu::make_fused_path(1)
-                          : gcn ? gpu::make_layerwise_path(precision, 1)
-                                : gpu::make_ppgn_path(precision, 1);
+        const auto path = fused ? gpu::make_fused_path({Precision::mixed, 1})
+                          : gcn ? gpu::make_layerwise_path({precision, 1})
+                                : gpu::make_ppgn_path({precision, 1});
         expect_agreement(job, *path, tolerance(precision), text);
       };
       const std::string what = std::string(kind).append(fused ? " fused" : "");
@@ -86,9 +87,9 @@ TEST_F(RealTargetsGpu, TrialsOfOneJobHaveTheirOwnStandardsAndWeights) {
       job.batch = 4;
       for (const bool fused : {false, true}) {
         if (fused && model.kind == "ppgn") continue;
-        const auto path = fused                 ? gpu::make_fused_path(1)
-                          : model.kind == "gcn" ? gpu::make_layerwise_path(gpu::Precision::mixed, 1)
-                                                : gpu::make_ppgn_path(gpu::Precision::mixed, 1);
+        const auto path = fused                 ? gpu::make_fused_path({Precision::mixed, 1})
+                          : model.kind == "gcn" ? gpu::make_layerwise_path({gpu::Precision::mixed, 1})
+                                                : gpu::make_ppgn_path({gpu::Precision::mixed, 1});
         std::vector<Trial> trials, again;
         for (std::uint32_t t = 0; t < 3; ++t) {
           Trial trial = trial_of(job, 7, t, 2);
@@ -127,7 +128,8 @@ TEST_F(RealTargetsGpu, TrainingReportsErrorsOfTheTestGraphs) {
   job.epochs = 4;
   job.batch = 4;
   for (const bool fused : {false, true}) {
-    const auto path = fused ? gpu::make_fused_path(1) : gpu::make_layerwise_path(gpu::Precision::mixed, 1);
+    const auto path =
+        fused ? gpu::make_fused_path({Precision::mixed, 1}) : gpu::make_layerwise_path({gpu::Precision::mixed, 1});
     Trial trial = trial_of(job, 7, 0, 2), again = trial;
     Recorder seen(1), expected(1);
     EXPECT_TRUE(path->train(job, std::span(&trial, 1), seen).empty());

@@ -60,10 +60,10 @@ TEST_F(SetsOnGpu, AgreeWithTheReferenceCompressedAndNot) {
         job.compress = compress;
         const std::string what =
             std::string(kind.name) + " case " + std::to_string(i) + (compress ? " compressed" : " plain");
-        expect_agreement(job, *gpu::make_layerwise_path(Precision::fp32, 2), tolerance(Precision::fp32), what);
+        expect_agreement(job, *gpu::make_layerwise_path({Precision::fp32, 2}), tolerance(Precision::fp32), what);
         // Near ties of a maximum are not for half precision; everything else is.
         if (readout == nn::Readout::max) continue;
-        expect_agreement(job, *gpu::make_layerwise_path(Precision::mixed, 1), 2 * tolerance(Precision::mixed),
+        expect_agreement(job, *gpu::make_layerwise_path({Precision::mixed, 1}), 2 * tolerance(Precision::mixed),
                          what + " mixed");
       }
       ++i;
@@ -82,9 +82,9 @@ TEST_F(SetsOnGpu, AgreeWithTheReferenceWithRandomFeatures) {
     const Toy toy = coloured(model, 4, 6, 70 + i++);
     nn::set_types_from(toy.graphs, model, 1);
     const Job job = toy.job(model);
-    expect_agreement(job, *gpu::make_layerwise_path(Precision::fp32, 2), tolerance(Precision::fp32), "fp32");
+    expect_agreement(job, *gpu::make_layerwise_path({Precision::fp32, 2}), tolerance(Precision::fp32), "fp32");
     if (readout == nn::Readout::max) continue;
-    expect_agreement(job, *gpu::make_layerwise_path(Precision::mixed, 1), 2 * tolerance(Precision::mixed), "mixed");
+    expect_agreement(job, *gpu::make_layerwise_path({Precision::mixed, 1}), 2 * tolerance(Precision::mixed), "mixed");
   }
 }
 
@@ -99,7 +99,7 @@ TEST_F(SetsOnGpu, TrainLikeTheCpuWithRandomFeatures) {
   job.eval_draws = 2;
   Trial ours[] = {trial_of(job, 4, 2, 2)}, theirs[] = {trial_of(job, 4, 2, 2)};
   Listener heard(1), expected(1);
-  EXPECT_TRUE(gpu::make_layerwise_path(Precision::fp32, 1)->train(job, ours, heard).empty());
+  EXPECT_TRUE(gpu::make_layerwise_path({Precision::fp32, 1})->train(job, ours, heard).empty());
   make_engine("cpu", 1)->train(job, theirs, expected);
   expect_tensors_near(model, ours[0].state.parameters, theirs[0].state.parameters, 1e-3, "parameters");
   for (std::size_t e = 0; e < 3; ++e) {
@@ -124,7 +124,7 @@ TEST_F(SetsOnGpu, TrainLikeTheCpu) {
       job.sets = prepare_sets(model, job.data, options);
       Trial ours[] = {trial_of(job, 4, 2, 2)}, theirs[] = {trial_of(job, 4, 2, 2)};
       Listener heard(1), expected(1);
-      EXPECT_TRUE(gpu::make_layerwise_path(Precision::fp32, 1)->train(job, ours, heard).empty());
+      EXPECT_TRUE(gpu::make_layerwise_path({Precision::fp32, 1})->train(job, ours, heard).empty());
       make_engine("cpu", 1)->train(job, theirs, expected);
       expect_tensors_near(model, ours[0].state.parameters, theirs[0].state.parameters, 1e-3, kind.name);
       for (std::size_t e = 0; e < 3; ++e) {
@@ -148,9 +148,9 @@ TEST_F(SetsOnGpu, BitsDependOnNothingElse) {
   Trial alone[] = {trial_of(job, 4, 2, 2)};
   Trial packed[] = {trial_of(job, 1, 0, 1), trial_of(job, 4, 2, 2)};
   Listener one(1), two(2);
-  gpu::LayerwiseOptions options;
+  gpu::PathOptions options;
   options.chunk_epochs = 2;
-  gpu::make_layerwise_path(Precision::mixed, 1)->train(job, alone, one);
+  gpu::make_layerwise_path({Precision::mixed, 1})->train(job, alone, one);
   gpu::make_layerwise_path(options)->train(job, packed, two);
   EXPECT_TRUE(same_bits(alone[0].state, packed[1].state));
 }
@@ -163,7 +163,8 @@ TEST_F(SetsOnGpu, ATypeTheModelWasNotMadeForIsNamed) {
   job.compress = false;
   const auto parameters = fresh_state(model, 1, 0).parameters;
   const std::vector<std::uint32_t> which = {0, 1};
-  EXPECT_THROW((void)gpu::make_layerwise_path(Precision::fp32, 1)->predict(job, parameters, which, Draw{}), InputError);
+  EXPECT_THROW((void)gpu::make_layerwise_path({Precision::fp32, 1})->predict(job, parameters, which, Draw{}),
+               InputError);
 }
 
 }  // namespace

@@ -48,19 +48,19 @@ Chosen choose(const Options& options, const Job& job, std::uint64_t passes) {
     return {nullptr, "ranks on GPUs share the batches of a step, and a step of this trial is one batch"};
   }
   if (options.choice == GpuPath::by_job && special_steps(job).empty() && ppgn_refuses(job).empty()) {
-    return {make_ppgn_path(options.precision, options.threads), ""};
+    return {make_ppgn_path({options.precision, options.threads}), ""};
   }
   if (options.choice == GpuPath::fused && options.precision == Precision::fp32) {
     return {nullptr, "the fused path works in mixed precision; the layerwise path has fp32 too"};
   }
   if (options.choice != GpuPath::layerwise && options.precision == Precision::mixed) {
     const std::string why = special_steps(job).empty() ? fused_refuses(job) : special_steps(job);
-    if (why.empty()) return {make_fused_path(options.threads, passes), ""};
+    if (why.empty()) return {make_fused_path({options.precision, options.threads, passes}), ""};
     if (options.choice == GpuPath::fused) return {nullptr, "the fused path cannot run this: " + why};
   }
   const std::string why = layerwise_refuses(job);
   if (!why.empty()) return {nullptr, "the layer-wise path cannot run this: " + why};
-  return {make_layerwise_path(options.precision, options.threads, passes), ""};
+  return {make_layerwise_path({options.precision, options.threads, passes}), ""};
 }
 
 class CudaSession final : public Session {
@@ -120,8 +120,7 @@ class CudaSession final : public Session {
   [[nodiscard]] Path& fp32() {
     if (!fp32_) {
       const bool ppgn = special_steps(job_).empty() && ppgn_refuses(job_).empty();
-      fp32_ = ppgn ? make_ppgn_path(Precision::fp32, options_.threads)
-                   : make_layerwise_path(Precision::fp32, options_.threads);
+      fp32_ = (ppgn ? make_ppgn_path : make_layerwise_path)({Precision::fp32, options_.threads});
     }
     return *fp32_;
   }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "support/error.hpp"
+#include "support/parallel.hpp"
 
 namespace tyche::engine {
 
@@ -93,6 +94,20 @@ std::shared_ptr<const SetData> sets_of(const Job& job, unsigned threads) {
   if (!job.sets->fits(job.model, job.data))
     throw InputError("job: the sets were prepared for another model or data set");
   return job.sets;
+}
+
+std::vector<wl::PairClasses> pair_rows(const Job& job, unsigned threads) {
+  std::vector<float> features;
+  const auto colours = colours_by_features(job.data, job.model.input_features, features);
+  const bool compress = job.compress && job.model.random_dims() == 0;
+  std::vector<wl::PairClasses> rows(job.data.graphs.size());
+  parallel_for(rows.size(), threads, [&](std::size_t g) {
+    const Graph& graph = job.data.graphs[g];
+    rows[g] = compress && graph.num_nodes() <= kMostNodesForPairClasses
+                  ? wl::pair_classes(graph, colours[job.data.graphs.of(g)])
+                  : wl::single_pairs(graph.num_nodes());
+  });
+  return rows;
 }
 
 }  // namespace tyche::engine

@@ -11,6 +11,7 @@
 
 #include "engine/core/job.hpp"
 #include "nn/levels.hpp"
+#include "wl/pair_classes.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::engine {
@@ -62,5 +63,12 @@ class SetData {
 
 /// What the job brings, or else what it asks for. Throws InputError where that was prepared for something else.
 [[nodiscard]] std::shared_ptr<const SetData> sets_of(const Job& job, unsigned threads);
+
+/// The rows of PPGN's tensors, per graph: one per class of pairs of nodes (wl/pair_classes.hpp), or one per pair where
+/// the job asks for that (Job::compress), where nodes have random features, which tell all pairs apart, or where a
+/// graph has so many nodes that looking for classes would take longer than it saves. Nodes are told apart by their
+/// features, bit for bit. `threads` 0: all cores.
+inline constexpr Node kMostNodesForPairClasses = 400;
+[[nodiscard]] std::vector<wl::PairClasses> pair_rows(const Job& job, unsigned threads);
 
 }  // namespace tyche::engine

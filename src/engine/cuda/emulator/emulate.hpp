@@ -29,12 +29,6 @@ struct uint2 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
-struct int2 {
-  int x, y;
-};
-struct alignas(16) int4 {
-  int x, y, z, w;
-};
 struct alignas(8) float2 {
   float x, y;
 };
@@ -43,8 +37,6 @@ struct alignas(16) float4 {
 };
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline int2 make_int2(int x, int y) { return {x, y}; }
-inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 inline float2 make_float2(float x, float y) { return {x, y}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 

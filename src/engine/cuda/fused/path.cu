@@ -2,7 +2,6 @@
 
 #include "engine/core/inputs.hpp"
 #include "engine/core/trial_targets.hpp"
-#include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/trainer.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -86,7 +85,7 @@ std::vector<unsigned> first_rows(const Job& job, std::span<const std::uint32_t> 
 
 class FusedPath final : public Path {
  public:
-  explicit FusedPath(const FusedOptions& options) : options_(options) {}
+  explicit FusedPath(const PathOptions& options) : options_(options) {}
 
   [[nodiscard]] std::string description() const override { return "fused, mixed precision"; }
 
@@ -94,7 +93,7 @@ class FusedPath final : public Path {
     if (trials.empty()) return {};
     Prepared& own = prepared(job, std::uint64_t{job.epochs} * trials.size());
     std::size_t group = std::max<std::size_t>(1, free_memory() / 2 / fused::bytes_per_trial(job, own.shape));
-    if (options_.group > 0) group = options_.group;
+    if (options_.together > 0) group = options_.together;
     return train_lanes(job, trials, observer, 1, group, [&](std::size_t first, std::size_t count) {
       return fused::make_group_lane(job, own.shape, own.tables, own.draws, trials.subspan(first, count), options_,
                                     own.stream);
@@ -236,18 +235,12 @@ class FusedPath final : public Path {
     return *prepared_;
   }
 
-  FusedOptions options_;
+  PathOptions options_;
   std::unique_ptr<Prepared> prepared_;
 };
 
 }  // namespace
 
-std::unique_ptr<Path> make_fused_path(const FusedOptions& options) { return std::make_unique<FusedPath>(options); }
-std::unique_ptr<Path> make_fused_path(unsigned threads, std::uint64_t passes) {
-  FusedOptions options;
-  options.passes = passes;
-  options.threads = threads;
-  return make_fused_path(options);
-}
+std::unique_ptr<Path> make_fused_path(const PathOptions& options) { return std::make_unique<FusedPath>(options); }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

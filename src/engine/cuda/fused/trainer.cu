@@ -40,7 +40,7 @@ struct Chunk {
 class GroupLane final : public Lane {
  public:
   GroupLane(const Job& job, const Shape& shape, const Tables& tables, const DeviceDraws& draws, std::span<Trial> trials,
-            const FusedOptions& options, Stream& stream)
+            const PathOptions& options, Stream& stream)
       : job_(job),
         trials_(trials),
         options_(options),
@@ -329,7 +329,7 @@ class GroupLane final : public Lane {
 
   const Job& job_;
   std::span<Trial> trials_;
-  FusedOptions options_;
+  PathOptions options_;
   Stream& stream_;
   const Shape& shape_;
   const DeviceDraws& draws_;
@@ -409,7 +409,7 @@ std::size_t bytes_per_trial(const Job& job, const Shape& shape) {
 }
 
 std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
-                                      const DeviceDraws& draws, std::span<Trial> trials, const FusedOptions& options,
+                                      const DeviceDraws& draws, std::span<Trial> trials, const PathOptions& options,
                                       Stream& stream) {
   return std::make_unique<GroupLane>(job, shape, tables, draws, trials, options, stream);
 }

@@ -5,8 +5,8 @@
 #include <span>
 
 #include "engine/core/loop.hpp"
-#include "engine/cuda/fused/fused.hpp"
 #include "engine/cuda/fused/state.hpp"
+#include "engine/cuda/path.hpp"
 #include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
@@ -32,7 +32,7 @@ class Workspace {
 /// Trials that train in lockstep.
 [[nodiscard]] std::unique_ptr<Lane> make_group_lane(const Job& job, const Shape& shape, const Tables& tables,
                                                     const DeviceDraws& draws, std::span<Trial> trials,
-                                                    const FusedOptions& options, Stream& stream);
+                                                    const PathOptions& options, Stream& stream);
 
 /// Device memory a trial takes, roughly.
 [[nodiscard]] std::size_t bytes_per_trial(const Job& job, const Shape& shape);

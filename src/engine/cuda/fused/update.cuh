@@ -4,7 +4,6 @@
 /// parameters.
 #include "engine/cuda/fused/args.cuh"
 #include "engine/cuda/runtime/adam.cuh"
-#include "engine/cuda/runtime/clip.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS::fused {
 

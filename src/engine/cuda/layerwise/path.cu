@@ -3,7 +3,6 @@
 #include <string>
 
 #include "engine/core/inputs.hpp"
-#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/cuda/layerwise/trial.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -21,7 +20,7 @@ std::vector<uint32_t> distinct(std::vector<uint32_t> graphs) {
 template <class P>
 class LayerwisePath : public Path {
  public:
-  explicit LayerwisePath(const LayerwiseOptions& options) : options_(options) {}
+  explicit LayerwisePath(const PathOptions& options) : options_(options) {}
 
   [[nodiscard]] std::string description() const override {
     return std::string("layer by layer, ") + (P::kFast ? "mixed precision" : "fp32");
@@ -43,7 +42,7 @@ class LayerwisePath : public Path {
 
   // A job on the device.
   struct Prepared {
-    Prepared(const Job& job, const LayerwiseOptions& options, std::vector<uint32_t> used, std::uint64_t passes)
+    Prepared(const Job& job, const PathOptions& options, std::vector<uint32_t> used, std::uint64_t passes)
         : of(std::move(used)),
           sets(job.model.on_sets() ? sets_of(job, options.threads) : nullptr),
           network(options.program != nullptr ? *options.program : nn::program(job.model), job, sets.get(),
@@ -68,7 +67,7 @@ class LayerwisePath : public Path {
     return *prepared_;
   }
 
-  LayerwiseOptions options_;
+  PathOptions options_;
   std::unique_ptr<Prepared> prepared_;
 };
 
@@ -93,7 +92,7 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
   }
 
   // Ranks that share trials are all at the same one.
-  std::size_t lanes = job.peers == nullptr ? std::max(1u, options_.lanes) : 1;
+  std::size_t lanes = job.peers != nullptr ? 1 : options_.together == 0 ? 2 : options_.together;
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
   while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
   return train_lanes(job, trials, observer, lanes, 1, [&](std::size_t i, std::size_t) {
@@ -201,7 +200,7 @@ typename LayerwisePath<P>::Answer LayerwisePath<P>::ask(const Job& job, std::spa
 
 }  // namespace
 
-std::unique_ptr<Path> make_layerwise_path(const LayerwiseOptions& options) {
+std::unique_ptr<Path> make_layerwise_path(const PathOptions& options) {
   if (options.precision == Precision::fp32) return std::make_unique<LayerwisePath<Full>>(options);
   return std::make_unique<LayerwisePath<Mixed>>(options);
 }
@@ -214,14 +213,6 @@ std::string layerwise_refuses(const Job& job) {
     return error.what();
   }
   return "";
-}
-
-std::unique_ptr<Path> make_layerwise_path(Precision precision, unsigned threads, std::uint64_t passes) {
-  LayerwiseOptions options;
-  options.passes = passes;
-  options.precision = precision;
-  options.threads = threads;
-  return make_layerwise_path(options);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

@@ -3,7 +3,6 @@
 
 #include "engine/core/randomness.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
-#include "engine/cuda/runtime/clip.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 

@@ -8,7 +8,8 @@ namespace tyche::engine::TYCHE_CUDA_NS {
 
 namespace {
 
-constexpr uint32_t kMostEpochs = 256;  // of a chunk
+constexpr double kChunkSeconds = 0.25;  // about how long to work between two looks at the host
+constexpr uint32_t kMostEpochs = 256;   // of a chunk
 constexpr std::size_t kMostWords = std::size_t{1} << 25;
 
 std::vector<uint32_t> ids_of(const DeviceGraphs& graphs, std::span<const uint32_t> which) {
@@ -22,7 +23,7 @@ std::vector<uint32_t> ids_of(const DeviceGraphs& graphs, std::span<const uint32_
 
 template <class P>
 TrialLane<P>::TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const DeviceDraws& draws,
-                        const Network& network, const Capacity& capacity, const LayerwiseOptions& options)
+                        const Network& network, const Capacity& capacity, const PathOptions& options)
     : job_(job),
       trial_(trial),
       options_(options),
@@ -72,8 +73,8 @@ double TrialLane<P>::divisor(const Targets& targets, std::span<const uint32_t> g
 
 template <class P>
 uint32_t TrialLane<P>::wanted() {
-  if (options_.chunk_epochs > 0) return options_.chunk_epochs;
-  const double fit = seconds_per_epoch_ <= 0 ? 1.0 : options_.chunk_seconds / seconds_per_epoch_;
+  if (options_.chunk_epochs > 0) return static_cast<uint32_t>(options_.chunk_epochs);
+  const double fit = seconds_per_epoch_ <= 0 ? 1.0 : kChunkSeconds / seconds_per_epoch_;
   const auto own = static_cast<uint32_t>(std::clamp(fit, 1.0, 1e6));
   return job_.peers == nullptr ? own : static_cast<uint32_t>(job_.peers->all(own).front());
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "engine/core/loop.hpp"
-#include "engine/cuda/layerwise/layerwise.hpp"
 #include "engine/cuda/layerwise/runner.hpp"
+#include "engine/cuda/path.hpp"
 #include "engine/cuda/runtime/drawn.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -16,7 +16,7 @@ class TrialLane final : public Lane {
  public:
   /// Everything must outlive it.
   TrialLane(const Job& job, Trial& trial, const DeviceGraphs& graphs, const DeviceDraws& draws, const Network& network,
-            const Capacity& capacity, const LayerwiseOptions& options);
+            const Capacity& capacity, const PathOptions& options);
 
   [[nodiscard]] uint32_t wanted() override;
   void begin(std::span<Epochs> epochs) override;
@@ -39,7 +39,7 @@ class TrialLane final : public Lane {
 
   const Job& job_;
   Trial& trial_;
-  const LayerwiseOptions& options_;
+  const PathOptions& options_;
   const DeviceGraphs& graphs_;
   const DeviceDraws& draws_;
   const Network& network_;

@@ -3,8 +3,7 @@
 /// classes of entries: factors are gathered entry by entry, and of the product the first entry of every class is
 /// computed. All first entries are in the first `diagonal` rows: a class's first pair begins with the first node of
 /// that node's class, and nodes that are first stand first (see PpgnGraphs).
-#include "engine/cuda/ppgn/begin.cuh"
-#include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/ppgn/tile.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

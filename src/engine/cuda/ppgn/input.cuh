@@ -1,7 +1,6 @@
 #pragma once
 /// PPGN's input tensor: adjacency, then on the diagonal the nodes' features and their random ones.
-#include "engine/cuda/ppgn/begin.cuh"
-#include "engine/cuda/ppgn/tasks.hpp"
+#include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/runtime/half.cuh"
 #include "engine/cuda/runtime/philox.cuh"
 

@@ -6,7 +6,7 @@
 #include "engine/cuda/ppgn/network.hpp"
 #include "engine/cuda/ppgn/products.hpp"
 #include "engine/cuda/ppgn/readout.cuh"
-#include "engine/sets/pair_rows.hpp"
+#include "engine/sets/set_data.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -128,6 +128,19 @@ struct PpgnNetwork<T>::Memory {
   DeviceArray<T>& d_out(std::size_t b) { return d_outs[b % d_outs.size()]; }
   Back& back(std::size_t b) { return backs[b % backs.size()]; }
 
+  /// Numbers in nn::layout order to the device's, and back (it waits).
+  void spread(std::span<const float> flat, DeviceArray<float>& to) {
+    stream.sync();  // whoever used the host's copy is done
+    std::fill(host.span().begin(), host.span().end(), 0.0f);
+    layout.spread(flat, host.span());
+    to.upload(host.span(), stream);
+  }
+  void gather(const DeviceArray<float>& from, std::vector<float>& flat) {
+    from.download(host.span(), stream);
+    stream.sync();
+    flat.resize(layout.flat_size());
+    layout.gather(host.span(), flat);
+  }
   void narrow() {
     if constexpr (sizeof(T) == 2) {
       queue.run(ppgn_narrow_kernel, blocks_for(p.size() / 2), kThreads, 0, p.data(), half.data(), p.size());
@@ -317,40 +330,23 @@ PpgnNetwork<T>::~PpgnNetwork() = default;
 
 template <class T>
 void PpgnNetwork<T>::set_parameters(std::span<const float> flat) {
-  Memory& m = *m_;
-  m.stream.sync();  // whoever used the host's copy is done
-  std::fill(m.host.span().begin(), m.host.span().end(), 0.0f);
-  m.layout.spread(flat, m.host.span());
-  m.p.upload(m.host.span(), m.stream);
-  m.narrow();
+  m_->spread(flat, m_->p);
+  m_->narrow();
 }
 
 template <class T>
 void PpgnNetwork<T>::upload(const State& state) {
-  Memory& m = *m_;
   set_parameters(state.parameters);
-  const auto moments = [&](const std::vector<float>& from, DeviceArray<float>& to) {
-    m.stream.sync();
-    m.layout.spread(from, m.host.span());  // padding is zero already
-    to.upload(m.host.span(), m.stream);
-  };
-  moments(state.adam_m, m.m);
-  moments(state.adam_v, m.v);
-  m.stream.sync();
+  m_->spread(state.adam_m, m_->m);
+  m_->spread(state.adam_v, m_->v);
+  m_->stream.sync();
 }
 
 template <class T>
 void PpgnNetwork<T>::download(State& state) {
-  Memory& m = *m_;
-  const auto take = [&](const DeviceArray<float>& from, std::vector<float>& to) {
-    from.download(m.host.span(), m.stream);
-    m.stream.sync();
-    to.resize(m.layout.flat_size());
-    m.layout.gather(m.host.span(), to);
-  };
-  take(m.p, state.parameters);
-  take(m.m, state.adam_m);
-  take(m.v, state.adam_v);
+  m_->gather(m_->p, state.parameters);
+  m_->gather(m_->m, state.adam_m);
+  m_->gather(m_->v, state.adam_v);
 }
 
 template <class T>
@@ -507,11 +503,7 @@ void PpgnNetwork<T>::clear_gradient() {
 
 template <class T>
 void PpgnNetwork<T>::gradient(std::vector<float>& flat) {
-  Memory& m = *m_;
-  m.sum.download(m.host.span(), m.stream);
-  m.stream.sync();
-  flat.assign(m.layout.flat_size(), 0.0f);
-  m.layout.gather(m.host.span(), flat);
+  m_->gather(m_->sum, flat);
 }
 
 template <class T>

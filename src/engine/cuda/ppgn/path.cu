@@ -193,7 +193,7 @@ class PpgnPath final : public Path {
     Single single(job, graphs(job), parameters, which, draw, stream_);
     for (const PpgnBatch& batch : single.pass.batches) single.network.forward(batch, single.draw(), 1);
     if (!single.network.finish(logits.values, {}, {}) && sizeof(T) == 2) {
-      return make_ppgn_path(Precision::fp32, threads_)->predict(job, parameters, which, draw);
+      return make_ppgn_path({Precision::fp32, threads_})->predict(job, parameters, which, draw);
     }
     return logits;
   }
@@ -220,7 +220,8 @@ class PpgnPath final : public Path {
       for (const float loss : losses) tally.add(loss, false);
       return tally.loss / divisor;
     }
-    return make_ppgn_path(Precision::fp32, threads_)->gradient(job, parameters, which, draw, gradient_out, logits_out);
+    return make_ppgn_path({Precision::fp32, threads_})
+        ->gradient(job, parameters, which, draw, gradient_out, logits_out);
   }
 
  private:
@@ -277,9 +278,9 @@ std::string ppgn_refuses(const Job& job) {
   return ppgn ? "" : "it runs ppgn alone, not " + job.model.kind;
 }
 
-std::unique_ptr<Path> make_ppgn_path(Precision precision, unsigned threads) {
-  if (precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(threads);
-  return std::make_unique<PpgnPath<Half>>(threads);
+std::unique_ptr<Path> make_ppgn_path(const PathOptions& options) {
+  if (options.precision == Precision::fp32) return std::make_unique<PpgnPath<float>>(options.threads);
+  return std::make_unique<PpgnPath<Half>>(options.threads);
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS

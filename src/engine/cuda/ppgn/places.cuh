@@ -1,10 +1,17 @@
 #pragma once
-/// Where a block of PPGN's products works; the same for every family of kernels.
+/// Where a block of PPGN's kernels begins and works; the same for every family of them.
 #include "engine/cuda/ppgn/tasks.hpp"
 #include "engine/cuda/runtime/half.cuh"
 #include "engine/cuda/runtime/intrinsics.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
+
+/// What every kernel of PPGN begins with: waits for what was queued before, then lets what comes next be placed, as
+/// PpgnQueue wants it.
+__device__ __forceinline__ void ppgn_begin() {
+  pdl_wait();
+  pdl_trigger();
+}
 
 /// Which tile of which product a block makes. Tiles of the same rows are neighbours in time: they share their left
 /// operand in the second-level cache.

@@ -1,7 +1,6 @@
 #pragma once
 /// Products of all rows of a batch with weight matrices, in half precision on tensor cores: what PPGN's time goes into.
 /// Results do not depend on the tile: every sum runs over depth in steps of 16 in one order.
-#include "engine/cuda/ppgn/begin.cuh"
 #include "engine/cuda/ppgn/epilogue.cuh"
 #include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/ppgn/tile.cuh"

@@ -1,7 +1,6 @@
 #pragma once
 /// The products of ppgn_product_kernels.hpp in fp32, on the ordinary arithmetic units: tiles of 128 × 64, a thread 8 ×
 /// 4 of it, depth in stages of 16 that are loaded while the one before is worked through.
-#include "engine/cuda/ppgn/begin.cuh"
 #include "engine/cuda/ppgn/places.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -4,7 +4,6 @@
 #include "engine/cuda/ppgn/input.cuh"
 #include "engine/cuda/ppgn/tasks.hpp"
 #include "engine/cuda/runtime/adam.cuh"
-#include "engine/cuda/runtime/clip.cuh"
 #include "engine/cuda/runtime/half.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {

@@ -27,18 +27,8 @@ void launch_weights(const PpgnWeightTasks<Half>& tasks, const PpgnQueue& queue) 
 }  // namespace
 
 bool has_wgmma() {
-#ifdef TYCHE_CUDA_EMULATED
-  return true;
-#else
-  static const bool answer = [] {
-    int device = 0, major = 0, minor = 0;
-    check(cudaGetDevice(&device), "asking for the device");
-    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking what the device can do");
-    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking what the device can do");
-    return major == 9 && minor == 0;
-  }();
+  static const bool answer = compute_capability() == 90;
   return answer;
-#endif
 }
 
 int best_wgmma_tile(unsigned columns) {

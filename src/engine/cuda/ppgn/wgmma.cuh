@@ -4,7 +4,6 @@
 /// of 128 rows are small enough for two blocks per multiprocessor: while one waits for its first stage or hands out its
 /// results, the other multiplies. What a tile's sums are depends on the width alone (it chooses the tile), never on the
 /// number of rows.
-#include "engine/cuda/ppgn/begin.cuh"
 #include "engine/cuda/ppgn/epilogue.cuh"
 #include "engine/cuda/ppgn/places.cuh"
 #include "engine/cuda/runtime/wgmma.cuh"

@@ -5,7 +5,7 @@
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
-/// Whether the GPU has these instructions; so that tests see the kernels, the emulator says yes.
+/// Whether the GPU has these instructions; the emulator has.
 [[nodiscard]] bool has_wgmma();
 
 /// The tiles, of products of rows and of gradients of weights. Of the latter a launch has hundreds that each take long:

@@ -37,6 +37,7 @@ void release(void* memory) noexcept { std::free(memory); }
 void enter_device() {}
 uint64_t device_identity() { return 0; }
 int multiprocessors() { return 3; }
+int compute_capability() { return 90; }  // so that tests see the kernels
 std::size_t shared_limit() { return 227 * 1024; }
 std::size_t free_memory() { return std::size_t{1} << 34; }
 DeviceState device_state() { return {true, "emulated"}; }
@@ -108,6 +109,9 @@ uint64_t device_identity() {
   return halves[0] ^ halves[1];
 }
 int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
+int compute_capability() {
+  return 10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
+}
 std::size_t shared_limit() { return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
 std::size_t free_memory() {
   std::size_t free = 0, all = 0;

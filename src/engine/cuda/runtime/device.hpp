@@ -46,6 +46,8 @@ void enter_device();
 [[nodiscard]] uint64_t device_identity();
 
 [[nodiscard]] int multiprocessors();
+/// 90 for 9.0.
+[[nodiscard]] int compute_capability();
 /// Dynamic shared memory a block can have, bytes.
 [[nodiscard]] std::size_t shared_limit();
 [[nodiscard]] std::size_t free_memory();
