@@ -175,7 +175,8 @@ struct Kernels {
   /// The maximum of every column and the first row that has it. Requires rows > 0.
   void (*column_max)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
                      std::uint32_t* row) = nullptr;
-  /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives.
+  /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives. A
+  /// whole number of vectors, which may begin anywhere.
   void (*adam)(const AdamStep&, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
                std::size_t first, std::size_t last) = nullptr;
 

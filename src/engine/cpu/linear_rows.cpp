@@ -28,9 +28,10 @@ void LinearRows::forward(std::size_t rows, View in, View out, Finish finish, nn:
 void LinearRows::backward(std::size_t rows, View in, View d_out, View d_in, Finish finish, nn::Activation activation,
                           float* gradient) const {
   const std::size_t columns = layer.end - layer.bias;  // padded
+  if (rows == 0) std::fill(gradient + layer.begin, gradient + layer.end, 0.0f);
   for (std::size_t first = 0; first < rows; first += kChunk) {
     const std::size_t count = std::min(kChunk, rows - first);
-    kernels.column_sums(d_out.row(first), d_out.stride, count, columns, nullptr, true, gradient + layer.bias);
+    kernels.column_sums(d_out.row(first), d_out.stride, count, columns, nullptr, first > 0, gradient + layer.bias);
     GradientProduct sums;
     sums.rows = count;
     sums.depth = layer.in;
@@ -42,7 +43,7 @@ void LinearRows::backward(std::size_t rows, View in, View d_out, View d_in, Fini
     sums.panel_stride = layer.forward.panel_stride;
     sums.row_stride = layer.forward.row_stride;
     sums.out = gradient + layer.forward.offset;
-    sums.start = sums.out;
+    sums.start = first > 0 ? sums.out : nullptr;
     kernels.gradient_product(sums);
     if (d_in.data == nullptr) continue;
     RowsProduct product;

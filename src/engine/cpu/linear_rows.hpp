@@ -20,7 +20,7 @@ struct LinearRows {
 
   /// Finish::activate or Finish::add_bias.
   void forward(std::size_t rows, View in, View out, Finish finish, nn::Activation activation) const;
-  /// Adds the layer's gradient to `gradient` (packed). d_in, where it has memory, becomes that of the input;
+  /// Stores the layer's gradient in `gradient` (packed). d_in, where it has memory, becomes that of the input;
   /// Finish::derive: times the derivative of the activation that made `in`; Finish::store: as it is.
   void backward(std::size_t rows, View in, View d_out, View d_in, Finish finish, nn::Activation activation,
                 float* gradient) const;

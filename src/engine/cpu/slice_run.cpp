@@ -232,14 +232,20 @@ void SliceRun::begin(std::vector<Member> members, const Ground& ground, const In
       first.push_back(first.back() + ground.rows(space, *members_[g].plot, roots));
     }
   }
-  memory_.resize(plan_->matrices().size());
-  matrices_.resize(memory_.size());
-  for (std::size_t m = 0; m < memory_.size(); ++m) {
-    const Plan::MatrixShape& shape = plan_->matrices()[m];
-    matrices_[m] = memory_[m].reserve(std::max<std::size_t>(1, rows(shape.space)), shape.stride);
-  }
+  reserve(plan_->matrices(), memory_, matrices_);
   factors_.resize(plan_->steps().size());
   winners_.resize(plan_->steps().size());
+}
+
+// All in one piece, which may then lie in huge pages.
+void SliceRun::reserve(std::span<const Plan::MatrixShape> shapes, Rows& memory, std::vector<View>& views) const {
+  std::vector<std::size_t> begin = {0};
+  for (const Plan::MatrixShape& shape : shapes) {
+    begin.push_back(begin.back() + std::max<std::size_t>(1, rows(shape.space)) * shape.stride);
+  }
+  float* const all = memory.reserve(1, begin.back()).data;
+  views.resize(shapes.size());
+  for (std::size_t m = 0; m < shapes.size(); ++m) views[m] = {all + begin[m], shapes[m].stride};
 }
 
 SliceRun::Scratch& SliceRun::scratch() const {
@@ -347,13 +353,8 @@ void SliceRun::backward(std::size_t last, std::size_t first, const Parameters& w
   const auto& shapes = plan_->gradients();
   if (last == plan_->steps().size()) {
     if (gradient_.size() == 0) gradient_ = AlignedFloats(plan_->packed().packed_size());
-    std::fill_n(gradient_.data(), gradient_.size(), 0.0f);
-    Scratch& own = scratch();
-    own.gradients.resize(std::max(own.gradients.size(), shapes.size()));
-    own.views.resize(own.gradients.size());
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      own.views[i] = own.gradients[i].reserve(std::max<std::size_t>(1, rows(shapes[i].space)), shapes[i].stride);
-    }
+    plan_->packed().clear_numbers(gradient_.data());
+    reserve(shapes, scratch().gradients, scratch().views);
     const View d = gradient_of(last - 1);
     const std::size_t classes = plan_->steps().back().columns;
     const nn::Space space = plan_->steps().back().space;

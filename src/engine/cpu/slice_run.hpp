@@ -148,11 +148,12 @@ class SliceRun {
   /// Gradients of the slice at hand, and two matrices that are added to one of them: of the thread that works, or of
   /// the slice itself where others come between.
   struct Scratch {
-    std::vector<Rows> gradients;
-    std::vector<View> views;
+    Rows gradients;
+    std::vector<View> views;  ///< one per matrix of gradients of the plan
     Rows added[2];
   };
   [[nodiscard]] Scratch& scratch() const;
+  void reserve(std::span<const Plan::MatrixShape> shapes, Rows& memory, std::vector<View>& views) const;
 
   const Ground* ground_ = nullptr;
   const Plan* plan_ = nullptr;
@@ -164,8 +165,8 @@ class SliceRun {
   mutable Scratch own_;
   Measured measured_;
   std::vector<std::size_t> first_row_[10];  ///< by space: one per graph, and the number of all rows
-  std::vector<Rows> memory_;                ///< one per matrix of the plan
-  std::vector<View> matrices_;
+  Rows memory_;
+  std::vector<View> matrices_;  ///< one per matrix of the plan
   std::vector<std::vector<float>> factors_;            ///< one per step: of dropout; of rows, mean and scale
   std::vector<AlignedBuffer<std::uint32_t>> winners_;  ///< one per step: of maxima, rows × columns (padded)
   AlignedFloats gradient_;
