@@ -60,6 +60,7 @@ struct RowsProduct {
   const float* bias = nullptr;     ///< Finish::activate, add_bias: one value per packed column
   const float* outputs = nullptr;  ///< Finish::derive: rows × columns
   std::size_t outputs_stride = 0;
+  bool ahead = false;  ///< as many rows more of left[0] are wanted next, and far away: they are asked for
 };
 
 /// out = start + leftᵀ · right + plus, summed over the rows in ascending order beginning with `start`; out is packed
@@ -77,6 +78,7 @@ struct GradientProduct {
   float* out = nullptr;
   const float* start = nullptr;  ///< packed like out; null: zeros
   const float* plus = nullptr;   ///< packed like out; null: zeros; may be out
+  bool ahead = false;            ///< as many rows more of left and right are wanted next, and far away
 };
 
 /// Rows [first, last) of sparse · matrix, over `columns` columns (rounded up to whole vectors); row v goes to

@@ -16,7 +16,6 @@
 #include "engine/core/draw_tables.hpp"
 #include "engine/core/edge_features.hpp"
 #include "engine/core/inputs.hpp"
-#include "engine/cpu/linear_rows.hpp"
 #include "engine/cpu/pair_rows.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/cpu/set_layer.hpp"
@@ -118,14 +117,15 @@ class SliceRun {
   [[nodiscard]] std::size_t count(nn::Space space, std::size_t g) const { return row(space, g + 1) - row(space, g); }
   [[nodiscard]] View value(std::size_t step) const;
   [[nodiscard]] View gradient_of(std::size_t step) const;
-  [[nodiscard]] LinearRows linear(const PlanStep& step, const Parameters& weights) const;
+  void multiply(const PlanStep& step, const Parameters& weights, View in, View out) const;
+  void multiply_back(const PlanStep& step, const Parameters& weights, View in, View d_out, View d_in);
 
   void input(const PlanStep& step, View out) const;
   void drop(std::size_t s, View in, View out);
   void normalise(std::size_t s, const Parameters& weights, View in, View out);
   void normalise_back(std::size_t s, const Parameters& weights, View d);
   [[nodiscard]] const BatchNorm& norm_of(std::size_t s) const;
-  void multiply(const PlanStep& step, View left, bool turn_left, View right, bool turn_right, View out) const;
+  void multiply_pairs(const PlanStep& step, View left, bool turn_left, View right, bool turn_right, View out) const;
   void aggregate(std::size_t s, const Parameters& weights, View out);
   void aggregate_back(std::size_t s, const Parameters& weights, View d);
   void gather(const PlanStep& step, bool back, View in, View out) const;
