@@ -16,6 +16,7 @@ RankRefiner::RankRefiner(const Graph& graph) {
   now_.start.resize(nodes);
   now_.size.resize(nodes);
   pivot_.resize(nodes);
+  touched_.resize(nodes + 1);  // one behind the last is written and not used
   watched_.assign(nodes, 0);
   colour_by_type(graph.types());
   look_at(graph.offsets(), graph.adjacency(), graph.edge_labels());
@@ -30,6 +31,7 @@ void RankRefiner::restore(const State& state) {
 }
 
 void RankRefiner::ranks(std::vector<std::uint32_t>& out) const {
+  if (discrete()) return out.assign(now_.position.begin(), now_.position.end());
   number_classes(
       now_.order, [&](std::size_t p) { return now_.size[now_.cls[now_.order[p]]]; }, out);
 }
@@ -106,26 +108,28 @@ void RankRefiner::gather() {
   std::sort(active_.begin(), active_.end(), [](const Fragment& a, const Fragment& b) { return a.start < b.start; });
   const std::uint64_t* offsets = offsets_.data();
   const Node* adjacency = adjacency_.data();
+  const Node *order = now_.order.data(), *cls_of = now_.cls.data(), *size = now_.size.data();
+  Node *count = count_.data(), *touched = touched_.data();  // of all nodes: nothing to grow in the loop
   Entry* const lists = this->lists<Entry>();
   for (const Fragment& fragment : active_) {
     pivot_[fragment.start] = fragment.pivot;
     for (Node p = fragment.start; p < fragment.start + fragment.size; ++p) {
-      const Node u = now_.order[p];
+      const Node u = order[p];
       for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) {
         const Node v = adjacency[e];
-        if (now_.size[now_.cls[v]] == 1) continue;
-        if (count_[v] == 0) touched_.push_back(v);
-        lists[offsets[v] + count_[v]++] = entry<Entry>(fragment.start, e);
+        if (size[cls_of[v]] == 1) continue;
+        *touched = v;
+        touched += count[v] == 0;
+        lists[offsets[v] + count[v]++] = entry<Entry>(fragment.start, e);
       }
     }
   }
   active_.clear();
-  for (const Node v : touched_) {  // to the back of their classes
+  for (const Node v : std::span(touched_.data(), touched)) {  // to the back of their classes
     if constexpr (sizeof(Entry) == sizeof(Labelled)) std::sort(list<Entry>(v).begin(), list<Entry>(v).end());
     const Node cls = now_.cls[v];
     touch(now_.order, now_.position, v, cls, now_.start[cls] + now_.size[cls]);
   }
-  touched_.clear();
 }
 
 // Whether a comes before b, nodes of one class, by the tuples of their neighbours' colours (see the header).
@@ -168,7 +172,14 @@ void RankRefiner::split(Node cls) {
   const Node untouched = now_.size[cls] - touched_in_class_[cls];
   touched_in_class_[cls] = 0;
   run_.assign(now_.order.begin() + (now_.start[cls] + untouched), now_.order.begin() + end);
-  const auto same = [&](Node a, Node b) { return std::ranges::equal(list<Entry>(a), list<Entry>(b)); };
+  const auto same = [&](Node a, Node b) {  // lists of a few entries
+    if (count_[a] != count_[b]) return false;
+    const Entry *x = lists<Entry>() + offsets_[a], *y = lists<Entry>() + offsets_[b];
+    for (Node i = 0; i < count_[a]; ++i) {
+      if (x[i] != y[i]) return false;
+    }
+    return true;
+  };
   bool equal = true;
   for (std::size_t i = 1; i < run_.size() && equal; ++i) equal = same(run_[0], run_[i]);
   cuts_.assign(1, 0);

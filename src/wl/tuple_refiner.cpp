@@ -29,7 +29,7 @@ constexpr auto kPermutations<3> =
     std::array<std::array<unsigned, 3>, 5>{{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 
 // Exact comparison of the signatures of tuples, multisets of columns: a table of the expected ones and how often each
-// is there. Asked as often as wanted.
+// is there. Asked until the answer is no.
 template <unsigned K>
 class ColumnCheck {
  public:
@@ -41,19 +41,16 @@ class ColumnCheck {
       entry.column = column;
       ++entry.count;
     }
-    turn_ = 0;
+    turns_ = 0;
   }
-  // Equally many columns, and none more often than expected.
+  // Equally many columns, and none more often than expected. A turn whose answer is yes sees every column `count`
+  // times, so that nothing is to be forgotten between turns.
   [[nodiscard]] bool equals(std::span<const Column<K>> columns) {
     if (columns.size() != expected_) return false;
-    ++turn_;
+    ++turns_;
     for (const Column<K>& column : columns) {
       Counted& entry = find(column);
-      if (entry.turn != turn_) {
-        entry.turn = turn_;
-        entry.seen = 0;
-      }
-      if (++entry.seen > entry.count) return false;
+      if (entry.seen++ == entry.count * turns_) return false;  // modulo 2^32
     }
     return true;
   }
@@ -62,8 +59,7 @@ class ColumnCheck {
   struct Counted {
     Column<K> column{};
     std::uint32_t count = 0;  // 0: a free place
-    std::uint32_t seen = 0;   // in this turn
-    std::uint32_t turn = 0;
+    std::uint32_t seen = 0;   // in all turns
   };
   [[nodiscard]] Counted& find(const Column<K>& column) {
     auto hash = static_cast<std::uint64_t>(column);
@@ -75,7 +71,7 @@ class ColumnCheck {
 
   std::vector<Counted> entries_;
   std::size_t expected_ = 0;
-  std::uint32_t turn_ = 0;
+  std::uint32_t turns_ = 0;
 };
 
 }  // namespace
@@ -334,11 +330,17 @@ void TupleRefiner<K>::columns(std::uint32_t item, Layer layer, std::vector<Colum
   const std::uint32_t* const items = space_.item_of_cell().data();
   const std::uint32_t* const colours = colour_[layer].data();
   out.resize(part.nodes);
-  for (std::size_t w = 0; w < part.nodes; ++w) {
-    Column<K> column = 0;
-    for (unsigned i = 0; i < K; ++i) column = column << 32 | colours[items[rows.cell[i] + rows.way[i][w]]];
-    out[w] = column;
-  }
+  const auto fill = [&](const auto& colour) {
+    for (std::size_t w = 0; w < part.nodes; ++w) {
+      Column<K> column = 0;
+      for (unsigned i = 0; i < K; ++i) column = column << 32 | colour(i, w);
+      out[w] = column;
+    }
+  };
+  // Without automorphisms cells are items.
+  const std::uint32_t before = part.first_cell - part.first_item;
+  part.symmetry.trivial ? fill([&](unsigned i, std::size_t w) { return colours[rows.cell[i] - before + w]; })
+                        : fill([&](unsigned i, std::size_t w) { return colours[items[rows.cell[i] + rows.way[i][w]]]; });
 }
 
 template <unsigned K>

@@ -39,14 +39,15 @@ double sum_of_squares(std::span<const float> values) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-void adam_step(State& state, std::span<const float> gradient, double learning_rate, const Optimiser& optimiser) {
+void adam_step(State& state, std::span<const float> gradient, double learning_rate, const Optimiser& optimiser,
+               const AdamUpdate& update) {
   ++state.step;
   AdamStep constants(state.step, learning_rate, optimiser);
   const std::size_t first = optimiser.frozen;
   const std::span<const float> moved = gradient.subspan(first);
   if (optimiser.clip_norm > 0) constants.gradient_scale = clip_scale(sum_of_squares(moved), optimiser.clip_norm);
-  adam_update(constants, state.parameters.data() + first, state.adam_m.data() + first, state.adam_v.data() + first,
-              moved.data(), moved.size());
+  update(constants, state.parameters.data() + first, state.adam_m.data() + first, state.adam_v.data() + first,
+         moved.data(), moved.size());
 }
 
 }  // namespace tyche::engine

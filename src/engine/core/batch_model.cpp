@@ -5,7 +5,6 @@
 #include <exception>
 #include <mutex>
 
-#include "engine/core/adam.hpp"
 #include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
 #include "engine/core/randomness.hpp"
@@ -157,7 +156,14 @@ class TrialLane final : public PlainLane {
       const auto keep = [&] { model_->keep_statistics(trial_.state.parameters); };
       step_gradient(job_, targets_.view(), *model_, trial_.state.parameters, step, counts_, inputs, crew_, gradient_,
                     logits_, seen, keep);
-      adam_step(trial_.state, gradient_, rate, job_.optimiser);
+      adam_step(trial_.state, gradient_, rate, job_.optimiser,
+                [&](const AdamStep& constants, float* p, float* m, float* v, const float* g, std::size_t count) {
+                  constexpr std::size_t kBlock = 1 << 14;
+                  crew_((count + kBlock - 1) / kBlock, [&](std::size_t b) {
+                    const std::size_t i = b * kBlock;
+                    model_->adam(constants, p + i, m + i, v + i, g + i, std::min(kBlock, count - i));
+                  });
+                });
       keep();  // what no decay of weights has touched
     }
     output.tally = seen.tally(job_);

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/adam.hpp"
 #include "engine/core/inputs.hpp"
 
 namespace tyche::engine {
@@ -31,6 +32,10 @@ class BatchModel {
   /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).
   virtual void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew& crew,
                         std::span<float> gradient) = 0;
+  /// adam_update(), by vectors where the engine has them: the same bits. Called from several threads at once.
+  virtual void adam(const AdamStep& constants, float* p, float* m, float* v, const float* g, std::size_t count) const {
+    adam_update(constants, p, m, v, g, count);
+  }
   /// Of the last forward pass, one of training: moves the running means and variances among `parameters` on from where
   /// they were in it.
   virtual void keep_statistics(std::span<float> /*parameters*/) const {}

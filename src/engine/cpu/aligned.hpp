@@ -1,5 +1,5 @@
 #pragma once
-/// Zeroed numbers that begin at a cache line, in huge pages where the system gives them.
+/// Numbers that begin at a cache line, zeros unless said, in huge pages where the system gives them.
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -14,7 +14,7 @@ template <class Number>
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
-  explicit AlignedBuffer(std::size_t count) : size_(count) {
+  explicit AlignedBuffer(std::size_t count, bool zeros = true) : size_(count) {
     if (count == 0) return;
     constexpr std::size_t kHuge = std::size_t{2} << 20;
     const std::size_t unit = count * sizeof(Number) >= kHuge ? kHuge : 64;
@@ -22,7 +22,7 @@ class AlignedBuffer {
     data_.reset(static_cast<Number*>(std::aligned_alloc(unit, bytes)));
     if (!data_) throw std::bad_alloc();
     if (unit == kHuge) ::madvise(data_.get(), bytes, MADV_HUGEPAGE);
-    std::memset(data_.get(), 0, bytes);
+    if (zeros) std::memset(data_.get(), 0, bytes);
   }
 
   [[nodiscard]] Number* data() { return data_.get(); }

@@ -60,6 +60,7 @@ struct RowsProduct {
   const float* bias = nullptr;     ///< Finish::activate, add_bias: one value per packed column
   const float* outputs = nullptr;  ///< Finish::derive: rows × columns
   std::size_t outputs_stride = 0;
+  bool ahead = false;  ///< as many rows more of left[0] are wanted next, and far away: they are asked for
 };
 
 /// out = start + leftᵀ · right + plus, summed over the rows in ascending order beginning with `start`; out is packed
@@ -77,6 +78,7 @@ struct GradientProduct {
   float* out = nullptr;
   const float* start = nullptr;  ///< packed like out; null: zeros
   const float* plus = nullptr;   ///< packed like out; null: zeros; may be out
+  bool ahead = false;            ///< as many rows more of left and right are wanted next, and far away
 };
 
 /// Rows [first, last) of sparse · matrix, over `columns` columns (rounded up to whole vectors); row v goes to
@@ -175,7 +177,8 @@ struct Kernels {
   /// The maximum of every column and the first row that has it. Requires rows > 0.
   void (*column_max)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
                      std::uint32_t* row) = nullptr;
-  /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives.
+  /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives. A
+  /// whole number of vectors, which may begin anywhere.
   void (*adam)(const AdamStep&, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
                std::size_t first, std::size_t last) = nullptr;
 

@@ -46,41 +46,65 @@ std::size_t PackedLayers::add(PackedLayer layer) {
 
 std::size_t PackedLayers::add_numbers(std::size_t flat, std::size_t count) {
   numbers_.push_back({flat, packed_size_, count});
-  packed_size_ += count == 1 ? kAlign : padded(count);
+  packed_size_ += padded(count);
   return numbers_.back().packed;
 }
 
-// move(flat index, packed index, count) for every run of a column's or row's weights, and for biases.
-template <class Move>
-void PackedLayers::for_each(const Move& move) const {
+// straight(flat index, packed index, count) for numbers that stand side by side in both; turned(flat index, packed
+// index, outputs, columns) for weights of a panel's outputs: a matrix [outputs, columns] in the flat vector, its
+// transpose, with the panel's stride, in the packed one.
+template <class Straight, class Turned>
+void PackedLayers::for_each(const Straight& straight, const Turned& turned) const {
   for (const PackedLayer& layer : layers_) {
-    for (std::size_t j = 0; j < layer.out; ++j) {
-      std::size_t row = 0;  // of the part's first column
-      for (const PackedPart& part : layer.parts) {
-        const std::size_t flat = part.flat + j * part.columns, step = layer.by_rows ? 1 : layer.forward.row_stride;
-        const std::size_t packed =
-            layer.by_rows ? layer.row_of(j) + row / layer.in * layer.row_stride : layer.forward.index(row, j);
-        for (std::size_t k = 0; k < part.columns; ++k) move(flat + k, packed + k * step);
-        row += part.columns;
+    std::size_t row = 0;  // of the part's first column
+    for (const PackedPart& part : layer.parts) {
+      const std::size_t outputs = layer.by_rows ? 1 : kernels_->panel;
+      for (std::size_t j = 0; j < layer.out; j += outputs) {
+        const std::size_t flat = part.flat + j * part.columns;
+        if (layer.by_rows) {
+          straight(flat, layer.row_of(j) + row / layer.in * layer.row_stride, part.columns);
+        } else {
+          turned(flat, layer.forward.index(row, j), std::min(outputs, layer.out - j), part.columns);
+        }
       }
-      if (layer.flat_bias != PackedLayer::kNoBias) move(layer.flat_bias + j, layer.bias + j);
+      row += part.columns;
     }
+    if (layer.flat_bias != PackedLayer::kNoBias) straight(layer.flat_bias, layer.bias, layer.out);
   }
-  for (const Numbers& own : numbers_) {
-    for (std::size_t i = 0; i < own.count; ++i) move(own.flat + i, own.packed + i);
-  }
+  for (const Numbers& own : numbers_) straight(own.flat, own.packed, own.count);
 }
 
 void PackedLayers::pack(std::span<const float> flat, float* packed) const {
-  for_each([&](std::size_t from, std::size_t to) { packed[to] = flat[from]; });
+  for_each(
+      [&](std::size_t from, std::size_t to, std::size_t count) { std::copy_n(&flat[from], count, packed + to); },
+      [&](std::size_t from, std::size_t to, std::size_t outputs, std::size_t columns) {
+        kernels_->transpose(&flat[from], columns, outputs, columns, packed + to, kernels_->panel);
+      });
 }
 
 void PackedLayers::unpack(const float* packed, std::span<float> flat) const {
-  for_each([&](std::size_t to, std::size_t from) { flat[to] = packed[from]; });
+  for_each(
+      [&](std::size_t to, std::size_t from, std::size_t count) { std::copy_n(packed + from, count, &flat[to]); },
+      [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
+        kernels_->transpose(packed + from, kernels_->panel, columns, outputs, &flat[to], columns);
+      });
 }
 
 void PackedLayers::add_unpacked(const float* packed, std::span<float> flat) const {
-  for_each([&](std::size_t to, std::size_t from) { flat[to] += packed[from]; });
+  const auto add = [&](std::size_t to, const float* from, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) flat[to + i] += from[i];
+  };
+  std::vector<float> block;
+  for_each([&](std::size_t to, std::size_t from, std::size_t count) { add(to, packed + from, count); },
+           [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
+             block.resize(outputs * columns);
+             kernels_->transpose(packed + from, kernels_->panel, columns, outputs, block.data(), columns);
+             add(to, block.data(), block.size());
+           });
+}
+
+void PackedLayers::clear_numbers(float* packed) const {
+  for (const Numbers& own : numbers_) std::fill_n(packed + own.packed, own.count, 0.0f);
 }
 
 void PackedLayers::make_copies(const PackedLayer& layer, const float* packed, float* derived) const {

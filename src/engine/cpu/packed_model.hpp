@@ -89,12 +89,14 @@ class PackedLayers {
   void unpack(const float* packed, std::span<float> flat) const;
   /// flat += what unpack() gives; a tensor of several layers gets the sum over them.
   void add_unpacked(const float* packed, std::span<float> flat) const;
+  /// Sets those of add_numbers() to zero.
+  void clear_numbers(float* packed) const;
   /// The derived copies of one layer.
   void make_copies(const PackedLayer& layer, const float* packed, float* derived) const;
 
  private:
-  template <class Move>
-  void for_each(const Move& move) const;
+  template <class Straight, class Turned>
+  void for_each(const Straight& straight, const Turned& turned) const;
 
   const Kernels* kernels_;
   std::vector<PackedLayer> layers_;

@@ -143,7 +143,7 @@ void Plan::place() {
       }
     }
     MatrixShape& matrix = matrices_[step.matrix];
-    matrix.stride = std::max(matrix.stride, step.first + packed_.padded(step.columns));
+    matrix.stride = std::max(matrix.stride, packed_.stride(step.first + packed_.padded(step.columns)));
   }
 }
 

@@ -108,16 +108,16 @@ void Adam(const AdamStep& constants, float* p, float* m, float* v, const float* 
   const Float rest2 = hn::Set(d, constants.one_minus_beta2);
   const Float clip = hn::Set(d, constants.gradient_scale);
   for (std::size_t i = first; i < last; i += kLanes) {
-    Float g = hn::Load(d, gradients[0] + i);
-    for (std::size_t s = 1; s < count; ++s) g = hn::Add(g, hn::Load(d, gradients[s] + i));
+    Float g = hn::LoadU(d, gradients[0] + i);
+    for (std::size_t s = 1; s < count; ++s) g = hn::Add(g, hn::LoadU(d, gradients[s] + i));
     g = hn::Mul(g, clip);
-    Float mean = hn::Load(d, m + i);
+    Float mean = hn::LoadU(d, m + i);
     mean = hn::Add(mean, hn::Mul(hn::Sub(g, mean), rest1));
-    const Float square = hn::Add(hn::Mul(keep2, hn::Load(d, v + i)), hn::Mul(hn::Mul(rest2, g), g));
-    hn::Store(mean, d, m + i);
-    hn::Store(square, d, v + i);
+    const Float square = hn::Add(hn::Mul(keep2, hn::LoadU(d, v + i)), hn::Mul(hn::Mul(rest2, g), g));
+    hn::StoreU(mean, d, m + i);
+    hn::StoreU(square, d, v + i);
     const Float scale = hn::Add(hn::Div(hn::Sqrt(square), correction), eps);
-    hn::Store(hn::Sub(hn::Mul(hn::Load(d, p + i), keep), hn::Mul(step_size, hn::Div(mean, scale))), d, p + i);
+    hn::StoreU(hn::Sub(hn::Mul(hn::LoadU(d, p + i), keep), hn::Mul(step_size, hn::Div(mean, scale))), d, p + i);
   }
 }
 

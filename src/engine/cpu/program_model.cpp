@@ -88,18 +88,22 @@ class ProgramModel final : public BatchModel {
     }
     for_own([&](std::size_t, std::size_t s) { runs_[s].backward(last, 0, weights(), d_logits); }, crew);
     // Slice after slice, so that sums depend neither on threads nor on ranks.
+    std::vector<const float*> slices;
+    for (std::size_t s = own_.begin; s < own_.end; ++s) slices.push_back(runs_[s].gradient());
+    if (sum_.size() == 0) sum_ = AlignedFloats(packed_.size());
     if (spread()) {
-      std::vector<const float*> slices;
-      for (std::size_t s = own_.begin; s < own_.end; ++s) slices.push_back(runs_[s].gradient());
-      if (sum_.size() == 0) sum_ = AlignedFloats(packed_.size());
       job_.peers->sum(slices, sum_.data(), sum_.size());
-      plan_.packed().add_unpacked(sum_.data(), gradient);
-      return;
+    } else {
+      const std::vector<float> ones(slices.size(), 1.0f);
+      kernels().weighted_rows(slices.data(), ones.data(), slices.size(), sum_.size(), false, sum_.data());
     }
-    for (std::size_t s = 1; s < own_.end; ++s) {
-      plan_.packed().kernels().add_scaled(1, runs_[s].gradient(), runs_[0].gradient(), packed_.size());
-    }
-    plan_.packed().add_unpacked(runs_[0].gradient(), gradient);
+    plan_.packed().add_unpacked(sum_.data(), gradient);
+  }
+
+  void adam(const AdamStep& constants, float* p, float* m, float* v, const float* g, std::size_t count) const override {
+    const std::size_t vectors = count - count % kernels().lanes;
+    kernels().adam(constants, p, m, v, &g, 1, 0, vectors);
+    adam_update(constants, p + vectors, m + vectors, v + vectors, g + vectors, count - vectors);
   }
 
   void keep_statistics(std::span<float> parameters) const override {
@@ -237,6 +241,7 @@ class ProgramModel final : public BatchModel {
       norm.d_plus.data()[c] = static_cast<float>(-times * sum / rows - slope * norm.mean.data()[c]);
     }
   }
+  [[nodiscard]] const Kernels& kernels() const { return plan_.packed().kernels(); }
   [[nodiscard]] Parameters weights() const { return {packed_.data(), derived_.data()}; }
 
   const Job& job_;
@@ -250,7 +255,7 @@ class ProgramModel final : public BatchModel {
   std::vector<std::size_t> rank_of_;  ///< of the graphs
   bool training_ = false;
   std::vector<BatchNorm> norms_;                                  ///< of the first batch all, then of the next
-  AlignedFloats sum_;                                             ///< of all ranks' gradients
+  AlignedFloats sum_;                                             ///< of all slices' gradients
   std::vector<std::pair<std::size_t, std::vector<float>>> kept_;  ///< running values: where, and what they are now
 };
 

@@ -26,7 +26,7 @@ class Rows {
   View reserve(std::size_t rows, std::size_t stride) {
     if (rows * stride > memory_.size()) {
       memory_ = AlignedFloats();
-      memory_ = AlignedFloats(rows * stride + rows * stride / 8);
+      memory_ = AlignedFloats(rows * stride + rows * stride / 8, false);
     }
     return {memory_.data(), stride};
   }

@@ -13,6 +13,7 @@ namespace tyche::engine::cpu {
 namespace {
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kChunk = 96;  // rows of a product
 
 void copy_rows(View from, View to, std::size_t rows, std::size_t columns) {
   for (std::size_t r = 0; r < rows; ++r) std::copy_n(from.row(r), columns, to.row(r));
@@ -232,14 +233,20 @@ void SliceRun::begin(std::vector<Member> members, const Ground& ground, const In
       first.push_back(first.back() + ground.rows(space, *members_[g].plot, roots));
     }
   }
-  memory_.resize(plan_->matrices().size());
-  matrices_.resize(memory_.size());
-  for (std::size_t m = 0; m < memory_.size(); ++m) {
-    const Plan::MatrixShape& shape = plan_->matrices()[m];
-    matrices_[m] = memory_[m].reserve(std::max<std::size_t>(1, rows(shape.space)), shape.stride);
-  }
+  reserve(plan_->matrices(), memory_, matrices_);
   factors_.resize(plan_->steps().size());
   winners_.resize(plan_->steps().size());
+}
+
+// All in one piece, which may then lie in huge pages.
+void SliceRun::reserve(std::span<const Plan::MatrixShape> shapes, Rows& memory, std::vector<View>& views) const {
+  std::vector<std::size_t> begin = {0};
+  for (const Plan::MatrixShape& shape : shapes) {
+    begin.push_back(begin.back() + std::max<std::size_t>(1, rows(shape.space)) * shape.stride);
+  }
+  float* const all = memory.reserve(1, begin.back()).data;
+  views.resize(shapes.size());
+  for (std::size_t m = 0; m < shapes.size(); ++m) views[m] = {all + begin[m], shapes[m].stride};
 }
 
 SliceRun::Scratch& SliceRun::scratch() const {
@@ -347,13 +354,8 @@ void SliceRun::backward(std::size_t last, std::size_t first, const Parameters& w
   const auto& shapes = plan_->gradients();
   if (last == plan_->steps().size()) {
     if (gradient_.size() == 0) gradient_ = AlignedFloats(plan_->packed().packed_size());
-    std::fill_n(gradient_.data(), gradient_.size(), 0.0f);
-    Scratch& own = scratch();
-    own.gradients.resize(std::max(own.gradients.size(), shapes.size()));
-    own.views.resize(own.gradients.size());
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      own.views[i] = own.gradients[i].reserve(std::max<std::size_t>(1, rows(shapes[i].space)), shapes[i].stride);
-    }
+    plan_->packed().clear_numbers(gradient_.data());
+    reserve(shapes, scratch().gradients, scratch().views);
     const View d = gradient_of(last - 1);
     const std::size_t classes = plan_->steps().back().columns;
     const nn::Space space = plan_->steps().back().space;
@@ -389,8 +391,66 @@ View SliceRun::gradient_of(std::size_t step) const {
   return {matrix.data + own.first, matrix.stride};
 }
 
-LinearRows SliceRun::linear(const PlanStep& step, const Parameters& weights) const {
-  return {*kernels_, plan_->packed().layers()[step.layer], weights.packed, weights.derived};
+// A chunk of rows at a time; the next one is asked for, since batches do not stay in the caches.
+void SliceRun::multiply(const PlanStep& step, const Parameters& weights, View in, View out) const {
+  const PackedLayer& layer = plan_->packed().layers()[step.layer];
+  const std::size_t all = rows(step.space);
+  for (std::size_t first = 0; first < all; first += kChunk) {
+    RowsProduct product;
+    product.rows = std::min(kChunk, all - first);
+    product.depth = layer.in;
+    product.left[0] = in.row(first);
+    product.left_stride[0] = in.stride;
+    product.right = layer.forward.in(weights.packed);
+    product.out = out.row(first);
+    product.out_stride = out.stride;
+    product.finish = step.activates ? Finish::activate : Finish::add_bias;
+    product.activation = step.of->activation;
+    product.bias = weights.packed + layer.bias;
+    product.ahead = first + kChunk < all;
+    kernels_->rows_product(product);
+  }
+}
+
+// Stores the layer's gradient. d_in, where it has memory, becomes that of the input, or of what the activation before
+// it read.
+void SliceRun::multiply_back(const PlanStep& step, const Parameters& weights, View in, View d_out, View d_in) {
+  const PackedLayer& layer = plan_->packed().layers()[step.layer];
+  const std::size_t all = rows(step.space), columns = layer.end - layer.bias;  // padded
+  if (all == 0) std::fill(gradient_.data() + layer.begin, gradient_.data() + layer.end, 0.0f);
+  for (std::size_t first = 0; first < all; first += kChunk) {
+    const std::size_t count = std::min(kChunk, all - first);
+    kernels_->column_sums(d_out.row(first), d_out.stride, count, columns, nullptr, first > 0,
+                          gradient_.data() + layer.bias);
+    GradientProduct sums;
+    sums.rows = count;
+    sums.depth = layer.in;
+    sums.left = in.row(first);
+    sums.left_stride = in.stride;
+    sums.right = d_out.row(first);
+    sums.right_stride = d_out.stride;
+    sums.panels = layer.forward.count;
+    sums.panel_stride = layer.forward.panel_stride;
+    sums.row_stride = layer.forward.row_stride;
+    sums.out = gradient_.data() + layer.forward.offset;
+    sums.start = first > 0 ? sums.out : nullptr;
+    sums.ahead = first + kChunk < all;
+    kernels_->gradient_product(sums);
+    if (d_in.data == nullptr) continue;
+    RowsProduct product;
+    product.rows = count;
+    product.depth = layer.out;
+    product.left[0] = d_out.row(first);
+    product.left_stride[0] = d_out.stride;
+    product.right = layer.backward.in(weights.derived);
+    product.out = d_in.row(first);
+    product.out_stride = d_in.stride;
+    product.finish = step.derives ? Finish::derive : Finish::store;
+    product.activation = plan_->steps()[step.from[0].value].of->activation;
+    product.outputs = in.row(first);
+    product.outputs_stride = in.stride;
+    kernels_->rows_product(product);
+  }
 }
 
 View SliceRun::target(const Reading& reading, std::size_t which) const {
@@ -428,12 +488,11 @@ void SliceRun::run(std::size_t s, const Parameters& weights) {
     case nn::Operation::input:
       return input(step, out);
     case nn::Operation::linear:
-      return linear(step, weights)
-          .forward(count, in, out, step.activates ? Finish::activate : Finish::add_bias, step.of->activation);
+      return multiply(step, weights, in, out);
     case nn::Operation::aggregate:
       return aggregate(s, weights, out);
     case nn::Operation::product:
-      return multiply(step, in, false, value(step.from[1].value), false, out);
+      return multiply_pairs(step, in, false, value(step.from[1].value), false, out);
     case nn::Operation::concat: {
       std::size_t first = 0;
       for (const Reading& reading : step.from) {
@@ -470,9 +529,7 @@ void SliceRun::run_back(std::size_t s, const Parameters& weights) {
     case nn::Operation::linear: {
       const Reading& reading = step.from[0];
       const View to = reading.wanted ? target(reading, 0) : View{};
-      linear(step, weights)
-          .backward(count, value(reading.value), d, to, step.derives ? Finish::derive : Finish::store,
-                    plan_->steps()[reading.value].of->activation, gradient_.data());
+      multiply_back(step, weights, value(reading.value), d, to);
       return take(reading, to);
     }
     case nn::Operation::aggregate:
@@ -481,7 +538,7 @@ void SliceRun::run_back(std::size_t s, const Parameters& weights) {
       for (std::size_t i = 0; i < 2; ++i) {
         if (!step.from[i].wanted) continue;
         const View to = target(step.from[i], 0), other = value(step.from[1 - i].value);
-        i == 0 ? multiply(step, d, false, other, true, to) : multiply(step, other, true, d, false, to);
+        i == 0 ? multiply_pairs(step, d, false, other, true, to) : multiply_pairs(step, other, true, d, false, to);
         take(step.from[i], to);
       }
       return;
@@ -568,7 +625,8 @@ void SliceRun::drop(std::size_t s, View in, View out) {
 }
 
 // out(x, y) = Σ_z left(x, z) right(z, y), either factor transposed or not.
-void SliceRun::multiply(const PlanStep& step, View left, bool turn_left, View right, bool turn_right, View out) const {
+void SliceRun::multiply_pairs(const PlanStep& step, View left, bool turn_left, View right, bool turn_right,
+                              View out) const {
   for (std::size_t g = 0; g < members_.size(); ++g) {
     const std::size_t n = count(nn::Space::node, g), first = row(nn::Space::pair, g);
     ChannelProduct p;

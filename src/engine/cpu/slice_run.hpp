@@ -16,7 +16,6 @@
 #include "engine/core/draw_tables.hpp"
 #include "engine/core/edge_features.hpp"
 #include "engine/core/inputs.hpp"
-#include "engine/cpu/linear_rows.hpp"
 #include "engine/cpu/pair_rows.hpp"
 #include "engine/cpu/plan.hpp"
 #include "engine/cpu/set_layer.hpp"
@@ -118,14 +117,15 @@ class SliceRun {
   [[nodiscard]] std::size_t count(nn::Space space, std::size_t g) const { return row(space, g + 1) - row(space, g); }
   [[nodiscard]] View value(std::size_t step) const;
   [[nodiscard]] View gradient_of(std::size_t step) const;
-  [[nodiscard]] LinearRows linear(const PlanStep& step, const Parameters& weights) const;
+  void multiply(const PlanStep& step, const Parameters& weights, View in, View out) const;
+  void multiply_back(const PlanStep& step, const Parameters& weights, View in, View d_out, View d_in);
 
   void input(const PlanStep& step, View out) const;
   void drop(std::size_t s, View in, View out);
   void normalise(std::size_t s, const Parameters& weights, View in, View out);
   void normalise_back(std::size_t s, const Parameters& weights, View d);
   [[nodiscard]] const BatchNorm& norm_of(std::size_t s) const;
-  void multiply(const PlanStep& step, View left, bool turn_left, View right, bool turn_right, View out) const;
+  void multiply_pairs(const PlanStep& step, View left, bool turn_left, View right, bool turn_right, View out) const;
   void aggregate(std::size_t s, const Parameters& weights, View out);
   void aggregate_back(std::size_t s, const Parameters& weights, View d);
   void gather(const PlanStep& step, bool back, View in, View out) const;
@@ -148,11 +148,12 @@ class SliceRun {
   /// Gradients of the slice at hand, and two matrices that are added to one of them: of the thread that works, or of
   /// the slice itself where others come between.
   struct Scratch {
-    std::vector<Rows> gradients;
-    std::vector<View> views;
+    Rows gradients;
+    std::vector<View> views;  ///< one per matrix of gradients of the plan
     Rows added[2];
   };
   [[nodiscard]] Scratch& scratch() const;
+  void reserve(std::span<const Plan::MatrixShape> shapes, Rows& memory, std::vector<View>& views) const;
 
   const Ground* ground_ = nullptr;
   const Plan* plan_ = nullptr;
@@ -164,8 +165,8 @@ class SliceRun {
   mutable Scratch own_;
   Measured measured_;
   std::vector<std::size_t> first_row_[10];  ///< by space: one per graph, and the number of all rows
-  std::vector<Rows> memory_;                ///< one per matrix of the plan
-  std::vector<View> matrices_;
+  Rows memory_;
+  std::vector<View> matrices_;  ///< one per matrix of the plan
   std::vector<std::vector<float>> factors_;            ///< one per step: of dropout; of rows, mean and scale
   std::vector<AlignedBuffer<std::uint32_t>> winners_;  ///< one per step: of maxima, rows × columns (padded)
   AlignedFloats gradient_;
