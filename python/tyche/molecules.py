@@ -1,6 +1,6 @@
 """Molecules from SMILES, through RDKit (Debian: python3-rdkit), with the nine columns of atoms and three of bonds that
 the Open Graph Benchmark uses. Also a program: ``python3 -m tyche.molecules FILE.csv --smiles COLUMN --target COLUMN
---out FILE.jsonl``.
+--split COLUMN --out FILE.jsonl``.
 
 All columns are categories: of an atom its atomic number (its type), chirality, degree, charge, hydrogens, radical
 electrons, hybridisation, whether it is aromatic and whether it is in a ring; of a bond its kind (1 single, 2 double, 3
@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import json
+import os
 import sys
+import zlib
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -123,46 +126,101 @@ def _target(text: Optional[str], line: int, column: str) -> Optional[float]:
     return value
 
 
-def _line(own: Columns, learned: Dict[str, Any]) -> str:
+def _open(path: str) -> Any:
+    return (gzip.open if path.endswith(".gz") else open)(path, "rt", newline="", encoding="utf-8-sig")
+
+
+#: What a part of a split is called here, and what tyche calls it.
+_PARTS = {"train": "train", "valid": "validation", "val": "validation", "validation": "validation", "test": "test"}
+
+
+def _part(text: Optional[str], line: int, column: str) -> Optional[str]:
+    word = (text or "").strip().lower()
+    if word and word not in _PARTS:
+        raise InputError(f"line {line}, column {column}: expected train, valid, test or nothing, found {text!r}")
+    return _PARTS.get(word)
+
+
+def _parts_of_folder(folder: str) -> Dict[int, str]:
+    """Of rows of the table, from 0, as index files like OGB's say them: train.csv.gz, valid.csv.gz, test.csv.gz."""
+    parts: Dict[int, str] = {}
+    for word, part in _PARTS.items():
+        for path in (os.path.join(folder, word + end) for end in (".csv.gz", ".csv", ".txt")):
+            if not os.path.exists(path):
+                continue
+            with _open(path) as file:
+                for text in file.read().replace(",", " ").split():
+                    if not text.isdecimal():
+                        raise InputError(f"{path}: expected numbers of rows, from 0, found {text!r}")
+                    if int(text) in parts:
+                        raise InputError(f"{path}: row {text} is in {parts[int(text)]} already")
+                    parts[int(text)] = part
+    return parts
+
+
+def _line(own: Columns, text: str, learned: Dict[str, Any]) -> str:
     atoms, bonds = _inputs(own)
     edges = [[int(u), int(v), *kinds] for (u, v), kinds in zip(own.ends, bonds.tolist())]
-    return json.dumps({"nodes": atoms.tolist(), "edges": edges, **learned}, separators=(",", ":"))
+    return json.dumps({"nodes": atoms.tolist(), "edges": edges, "id": text, **learned}, separators=(",", ":"))
 
 
-def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: bool = False) -> Dict[str, Any]:
+class _Row(NamedTuple):
+    columns: Columns
+    smiles: str
+    values: List[Optional[float]]
+    part: Optional[str]
+
+
+def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: bool = False,
+            split: Optional[str] = None) -> Dict[str, Any]:
     """The molecules of a CSV file as JSON lines; says {"molecules", "refused": [{"line", "smiles"}], "learned",
-    "binary"}: whether all targets are 0 or 1."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
+    "binary"}: whether all targets are 0 or 1. `split` is a column that says train, valid or test, or a folder of index
+    files; then also {"split": the file that was written beside `out`, "train", "validation", "test": how many}."""
+    folder = _parts_of_folder(split) if split is not None and os.path.isdir(split) else None
+    with _open(path) as file:
         reader = csv.DictReader(file)
         heads = reader.fieldnames or []
-        for column in [smiles, *targets]:
+        for column in [smiles, *targets, *([split] if split is not None and folder is None else [])]:
             if column not in heads:
                 raise InputError(f"{path}: there is no column {column!r}; it has {', '.join(heads) or 'none'}")
-        rows: List[Tuple[Columns, List[Optional[float]]]] = []
+        rows: List[_Row] = []
         refused: List[Dict[str, Any]] = []
-        for row in reader:
+        number = -1
+        for number, row in enumerate(reader):
             values = [_target(row[column], reader.line_num, column) for column in targets]
+            part = (folder.pop(number, None) if folder is not None else
+                    None if split is None else _part(row[split], reader.line_num, split))
+            text = (row[smiles] or "").strip()
             try:
-                rows.append((ogb_columns((row[smiles] or "").strip()), values))
+                rows.append(_Row(ogb_columns(text), text, values, part))
             except InputError:
                 _rdkit()  # where RDKit is missing, nothing is refused by it
                 refused.append({"line": reader.line_num, "smiles": row[smiles]})
+    if folder:
+        raise InputError(f"{split}: row {min(folder)} is not there: {path} has {number + 1} (0 to {number})")
     if not rows:
         raise InputError(f"{path}: no molecule is left of {len(refused)} lines")
-    first = [values[0] for _, values in rows] if len(targets) == 1 else []
+    first = [row.values[0] for row in rows] if len(targets) == 1 else []
     whole = all(value is not None and value == int(value) for value in first)
     labels = bool(first) and whole and not numbers and len(set(first)) <= MOST_LABELS
     with open(out, "w", encoding="utf-8") as file:
-        for own, values in rows:
+        for row in rows:
             learned: Dict[str, Any] = {}
             if labels:
-                learned["label"] = int(values[0] or 0)
+                learned["label"] = int(row.values[0] or 0)
             elif targets:
-                learned["target"] = values if len(values) > 1 else values[0]
-            file.write(_line(own, learned) + "\n")
-    return {"molecules": len(rows), "refused": refused,
+                learned["target"] = row.values if len(row.values) > 1 else row.values[0]
+            file.write(_line(row.columns, row.smiles, learned) + "\n")
+    said = {"molecules": len(rows), "refused": refused,
             "learned": "labels" if labels else "targets" if targets else "nothing",
-            "binary": bool(targets) and not labels and all(v in (None, 0, 1) for _, values in rows for v in values)}
+            "binary": bool(targets) and not labels and all(v in (None, 0, 1) for row in rows for v in row.values)}
+    if split is not None:
+        parts = {part: [i for i, row in enumerate(rows) if row.part == part] for part in ("train", "validation", "test")}
+        said["split"] = os.path.splitext(out)[0] + "_split.json"
+        with open(said["split"], "w", encoding="utf-8") as file:
+            file.write(json.dumps(parts) + "\n")
+        said.update({part: len(own) for part, own in parts.items()})
+    return said
 
 
 def main(words: Optional[Sequence[str]] = None) -> int:
@@ -174,12 +232,14 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     parser.add_argument("--target", nargs="+", default=[], metavar="COLUMN", help="what is to be learned; one column of "
                         f"at most {MOST_LABELS} whole numbers is one of labels, others are real targets, empty: missing")
     parser.add_argument("--numbers", action="store_true", help="whole numbers are real targets, too")
+    parser.add_argument("--split", metavar="COLUMN", help="the column that says train, valid or test, or a folder of "
+                        "index files (train.csv.gz, …: rows from 0); written beside FILE.jsonl as FILE_split.json")
     parser.add_argument("--out", required=True, metavar="FILE.jsonl")
     parser.add_argument("--json", action="store_true", help="say the outcome as JSON")
     call = parser.parse_args(words)
     try:
-        said = convert(call.file, call.smiles, call.target, call.out, call.numbers)
-    except (InputError, OSError, UnicodeDecodeError, csv.Error) as error:
+        said = convert(call.file, call.smiles, call.target, call.out, call.numbers, call.split)
+    except (InputError, OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         print(f"tyche.molecules: {error}", file=sys.stderr)
         return 2
     if call.json:
@@ -187,6 +247,8 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         return 0
     hint = " (0 and 1: tyche train --loss binary)" if said["binary"] else ""
     print(f"{call.out}: {said['molecules']} molecules, {said['learned']} to learn{hint}")
+    if call.split is not None:
+        print(f"{said['split']}: {said['train']} train, {said['validation']} validate, {said['test']} test")
     if said["refused"]:
         print(f"tyche.molecules: {len(said['refused'])} lines left out, which RDKit refuses:", file=sys.stderr)
         for own in said["refused"]:

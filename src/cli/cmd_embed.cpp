@@ -28,8 +28,7 @@ struct EmbedCall {
 
 void run(const EmbedCall& a) {
   if (!a.page.empty()) (void)report::page_template();
-  const train::Checkpoint checkpoint = a.model.checkpoint();
-  const datasets::Dataset dataset = a.model.data(checkpoint);
+  const auto [checkpoint, dataset] = a.model.open();
   const train::LookOptions how{
       .draws = a.draws.value_or(checkpoint.config.training.eval_draws), .seed = a.seed, .threads = a.common.threads};
   const bool nodes = a.of == "nodes";

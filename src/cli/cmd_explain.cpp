@@ -51,8 +51,7 @@ std::string table(const nlohmann::ordered_json& rows, const char* what) {
 
 void run(const ExplainCall& a) {
   if (!a.page.empty()) (void)report::page_template();
-  const train::Checkpoint checkpoint = a.model.tester_of(a.graph);
-  const datasets::Dataset dataset = a.model.data(checkpoint);
+  const auto [checkpoint, dataset] = a.model.open(a.graph);
   const auto engine = engine::make_engine(a.device.engine_name("auto"), a.common.threads);
   const train::LookOptions how{.draws = a.draws.value_or(16), .seed = a.seed, .threads = a.common.threads};
   const train::Explanation why = train::explain(*engine, checkpoint, dataset.set, a.graph, how, a.output);

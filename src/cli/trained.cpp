@@ -22,49 +22,38 @@ void TrainedModel::add(CLI::App& app) {
   app.add_flag("--clean", clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
 }
 
-train::Checkpoint TrainedModel::read(std::optional<std::uint32_t> chosen) const {
+TrainedModel::Opened TrainedModel::open(std::optional<std::uint32_t> graph) const {
   const bool folder = std::filesystem::is_directory(run);
-  train::Checkpoint model =
-      train::read_checkpoint(folder ? train::checkpoint_in(run, chosen, which) : std::filesystem::path(run));
-  for (const std::string& note : model.notes) fmt::print(stderr, "tyche: {}\n", note);
-  return model;
-}
-
-train::Checkpoint TrainedModel::checkpoint() const {
-  if (!std::filesystem::is_directory(run)) {
-    if (fold || !which.empty()) throw InputError("--fold and --checkpoint are of a run folder, and RUN is a file");
-    return read(std::nullopt);
+  if (!folder && (fold || !which.empty())) {
+    throw InputError("--fold and --checkpoint are of a run folder, and RUN is a file");
   }
-  const std::vector<std::uint32_t> folds = train::folds_in(run);
-  if (fold || folds.size() == 1) return read(fold);
-  fmt::print(stderr, "tyche: {}: has {} folds; fold {} is looked into; --fold names another\n", run, folds.size(),
-             folds.front());
-  return read(folds.front());
-}
-
-train::Checkpoint TrainedModel::tester_of(std::uint32_t graph) const {
-  const bool folder = std::filesystem::is_directory(run);
-  if (!folder || fold || !path.empty() || train::folds_in(run).size() == 1) return checkpoint();
-  const train::Checkpoint first = read(train::folds_in(run).front());
-  const std::vector<datasets::Fold> folds = train::folds_of(data(first), first.config);
-  for (const std::uint32_t f : train::folds_in(run)) {
-    const std::vector<std::uint32_t>& test = folds[f].test;
-    if (first.config.model.unit != Unit::graph || std::find(test.begin(), test.end(), graph) == test.end()) continue;
-    fmt::print(stderr, "tyche: {}: fold {}, which tested graph {}, is looked into; --fold names another\n", run, f,
-               graph);
-    return read(f);
+  const auto read = [&](std::optional<std::uint32_t> chosen) {
+    return train::read_checkpoint(folder ? train::checkpoint_in(run, chosen, which) : std::filesystem::path(run));
+  };
+  const std::vector<std::uint32_t> there = folder ? train::folds_in(run) : std::vector<std::uint32_t>();
+  const bool several = !fold && there.size() > 1;
+  Opened out{read(several ? there.front() : fold), {}};
+  const train::RunConfig::DataPart& own = out.model.config.data;
+  out.dataset = read_data(path.empty() ? own.path : path, path.empty() && format.empty() ? own.format : format,
+                          clean || own.clean);
+  if (several) {
+    std::string why = fmt::format("has {} folds; fold {}", there.size(), there.front());
+    if (graph && path.empty() && out.model.config.model.unit == Unit::graph) {
+      const std::vector<datasets::Fold> folds = train::folds_of(out.dataset, out.model.config);
+      const auto tester =
+          std::ranges::find_if(there, [&](std::uint32_t f) { return std::ranges::count(folds[f].test, *graph) > 0; });
+      if (tester != there.end()) {
+        why = fmt::format("fold {}, which tested graph {},", *tester, *graph);
+        out.model = read(*tester);
+      }
+    }
+    fmt::print(stderr, "tyche: {}: {} is looked into; --fold names another\n", run, why);
   }
-  return checkpoint();
-}
-
-datasets::Dataset TrainedModel::data(const train::Checkpoint& model) const {
-  const train::RunConfig::DataPart& own = model.config.data;
-  datasets::Dataset dataset = read_data(path.empty() ? own.path : path,
-                                        path.empty() && format.empty() ? own.format : format, clean || own.clean);
-  for (const std::string& line : train::unseen(dataset.set, own.features, own.labels, model.config.model)) {
+  for (const std::string& note : out.model.notes) fmt::print(stderr, "tyche: {}\n", note);
+  for (const std::string& line : train::unseen(out.dataset.set, own.features, own.labels, out.model.config.model)) {
     fmt::print(stderr, "tyche: warning: {}\n", line);
   }
-  return dataset;
+  return out;
 }
 
 }  // namespace tyche::cli

@@ -16,15 +16,14 @@ struct TrainedModel {
   bool clean = false;
 
   void add(CLI::App& app);
-  /// Of a run of several folds the first, unless --fold names one; says so.
-  [[nodiscard]] train::Checkpoint checkpoint() const;
-  /// Of a run that is asked about its own graphs: that of the fold which tested one, unless --fold names one.
-  [[nodiscard]] train::Checkpoint tester_of(std::uint32_t graph) const;
-  /// What --data names, else what the model was trained on; says which types it has not seen.
-  [[nodiscard]] datasets::Dataset data(const train::Checkpoint& model) const;
-
- private:
-  [[nodiscard]] train::Checkpoint read(std::optional<std::uint32_t> chosen) const;
+  struct Opened {
+    train::Checkpoint model;
+    datasets::Dataset dataset;
+  };
+  /// The model, and what --data names, else what it was trained on; says which types it has not seen. Of a run of
+  /// several folds it is that of --fold, else of the fold which tested `graph` of the run's own graphs, else the first;
+  /// says so.
+  [[nodiscard]] Opened open(std::optional<std::uint32_t> graph = {}) const;
 };
 
 }  // namespace tyche::cli

@@ -1,7 +1,6 @@
 #include "compare/compare.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,32 +8,24 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 
-#include "compare/judge.hpp"
+#include "compare/portfolio.hpp"
 #include "compare/verdict.hpp"
-#include "datasets/split.hpp"
 #include "engine/engine.hpp"
 #include "experiments/records.hpp"
-#include "nn/kinds.hpp"
 #include "report/page.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/machine.hpp"
 #include "support/progress.hpp"
-#include "support/random.hpp"
 #include "support/ranks.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
 #include "support/share.hpp"
 #include "support/statistics.hpp"
 #include "support/stopwatch.hpp"
-#include "support/version.hpp"
 #include "train/data.hpp"
-#include "train/edits.hpp"
-#include "train/fields.hpp"
-#include "train/objective.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"
 
@@ -44,36 +35,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The order of the portfolio: of equals the first is the winner, so what is simple comes first.
-constexpr const char* kKinds[] = {"gcn", "gin", "sage", "mp", "subgraph", "local2"};
-constexpr const char* kRandom = "colours";
-constexpr std::uint32_t kRoots = 5;         // where a network on pairs draws them
-constexpr double kOnPairs = 3;              // so many shares of the budget has a network on pairs
-constexpr std::uint32_t kDraws = 8;         // whose mean answers, where inputs are random
-constexpr double kSecondRate = 3;           // times the first
-constexpr double kTestGraphs = 1000;        // as many folds as test so many
-constexpr double kForBest = 0.15;           // of the budget: the final model
-constexpr double kLeastEpochs = 4;          // of four candidates; else of one, or the row is left out
-constexpr double kValidation = 0.1;         // of a fold's graphs that it does not test, if that is one at least
-constexpr double kRareClass = 0.2;          // of two classes: below, accuracy says little
-constexpr std::uint32_t kLinearMost = 256;  // colours
-
-struct Spec {
-  std::string name, kind;
-  bool random = false;  ///< inputs, or roots of a network on pairs
-  bool on_pairs = false;
-
-  [[nodiscard]] double shares() const { return on_pairs ? kOnPairs : 1; }
-};
-
-/// With random inputs or roots, or without.
-Spec spec_of(const std::string& kind, bool random) {
-  nn::ModelConfig model;
-  model.kind = kind;
-  const bool on_pairs = nn::why_unused(model, "roots").empty();
-  const std::string more = on_pairs ? fmt::format("{} random roots", kRoots) : fmt::format("random {}", kRandom);
-  return {random ? kind + ", " + more : kind, kind, random, on_pairs};
-}
+constexpr double kSecondRate = 3;   // times the first
+constexpr double kMargin = 0.03;    // of the budget: what is neither trained nor measured
+constexpr double kLeastEpochs = 4;  // of one candidate, or the row is left out
+constexpr double kForAll = 12;      // of the last of four candidates; with less one trains alone, twice as long
+constexpr double kForUsual = 50;    // of networks of the usual size, where they are dear; with less they are smaller
 
 /// Of all that are trained from this one on.
 double shares_of(std::span<const Spec> specs) {
@@ -102,30 +68,29 @@ Json read_json(const std::filesystem::path& path) {
 class Comparison {
  public:
   Comparison(const datasets::Dataset& dataset, std::string path, const Options& options)
-      : dataset_(dataset), path_(std::move(path)), options_(options) {}
+      : dataset_(dataset), path_(std::move(path)), options_(options), specs_(specs_of(options.models)) {}
 
   Json run() {
-    const std::vector<Spec> specs = rows_to_train();
     if (const Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
       if (timed())
         throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
       ranks->together([&] {
-        if (ranks->rank() == 0) begin(), baselines(), plan_ahead(specs);
+        if (ranks->rank() == 0) begin(), baselines(), plan_ahead();
       });
       ranks->together([&] {
         if (ranks->rank() != 0) begin();
       });
-      std::vector<std::size_t> order(specs.size());
+      std::vector<std::size_t> order(specs_.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
-      ranks->share_out(order, [&](std::size_t i) { (void)row_of(specs[i], 0); });
+      ranks->share_out(order, [&](std::size_t i) { (void)row_of(i); });
       if (ranks->rank() != 0) return {};
       stop_if_asked();
     } else {
       begin(), baselines();
     }
-    for (std::size_t i = 0; i < specs.size(); ++i) network(specs[i], shares_of(std::span(specs).subspan(i)));
+    for (std::size_t i = 0; i < specs_.size(); ++i) network(i);
     std::filesystem::remove(options_.out / "trials");  // empty by now
-    Json found = verdict(metric_, rows_, dataset_, truth_, options_.threads);
+    Json found = verdict(task_->metric, rows_, dataset_, task_->truth, options_.threads);
     found["left_out"] = left_out_;
     final_model(found);
     found["seconds"] = spent_;
@@ -134,9 +99,9 @@ class Comparison {
     write_json(options_.out / "compare.json", found);
     write_file(options_.out / "compare.csv", to_csv(found));
     if (has_shared_file("report.html")) {
-      Json page = found;
-      page.update({{"version", kVersion}, {"made", utc_now()}, {"shows", "compare"}});
-      write_file(options_.out / "page.html", report::fill_page(report::page_template(), page));
+      Json page = report::page_head("compare", options_.command);
+      page.update(found);
+      report::write_page(options_.out / "page.html", page);
     }
     return found;
   }
@@ -147,62 +112,6 @@ class Comparison {
   }
 
   [[nodiscard]] bool timed() const { return !options_.budget_epochs; }
-
-  /// A configuration of a row; fields that are not given are those of the recipe own.
-  train::RunConfig config_of(const Spec& spec, const std::map<std::string, nlohmann::json>& more) const {
-    train::Edits edits;
-    std::map<std::string, nlohmann::json> fields = {{"recipe", "own"},           {"seed", options_.seed},
-                                                    {"model.kind", spec.kind},   {"selection.by", "loss"},
-                                                    {"selection.test", "never"}, {"engine.name", options_.engine}};
-    if (spec.random && spec.on_pairs) fields["model.roots"] = kRoots;
-    if (spec.random && !spec.on_pairs) fields["model.random"] = kRandom;
-    if (!options_.target.empty()) fields["data.target"] = options_.target;
-    if (!options_.target_columns.empty()) fields["data.target_columns"] = options_.target_columns;
-    if (bits_) fields["training.loss"] = "binary";
-    if (!options_.data_format.empty()) fields["data.format"] = options_.data_format;
-    if (split_.empty()) {
-      fields["folds.count"] = options_.folds;
-      // A tenth of few graphs is none, and somebody has to choose.
-      const double units = static_cast<double>(dataset_.set.graphs.size()) / (dataset_.pair.empty() ? 1 : 2);
-      const double share = 1.5 / std::max(1.0, units * (1 - 1.0 / options_.folds));
-      if (share > kValidation) fields["folds.validation"] = std::min(0.5, share);
-    } else {
-      fields["folds.split"] = split_;
-    }
-    for (const auto& [key, value] : more) fields[key] = value;
-    for (const auto& [key, value] : fields) edits.add(*train::find_field(key), value, key);
-    train::RunConfig config = train::call_config(edits.model(), edits.random());
-    edits.apply(config);
-    train::resolve(config, dataset_, path_);
-    train::require_graphs(config, "tyche compare");
-    config.data.clean = options_.clean;
-    return config;
-  }
-
-  /// Folds that have no validation part set a tenth of their training graphs aside for it.
-  std::string own_split() const {
-    std::vector<datasets::Fold> folds = datasets::read_split(options_.split, dataset_.set.graphs.size());
-    const auto lacks = [](const datasets::Fold& fold) { return fold.validation.empty(); };
-    if (std::ranges::none_of(folds, lacks)) return options_.split;
-    nlohmann::json json = nlohmann::json::array();
-    for (std::size_t f = 0; f < folds.size(); ++f) {
-      datasets::Fold& fold = folds[f];
-      if (lacks(fold)) {
-        Stream stream(derive_key(options_.seed, Purpose::fold_shuffle, static_cast<std::uint32_t>(f), 1));
-        shuffle(fold.train, stream);
-        const auto kept =
-            static_cast<std::ptrdiff_t>(fold.train.size() - std::max<std::size_t>(1, fold.train.size() / 10));
-        fold.validation.assign(fold.train.begin() + kept, fold.train.end());
-        fold.train.resize(static_cast<std::size_t>(kept));
-        std::ranges::sort(fold.train);
-        std::ranges::sort(fold.validation);
-      }
-      json.push_back({{"train", fold.train}, {"validation", fold.validation}, {"test", fold.test}});
-    }
-    const std::string path = std::filesystem::absolute(options_.out / "split.json").string();
-    write_file(path, json.dump() + "\n");
-    return path;
-  }
 
   void begin() {
     make_folder(options_.out);
@@ -217,32 +126,12 @@ class Comparison {
     if (!there && !list_folder(options_.out).empty()) {
       throw InputError::at(options_.out.string(), "", "is not empty; name a new folder for the comparison");
     }
-    if (!options_.split.empty()) split_ = own_split();
-    bits_ = of_bits(config_of(spec_of("gcn", false), {}));
-    const train::RunConfig first = config_of(spec_of("gcn", false), {});
-    if (first.model.unit != Unit::graph) {
-      throw InputError(
-          "networks are compared by labels or targets of graphs; these graphs have some of nodes or edges");
-    }
-    folds_ = train::folds_of(dataset_, first);
-    for (std::size_t f = 0; f < folds_.size(); ++f) {
-      if (folds_[f].validation.empty()) {
-        throw InputError(
-            fmt::format("fold {} of {} has no validation part, by which candidates are chosen: {} graphs "
-                        "are too few; give more, or a split",
-                        f, folds_.size(), dataset_.set.graphs.size()));
-      }
-    }
-    if (split_.empty()) {  // a split says which folds there are
-      const double tested = static_cast<double>(dataset_.set.graphs.size()) / static_cast<double>(folds_.size());
-      folds_.resize(std::min(folds_.size(), static_cast<std::size_t>(std::ceil(kTestGraphs / std::max(1.0, tested)))));
-    }
-    learn_truth(first);
+    task_.emplace(dataset_, path_, options_);
     settings_ = {{"data", path_},
-                 {"hash", first.data.hash},
+                 {"hash", task_->hash},
                  {"seed", options_.seed},
-                 {"folds", folds_.size()},
-                 {"metric", name(metric_)},
+                 {"folds", task_->folds.size()},
+                 {"metric", name(task_->metric)},
                  {"models", options_.models},
                  {"ensemble", options_.ensemble}};
     if (!options_.target_columns.empty()) settings_["target_columns"] = options_.target_columns;
@@ -266,129 +155,57 @@ class Comparison {
     engine_ = engine::make_engine(options_.engine, options_.threads);
   }
 
-  /// Whether all targets that are to be learned are 0 or 1 (or missing); MAE takes them as numbers.
-  [[nodiscard]] bool of_bits(const train::RunConfig& config) const {
-    if (!train::learns_numbers(config) || options_.metric == "mae") return false;
-    const std::vector<float> rows = train::Learned(dataset_.set, config).rows;
-    return std::ranges::all_of(rows, [](float t) { return std::isnan(t) || t == 0 || t == 1; });
-  }
-
-  void learn_truth(const train::RunConfig& config) {
-    const GraphSet& set = dataset_.set;
-    if (train::learns_numbers(config)) {
-      const train::Learned learned(set, config);
-      truth_.columns = learned.columns;
-      truth_.targets.assign(learned.rows.begin(), learned.rows.end());
-      truth_.binary = bits_;
-      metric_ = bits_ ? Metric::roc_auc : Metric::mae;
-    } else {
-      truth_.classes = config.data.labels.size();
-      std::vector<double> graphs(truth_.classes, 0.0);
-      for (const int label : set.labels) {
-        const auto& labels = config.data.labels;
-        truth_.labels.push_back(static_cast<std::uint32_t>(std::ranges::find(labels, label) - labels.begin()));
-        ++graphs[truth_.labels.back()];
-      }
-      const double rare = *std::ranges::min_element(graphs) / static_cast<double>(set.labels.size());
-      metric_ = truth_.classes == 2 && rare < kRareClass ? Metric::roc_auc : Metric::accuracy;
-    }
-    if (options_.metric.empty()) return;
-    const Metric asked = parse_metric(options_.metric);
-    const bool fits = truth_.classes == 0
-                          ? asked == metric_
-                          : asked == Metric::accuracy || (asked == Metric::roc_auc && truth_.classes == 2);
-    if (!fits) {
-      throw InputError(fmt::format("{} is no metric here: {}", name(asked),
-                                   bits_ ? "targets of 0 and 1 are learned, whose metrics are roc_auc and mae"
-                                   : truth_.classes == 0
-                                       ? "real targets are learned, whose metric is mae"
-                                       : fmt::format("graphs have {} labels; real targets have mae, two "
-                                                     "labels roc_auc, labels accuracy",
-                                                     truth_.classes)));
-    }
-    metric_ = asked;
-  }
-
-  Json judged_row(const std::string& row_name, const std::vector<Said>& said, bool network) const {
-    const Judged judged = judge(metric_, truth_, said);
-    Json row = {{"name", row_name}, {"score", judged.score}, {"low", judged.low}, {"high", judged.high},
-                {"seconds", 0.0},   {"command", ""},         {"network", network}};
-    if (judged.calibration_error) row["calibration_error"] = *judged.calibration_error;
-    row["bins"] = Json::array();
-    for (const Judged::Bin& bin : judged.bins) row["bins"].push_back({bin.said, bin.right, bin.graphs});
-    row["values"] = judged.values;
-    return row;
-  }
-
-  /// No network: what the training part's labels say alone, and linear models on counts.
   void baselines() {
-    const auto add = [&](const char* row_name, const Table& table, const Stopwatch& watch) {
-      std::vector<Said> said;
-      for (const datasets::Fold& fold : folds_) {
-        if (interrupted()) throw Interrupted("stopped before the first network; begin again");
-        said.push_back({fold.test, linear_answers(table, truth_, fold, fold.test)});
-      }
-      Json row = judged_row(row_name, said, false);
-      row["seconds"] = watch.seconds();
-      row["columns"] = table.columns;
-      finish(row);
-    };
-    add(truth_.classes > 0 ? "majority" : "mean", {}, {});
-    const Stopwatch sizes, colours;
-    add("sizes and degrees, linear", size_and_degrees(dataset_.set), sizes);
-    add("1-WL colours, linear", colour_counts(dataset_.set, 3, kLinearMost), colours);
+    for (const Json& row : task_->baselines()) finish(row);
   }
 
   void finish(const Json& row) {
     spent_ += row["seconds"].get<double>();
-    say(fmt::format("{:<28} {} {}  ({} to {})  {}", row["name"].get<std::string>(), title(metric_),
-                    in_words(metric_, row["score"]), in_words(metric_, row["low"]), in_words(metric_, row["high"]),
-                    format_duration(row["seconds"])));
+    say(fmt::format("{:<28} {} {}  ({} to {})  {}", row["name"].get<std::string>(), title(task_->metric),
+                    in_words(task_->metric, row["score"]), in_words(task_->metric, row["low"]),
+                    in_words(task_->metric, row["high"]), format_duration(row["seconds"])));
     rows_.push_back(row);
   }
 
-  [[nodiscard]] std::vector<Spec> rows_to_train() const {
-    std::vector<Spec> specs;
-    for (const std::string& kind : options_.models.empty() ? portfolio() : options_.models) {
-      const auto known = portfolio();
-      if (std::ranges::find(known, kind) == known.end()) {
-        throw InputError(fmt::format("the portfolio has {}; came '{}'", fmt::join(known, ", "), kind));
-      }
-      specs.push_back(spec_of(kind, false));
-      nn::ModelConfig model;
-      model.kind = kind;
-      if (nn::why_unused(model, "random").empty()) specs.push_back(spec_of(kind, true));
-    }
-    return specs;
-  }
-
-  /// Epochs of a row that fit its share of what is left of the budget, and whether that is enough for all candidates.
+  /// How a row is trained inside its share of what is left of the budget.
   struct Plan {
     std::uint32_t epochs = 0;
-    bool all = true;
-    std::string too_little{};
+    bool all = true;     ///< candidates, or the first of them alone
+    bool usual = true;   ///< size
     double seconds = 0;  ///< that it should take
   };
-  Plan plan(const Spec& spec, const train::RunConfig& base, const train::TrainingData& data,
-            const std::filesystem::path& folder, double shares_left) {
-    const auto folds = static_cast<double>(folds_.size());
-    const double whole = (timed() ? options_.budget : static_cast<double>(*options_.budget_epochs)) * (1 - kForBest);
-    const double share = (whole - (timed() ? spent_ : epochs_)) * spec.shares() / shares_left;
-    const double epoch = timed() ? seconds_of_epoch(base, data, folder) : 1;
-    const double fits = share / folds / epoch;  // of one candidate in every fold; halving takes two such
-    const double cap = base.training.epochs;
-    Plan out;
-    out.all = fits / 2 >= kLeastEpochs;
-    if (out.all) {
-      out.epochs = static_cast<std::uint32_t>(std::min(cap, fits / 2));
-    } else if (fits >= kLeastEpochs || !timed()) {
-      out.epochs = static_cast<std::uint32_t>(std::clamp(fits, 1.0, cap));
-    } else {
-      out.too_little = fmt::format(
-          "an epoch of a fold takes {}, and {} are left for the row; a budget of {} has room",
-          fmt::format("{:.3g} s", epoch), format_duration(std::max(0.0, share)),
-          format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch * shares_left / spec.shares() / 60) * 60));
+  Plan plan(std::size_t row, const train::RunConfig& base, const train::TrainingData& data,
+            const std::filesystem::path& folder) {
+    const Spec& spec = specs_[row];
+    const auto folds = static_cast<double>(task_->folds.size());
+    // The final model counts as a row of one candidate: in every fold, or on all graphs.
+    const double dearest = std::ranges::max(specs_, {}, &Spec::shares).shares();
+    const double last =
+        options_.ensemble || !task_->split.empty() ? 1 : options_.folds / (options_.folds - 1.0) / folds;
+    const double part = spec.shares() / (shares_of(std::span(specs_).subspan(row)) + last * dearest);
+    const double whole = timed() ? options_.budget * (1 - kMargin) : static_cast<double>(*options_.budget_epochs);
+    const double share = (whole - (timed() ? spent_ : epochs_)) * part;
+    double epoch = timed() ? seconds_of_epoch(base, data, folder) : 1;
+    const auto fits = [&] { return share / folds / epoch; };  // epochs of one candidate; halving takes two such
+    Plan out{.usual = spec.width == 0};
+    if (!out.usual) {  // time goes by parameters
+      const auto parameters = [](const train::RunConfig& own) {
+        return static_cast<double>(nn::layout(own.model).size);
+      };
+      const double times = timed() ? parameters(task_->config(spec, true, {})) / parameters(base) : 1;
+      out.usual = fits() / 2 / times >= kForUsual;
+      if (out.usual) epoch *= times;
     }
+    out.all = fits() / 2 >= kForAll;
+    if (timed() && fits() < kLeastEpochs) {
+      throw InputError(
+          fmt::format("an epoch of a fold takes {:.3g} s, and {} are left for the row; a budget of {} has "
+                      "room",
+                      epoch, format_duration(std::max(0.0, share)),
+                      format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch / part / 60) * 60)));
+    }
+    out.epochs = static_cast<std::uint32_t>(
+        std::clamp(out.all ? fits() / 2 : fits(), 1.0, static_cast<double>(base.training.epochs)));
     if (timed()) out.seconds = out.epochs * folds * epoch * (out.all ? 2 : 1);
     return out;
   }
@@ -422,13 +239,13 @@ class Comparison {
                                   options_.out.string()));
   }
 
-  void network(const Spec& spec, double shares_left) {
-    const Json row = row_of(spec, shares_left);
+  void network(std::size_t at) {
+    const Json row = row_of(at);
     epochs_ += row.value("epochs_trained", 0.0);
     if (!row.contains("why")) return finish(row);
     left_out_.push_back({{"name", row["name"]}, {"why", row["why"]}});
     spent_ += row.value("seconds", 0.0);
-    say(fmt::format("{:<28} left out: {}", spec.name, row["why"].get<std::string>()));
+    say(fmt::format("{:<28} left out: {}", specs_[at].name, row["why"].get<std::string>()));
   }
 
   /// Where a row goes when it is done, and where its trainings are until then.
@@ -442,21 +259,31 @@ class Comparison {
     return {options_.out / "rows" / (slug + ".json"), options_.out / "trials" / slug};
   }
 
+  /// The plan that is stored for a row, or a new one, which is.
+  Plan stored_plan(std::size_t row, const train::RunConfig& base, const train::TrainingData& data,
+                   const std::filesystem::path& folder) {
+    const std::filesystem::path stored = folder / "plan.json";
+    if (std::filesystem::exists(stored)) {
+      const Json before = read_json(stored);
+      return {before["epochs"].get<std::uint32_t>(), before["all"].get<bool>(), before["usual"].get<bool>()};
+    }
+    make_folder(folder);
+    const Plan planned = plan(row, base, data, folder);
+    write_json(stored, {{"epochs", planned.epochs}, {"all", planned.all}, {"usual", planned.usual}});
+    return planned;
+  }
+
   /// The plans of all rows before any is trained: what one process would plan, row after row, for several to follow.
-  void plan_ahead(const std::vector<Spec>& specs) {
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-      const auto [done, folder] = place_of(specs[i]);
+  void plan_ahead() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      const auto [done, folder] = place_of(specs_[i]);
       if (std::filesystem::exists(done)) {
         epochs_ += read_json(done).value("epochs_trained", 0.0);
         continue;
       }
       try {
-        const train::RunConfig base = config_of(specs[i], {});
-        const Plan planned =
-            plan(specs[i], base, train::prepare(dataset_, base), folder, shares_of(std::span(specs).subspan(i)));
-        make_folder(folder);
-        write_json(folder / "plan.json", {{"epochs", planned.epochs}, {"all", planned.all}});
-        epochs_ += epochs_of(planned);
+        const train::RunConfig base = task_->config(specs_[i], false, {});
+        epochs_ += epochs_of(stored_plan(i, base, train::prepare(dataset_, base), folder));
       } catch (const InputError&) {  // whoever trains it says so
       }
     }
@@ -464,28 +291,19 @@ class Comparison {
   }
 
   /// The row as it was written, or trained and written.
-  Json row_of(const Spec& spec, double shares_left) {
+  Json row_of(std::size_t at) {
+    const Spec& spec = specs_[at];
     const auto [done, folder] = place_of(spec);
     if (std::filesystem::exists(done)) return read_json(done);
     const Stopwatch watch;
     Json row;
     try {
-      const train::RunConfig base = config_of(spec, {});
-      const train::TrainingData data = train::prepare(dataset_, base);
-      const std::filesystem::path stored = folder / "plan.json";
-      make_folder(folder);
-      Plan planned;
-      if (std::filesystem::exists(stored)) {
-        const Json before = read_json(stored);
-        planned = {before["epochs"].get<std::uint32_t>(), before["all"].get<bool>(), "", 0};
-      } else {
-        planned = plan(spec, base, data, folder, shares_left);
-      }
-      if (!planned.too_little.empty()) throw InputError(planned.too_little);
-      write_json(stored, {{"epochs", planned.epochs}, {"all", planned.all}});
+      const train::RunConfig small = task_->config(spec, false, {});
+      const train::TrainingData data = train::prepare(dataset_, small);
+      const Plan planned = stored_plan(at, small, data, folder);
       const Stopwatch training;
-      row = halved(spec, base, data, planned, folder);
-      if (planned.seconds > 0) slowness_ = std::max(0.5, slowness_ * training.seconds() / planned.seconds);
+      row = halved(spec, data, planned, folder);
+      if (planned.seconds > 0) slowness_ = std::clamp(slowness_ * training.seconds() / planned.seconds, 0.5, 2.0);
     } catch (const InputError& error) {  // what does not fit these graphs is left out, and said
       row = {{"name", spec.name}, {"why", error.what()}};
     }
@@ -505,23 +323,24 @@ class Comparison {
     double trained = 0, before = 0;
     std::size_t left = planned.all ? 4 : 1;
     for (const std::uint32_t rung : rungs_of(planned)) {
-      trained += static_cast<double>(left * folds_.size()) * (rung - before);
+      trained += static_cast<double>(left * task_->folds.size()) * (rung - before);
       before = rung;
       left = (left + 1) / 2;
     }
     return trained;
   }
 
-  std::vector<Candidate> candidates(const Spec& spec, const train::RunConfig& base, const Plan& planned,
-                                    const std::filesystem::path& folder) const {
+  std::vector<Candidate> candidates(const Spec& spec, const Plan& planned, const std::filesystem::path& folder) const {
     std::vector<Candidate> out;
+    const train::RunConfig base = task_->config(spec, planned.usual, {});
     const std::uint32_t width = base.model.width;
     for (const std::uint32_t own : {width, width / 2}) {
       for (const double factor : {1.0, kSecondRate}) {
         if (!planned.all && !out.empty()) break;
         const double rate = base.training.learning_rate * factor;
-        train::RunConfig config = config_of(
-            spec, {{"model.width", own}, {"training.learning_rate", rate}, {"training.epochs", planned.epochs}});
+        train::RunConfig config = task_->config(
+            spec, planned.usual,
+            {{"model.width", own}, {"training.learning_rate", rate}, {"training.epochs", planned.epochs}});
         config.engine.description = train::without_threads(engine_->description());
         out.push_back({config, folder / fmt::format("width-{}-rate-{:g}", own, rate)});
       }
@@ -530,11 +349,11 @@ class Comparison {
   }
 
   /// Successive halving of a row's candidates, in every fold by that fold's validation part.
-  Json halved(const Spec& spec, const train::RunConfig& base, const train::TrainingData& data, const Plan& planned,
+  Json halved(const Spec& spec, const train::TrainingData& data, const Plan& planned,
               const std::filesystem::path& folder) {
-    const std::vector<Candidate> all = candidates(spec, base, planned, folder);
+    const std::vector<Candidate> all = candidates(spec, planned, folder);
     const std::vector<std::uint32_t> rungs = rungs_of(planned);
-    const auto folds = static_cast<std::uint32_t>(folds_.size());
+    const auto folds = static_cast<std::uint32_t>(task_->folds.size());
     std::vector<std::vector<std::size_t>> alive(folds, std::vector<std::size_t>(all.size()));
     for (auto& own : alive) std::iota(own.begin(), own.end(), std::size_t{0});
     const double trained = epochs_of(planned);
@@ -598,11 +417,11 @@ class Comparison {
       const train::Checkpoint model = train::read_checkpoint(train::checkpoint_in(own.folder, f, ""));
       train::PredictOptions how;
       how.draws = spec.random && !spec.on_pairs ? kDraws : 1;  // tests look from all roots
-      how.graphs = folds_[f].test;
+      how.graphs = task_->folds[f].test;
       Said& fold = said.emplace_back();
-      fold.graphs = folds_[f].test;
+      fold.graphs = task_->folds[f].test;
       for (const train::Prediction& p : train::predict(*engine_, model, dataset_.set, how)) {
-        const std::vector<double>& answer = truth_.classes > 0 ? p.probabilities : p.values;
+        const std::vector<double>& answer = task_->truth.classes > 0 ? p.probabilities : p.values;
         fold.answers.insert(fold.answers.end(), answer.begin(), answer.end());
       }
       for (const train::EpochRecord& record : train::read_fold(own.folder, f, own.config).records) {
@@ -614,7 +433,7 @@ class Comparison {
     }
     const std::size_t most = static_cast<std::size_t>(std::ranges::max_element(votes) - votes.begin());
     const train::RunConfig& config = all[most].config;
-    Json row = judged_row(spec.name, said, true);
+    Json row = task_->row(spec.name, said, true);
     train::RunConfig called = config;
     called.selection.test = "end";
     row["command"] = experiments::train_command(called, !dataset_.subset.empty()) + " --out runs/" + spec.kind +
@@ -623,6 +442,7 @@ class Comparison {
     row["random"] = spec.random;
     row["drawn"] = spec.on_pairs ? "roots" : "inputs";  // where it is
     row["width"] = config.model.width;
+    row["layers"] = config.model.layers;
     row["learning_rate"] = config.training.learning_rate;
     row["epochs"] = config.training.epochs;
     row["epochs_trained"] = trained;
@@ -646,18 +466,19 @@ class Comparison {
     if (row == rows_.end()) return;
     const Stopwatch watch;
     std::map<std::string, nlohmann::json> fields = {{"model.width", (*row)["width"]},
+                                                    {"model.layers", (*row)["layers"]},
                                                     {"training.learning_rate", (*row)["learning_rate"]},
                                                     {"training.epochs", (*row)["epochs"]},
-                                                    {"selection.test", options_.ensemble ? "end" : "epochs"}};
-    if (split_.empty() && !options_.ensemble) fields["folds.count"] = 1;
-    train::RunConfig config = config_of(spec_of((*row)["kind"], (*row)["random"]), fields);
+                                                    {"selection.test", "end"}};
+    if (task_->split.empty() && !options_.ensemble) fields["folds.count"] = 1, fields["selection.test"] = "never";
+    train::RunConfig config = task_->config(spec_of((*row)["kind"], (*row)["random"]), true, fields);
     config.engine.description = train::without_threads(engine_->description());
     const train::TrainingData data = train::prepare(dataset_, config);
     const std::filesystem::path folder = options_.out / "best";
     train::Run run =
         train::holds_run(folder) ? train::Run::resume(folder, config, data) : train::Run::begin(folder, config, data);
     for (std::uint32_t f = 0; f < config.folds.count; ++f) {
-      if (f >= std::max<std::size_t>(1, folds_.size())) run.pause(f, 0);
+      if (f >= std::max<std::size_t>(1, task_->folds.size())) run.pause(f, 0);
     }
     Progress progress("the final model: epochs", run.epochs_left(), options_.progress);
     (void)run.train(*engine_, &progress);
@@ -673,13 +494,10 @@ class Comparison {
   const datasets::Dataset& dataset_;
   std::string path_;
   const Options& options_;
+  std::vector<Spec> specs_;
+  std::optional<Task> task_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<engine::Engine> engine_;
-  std::string split_;
-  std::vector<datasets::Fold> folds_;
-  Truth truth_;
-  Metric metric_ = Metric::accuracy;
-  bool bits_ = false;  ///< whether targets are 0 or 1, and learned so
   Json settings_;
   std::vector<Json> rows_;
   Json left_out_ = Json::array();
@@ -705,15 +523,6 @@ double seconds_of(std::string_view text) {
   if (bad || !(sum > 0))
     throw InputError(fmt::format("budget: expected a time like 10m, 90s or 1h30m; came '{}'", text));
   return sum;
-}
-
-std::vector<std::string> portfolio() {
-  const std::vector<std::string> there = nn::model_kinds();
-  std::vector<std::string> out;
-  for (const char* kind : kKinds) {
-    if (std::find(there.begin(), there.end(), kind) != there.end()) out.emplace_back(kind);
-  }
-  return out;
 }
 
 nlohmann::ordered_json compare(const datasets::Dataset& dataset, const std::string& path, const Options& options) {

@@ -18,18 +18,7 @@ constexpr std::size_t kDegrees = 16, kMostTypes = 64;
 constexpr int kNewtonSteps = 8;
 constexpr double kRidges[] = {1, 0.1, 10, 100};  // of equals the first
 
-/// Adds the columns of `more` behind those that are there.
-void append(Table& table, const std::vector<std::vector<double>>& more) {
-  const std::size_t extra = more.empty() ? 0 : more.front().size(), before = table.columns;
-  Table out{before + extra, {}};
-  for (std::size_t g = 0; g < more.size(); ++g) {
-    if (before > 0) out.values.insert(out.values.end(), table.row(g).begin(), table.row(g).end());
-    out.values.insert(out.values.end(), more[g].begin(), more[g].end());
-  }
-  table = std::move(out);
-}
-
-/// How often each of the commonest numbers of `of` is in a graph; the rest is left out.
+/// How often each of the commonest numbers of `of` is in a graph, a column each; the rest is left out.
 template <class Numbers>
 void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers of) {
   std::map<std::uint32_t, std::size_t> all;
@@ -41,16 +30,16 @@ void append_counts(Table& table, const GraphSet& set, std::size_t most, Numbers 
   std::ranges::sort(
       order, [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   if (order.size() > most) order.resize(most);
-  if (order.empty()) return;
   std::map<std::uint32_t, std::size_t> place;
   for (const auto& [count, number] : order) place.emplace(number, place.size());
-  std::vector<std::vector<double>> counts(set.graphs.size(), std::vector<double>(order.size(), 0.0));
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    std::map<std::size_t, double> counts;
     for (const std::uint32_t number : of(g)) {
-      if (const auto at = place.find(number); at != place.end()) ++counts[g][at->second];
+      if (const auto at = place.find(number); at != place.end()) ++counts[table.columns + at->second];
     }
+    for (const auto& [column, count] : counts) table.rows[g].push_back({column, count});
   }
-  append(table, counts);
+  table.columns += order.size();
 }
 
 /// Sums over nodes (or edges) of every attribute, and of each of the first `categories` columns how often it has its
@@ -65,15 +54,14 @@ void append_columns(Table& table, const GraphSet& set, const Ragged<float>& bloc
       return own;
     });
   }
-  if (dim == categories) return;
-  std::vector<std::vector<double>> sums;
-  for (const std::span<const float> block : blocks) {
-    std::vector<double>& own = sums.emplace_back(dim - categories, 0.0);
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      if (i % dim >= categories) own[i % dim - categories] += block[i];
+  for (std::size_t g = 0; g < blocks.size(); ++g) {
+    for (std::size_t c = categories; c < dim; ++c) {
+      double sum = 0;
+      for (std::size_t at = c; at < blocks[g].size(); at += dim) sum += blocks[g][at];
+      table.rows[g].push_back({table.columns + c - categories, sum});
     }
   }
-  append(table, sums);
+  table.columns += dim - categories;
 }
 
 void append_attributes(Table& table, const GraphSet& set) {
@@ -101,31 +89,47 @@ void solve(std::vector<double>& matrix, std::vector<double>& right) {
   }
 }
 
-/// Rows standardised by the training part, a 1 behind each; columns that do not vary there are left out.
+/// Rows in units of their columns' deviations in the training part, a 1 behind each; columns that do not vary there are
+/// left out. What is mostly there is centred, too; what is mostly 0 stays so, which keeps rows short, and is centred by
+/// the weight of the 1 as well (its mean is at most its deviation).
 Table standardised(const Table& table, std::span<const std::uint32_t> train) {
-  std::vector<double> mean(table.columns, 0.0), square(table.columns, 0.0);
+  std::vector<double> mean(table.columns, 0.0), square(table.columns, 0.0), there(table.columns, 0.0);
   const auto count = static_cast<double>(train.size());
   for (const std::uint32_t g : train) {
-    for (std::size_t c = 0; c < table.columns; ++c) mean[c] += table.row(g)[c] / count;
+    for (const Cell& cell : table.rows[g]) mean[cell.column] += cell.value / count, ++there[cell.column];
   }
   for (const std::uint32_t g : train) {
-    for (std::size_t c = 0; c < table.columns; ++c) square[c] += std::pow(table.row(g)[c] - mean[c], 2) / count;
+    for (const Cell& cell : table.rows[g]) square[cell.column] += std::pow(cell.value - mean[cell.column], 2) / count;
   }
-  std::vector<std::size_t> kept;
+  std::vector<std::size_t> place(table.columns, table.columns);
+  Table out;
+  std::vector<double> absent;  // what 0 becomes
   for (std::size_t c = 0; c < table.columns; ++c) {
-    if (square[c] > 1e-12) kept.push_back(c);
+    square[c] += (count - there[c]) * mean[c] * mean[c] / count;
+    if (square[c] <= 1e-12) continue;
+    place[c] = out.columns++;
+    if (2 * there[c] <= count) mean[c] = 0;
+    absent.push_back(-mean[c] / std::sqrt(square[c]));
   }
-  Table out{kept.size() + 1, {}};
-  const std::size_t graphs = table.columns == 0 ? 0 : table.values.size() / table.columns;
-  for (std::size_t g = 0; g < graphs; ++g) {
-    for (const std::size_t c : kept) out.values.push_back((table.row(g)[c] - mean[c]) / std::sqrt(square[c]));
-    out.values.push_back(1);
+  for (const std::vector<Cell>& from : table.rows) {
+    std::vector<double> values = absent;
+    for (const Cell& cell : from) {
+      if (place[cell.column] < table.columns) values[place[cell.column]] += cell.value / std::sqrt(square[cell.column]);
+    }
+    std::vector<Cell>& row = out.rows.emplace_back();
+    for (std::size_t c = 0; c < values.size(); ++c) {
+      if (values[c] != 0) row.push_back({c, values[c]});
+    }
+    row.push_back({out.columns, 1});
   }
+  ++out.columns;
   return out;
 }
 
-double product(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+double product(const std::vector<Cell>& row, const std::vector<double>& weights) {
+  double sum = 0;
+  for (const Cell& cell : row) sum += cell.value * weights[cell.column];
+  return sum;
 }
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -139,13 +143,15 @@ std::vector<double> fit(const Table& x, std::span<const std::uint32_t> train, st
     std::vector<double> matrix(n * n, 0.0), right(n, 0.0);
     for (std::size_t i = 0; i < train.size(); ++i) {
       if (std::isnan(y[i])) continue;
-      const std::span<const double> row = x.row(train[i]);
+      const std::vector<Cell>& row = x.rows[train[i]];
       const double at = logistic ? std::clamp(product(row, weights), -30.0, 30.0) : 0, chance = sigmoid(at);
       const double w = logistic ? std::max(chance * (1 - chance), 1e-4) : 1;
       const double wanted = logistic ? at + (y[i] - chance) / w : y[i];
-      for (std::size_t a = 0; a < n; ++a) {
-        right[a] += w * wanted * row[a];
-        for (std::size_t b = 0; b <= a; ++b) matrix[a * n + b] += w * row[a] * row[b];
+      for (std::size_t a = 0; a < row.size(); ++a) {
+        const double value = w * row[a].value;
+        right[row[a].column] += wanted * value;
+        double* const line = matrix.data() + row[a].column * n;
+        for (std::size_t b = 0; b <= a; ++b) line[row[b].column] += value * row[b].value;
       }
     }
     for (std::size_t a = 0; a < n; ++a) matrix[a * n + a] += a + 1 < n ? ridge : 1e-9;
@@ -172,14 +178,14 @@ std::vector<double> guess(const Truth& truth, std::span<const std::uint32_t> tra
 
 Table size_and_degrees(const GraphSet& set) {
   Table table;
-  std::vector<std::vector<double>> sizes;
   for (const Graph& graph : set.graphs) {
-    std::vector<double>& own = sizes.emplace_back(2 + kDegrees + 1, 0.0);
-    own[0] = graph.num_nodes();
-    own[1] = static_cast<double>(graph.num_edges());
-    for (Node v = 0; v < graph.num_nodes(); ++v) ++own[2 + std::min<std::size_t>(graph.degree(v), kDegrees)];
+    std::map<std::size_t, double> degrees;
+    for (Node v = 0; v < graph.num_nodes(); ++v) ++degrees[2 + std::min<std::size_t>(graph.degree(v), kDegrees)];
+    std::vector<Cell>& row = table.rows.emplace_back();
+    row = {{0, static_cast<double>(graph.num_nodes())}, {1, static_cast<double>(graph.num_edges())}};
+    for (const auto& [column, nodes] : degrees) row.push_back({column, nodes});
   }
-  append(table, sizes);
+  table.columns = 2 + kDegrees + 1;
   append_counts(table, set, kMostTypes, [&](std::size_t g) {
     const Graph graph = set.graphs[g];
     return std::vector<std::uint32_t>(graph.types().begin(), graph.types().end());
@@ -199,7 +205,7 @@ Table colour_counts(const GraphSet& set, std::uint32_t rounds, std::size_t most)
     fold_categories(std::array{&folded});
   }
   const wl::Colouring colouring = wl::refine(folded.graphs.all(), {.max_rounds = rounds, .keep_rounds = true});
-  Table table;
+  Table table{0, std::vector<std::vector<Cell>>(set.graphs.size())};
   const std::size_t of_round = std::max<std::size_t>(16, most / colouring.history.size());
   for (const std::vector<wl::Colour>& round : colouring.history) {
     append_counts(table, set, of_round, [&](std::size_t g) {
@@ -231,13 +237,13 @@ double loss_of(std::span<const double> answers, const Truth& truth, std::span<co
 std::vector<double> linear_answers(const Table& table, const Truth& truth, const datasets::Fold& fold,
                                    std::span<const std::uint32_t> asked) {
   const std::vector<double> shares = guess(truth, fold.train);
-  const Table x = standardised(table, fold.train);
+  const Table x = table.columns == 0 ? Table() : standardised(table, fold.train);
   const auto answer = [&](const std::vector<std::vector<double>>& weights, std::span<const std::uint32_t> graphs) {
     std::vector<double> out;
     for (const std::uint32_t g : graphs) {
       std::vector<double> row;
       for (const std::vector<double>& own : weights) {
-        const double at = product(x.row(g), own);
+        const double at = product(x.rows[g], own);
         row.push_back(truth.classes > 0 || truth.binary ? sigmoid(at) : at);
       }
       if (weights.empty()) row = shares;

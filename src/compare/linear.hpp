@@ -13,13 +13,16 @@
 
 namespace tyche::compare {
 
-/// A row of numbers per graph.
+struct Cell {
+  std::size_t column;
+  double value;
+  bool operator==(const Cell&) const = default;
+};
+
+/// A row of numbers per graph, of which those that are not 0 are there, by ascending column.
 struct Table {
   std::size_t columns = 0;
-  std::vector<double> values;
-  [[nodiscard]] std::span<const double> row(std::size_t graph) const {
-    return std::span(values).subspan(graph * columns, columns);
-  }
+  std::vector<std::vector<Cell>> rows;
 };
 
 /// Nodes, edges, how many nodes have each degree (0 to 15 and above), type and edge label, sums of attributes.

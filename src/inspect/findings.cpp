@@ -114,8 +114,12 @@ void look_at_labels(const datasets::Dataset& dataset, std::vector<Finding>& out)
     blocks += g == 0 || labels[g] != labels[g - 1] ? 1 : 0;
   }
   if (counts.size() < 2) return;
-  // Every label in one piece, or nearly so: shuffled labels change at about every other graph.
-  if (blocks < labels.size() && (blocks == counts.size() || blocks * 20 < labels.size()) && dataset.pair.empty()) {
+  // Every label in one piece, or nearly so: a tenth of the pieces that shuffled labels make.
+  const auto graphs = static_cast<double>(labels.size());
+  double shuffled = graphs;
+  for (const auto& [label, own] : counts) shuffled -= static_cast<double>(own) * static_cast<double>(own) / graphs;
+  const bool sorted = blocks == counts.size() || 10 * static_cast<double>(blocks) < shuffled;
+  if (blocks < labels.size() && sorted && dataset.pair.empty()) {
     out.push_back(
         {"sorted",
          fmt::format("Graphs {}: contiguous folds test on labels that they hardly train on, and their scores mean "

@@ -1,4 +1,5 @@
 """Molecules from SMILES. What OGB says of them is written down here; its code is not needed."""
+import gzip
 import json
 
 import numpy as np
@@ -62,3 +63,40 @@ def test_a_csv_file_becomes_json_lines(tmp_path, capsys):
     source.write_text("smiles,y\nCC,soon\n")
     assert molecules.main([str(source), "--smiles", "smiles", "--target", "y", "--out", str(out)]) == 2
     assert "line 2, column y" in capsys.readouterr().err
+
+
+def test_a_split_counts_the_molecules_that_are_left(tmp_path, capsys):
+    source, out, folder = tmp_path / "m.csv", tmp_path / "m.jsonl", tmp_path / "scaffold"
+    rows = [("CCO", "train"), ("C1CC", "train"), ("C", "Valid"), ("CC", ""), ("O", "test"), ("N", "train")]
+    source.write_text("smiles,y,part\n" + "".join(f"{s},{i % 2},{p}\n" for i, (s, p) in enumerate(rows)))
+    call = ["--smiles", "smiles", "--target", "y", "--out", str(out), "--split"]
+    assert molecules.main([str(source), *call, "part"]) == 0
+    assert "m_split.json: 2 train, 1 validate, 1 test" in capsys.readouterr().out
+    parts = {"train": [0, 4], "validation": [1], "test": [3]}
+    assert json.loads((tmp_path / "m_split.json").read_text()) == parts
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["CCO", "C", "CC", "O", "N"]
+    # The same as OGB has it: a compressed table, and files with numbers of its rows.
+    packed = tmp_path / "m.csv.gz"
+    packed.write_bytes(gzip.compress(source.read_bytes()))
+    folder.mkdir()
+    for part, numbers in [("train", "0\n1\n5\n"), ("valid", "2\n"), ("test", "4\n")]:
+        (folder / f"{part}.csv.gz").write_bytes(gzip.compress(numbers.encode()))
+    (tmp_path / "m_split.json").unlink()
+    assert molecules.main([str(packed), *call, str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["train"] == 2
+    assert json.loads((tmp_path / "m_split.json").read_text()) == parts
+
+
+@pytest.mark.parametrize("name, text, said", [("test.txt", "4 9", "row 9 is not there"), ("test.txt", "x", "'x'"),
+                                              ("val.csv", "0", "row 0 is in train already")])
+def test_a_split_that_does_not_fit_is_refused(tmp_path, capsys, name, text, said):
+    source, folder = tmp_path / "m.csv", tmp_path / "parts"
+    source.write_text("smiles,part\nC,train\nCC,maybe\nO,\nN,\nF,\n")
+    folder.mkdir()
+    (folder / "train.txt").write_text("0 1")
+    (folder / name).write_text(text)
+    call = [str(source), "--smiles", "smiles", "--out", str(tmp_path / "m.jsonl"), "--split"]
+    assert molecules.main([*call, str(folder)]) == 2
+    assert said in capsys.readouterr().err
+    assert molecules.main([*call, "part"]) == 2
+    assert "line 3, column part: expected train, valid, test or nothing, found 'maybe'" in capsys.readouterr().err
