@@ -32,7 +32,6 @@
 #include "support/stopwatch.hpp"
 #include "support/version.hpp"
 #include "train/data.hpp"
-#include "train/edits.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 #include "train/predict.hpp"
