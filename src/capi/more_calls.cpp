@@ -5,7 +5,6 @@
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
 #include "compare/compare.hpp"
-#include "datasets/folds.hpp"
 #include "distinguish/call.hpp"
 #include "distinguish/records.hpp"
 #include "inspect/inspection.hpp"
@@ -28,18 +27,14 @@ using Json = nlohmann::ordered_json;
 
 std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
   const Options options(json, with_fields({"seeds", "scoring", "draws", "train_draws", "together", "threads"}));
-  const auto small = [&](const char* name) -> std::optional<std::uint32_t> {
-    const auto number = options.whole(name, 1, 0xffffffffu);
-    return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
-  };
   distinguish::Request request;
   request.fields = edits_of(options, distinguish::why_not);
   request.engine = engine_of(options);
   request.scoring = options.text("scoring").value_or(request.scoring);
   request.together = options.flag("together");
-  request.seeds = small("seeds").value_or(request.seeds);
-  request.draws = small("draws");
-  request.train_draws = small("train_draws");
+  request.seeds = options.small("seeds", 1).value_or(request.seeds);
+  request.draws = options.small("draws", 1);
+  request.train_draws = options.small("train_draws", 1);
   request.threads = options.threads();
   distinguish::PairSet pairs = distinguish::pairs_of(set.set(), set.source());
   if (set.pairs && set.pairs->names.size() == pairs.size()) {
@@ -47,11 +42,11 @@ std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
     pairs.categories = set.pairs->categories;
     pairs.groups = set.pairs->groups;
   }
-  const distinguish::Summary summary =
+  const distinguish::StoredRun run =
       distinguish::distinguish(request, distinguish::settings_of(request), pairs, set.source(), {});
-  Json answer = distinguish::to_json(summary);
+  Json answer = distinguish::to_json(run);
   answer["results"] = Json::array();
-  for (const distinguish::PairResult& result : summary.results) {
+  for (const distinguish::PairResult& result : run.results) {
     answer["results"].push_back(distinguish::to_json(result, pairs));
   }
   return std::make_shared<Answer>(answer);
@@ -61,23 +56,8 @@ std::shared_ptr<Object> distinguish_on(const SetObject& set, const char* json) {
 
 std::shared_ptr<Object> inspect_of(const SetObject& set, const char* json) {
   const Options options(json, {"target", "folds", "fold_scheme", "validation", "seed", "all", "threads"});
-  inspect::Options how;
-  if (const auto target = options.text("target")) {
-    if (*target != "labels" && *target != "attributes") {
-      throw InputError(fmt::format("target: expected labels or attributes, found '{}'", *target));
-    }
-    how.task = *target == "labels" ? inspect::Task::classes : inspect::Task::targets;
-  }
-  inspect::LeakFolds wanted;
-  wanted.task = how.task;
-  if (const auto count = options.whole("folds", 1, 1000000)) wanted.folds = static_cast<std::uint32_t>(*count);
-  if (const auto scheme = options.text("fold_scheme")) wanted.scheme = datasets::parse_fold_scheme(*scheme);
-  wanted.validation = options.number("validation").value_or(wanted.validation);
-  wanted.seed = options.whole("seed").value_or(1);
   std::vector<std::string> notes;
-  how.folds = inspect::leak_folds(set.dataset(), wanted, notes);
-  how.threads = options.threads();
-  if (options.flag("all")) how.limits = inspect::Limits::none();
+  const inspect::Options how = inspect::options_of(options, set.dataset(), notes);
   inspect::Inspection found = inspect::examine(set.dataset(), how);
   found.notes.insert(found.notes.end(), notes.begin(), notes.end());
   return std::make_shared<Answer>(Json{{"text", inspect::to_text(found)}, {"answer", inspect::to_json(found)}});
@@ -97,14 +77,14 @@ std::shared_ptr<Object> compare_on(const SetObject& set, const char* json, const
   how.ensemble = options.flag("ensemble");
   how.resume = options.flag("resume");
   how.models = options.texts("models");
-  how.metric = options.text("metric").value_or("");
-  how.target = options.text("target").value_or("");
+  how.metric = options.word("metric");
+  how.target = options.word("target");
   if (const nlohmann::json& columns = options.value("target_columns"); !columns.is_null()) {
     how.target_columns = columns.is_string() ? columns.get<std::string>() : columns.dump();
     std::erase_if(how.target_columns, [](char c) { return c == '[' || c == ']'; });
   }
-  how.split = options.text("split").value_or("");
-  how.folds = static_cast<std::uint32_t>(options.whole("folds", 2, 1000).value_or(how.folds));
+  how.split = options.word("split");
+  how.folds = options.small("folds", 2, 1000).value_or(how.folds);
   how.seed = options.whole("seed").value_or(1);
   how.threads = options.threads();
   how.engine = engine_of(options).name("auto");
@@ -153,19 +133,10 @@ std::shared_ptr<Object> compile(const std::string& formula, const char* json, co
 std::shared_ptr<Object> approximate(const char* json) {
   const Options options(json, {"function", "n", "delta", "trials", "construction", "grid", "memory", "per_class",
                                "seed", "out", "threads"});
-  theory::ApproximateOptions how;
-  how.functions = options.texts("function");
-  how.n = static_cast<Node>(options.whole("n", 1, theory::kMaxClassNodes).value_or(how.n));
-  how.delta = options.number("delta").value_or(how.delta);
-  how.construction = options.text("construction").value_or(how.construction);
-  if (const auto grid = options.whole("grid", 1, 1000)) how.grid = static_cast<std::uint32_t>(*grid);
-  how.memory = options.number("memory").value_or(how.memory);
-  how.per_class = options.flag("per_class");
-  how.out = options.text("out").value_or("");
-  how.trials = options.whole("trials", 1).value_or(how.trials);
-  how.seed = options.whole("seed").value_or(how.seed);
-  how.threads = options.threads();
-  return to_object(theory::approximate(how));
+  (void)options.small("n", 1, theory::kMaxClassNodes);
+  (void)options.small("grid", 1, 1000);
+  (void)options.whole("trials", 1);
+  return to_object(theory::approximate(theory::approximate_options(options)));
 }
 
 // ---- report

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "support/error.hpp"
 #include "support/nearest.hpp"
 
@@ -11,23 +9,13 @@ namespace tyche::capi {
 
 namespace {
 
-std::string spelled(std::string_view name) {
-  std::string out(name);
-  std::ranges::replace(out, '-', '_');
-  return out;
-}
-
 /// "eval_every" of "--eval-every".
-std::string name_of(const train::Field& field) { return spelled(std::string_view(field.option).substr(2)); }
-
-[[noreturn]] void expected(std::string_view name, const std::string& what, const nlohmann::json& came) {
-  throw InputError(fmt::format("{}: expected {}, found {}", name, what,
-                               came.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
-}
+std::string name_of(const train::Field& field) { return Said::spelled(std::string_view(field.option).substr(2)); }
 
 }  // namespace
 
-Options::Options(const char* json, std::vector<std::string> known) {
+Options::Options(const char* json, const std::vector<std::string>& names) {
+  for (const std::string& name : names) know(name);
   if (json == nullptr || *json == '\0') return;
   nlohmann::json given;
   try {
@@ -35,70 +23,22 @@ Options::Options(const char* json, std::vector<std::string> known) {
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("options: not JSON: {}", error.what()));
   }
-  if (!given.is_object()) expected("options", "a JSON object", given);
-  for (std::string& name : known) name = spelled(name);
-  const auto is_known = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
+  if (!given.is_object()) {
+    throw InputError(fmt::format("options: expected a JSON object, found {}",
+                                 given.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
   for (const auto& [key, value] : given.items()) {
     std::string name = spelled(key);
-    if (const train::Field* field = is_known(name) ? nullptr : train::field_called(name)) name = name_of(*field);
-    if (!is_known(name)) {
+    if (const train::Field* field = knows(name) ? nullptr : train::field_called(name)) name = name_of(*field);
+    if (!knows(name)) {
+      std::vector<std::string> known;
+      for (const std::string& own : names) known.push_back(spelled(own));
       throw InputError(fmt::format("there is no option '{}' here{}", key, did_you_mean(spelled(key), known)));
     }
     if (value.is_null()) continue;
-    if (values_.contains(name)) throw InputError(fmt::format("{} is said twice, once as {}", name, key));
-    values_[name] = value;
+    if (says(name)) throw InputError(fmt::format("{} is said twice, once as {}", name, key));
+    set(name, value);
   }
-}
-
-const nlohmann::json& Options::value(std::string_view name) const {
-  static const nlohmann::json none;
-  const auto found = values_.find(spelled(name));
-  return found == values_.end() ? none : *found;
-}
-
-void Options::set(std::string_view name, nlohmann::json value) { values_[spelled(name)] = std::move(value); }
-
-std::optional<std::uint64_t> Options::whole(std::string_view name, std::uint64_t least, std::uint64_t most) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return std::nullopt;
-  if (!own.is_number_unsigned() || own.get<std::uint64_t>() < least || own.get<std::uint64_t>() > most) {
-    expected(name, fmt::format("a whole number from {} to {}", least, most), own);
-  }
-  return own.get<std::uint64_t>();
-}
-
-std::optional<double> Options::number(std::string_view name) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return std::nullopt;
-  if (!own.is_number()) expected(name, "a number", own);
-  return own.get<double>();
-}
-
-std::optional<std::string> Options::text(std::string_view name) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return std::nullopt;
-  if (!own.is_string()) expected(name, "text", own);
-  return own.get<std::string>();
-}
-
-bool Options::flag(std::string_view name, bool otherwise) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return otherwise;
-  if (!own.is_boolean()) expected(name, "true or false", own);
-  return own.get<bool>();
-}
-
-std::vector<std::string> Options::texts(std::string_view name) const {
-  const nlohmann::json& own = value(name);
-  if (own.is_null()) return {};
-  if (own.is_string()) return {own.get<std::string>()};
-  std::vector<std::string> out;
-  if (!own.is_array()) expected(name, "text, or a list of texts", own);
-  for (const nlohmann::json& item : own) {
-    if (!item.is_string()) expected(name, "a list of texts", own);
-    out.push_back(item.get<std::string>());
-  }
-  return out;
 }
 
 std::vector<std::string> with_device(std::vector<std::string> more) {

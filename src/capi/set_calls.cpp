@@ -29,9 +29,7 @@ std::optional<Format> format_of(const char* name) {
   return name == nullptr || *name == '\0' ? std::nullopt : std::optional(parse_format(name));
 }
 
-std::optional<Format> format_of(const Options& options) {
-  return format_of(options.text("format").value_or("").c_str());
-}
+std::optional<Format> format_of(const Options& options) { return format_of(options.word("format").c_str()); }
 
 /// What cleaning did, where it was asked for.
 struct Cleaned {

@@ -221,7 +221,7 @@ std::shared_ptr<Object> numbers_of(const std::vector<train::Answered>& answered,
 std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& set, const char* json) {
   const Options options(json, with_device({"draws", "seed", "engine", "threads"}));
   train::PredictOptions how;
-  how.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 0xffffffffu).value_or(1));
+  how.draws = options.small("draws", 1).value_or(1);
   how.seed = options.whole("seed");
   const auto engine =
       engine::make_engine(engine_of(options).name(options.text("engine").value_or("auto")), options.threads());
@@ -275,9 +275,8 @@ std::shared_ptr<Object> predict_of(const ModelObject& model, const SetObject& se
 }
 
 train::LookOptions look_of(const Options& options, std::uint32_t draws) {
-  return {.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 0xffffffffu).value_or(draws)),
-          .seed = options.whole("seed"),
-          .threads = options.threads()};
+  return {
+      .draws = options.small("draws", 1).value_or(draws), .seed = options.whole("seed"), .threads = options.threads()};
 }
 
 std::shared_ptr<Object> embed_of(const ModelObject& model, const SetObject& set, const char* json) {
@@ -359,11 +358,9 @@ tyche_status tyche_predict(tyche_handle model, tyche_handle set, const char* opt
 tyche_status tyche_export(const char* run, const char* options, const char* folder) {
   return call([&] {
     const Options how(options, {"fold", "checkpoint"});
-    const std::optional<std::uint64_t> fold = how.whole("fold", 0, 0xffffffffu);
     std::filesystem::path path = text(run, "run");
     if (std::filesystem::is_directory(path)) {
-      path = train::checkpoint_in(path, fold ? std::optional(static_cast<std::uint32_t>(*fold)) : std::nullopt,
-                                  how.text("checkpoint").value_or(""));
+      path = train::checkpoint_in(path, how.small("fold"), how.word("checkpoint"));
     }
     train::export_model(train::read_checkpoint(path), text(folder, "folder"));
   });

@@ -28,75 +28,28 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kMost32 = std::numeric_limits<std::uint32_t>::max();
 
-/// A number of steps from `least` on, or "leaf".
-std::uint32_t depth_of(const Options& options, const char* name, std::uint64_t least) {
-  if (options.value(name).is_null() || options.value(name) == "leaf") return wl::kLeaf;
-  if (options.value(name).is_number_unsigned() && options.value(name).get<std::uint64_t>() >= least) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(options.value(name).get<std::uint64_t>(), wl::kLeaf));
+/// What a call says of a test, which must be one of the four.
+Options asked_test(const char* json) {
+  Options options(
+      json, {"dim", "sets", "two_sets", "space", "distance_cut", "individualise", "draws", "cell", "seed", "threads"});
+  int kinds = 0;
+  for (const char* name : {"dim", "sets", "space", "individualise"}) kinds += options.says(name) ? 1 : 0;
+  if (kinds > 1) throw InputError("dim, sets, space and individualise are four tests: say one of them");
+  if (options.says("distance_cut") && !options.says("space")) {
+    throw InputError("distance_cut is for space \"rooted\" or \"pairs\"");
   }
-  throw InputError(fmt::format("{}: expected a whole number from {} on, or leaf; found {}", name, least,
-                               options.value(name).dump()));
+  if (options.says("two_sets") && options.value("sets") != "1-2-3") throw InputError("two_sets is for sets \"1-2-3\"");
+  for (const char* name : {"draws", "cell", "seed"}) {
+    if (options.says(name) && !options.says("individualise")) {
+      throw InputError(fmt::format("{} is for individualise", name));
+    }
+  }
+  return options;
 }
 
-/// What a test is: one of the kinds, and how it runs.
-struct Test {
-  wl::Options dim;
-  std::optional<wl::SetTest> sets;
-  std::optional<wl::PathOptions> paths;
-  unsigned threads = 0;
-
-  explicit Test(const char* json) {
-    const Options options(json, {"dim", "sets", "two_sets", "space", "distance_cut", "individualise", "draws", "cell",
-                                 "seed", "threads"});
-    threads = options.threads();
-    dim.dim = static_cast<unsigned>(options.whole("dim", 1, 3).value_or(1));
-    dim.threads = threads;
-    const auto given = [&](const char* name) { return !options.value(name).is_null(); };
-    int kinds = 0;
-    for (const char* name : {"dim", "sets", "space", "individualise"}) kinds += given(name) ? 1 : 0;
-    if (kinds > 1) throw InputError("dim, sets, space and individualise are four tests: say one of them");
-    if (given("distance_cut") && !given("space")) throw InputError("distance_cut is for space \"rooted\" or \"pairs\"");
-    if (const auto name = options.text("space")) {
-      std::optional<std::uint32_t> cut;
-      if (const auto most = options.whole("distance_cut", 1, 1000000)) cut = static_cast<std::uint32_t>(*most);
-      dim = wl::space_test(*name, cut);
-      dim.threads = threads;
-    }
-    if (const auto name = options.text("sets")) set_sets(*name, options.text("two_sets").value_or("edges"));
-    if (given("two_sets") && options.text("sets") != "1-2-3") throw InputError("two_sets is for sets \"1-2-3\"");
-    if (!given("individualise")) {
-      for (const char* name : {"draws", "cell", "seed"}) {
-        if (given(name)) throw InputError(fmt::format("{} is for individualise", name));
-      }
-      return;
-    }
-    paths.emplace();
-    paths->depth = depth_of(options, "individualise", 1);
-    paths->draws = static_cast<std::uint32_t>(options.whole("draws", 1, 1000000000).value_or(paths->draws));
-    paths->seed = options.whole("seed").value_or(1);
-    if (const auto cell = options.text("cell")) paths->cell = wl::parse_cell(*cell);
-  }
-
-  void set_sets(const std::string& name, const std::string& pairs) {
-    if (pairs != "edges" && pairs != "all") {
-      throw InputError(fmt::format("two_sets: expected edges or all, found '{}'", pairs));
-    }
-    if (name == "1-2-3") {
-      sets = wl::hierarchy(pairs == "all" ? wl::SetChoice::all : wl::SetChoice::connected);
-    } else if (name == "2" || name == "3") {
-      sets = wl::SetTest{{{name == "2" ? 2u : 3u, wl::SetChoice::all}}, false};
-    } else {
-      throw InputError(fmt::format("sets: expected \"2\", \"3\" or \"1-2-3\", found '{}'", name));
-    }
-  }
-};
-
-Json compared(const Graph& a, const Graph& b, const Test& test, std::uint32_t i, std::uint32_t j, unsigned threads) {
-  if (test.paths) return to_json(wl::compare_leaves(a, b, *test.paths, i, j));
-  if (test.sets) return to_json(wl::compare_sets(a, b, *test.sets, threads).answer);
-  wl::Options options = test.dim;
-  options.threads = threads;
-  return to_json(wl::compare(a, b, options));
+Json compared(const wl::AskedTest& test, const Graph& a, const Graph& b, unsigned threads, std::uint32_t i = 0,
+              std::uint32_t j = 1) {
+  return std::visit([](const auto& own) { return to_json(own); }, test.compare(a, b, threads, i, j));
 }
 
 /// The set's graphs, with all of their categories in types and labels.
@@ -106,7 +59,7 @@ std::vector<Graph> refined(const SetObject& set) {
   return own.graphs.all();
 }
 
-std::shared_ptr<Object> compare_pairs(const SetObject& set, const Test& test) {
+std::shared_ptr<Object> compare_pairs(const SetObject& set, const wl::AskedTest& test) {
   const std::vector<Graph> graphs = refined(set);
   if (graphs.size() % 2 != 0) {
     throw InputError(fmt::format("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
@@ -114,32 +67,32 @@ std::shared_ptr<Object> compare_pairs(const SetObject& set, const Test& test) {
   }
   auto list = Json::array();
   if (!test.paths && !test.sets) {
-    for (const wl::Comparison& answer : wl::compare_pairs(graphs, test.dim)) list.push_back(to_json(answer));
+    for (const wl::Comparison& answer : wl::compare_pairs(graphs, test.refining)) list.push_back(to_json(answer));
     return std::make_shared<Answer>(list);
   }
   std::vector<Json> answers(graphs.size() / 2);
-  parallel_for(answers.size(), test.threads, [&](std::size_t i) {
+  parallel_for(answers.size(), test.refining.threads, [&](std::size_t i) {
     if (interrupted()) throw Interrupted("stopped before all pairs were compared");
     const auto first = static_cast<std::uint32_t>(2 * i);
-    answers[i] = compared(graphs[2 * i], graphs[2 * i + 1], test, first, first + 1, 1);
+    answers[i] = compared(test, graphs[2 * i], graphs[2 * i + 1], 1, first, first + 1);
   });
   for (Json& answer : answers) list.push_back(std::move(answer));
   return std::make_shared<Answer>(list);
 }
 
-std::shared_ptr<Object> group(const SetObject& set, const Test& test) {
+std::shared_ptr<Object> group(const SetObject& set, const wl::AskedTest& test) {
   const std::vector<Graph> graphs = refined(set);
   if (test.sets) throw InputError("sets compares graphs in pairs");
   if (test.paths) {
     std::vector<wl::Survey> surveys(graphs.size());
-    parallel_for(graphs.size(), test.threads, [&](std::size_t g) {
+    parallel_for(graphs.size(), test.refining.threads, [&](std::size_t g) {
       surveys[g] = wl::survey(graphs[g], static_cast<std::uint32_t>(g), *test.paths);
     });
     auto list = Json::array();
     for (std::size_t g = 0; g < graphs.size(); ++g) list.push_back(to_json(surveys[g], graphs[g].num_nodes()));
     return std::make_shared<Answer>(list);
   }
-  const wl::Grouping grouping = wl::group(graphs, test.dim);
+  const wl::Grouping grouping = wl::group(graphs, test.refining);
   return std::make_shared<Answer>(Json{{"graphs", graphs.size()},
                                        {"groups", grouping.groups},
                                        {"group", grouping.group},
@@ -151,7 +104,7 @@ std::shared_ptr<Object> colours(const SetObject& set, const char* json) {
   const Options options(json, {"rounds", "threads"});
   wl::RefineOptions how;
   how.threads = options.threads();
-  how.max_rounds = static_cast<std::uint32_t>(options.whole("rounds", 0, kMost32).value_or(kMost32));
+  how.max_rounds = options.small("rounds").value_or(kMost32);
   wl::Colouring found = wl::refine(refined(set), how);
   const auto out =
       std::make_shared<Answer>(Json{{"classes", found.classes}, {"rounds", found.rounds}, {"stable", found.stable}});
@@ -186,8 +139,8 @@ std::shared_ptr<Object> individualise(const SetObject& set, const char* json) {
   const Options options(json, {"depth", "draws", "seed", "cell", "threads"});
   const std::vector<Graph> graphs = refined(set);
   wl::PathOptions paths;
-  paths.depth = depth_of(options, "depth", 0);
-  paths.draws = static_cast<std::uint32_t>(options.whole("draws", 1, 1000000000).value_or(1));
+  paths.depth = wl::depth_of(options, "depth", 0);
+  paths.draws = options.small("draws", 1, 1000000000).value_or(1);
   paths.seed = options.whole("seed").value_or(1);
   if (const auto cell = options.text("cell")) paths.cell = wl::parse_cell(*cell);
   check_cells(paths.draws, set.nodes() + graphs.size(), "numbers");
@@ -220,7 +173,7 @@ std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, s
   model.random = nn::parse_random(options.text("random").value_or("colours"));
   const bool features = model.random == nn::Random::features;
   model.depth = nn::default_depth(model.random);
-  if (!options.value("depth").is_null()) model.depth = depth_of(options, "depth", 1);
+  if (!options.value("depth").is_null()) model.depth = wl::depth_of(options, "depth", 1);
   nn::validate_depth(model.random, model.depth);
   for (const char* name : {"columns", "rni_dist"}) {
     if (!features && !options.value(name).is_null()) {
@@ -228,7 +181,7 @@ std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, s
     }
   }
   if (features) {
-    model.width = static_cast<std::uint32_t>(options.whole("columns", 1, 65536).value_or(32));
+    model.width = options.small("columns", 1, 65536).value_or(32);
     model.rni = 1;
     model.distribution = nn::parse_distribution(options.text("rni_dist").value_or("normal"));
     if (model.distribution != nn::Distribution::normal && model.distribution != nn::Distribution::uniform) {
@@ -238,9 +191,8 @@ std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, s
   const std::size_t columns = features ? model.random_dims() : model.drawn_columns();
   check_cells(set.nodes(), columns, "numbers");
   const Graphs& graphs = set.set().graphs;
-  const Key key = engine::feature_key(
-      options.whole("seed").value_or(1), static_cast<std::uint32_t>(options.whole("fold", 0, kMost32).value_or(0)),
-      static_cast<std::uint32_t>(options.whole("epoch", 0, kMost32).value_or(1)), engine::kTrainingPass);
+  const Key key = engine::feature_key(options.whole("seed").value_or(1), options.small("fold").value_or(0),
+                                      options.small("epoch").value_or(1), engine::kTrainingPass);
   std::vector<std::size_t> first{0};
   for (const Graph& graph : graphs) first.push_back(first.back() + graph.num_nodes());
   std::vector<float> out(set.nodes() * columns);
@@ -264,20 +216,20 @@ std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, s
 tyche_status tyche_wl(tyche_handle a, uint64_t i, tyche_handle b, uint64_t j, const char* options, tyche_handle* out) {
   return answer(out, [&]() -> std::shared_ptr<Object> {
     const auto first = set_of(a), second = set_of(b);
-    const Test test(options);
+    const wl::AskedTest test(asked_test(options));
     (void)first->graph(i), (void)second->graph(j);  // whether they are there
     GraphSet left = selected(first->set(), std::array{i}), right = selected(second->set(), std::array{j});
     fold_categories(std::array{&left, &right});
-    return std::make_shared<Answer>(compared(left.graphs[0], right.graphs[0], test, 0, 1, test.threads));
+    return std::make_shared<Answer>(compared(test, left.graphs[0], right.graphs[0], test.refining.threads));
   });
 }
 
 tyche_status tyche_wl_pairs(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] { return compare_pairs(*set_of(set), Test(options)); });
+  return answer(out, [&] { return compare_pairs(*set_of(set), wl::AskedTest(asked_test(options))); });
 }
 
 tyche_status tyche_wl_groups(tyche_handle set, const char* options, tyche_handle* out) {
-  return answer(out, [&] { return group(*set_of(set), Test(options)); });
+  return answer(out, [&] { return group(*set_of(set), wl::AskedTest(asked_test(options))); });
 }
 
 tyche_status tyche_colours(tyche_handle set, const char* options, tyche_handle* out) {

@@ -7,42 +7,40 @@
 #include "engine/sets/set_data.hpp"
 #include "support/progress.hpp"
 #include "support/ranks.hpp"
+#include "support/remedy.hpp"
 #include "support/shell.hpp"
+#include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 
 namespace {
+
 std::string command_line = "tyche";
-}
+
+/// The options of this program that help against an error of the library, in the order of Remedy.
+constexpr std::string_view kWords[] = {
+    "; --format names it",
+    "; train, predict, inspect, wl and distinguish mend that with --clean",
+    "; name another folder, or say --force to replace it",
+    "; add --resume to go on with it, or name another folder",
+    "; add --resume to go on with them, or name another folder",
+    "; 'tyche reproduce', 'train' and 'distinguish' make some with --out FOLDER",
+    "; --fold names it",
+    "; --device cpu works everywhere",
+    "; --no-edge-features leaves them out",
+    "; --fold-scheme stratified spreads labels evenly",
+    "; reduce --width or --layers",
+    "; --data-folder names it",
+    "; reduce --batch, --width or --layers, or train on the CPU (--device cpu)",
+};
+
+}  // namespace
+
+std::string with_remedy(const Error& error) { return tyche::with_remedy(error, kWords); }
 
 const std::string& called() { return command_line; }
 void set_called(std::span<char* const> words) {
   for (const char* word : words.subspan(1)) command_line += " " + shell_word(word);
-}
-
-void Common::add(CLI::App& app, unsigned which) {
-  if ((which & kSeed) != 0) {
-    app.add_option("--seed", seed, "Seed: the same seed gives the same bits")->capture_default_str();
-  }
-  if ((which & kThreads) != 0) {
-    app.add_option("--threads", threads, "Threads to use; 0: all cores. Results do not depend on it")
-        ->capture_default_str()
-        ->check(CLI::Range(0u, 4096u));
-  }
-  if ((which & kJson) != 0) app.add_flag("--json", json, "Answer in JSON on standard output");
-  if ((which & kQuiet) != 0) app.add_flag("--quiet", quiet, "No progress on standard error");
-}
-
-void DeviceOptions::add(CLI::App& app) {
-  app.add_option("--device", asked.device, "cpu, cuda, or auto: a GPU where the build has the engine and one answers")
-      ->check(CLI::IsMember(engine::AskedEngine::kDevices))
-      ->default_str("auto");
-  app.add_option("--engine-path", asked.path, "On a GPU: fused (small graphs, all at once), layerwise, or auto")
-      ->check(CLI::IsMember(engine::AskedEngine::kPaths))
-      ->default_str("auto");
-  app.add_option("--precision", asked.precision, "On a GPU: mixed (half-precision products, fp32 sums) or fp32")
-      ->check(CLI::IsMember(engine::AskedEngine::kPrecisions))
-      ->default_str("mixed");
 }
 
 void say_cleaned(const std::string& path, const Cleaning& cleaning) {
@@ -58,18 +56,22 @@ datasets::Dataset read_data(const std::string& path, const std::string& format, 
                       [&](Cleaning* cleaning) { return datasets::load_dataset(path, format_of(format), cleaning); });
 }
 
+datasets::Dataset Call::data() const { return read_data(word("data"), word("format"), flag("clean")); }
+
+std::string Call::cache() const { return text("cache").value_or(wl::default_cache_folder().string()); }
+
 std::shared_ptr<const engine::SetData> prepare_sets_of(const nn::ModelConfig& model, bool compress,
                                                        const engine::Data& data, const std::string& cache,
-                                                       const Common& common) {
-  Progress progress("sets", data.graphs.size() * nn::levels(model).size(), common.progress());
+                                                       unsigned threads, bool quiet) {
+  Progress progress("sets", data.graphs.size() * nn::levels(model).size(), quiet ? nullptr : stderr);
   engine::SetOptions options;
   options.compress = compress;
-  options.threads = common.threads;
+  options.threads = threads;
   options.progress = &progress;
   options.cache.folder = cache;
   options.cache.say = [&](const std::string& line) {
     progress.finish();
-    if (!common.quiet) fmt::print(stderr, "{}\n", line);
+    if (!quiet) fmt::print(stderr, "{}\n", line);
   };
   return engine::prepare_sets(model, data, options);
 }

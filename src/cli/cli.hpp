@@ -1,7 +1,7 @@
 #pragma once
-/// What the commands share. Each command is one file, cmd_<name>.cpp, with one function add_<name>(CLI::App&) that
-/// declares its options and sets a callback; commands.hpp lists them. Commands are thin: they parse, call the library,
-/// and print.
+/// What the commands share. Each command is one file, cmd_<name>.cpp, with one function add_<name>(CLI::App&), and a
+/// section of share/commands.txt that declares its options; commands.hpp lists them. Commands are thin: they call the
+/// library, and print.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -11,11 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
 #include "support/error.hpp"
+#include "support/said.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::engine {
 class SetData;
@@ -27,6 +28,9 @@ class Ranks;
 }
 
 namespace tyche::cli {
+
+/// What a call names: nothing where it is told by content.
+[[nodiscard]] std::optional<Format> format_of(const std::string& name);
 
 /// Exit codes of the program.
 inline constexpr int kGood = 0;
@@ -40,53 +44,62 @@ void set_called(std::span<char* const> words);
 /// A command sets this to say how the program ends when its callback returns.
 void set_exit_code(int code);
 
-/// Options most commands have, declared the same way everywhere.
-enum : unsigned { kSeed = 1, kThreads = 2, kJson = 4, kQuiet = 8 };
-struct Common {
-  std::uint64_t seed = 1;
-  unsigned threads = 0;
-  bool json = false;
-  bool quiet = false;
-
-  /// `which`: kThreads | kJson, say.
-  void add(CLI::App& app, unsigned which);
-  /// Where progress goes: nullptr when --quiet.
-  [[nodiscard]] std::FILE* progress() const { return quiet ? nullptr : stderr; }
-};
-
-/// A command, and where its options go: what `run` is called with.
+/// The options of a configuration's fields (train/fields.hpp), the same in every command that trains.
 ///
-///   const auto [app, a] = add_command<CountCall>(root, "count", "How often are small graphs in these?", run);
-///   app.add_option("--out", a->out, "Write the graphs as JSON lines");
-template <class Call, class Run>
-std::pair<CLI::App&, std::shared_ptr<Call>> add_command(CLI::App& root, const char* name, const char* about, Run run) {
-  CLI::App& app = *root.add_subcommand(name, about);
-  const auto call = std::make_shared<Call>();
-  app.callback([call, run] { run(*call); });
-  return {app, call};
-}
+///   fields.add(app, [](const train::Field& field) { return field.key == "seed" ? "there is no chance here" : ""; });
+///   RunConfig config = train::default_config(fields.said().model(), fields.said().random());
+///   fields.said().apply(config);
+class FieldOptions {
+ public:
+  /// Adds the option of every field that has one, but for those that the command has declared itself. One that the
+  /// command does not take stands in no help, and is refused with the reason.
+  void add(CLI::App& app, const train::WhyNot& why_not);
+  /// What the call says. Throws InputError where it says what the command does not take.
+  [[nodiscard]] const train::Edits& said() const;
 
-/// --device, --engine-path and --precision, the same in every command that runs models.
-struct DeviceOptions {
-  engine::AskedEngine asked;
+ private:
+  template <class T>
+  void add_option(CLI::App& app, const train::Field& field, const std::string& why);
+  void take(const train::Field& field, nlohmann::json value, const std::string& why);
 
-  void add(CLI::App& app);
-  [[nodiscard]] std::string engine_name(const std::string& otherwise) const { return asked.name(otherwise); }
+  train::Edits said_;
+  std::string refused_;
 };
 
-/// --clean of the commands that read graphs: loops, repeated edges and edges in one direction only are mended, and said
-/// on standard error. The help of the option, where a command declares it itself:
-inline constexpr const char* kCleanHelp =
-    "Drop loops and repeated edges of the data and add missing directions, and say how many; without it such files "
-    "are refused";
+/// A call of a command: what was said of the options that share/commands.txt declares, by their names.
+class Call : public Said {
+ public:
+  FieldOptions fields;
+
+  [[nodiscard]] bool json() const { return flag("json"); }
+  [[nodiscard]] bool quiet() const { return knows("quiet") && flag("quiet"); }
+  /// Where progress goes: nullptr when --quiet.
+  [[nodiscard]] std::FILE* progress() const { return quiet() ? nullptr : stderr; }
+  [[nodiscard]] std::uint64_t seed() const { return *whole("seed"); }
+  /// --device, --engine-path and --precision.
+  [[nodiscard]] engine::AskedEngine engine() const { return {text("device"), text("engine_path"), text("precision")}; }
+  /// --format: nothing where it is told by content.
+  [[nodiscard]] std::optional<Format> format() const { return format_of(word("format")); }
+  /// The data set by --data, --format and --clean.
+  [[nodiscard]] datasets::Dataset data() const;
+  /// Of models on sets: where colour classes are kept between runs.
+  [[nodiscard]] std::string cache() const;
+};
+
+/// Adds a command as share/commands.txt declares it ("theory check"; `root` is the app of "theory"); without `run` it
+/// has commands of its own. `why_not`: why it does not take a field, where it takes @fields.
+///
+///   add_command(root, "count", [](const Call& call) { ... call.word("of") ... });
+CLI::App& add_command(CLI::App& root, const std::string& name, const std::function<void(const Call&)>& run = {},
+                      const train::WhyNot& why_not = {});
 
 /// "tyche: FILE: --clean dropped 3 loops"
 void say_cleaned(const std::string& path, const Cleaning& cleaning);
 
 /// What `read` gives, called with a Cleaning where `clean` and with null where not.
 ///
-///   const GraphSet set = read_cleanly(call.clean, call.data,
-///                                     [&](Cleaning* cleaning) { return read_graphs(call.data, format, cleaning); });
+///   const GraphSet set = read_cleanly(clean, path,
+///                                     [&](Cleaning* cleaning) { return read_graphs(path, format, cleaning); });
 template <class Read>
 auto read_cleanly(bool clean, const std::string& path, Read read) {
   Cleaning cleaning;
@@ -95,17 +108,15 @@ auto read_cleanly(bool clean, const std::string& path, Read read) {
   return out;
 }
 
-/// What a call names: nothing where it is told by content.
-[[nodiscard]] std::optional<Format> format_of(const std::string& name);
-/// A data set by --data, --format and --clean.
+/// A data set by path, format (empty: told by content) and whether it is cleaned.
 [[nodiscard]] datasets::Dataset read_data(const std::string& path, const std::string& format, bool clean);
 
-/// The sets of a data set for models on sets, with a bar; `cache`: a folder, or empty for none.
+/// The sets of a data set for models on sets, with a bar unless `quiet`; `cache`: a folder, or empty for none.
 [[nodiscard]] std::shared_ptr<const engine::SetData> prepare_sets_of(const nn::ModelConfig& model, bool compress,
                                                                      const engine::Data& data, const std::string& cache,
-                                                                     const Common& common);
+                                                                     unsigned threads, bool quiet);
 
-/// The error's text, with what a user can do about it here (cli/remedies.cpp).
+/// The error's text, with what a user can do about it here .
 [[nodiscard]] std::string with_remedy(const Error& error);
 
 /// Runs body, in which ranks wait for each other; where one of them fails there, it says so and ends them all.

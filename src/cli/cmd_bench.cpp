@@ -7,11 +7,9 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "measure/paths.hpp"
 #include "measure/samples.hpp"
-#include "measure/sets.hpp"
 #include "measure/training.hpp"
 #include "nn/description.hpp"
 #include "nn/levels.hpp"
@@ -19,47 +17,30 @@
 #include "support/parallel.hpp"
 #include "support/stopwatch.hpp"
 #include "train/data.hpp"
-#include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 
 namespace bench_command {
 
-struct BenchCall {
-  FieldOptions fields;
-  std::string data;
-  std::uint32_t side_by_side = 1;
-  std::uint32_t epochs = 9;
-  std::uint64_t largest = 1000000;
-  std::string kind = "gcn";
-  std::string cache = wl::default_cache_folder().string();
-  bool against = false;
-  DeviceOptions device;
-  Common common;
+/// What is measured: train's defaults, but that all features of gcn are random.
+train::RunConfig config_of(const Call& call, const std::string& kind = "gcn") {
+  const train::Edits& said = call.fields.said();
+  train::RunConfig config = train::default_config(said.model(kind), said.random());
+  if (config.model.kind == "gcn" && config.model.random == nn::Random::features) config.model.rni = 1;
+  said.apply(config);
+  config.engine.name = call.engine().name(config.engine.name);
+  return config;
+}
 
-  /// What is measured: train's defaults, but that all features of gcn are random.
-  [[nodiscard]] train::RunConfig config() const {
-    const train::Edits& said = fields.said();
-    train::RunConfig config = train::default_config(said.model(kind), said.random());
-    if (config.model.kind == "gcn" && config.model.random == nn::Random::features) config.model.rni = 1;
-    said.apply(config);
-    config.engine.name = device.engine_name(config.engine.name);
-    return config;
-  }
-};
-
-/// After options of the subcommand's own.
-void add_shared(CLI::App& app, BenchCall& call, const std::map<std::string, std::string>& refused = {}) {
-  call.fields.add(app, [&](const train::Field& field) -> std::string {
+/// Why a bench does not take a field; `refused` are those of its own.
+train::WhyNot why_not(const std::map<std::string, std::string>& refused = {}) {
+  return [refused](const train::Field& field) -> std::string {
     if (const auto at = refused.find(field.key); at != refused.end()) return at->second;
     if (field.key == "model.eval_roots") return "an epoch is measured as train makes it, and tests are none of it";
     return field.key.starts_with("model.") || field.key.starts_with("engine.")
                ? ""
                : "an epoch is measured as train makes it by default; the model and the engine can be chosen";
-  });
-  app.get_option("--rni")->default_str("gcn with random features 1; others 0");
-  call.device.add(app);
-  call.common.add(app, kThreads | kJson);
+  };
 }
 
 /// What a bench of training gave.
@@ -146,16 +127,15 @@ std::string to_text(const train::RunConfig& config, const Outcome& outcome) {
 }
 
 // Trains as asked; models on sets first prepare them, and are trained on every set too where that is asked for.
-Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& trial,
-                  const measure::BenchOptions& options) {
+Outcome bench_job(const Call& call, engine::Job job, const engine::Trial& trial, const measure::BenchOptions& options) {
   Outcome outcome;
   if (job.model.on_sets()) {
     const Stopwatch watch;
-    job.sets = prepare_sets_of(job.model, job.compress, job.data, call.cache, call.common);
+    job.sets = prepare_sets_of(job.model, job.compress, job.data, call.cache(), call.threads(), false);
     outcome.prepare_seconds = watch.seconds();
   }
   outcome.report = measure::bench_training(job, trial, options);
-  if (call.against && job.model.on_sets()) {
+  if (call.flag("against_uncompressed") && job.model.on_sets()) {
     job.sets.reset();
     job.compress = false;
     measure::BenchOptions once = options;
@@ -166,9 +146,9 @@ Outcome bench_job(const BenchCall& call, engine::Job job, const engine::Trial& t
 }
 
 // Fold 0 of the paper's protocol: 972 graphs to train on and 120 to test on for EXP.
-Outcome bench_data(const BenchCall& call, train::RunConfig config, const measure::BenchOptions& options) {
-  const datasets::Dataset dataset = datasets::load_dataset(call.data);
-  train::resolve(config, dataset, call.data);
+Outcome bench_data(const Call& call, train::RunConfig config, const measure::BenchOptions& options) {
+  const datasets::Dataset dataset = datasets::load_dataset(call.word("data"));
+  train::resolve(config, dataset, call.word("data"));
   train::require_graphs(config, "tyche bench");
   const train::TrainingData data = train::prepare(dataset, config);
   engine::Trial trial;
@@ -178,14 +158,14 @@ Outcome bench_data(const BenchCall& call, train::RunConfig config, const measure
   return bench_job(call, data.job(config), trial, options);
 }
 
-Outcome bench_synthetic(const BenchCall& call, const train::RunConfig& config, const measure::BenchOptions& options) {
+Outcome bench_synthetic(const Call& call, const train::RunConfig& config, const measure::BenchOptions& options) {
   const measure::Sample set = measure::synthetic_exp(1092, 1);
   engine::Job job;
   job.data = set.data();
   job.model = config.model;
   job.batch = config.training.batch;
   job.compress = config.engine.compress;
-  nn::set_types_from(set.graphs, job.model, call.common.threads);
+  nn::set_types_from(set.graphs, job.model, call.threads());
   if (!job.model.network.empty()) {
     double nodes = 0;
     for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
@@ -200,25 +180,25 @@ Outcome bench_synthetic(const BenchCall& call, const train::RunConfig& config, c
   return bench_job(call, job, trial, options);
 }
 
-void run_train_bench(const BenchCall& call) {
-  const train::RunConfig config = call.config();
+void run_train_bench(const Call& call) {
+  const train::RunConfig config = config_of(call);
   measure::BenchOptions options;
   options.engine = config.engine.name;
-  options.threads = resolve_threads(call.common.threads);
-  options.side_by_side = call.side_by_side;
-  options.epochs = call.epochs;
+  options.threads = resolve_threads(call.threads());
+  options.side_by_side = *call.small("side_by_side");
+  options.epochs = *call.small("epochs");
   const Outcome outcome =
-      call.data.empty() ? bench_synthetic(call, config, options) : bench_data(call, config, options);
-  if (call.common.json) return print(to_json(config, outcome).dump(2) + "\n");
+      !call.says("data") ? bench_synthetic(call, config, options) : bench_data(call, config, options);
+  if (call.json()) return print(to_json(config, outcome).dump(2) + "\n");
   if (outcome.report.wall_seconds > 0) return print(gpu_text(outcome.report));
   print(to_text(config, outcome));
 }
 
-void run_scaling_bench(const BenchCall& call) {
-  const train::RunConfig config = call.config();
+void run_scaling_bench(const Call& call) {
+  const train::RunConfig config = config_of(call);
   const auto rows =
-      measure::bench_scaling(config.model, config.engine.name, resolve_threads(call.common.threads), call.largest);
-  if (call.common.json) {
+      measure::bench_scaling(config.model, config.engine.name, resolve_threads(call.threads()), *call.whole("largest"));
+  if (call.json()) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (const measure::ScalingRow& r : rows) {
       out.push_back({{"kind", r.kind},
@@ -239,23 +219,17 @@ void run_scaling_bench(const BenchCall& call) {
   print(text);
 }
 
-struct SetsCall : BenchCall {
-  std::uint32_t largest_sets = 200;
-  std::uint64_t most_uncompressed = 600000;
-  bool random = false;
-};
-
-void run_sets_bench(const SetsCall& call) {
-  const train::RunConfig config = call.config();
+void run_sets_bench(const Call& call) {
+  const train::RunConfig config = config_of(call, call.word("model"));
   measure::SetCostOptions options;
   options.model = config.model;
-  options.largest = call.largest_sets;
+  options.largest = *call.small("largest");
   options.engine = config.engine.name;
-  options.threads = resolve_threads(call.common.threads);
-  options.most_uncompressed = call.most_uncompressed;
-  options.random = call.random;
+  options.threads = resolve_threads(call.threads());
+  options.most_uncompressed = *call.whole("most_uncompressed");
+  options.random = call.flag("random");
   const auto rows = measure::set_costs(options);
-  if (call.common.json) {
+  if (call.json()) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (const measure::SetCost& r : rows) {
       out.push_back({{"nodes", r.nodes},
@@ -282,21 +256,13 @@ void run_sets_bench(const SetsCall& call) {
   print(text);
 }
 
-struct PathsCall {
-  std::string data;
-  std::string cell = "first-largest";
-  std::uint32_t depth = 0;  // 0: to the leaf
-  Node largest = 100000;
-  bool json = false;
-};
-
-void run_paths_bench(const PathsCall& call) {
-  const std::vector<Graph> graphs =
-      call.data.empty() ? measure::synthetic_exp(1200, 1).graphs : datasets::load_dataset(call.data).set.graphs.all();
-  const std::uint32_t depth = call.depth == 0 ? wl::kLeaf : call.depth;
-  const measure::PathBench r = measure::bench_paths(graphs, depth, wl::parse_cell(call.cell), 1.0);
-  const std::vector<measure::LargePath> large = measure::bench_large_paths(call.largest);
-  if (call.json) {
+void run_paths_bench(const Call& call) {
+  const std::vector<Graph> graphs = call.says("data") ? datasets::load_dataset(call.word("data")).set.graphs.all()
+                                                      : measure::synthetic_exp(1200, 1).graphs;
+  const std::uint32_t depth = *call.small("depth") == 0 ? wl::kLeaf : *call.small("depth");
+  const measure::PathBench r = measure::bench_paths(graphs, depth, wl::parse_cell(call.word("cell")), 1.0);
+  const std::vector<measure::LargePath> large = measure::bench_large_paths(*call.small("largest"));
+  if (call.json()) {
     nlohmann::ordered_json json = {{"graphs", r.graphs},
                                    {"nodes", r.nodes},
                                    {"mean_depth", r.mean_depth},
@@ -337,71 +303,16 @@ void run_paths_bench(const PathsCall& call) {
 
 void add_bench(CLI::App& root) {
   using namespace bench_command;
-  CLI::App* app = root.add_subcommand("bench", "Measure how fast training is here");
-  app->require_subcommand(1);
-  app->footer("Example: tyche bench train --data exp --threads 1");
-
-  const auto [train, call] =
-      add_command<BenchCall>(*app, "train", "Seconds per training epoch, beside the arithmetic floor", run_train_bench);
-  train.add_option("--data", call->data, "Data set (fold 0 of ten is used); without it, random graphs like EXP's");
-  train.add_flag("--against-uncompressed", call->against,
-                 "gcn2, gcn3, gcn123: measure an epoch with one row per set too, in the same run");
-  train.add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
-      ->type_name("FOLDER")
-      ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
-  train.add_option("--side-by-side", call->side_by_side, "Trials at once")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 1000u));
-  train.add_option("--epochs", call->epochs, "Epochs to measure, after one that is not")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 100000u));
-  add_shared(train, *call);
-  train.footer(
-      "The floor is the time the executed products would take at the peak of the cores, measured between the epochs.\n"
-      "Example: tyche bench train --data exp --threads 2 --side-by-side 2 --json\n"
-      "         tyche bench train --data exp --model gcn3 --epochs 3 --against-uncompressed");
-
-  const auto [scaling, growing] = add_command<BenchCall>(
-      *app, "scaling", "Seconds and memory as graphs grow, up to one of a million nodes", run_scaling_bench);
-  scaling.add_option("--largest", growing->largest, "Nodes of the largest graph")
-      ->capture_default_str()
-      ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{100000000}));
-  add_shared(scaling, *growing,
-             {{"model.kind", "large graphs are for gcn"},
-              {"model.network", "large graphs are for gcn"},
-              {"engine.compress", "gcn has no sets to compress"}});
-  scaling.footer("Example: tyche bench scaling --threads 1 --largest 1000000");
-
-  const auto [sets, on_sets] = add_command<SetsCall>(
-      *app, "sets", "What models on sets cost as graphs grow, compressed and not", run_sets_bench);
-  on_sets->kind = "gcn3";
-  sets.add_option("--model", on_sets->kind, "gcn2, gcn3 or gcn123")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"gcn2", "gcn3", "gcn123"}));
-  sets.add_option("--largest", on_sets->largest_sets, "Nodes of the largest graphs")->capture_default_str();
-  sets.add_option("--most-uncompressed", on_sets->most_uncompressed, "Graphs with more sets are only timed compressed")
-      ->capture_default_str();
-  sets.add_flag("--random", on_sets->random, "Random sparse graphs instead of pairs like EXP's: no regularity to use");
-  add_shared(
-      sets, *on_sets,
-      {{"engine.compress", "both ways are measured"}, {"model.network", "models on sets are gcn2, gcn3 and gcn123"}});
-  sets.footer(
-      "Pairs like EXP's with larger cores. Entries: embedding numbers of a graph in one layer. Rows: over all layers, "
-      "a "
-      "graph.\nExample: tyche bench sets --largest 200 --threads 2");
-
-  const auto [paths, of_paths] = add_command<PathsCall>(
-      *app, "individualise", "Random paths per second, beside refinements of the same graphs", run_paths_bench);
-  paths.add_option("--data", of_paths->data, "Data set; without it, random graphs like EXP's");
-  paths.add_option("--depth", of_paths->depth, "Nodes individualised on a path; 0: as many as it takes to the leaf")
-      ->capture_default_str();
-  paths.add_option("--cell", of_paths->cell, "first-largest, first-smallest or first-non-singleton")
-      ->capture_default_str();
-  paths.add_option("--largest", of_paths->largest, "Nodes of the large graphs of which one leaf is drawn")
-      ->capture_default_str()
-      ->check(CLI::Range(4u, 100000000u));
-  paths.add_flag("--json", of_paths->json, "Answer in JSON on standard output");
-  paths.footer("Example: tyche bench individualise --data exp");
+  CLI::App& app = add_command(root, "bench");
+  add_command(app, "bench train", run_train_bench, why_not());
+  add_command(app, "bench scaling", run_scaling_bench,
+              why_not({{"model.kind", "large graphs are for gcn"},
+                       {"model.network", "large graphs are for gcn"},
+                       {"engine.compress", "gcn has no sets to compress"}}));
+  add_command(app, "bench sets", run_sets_bench,
+              why_not({{"engine.compress", "both ways are measured"},
+                       {"model.network", "models on sets are gcn2, gcn3 and gcn123"}}));
+  add_command(app, "bench individualise", run_paths_bench);
 }
 
 }  // namespace tyche::cli

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <variant>
 
 #include "cli/cli.hpp"
@@ -11,14 +10,6 @@
 namespace tyche::cli {
 
 namespace certify_command {
-
-struct CertifyCall {
-  Common common;
-  std::string path;
-  std::string format;
-  bool published = false;
-  std::optional<std::uint64_t> higher;
-};
 
 std::string line(const char* what, std::uint64_t have, std::uint64_t of) {
   return fmt::format("  {:<58} {:>7} of {}{}\n", what, have, of, have == of ? "" : "   <--");
@@ -105,17 +96,17 @@ std::string describe(const datasets::TaskCertificate& c, bool) {
   return text + describe_failures(c.failures, "graph", [](const datasets::GraphFailure& f) { return f.graph; });
 }
 
-void run(const CertifyCall& a) {
+void run(const Call& call) {
   datasets::CertifyOptions options;
-  options.threads = a.common.threads;
-  options.published = a.published;
-  options.format = format_of(a.format);
-  options.progress = a.common.progress();
-  options.higher = a.higher;
-  const auto answer = datasets::certify_any(a.path, options);
+  options.threads = call.threads();
+  options.published = call.flag("published");
+  options.format = call.format();
+  options.progress = call.progress();
+  options.higher = call.whole("higher");
+  const auto answer = datasets::certify_any(call.word("path"), options);
   std::visit(
       [&](const auto& certificate) {
-        a.common.json ? print_json(datasets::to_json(certificate)) : print(describe(certificate, a.published));
+        call.json() ? print_json(datasets::to_json(certificate)) : print(describe(certificate, options.published));
         set_exit_code(certificate.failures.empty() ? kGood : kNo);
       },
       answer);
@@ -123,26 +114,6 @@ void run(const CertifyCall& a) {
 
 }  // namespace certify_command
 
-void add_certify(CLI::App& root) {
-  using namespace certify_command;
-  const auto [app, a] = add_command<CertifyCall>(
-      root, "certify", "Check that the graphs of a data set have the properties they must have", run);
-  app.add_option("path", a->path,
-                 "A data set's folder, or a file of graphs 2i (satisfiable) and 2i + 1, or of CSL; or counts, or "
-                 "labels of nodes")
-      ->required();
-  app.add_flag(
-      "--published", a->published,
-      "The data is not ours: disjunctions wider than 5 and planar parts with bridges are reported, not failed");
-  app.add_option(
-      "--higher", a->higher,
-      "Compare this many pairs of a ladder, the first ones, by 3-WL and on 3-sets too, wherever memory allows it "
-      "(default: 10, if their graphs have at most 56 nodes)");
-  app.add_option("--format", a->format, "gin, tu, ... (default: told by content)");
-  a->common.add(app, kThreads | kJson | kQuiet);
-  app.footer(
-      "Example: tyche certify exp\n         tyche certify GRAPHSAT.txt --published --json\nExit code 1 if any pair "
-      "or graph fails anything.");
-}
+void add_certify(CLI::App& root) { add_command(root, "certify", certify_command::run); }
 
 }  // namespace tyche::cli

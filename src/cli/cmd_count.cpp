@@ -23,17 +23,6 @@ const std::map<std::string, CountsAs> kAs = {{"targets", CountsAs::targets},
                                              {"attributes", CountsAs::attributes},
                                              {"edge-attributes", CountsAs::edge_attributes}};
 
-struct CountCall {
-  Common common;
-  std::string data;
-  std::string format;
-  std::string patterns = kUsualPatterns;
-  std::string of = "graphs";
-  std::string as = "targets";
-  std::string out;
-  bool clean = false;
-};
-
 using Counts = std::vector<std::vector<PatternCounts>>;
 
 std::string table(const GraphSet& set, const std::vector<Pattern>& patterns, const Counts& counts,
@@ -64,17 +53,13 @@ std::string table(const GraphSet& set, const std::vector<Pattern>& patterns, con
   return text;
 }
 
-void write(const CountCall& call, GraphSet& set, const Counts& counts) {
-  add_counts(set, counts, kAs.at(call.as));
-  write_graphs(call.out, set, Format::jsonl);
-}
-
-void run(const CountCall& call) {
-  const std::vector<Pattern> patterns = parse_patterns(call.patterns);
-  GraphSet set = read_data(call.data, call.format, call.clean).set;
+void run(const Call& call) {
+  const std::vector<Pattern> patterns = parse_patterns(call.word("patterns"));
+  const std::string of = call.word("of"), as = call.word("as"), out = call.word("out");
+  GraphSet set = call.data().set;
   const Stopwatch watch;
-  Progress progress("graphs", set.graphs.size(), call.common.progress());
-  const Counts counts = count_patterns(set.graphs, patterns, call.common.threads, &progress);
+  Progress progress("graphs", set.graphs.size(), call.progress());
+  const Counts counts = count_patterns(set.graphs, patterns, call.threads(), &progress);
   progress.finish();
   const double seconds = watch.seconds();
   std::vector<std::uint64_t> totals(patterns.size());
@@ -85,30 +70,33 @@ void run(const CountCall& call) {
       most = std::max(most, graph[p].in_all);
     }
   }
-  if (!call.out.empty()) write(call, set, counts);
-  if (call.common.json) {
-    nlohmann::json json = {{"graphs", set.graphs.size()}, {"of", call.of}, {"seconds", seconds}};
+  if (!out.empty()) {
+    add_counts(set, counts, kAs.at(as));
+    write_graphs(out, set, Format::jsonl);
+  }
+  if (call.json()) {
+    nlohmann::json json = {{"graphs", set.graphs.size()}, {"of", of}, {"seconds", seconds}};
     for (const Pattern& pattern : patterns) json["patterns"].push_back(pattern.name);
     json["totals"] = totals;
-    if (!call.out.empty()) json["out"] = call.out;
+    if (!out.empty()) json["out"] = out;
     for (const std::vector<PatternCounts>& graph : counts) {
       std::vector<std::uint64_t> rows;
-      append_rows(rows, graph, parse_counts_of(call.of));
+      append_rows(rows, graph, parse_counts_of(of));
       auto list = nlohmann::json::array();
       for (auto at = rows.begin(); at != rows.end(); at += static_cast<std::ptrdiff_t>(patterns.size())) {
         list.push_back(std::vector(at, at + static_cast<std::ptrdiff_t>(patterns.size())));
       }
-      json["counts"].push_back(call.of == "graphs" ? list[0] : list);
+      json["counts"].push_back(of == "graphs" ? list[0] : list);
     }
     print_json(json);
     return;
   }
-  if (call.out.empty()) {
-    print(table(set, patterns, counts, call.of));
+  if (out.empty()) {
+    print(table(set, patterns, counts, of));
     return;
   }
   std::string text =
-      fmt::format("{}: {} graphs with {} more columns of {}:", call.out, set.graphs.size(), patterns.size(), call.as);
+      fmt::format("{}: {} graphs with {} more columns of {}:", out, set.graphs.size(), patterns.size(), as);
   for (std::size_t p = 0; p < patterns.size(); ++p) text += fmt::format(" {} ({})", patterns[p].name, totals[p]);
   text += fmt::format("; {:.2f} s\n", seconds);
   if (most > kExact) text += fmt::format("counts above {} are rounded: files hold 32-bit numbers\n", kExact);
@@ -117,33 +105,6 @@ void run(const CountCall& call) {
 
 }  // namespace count_command
 
-void add_count(CLI::App& root) {
-  using namespace count_command;
-  const auto [app, call] =
-      add_command<CountCall>(root, "count", "How often are small graphs in these? Per graph, node and edge", run);
-  app.add_option("data,--data", call->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
-  app.add_option("--format", call->format, "gin, graph6, ... (default: told by content)");
-  app.add_flag("--clean", call->clean, kCleanHelp);
-  app.add_option("--patterns", call->patterns,
-                 "What is counted: cycle3 to cycle6, path2 to path6, clique3 to clique6, star3 to star6, chordal4, "
-                 "chordal5, or files of graphs of at most 6 nodes")
-      ->capture_default_str();
-  CLI::Option* of = app.add_option("--of", call->of, "A row per graph, or per node or edge: the copies that it is in")
-                        ->capture_default_str()
-                        ->check(CLI::IsMember({"graphs", "nodes", "edges"}));
-  app.add_option("--out", call->out, "Write the graphs as JSON lines, counts behind the columns that they have")
-      ->type_name("FILE");
-  app.add_option("--as", call->as, "With --out: what the counts are there")
-      ->capture_default_str()
-      ->needs(app.get_option("--out"))
-      ->check(CLI::IsMember({"targets", "node-targets", "edge-targets", "attributes", "edge-attributes"}));
-  app.get_option("--out")->excludes(of);
-  call->common.add(app, kThreads | kJson | kQuiet);
-  app.footer(
-      "Copies are subgraphs, not induced ones: a clique of four nodes has three cycles of four. Examples:\n"
-      "  tyche count exp --patterns cycle3,cycle4\n"
-      "  tyche count molecules.jsonl --patterns cycle5,cycle6 --of nodes --json\n"
-      "  tyche count molecules.jsonl --patterns mine.g6 --out counted.jsonl --as attributes");
-}
+void add_count(CLI::App& root) { add_command(root, "count", count_command::run); }
 
 }  // namespace tyche::cli

@@ -7,7 +7,6 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "nn/description.hpp"
 #include "nn/program_text.hpp"
@@ -19,20 +18,11 @@ namespace tyche::cli {
 
 namespace network_command {
 
-struct NetworkCall {
-  FieldOptions fields;
-  std::string data;
-  std::optional<std::uint64_t> nodes, edges;
-  bool toml = false;
-  std::string page;
-  Common common;
-};
-
 /// The mean graph of a data set, whose columns and classes the model gets.
-nn::GraphSize take_data(const NetworkCall& call, train::RunConfig& config) {
-  const datasets::Dataset dataset = datasets::load_dataset(call.data);
+nn::GraphSize take_data(const std::string& path, train::RunConfig& config) {
+  const datasets::Dataset dataset = datasets::load_dataset(path);
   config.folds.count = 1;
-  train::resolve(config, dataset, call.data);
+  train::resolve(config, dataset, path);
   nn::GraphSize mean;
   const auto graphs = static_cast<double>(dataset.set.graphs.size());
   for (const Graph& graph : dataset.set.graphs) {
@@ -60,66 +50,44 @@ nn::Program elsewhere(nn::ModelConfig model) {
   return program_of(model);
 }
 
-void run_network(const NetworkCall& call) {
+void run(const Call& call) {
+  const std::string data = call.word("data"), page = call.word("page");
+  const bool toml = call.flag("toml");
   train::RunConfig config = train::call_config(call.fields.said().model(), call.fields.said().random());
   call.fields.said().apply(config);
   nn::GraphSize size{20, 30};
   nn::ModelConfig& model = config.model;
-  const bool open = call.data.empty(), described = !model.network.empty();
+  const bool open = data.empty(), described = !model.network.empty();
   if (!open) {
-    size = take_data(call, config);
+    size = take_data(data, config);
   } else if (model.on_sets() && !described) {
-    if (!call.toml && !call.common.json) {
+    if (!toml && !call.json()) {
       throw InputError(fmt::format("--data is required for {}: the types of sets, an input column each, are the data's",
                                    model.kind));
     }
     model.pair_types = model.triple_types = {0};
   }
-  if (call.nodes) size.nodes = static_cast<double>(*call.nodes);
-  if (call.edges) size.edges = static_cast<double>(*call.edges);
+  if (const auto nodes = call.whole("nodes")) size.nodes = static_cast<double>(*nodes);
+  if (const auto edges = call.whole("edges")) size.edges = static_cast<double>(*edges);
   if (open && !described) model.xavier_fan = nn::xavier_fan(model.random_dims(), size.nodes);
   const nn::Program program = program_of(model);
-  if (!call.page.empty()) {
-    write_file(call.page, nn::program_page(program, size, fmt::format("A network: {}", model.kind)));
-    return print(fmt::format("{}\n", call.page));
+  if (!page.empty()) {
+    write_file(page, nn::program_page(program, size, fmt::format("A network: {}", model.kind)));
+    return print(fmt::format("{}\n", page));
   }
   const std::optional<nn::Program> other = open ? std::optional(elsewhere(model)) : std::nullopt;
   const nn::Program* const differs = other ? &*other : nullptr;
-  call.common.json ? print(nn::to_json(program, differs).dump(2) + "\n")
-                   : print(call.toml ? nn::to_toml(program, differs) : nn::program_table(program, size));
+  call.json() ? print(nn::to_json(program, differs).dump(2) + "\n")
+              : print(toml ? nn::to_toml(program, differs) : nn::program_table(program, size));
 }
 
 }  // namespace network_command
 
 void add_network(CLI::App& root) {
-  using network_command::NetworkCall;
-  const auto [app, call] = add_command<NetworkCall>(
-      root, "network", "Show a model step by step: operations, sizes, parameters, cost", network_command::run_network);
-  app.add_option("--data", call->data,
-                 "Data set that says columns, classes and types of sets; without it 2 types, 2 classes")
-      ->type_name("PATH");
-  call->fields.add(app, [](const train::Field& field) {
+  add_command(root, "network", network_command::run, [](const train::Field& field) {
     const bool own = field.key.starts_with("model.") || field.key == "recipe";
     return own ? "" : "is no part of a network, but of how it is trained";
   });
-  const CLI::Range sizes(std::uint64_t{0}, std::uint64_t{1000000000});
-  app.add_option("--nodes", call->nodes, "Reckon costs for a graph of this many nodes")
-      ->check(sizes)
-      ->default_str("the data's mean; 20");
-  app.add_option("--edges", call->edges, "… and this many edges")->check(sizes)->default_str("the data's mean; 30");
-  CLI::Option* toml = app.add_flag("--toml", call->toml, "Print the description in TOML");
-  call->common.add(app, kJson);
-  app.get_option("--json")->excludes(toml);
-  app.add_option("--page", call->page, "Draw it: write a page with a box per step")
-      ->type_name("FILE.html")
-      ->excludes(toml)
-      ->excludes(app.get_option("--json"));
-  app.footer(
-      "A line per step: what it makes, how, over which rows (docs/networks.md), how many columns, parameters and\n"
-      "multiplications. Examples:\n"
-      "  tyche network --model gin --layers 4\n"
-      "  tyche network --model sage --rni 0.5 --toml > mine.toml\n"
-      "  tyche network --network mine.toml --page mine.html");
 }
 
 }  // namespace tyche::cli

@@ -10,7 +10,6 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
@@ -27,26 +26,6 @@
 namespace tyche::cli {
 
 namespace predict_command {
-
-struct PredictCall {
-  FieldOptions fields;  // none but those with options below
-  std::string run;
-  std::string checkpoint;
-  std::optional<std::uint32_t> fold;
-  std::string data;
-  std::string format;
-  std::string part;
-  std::string features;
-  std::string engine = "auto";
-  std::optional<std::uint32_t> draws;
-  std::optional<std::uint64_t> seed;
-  std::string page;
-  bool logits = false;
-  bool clean = false;
-  bool ensemble = false;
-  DeviceOptions device;
-  Common common;
-};
 
 using train::Answered;
 using Json = nlohmann::ordered_json;
@@ -152,19 +131,20 @@ std::string table_of_labels(const Predictions& p, bool logits) {
 }
 
 /// The checkpoints that a call means: one, or that of every fold.
-std::vector<train::Checkpoint> checkpoints_of(const PredictCall& call) {
+std::vector<train::Checkpoint> checkpoints_of(const Call& call) {
   std::vector<train::Checkpoint> checkpoints;
-  if (call.run.empty()) {
-    if (call.checkpoint.empty()) throw InputError("a run folder, or --checkpoint FILE, is required");
-    if (call.fold) throw InputError("--fold is of a run folder, and none is given");
-    if (call.data.empty()) throw InputError("--data is required");
-    checkpoints.push_back(train::read_checkpoint(call.checkpoint));
-  } else if (call.fold) {
-    checkpoints.push_back(train::read_checkpoint(train::checkpoint_in(call.run, call.fold, call.checkpoint)));
-  } else {
-    for (const std::uint32_t fold : train::folds_in(call.run)) {
-      checkpoints.push_back(train::read_checkpoint(train::checkpoint_in(call.run, fold, call.checkpoint)));
-    }
+  const std::string run = call.word("run"), which = call.word("checkpoint");
+  const std::optional<std::uint32_t> one = call.small("fold");
+  if (run.empty()) {
+    if (which.empty()) throw InputError("a run folder, or --checkpoint FILE, is required");
+    if (one) throw InputError("--fold is of a run folder, and none is given");
+    if (!call.says("data")) throw InputError("--data is required");
+    checkpoints.push_back(train::read_checkpoint(which));
+  }
+  for (const std::uint32_t fold : one           ? std::vector{*one}
+                                  : run.empty() ? std::vector<std::uint32_t>()
+                                                : train::folds_in(run)) {
+    checkpoints.push_back(train::read_checkpoint(train::checkpoint_in(run, fold, which)));
   }
   for (const std::string& note : checkpoints.front().notes) fmt::print(stderr, "tyche: {}\n", note);
   return checkpoints;
@@ -200,16 +180,18 @@ std::optional<train::OwnGraphs> own_graphs_of(const train::RunConfig& config, co
   return std::nullopt;
 }
 
-Predictions ask(const PredictCall& call) {
+Predictions ask(const Call& call) {
+  const std::string path = call.word("data"), pinned = call.word("features");
+  const bool ensemble = call.flag("ensemble");
   const std::vector<train::Checkpoint> checkpoints = checkpoints_of(call);
   const train::Checkpoint& first = checkpoints.front();
   Predictions out;
   out.config = first.config;
   // A model of data that was cleaned is asked of data that is.
-  const bool own_format = call.data.empty() && call.format.empty();
-  out.dataset = asked_data(call.data.empty() ? first.config.data.path : call.data,
-                           own_format ? first.config.data.format : call.format, call.clean || first.config.data.clean,
-                           first.config);
+  const bool own_format = path.empty() && !call.says("format");
+  out.dataset = asked_data(path.empty() ? first.config.data.path : path,
+                           own_format ? first.config.data.format : call.word("format"),
+                           call.flag("clean") || first.config.data.clean, first.config);
   out.truth = train::Learned(out.dataset.set, first.config);
   const GraphSet& set = out.dataset.set;
   for (const std::string& line :
@@ -217,34 +199,33 @@ Predictions ask(const PredictCall& call) {
                      out.truth.of_graphs() ? first.config.data.labels : std::vector<int>{}, first.config.model)) {
     fmt::print(stderr, "tyche: warning: {}\n", line);
   }
-  const bool here =
-      call.data.empty() || std::filesystem::weakly_canonical(call.data).string() == first.config.data.path;
+  const bool here = path.empty() || std::filesystem::weakly_canonical(path).string() == first.config.data.path;
   const std::optional<train::OwnGraphs> own = own_graphs_of(first.config, out.dataset, here);
   out.own = own && train::data_hash(out.dataset, first.config) == own->hash;
-  if (call.ensemble && checkpoints.size() < 2) {
+  if (ensemble && checkpoints.size() < 2) {
     throw InputError("--ensemble: the mean over the folds of a run folder that has several, and no --fold");
   }
-  out.several = checkpoints.size() > 1 && !call.ensemble;
-  if (out.several && (!out.own || !call.features.empty())) {
-    throw Remedied(InputError::at(call.run, "",
+  out.several = checkpoints.size() > 1 && !ensemble;
+  if (out.several && (!out.own || !pinned.empty())) {
+    throw Remedied(InputError::at(call.word("run"), "",
                                   fmt::format("has {} folds, which answer for its own graphs alone, each for those it "
                                               "tests; name one of them, or ask them together (--ensemble)",
                                               checkpoints.size())),
                    Remedy::name_fold);
   }
-  const auto engine = engine::make_engine(call.device.engine_name(call.engine), call.common.threads);
+  const auto engine = engine::make_engine(call.engine().name(call.word("engine")), call.threads());
   std::vector<std::vector<train::Prediction>> members;
   std::vector<train::Part> of_members(set.graphs.size(), train::Part::fresh);
   for (const train::Checkpoint& checkpoint : checkpoints) {
     train::PredictOptions options;
-    options.draws = call.draws.value_or(call.features.empty() ? checkpoint.config.training.eval_draws : 1);
-    options.seed = call.seed;
-    if (!call.features.empty()) options.pinned = read_npy_matrix(call.features);
+    options.draws = call.small("draws").value_or(pinned.empty() ? checkpoint.config.training.eval_draws : 1);
+    options.seed = call.whole("seed");
+    if (!pinned.empty()) options.pinned = read_npy_matrix(pinned);
     if (out.several) options.graphs = own->folds[checkpoint.fold].test;
     const std::vector<train::Part> parts = own ? train::parts_of(*own, out.dataset, first.config, checkpoint.fold)
                                                : std::vector<train::Part>(out.truth.units.size(), train::Part::fresh);
-    std::vector<train::Prediction> said = train::predict(*engine, checkpoint, set, options, call.features);
-    if (call.ensemble) {  // a graph that some member was trained on is a training graph
+    std::vector<train::Prediction> said = train::predict(*engine, checkpoint, set, options, pinned);
+    if (ensemble) {  // a graph that some member was trained on is a training graph
       members.push_back(std::move(said));
       for (std::size_t g = 0; g < parts.size(); ++g) of_members[g] = std::max(of_members[g], parts[g]);
       continue;
@@ -254,7 +235,7 @@ Predictions ask(const PredictCall& call) {
       out.answered.push_back({g, checkpoint.fold, parts[g], std::move(said[i])});
     }
   }
-  if (call.ensemble) {
+  if (ensemble) {
     std::vector<train::Prediction> said = train::ensemble_of(members, first.config.data.labels);
     for (std::uint32_t g = 0; g < said.size(); ++g) out.answered.push_back({g, 0, of_members[g], std::move(said[g])});
   }
@@ -262,68 +243,28 @@ Predictions ask(const PredictCall& call) {
   return out;
 }
 
-void run_predict(const PredictCall& call) {
-  if (!call.page.empty()) (void)report::page_template();
-  const std::optional<train::Part> part =
-      call.part.empty() ? std::nullopt : std::optional(train::parse_part(call.part));
+void run(const Call& call) {
+  const std::string page = call.word("page");
+  const bool logits = call.flag("logits");
+  if (!page.empty()) (void)report::page_template();
+  const auto part = call.says("part") ? std::optional(train::parse_part(call.word("part"))) : std::nullopt;
   (void)call.fields.said();
   Predictions p = ask(call);
   const bool numbers = train::learns_numbers(p.config);
-  if (numbers && call.logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
+  if (numbers && logits) throw InputError("--logits: a model of real targets gives its values, and has no logits");
   if (part) std::erase_if(p.answered, [&](const Answered& own) { return own.part != *part; });
   const std::vector<train::PartScores> scores = train::part_scores(p.answered, p.truth, p.config.data.labels);
-  if (!call.page.empty()) {
-    report::write_nodes_page(call.page, p.dataset.set, p.config, p.truth, p.answered, called());
-  }
-  if (call.common.json) return print_json(to_json(p, scores, call.logits));
+  if (!page.empty()) report::write_nodes_page(page, p.dataset.set, p.config, p.truth, p.answered, called());
+  if (call.json()) return print_json(to_json(p, scores, logits));
   const std::uint32_t fold = p.answered.empty() ? 0 : p.answered.front().fold;
-  print((numbers ? table_of_numbers(p) : table_of_labels(p, call.logits)) +
-        train::to_text(scores, p.config, fold, p.own));
+  print((numbers ? table_of_numbers(p) : table_of_labels(p, logits)) + train::to_text(scores, p.config, fold, p.own));
 }
 
 }  // namespace predict_command
 
 void add_predict(CLI::App& root) {
-  using namespace predict_command;
-  const auto [app, call] =
-      add_command<PredictCall>(root, "predict", "Ask a trained model for the labels or targets of graphs", run_predict);
-  app.add_option("run", call->run, "A run folder of tyche train")->type_name("RUN");
-  app.add_option("--checkpoint", call->checkpoint,
-                 "Of RUN: best (by validation) or last; without RUN: a checkpoint's file")
-      ->default_str("best where there is one, else last");
-  app.add_option("--fold", call->fold, "Of RUN: the fold that answers")
-      ->default_str("of the run's own graphs: each graph by the fold that tested it");
-  app.add_flag("--ensemble", call->ensemble, "Of RUN: the mean over its folds answers, for all graphs");
-  app.add_option("--data", call->data, "Graphs: a file or folder; by default those that RUN trained on")
-      ->type_name("PATH");
-  app.add_option("--format", call->format, "Format of --data; told by content unless given");
-  app.add_flag("--clean", call->clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
-  app.add_option("--part", call->part, "Only graphs that the run had in this part: train, validation, test or new")
-      ->check(CLI::IsMember({"train", "validation", "test", "new"}));
-  app.add_option("--draws", call->draws, "Average the probabilities of so many draws of random features")
-      ->default_str("as many as the run's own tests");
-  app.add_option(
-         "--features", call->features,
-         "Random features to use instead of draws: a float .npy matrix (all nodes in order × random dimensions)")
-      ->type_name("FILE.npy");
-  app.add_option("--seed", call->seed,
-                 "Seed of the draws; by default the run's, whose first draw is its last evaluation's");
-  app.add_option("--engine", call->engine, "auto, cpu, reference, …: how the model runs")->capture_default_str();
-  app.add_option("--page", call->page, "Of values of nodes: also write a page that draws them on their graphs")
-      ->type_name("FILE");
-  app.add_flag("--logits", call->logits, "Print the logits too (their mean over draws)");
-  call->fields.add(app, [](const train::Field&) { return "a model is asked as it was trained"; });
-  call->device.add(app);
-  call->common.add(app, kThreads | kJson);
-  app.footer(
-      "Per graph (node, edge: where the run learned those): the part of the run it was in, the label, its probability\n"
-      "(mean over draws), the probability's standard deviation over draws; of real targets the value and its standard "
-      "deviation, both in the targets' own\n"
-      "unit. Scores are given part by part, and that of the test part comes first.\n"
-      "Example:\n"
-      "  tyche predict runs/rni50                         every graph by the fold that tested it\n"
-      "  tyche predict runs/rni50 --fold 0 --data exp --draws 16\n"
-      "  tyche predict --checkpoint runs/rni50/fold-0/last.safetensors --data exp");
+  add_command(root, "predict", predict_command::run,
+              [](const train::Field&) { return "a model is asked as it was trained"; });
 }
 
 }  // namespace tyche::cli

@@ -9,7 +9,6 @@
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
-#include "cli/field_options.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
@@ -22,7 +21,6 @@
 #include "support/seal.hpp"
 #include "train/data.hpp"
 #include "train/run.hpp"
-#include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {
 
@@ -30,18 +28,8 @@ namespace train_command {
 
 using train::RunConfig;
 
-struct TrainCall {
-  FieldOptions fields;
-  std::string out;
-  std::string data;
-  std::string cache = wl::default_cache_folder().string();
-  bool resume = false;
-  DeviceOptions device;
-  Common common;
-};
-
-void say(const TrainCall& call, const std::string& line) {
-  if (!call.common.quiet) fmt::print(stderr, "{}\n", line);
+void say(const Call& call, const std::string& line) {
+  if (!call.quiet()) fmt::print(stderr, "{}\n", line);
 }
 
 std::string random_inputs(const nn::ModelConfig& model) {
@@ -52,8 +40,8 @@ std::string random_inputs(const nn::ModelConfig& model) {
   return fmt::format("{} random input columns: {}, depth {}", model.drawn_columns(), nn::name(model.random), depth);
 }
 
-void report(const TrainCall& call, const train::Summary& summary, const RunConfig& config) {
-  if (call.common.json) {
+void report(const Call& call, const train::Summary& summary, const RunConfig& config) {
+  if (call.json()) {
     print_json(nlohmann::json(train::to_json(summary, config)));
   } else {
     print(train::to_table(summary));
@@ -78,33 +66,33 @@ void check_gpus(const Ranks& ranks, const Prepared& made) {
   }
   const std::string why = fmt::format(
       "{} ranks on GPUs have {} and {} per step to share: --accumulate K makes a step of K batches, --device cpu "
-      "shares "
-      "the slices of one",
+      "shares the slices of one",
       ranks.size(), counted(folds, "fold"), batches == 1 ? "1 batch" : fmt::format("{} batches", batches));
   if (batches == 1) throw InputError(why);
   if (ranks.rank() == 0) fmt::print(stderr, "tyche: warning: {}\n", why);
 }
 
-void prepare(const TrainCall& call, const Ranks& ranks, const std::string& stored_text, Prepared& made) {
+void prepare(const Call& call, const Ranks& ranks, const std::string& stored_text, Prepared& made) {
   const bool first = ranks.rank() == 0, resumes = !stored_text.empty();
   const train::Edits& said = call.fields.said();
   RunConfig stored;
   train::Notes notes;
-  if (resumes) stored = train::config_from_toml(stored_text, call.out + "/config.toml", &notes);
+  if (resumes) stored = train::config_from_toml(stored_text, call.word("out") + "/config.toml", &notes);
   for (const std::string& note : notes) {
     if (first) fmt::print(stderr, "tyche: {}\n", note);
   }
   RunConfig& config = made.config = resumes ? stored : train::call_config(said.model(), said.random());
   said.apply(config);
-  config.engine.name = call.device.engine_name(config.engine.name);
-  const std::string path = call.data.empty() ? config.data.path : call.data;
+  config.engine.name = call.engine().name(config.engine.name);
+  const std::string path = call.text("data").value_or(config.data.path);
   if (path.empty()) {
-    throw InputError(call.resume ? fmt::format("{}: holds no run to resume; give --data to begin one", call.out)
-                                 : "--data is required");
+    throw InputError(call.flag("resume")
+                         ? fmt::format("{}: holds no run to resume; give --data to begin one", call.word("out"))
+                         : "--data is required");
   }
 
   // Ranks share cores.
-  const unsigned threads = ranks.size() > 1 && call.common.threads == 0 ? 1 : call.common.threads;
+  const unsigned threads = ranks.size() > 1 && call.threads() == 0 ? 1 : call.threads();
   made.engine = engine::make_engine(config.engine.name, threads);
   Cleaning cleaning;
   made.dataset = datasets::load_dataset(path, format_of(config.data.format), config.data.clean ? &cleaning : nullptr);
@@ -124,7 +112,7 @@ void prepare(const TrainCall& call, const Ranks& ranks, const std::string& store
   check_gpus(ranks, made);
 }
 
-void say_what(const TrainCall& call, const Prepared& made, const train::Run& run, bool resumes) {
+void say_what(const Call& call, const Prepared& made, const train::Run& run, bool resumes) {
   const RunConfig& config = made.config;
   say(call, fmt::format("data    {}", train::describe(made.data, config)));
   if (!config.chosen.empty()) say(call, fmt::format("chosen  {}; --recipe paper gives the paper's", config.chosen));
@@ -143,16 +131,16 @@ void say_what(const TrainCall& call, const Prepared& made, const train::Run& run
     fmt::print(stderr, "tyche: warning: {}\n", warning);
   }
   if (resumes && run.epochs_left() == 0) {
-    say(call, fmt::format("{} is complete: nothing is left to train", call.out));
+    say(call, fmt::format("{} is complete: nothing is left to train", call.word("out")));
   } else if (resumes) {
     say(call, fmt::format("resuming: {} done, {} to go", counted(run.epochs_done(), "epoch"), run.epochs_left()));
   }
 }
 
 /// Rank 0's part, or that of a process alone: the run, its files, what is said.
-void lead(const TrainCall& call, const Ranks& ranks, Prepared& made, train::Run& run) {
-  Progress progress("epochs", run.epochs_left(), call.common.progress());
-  const std::string how = fmt::format("tyche train --resume --out {}", call.out);
+void lead(const Call& call, const Ranks& ranks, Prepared& made, train::Run& run) {
+  Progress progress("epochs", run.epochs_left(), call.progress());
+  const std::string how = fmt::format("tyche train --resume --out {}", call.word("out"));
   train::Summary summary;
   try {
     const std::vector<std::size_t> open = run.open_folds();
@@ -165,7 +153,7 @@ void lead(const TrainCall& call, const Ranks& ranks, Prepared& made, train::Run&
     }
     if (ranks.size() > 1 && !share) {
       ranks.share_out(open, [&](std::size_t fold) {
-        train::Run::part(call.out, made.config, made.data, static_cast<std::uint32_t>(fold))
+        train::Run::part(call.word("out"), made.config, made.data, static_cast<std::uint32_t>(fold))
             .train(*made.engine, &progress);
       });
       run.reload();
@@ -178,19 +166,20 @@ void lead(const TrainCall& call, const Ranks& ranks, Prepared& made, train::Run&
   report(call, summary, made.config);
   if (!summary.complete) {
     throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
-                                  counted(run.epochs_left(), "epoch"), call.out, how));
+                                  counted(run.epochs_left(), "epoch"), call.word("out"), how));
   }
 }
 
 /// The others': what rank 0 says.
-void follow(const TrainCall& call, const Ranks& ranks, Prepared& made) {
+void follow(const Call& call, const Ranks& ranks, Prepared& made) {
   if (ranks.spread("") == "share") return train::Run::follow(made.config, made.data, *made.engine, ranks);
   ranks.share_out({}, [&](std::size_t fold) {
-    train::Run::part(call.out, made.config, made.data, static_cast<std::uint32_t>(fold)).train(*made.engine, nullptr);
+    train::Run::part(call.word("out"), made.config, made.data, static_cast<std::uint32_t>(fold))
+        .train(*made.engine, nullptr);
   });
 }
 
-void run_train(const TrainCall& call) {
+void run_train(const Call& call) {
   const Ranks ranks;
   const bool first = ranks.rank() == 0;
   std::string stored;
@@ -198,8 +187,8 @@ void run_train(const TrainCall& call) {
   std::optional<train::Run> run;
   // Rank 0 alone looks into the folder before there are folds to train.
   ranks.together([&] {
-    if (!first || !call.resume || !train::holds_run(call.out)) return;
-    const std::filesystem::path path = std::filesystem::path(call.out) / "config.toml";
+    if (!first || !call.flag("resume") || !train::holds_run(call.word("out"))) return;
+    const std::filesystem::path path = std::filesystem::path(call.word("out")) / "config.toml";
     stored = read_file(path);
     check_seal(stored, path.string());
   });
@@ -208,47 +197,21 @@ void run_train(const TrainCall& call) {
   ranks.together([&] {
     prepare(call, ranks, stored, made);
     if (!first) return;
-    run.emplace(resumes ? train::Run::resume(call.out, made.config, made.data)
-                        : train::Run::begin(call.out, made.config, made.data));
+    run.emplace(resumes ? train::Run::resume(call.word("out"), made.config, made.data)
+                        : train::Run::begin(call.word("out"), made.config, made.data));
     say_what(call, made, *run, resumes);
   });
   ranks.together([&] {
     const bool left = ranks.sum(first ? run->open_folds().size() : 0) > 0;
     if (!made.config.model.on_sets() || !left) return;
-    Common quiet = call.common;
-    quiet.quiet = quiet.quiet || !first;
-    made.data.sets =
-        prepare_sets_of(made.config.model, made.config.engine.compress, made.data.view(), call.cache, quiet);
+    made.data.sets = prepare_sets_of(made.config.model, made.config.engine.compress, made.data.view(), call.cache(),
+                                     call.threads(), call.quiet() || !first);
   });
   in_step(ranks, [&] { first ? lead(call, ranks, made, *run) : follow(call, ranks, made); });
 }
 
 }  // namespace train_command
 
-void add_train(CLI::App& root) {
-  using namespace train_command;
-  CLI::App* command = root.add_subcommand("train", "Train a model on a data set by cross-validation");
-  const auto call = std::make_shared<TrainCall>();
-  command->add_option("data,--data", call->data, "Data set: a file or folder of labelled graphs")->type_name("PATH");
-  command->add_option("--out", call->out, "Run folder to make; never overwritten")->required()->type_name("FOLDER");
-  command->add_flag("--resume", call->resume,
-                    "Go on with the run in --out (options not given are the run's own); begin it where there is none");
-  call->fields.add(*command, [](const train::Field&) { return ""; });
-  command->add_option("--cache", call->cache, "gcn2, gcn3: folder where colour classes are kept between runs")
-      ->type_name("FOLDER")
-      ->default_str("$TYCHE_CACHE_DIR or ~/.cache/tyche");
-  call->device.add(*command);
-  call->common.add(*command, kThreads | kJson | kQuiet);
-  command->footer(
-      "Defaults are the paper's for sets that 'tyche generate' made, and by what the data is for others (--recipe). "
-      "Examples:\n"
-      "  tyche train --data graphs.jsonl --out runs/first\n"
-      "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
-      "  tyche train --data graph.npz --target node-labels --out runs/nodes\n"
-      "  tyche train --resume --epochs 500 --out runs/rni50\n"
-      "  tyche train --data exp --model gcn3 --fold 0 --epochs 10 --out runs/gcn3\n"
-      "RUN/config.toml, RUN/fold-0/metrics.jsonl, RUN/fold-0/last.safetensors, RUN/summary.json: see docs/training.md");
-  command->callback([call] { run_train(*call); });
-}
+void add_train(CLI::App& root) { add_command(root, "train", train_command::run_train); }
 
 }  // namespace tyche::cli

@@ -11,34 +11,27 @@
 
 namespace tyche::cli {
 
-void TrainedModel::add(CLI::App& app) {
-  app.add_option("run", run, "A run folder of tyche train, or a checkpoint's file")->type_name("RUN")->required();
-  app.add_option("--checkpoint", which, "Of a run folder: best (by validation) or last")
-      ->default_str("best where there is one, else last");
-  app.add_option("--fold", fold, "Of a run folder that has several: the fold whose model is looked into")
-      ->default_str("the first; explain: that which tested the graph");
-  app.add_option("--data", path, "Graphs: a file or folder; by default those that RUN trained on")->type_name("PATH");
-  app.add_option("--format", format, "Format of --data; told by content unless given");
-  app.add_flag("--clean", clean, fmt::format("{} (default: as the model's own data)", kCleanHelp));
-}
-
-TrainedModel::Opened TrainedModel::open(std::optional<std::uint32_t> graph) const {
+Trained open_trained(const Call& call, std::optional<std::uint32_t> graph) {
+  const std::string run = call.word("run");
+  const std::optional<std::uint32_t> fold = call.small("fold");
   const bool folder = std::filesystem::is_directory(run);
-  if (!folder && (fold || !which.empty())) {
+  if (!folder && (fold || call.says("checkpoint"))) {
     throw InputError("--fold and --checkpoint are of a run folder, and RUN is a file");
   }
   const auto read = [&](std::optional<std::uint32_t> chosen) {
-    return train::read_checkpoint(folder ? train::checkpoint_in(run, chosen, which) : std::filesystem::path(run));
+    return train::read_checkpoint(folder ? train::checkpoint_in(run, chosen, call.word("checkpoint"))
+                                         : std::filesystem::path(run));
   };
   const std::vector<std::uint32_t> there = folder ? train::folds_in(run) : std::vector<std::uint32_t>();
-  const bool several = !fold && there.size() > 1;
-  Opened out{read(several ? there.front() : fold), {}};
+  const bool several = !fold && there.size() > 1, same = !call.says("data");
+  Trained out{read(several ? there.front() : fold), {}};
   const train::RunConfig::DataPart& own = out.model.config.data;
-  out.dataset = read_data(path.empty() ? own.path : path, path.empty() && format.empty() ? own.format : format,
-                          clean || own.clean);
+  out.dataset =
+      read_data(call.text("data").value_or(own.path), same && !call.says("format") ? own.format : call.word("format"),
+                call.flag("clean") || own.clean);
   if (several) {
     std::string why = fmt::format("has {} folds; fold {}", there.size(), there.front());
-    if (graph && path.empty() && out.model.config.model.unit == Unit::graph) {
+    if (graph && same && out.model.config.model.unit == Unit::graph) {
       const std::vector<datasets::Fold> folds = train::folds_of(out.dataset, out.model.config);
       const auto tester =
           std::ranges::find_if(there, [&](std::uint32_t f) { return std::ranges::count(folds[f].test, *graph) > 0; });
@@ -54,6 +47,10 @@ TrainedModel::Opened TrainedModel::open(std::optional<std::uint32_t> graph) cons
     fmt::print(stderr, "tyche: warning: {}\n", line);
   }
   return out;
+}
+
+train::LookOptions look_of(const Call& call, std::uint32_t draws) {
+  return {.draws = call.small("draws").value_or(draws), .seed = call.whole("seed"), .threads = call.threads()};
 }
 
 }  // namespace tyche::cli

@@ -52,12 +52,13 @@ struct CommandPage {
 void read_footer(const std::string& footer, CommandPage& page);
 
 /// What the values of options can be, for completion and the manual, where the parser takes any text and the library
-/// judges it (so that its errors can name the nearest word). Where the parser checks names itself, those count.
+/// judges it (so that its errors can name the nearest word): share/commands.txt. Where the parser checks names itself,
+/// those count.
 ///
 ///   offer_of("tyche train", "--activation").names                // elu, tanh, relu
 struct Offer {
   std::vector<std::string> names;
-  /// name: one of the names; file, folder: likewise, or a file or folder; nothing: this table knows nothing of it.
+  /// name: one of the names; file, folder: likewise, or a file or folder; nothing: nothing is known of it.
   Argument::Takes takes = Argument::Takes::nothing;
   std::string placeholder{};  ///< instead of the parser's TEXT
 };

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "distinguish/records.hpp"
-#include "distinguish/stored_run.hpp"
-#include "distinguish/together.hpp"
+#include "distinguish/runner.hpp"
 #include "engine/engine.hpp"
 #include "support/error.hpp"
 #include "support/machine.hpp"
@@ -78,8 +77,8 @@ Settings settings_of(const Request& request) {
   return settings;
 }
 
-Summary distinguish(const Request& request, Settings settings, const PairSet& pairs, const std::filesystem::path& path,
-                    const Listener& listener) {
+StoredRun distinguish(const Request& request, Settings settings, const PairSet& pairs,
+                      const std::filesystem::path& path, const Listener& listener) {
   const Stopwatch watch;
   const unsigned threads = request.threads;
   const auto say = [&](const std::string& line) {
@@ -105,8 +104,8 @@ Summary distinguish(const Request& request, Settings settings, const PairSet& pa
                   config.model.width, random_inputs(settings)));
   say(fmt::format("engine  {}", engine->description()));
 
-  Summary summary{&pairs, {}, {}, refine(pairs, threads), 0};
-  if (!request.out.empty()) write_origin(request.out, origin_of(pairs, summary.refined, settings, request.only));
+  StoredRun run{settings, origin_of(pairs, refine(pairs, threads), settings, request.only), {}};
+  if (!request.out.empty()) write_origin(request.out, run.origin);
   const std::size_t before = records.results().size();
   // What this call added, for reports.
   const auto log = [&] {
@@ -153,10 +152,9 @@ Summary distinguish(const Request& request, Settings settings, const PairSet& pa
   }
   log();
   for (const std::string& text : runner.notes()) note(text);
-  summary.settings = settings;
-  summary.results = records.results();
-  summary.seconds = watch.seconds();
-  return summary;
+  run.results = records.results();
+  run.seconds = watch.seconds();
+  return run;
 }
 
 }  // namespace tyche::distinguish

@@ -6,7 +6,7 @@
 ///   request.fields.add(*train::field_called("random"), "colours", "--random");
 ///   const Settings settings = settings_of(request);
 ///   const PairSet pairs = load_pairs("brec");
-///   const Summary summary = distinguish(request, settings, pairs, "brec", {});
+///   const StoredRun run = distinguish(request, settings, pairs, "brec", {});
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,7 +18,7 @@
 #include "distinguish/summary.hpp"
 #include "engine/choice.hpp"
 #include "support/progress.hpp"
-#include "train/edits.hpp"
+#include "train/fields.hpp"
 
 namespace tyche::distinguish {
 
@@ -49,9 +49,9 @@ struct Listener {
 /// InputError where parts of the request contradict each other.
 [[nodiscard]] Settings settings_of(const Request& request);
 
-/// Trains and judges. `pairs` must outlive the summary; `path` is where they came from. Throws Interrupted when asked
+/// Trains and judges; `path` is where the pairs came from. Throws Interrupted when asked
 /// to stop (what is done is in `out`), and InputError as resolve() and Records do.
-[[nodiscard]] Summary distinguish(const Request& request, Settings settings, const PairSet& pairs,
-                                  const std::filesystem::path& path, const Listener& listener);
+[[nodiscard]] StoredRun distinguish(const Request& request, Settings settings, const PairSet& pairs,
+                                    const std::filesystem::path& path, const Listener& listener);
 
 }  // namespace tyche::distinguish

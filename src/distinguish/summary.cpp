@@ -7,75 +7,47 @@
 #include <functional>
 
 #include "distinguish/released.hpp"
-#include "distinguish/together.hpp"
+#include "distinguish/runner.hpp"
+#include "support/counted.hpp"
 #include "support/progress.hpp"
 
 namespace tyche::distinguish {
 
 namespace {
 
-using Which = std::function<bool(std::uint32_t pair)>;
-
-std::vector<std::string> categories_of(const PairSet& pairs) {
-  std::vector<std::string> names;
-  for (const std::string& name : pairs.categories) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
-/// One number per seed: the results of these pairs that `counts` says yes to.
-std::vector<std::uint64_t> per_seed(const Summary& summary, const Which& which,
-                                    const std::function<bool(const PairResult&)>& counts) {
-  std::vector<std::uint64_t> out(summary.settings.seeds, 0);
-  for (const PairResult& result : summary.results) {
-    const std::uint64_t seed = result.seed - summary.settings.config.seed;
-    if (seed < out.size() && which(result.pair) && counts(result)) ++out[seed];
-  }
-  return out;
-}
-std::vector<std::uint64_t> told(const Summary& summary, const Which& which) {
-  return per_seed(summary, which, [](const PairResult& r) { return r.verdict.told_apart; });
-}
-std::vector<std::uint64_t> controls(const Summary& summary, const Which& which) {
-  return per_seed(summary, which, [](const PairResult& r) { return r.control.told_apart; });
-}
-
-/// By seed: the share of fresh draws that the one network for all pairs called by their right name.
-std::vector<std::pair<std::uint64_t, double>> accuracies(const Summary& summary) {
-  std::vector<std::pair<std::uint64_t, double>> out;
-  for (std::uint32_t i = 0; i < summary.settings.seeds; ++i) {
-    const std::uint64_t seed = summary.settings.config.seed + i;
-    std::vector<PairResult> own;
-    std::copy_if(summary.results.begin(), summary.results.end(), std::back_inserter(own),
-                 [&](const PairResult& result) { return result.seed == seed; });
-    out.emplace_back(seed, accuracy(own, summary.settings));
-  }
-  return out;
-}
-
-struct RefinedCounts {
-  std::uint64_t pairs = 0, one = 0, two = 0, leaf = 0, isomorphic = 0;
-};
-RefinedCounts refined_counts(const Summary& summary, const Which& which) {
-  RefinedCounts counts;
-  for (std::uint32_t pair = 0; pair < summary.pairs->size(); ++pair) {
+CategoryRow count(const StoredRun& run, std::string name, const std::function<bool(const KnownPair&)>& which) {
+  CategoryRow row;
+  row.name = std::move(name);
+  row.told.resize(run.settings.seeds);
+  row.controls.resize(run.settings.seeds);
+  for (const KnownPair& pair : run.origin.pairs) {
     if (!which(pair)) continue;
-    ++counts.pairs;
-    const Refined& refined = summary.refined[pair];
-    counts.one += refined.one ? 1 : 0;
-    counts.two += refined.two.value_or(false) ? 1 : 0;
-    counts.leaf += refined.leaf == wl::LeafVerdict::different ? 1 : 0;
-    counts.isomorphic += refined.leaf == wl::LeafVerdict::isomorphic ? 1 : 0;
+    ++row.pairs;
+    row.one += pair.refined.one ? 1 : 0;
+    row.two += pair.refined.two.value_or(false) ? 1 : 0;
+    row.leaves += pair.refined.leaf == wl::LeafVerdict::different ? 1 : 0;
+    row.isomorphic += pair.refined.leaf == wl::LeafVerdict::isomorphic ? 1 : 0;
   }
-  return counts;
+  for (const PairResult& result : run.results) {
+    const std::uint64_t seed = result.seed - run.settings.config.seed;
+    if (seed >= row.told.size() || !which(run.origin.pairs[result.pair])) continue;
+    row.told[seed] += result.verdict.told_apart ? 1 : 0;
+    row.controls[seed] += result.control.told_apart ? 1 : 0;
+  }
+  return row;
 }
 
-std::string row(const Summary& summary, const std::string& name, const Which& which) {
-  const RefinedCounts counts = refined_counts(summary, which);
-  return fmt::format("{:<28}  {:>5}  {:>10}  {:>8}  {:>5}  {:>5}  {:>6}\n", name, counts.pairs,
-                     fmt::format("{}", fmt::join(told(summary, which), " ")),
-                     fmt::format("{}", fmt::join(controls(summary, which), " ")), counts.one, counts.two, counts.leaf);
+/// The share of fresh draws under a seed that the one network for all pairs called by their right name.
+double accuracy_of(const StoredRun& run, std::uint64_t seed) {
+  std::vector<PairResult> own;
+  std::ranges::copy_if(run.results, std::back_inserter(own), [&](const PairResult& r) { return r.seed == seed; });
+  return accuracy(own, run.settings);
+}
+
+std::string line(const CategoryRow& row) {
+  return fmt::format("{:<28}  {:>5}  {:>10}  {:>8}  {:>5}  {:>5}  {:>6}\n", row.name, row.pairs,
+                     fmt::format("{}", fmt::join(row.told, " ")), fmt::format("{}", fmt::join(row.controls, " ")),
+                     row.one, row.two, row.leaves);
 }
 
 std::string detail(const Verdict& verdict, const Settings& settings) {
@@ -102,83 +74,85 @@ std::string test_in_words(const Settings& settings, std::size_t pairs) {
                      settings.draws, settings.level(pairs));
 }
 
-bool all_told_apart(const Summary& summary) {
-  return std::all_of(summary.results.begin(), summary.results.end(),
-                     [](const PairResult& r) { return r.verdict.told_apart; });
+std::vector<CategoryRow> count_rows(const StoredRun& run) {
+  std::vector<CategoryRow> rows;
+  for (const KnownPair& pair : run.origin.pairs) {
+    const std::string& name = pair.category;
+    if (name.empty() || std::ranges::find(rows, name, &CategoryRow::name) != rows.end()) continue;
+    rows.push_back(count(run, name, [&](const KnownPair& own) { return own.category == name; }));
+  }
+  rows.push_back(count(run, "all", [](const KnownPair&) { return true; }));
+  return rows;
 }
 
-std::string to_table(const Summary& summary) {
-  const PairSet& pairs = *summary.pairs;
-  const Settings& settings = summary.settings;
+CategoryRow count_regular(const StoredRun& run) {
+  return count(run, "Regular, as published", [](const KnownPair& pair) {
+    return pair.category == "Regular" || pair.category == "4-vertex" || pair.category == "distance-regular";
+  });
+}
+
+bool all_told_apart(const StoredRun& run) {
+  return std::ranges::all_of(run.results, [](const PairResult& r) { return r.verdict.told_apart; });
+}
+
+std::string to_table(const StoredRun& run) {
+  const Settings& settings = run.settings;
   std::string text = fmt::format("{:<28}  {:>5}  {:>10}  {:>8}  {:>5}  {:>5}  {:>6}\n", "", "pairs", "told apart",
                                  "controls", "1-WL", "2-WL", "leaves");
-  const std::vector<std::string> names = categories_of(pairs);
-  for (const std::string& name : names) {
-    text += row(summary, name, [&](std::uint32_t pair) { return pairs.categories[pair] == name; });
-  }
-  text += row(summary, "all", [](std::uint32_t) { return true; });
-  if (names.size() == 6) {
-    text += row(summary, "Regular, as published", [&](std::uint32_t pair) {
-      const std::string& name = pairs.categories[pair];
-      return name == "Regular" || name == "4-vertex" || name == "distance-regular";
-    });
-  }
-  for (const PairResult& result : summary.results) {
+  const std::vector<CategoryRow> rows = count_rows(run);
+  for (const CategoryRow& row : rows) text += line(row);
+  if (rows.size() == 7) text += line(count_regular(run));
+  for (const PairResult& result : run.results) {
+    const KnownPair& pair = run.origin.pairs[result.pair];
     if (!result.verdict.told_apart) {
-      const bool isomorphic = summary.refined[result.pair].leaf == wl::LeafVerdict::isomorphic;
-      text += fmt::format("pair {}, seed {}: not told apart{}: {}\n", pairs.names[result.pair], result.seed,
+      const bool isomorphic = pair.refined.leaf == wl::LeafVerdict::isomorphic;
+      text += fmt::format("pair {}, seed {}: not told apart{}: {}\n", pair.name, result.seed,
                           isomorphic ? " (the graphs are isomorphic)" : "", detail(result.verdict, settings));
     }
     if (result.control.told_apart) {
-      text += fmt::format("pair {}, seed {}: its control is told apart, which should not be: {}\n",
-                          pairs.names[result.pair], result.seed, detail(result.control, settings));
+      text += fmt::format("pair {}, seed {}: its control is told apart, which should not be: {}\n", pair.name,
+                          result.seed, detail(result.control, settings));
     }
   }
   if (settings.scoring == Scoring::released) {
-    const auto count = std::count_if(summary.results.begin(), summary.results.end(),
-                                     [](const PairResult& r) { return r.verdict.singular && r.verdict.told_apart; });
+    const auto count = std::ranges::count_if(
+        run.results, [](const PairResult& r) { return r.verdict.singular && r.verdict.told_apart; });
     text += fmt::format("{} told apart by means alone: copies of a graph gave equal outputs, so that S = 0\n", count);
   }
-  if (settings.together) {
-    for (const auto& [seed, share] : accuracies(summary)) {
-      text += fmt::format("seed {}: {:.2f} % of fresh draws are called by their right name\n", seed, 100 * share);
-    }
+  for (std::uint64_t i = 0; settings.together && i < settings.seeds; ++i) {
+    text += fmt::format("seed {}: {:.2f} % of fresh draws are called by their right name\n", settings.config.seed + i,
+                        100 * accuracy_of(run, settings.config.seed + i));
   }
-  return text + fmt::format("{}; {} seed{}; {}\n", test_in_words(settings, pairs.size()), settings.seeds,
-                            settings.seeds == 1 ? "" : "s", format_duration(summary.seconds));
+  return text + fmt::format("{}; {}; {}\n", test_in_words(settings, run.origin.pairs.size()),
+                            counted(settings.seeds, "seed"), format_duration(run.seconds));
 }
 
-nlohmann::ordered_json to_json(const Summary& summary) {
-  const PairSet& pairs = *summary.pairs;
-  const Which all = [](std::uint32_t) { return true; };
-  nlohmann::ordered_json json;
-  json["pairs"] = pairs.size();
-  json["told_apart"] = told(summary, all);
-  json["controls_failed"] = controls(summary, all);
+nlohmann::ordered_json to_json(const StoredRun& run) {
+  const std::vector<CategoryRow> rows = count_rows(run);
+  const CategoryRow& all = rows.back();
+  const Settings& settings = run.settings;
+  nlohmann::ordered_json json = {{"pairs", all.pairs}, {"told_apart", all.told}, {"controls_failed", all.controls}};
   json["categories"] = nlohmann::ordered_json::object();
-  for (const std::string& name : categories_of(pairs)) {
-    json["categories"][name] = told(summary, [&](std::uint32_t pair) { return pairs.categories[pair] == name; });
-  }
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) json["categories"][rows[i].name] = rows[i].told;
   json["seeds"] = nlohmann::json::array();
-  for (std::uint32_t i = 0; i < summary.settings.seeds; ++i) json["seeds"].push_back(summary.settings.config.seed + i);
-  json["seconds"] = summary.seconds;
-  if (summary.settings.together) {
-    json["accuracy"] = nlohmann::json::array();
-    for (const auto& [seed, share] : accuracies(summary)) json["accuracy"].push_back(share);
+  for (std::uint32_t i = 0; i < settings.seeds; ++i) json["seeds"].push_back(settings.config.seed + i);
+  json["seconds"] = run.seconds;
+  if (settings.together) {
+    for (std::uint64_t i = 0; i < settings.seeds; ++i) {
+      json["accuracy"].push_back(accuracy_of(run, settings.config.seed + i));
+    }
   }
-  json["failed"] = nlohmann::json::array();
-  json["failed_controls"] = nlohmann::json::array();
-  for (const PairResult& result : summary.results) {
+  for (const char* list : {"failed", "failed_controls"}) json[list] = nlohmann::json::array();
+  for (const PairResult& result : run.results) {
     const auto entry = [&](const Verdict& verdict) {
-      return nlohmann::ordered_json{{"pair", pairs.names[result.pair]}, {"seed", result.seed}, {"p", verdict.p}};
+      return nlohmann::ordered_json{
+          {"pair", run.origin.pairs[result.pair].name}, {"seed", result.seed}, {"p", verdict.p}};
     };
     if (!result.verdict.told_apart) json["failed"].push_back(entry(result.verdict));
     if (result.control.told_apart) json["failed_controls"].push_back(entry(result.control));
   }
-  const RefinedCounts counts = refined_counts(summary, all);
-  json["refinement"] = {
-      {"wl1", counts.one}, {"wl2", counts.two}, {"leaves", counts.leaf}, {"isomorphic", counts.isomorphic}};
-  json["scoring"] = name(summary.settings.scoring);
+  json["refinement"] = {{"wl1", all.one}, {"wl2", all.two}, {"leaves", all.leaves}, {"isomorphic", all.isomorphic}};
+  json["scoring"] = name(settings.scoring);
   return json;
 }
 

@@ -13,9 +13,9 @@
 #include "support/seal.hpp"
 #include "support/statistics.hpp"
 #include "train/fields.hpp"
+#include "train/metrics.hpp"
 #include "train/run.hpp"
 #include "train/score_text.hpp"
-#include "train/selection.hpp"
 
 namespace tyche::experiments {
 

@@ -1,4 +1,4 @@
-#include "inspect/findings.hpp"
+#include "inspect/inspection.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -9,7 +9,8 @@
 #include <string>
 #include <unordered_set>
 
-#include "inspect/seen.hpp"
+#include "datasets/split.hpp"
+#include "inspect/partitions.hpp"
 #include "support/error.hpp"
 
 namespace tyche::inspect {
@@ -311,6 +312,30 @@ std::vector<datasets::Fold> leak_folds(const datasets::Dataset& dataset, const L
     notes.push_back(fmt::format("Leaks were not counted: {}", error.what()));
     return {};
   }
+}
+
+Options options_of(const Said& said, const datasets::Dataset& dataset, std::vector<std::string>& notes) {
+  Options options;
+  if (const auto target = said.text("target")) {
+    if (*target != "labels" && *target != "attributes") {
+      throw InputError(fmt::format("target: expected labels or attributes, found '{}'", *target));
+    }
+    options.task = *target == "labels" ? Task::classes : Task::targets;
+  }
+  options.threads = said.threads();
+  if (said.flag("all")) options.limits = Limits::none();
+  if (said.knows("split") && said.says("split")) {
+    options.folds = datasets::read_split(said.word("split"), dataset.set.graphs.size());
+    return options;
+  }
+  LeakFolds wanted;
+  wanted.task = options.task;
+  wanted.folds = said.small("folds", 1, 1000000);
+  if (const auto scheme = said.text("fold_scheme")) wanted.scheme = datasets::parse_fold_scheme(*scheme);
+  wanted.validation = said.number("validation").value_or(wanted.validation);
+  wanted.seed = said.whole("seed").value_or(wanted.seed);
+  options.folds = leak_folds(dataset, wanted, notes);
+  return options;
 }
 
 }  // namespace tyche::inspect

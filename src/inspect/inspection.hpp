@@ -18,13 +18,45 @@
 
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
-#include "inspect/answers.hpp"
-#include "inspect/findings.hpp"
-#include "inspect/nodes.hpp"
+#include "graph/io.hpp"
 #include "inspect/partitions.hpp"
 #include "support/progress.hpp"
+#include "support/said.hpp"
 
 namespace tyche::inspect {
+
+/// What can be learned of nodes: the ceilings of inspection.hpp for labels and targets of nodes.
+///
+/// A network that a test bounds gives nodes one value that the test does not tell apart. 1-WL: nodes of one colour, in
+/// all graphs. 2-WL: nodes v whose pairs (v, v) have one colour. Everyone: nodes that an isomorphism takes to each
+/// other, which is all that equivariant functions have in common: orbits of the automorphism group, over copies of a
+/// graph. Exact; what would take too long is left out, with a note.
+struct NodeCeilings {
+  Task task = Task::none;   ///< classes where nodes have labels, else targets
+  std::uint64_t known = 0;  ///< nodes whose label (some target) is not missing
+  Score baseline;
+  Score one_wl;
+  std::optional<Score> two_wl;
+  std::optional<Score> everyone;
+  /// Test nodes of the file's own splits that an isomorphism takes to a node of the training part, over all splits;
+  /// nothing where there are no such splits.
+  std::optional<std::uint64_t> leaks;
+};
+
+/// Nothing where nodes have neither labels nor targets. `copies`: the isomorphism classes of the graphs as seen with
+/// all that networks see.
+[[nodiscard]] std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& copies, Work& work);
+
+/// What a data set's make-up means for training, a line each: inputs that nobody can use as they are, orders and shares
+/// that make scores look better or worse than they are.
+///
+///   for (const Finding& finding : findings_of(dataset, Task::classes)) std::puts(finding.text.c_str());
+struct Finding {
+  std::string kind;  ///< "scales", "constant attributes", "alike", "sorted", "imbalance", "rare types", "grows"
+  std::string text;
+};
+
+[[nodiscard]] std::vector<Finding> findings_of(const datasets::Dataset& dataset, Task task);
 
 struct Options {
   /// Labels or targets; where not said, labels if there are any, else targets.
@@ -129,5 +161,9 @@ struct LeakFolds {
 /// is too small. Throws InputError where it is too small for those that were asked for.
 [[nodiscard]] std::vector<datasets::Fold> leak_folds(const datasets::Dataset& dataset, const LeakFolds& wanted,
                                                      std::vector<std::string>& notes);
+
+/// What a call asks for: target, folds, fold_scheme, validation and seed (folds as `tyche train` makes them, or those
+/// of `split`, where it has one), all, threads. Notes as leak_folds().
+[[nodiscard]] Options options_of(const Said& said, const datasets::Dataset& dataset, std::vector<std::string>& notes);
 
 }  // namespace tyche::inspect

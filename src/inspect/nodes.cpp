@@ -1,4 +1,4 @@
-#include "inspect/nodes.hpp"
+#include "inspect/inspection.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "graph/isomorphism.hpp"
-#include "inspect/seen.hpp"
+#include "inspect/partitions.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "wl/colour_refinement.hpp"

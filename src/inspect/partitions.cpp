@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
+#include "graph/folding.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
@@ -14,6 +17,133 @@
 #include "wl/wl.hpp"
 
 namespace tyche::inspect {
+
+namespace {
+
+std::span<const float> row(const Ragged<float>& blocks, std::size_t g, std::size_t dim, std::size_t i) {
+  return blocks[g].subspan(i * dim, dim);
+}
+
+}  // namespace
+
+std::vector<Graph> seen(const GraphSet& set, const Look& look) {
+  // The first columns are categories and go with the types, the others are attributes.
+  const std::size_t from = look.node_types ? 0 : set.categories, edge_from = look.edge_labels ? 0 : set.edge_categories;
+  const std::size_t to = look.node_attributes ? set.attribute_dim : set.categories;
+  const std::size_t edge_to = look.edge_attributes ? set.edge_attribute_dim : set.edge_categories;
+  const bool on_nodes = to > from, on_edges = edge_to > edge_from;
+  Folding types, labels;
+  std::vector<Graph> out;
+  out.reserve(set.graphs.size());
+  for (std::size_t g = 0; g < set.graphs.size(); ++g) {
+    const Graph& graph = set.graphs[g];
+    std::vector<NodeType> type(graph.num_nodes(), 0);
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      if (look.node_types) type[v] = graph.type(v);
+      if (on_nodes) type[v] = types(type[v], row(set.attributes, g, set.attribute_dim, v).subspan(from, to - from));
+    }
+    std::vector<EdgeLabel> label;
+    if (look.edge_labels) label = graph.labels_of_edges();
+    if (on_edges) {
+      label.resize(graph.num_edges(), 0);
+      for (std::size_t e = 0; e < label.size(); ++e) {
+        label[e] = labels(
+            label[e], row(set.edge_attributes, g, set.edge_attribute_dim, e).subspan(edge_from, edge_to - edge_from));
+      }
+    }
+    out.push_back(Graph::from_edges(graph.num_nodes(), graph.edges(), std::move(type), label));
+  }
+  return out;
+}
+
+namespace {
+
+Score best_accuracy(const Answers& answers, std::span<const std::uint32_t> group) {
+  std::map<std::pair<std::uint32_t, double>, std::uint64_t> counts;  // (group, label) -> graphs
+  for (std::size_t g = 0; g < group.size(); ++g) ++counts[{group[g], answers.at(g, 0)}];
+  std::uint64_t right = 0;
+  for (auto at = counts.begin(); at != counts.end();) {
+    const std::uint32_t here = at->first.first;
+    std::uint64_t most = 0;
+    for (; at != counts.end() && at->first.first == here; ++at) most = std::max(most, at->second);
+    right += most;
+  }
+  return {static_cast<double>(right) / static_cast<double>(group.size()), std::nullopt, {}};
+}
+
+/// Squares around the mean of each group, summed. Means first: equal targets then give exactly 0.
+double squares(const Answers& answers, std::size_t column, std::span<const std::uint32_t> group, std::uint32_t groups,
+               std::uint64_t& present) {
+  std::vector<double> sum(groups, 0);
+  std::vector<std::uint64_t> count(groups, 0);
+  present = 0;
+  for (std::size_t g = 0; g < group.size(); ++g) {
+    if (std::isnan(answers.at(g, column))) continue;
+    sum[group[g]] += answers.at(g, column);
+    ++count[group[g]];
+    ++present;
+  }
+  double out = 0;
+  for (std::size_t g = 0; g < group.size(); ++g) {
+    if (std::isnan(answers.at(g, column))) continue;
+    const double off = answers.at(g, column) - sum[group[g]] / static_cast<double>(count[group[g]]);
+    out += off * off;
+  }
+  return out;
+}
+
+Score least_squares(const Answers& answers, std::span<const std::uint32_t> group, std::uint32_t groups) {
+  Score out;
+  const std::vector<std::uint32_t> together(group.size(), 0);
+  double squared = 0, r2 = 0;
+  std::uint64_t targets = 0, columns = 0;
+  for (std::size_t c = 0; c < answers.columns; ++c) {
+    std::uint64_t present = 0;
+    const double whole = squares(answers, c, together, 1, present);
+    const double left = squares(answers, c, group, groups, present);
+    Score::Column& column = out.columns.emplace_back();
+    if (present == 0) continue;
+    column.mse = left / static_cast<double>(present);
+    squared += left;
+    targets += present;
+    if (whole == 0) continue;
+    column.r2 = 1 - left / whole;
+    r2 += *column.r2;
+    ++columns;
+  }
+  if (columns > 0) out.score = r2 / static_cast<double>(columns);
+  if (targets > 0) out.mse = squared / static_cast<double>(targets);
+  return out;
+}
+
+}  // namespace
+
+Answers class_labels(const GraphSet& set) {
+  return {Task::classes, 1, std::vector<double>(set.labels.begin(), set.labels.end())};
+}
+
+Answers real_targets(const GraphSet& set) {
+  return {Task::targets, set.target_dim, std::vector<double>(set.targets.begin(), set.targets.end())};
+}
+
+bool differ(const Answers& answers, std::span<const std::uint32_t> graphs) {
+  for (std::size_t c = 0; c < answers.columns; ++c) {
+    std::optional<double> seen;
+    for (const std::uint32_t g : graphs) {
+      const double value = answers.at(g, c);
+      if (std::isnan(value)) continue;
+      if (seen && *seen != value) return true;
+      seen = value;
+    }
+  }
+  return false;
+}
+
+Score best_score(const Answers& answers, std::span<const std::uint32_t> group, std::uint32_t groups) {
+  if (answers.task == Task::none || group.empty()) return {};
+  return answers.task == Task::classes ? best_accuracy(answers, group) : least_squares(answers, group, groups);
+}
+
 namespace {
 
 constexpr double kLarge = 0x1p30;  // bytes from which groups are refined one after another

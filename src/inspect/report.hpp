@@ -6,7 +6,7 @@
 
 #include "graph/io.hpp"
 #include "inspect/inspection.hpp"
-#include "report/pair_page.hpp"
+#include "report/viewer.hpp"
 
 namespace tyche::inspect {
 

@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <numeric>
 
-#include "distinguish/summary.hpp"
 #include "report/page.hpp"
-#include "report/pair_page.hpp"
 #include "report/tables.hpp"
+#include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/share.hpp"
@@ -22,29 +20,6 @@ namespace {
 
 using distinguish::KnownPair;
 using distinguish::PairResult;
-
-CategoryRow count(const DistinguishResults& results, std::string name,
-                  const std::function<bool(const KnownPair&)>& which) {
-  CategoryRow row;
-  row.name = std::move(name);
-  row.told.resize(results.begun);
-  row.controls.resize(results.begun);
-  for (std::size_t i = 0; i < results.pairs(); ++i) {
-    const KnownPair& pair = results.run.origin.pairs[i];
-    if (!which(pair)) continue;
-    ++row.pairs;
-    row.one += pair.refined.one ? 1 : 0;
-    row.two += pair.refined.two.value_or(false) ? 1 : 0;
-    row.leaves += pair.refined.leaf == wl::LeafVerdict::different ? 1 : 0;
-    for (std::size_t s = 0; s < results.begun; ++s) {
-      const std::optional<PairResult>& result = results.of_pair[i][s];
-      if (!result) continue;
-      row.told[s] += result->verdict.told_apart ? 1 : 0;
-      row.controls[s] += result->control.told_apart ? 1 : 0;
-    }
-  }
-  return row;
-}
 
 /// Whether the pairs are those of all files of BREC, by names and numbers.
 bool is_brec(const std::vector<KnownPair>& pairs) {
@@ -193,25 +168,16 @@ DistinguishResults load_distinguish(const std::filesystem::path& folder) {
     results.begun = std::max<std::size_t>(results.begun, seed + 1);
   }
   results.test = distinguish::test_in_words(settings, pairs.size());
-  for (const auto& call : results.run.log) results.seconds += call.value("seconds", 0.0);
   results.brec = is_brec(pairs);
-
-  std::vector<std::string> names;
-  for (const KnownPair& pair : pairs) {
-    if (!pair.category.empty() && std::ranges::find(names, pair.category) == names.end()) {
-      names.push_back(pair.category);
-    }
-  }
-  for (const std::string& name : names) {
-    results.rows.push_back(count(results, name, [&](const KnownPair& pair) { return pair.category == name; }));
-  }
+  results.rows = distinguish::count_rows(results.run);
   if (results.brec) {
-    results.rows.push_back(count(results, "Regular, as published", [](const KnownPair& pair) {
-      return pair.category == "Regular" || pair.category == "4-vertex" || pair.category == "distance-regular";
-    }));
+    results.rows.insert(results.rows.end() - 1, distinguish::count_regular(results.run));
     results.published = read_published();
   }
-  results.rows.push_back(count(results, "all", [](const KnownPair&) { return true; }));
+  for (CategoryRow& row : results.rows) {
+    row.told.resize(results.begun);
+    row.controls.resize(results.begun);
+  }
   return results;
 }
 
@@ -228,7 +194,7 @@ std::string to_markdown(const DistinguishResults& results) {
   const distinguish::Settings& settings = results.run.settings;
   std::string text = fmt::format("### Pairs of `{}` told apart\n\n{}; seeds {} to {}", results.run.origin.path,
                                  results.test, results.seeds.front(), results.seeds.back());
-  if (results.seconds > 0) text += fmt::format("; {}", format_duration(results.seconds));
+  if (results.run.seconds > 0) text += fmt::format("; {}", format_duration(results.run.seconds));
   text += ".\n\n";
   if (const std::string far = how_far(results); !far.empty()) text += far + "\n\n";
   text += markdown_head({"pairs", "number", "told apart", "controls told apart", "1-WL", "2-WL", "leaves"});
@@ -318,7 +284,7 @@ Json page_data(const DistinguishResults& results, const PageOptions& options) {
               {"seeds", results.seeds},
               {"asked", results.asked()},
               {"done", results.done()},
-              {"seconds", results.seconds},
+              {"seconds", results.run.seconds},
               {"log", results.run.log},
               {"settings", settings_json(results)}};
   run["rows"] = Json::array();

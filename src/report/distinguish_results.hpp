@@ -10,19 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "distinguish/stored_run.hpp"
+#include "distinguish/summary.hpp"
 
 namespace tyche::report {
 
-/// The pairs of a category, or all of them.
-struct CategoryRow {
-  std::string name;
-  std::size_t pairs = 0;
-  std::vector<std::size_t> told;      ///< apart, one number per seed that has begun
-  std::vector<std::size_t> controls;  ///< that are told apart, which should not be; likewise
-  std::size_t one = 0, two = 0;       ///< told apart by 1-WL and by 2-WL
-  std::size_t leaves = 0;             ///< without a leaf in common: told apart by individualisation
-};
+using distinguish::CategoryRow;
 
 /// experiments/published/brec.csv
 struct PublishedTotal {
@@ -36,13 +28,13 @@ struct DistinguishResults {
   std::filesystem::path folder;
   distinguish::StoredRun run;
   std::vector<std::uint64_t> seeds;
-  std::size_t begun = 0;          ///< seeds that have results; at least one, so that there is something to count
-  std::vector<CategoryRow> rows;  ///< one per category where there are any, "Regular, as published" for BREC, "all"
+  std::size_t begun = 0;  ///< seeds that have results; at least one, so that there is something to count
+  /// One per category where there are any, "Regular, as published" for BREC, "all"; of the seeds that have begun.
+  std::vector<CategoryRow> rows;
   std::vector<std::vector<std::optional<distinguish::PairResult>>> of_pair;  ///< by pair and seed, as far as there
   bool brec = false;                                                         ///< all 400 pairs, and no others
   std::vector<PublishedTotal> published;                                     ///< the best first; empty unless brec
   std::string test;                                                          ///< that decides, in words
-  double seconds = 0;                                                        ///< of all calls
 
   [[nodiscard]] std::size_t pairs() const { return run.origin.pairs.size(); }
   [[nodiscard]] std::size_t asked() const { return pairs() * seeds.size(); }

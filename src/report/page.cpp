@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "report/compare.hpp"
+#include "report/results.hpp"
 #include "report/tables.hpp"
 #include "report/viewer.hpp"
 #include "support/error.hpp"

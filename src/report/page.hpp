@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "report/distinguish_results.hpp"
+#include "report/measured.hpp"
 #include "report/results.hpp"
-#include "report/training_results.hpp"
 
 namespace tyche::report {
 

@@ -6,9 +6,9 @@
 
 #include "distinguish/records.hpp"
 #include "report/distinguish_results.hpp"
+#include "report/measured.hpp"
 #include "report/results.hpp"
 #include "report/tables.hpp"
-#include "report/training_results.hpp"
 #include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -61,7 +61,7 @@ void add_lines(std::vector<RunLine>& lines, const std::filesystem::path& folder)
     line.how_far = fmt::format("{}, {}{}", counted(results.pairs(), "pair"), counted(results.seeds.size(), "seed"),
                                line.complete ? "" : fmt::format("; under way: {} results", results.done()));
     line.of_epoch = "the last epoch";
-    line.seconds = results.seconds;
+    line.seconds = results.run.seconds;
     for (const auto& [name, counts] :
          {std::pair{"told_apart", &results.all().told}, std::pair{"controls_told_apart", &results.all().controls}}) {
       const std::vector<double> values(counts->begin(), counts->end());

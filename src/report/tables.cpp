@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/compare.hpp"
+#include "report/results.hpp"
 #include "support/counted.hpp"
 #include "support/progress.hpp"
 #include "train/score_text.hpp"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "report/distinguish_results.hpp"
+#include "report/measured.hpp"
 #include "report/results.hpp"
-#include "report/training_results.hpp"
 
 namespace tyche::report {
 
@@ -13,7 +13,7 @@ namespace tyche::report {
 [[nodiscard]] std::string to_markdown(const Results& results);
 /// One line for every experiment, row and subset, or metric of real targets; numbers unrounded, accuracies in percent.
 /// The paper's are those of `paper_epoch`, the epoch
-/// that the row has come to (report/compare.hpp).
+/// that the row has come to (report/results.hpp).
 [[nodiscard]] std::string to_csv(const Results& results);
 /// One tabular (booktabs) per experiment. Names are escaped.
 [[nodiscard]] std::string to_latex(const Results& results);

@@ -223,6 +223,22 @@ Answer individualise_answer(const IndividualiseOptions& options, const Individua
   return answer;
 }
 
+ApproximateOptions approximate_options(const Said& said) {
+  ApproximateOptions how;
+  how.functions = said.texts("function");
+  how.n = said.small("n").value_or(how.n);
+  how.delta = said.number("delta").value_or(how.delta);
+  how.construction = said.text("construction").value_or(how.construction);
+  how.grid = said.small("grid");
+  how.memory = said.number("memory").value_or(how.memory);
+  how.per_class = said.flag("per_class");
+  how.out = said.word("out");
+  how.trials = said.whole("trials").value_or(how.trials);
+  how.seed = said.whole("seed").value_or(how.seed);
+  how.threads = said.threads();
+  return how;
+}
+
 Answer approximate(const ApproximateOptions& options) {
   const std::vector<GraphFunction> functions = functions_of(options.functions, options.n);
   if (functions.empty()) throw InputError("function: expected a name, or a list of names");

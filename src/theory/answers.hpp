@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/said.hpp"
 #include "theory/compile.hpp"
 #include "theory/individualise.hpp"
 #include "theory/separate.hpp"
@@ -47,6 +48,9 @@ struct ApproximateOptions {
   unsigned threads = 0;
   std::FILE* progress = nullptr;
 };
+
+/// As a call says them, by these names (functions: "function"), and where it does not, as they are here.
+[[nodiscard]] ApproximateOptions approximate_options(const Said& said);
 
 /// Networks of the universality theorem, a row per function (the JSON is a row where there is one); yes: every class
 /// was right as often as 1 - δ.

@@ -76,7 +76,7 @@ struct RunConfig {
 
   /// What the validation part is for.
   struct SelectionPart {
-    std::string by = "none";      ///< the measure that chooses the best epoch (train/selection.hpp)
+    std::string by = "none";      ///< the measure that chooses the best epoch (train/metrics.hpp)
     bool early_stopping = false;  ///< end a fold that has not become better for `patience` epochs
     std::uint32_t patience = 50;
     std::string test = "epochs";  ///< when the test part is evaluated: in epochs, at the end, never

@@ -25,7 +25,6 @@
 #include "train/checkpoint.hpp"
 #include "train/data.hpp"
 #include "train/metrics.hpp"
-#include "train/selection.hpp"
 
 namespace tyche::train {
 

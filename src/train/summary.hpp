@@ -10,7 +10,6 @@
 #include "support/statistics.hpp"
 #include "train/config.hpp"
 #include "train/metrics.hpp"
-#include "train/selection.hpp"
 
 namespace tyche::train {
 

@@ -8,7 +8,6 @@
 #include "distinguish/records.hpp"
 #include "distinguish/runner.hpp"
 #include "distinguish/samples.hpp"
-#include "distinguish/together.hpp"
 #include "engine/whole_engine.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"

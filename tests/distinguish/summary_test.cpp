@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "distinguish/records.hpp"
 #include "distinguish/samples.hpp"
-#include "distinguish/stored_run.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 
@@ -21,13 +21,13 @@ struct Told {
   PairSet pairs =
       pairs_of({wl::cycle(6), wl::two_triangles(), wl::rook(), wl::shrikhande(), wl::path(4), reversed(wl::path(4))});
   Settings settings = small_settings(pairs, nn::Random::colours);
-  Summary summary;
+  StoredRun summary;
 
   Told() {
     pairs.categories = {"Basic", "CFI", "CFI"};
     settings.config.seed = 7;
     settings.seeds = 2;
-    summary.pairs = &pairs;
+    std::vector<Refined> refined;
     summary.settings = settings;
     for (std::uint32_t pair = 0; pair < 3; ++pair) {
       for (const std::uint64_t seed : {7u, 8u}) {
@@ -38,10 +38,11 @@ struct Told {
         result.control.p = result.control.told_apart ? 1e-7 : 0.5;
         summary.results.push_back(result);
       }
-      summary.refined.push_back({.one = pair == 0,
-                                 .two = pair == 0,
-                                 .leaf = pair == 2 ? wl::LeafVerdict::isomorphic : wl::LeafVerdict::different});
+      refined.push_back({.one = pair == 0,
+                         .two = pair == 0,
+                         .leaf = pair == 2 ? wl::LeafVerdict::isomorphic : wl::LeafVerdict::different});
     }
+    summary.origin = origin_of(pairs, refined, settings, {"basic"});
   }
 };
 
@@ -79,7 +80,7 @@ TEST(Summary, TheTableHasControlsBesideWhatWasToldApart) {
 TEST(Origin, GivesBackWhatWasWrittenAndRefusesAChangedByte) {
   const TemporaryFolder folder;
   const Told told;
-  write_origin(folder.path(), origin_of(told.pairs, told.summary.refined, told.settings, {"basic"}));
+  write_origin(folder.path(), told.summary.origin);
   const Origin read = read_origin(folder.path());
   EXPECT_EQ(read.only, std::vector<std::string>{"basic"});
   ASSERT_EQ(read.pairs.size(), 3u);

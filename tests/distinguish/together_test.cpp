@@ -1,9 +1,8 @@
 // One network for all pairs.
-#include "distinguish/together.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "distinguish/runner.hpp"
 #include "distinguish/samples.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/paper.hpp"
 #include "experiments/plan.hpp"
+#include "experiments/records.hpp"
 #include "nn/program_text.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

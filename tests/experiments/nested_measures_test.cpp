@@ -12,8 +12,8 @@
 #include "support/file.hpp"
 #include "support/seal.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/metrics.hpp"
 #include "train/samples.hpp"
-#include "train/selection.hpp"
 
 namespace tyche::experiments {
 namespace {

@@ -1,5 +1,4 @@
 // What a data set's make-up means for training.
-#include "inspect/findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,3 @@
-#include "inspect/nodes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

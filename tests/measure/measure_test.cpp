@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "measure/samples.hpp"
-#include "measure/sets.hpp"
 #include "measure/training.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"

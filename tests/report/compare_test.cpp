@@ -1,8 +1,7 @@
-#include "report/compare.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/results.hpp"
 #include "report/tables.hpp"
 
 namespace tyche::report {

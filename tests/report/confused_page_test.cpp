@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/graph6.hpp"
-#include "report/pair_page.hpp"
+#include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "wl/sample_graphs.hpp"
 

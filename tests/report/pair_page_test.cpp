@@ -1,7 +1,6 @@
-#include "report/pair_page.hpp"
-
 #include <gtest/gtest.h>
 
+#include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "wl/sample_graphs.hpp"
 

@@ -10,7 +10,7 @@
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/checkpoint.hpp"
-#include "train/edits.hpp"
+#include "train/fields.hpp"
 #include "train/run.hpp"
 #include "train/samples.hpp"
 #include "train/start.hpp"

@@ -1,6 +1,4 @@
 // What the validation part is for: choosing an epoch, stopping early, and a test part that waits.
-#include "train/selection.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +10,7 @@
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/metrics.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"
 #include "train/run_contents.hpp"

@@ -1,0 +1,256 @@
+// Options as share/commands.txt declares them, for the parser, for completion and for the manual.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include "cli/cli.hpp"
+#include "cli/tree.hpp"
+#include "compare/compare.hpp"
+#include "experiments/experiment.hpp"
+#include "graph/named.hpp"
+#include "graph/patterns.hpp"
+#include "nn/kinds.hpp"
+#include "support/share.hpp"
+#include "theory/universal.hpp"
+
+namespace tyche::cli {
+
+namespace {
+
+/// An option, or "@NAME": those of that section in its place.
+struct Declared {
+  std::string name;
+  std::map<std::string, std::string> how;  ///< "range" -> "1:3", "required" -> "", "type" -> "u32", "shows" -> "FILE"
+  std::string help, shown;
+
+  [[nodiscard]] bool has(const std::string& word) const { return how.contains(word); }
+  /// "a|b" as {"a", "b"}; nothing where there is no such word.
+  [[nodiscard]] std::vector<std::string> list(const std::string& word, char between = '|') const {
+    return has(word) ? CLI::detail::split(how.at(word), between) : std::vector<std::string>();
+  }
+};
+
+struct Section {
+  std::string about, footer;
+  std::vector<Declared> options;
+};
+
+Declared declared_in(const std::string& line) {
+  Declared own;
+  for (const std::string& word : CLI::detail::split(line, ' ')) {
+    static const std::vector<std::string> types = {"flag", "texts", "u32", "u64", "u64s", "int", "number"};
+    const std::size_t equals = word.find('=');
+    if (own.name.empty()) {
+      own.name = word;
+    } else if (std::ranges::find(types, word) != types.end()) {
+      own.how["type"] = word;
+    } else if (std::isupper(static_cast<unsigned char>(word[0])) != 0) {
+      own.how["shows"] = word;
+    } else {
+      own.how[word.substr(0, equals)] = equals == std::string::npos ? "" : word.substr(equals + 1);
+    }
+  }
+  return own;
+}
+
+std::map<std::string, Section> read_sections() {
+  const std::string text =
+      filled("share/commands.txt", {{"@GRAPH@", kGraphNameHelp},
+                                    {"@GRID@", std::to_string(theory::kWeightGrid)},
+                                    {"@MODELS@", fmt::format("{}", fmt::join(nn::model_kinds(), "|"))},
+                                    {"@PATTERNS@", kUsualPatterns},
+                                    {"@PORTFOLIO@", fmt::format("{}", fmt::join(compare::portfolio(), ", "))}});
+  std::map<std::string, Section> sections;
+  Section* at = nullptr;
+  bool head = false, footer = false;
+  for (const std::string& line : CLI::detail::split(text, '\n')) {
+    if (line.starts_with("== ")) {
+      at = &sections[line.substr(3)];
+      head = std::isalpha(static_cast<unsigned char>(line[3])) != 0;
+      footer = false;
+    } else if (at == nullptr || (line.empty() && !footer)) {
+      continue;  // what the file is, and blank lines
+    } else if (std::exchange(head, false)) {
+      at->about = line;
+    } else if (footer || line == "--") {
+      at->footer += footer ? line + "\n" : "";
+      footer = true;
+    } else if (line.starts_with("    = ")) {
+      at->options.back().shown = line.substr(6);
+    } else if (line.starts_with("    ")) {
+      std::string& help = at->options.back().help;
+      help += (help.empty() ? "" : " ") + line.substr(4);
+    } else {
+      at->options.push_back(declared_in(line));
+    }
+  }
+  return sections;
+}
+
+const Section& section(const std::string& name) {
+  static const std::map<std::string, Section> all = read_sections();
+  return all.at(name);
+}
+
+/// "two_sets" of "--two-sets", "data" of "data,--data".
+std::string key_of(const std::string& name) {
+  const std::size_t dashes = name.find("--");
+  return dashes == std::string::npos ? name : name.substr(dashes + 2);
+}
+
+template <class T>
+CLI::Option* take(CLI::App& app, Call& call, const Declared& own) {
+  const std::string key = key_of(own.name);
+  CLI::Option* option = app.add_option_function<T>(
+      own.name, [&call, key](const T& value) { call.set(key, value); }, own.help);
+  const auto parsed = [](const std::string& text) {
+    T value{};
+    (void)CLI::detail::lexical_cast(text, value);
+    return value;
+  };
+  if (own.has("default")) {
+    call.set(key, parsed(own.how.at("default")));
+    option->default_str(own.how.at("default"));
+  }
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (const auto ends = own.list("range", ':'); !ends.empty())
+      option->check(CLI::Range(parsed(ends[0]), parsed(ends[1])));
+  }
+  return option;
+}
+
+template <class T>
+CLI::Option* take_list(CLI::App& app, Call& call, const Declared& own) {
+  const std::string key = key_of(own.name);
+  CLI::Option* option = app.add_option_function<std::vector<T>>(
+      own.name, [&call, key](const std::vector<T>& values) { call.set(key, values); }, own.help);
+  if (own.has("split")) option->delimiter(',');
+  if (const auto ends = own.list("count", ':'); !ends.empty()) {
+    ends.size() == 1 ? option->expected(std::stoi(ends[0])) : option->expected(std::stoi(ends[0]), std::stoi(ends[1]));
+  }
+  return option;
+}
+
+CLI::Option* declare(CLI::App& app, Call& call, const Declared& own) {
+  const std::string key = key_of(own.name), type = own.has("type") ? own.how.at("type") : "text";
+  call.know(key);
+  if (type == "flag")
+    return app.add_flag_callback(
+        own.name, [&call, key] { call.set(key, true); }, own.help);
+  if (type == "texts") return take_list<std::string>(app, call, own);
+  if (type == "u64s") return take_list<std::uint64_t>(app, call, own);
+  if (type == "u32") return take<std::uint32_t>(app, call, own);
+  if (type == "u64") return take<std::uint64_t>(app, call, own);
+  if (type == "int") return take<int>(app, call, own);
+  return type == "number" ? take<double>(app, call, own) : take<std::string>(app, call, own);
+}
+
+void declare_all(CLI::App& app, Call& call, const std::string& name, const train::WhyNot& why_not) {
+  for (const Declared& own : section(name).options) {
+    if (own.name == "@fields") {
+      call.fields.add(app, why_not);
+      continue;
+    }
+    if (own.name.starts_with('@')) {
+      declare_all(app, call, own.name, why_not);
+      continue;
+    }
+    CLI::Option* option = own.name.starts_with("--") ? app.get_option_no_throw(own.name) : nullptr;
+    if (option == nullptr) {
+      option = declare(app, call, own);
+      if (own.has("required")) option->required();
+      if (own.has("shows")) option->type_name(own.how.at("shows"));
+      if (own.has("among")) option->check(CLI::IsMember(own.list("among")));
+      if (own.has("positive")) option->check(CLI::PositiveNumber);
+      for (const std::string& other : own.list("needs")) option->needs(app.get_option(other));
+      for (const std::string& other : own.list("excludes")) option->excludes(app.get_option(other));
+    } else if (!own.help.empty()) {
+      option->description(own.help);
+    }
+    if (!own.shown.empty()) option->default_str(own.shown);
+  }
+}
+
+}  // namespace
+
+CLI::App& add_command(CLI::App& root, const std::string& name, const std::function<void(const Call&)>& run,
+                      const train::WhyNot& why_not) {
+  const Section& own = section(name);
+  CLI::App& app = *root.add_subcommand(name.substr(name.find(' ') + 1), own.about);
+  app.footer(own.footer.substr(0, own.footer.find_last_not_of('\n') + 1));
+  if (!run) {
+    app.require_subcommand(1);
+    return app;
+  }
+  const auto call = std::make_shared<Call>();
+  declare_all(app, *call, name, why_not);
+  app.callback([call, run] { run(*call); });
+  return app;
+}
+
+Offer offer_of(std::string_view command, std::string_view argument) {
+  const std::size_t space = command.find(' ');
+  for (const std::string& place :
+       {std::string(command.substr(space == command.npos ? 0 : space + 1)), std::string("*")}) {
+    if (place == "tyche") continue;
+    for (const Declared& own : section(place).options) {
+      const std::vector<std::string> names = CLI::detail::split(own.name, ',');
+      const bool same = std::ranges::find(names, argument) != names.end();
+      if (!same || (!own.has("offers") && !own.has("takes"))) continue;
+      const std::vector<std::string> takes = own.list("takes", ':');
+      Offer offer{own.list("offers"), Argument::Takes::name, takes.empty() ? "NAME" : takes[1]};
+      if (!takes.empty()) offer.takes = takes[0] == "file" ? Argument::Takes::file : Argument::Takes::folder;
+      if (offer.names == std::vector<std::string>{"@EXPERIMENTS"}) offer.names = experiments::catalogue();
+      return offer;
+    }
+  }
+  return {};
+}
+
+void FieldOptions::take(const train::Field& field, nlohmann::json value, const std::string& why) {
+  if (!why.empty() && refused_.empty()) refused_ = fmt::format("{}: {}", field.option, why);
+  said_.add(field, std::move(value), field.option);
+}
+
+template <class T>
+void FieldOptions::add_option(CLI::App& app, const train::Field& field, const std::string& why) {
+  CLI::Option* option = app.add_option_function<T>(
+      field.option, [this, &field, why](const T& value) { take(field, value, why); }, field.help);
+  option->default_str(field.shown);
+  if (!why.empty()) option->group("");
+}
+
+void FieldOptions::add(CLI::App& app, const train::WhyNot& why_not) {
+  for (const train::Field& field : train::fields()) {
+    if (field.option.empty() || app.get_option_no_throw(field.option) != nullptr) continue;
+    const std::string why = why_not ? why_not(field) : "";
+    if (field.form == train::Field::Form::flag) {
+      CLI::Option* option = app.add_flag_callback(
+          field.option, [this, &field, why] { take(field, !field.value(train::RunConfig{}).get<bool>(), why); },
+          field.help);
+      if (!why.empty()) option->group("");
+      // What is not said is the same as its opposite, which may be said too.
+      const std::string plain = field.option.starts_with("--no-") ? "--" + field.option.substr(5) : "";
+      if (!plain.empty() && app.get_option_no_throw(plain) == nullptr) {
+        app.add_flag_callback(plain, [this, &field, why] { take(field, true, why); })->group("");
+      }
+    } else if (why.empty() && field.form == train::Field::Form::whole) {
+      add_option<std::uint64_t>(app, field, why);
+    } else if (why.empty() && field.form == train::Field::Form::number) {
+      add_option<double>(app, field, why);
+    } else {
+      add_option<std::string>(app, field, why);
+    }
+  }
+}
+
+const train::Edits& FieldOptions::said() const {
+  if (!refused_.empty()) throw InputError(refused_);
+  return said_;
+}
+
+}  // namespace tyche::cli
