@@ -26,7 +26,6 @@
 #include "support/statistics.hpp"
 #include "support/stopwatch.hpp"
 #include "train/data.hpp"
-#include "train/fields.hpp"
 #include "train/objective.hpp"
 #include "train/predict.hpp"
 #include "train/run.hpp"

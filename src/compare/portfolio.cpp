@@ -14,7 +14,6 @@
 #include "support/random.hpp"
 #include "support/stopwatch.hpp"
 #include "train/data.hpp"
-#include "train/edits.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 
