@@ -4,6 +4,10 @@
 ///   tyche_status tyche_set_read(const char* path, const char* format, tyche_handle* out) {
 ///     return answer(out, [&] { return read(text(path, "path"), format); });       // a shared_ptr to an Object
 ///   }
+#include <stdlib.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,5 +41,26 @@ void require(const void* pointer, const char* name);
 
 [[nodiscard]] const char* last_message() noexcept;
 [[nodiscard]] std::int64_t last_graph() noexcept;
+
+/// A folder of its own under $TMPDIR (or /tmp), gone with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tyche-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw IoError::from_errno(name, "make a folder", errno);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace tyche::capi

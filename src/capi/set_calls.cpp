@@ -7,7 +7,6 @@
 #include "capi/call.hpp"
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
-#include "capi/temporary.hpp"
 #include "datasets/certify.hpp"
 #include "datasets/generate.hpp"
 #include "distinguish/pairs.hpp"

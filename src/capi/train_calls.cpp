@@ -8,7 +8,6 @@
 #include "capi/call.hpp"
 #include "capi/options.hpp"
 #include "capi/sets.hpp"
-#include "capi/temporary.hpp"
 #include "datasets/split.hpp"
 #include "engine/engine.hpp"
 #include "engine/sets/set_data.hpp"

@@ -1,7 +1,6 @@
 #pragma once
-/// What the commands share. Each command is one file, cmd_<name>.cpp, with one function add_<name>(CLI::App&), and a
-/// section of share/commands.txt that declares its options; commands.hpp lists them. Commands are thin: they call the
-/// library, and print.
+/// What the commands share. Each command is one file, cmd_<name>.cpp, and a section of share/commands.txt that declares
+/// its options. Commands are thin: they call the library, and print.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -70,6 +69,7 @@ class FieldOptions {
 class Call : public Said {
  public:
   FieldOptions fields;
+  CLI::App* program = nullptr;  ///< all of it, for what describes it
 
   [[nodiscard]] bool json() const { return flag("json"); }
   [[nodiscard]] bool quiet() const { return knows("quiet") && flag("quiet"); }
@@ -86,12 +86,16 @@ class Call : public Said {
   [[nodiscard]] std::string cache() const;
 };
 
-/// Adds a command as share/commands.txt declares it ("theory check"; `root` is the app of "theory"); without `run` it
-/// has commands of its own. `why_not`: why it does not take a field, where it takes @fields.
+/// A command of share/commands.txt ("theory check"), and what a call of it does; a file has one for each of its own.
+/// `why_not`: why it does not take a field, where it takes @fields.
 ///
-///   add_command(root, "count", [](const Call& call) { ... call.word("of") ... });
-CLI::App& add_command(CLI::App& root, const std::string& name, const std::function<void(const Call&)>& run = {},
-                      const train::WhyNot& why_not = {});
+///   const Command command("count", [](const Call& call) { ... call.word("of") ... });
+class Command {
+ public:
+  Command(const char* name, std::function<void(const Call&)> run, const train::WhyNot& why_not = {});
+};
+/// All of them, as share/commands.txt declares them and in its order.
+void add_commands(CLI::App& root);
 
 /// "tyche: FILE: --clean dropped 3 loops"
 void say_cleaned(const std::string& path, const Cleaning& cleaning);

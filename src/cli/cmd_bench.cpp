@@ -6,10 +6,8 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "measure/paths.hpp"
-#include "measure/samples.hpp"
 #include "measure/training.hpp"
 #include "nn/description.hpp"
 #include "nn/levels.hpp"
@@ -299,20 +297,16 @@ void run_paths_bench(const Call& call) {
   print(text);
 }
 
-}  // namespace bench_command
+const Command commands[] = {{"bench train", run_train_bench, why_not()},
+                            {"bench scaling", run_scaling_bench,
+                             why_not({{"model.kind", "large graphs are for gcn"},
+                                      {"model.network", "large graphs are for gcn"},
+                                      {"engine.compress", "gcn has no sets to compress"}})},
+                            {"bench sets", run_sets_bench,
+                             why_not({{"engine.compress", "both ways are measured"},
+                                      {"model.network", "models on sets are gcn2, gcn3 and gcn123"}})},
+                            {"bench individualise", run_paths_bench}};
 
-void add_bench(CLI::App& root) {
-  using namespace bench_command;
-  CLI::App& app = add_command(root, "bench");
-  add_command(app, "bench train", run_train_bench, why_not());
-  add_command(app, "bench scaling", run_scaling_bench,
-              why_not({{"model.kind", "large graphs are for gcn"},
-                       {"model.network", "large graphs are for gcn"},
-                       {"engine.compress", "gcn has no sets to compress"}}));
-  add_command(app, "bench sets", run_sets_bench,
-              why_not({{"engine.compress", "both ways are measured"},
-                       {"model.network", "models on sets are gcn2, gcn3 and gcn123"}}));
-  add_command(app, "bench individualise", run_paths_bench);
-}
+}  // namespace bench_command
 
 }  // namespace tyche::cli

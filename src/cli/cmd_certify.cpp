@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/certify.hpp"
 
 namespace tyche::cli {
@@ -112,8 +111,8 @@ void run(const Call& call) {
       answer);
 }
 
-}  // namespace certify_command
+const Command command("certify", run);
 
-void add_certify(CLI::App& root) { add_command(root, "certify", certify_command::run); }
+}  // namespace certify_command
 
 }  // namespace tyche::cli

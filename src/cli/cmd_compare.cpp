@@ -1,6 +1,5 @@
 // tyche compare: which network suits these graphs, and is it better than none?
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "compare/compare.hpp"
 #include "support/ranks.hpp"
 
@@ -35,8 +34,8 @@ void run(const Call& call) {
   print(call.json() ? found.dump(2) + "\n" : compare::to_text(found));
 }
 
-}  // namespace compare_command
+const Command command("compare", run);
 
-void add_compare(CLI::App& root) { add_command(root, "compare", compare_command::run); }
+}  // namespace compare_command
 
 }  // namespace tyche::cli

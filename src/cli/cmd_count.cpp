@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "graph/patterns.hpp"
 #include "support/progress.hpp"
 #include "support/stopwatch.hpp"
@@ -103,8 +102,8 @@ void run(const Call& call) {
   print(text);
 }
 
-}  // namespace count_command
+const Command command("count", run);
 
-void add_count(CLI::App& root) { add_command(root, "count", count_command::run); }
+}  // namespace count_command
 
 }  // namespace tyche::cli

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "distinguish/call.hpp"
 #include "support/error.hpp"
 
@@ -48,10 +47,8 @@ void run(const Call& call) {
   }
 }
 
-}  // namespace distinguish_command
+const Command command("distinguish", run, distinguish::why_not);
 
-void add_distinguish(CLI::App& root) {
-  add_command(root, "distinguish", distinguish_command::run, distinguish::why_not);
-}
+}  // namespace distinguish_command
 
 }  // namespace tyche::cli

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "cli/trained.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
@@ -32,8 +31,8 @@ void run(const Call& call) {
   print(fmt::format("{}: {} × {} numbers, a row per {}\n", out, rows.rows, rows.columns, nodes ? "node" : "graph"));
 }
 
-}  // namespace embed_command
+const Command command("embed", run);
 
-void add_embed(CLI::App& root) { add_command(root, "embed", embed_command::run); }
+}  // namespace embed_command
 
 }  // namespace tyche::cli

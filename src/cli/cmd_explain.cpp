@@ -8,7 +8,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "cli/trained.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
@@ -51,8 +50,8 @@ void run(const Call& call) {
   print(report::explained(json) + "\n\n" + table(json["nodes"], "node") + "\n" + table(json["edges"], "edge"));
 }
 
-}  // namespace explain_command
+const Command command("explain", run);
 
-void add_explain(CLI::App& root) { add_command(root, "explain", explain_command::run); }
+}  // namespace explain_command
 
 }  // namespace tyche::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "train/checkpoint.hpp"
 #include "train/export.hpp"
 #include "train/run.hpp"
@@ -20,8 +19,8 @@ void run(const Call& call) {
   print(fmt::format("{0}: model.py, weights.safetensors, README.md; python3 {0}/model.py GRAPHS.jsonl runs it\n", out));
 }
 
-}  // namespace export_command
+const Command command("export", run);
 
-void add_export(CLI::App& root) { add_command(root, "export", export_command::run); }
+}  // namespace export_command
 
 }  // namespace tyche::cli

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/generate.hpp"
 #include "support/stopwatch.hpp"
 
@@ -88,8 +87,8 @@ void run(const Call& call) {
   print(text);
 }
 
-}  // namespace generate_command
+const Command command("generate", run);
 
-void add_generate(CLI::App& root) { add_command(root, "generate", generate_command::run); }
+}  // namespace generate_command
 
 }  // namespace tyche::cli

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
@@ -34,8 +33,8 @@ void run(const Call& call) {
   print(call.json() ? inspect::to_json(found).dump(2) + "\n" : inspect::to_text(found));
 }
 
-}  // namespace inspect_command
+const Command command("inspect", run);
 
-void add_inspect(CLI::App& root) { add_command(root, "inspect", inspect_command::run); }
+}  // namespace inspect_command
 
 }  // namespace tyche::cli

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "cli/tree.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -14,8 +13,8 @@ namespace tyche::cli {
 
 namespace manual_command {
 
-void run(const Call& call, CLI::App& root) {
-  const CommandPage tyche = describe(root);
+void run(const Call& call) {
+  const CommandPage tyche = describe(*call.program);
   const std::vector<std::string> words = call.texts("command");
   if (const std::filesystem::path out = call.word("out"); !out.empty()) {
     if (!words.empty()) throw InputError("--out takes all pages: name no command");
@@ -36,10 +35,8 @@ void run(const Call& call, CLI::App& root) {
   print(man_page(*command, tyche));
 }
 
-}  // namespace manual_command
+const Command command("manual", run);
 
-void add_manual(CLI::App& root) {
-  add_command(root, "manual", [&root](const Call& call) { manual_command::run(call, root); });
-}
+}  // namespace manual_command
 
 }  // namespace tyche::cli

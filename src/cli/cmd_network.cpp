@@ -6,7 +6,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "nn/description.hpp"
 #include "nn/program_text.hpp"
@@ -81,13 +80,11 @@ void run(const Call& call) {
               : print(toml ? nn::to_toml(program, differs) : nn::program_table(program, size));
 }
 
-}  // namespace network_command
+const Command command("network", run, [](const train::Field& field) {
+  const bool own = field.key.starts_with("model.") || field.key == "recipe";
+  return own ? "" : "is no part of a network, but of how it is trained";
+});
 
-void add_network(CLI::App& root) {
-  add_command(root, "network", network_command::run, [](const train::Field& field) {
-    const bool own = field.key.starts_with("model.") || field.key == "recipe";
-    return own ? "" : "is no part of a network, but of how it is trained";
-  });
-}
+}  // namespace network_command
 
 }  // namespace tyche::cli

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "graph/packed.hpp"
 #include "support/stopwatch.hpp"
 
@@ -25,8 +24,8 @@ void run(const Call& call) {
                     static_cast<double>(bytes) / static_cast<double>(graphs), watch.seconds()));
 }
 
-}  // namespace pack_command
+const Command command("pack", run);
 
-void add_pack(CLI::App& root) { add_command(root, "pack", pack_command::run); }
+}  // namespace pack_command
 
 }  // namespace tyche::cli

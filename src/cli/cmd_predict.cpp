@@ -9,7 +9,6 @@
 #include <string>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
@@ -260,11 +259,8 @@ void run(const Call& call) {
   print((numbers ? table_of_numbers(p) : table_of_labels(p, logits)) + train::to_text(scores, p.config, fold, p.own));
 }
 
-}  // namespace predict_command
+const Command command("predict", run, [](const train::Field&) { return "a model is asked as it was trained"; });
 
-void add_predict(CLI::App& root) {
-  add_command(root, "predict", predict_command::run,
-              [](const train::Field&) { return "a model is asked as it was trained"; });
-}
+}  // namespace predict_command
 
 }  // namespace tyche::cli

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "report/runs.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -31,8 +30,8 @@ void run(const Call& call) {
   if (!call.quiet()) print(fmt::format("{} ({:.1f} kB)\n", out, static_cast<double>(text.size()) / 1000));
 }
 
-}  // namespace report_command
+const Command command("report", run);
 
-void add_report(CLI::App& root) { add_command(root, "report", report_command::run); }
+}  // namespace report_command
 
 }  // namespace tyche::cli

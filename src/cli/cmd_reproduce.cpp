@@ -5,10 +5,8 @@
 #include <set>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "experiments/cost.hpp"
 #include "experiments/experiment.hpp"
-#include "experiments/nested.hpp"
 #include "experiments/plan.hpp"
 #include "experiments/records.hpp"
 #include "experiments/runner.hpp"
@@ -233,8 +231,8 @@ void run(const Call& call) {
                     out));
 }
 
-}  // namespace reproduce_command
+const Command command("reproduce", run);
 
-void add_reproduce(CLI::App& root) { add_command(root, "reproduce", reproduce_command::run); }
+}  // namespace reproduce_command
 
 }  // namespace tyche::cli

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "graph/named.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
@@ -75,16 +74,12 @@ void run_separate(const Call& call) {
   show(call, theory::separation_answer(s, r));
 }
 
-}  // namespace theory_command
+const Command commands[] = {{"theory check", run_check},
+                            {"theory compile", run_compile},
+                            {"theory individualise", run_individualise},
+                            {"theory approximate", run_approximate},
+                            {"theory separate", run_separate}};
 
-void add_theory(CLI::App& root) {
-  using namespace theory_command;
-  CLI::App& app = add_command(root, "theory");
-  add_command(app, "theory check", run_check);
-  add_command(app, "theory compile", run_compile);
-  add_command(app, "theory individualise", run_individualise).alias("individualize");  // as 0.2.0 had it
-  add_command(app, "theory approximate", run_approximate);
-  add_command(app, "theory separate", run_separate);
-}
+}  // namespace theory_command
 
 }  // namespace tyche::cli

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "datasets/dataset.hpp"
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
@@ -38,14 +37,6 @@ std::string random_inputs(const nn::ModelConfig& model) {
   }
   const std::string depth = model.depth == nn::kLeaf ? "leaf" : std::to_string(model.depth);
   return fmt::format("{} random input columns: {}, depth {}", model.drawn_columns(), nn::name(model.random), depth);
-}
-
-void report(const Call& call, const train::Summary& summary, const RunConfig& config) {
-  if (call.json()) {
-    print_json(nlohmann::json(train::to_json(summary, config)));
-  } else {
-    print(train::to_table(summary));
-  }
 }
 
 /// What every rank makes of a call: configuration, data, engine.
@@ -163,7 +154,7 @@ void lead(const Call& call, const Ranks& ranks, Prepared& made, train::Run& run)
     throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how));
   }
   for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
-  report(call, summary, made.config);
+  call.json() ? print_json(nlohmann::json(train::to_json(summary, made.config))) : print(train::to_table(summary));
   if (!summary.complete) {
     throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
                                   counted(run.epochs_left(), "epoch"), call.word("out"), how));
@@ -210,8 +201,8 @@ void run_train(const Call& call) {
   in_step(ranks, [&] { first ? lead(call, ranks, made, *run) : follow(call, ranks, made); });
 }
 
-}  // namespace train_command
+const Command command("train", run_train);
 
-void add_train(CLI::App& root) { add_command(root, "train", train_command::run_train); }
+}  // namespace train_command
 
 }  // namespace tyche::cli

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "cli/cli.hpp"
-#include "cli/commands.hpp"
 #include "distinguish/pairs.hpp"
 #include "graph/folding.hpp"
 #include "graph/named.hpp"
@@ -309,8 +308,8 @@ void run(const Call& call) {
   pairs ? compare_pairs(a) : a.files.size() == 2 || !a.index.empty() ? compare_two(a) : group_all(a);
 }
 
-}  // namespace wl_command
+const Command command("wl", run);
 
-void add_wl(CLI::App& root) { add_command(root, "wl", wl_command::run); }
+}  // namespace wl_command
 
 }  // namespace tyche::cli

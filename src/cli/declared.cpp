@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "cli/cli.hpp"
@@ -57,19 +58,21 @@ Declared declared_in(const std::string& line) {
   return own;
 }
 
-std::map<std::string, Section> read_sections() {
+using Sections = std::vector<std::pair<std::string, Section>>;
+
+Sections read_sections() {
   const std::string text =
       filled("share/commands.txt", {{"@GRAPH@", kGraphNameHelp},
                                     {"@GRID@", std::to_string(theory::kWeightGrid)},
                                     {"@MODELS@", fmt::format("{}", fmt::join(nn::model_kinds(), "|"))},
                                     {"@PATTERNS@", kUsualPatterns},
                                     {"@PORTFOLIO@", fmt::format("{}", fmt::join(compare::portfolio(), ", "))}});
-  std::map<std::string, Section> sections;
+  Sections sections;
   Section* at = nullptr;
   bool head = false, footer = false;
   for (const std::string& line : CLI::detail::split(text, '\n')) {
     if (line.starts_with("== ")) {
-      at = &sections[line.substr(3)];
+      at = &sections.emplace_back(line.substr(3), Section{}).second;
       head = std::isalpha(static_cast<unsigned char>(line[3])) != 0;
       footer = false;
     } else if (at == nullptr || (line.empty() && !footer)) {
@@ -91,9 +94,23 @@ std::map<std::string, Section> read_sections() {
   return sections;
 }
 
+const Sections& sections() {
+  static const Sections all = read_sections();
+  return all;
+}
+
 const Section& section(const std::string& name) {
-  static const std::map<std::string, Section> all = read_sections();
-  return all.at(name);
+  return std::ranges::find(sections(), name, &Sections::value_type::first)->second;
+}
+
+/// Commands by their names.
+struct Registered {
+  std::function<void(const Call&)> run;
+  train::WhyNot why_not;
+};
+std::map<std::string, Registered>& registered() {
+  static std::map<std::string, Registered> all;
+  return all;
 }
 
 /// "two_sets" of "--two-sets", "data" of "data,--data".
@@ -155,6 +172,10 @@ void declare_all(CLI::App& app, Call& call, const std::string& name, const train
       call.fields.add(app, why_not);
       continue;
     }
+    if (own.name == "@alias") {
+      app.alias(own.how.begin()->first);
+      continue;
+    }
     if (own.name.starts_with('@')) {
       declare_all(app, call, own.name, why_not);
       continue;
@@ -177,19 +198,30 @@ void declare_all(CLI::App& app, Call& call, const std::string& name, const train
 
 }  // namespace
 
-CLI::App& add_command(CLI::App& root, const std::string& name, const std::function<void(const Call&)>& run,
-                      const train::WhyNot& why_not) {
-  const Section& own = section(name);
-  CLI::App& app = *root.add_subcommand(name.substr(name.find(' ') + 1), own.about);
-  app.footer(own.footer.substr(0, own.footer.find_last_not_of('\n') + 1));
-  if (!run) {
-    app.require_subcommand(1);
-    return app;
+Command::Command(const char* name, std::function<void(const Call&)> run, const train::WhyNot& why_not) {
+  registered()[name] = {std::move(run), why_not};
+}
+
+void add_commands(CLI::App& root) {
+  std::size_t found = 0;
+  for (const auto& [name, own] : sections()) {
+    if (own.about.empty()) continue;  // options of several
+    const std::size_t space = name.find(' ');
+    CLI::App& above = space == std::string::npos ? root : *root.get_subcommand(name.substr(0, space));
+    CLI::App& app = *above.add_subcommand(name.substr(space + 1), own.about);  // npos + 1 is 0
+    app.footer(own.footer.substr(0, own.footer.find_last_not_of('\n') + 1));
+    const auto command = registered().find(name);
+    if (command == registered().end()) {  // it has commands of its own
+      app.require_subcommand(1);
+      continue;
+    }
+    ++found;
+    const auto call = std::make_shared<Call>();
+    call->program = &root;
+    declare_all(app, *call, name, command->second.why_not);
+    app.callback([call, run = command->second.run] { run(*call); });
   }
-  const auto call = std::make_shared<Call>();
-  declare_all(app, *call, name, why_not);
-  app.callback([call, run] { run(*call); });
-  return app;
+  if (found != registered().size()) throw std::logic_error("share/commands.txt lacks the section of a command");
 }
 
 Offer offer_of(std::string_view command, std::string_view argument) {

@@ -33,17 +33,11 @@ int main(int argc, char** argv) {
       "  tyche train --data exp --rni 0.5 --fold 0 --epochs 100 --out runs/rni50\n"
       "  tyche report runs/rni50 --out report.html");
 
-  for (const auto add :
-       {add_generate,  add_certify, add_wl,      add_inspect, add_count,  add_pack,      add_network,
-        add_export,    add_train,   add_predict, add_compare, add_embed,  add_explain,   add_distinguish,
-        add_reproduce, add_report,  add_bench,   add_theory,  add_manual, add_completion}) {
-    add(app);
-  }
-
   const auto fail = [](const char* what, int code) {
     std::fprintf(stderr, "tyche: %s\n", what);
     return code;
   };
+  add_commands(app);
   std::string names;
   bool known = false;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {

@@ -238,9 +238,7 @@ void write_origin(const std::filesystem::path& folder, const Origin& origin) {
     text += fmt::format("{}\n  {}", i == 0 ? "" : ",",
                         entry.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
-  text = seal_json(text + "\n ]\n}\n");
-  const std::filesystem::path path = folder / kFile;
-  if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+  write_sealed(folder / kFile, text + "\n ]\n}\n");
 }
 
 Origin read_origin(const std::filesystem::path& folder) {

@@ -66,7 +66,7 @@ struct Experiment {
   std::string paper;              ///< where in the paper: "Figure 2a"; empty for a user's own
   std::string paper_data;         ///< what paper/tables.toml and paper/curves.csv call the data
   std::vector<std::string> show;  ///< of "table", "curves", "split", "deviation", "reach", "draws"
-  /// Nested selection (experiments/nested.hpp): rows are candidates, of which the validation part chooses one per model
+  /// Nested selection (experiments/plan.hpp): rows are candidates, of which the validation part chooses one per model
   /// and fold; the winner is trained `repeats` times more, and tested at the end.
   bool nested = false;
   std::uint32_t repeats = 3;

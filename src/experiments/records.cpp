@@ -233,9 +233,8 @@ void write_records(const Plan& plan, const std::string& profile, const Paper& pa
   make_folder(plan.out / "experiments");
   for (std::size_t e = 0; e < plan.experiments.size(); ++e) {
     if (plan.experiments[e].rows.empty()) continue;
-    const std::filesystem::path path = plan.out / "experiments" / (plan.experiments[e].name + ".json");
-    const std::string text = seal_json(experiment_record(plan, e, profile, paper).dump(1) + "\n");
-    if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+    write_sealed(plan.out / "experiments" / (plan.experiments[e].name + ".json"),
+                 experiment_record(plan, e, profile, paper).dump(1) + "\n");
   }
 }
 

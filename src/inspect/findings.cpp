@@ -1,5 +1,3 @@
-#include "inspect/inspection.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+
+#include "inspect/inspection.hpp"
 
 namespace tyche::inspect {
 namespace {

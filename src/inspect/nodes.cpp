@@ -1,5 +1,3 @@
-#include "inspect/inspection.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <map>
 
 #include "graph/isomorphism.hpp"
+#include "inspect/inspection.hpp"
 #include "inspect/partitions.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"

@@ -16,7 +16,6 @@
 #include "support/progress.hpp"
 #include "train/metrics.hpp"
 #include "train/run.hpp"
-#include "train/score_text.hpp"
 
 namespace tyche::report {
 

@@ -13,7 +13,7 @@
 #include "support/share.hpp"
 #include "support/version.hpp"
 #include "train/fields.hpp"
-#include "train/score_text.hpp"
+#include "train/metrics.hpp"
 
 namespace tyche::report {
 

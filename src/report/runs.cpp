@@ -15,8 +15,8 @@
 #include "support/machine.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
+#include "train/metrics.hpp"
 #include "train/run.hpp"
-#include "train/score_text.hpp"
 
 namespace tyche::report {
 

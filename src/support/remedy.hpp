@@ -1,6 +1,6 @@
 #pragma once
 /// Errors that a caller may have a way out of. The library says what would help; cli/ knows the option that does it
-/// (cli/remedies.cpp) and says that.
+/// (cli/cli.cpp) and says that.
 ///
 ///   throw Remedied(InputError("no GPU to use"), Remedy::use_cpu);       // caught as any InputError
 #include <span>

@@ -101,6 +101,11 @@ std::string seal_json(std::string text) {
   return text;
 }
 
+void write_sealed(const std::filesystem::path& path, std::string text) {
+  text = seal_json(std::move(text));
+  if (!std::filesystem::exists(path) || read_file(path) != text) write_file(path, text);
+}
+
 std::string seal_toml(std::string text) {
   const std::uint64_t hash = hash_bytes(text);
   return std::move(text) + fmt::format("{}{:016x}\n", kComment, hash);

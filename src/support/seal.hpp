@@ -9,6 +9,7 @@
 /// Every single changed byte is noticed. Texts without a checksum pass: 0.1.0 wrote none, and who edits a file on
 /// purpose takes its checksum away.
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ namespace tyche {
 [[nodiscard]] std::string seal_json(std::string text);
 /// A TOML document with a last line "# check …".
 [[nodiscard]] std::string seal_toml(std::string text);
+
+/// Writes a JSON object, sealed; a file that has these bytes already is left alone.
+void write_sealed(const std::filesystem::path& path, std::string text);
 
 /// What seal_json puts between the last member (`before` hashes the text up to there) and the closing brace, for texts
 /// that are written piece by piece. `between` stands before the name: "" in a line, "\n  " in an indented file.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/named_values.hpp"
+#include "support/statistics.hpp"
 #include "train/config.hpp"
 
 namespace tyche::train {
@@ -86,5 +87,27 @@ class BestEpoch {
 
 /// Whether a larger value of the measure is a better one.
 [[nodiscard]] bool larger_is_better(const std::string& measure);
+
+/// Scores as people read them: one way to write them for tables, reports, pages and lines of the terminal. Files for
+/// programs (JSON, CSV) have the numbers themselves, accuracies as shares.
+///
+///   score_text("test_accuracy", 0.7421)                 // "74.21": percent, two digits
+///   score_text("test_roc_auc", 0.8)                     // "0.8000"
+///   score_text("test_mae", 12.3456)                     // "12.35": in the target's unit, four digits
+///   score_title("test_accuracy")                        // "test accuracy, %"
+
+/// Accuracies, and the share of draws that agree, are shown in percent.
+[[nodiscard]] bool in_percent(std::string_view metric);
+
+/// "–" where there is no value.
+[[nodiscard]] std::string score_text(std::string_view metric, const std::optional<double>& value);
+/// "74.21 ± 1.10"; a single value has no deviation.
+[[nodiscard]] std::string score_text(std::string_view metric, const Spread& over);
+/// The same with its unit, for sentences: "74.21 %", "74.21 ± 1.10 %", "0.8000".
+[[nodiscard]] std::string score_in_words(std::string_view metric, const std::optional<double>& value);
+[[nodiscard]] std::string score_in_words(std::string_view metric, const Spread& over);
+
+/// "test ROC AUC"; `unit`: "test accuracy, %".
+[[nodiscard]] std::string score_title(std::string_view metric, bool unit = true);
 
 }  // namespace tyche::train

@@ -13,7 +13,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "train/data.hpp"
-#include "train/score_text.hpp"
+#include "train/metrics.hpp"
 
 namespace tyche::train {
 

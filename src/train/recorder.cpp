@@ -10,7 +10,7 @@
 #include "support/file.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"
-#include "train/score_text.hpp"
+#include "train/metrics.hpp"
 
 namespace tyche::train {
 

@@ -506,11 +506,7 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     run->note_explosions();
     const Summary& result = summaries.emplace_back(run->summary());
     if (!run->lock_) continue;
-    const std::filesystem::path path = run->folder_ / kSummary;
-    const std::string text = to_json(result, run->config_).dump(2) + "\n";
-    if (const std::string sealed = seal_json(text); !std::filesystem::exists(path) || read_file(path) != sealed) {
-      write_file(path, sealed);
-    }
+    write_sealed(run->folder_ / kSummary, to_json(result, run->config_).dump(2) + "\n");
   }
   return summaries;
 }

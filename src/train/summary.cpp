@@ -13,8 +13,8 @@
 #include "support/progress.hpp"
 #include "support/seal.hpp"
 #include "support/version.hpp"
+#include "train/metrics.hpp"
 #include "train/objective.hpp"
-#include "train/score_text.hpp"
 
 namespace tyche::train {
 

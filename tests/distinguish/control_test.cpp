@@ -92,9 +92,7 @@ void expect_all_are(const std::vector<Graph>& graphs, const Graph& expected, con
   }
 }
 
-Graph graph_of(const PairSet& pairs, std::size_t pair, std::size_t side) {
-  return pairs.set.graphs[2 * pair + side];
-}
+Graph graph_of(const PairSet& pairs, std::size_t pair, std::size_t side) { return pairs.set.graphs[2 * pair + side]; }
 
 TEST(Controls, TrainTheirOwnNetworkOnTheFirstGraphAgainstItselfRenumbered) {
   const PairSet pairs = two_pairs();

@@ -1,5 +1,3 @@
-#include "experiments/board.hpp"
-
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +5,8 @@
 
 #include <cstdlib>
 #include <string>
+
+#include "experiments/runner.hpp"
 
 namespace tyche::experiments {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/nested.hpp"
+#include "experiments/plan.hpp"
 #include "experiments/runner.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

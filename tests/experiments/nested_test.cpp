@@ -1,6 +1,4 @@
 // Nested selection: who wins, what is trained then, and that the test part is not looked at before.
-#include "experiments/nested.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +11,7 @@
 
 #include "experiments/cost.hpp"
 #include "experiments/fixture.hpp"
+#include "experiments/plan.hpp"
 #include "experiments/runner.hpp"
 #include "support/error.hpp"
 #include "support/ranks.hpp"

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "measure/samples.hpp"
 #include "measure/training.hpp"
 #include "nn/levels.hpp"
 #include "support/error.hpp"

@@ -55,7 +55,7 @@ TEST_F(DistinguishRun, CountsPerSeedAndPutsFailuresFirst) {
   EXPECT_EQ(results.failures_first(), (std::vector<std::size_t>{1, 0, 2}));
   EXPECT_FALSE(results.brec);
   EXPECT_EQ(results.done(), 6u);
-  EXPECT_GT(results.seconds, 0);
+  EXPECT_GT(results.run.seconds, 0);
 }
 
 TEST_F(DistinguishRun, ThePageHoldsResultsAndGraphsThatCanBeReadBack) {

@@ -11,7 +11,6 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"
-#include "train/score_text.hpp"
 #include "train/summary.hpp"
 
 namespace tyche::train {
