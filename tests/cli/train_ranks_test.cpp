@@ -88,7 +88,7 @@ TEST_F(TrainOnRanks, MistakesAreSaidOnce) {
   // One batch per step is nothing for two GPUs to share, where there are any.
   EXPECT_NE(
       run_on_ranks(2, "train --device cuda --fold 0 --data " + out("exp") + " --out " + out("gpu"), folder / "log"), 0);
-  EXPECT_THAT(log(), AnyOf(HasSubstr("no GPU to use"), HasSubstr("--accumulate")));
+  EXPECT_THAT(log(), testing::AnyOf(HasSubstr("no GPU to use"), HasSubstr("--accumulate")));
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <barrier>
+#include <cmath>
+#include <cstdlib>
+#include <map>
 
 #include "engine/cuda/runtime/step_sum.hpp"
 #include "engine/ranks_cases.hpp"
@@ -95,6 +98,24 @@ TEST_F(DeviceTest, OneBatchPerStepIsNothingToShare) {
     EXPECT_THAT(gpu::make_cuda_engine(options)->description(job), testing::HasSubstr("not on the GPU"));
     (void)trial.run(*gpu::make_cuda_engine(options), &peers);
   });
+}
+
+// A rank's GPU is that of its number within the machine.
+TEST(RankInMachine, IsWhatTheLauncherSays) {
+  std::map<std::string, std::string> before;
+  for (const char* name :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+    if (const char* value = std::getenv(name)) before[name] = value;
+    ::unsetenv(name);
+  }
+  EXPECT_EQ(gpu::rank_in_machine(), 0u);
+  ::setenv("SLURM_LOCALID", "3", 1);
+  EXPECT_EQ(gpu::rank_in_machine(), 3u);
+  ::setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1", 1);  // mpirun within a job of Slurm
+  EXPECT_EQ(gpu::rank_in_machine(), 1u);
+  ::unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  ::unsetenv("SLURM_LOCALID");
+  for (const auto& [name, value] : before) ::setenv(name.c_str(), value.c_str(), 1);
 }
 
 #ifdef TYCHE_CUDA_EMULATED
