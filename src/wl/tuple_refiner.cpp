@@ -35,22 +35,24 @@ class ColumnCheck {
  public:
   void expect(std::span<const Column<K>> columns) {
     expected_ = columns.size();
-    entries_.assign(std::bit_ceil(2 * expected_ + 1), {});
+    entries_.assign(std::bit_ceil(4 * expected_ + 1), {});  // so thin that few columns meet
     for (const Column<K>& column : columns) {
       Counted& entry = find(column);
       entry.column = column;
       ++entry.count;
     }
-    turns_ = 0;
+    up_ = false;
   }
   // Equally many columns, and none more often than expected. A turn whose answer is yes sees every column `count`
-  // times, so that nothing is to be forgotten between turns.
+  // times: one turn counts up to that, the next down to 0, and nothing is to be forgotten in between.
   [[nodiscard]] bool equals(std::span<const Column<K>> columns) {
     if (columns.size() != expected_) return false;
-    ++turns_;
+    up_ = !up_;
+    const std::uint32_t step = up_ ? 1 : ~0u;
     for (const Column<K>& column : columns) {
       Counted& entry = find(column);
-      if (entry.seen++ == entry.count * turns_) return false;  // modulo 2^32
+      if (entry.seen == (up_ ? entry.count : 0)) return false;
+      entry.seen += step;
     }
     return true;
   }
@@ -59,7 +61,7 @@ class ColumnCheck {
   struct Counted {
     Column<K> column{};
     std::uint32_t count = 0;  // 0: a free place
-    std::uint32_t seen = 0;   // in all turns
+    std::uint32_t seen = 0;
   };
   [[nodiscard]] Counted& find(const Column<K>& column) {
     auto hash = static_cast<std::uint64_t>(column);
@@ -71,7 +73,7 @@ class ColumnCheck {
 
   std::vector<Counted> entries_;
   std::size_t expected_ = 0;
-  std::uint32_t turns_ = 0;
+  bool up_ = false;
 };
 
 }  // namespace

@@ -194,19 +194,25 @@ void Plan::place_gradients() {
   std::vector<std::size_t> free;
   const auto begin = [&](MatrixShape& matrix) {
     if (matrix.gradient != nn::kNone) return;
-    const auto found = std::find_if(free.begin(), free.end(), [&](std::size_t g) {
+    // The last one that became free: it may still be in a cache.
+    const auto found = std::find_if(free.rbegin(), free.rend(), [&](std::size_t g) {
       return gradients_[g].space == matrix.space && gradients_[g].stride == matrix.stride;
     });
-    if (found == free.end()) {
+    if (found == free.rend()) {
       matrix.gradient = gradients_.size();
       gradients_.push_back(matrix);
     } else {
       matrix.gradient = *found;
-      free.erase(found);
+      free.erase(found.base() - 1);
     }
   };
   begin(matrices_[steps_.back().matrix]);
   for (std::size_t s = steps_.size(); s-- > 0;) {
+    // A norm goes number by number: what it reads may have the gradient where its own was.
+    const std::size_t own = steps_[s].matrix;
+    const bool in_place = ends[own] == s && steps_[s].operation == nn::Operation::normalise &&
+                          steps_[steps_[s].from[0].value].first == steps_[s].first;
+    if (in_place) free.push_back(matrices_[own].gradient);
     // What is shared is there before the step passes anything on.
     for (const bool shared : {true, false}) {
       for (Reading& reading : steps_[s].from) {
@@ -216,8 +222,7 @@ void Plan::place_gradients() {
         begin(matrices_[steps_[reading.value].matrix]);
       }
     }
-    const std::size_t own = steps_[s].matrix;
-    if (ends[own] == s) free.push_back(matrices_[own].gradient);
+    if (ends[own] == s && !in_place) free.push_back(matrices_[own].gradient);
   }
 }
 

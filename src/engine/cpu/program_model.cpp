@@ -141,11 +141,13 @@ class ProgramModel final : public BatchModel {
     }
     return slices;
   }
-  // body(batch, slice) for this rank's slices.
+  // body(batch, slice) for this rank's slices. To and fro: the last slices of a call are those that are still in the
+  // caches, and batches are larger than these.
   template <class Body>
-  void for_own(const Body& body, const Crew& crew) const {
+  void for_own(const Body& body, const Crew& crew) {
+    turned_ = !turned_;
     crew(own_.size(), [&](std::size_t i) {
-      const std::size_t s = own_.begin + i;
+      const std::size_t s = turned_ ? own_.end - 1 - i : own_.begin + i;
       std::size_t b = 0;
       while (batches_[b].end <= s) ++b;
       body(b, s);
@@ -254,6 +256,7 @@ class ProgramModel final : public BatchModel {
   Share own_;                         ///< the slices of this rank
   std::vector<std::size_t> rank_of_;  ///< of the graphs
   bool training_ = false;
+  bool turned_ = false;  ///< whether the last slice comes first
   std::vector<BatchNorm> norms_;                                  ///< of the first batch all, then of the next
   AlignedFloats sum_;                                             ///< of all slices' gradients
   std::vector<std::pair<std::size_t, std::vector<float>>> kept_;  ///< running values: where, and what they are now

@@ -502,12 +502,15 @@ void SliceRun::run(std::size_t s, const Parameters& weights) {
       }
       return;
     }
-    case nn::Operation::add:
-      copy_rows(in, out, count, step.columns);
-      for (std::size_t i = 1; i < step.from.size(); ++i) {
-        add_rows(*kernels_, 1, value(step.from[i].value), out, count, step.columns);
+    case nn::Operation::add: {
+      const std::vector<float> ones(step.from.size(), 1.0f);
+      std::vector<const float*> terms(ones.size());
+      for (std::size_t r = 0; r < count; ++r) {
+        for (std::size_t i = 0; i < terms.size(); ++i) terms[i] = value(step.from[i].value).row(r);
+        kernels_->weighted_rows(terms.data(), ones.data(), terms.size(), step.columns, false, out.row(r));
       }
       return;
+    }
     case nn::Operation::normalise:
       return normalise(s, weights, in, out);
     case nn::Operation::activate:
