@@ -159,10 +159,10 @@ class _Estimator:
         scikit-learn goes on from here."""
         return np.array(self._fitted().embed(X, draws=draws, seed=seed, threads=getattr(self, "threads", None) or 0))
 
-    def fit_transform(self, X: Any, y: Any = None, draws: int = 16, **fit: Any) -> NDArray[np.float32]:
+    def fit_transform(self, X: Any, y: Any = None, draws: int = 16, **fit: Any) -> Any:
         """fit(), then transform() of the same graphs."""
         own: Any = self
-        return np.array(own.fit(X, y, **fit).transform(X, draws))
+        return own.fit(X, y, **fit).transform(X, draws)
 
     def _memo(self) -> Dict[str, str]:
         """What a file keeps beside the network."""
@@ -474,6 +474,13 @@ class _OfNodes:
         if len(graphs) == 1:
             return rows
         return np.split(rows, graphs.ptr[1:-1].astype(np.int64))
+
+    def transform(self, X: Any, draws: int = 16, *, seed: Optional[int] = None) -> Any:
+        """What the network makes of each node before its last layers, the mean over ``draws``: nodes × width, of each
+        graph."""
+        own: Any = self
+        rows = own._fitted().embed(X, of="nodes", draws=draws, seed=seed, threads=getattr(self, "threads", None) or 0)
+        return self._by_graph(X, np.array(rows))
 
 
 class NodeClassifier(_OfNodes, GraphClassifier):

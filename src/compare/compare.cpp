@@ -93,6 +93,13 @@ class Comparison {
     std::filesystem::remove(options_.out / "trials");  // empty by now
     Json found = verdict(task_->metric, rows_, dataset_, task_->truth, options_.threads);
     found["left_out"] = left_out_;
+    if (task_->truth.classes > 0) {
+      std::map<int, std::size_t> tested;
+      for (const datasets::Fold& fold : task_->folds) {
+        for (const std::uint32_t g : fold.test) ++tested[dataset_.set.labels[g]];
+      }
+      for (const auto& [label, graphs] : tested) found["labels"][std::to_string(label)] = graphs;
+    }
     final_model(found);
     found["seconds"] = spent_;
     found["settings"] = settings_;

@@ -72,7 +72,6 @@ std::vector<Spec> specs_of(const std::vector<std::string>& kinds) {
 Task::Task(const datasets::Dataset& given, std::string name, const Options& how)
     : dataset(given), path(std::move(name)), options(how) {
   if (!options.split.empty()) split = own_split();
-  bits = all_bits(config(spec_of("gcn", false), true, {}));
   const train::RunConfig first = config(spec_of("gcn", false), true, {});
   hash = first.data.hash;
   folds = train::folds_of(dataset, first);
@@ -101,7 +100,7 @@ train::RunConfig Task::config(const Spec& spec, bool usual, const std::map<std::
   if (!usual && spec.width > 0) fields["model.width"] = spec.width, fields["model.layers"] = kSmallLayers;
   if (!options.target.empty()) fields["data.target"] = options.target;
   if (!options.target_columns.empty()) fields["data.target_columns"] = options.target_columns;
-  if (bits) fields["training.loss"] = "binary";
+  if (truth.binary) fields["training.loss"] = "binary";
   if (!options.data_format.empty()) fields["data.format"] = options.data_format;
   if (split.empty()) {
     fields["folds.count"] = options.folds;
@@ -147,21 +146,15 @@ std::string Task::own_split() const {
   return written;
 }
 
-/// Whether all targets that are to be learned are 0 or 1 (or missing); MAE takes them as numbers.
-bool Task::all_bits(const train::RunConfig& config) const {
-  if (!train::learns_numbers(config) || options.metric == "mae") return false;
-  const std::vector<float> rows = train::Learned(dataset.set, config).rows;
-  return std::ranges::all_of(rows, [](float t) { return std::isnan(t) || t == 0 || t == 1; });
-}
-
 void Task::learn_truth(const train::RunConfig& config) {
   const GraphSet& set = dataset.set;
   if (train::learns_numbers(config)) {
     const train::Learned learned(set, config);
     truth.columns = learned.columns;
     truth.targets.assign(learned.rows.begin(), learned.rows.end());
-    truth.binary = bits;
-    metric = bits ? Metric::roc_auc : Metric::mae;
+    const auto bit = [](float t) { return std::isnan(t) || t == 0 || t == 1; };  // or missing
+    truth.binary = options.metric != "mae" && std::ranges::all_of(learned.rows, bit);
+    metric = truth.binary ? Metric::roc_auc : Metric::mae;
   } else {
     truth.classes = config.data.labels.size();
     std::vector<double> graphs(truth.classes, 0.0);
@@ -179,7 +172,7 @@ void Task::learn_truth(const train::RunConfig& config) {
                                        : asked == Metric::accuracy || (asked == Metric::roc_auc && truth.classes == 2);
   if (!fits) {
     throw InputError(fmt::format("{} is no metric here: {}", name(asked),
-                                 bits ? "targets of 0 and 1 are learned, whose metrics are roc_auc and mae"
+                                 truth.binary ? "targets of 0 and 1 are learned, whose metrics are roc_auc and mae"
                                  : truth.classes == 0 ? "real targets are learned, whose metric is mae"
                                                       : fmt::format("graphs have {} labels; real targets have mae, two "
                                                                     "labels roc_auc, labels accuracy",

@@ -46,7 +46,6 @@ class Task {
   std::string path;
   const Options& options;
   std::string split;  ///< empty: folds are made
-  bool bits = false;  ///< whether targets are 0 or 1, and learned so
   std::vector<datasets::Fold> folds;
   Truth truth;
   Metric metric = Metric::accuracy;
@@ -62,7 +61,6 @@ class Task {
 
  private:
   [[nodiscard]] std::string own_split() const;
-  [[nodiscard]] bool all_bits(const train::RunConfig& config) const;
   void learn_truth(const train::RunConfig& config);
 };
 

@@ -177,8 +177,14 @@ std::string to_text(const nlohmann::ordered_json& found) {
   for (const Json& row : found["left_out"]) {
     text += fmt::format("{:<28} left out: {}\n", row["name"].get<std::string>(), row["why"].get<std::string>());
   }
-  text += fmt::format("(of {} test graphs; p: against the baseline, corrected)\n\n{}\n",
-                      found["graphs"].get<std::size_t>(), found["verdict"].get<std::string>());
+  std::string labels;  // an area rests on the rare ones
+  if (metric == Metric::roc_auc && found.contains("labels")) {
+    for (const auto& [label, graphs] : found["labels"].items()) {
+      labels += fmt::format(", {} of label {}", graphs.get<std::size_t>(), label);
+    }
+  }
+  text += fmt::format("(of {} test graphs{}; p: against the baseline, corrected)\n\n{}\n",
+                      found["graphs"].get<std::size_t>(), labels, found["verdict"].get<std::string>());
   if (found["ceilings"].contains("one_wl")) {
     const auto percent = [&](const char* key) { return 100 * found["ceilings"][key].get<double>(); };
     text += fmt::format("Ceiling ({}) of networks that 1-WL bounds: {:.2f} %, of any: {:.2f} %.\n",

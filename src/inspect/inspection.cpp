@@ -151,6 +151,7 @@ Contents contents_of(const datasets::Dataset& dataset) {
   out.degree = degree.range();
   out.node_types = types.size();
   out.edge_labels = labels.size();
+  out.weighted = set.weighted;
   out.categories = set.categories;
   out.edge_categories = set.edge_categories;
   out.node_attributes = set.attribute_dim - set.categories;
@@ -299,6 +300,7 @@ std::vector<datasets::Fold> leak_folds(const datasets::Dataset& dataset, const L
                                       .scheme = wanted.scheme.value_or(datasets::usual_scheme(dataset)),
                                       .validation = wanted.validation,
                                       .seed = wanted.seed};
+  if (dataset.set.graphs.size() == 1 && !wanted.folds) return {};  // what is split there is its nodes
   if (options.folds == 1) {
     notes.emplace_back("Leaks were not counted: one fold trains and tests on all graphs.");
     return {};

@@ -97,7 +97,8 @@ struct Contents {
   std::uint64_t connected = 0;  ///< graphs of one component
   std::uint64_t empty = 0;      ///< graphs without nodes
   std::uint64_t node_types = 0;
-  std::uint64_t edge_labels = 0;                    ///< different ones; 0 where there are no edges
+  std::uint64_t edge_labels = 0;  ///< different ones, or different weights; 0 where there are no edges
+  bool weighted = false;
   std::size_t categories = 0, edge_categories = 0;  ///< columns beside the type, beside the label
   std::size_t node_attributes = 0;
   std::size_t edge_attributes = 0;

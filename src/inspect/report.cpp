@@ -80,7 +80,8 @@ std::string describe(const Contents& c) {
   text += line("connected", fmt::format("{} of {}", c.connected, c.graphs));
   if (c.empty > 0) text += line("without nodes", fmt::format("{}", c.empty));
   text += line("node types", fmt::format("{}", c.node_types));
-  text += line("edge labels", c.edge_labels > 1 ? fmt::format("{}", c.edge_labels) : "none");
+  text +=
+      line(c.weighted ? "edge weights" : "edge labels", c.edge_labels > 1 ? fmt::format("{}", c.edge_labels) : "none");
   if (c.categories > 0) text += line("node categories", fmt::format("{} more columns", c.categories));
   if (c.edge_categories > 0) text += line("edge categories", fmt::format("{} more columns", c.edge_categories));
   if (c.node_attributes > 0) text += line("node attributes", fmt::format("{} per node", c.node_attributes));
@@ -205,6 +206,7 @@ Json to_json(const Inspection& in) {
   json["empty"] = c.empty;
   json["node_types"] = c.node_types;
   json["edge_labels"] = c.edge_labels;
+  if (c.weighted) json["weighted"] = true;
   json["categories"] = c.categories;
   json["edge_categories"] = c.edge_categories;
   json["node_attributes"] = c.node_attributes;

@@ -69,6 +69,30 @@ TEST(CompareCommand, SaysThatNothingBeatsCountingWhereCountsDecide) {
   EXPECT_EQ(predict.exit_code, 0) << predict.err;
 }
 
+TEST(CompareCommand, SaysOnHowManyGraphsOfEachLabelAnAreaRests) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 1, false, 30);
+  const RunResult run = run_program({"compare", "--data", data, "--out", (folder / "cmp").string(), "--budget-epochs",
+                                     "10", "--models", "gcn", "--metric", "roc_auc", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json labels = json::parse(read_file(folder / "cmp" / "compare.json"))["labels"];
+  EXPECT_EQ(labels["0"].get<int>() + labels["1"].get<int>(), 30);
+  EXPECT_THAT(run.out, HasSubstr("of 30 test graphs, " + labels["0"].dump() + " of label 0, "));
+}
+
+TEST(CompareCommand, TrainsNetworksOfTheUsualSizeOnlyWhereThatLeavesThemEpochs) {
+  const TemporaryFolder folder;
+  const std::string data = trees(folder, 4, true, 20);
+  const auto layers = [&](const char* epochs) {
+    const RunResult run = run_program({"compare", "--data", data, "--out", (folder / epochs).string(), "--folds", "2",
+                                       "--budget-epochs", epochs, "--models", "mp", "--json", "--quiet"});
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return json::parse(run.out)["rows"][3]["layers"].get<int>();
+  };
+  EXPECT_EQ(layers("40"), 4);
+  EXPECT_EQ(layers("600"), 6);
+}
+
 TEST(CompareCommand, DrawsRootsOfNetworksOnPairsWhichHaveThreeSharesOfTheBudget) {
   const TemporaryFolder folder;
   const std::string data = trees(folder, 3, true, 20);
@@ -81,7 +105,7 @@ TEST(CompareCommand, DrawsRootsOfNetworksOnPairsWhichHaveThreeSharesOfTheBudget)
   EXPECT_THAT(rows[6]["command"].get<std::string>(),
               AllOf(HasSubstr("--roots 5"), testing::Not(HasSubstr("--random"))));
   EXPECT_TRUE(rows[6]["random"]);
-  EXPECT_GE(rows[5]["epochs"].get<int>(), 2 * rows[3]["epochs"].get<int>());
+  EXPECT_GE(rows[5]["epochs_trained"].get<double>(), 2.5 * rows[3]["epochs_trained"].get<double>());
 }
 
 TEST(CompareCommand, OfEpochsGivesTheSameBitsOnAnyThreadsAndAfterAStop) {

@@ -27,6 +27,14 @@ def test_ends_of_paths_are_told_from_the_rest():
     assert np.array_equal(again.predict_proba(graphs[0]), clf.predict_proba(graphs[0]))
 
 
+def test_nodes_have_rows_of_numbers():
+    paths = [tyche.from_edges(4, [[0, 1], [1, 2], [2, 3]]), tyche.from_edges(3, [[0, 1], [1, 2]])]
+    clf = tyche.NodeClassifier("gin", width=8, layers=2, epochs=1, device="cpu")
+    both = clf.fit_transform(paths, [[1, 0, 0, 1], [1, 0, 1]])
+    assert [len(own) for own in both] == [4, 3] and both[0].shape[1] == both[1].shape[1]
+    assert np.array_equal(clf.transform(paths[1]), both[1]), "one graph, one array"
+
+
 def test_only_nodes_of_the_mask_train(tmp_path):
     graph = tyche.from_edges(6, [[v, v + 1] for v in range(5)])
     mask = [True, True, True, False, False, False]
