@@ -1,5 +1,3 @@
-#include "graph/csv.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/formats.hpp"
 #include "graph/lines.hpp"
 #include "graph/whole_set.hpp"
 #include "support/error.hpp"
@@ -204,9 +203,7 @@ class CsvReader {
     EdgeListing listing;
     listing.place = [this](std::size_t entry) { return Where{edges_file_, "line", entry + 2}; };
     listing.name = [this](Node v) { return shown(names_[v]); };
-    listing.conflict = [this](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
-      const char* const differs = difference(whole_, first, second);
-      if (differs == nullptr) return std::nullopt;
+    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
       return EdgeListing::Conflict{
           {edges_file_, "line", second + 2},
           fmt::format("this edge has {} than on line {}, where it stands too", differs, first + 2)};
@@ -279,20 +276,20 @@ class CsvReader {
     const std::vector<std::size_t> targets = columns_called(table, "edge_target");
     const std::vector<std::size_t> attributes =
         without(other_columns(table, {"graph", "source", "target", "label", weight ? "weight" : "label"}), targets);
-    whole_.weighted = weight.has_value();
+    whole_.edges.weighted = weight.has_value();
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
       const Node u = node_of(g, table.field(source), table.here());
       const Node v = node_of(g, table.field(target), table.here());
-      whole_.listed.emplace_back(u, v);
-      if (label) whole_.labels.push_back(table.natural(*label));
-      if (weight) whole_.labels.push_back(label_of_weight(table.real(*weight)));
-      for (const std::size_t c : targets) whole_.edge_targets.values.push_back(real_or_missing(table, c));
-      for (const std::size_t c : attributes) whole_.edge_attributes.values.push_back(table.real(c));
+      whole_.edges.ends.emplace_back(u, v);
+      if (label) whole_.edges.labels.push_back(table.natural(*label));
+      if (weight) whole_.edges.labels.push_back(label_of_weight(table.real(*weight)));
+      for (const std::size_t c : targets) whole_.edges.targets.values.push_back(real_or_missing(table, c));
+      for (const std::size_t c : attributes) whole_.edges.attributes.values.push_back(table.real(c));
     }
-    if (whole_.listed.empty()) return;
-    whole_.edge_attributes.columns = attributes.size();
-    whole_.edge_targets.columns = targets.size();
+    if (whole_.edges.ends.empty()) return;
+    whole_.edges.attributes.columns = attributes.size();
+    whole_.edges.targets.columns = targets.size();
   }
 
   static std::vector<std::size_t> columns_called(const CsvTable& table, std::string_view begin) {

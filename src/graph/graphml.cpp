@@ -1,7 +1,6 @@
-#include "graph/graphml.hpp"
-
 #include <fmt/format.h>
 
+#include "graph/formats.hpp"
 #include "graph/graphml_graph.hpp"
 #include "graph/set_builder.hpp"
 #include "graph/xml_events.hpp"

@@ -109,11 +109,11 @@ bool is_target(std::string_view name) {
 
 /// The columns whose names fit, taken out of a table.
 template <class Fits>
-AttributeBlock taken_out(AttributeBlock& table, const std::vector<std::string>& names, const Fits& fits) {
-  AttributeBlock out, rest;
-  for (std::size_t c = 0; c < table.dim; ++c) ++(fits(names[c]) ? out : rest).dim;
+Table taken_out(Table& table, const std::vector<std::string>& names, const Fits& fits) {
+  Table out, rest;
+  for (std::size_t c = 0; c < table.columns; ++c) ++(fits(names[c]) ? out : rest).columns;
   for (std::size_t i = 0; i < table.values.size(); ++i) {
-    (fits(names[i % table.dim]) ? out : rest).values.push_back(table.values[i]);
+    (fits(names[i % table.columns]) ? out : rest).values.push_back(table.values[i]);
   }
   table = std::move(rest);
   return out;
@@ -202,8 +202,8 @@ std::vector<std::uint32_t> GraphmlGraph::categories(const Elements& elements) co
   return out;
 }
 
-AttributeBlock GraphmlGraph::table(const Elements& elements, std::vector<std::string>& columns) const {
-  AttributeBlock out;
+Table GraphmlGraph::table(const Elements& elements, std::vector<std::string>& columns) const {
+  Table out;
   std::vector<std::size_t> used;
   for (const Value& value : elements.values) used.push_back(value.key);
   std::sort(used.begin(), used.end());
@@ -218,15 +218,15 @@ AttributeBlock GraphmlGraph::table(const Elements& elements, std::vector<std::st
   std::vector<std::string> names;
   for (const std::size_t key : used) names.push_back(keys_[key].name);
   const std::vector<std::size_t> place = places(names, columns, fmt::format("{} data", elements.name).c_str(), place_);
-  out.dim = columns.size();
-  if (used.size() != out.dim) {
+  out.columns = columns.size();
+  if (used.size() != out.columns) {
     place_.fail(fmt::format("this graph has {} attributes per {}, the graphs before it have {}", used.size(),
-                            elements.name, out.dim));
+                            elements.name, out.columns));
   }
-  out.values.assign(rows * out.dim, kNone);
+  out.values.assign(rows * out.columns, kNone);
   for (const Value& value : elements.values) {
     const auto column = std::lower_bound(used.begin(), used.end(), value.key) - used.begin();
-    float& into = out.values[value.element * out.dim + place[static_cast<std::size_t>(column)]];
+    float& into = out.values[value.element * out.columns + place[static_cast<std::size_t>(column)]];
     if (!std::isnan(into)) {
       line(elements.lines[value.element])
           .fail(fmt::format("this {} has data {} twice", elements.name, shown(keys_[value.key].name)));
@@ -235,7 +235,7 @@ AttributeBlock GraphmlGraph::table(const Elements& elements, std::vector<std::st
   }
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t c = 0; c < used.size(); ++c) {
-      float& into = out.values[i * out.dim + place[c]];
+      float& into = out.values[i * out.columns + place[c]];
       if (!std::isnan(into)) continue;
       const GraphmlKey& key = keys_[used[c]];
       const Where where = line(elements.lines[i]);
@@ -273,67 +273,51 @@ std::optional<std::vector<float>> GraphmlGraph::target(std::vector<std::string>&
 }
 
 GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) const {
-  std::vector<Edge> listed;
-  listed.reserve(ends_.size());
+  ListedEdges listed;
+  listed.ends.reserve(ends_.size());
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     for (const std::uint32_t end : {ends_[i].first, ends_[i].second}) {
       if (node_of_id_[end]) continue;
       const auto id = std::find_if(ids_.begin(), ids_.end(), [end](const auto& known) { return known.second == end; });
       line(edges_.lines[i]).fail(fmt::format("this edge joins {}, and no node has that id", shown(id->first)));
     }
-    listed.emplace_back(*node_of_id_[ends_[i].first], *node_of_id_[ends_[i].second]);
+    listed.ends.emplace_back(*node_of_id_[ends_[i].first], *node_of_id_[ends_[i].second]);
   }
-  std::vector<std::uint32_t> labels = categories(edges_);
-  AttributeBlock attributes = table(edges_, columns.edge);
+  listed.labels = categories(edges_);
+  listed.attributes = table(edges_, columns.edge);
   std::vector<std::string> left = columns.edge;
-  const auto take = [&left](AttributeBlock& from, auto fits) {
-    AttributeBlock out = taken_out(from, left, fits);
-    if (out.dim > 0) std::erase_if(left, fits);
+  const auto take = [&left](Table& from, auto fits) {
+    Table out = taken_out(from, left, fits);
+    if (out.columns > 0) std::erase_if(left, fits);
     return out;
   };
   // Beside labels a weight is an attribute.
-  const AttributeBlock weights =
-      take(attributes, [&](const std::string& name) { return name == "weight" && labels.empty(); });
-  const AttributeBlock targets =
-      take(attributes, [](const std::string& name) { return name.starts_with("edge_target"); });
-  for (const float weight : weights.values) labels.push_back(label_of_weight(weight));
-  const auto row = [&attributes](std::size_t i) {
-    return std::span(attributes.values).subspan(i * attributes.dim, attributes.dim);
-  };
+  const Table weights =
+      take(listed.attributes, [&](const std::string& name) { return name == "weight" && listed.labels.empty(); });
+  listed.targets = take(listed.attributes, [](const std::string& name) { return name.starts_with("edge_target"); });
+  listed.weighted = weights.columns > 0;
+  for (const float weight : weights.values) listed.labels.push_back(label_of_weight(weight));
   EdgeListing listing;
   listing.whole = "graph";
   listing.place = [&](std::size_t entry) { return line(edges_.lines[entry]); };
   listing.name = [&](Node v) { return shown(names_[v]); };
-  listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
-    const bool same = labels.empty() || labels[first] == labels[second];
-    if (same && std::equal(row(first).begin(), row(first).end(), row(second).begin())) return std::nullopt;
-    return EdgeListing::Conflict{line(edges_.lines[second]),
-                                 fmt::format("this edge has {} than on line {}, where it stands too",
-                                             same              ? "other attributes"
-                                             : weights.dim > 0 ? "another weight"
-                                                               : "another label",
-                                             edges_.lines[first])};
+  listing.conflict = [&](std::size_t first, std::size_t second, std::string_view differs) {
+    return EdgeListing::Conflict{
+        line(edges_.lines[second]),
+        fmt::format("this edge has {} than on line {}, where it stands too", differs, edges_.lines[first])};
   };
-  const SettledEdges settled = settle_edges(listed, directed_ ? Directions::both : Directions::once, listing, cleaning);
+  ListedEdges settled = settle_edges(listed, directed_ ? Directions::both : Directions::once, listing, cleaning);
 
   GraphItem item;
-  std::vector<EdgeLabel> kept_labels;
-  item.edge_attributes.dim = attributes.dim;
-  item.edge_targets.dim = targets.dim;
-  item.weighted = weights.dim > 0;
-  for (const std::size_t entry : settled.entry_of) {
-    if (!labels.empty()) kept_labels.push_back(labels[entry]);
-    item.edge_attributes.values.insert(item.edge_attributes.values.end(), row(entry).begin(), row(entry).end());
-    const auto wanted = std::span(targets.values).subspan(entry * targets.dim, targets.dim);
-    item.edge_targets.values.insert(item.edge_targets.values.end(), wanted.begin(), wanted.end());
-  }
-  item.graph = Graph::from_edges(static_cast<Node>(names_.size()), settled.edges, categories(nodes_), kept_labels);
+  item.graph = Graph::from_edges(static_cast<Node>(names_.size()), settled.ends, categories(nodes_), settled.labels);
+  item.weighted = settled.weighted;
+  item.edge_attributes = std::move(settled.attributes);
+  item.edge_targets = std::move(settled.targets);
   item.attributes = table(nodes_, columns.node);
   left = columns.node;
   item.node_targets = take(item.attributes, [](const std::string& name) { return name.starts_with("node_target"); });
-  const AttributeBlock node_labels =
-      take(item.attributes, [](const std::string& name) { return name == "node_label"; });
-  if (node_labels.dim > 0) item.node_labels.emplace();
+  const Table node_labels = take(item.attributes, [](const std::string& name) { return name == "node_label"; });
+  if (node_labels.columns > 0) item.node_labels.emplace();
   for (std::size_t v = 0; v < node_labels.values.size(); ++v) {
     const float label = node_labels.values[v];
     if (!std::isnan(label) && (std::floor(label) != label || std::abs(label) > 0x1p24f)) {
@@ -343,7 +327,7 @@ GraphItem GraphmlGraph::finish(GraphmlColumns& columns, Cleaning* cleaning) cons
   }
   constexpr std::string_view kMasks[] = {"train_mask", "validation_mask", "test_mask"};
   for (std::size_t part = 0; part < 3; ++part) {
-    const AttributeBlock mask = take(item.attributes, [&](const std::string& name) { return name == kMasks[part]; });
+    const Table mask = take(item.attributes, [&](const std::string& name) { return name == kMasks[part]; });
     for (std::size_t v = 0; v < mask.values.size(); ++v) {
       item.node_parts.resize(names_.size(), NodePart::none);
       if (mask.values[v] == 0) continue;

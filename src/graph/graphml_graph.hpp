@@ -99,7 +99,7 @@ class GraphmlGraph {
 
   void set_category(Elements& elements, std::size_t key, std::string_view text, const Where& where);
   [[nodiscard]] std::vector<std::uint32_t> categories(const Elements& elements) const;
-  [[nodiscard]] AttributeBlock table(const Elements& elements, std::vector<std::string>& columns) const;
+  [[nodiscard]] Table table(const Elements& elements, std::vector<std::string>& columns) const;
   [[nodiscard]] std::optional<std::vector<float>> target(std::vector<std::string>& columns) const;
   [[nodiscard]] std::uint32_t number_of(std::string_view id);
   [[nodiscard]] Where line(std::uint64_t number) const { return {place_.file, "line", number}; }
