@@ -19,41 +19,6 @@ namespace tyche {
 
 namespace {
 
-// A CSV file with a header: fields between commas, in double quotes where they hold commas, "" for a quote. A field is
-// on one line.
-//
-//   CsvTable table(bytes, "graphs.csv");
-//   while (table.next()) use(table.field(0), table.here());
-class CsvTable {
- public:
-  /// Reads the header. Fails where there is none, or a name in it is empty or stands twice.
-  CsvTable(std::string_view bytes, std::string_view file);
-
-  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
-  /// The place of a column.
-  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
-  /// Likewise; fails at line 1 where there is none, and lists the columns that must be there.
-  [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const;
-
-  /// Goes to the next line; false after the last. Fails on a line with more or fewer fields than the header.
-  bool next();
-  [[nodiscard]] std::string_view field(std::size_t column) const { return fields_[column]; }
-  [[nodiscard]] Where here() const { return lines_.here(); }
-
-  /// The field as a number. Fails with the column's name.
-  [[nodiscard]] float real(std::size_t column) const;
-  [[nodiscard]] std::int64_t integer(std::size_t column) const;
-  /// At most 2^32 - 1.
-  [[nodiscard]] std::uint32_t natural(std::size_t column) const;
-
- private:
-  bool read_fields(std::vector<std::string>& out);
-  [[nodiscard]] std::string name(std::size_t column) const;
-
-  Lines lines_;
-  std::vector<std::string> header_, fields_;
-};
-
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // which spreadsheets write before the header
 
 /// Takes the field at the front of `rest`, and the comma after it. False where it was the last.
@@ -85,80 +50,89 @@ bool take_field(std::string_view& rest, std::string& field, const Where& where) 
   return true;
 }
 
-CsvTable::CsvTable(std::string_view bytes, std::string_view file)
-    : lines_(bytes.starts_with(kByteOrderMark) ? bytes.substr(kByteOrderMark.size()) : bytes, file) {
-  if (!read_fields(header_)) lines_.here().fail("expected a line of column names, found the end of the file");
-  std::vector<std::string> sorted = header_;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twin != sorted.end()) lines_.here().fail(fmt::format("column {} stands twice", shown(*twin)));
-  if (sorted.front().empty()) lines_.here().fail("a column has no name");
-}
-
-std::optional<std::size_t> CsvTable::column(std::string_view name) const {
-  const auto found = std::find(header_.begin(), header_.end(), name);
-  if (found == header_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - header_.begin());
-}
-
-std::size_t CsvTable::required(std::string_view name, std::string_view all) const {
-  const auto found = column(name);
-  if (!found) {
-    Where{lines_.here().file, "line", 1}.fail(
-        fmt::format("expected a header with the columns {}; there is no {}", all, shown(name)));
+// A CSV file with a header: fields between commas, in double quotes where they hold commas, "" for a quote. A field is
+// on one line.
+//
+//   CsvTable table(bytes, "graphs.csv");
+//   while (table.next()) use(table.field(0), table.here());
+class CsvTable {
+ public:
+  /// Reads the header. Fails where there is none, or a name in it is empty or stands twice.
+  CsvTable(std::string_view bytes, std::string_view file)
+      : lines_(bytes.starts_with(kByteOrderMark) ? bytes.substr(kByteOrderMark.size()) : bytes, file) {
+    if (!read_fields(header_)) lines_.here().fail("expected a line of column names, found the end of the file");
+    std::vector<std::string> sorted = header_;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twin != sorted.end()) lines_.here().fail(fmt::format("column {} stands twice", shown(*twin)));
+    if (sorted.front().empty()) lines_.here().fail("a column has no name");
   }
-  return *found;
-}
 
-bool CsvTable::read_fields(std::vector<std::string>& out) {
-  std::string_view line;
-  if (!lines_.next(line)) return false;
-  if (line.find_first_not_of(" \t") == std::string_view::npos) {
-    lines_.expect_only_blank_lines("a blank line");
-    return false;
+  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
+  /// The place of a column.
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
+    const auto found = std::find(header_.begin(), header_.end(), name);
+    if (found == header_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - header_.begin());
   }
-  std::size_t count = 0;
-  for (bool more = true; more; ++count) {
-    if (out.size() == count) out.emplace_back();
-    more = take_field(line, out[count], lines_.here());
+  /// Likewise; fails at line 1 where there is none, and lists the columns that must be there.
+  [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const {
+    const auto found = column(name);
+    if (!found) {
+      Where{lines_.here().file, "line", 1}.fail(
+          fmt::format("expected a header with the columns {}; there is no {}", all, shown(name)));
+    }
+    return *found;
   }
-  out.resize(count);
-  return true;
-}
 
-bool CsvTable::next() {
-  if (!read_fields(fields_)) return false;
-  if (fields_.size() != header_.size()) {
-    here().fail(fmt::format("expected {} fields as in the header, found {}", header_.size(), fields_.size()));
+  /// Goes to the next line; false after the last. Fails on a line with more or fewer fields than the header.
+  bool next() {
+    if (!read_fields(fields_)) return false;
+    if (fields_.size() != header_.size()) {
+      here().fail(fmt::format("expected {} fields as in the header, found {}", header_.size(), fields_.size()));
+    }
+    return true;
   }
-  return true;
-}
+  [[nodiscard]] std::string_view field(std::size_t column) const { return fields_[column]; }
+  [[nodiscard]] Where here() const { return lines_.here(); }
 
-std::string CsvTable::name(std::size_t column) const {
-  return fmt::format("a number in column {}", shown(header_[column]));
-}
+  /// The field as a number. Fails with the column's name.
+  [[nodiscard]] float real(std::size_t column) const { return number(column, &Row::real); }
+  [[nodiscard]] std::int64_t integer(std::size_t column) const { return number(column, &Row::integer); }
+  /// At most 2^32 - 1.
+  [[nodiscard]] std::uint32_t natural(std::size_t column) const {
+    const std::uint64_t value = number(column, &Row::natural);
+    if (value > std::numeric_limits<std::uint32_t>::max()) here().fail(fmt::format("{} is too large", value));
+    return static_cast<std::uint32_t>(value);
+  }
 
-float CsvTable::real(std::size_t column) const {
-  Row row(fields_[column], here());
-  const float value = row.real(name(column).c_str());
-  row.expect_end("the number");
-  return value;
-}
+ private:
+  bool read_fields(std::vector<std::string>& out) {
+    std::string_view line;
+    if (!lines_.next(line)) return false;
+    if (line.find_first_not_of(" \t") == std::string_view::npos) {
+      lines_.expect_only_blank_lines("a blank line");
+      return false;
+    }
+    std::size_t count = 0;
+    for (bool more = true; more; ++count) {
+      if (out.size() == count) out.emplace_back();
+      more = take_field(line, out[count], lines_.here());
+    }
+    out.resize(count);
+    return true;
+  }
+  template <class Number>
+  [[nodiscard]] Number number(std::size_t column, Number (Row::*read)(const char*)) const {
+    Row row(fields_[column], here());
+    const Number value = (row.*read)(fmt::format("a number in column {}", shown(header_[column])).c_str());
+    row.expect_end("the number");
+    return value;
+  }
 
-std::int64_t CsvTable::integer(std::size_t column) const {
-  Row row(fields_[column], here());
-  const std::int64_t value = row.integer(name(column).c_str());
-  row.expect_end("the number");
-  return value;
-}
-
-std::uint32_t CsvTable::natural(std::size_t column) const {
-  Row row(fields_[column], here());
-  const std::uint64_t value = row.natural(name(column).c_str());
-  row.expect_end("the number");
-  if (value > std::numeric_limits<std::uint32_t>::max()) here().fail(fmt::format("{} is too large", value));
-  return static_cast<std::uint32_t>(value);
-}
+  Lines lines_;
+  std::vector<std::string> header_, fields_;
+};
 
 constexpr const char* kEdgeColumns =
     "source, target (and graph where there are several; then label or weight, edge_target… and attributes, where there "
