@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/csv.hpp"
 #include "graph/encoding.hpp"
+#include "graph/formats.hpp"
 #include "graph/gin.hpp"
 #include "graph/graph6.hpp"
 #include "graph/io.hpp"

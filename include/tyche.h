@@ -145,6 +145,8 @@ TYCHE_API tyche_status tyche_set_read(const char* path, const char* options, tyc
 TYCHE_API tyche_status tyche_set_parse(const void* bytes, uint64_t size, const char* name, const char* format,
                                        tyche_handle* out);
 TYCHE_API tyche_status tyche_set_write(tyche_handle set, const char* path, const char* format);
+/* What tyche_set_read would read, as a packed file, which is then read: JSON lines are never whole in memory. */
+TYCHE_API tyche_status tyche_pack(const char* path, const char* options, const char* to, tyche_handle* out);
 /* Pairs to tell apart: a file whose graphs 2i and 2i + 1 are pair i, or BREC's folder. `options`: "only" (a list of
  * BREC's parts), format, clean. Says "names" and "categories" of the pairs. */
 TYCHE_API tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out);

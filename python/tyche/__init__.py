@@ -29,6 +29,7 @@ from ._results import Compared, Distinguished, compare, distinguish, report
 from ._tests import (Certificate, Comparison, Inspection, certify, colours, count, individualise, inspect, random_columns,
                      wl)
 from ._training import Model, Predictions, TrainResult, export, train
+from .datasets import pack
 
 __version__ = _version()
 
@@ -48,6 +49,6 @@ __all__ = [
     "TrainResult", "UnknownOptionError", "about", "as_graph",
     "as_set", "certify", "colours", "compare", "count", "datasets", "distinguish", "export", "from_edges", "from_graph6", "from_networkx",
     "from_pyg",
-    "from_scipy", "from_smiles", "individualise", "inspect", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
+    "from_scipy", "from_smiles", "individualise", "inspect", "pack", "pair", "random_columns", "report", "theory", "to_graph6", "to_networkx", "to_pyg",
     "to_scipy", "train", "wl",
 ]

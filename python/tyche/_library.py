@@ -74,6 +74,7 @@ _SIGNATURES: Dict[str, List[Any]] = {
     "tyche_set_read": [_S, _S, _OUT],
     "tyche_set_parse": [_S, ctypes.c_uint64, _S, _S, _OUT],
     "tyche_set_write": [_H, _S, _S],
+    "tyche_pack": [_S, _S, _S, _OUT],
     "tyche_set_pairs": [_S, _S, _OUT],
     "tyche_generate": [_S, _S, _S, _OUT],
     "tyche_set_select": [_H, ctypes.c_void_p, ctypes.c_uint64, _OUT],

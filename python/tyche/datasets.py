@@ -104,6 +104,17 @@ def read(path: Path, format: Optional[str] = None, *, clean: bool = False) -> Gr
     return GraphSet(_library.handle("tyche_set_read", _library.path_bytes(path), how, stoppable=True))
 
 
+def pack(path: Path, to: Path, format: Optional[str] = None, *, clean: bool = False) -> GraphSet:
+    """What ``read(path)`` would read, as a packed file that is mapped into memory, not read; and the set in it.
+
+    JSON lines are packed line by line: neither file has to fit into memory. ``GraphSet.write(to, "packed")`` packs
+    graphs that are in memory.
+    """
+    how = _library.options(format=format, clean=clean or None)
+    return GraphSet(_library.handle("tyche_pack", _library.path_bytes(path), how, _library.path_bytes(to),
+                                    stoppable=True))
+
+
 def brec(folder: Path, only: Optional[Sequence[str]] = None) -> GraphSet:
     """BREC's pairs from its folder of .npy files: graphs 2i and 2i + 1 are pair i (``GraphSet.pair_names``).
 

@@ -15,6 +15,7 @@
 #include "graph/drawing.hpp"
 #include "graph/graph6.hpp"
 #include "graph/named.hpp"
+#include "graph/packed.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
 
@@ -44,6 +45,14 @@ struct Cleaned {
 std::shared_ptr<Object> read(const std::string& path, const Options& options) {
   Cleaned cleaned(options);
   auto object = std::make_shared<SetObject>(datasets::load_dataset(path, format_of(options), cleaned.counts()), path);
+  cleaned.tell(*object);
+  return object;
+}
+
+std::shared_ptr<Object> pack(const std::string& path, const Options& options, const std::string& to) {
+  Cleaned cleaned(options);
+  (void)pack_graphs(path, format_of(options), cleaned.counts(), to);
+  auto object = std::make_shared<SetObject>(datasets::load_dataset(to, Format::packed), to);
   cleaned.tell(*object);
   return object;
 }
@@ -219,6 +228,10 @@ tyche_status tyche_set_write(tyche_handle set, const char* path, const char* for
     const auto object = set_of(set);
     write_graphs(text(path, "path"), object->set(), parse_format(text(format, "format")));
   });
+}
+
+tyche_status tyche_pack(const char* path, const char* options, const char* to, tyche_handle* out) {
+  return answer(out, [&] { return pack(text(path, "path"), Options(options, {"format", "clean"}), text(to, "to")); });
 }
 
 tyche_status tyche_set_pairs(const char* path, const char* options, tyche_handle* out) {

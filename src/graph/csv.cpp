@@ -1,5 +1,3 @@
-#include "graph/csv.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "graph/formats.hpp"
 #include "graph/lines.hpp"
 #include "graph/whole_set.hpp"
 #include "support/error.hpp"
@@ -19,41 +18,6 @@
 namespace tyche {
 
 namespace {
-
-// A CSV file with a header: fields between commas, in double quotes where they hold commas, "" for a quote. A field is
-// on one line.
-//
-//   CsvTable table(bytes, "graphs.csv");
-//   while (table.next()) use(table.field(0), table.here());
-class CsvTable {
- public:
-  /// Reads the header. Fails where there is none, or a name in it is empty or stands twice.
-  CsvTable(std::string_view bytes, std::string_view file);
-
-  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
-  /// The place of a column.
-  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const;
-  /// Likewise; fails at line 1 where there is none, and lists the columns that must be there.
-  [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const;
-
-  /// Goes to the next line; false after the last. Fails on a line with more or fewer fields than the header.
-  bool next();
-  [[nodiscard]] std::string_view field(std::size_t column) const { return fields_[column]; }
-  [[nodiscard]] Where here() const { return lines_.here(); }
-
-  /// The field as a number. Fails with the column's name.
-  [[nodiscard]] float real(std::size_t column) const;
-  [[nodiscard]] std::int64_t integer(std::size_t column) const;
-  /// At most 2^32 - 1.
-  [[nodiscard]] std::uint32_t natural(std::size_t column) const;
-
- private:
-  bool read_fields(std::vector<std::string>& out);
-  [[nodiscard]] std::string name(std::size_t column) const;
-
-  Lines lines_;
-  std::vector<std::string> header_, fields_;
-};
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // which spreadsheets write before the header
 
@@ -86,80 +50,89 @@ bool take_field(std::string_view& rest, std::string& field, const Where& where) 
   return true;
 }
 
-CsvTable::CsvTable(std::string_view bytes, std::string_view file)
-    : lines_(bytes.starts_with(kByteOrderMark) ? bytes.substr(kByteOrderMark.size()) : bytes, file) {
-  if (!read_fields(header_)) lines_.here().fail("expected a line of column names, found the end of the file");
-  std::vector<std::string> sorted = header_;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twin != sorted.end()) lines_.here().fail(fmt::format("column {} stands twice", shown(*twin)));
-  if (sorted.front().empty()) lines_.here().fail("a column has no name");
-}
-
-std::optional<std::size_t> CsvTable::column(std::string_view name) const {
-  const auto found = std::find(header_.begin(), header_.end(), name);
-  if (found == header_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - header_.begin());
-}
-
-std::size_t CsvTable::required(std::string_view name, std::string_view all) const {
-  const auto found = column(name);
-  if (!found) {
-    Where{lines_.here().file, "line", 1}.fail(
-        fmt::format("expected a header with the columns {}; there is no {}", all, shown(name)));
+// A CSV file with a header: fields between commas, in double quotes where they hold commas, "" for a quote. A field is
+// on one line.
+//
+//   CsvTable table(bytes, "graphs.csv");
+//   while (table.next()) use(table.field(0), table.here());
+class CsvTable {
+ public:
+  /// Reads the header. Fails where there is none, or a name in it is empty or stands twice.
+  CsvTable(std::string_view bytes, std::string_view file)
+      : lines_(bytes.starts_with(kByteOrderMark) ? bytes.substr(kByteOrderMark.size()) : bytes, file) {
+    if (!read_fields(header_)) lines_.here().fail("expected a line of column names, found the end of the file");
+    std::vector<std::string> sorted = header_;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twin != sorted.end()) lines_.here().fail(fmt::format("column {} stands twice", shown(*twin)));
+    if (sorted.front().empty()) lines_.here().fail("a column has no name");
   }
-  return *found;
-}
 
-bool CsvTable::read_fields(std::vector<std::string>& out) {
-  std::string_view line;
-  if (!lines_.next(line)) return false;
-  if (line.find_first_not_of(" \t") == std::string_view::npos) {
-    lines_.expect_only_blank_lines("a blank line");
-    return false;
+  [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
+  /// The place of a column.
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
+    const auto found = std::find(header_.begin(), header_.end(), name);
+    if (found == header_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - header_.begin());
   }
-  std::size_t count = 0;
-  for (bool more = true; more; ++count) {
-    if (out.size() == count) out.emplace_back();
-    more = take_field(line, out[count], lines_.here());
+  /// Likewise; fails at line 1 where there is none, and lists the columns that must be there.
+  [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const {
+    const auto found = column(name);
+    if (!found) {
+      Where{lines_.here().file, "line", 1}.fail(
+          fmt::format("expected a header with the columns {}; there is no {}", all, shown(name)));
+    }
+    return *found;
   }
-  out.resize(count);
-  return true;
-}
 
-bool CsvTable::next() {
-  if (!read_fields(fields_)) return false;
-  if (fields_.size() != header_.size()) {
-    here().fail(fmt::format("expected {} fields as in the header, found {}", header_.size(), fields_.size()));
+  /// Goes to the next line; false after the last. Fails on a line with more or fewer fields than the header.
+  bool next() {
+    if (!read_fields(fields_)) return false;
+    if (fields_.size() != header_.size()) {
+      here().fail(fmt::format("expected {} fields as in the header, found {}", header_.size(), fields_.size()));
+    }
+    return true;
   }
-  return true;
-}
+  [[nodiscard]] std::string_view field(std::size_t column) const { return fields_[column]; }
+  [[nodiscard]] Where here() const { return lines_.here(); }
 
-std::string CsvTable::name(std::size_t column) const {
-  return fmt::format("a number in column {}", shown(header_[column]));
-}
+  /// The field as a number. Fails with the column's name.
+  [[nodiscard]] float real(std::size_t column) const { return number(column, &Row::real); }
+  [[nodiscard]] std::int64_t integer(std::size_t column) const { return number(column, &Row::integer); }
+  /// At most 2^32 - 1.
+  [[nodiscard]] std::uint32_t natural(std::size_t column) const {
+    const std::uint64_t value = number(column, &Row::natural);
+    if (value > std::numeric_limits<std::uint32_t>::max()) here().fail(fmt::format("{} is too large", value));
+    return static_cast<std::uint32_t>(value);
+  }
 
-float CsvTable::real(std::size_t column) const {
-  Row row(fields_[column], here());
-  const float value = row.real(name(column).c_str());
-  row.expect_end("the number");
-  return value;
-}
+ private:
+  bool read_fields(std::vector<std::string>& out) {
+    std::string_view line;
+    if (!lines_.next(line)) return false;
+    if (line.find_first_not_of(" \t") == std::string_view::npos) {
+      lines_.expect_only_blank_lines("a blank line");
+      return false;
+    }
+    std::size_t count = 0;
+    for (bool more = true; more; ++count) {
+      if (out.size() == count) out.emplace_back();
+      more = take_field(line, out[count], lines_.here());
+    }
+    out.resize(count);
+    return true;
+  }
+  template <class Number>
+  [[nodiscard]] Number number(std::size_t column, Number (Row::*read)(const char*)) const {
+    Row row(fields_[column], here());
+    const Number value = (row.*read)(fmt::format("a number in column {}", shown(header_[column])).c_str());
+    row.expect_end("the number");
+    return value;
+  }
 
-std::int64_t CsvTable::integer(std::size_t column) const {
-  Row row(fields_[column], here());
-  const std::int64_t value = row.integer(name(column).c_str());
-  row.expect_end("the number");
-  return value;
-}
-
-std::uint32_t CsvTable::natural(std::size_t column) const {
-  Row row(fields_[column], here());
-  const std::uint64_t value = row.natural(name(column).c_str());
-  row.expect_end("the number");
-  if (value > std::numeric_limits<std::uint32_t>::max()) here().fail(fmt::format("{} is too large", value));
-  return static_cast<std::uint32_t>(value);
-}
+  Lines lines_;
+  std::vector<std::string> header_, fields_;
+};
 
 constexpr const char* kEdgeColumns =
     "source, target (and graph where there are several; then label or weight, edge_target… and attributes, where there "
@@ -204,9 +177,7 @@ class CsvReader {
     EdgeListing listing;
     listing.place = [this](std::size_t entry) { return Where{edges_file_, "line", entry + 2}; };
     listing.name = [this](Node v) { return shown(names_[v]); };
-    listing.conflict = [this](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
-      const char* const differs = difference(whole_, first, second);
-      if (differs == nullptr) return std::nullopt;
+    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
       return EdgeListing::Conflict{
           {edges_file_, "line", second + 2},
           fmt::format("this edge has {} than on line {}, where it stands too", differs, first + 2)};
@@ -279,20 +250,20 @@ class CsvReader {
     const std::vector<std::size_t> targets = columns_called(table, "edge_target");
     const std::vector<std::size_t> attributes =
         without(other_columns(table, {"graph", "source", "target", "label", weight ? "weight" : "label"}), targets);
-    whole_.weighted = weight.has_value();
+    whole_.edges.weighted = weight.has_value();
     while (table.next()) {
       const std::size_t g = graph_of(table, graph);
       const Node u = node_of(g, table.field(source), table.here());
       const Node v = node_of(g, table.field(target), table.here());
-      whole_.listed.emplace_back(u, v);
-      if (label) whole_.labels.push_back(table.natural(*label));
-      if (weight) whole_.labels.push_back(label_of_weight(table.real(*weight)));
-      for (const std::size_t c : targets) whole_.edge_targets.values.push_back(real_or_missing(table, c));
-      for (const std::size_t c : attributes) whole_.edge_attributes.values.push_back(table.real(c));
+      whole_.edges.ends.emplace_back(u, v);
+      if (label) whole_.edges.labels.push_back(table.natural(*label));
+      if (weight) whole_.edges.labels.push_back(label_of_weight(table.real(*weight)));
+      for (const std::size_t c : targets) whole_.edges.targets.values.push_back(real_or_missing(table, c));
+      for (const std::size_t c : attributes) whole_.edges.attributes.values.push_back(table.real(c));
     }
-    if (whole_.listed.empty()) return;
-    whole_.edge_attributes.columns = attributes.size();
-    whole_.edge_targets.columns = targets.size();
+    if (whole_.edges.ends.empty()) return;
+    whole_.edges.attributes.columns = attributes.size();
+    whole_.edges.targets.columns = targets.size();
   }
 
   static std::vector<std::size_t> columns_called(const CsvTable& table, std::string_view begin) {

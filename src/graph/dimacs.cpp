@@ -1,10 +1,9 @@
-#include "graph/dimacs.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "graph/encoding.hpp"
+#include "graph/formats.hpp"
 #include "graph/lines.hpp"
 #include "logic/cnf.hpp"
 #include "support/error.hpp"

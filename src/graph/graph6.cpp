@@ -121,7 +121,7 @@ Graph parse_sparse(std::uint64_t nodes, std::string_view body, const Where& wher
       edges.emplace_back(static_cast<Node>(x), static_cast<Node>(v));
     }
   }
-  if (cleaning != nullptr) edges = settle_edges(edges, Directions::once, {}, cleaning).edges;
+  if (cleaning != nullptr) edges = settle_edges({.ends = edges}, Directions::once, {}, cleaning).ends;
   try {
     return Graph::from_edges(static_cast<Node>(nodes), edges);
   } catch (const InputError& error) {

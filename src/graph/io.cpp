@@ -7,17 +7,12 @@
 #include <cerrno>
 #include <fstream>
 
-#include "graph/csv.hpp"
-#include "graph/dimacs.hpp"
+#include "graph/formats.hpp"
 #include "graph/gin.hpp"
 #include "graph/graph6.hpp"
-#include "graph/graphml.hpp"
 #include "graph/jsonl.hpp"
 #include "graph/lines.hpp"
-#include "graph/npy.hpp"
-#include "graph/npz.hpp"
 #include "graph/packed.hpp"
-#include "graph/planar_code.hpp"
 #include "graph/tu.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"

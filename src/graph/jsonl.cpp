@@ -34,20 +34,20 @@ class LineReader {
     read_nodes();
     read_edges();
     read_weights();
-    const SettledEdges settled = settle();
-    std::vector<EdgeLabel> labels;
-    if (!labels_.empty()) {
-      for (const std::size_t entry : settled.entry_of) labels.push_back(labels_[entry]);
-    }
-    item.graph = Graph::from_edges(nodes_, settled.edges, std::move(types_), labels);
-    item.weighted = weighted_;
-    item.categories = categories_.dim;
-    item.edge_categories = edge_categories_.dim;
-    item.attributes = beside(categories_, block("attributes", nodes_, "node"));
-    item.edge_attributes =
-        of_settled(beside(edge_categories_, block("edge_attributes", listed_.size(), "edge")), settled);
+    edges_.categories = edges_.attributes.columns;
+    const std::size_t listed = edges_.ends.size();
+    edges_.attributes.add_columns(block("edge_attributes", listed, "edge"));
+    edges_.targets = block("edge_targets", listed, "edge", true);
+    ListedEdges settled = settle();
+    item.graph = Graph::from_edges(nodes_, settled.ends, types_, settled.labels);
+    item.weighted = settled.weighted;
+    item.categories = categories_.columns;
+    item.edge_categories = settled.categories;
+    item.attributes = std::move(categories_);
+    item.attributes.add_columns(block("attributes", nodes_, "node"));
+    item.edge_attributes = std::move(settled.attributes);
     item.node_targets = block("node_targets", nodes_, "node", true);
-    item.edge_targets = of_settled(block("edge_targets", listed_.size(), "edge", true), settled);
+    item.edge_targets = std::move(settled.targets);
     read_label(item);
     read_target(item);
     read_node_labels(item);
@@ -90,24 +90,20 @@ class LineReader {
 
   /// The first of a row is a type or label, the others go before the attributes.
   template <class T>
-  void read_categories(std::span<const double> row, std::vector<T>& first, AttributeBlock& others, const char* one,
+  void read_categories(std::span<const double> row, std::vector<T>& first, Table& others, const char* one,
                        const char* other) {
     first.push_back(static_cast<T>(whole(row[0], 0, static_cast<double>(std::numeric_limits<T>::max()), one, where_)));
-    others.dim = row.size() - 1;
+    others.columns = row.size() - 1;
     for (const double category : row.subspan(1)) {
       others.values.push_back(static_cast<float>(whole(category, 0, kMostCategory, other, where_)));
     }
-  }
-
-  static AttributeBlock beside(const AttributeBlock& left, const AttributeBlock& right) {
-    return {side_by_side(left.values, left.dim, right.values, right.dim), left.dim + right.dim};
   }
 
   void read_edges() {
     const JsonValues& edges = object_["edges"];
     if (!edges.is_rows())
       where_.fail("expected 'edges': a list of edges [u, v], [u, v, label] or [u, v, label, category, …]");
-    listed_.reserve(edges.ends.size());
+    edges_.ends.reserve(edges.ends.size());
     for (std::size_t i = 0; i < edges.ends.size(); ++i) {
       const auto row = edges.row(i);
       if (row.size() < 2) {
@@ -125,9 +121,9 @@ class LineReader {
         if (std::floor(end) == end && end >= 0 && end < nodes_) continue;
         where_.fail(fmt::format("edge {} joins node {}, but this graph has {} nodes (from 0)", i, end, nodes_));
       }
-      listed_.emplace_back(static_cast<Node>(row[0]), static_cast<Node>(row[1]));
+      edges_.ends.emplace_back(static_cast<Node>(row[0]), static_cast<Node>(row[1]));
       if (row.size() == 2) continue;
-      read_categories(row.subspan(2), labels_, edge_categories_, "an edge's label", "an edge's category");
+      read_categories(row.subspan(2), edges_.labels, edges_.attributes, "an edge's label", "an edge's category");
     }
   }
 
@@ -135,27 +131,18 @@ class LineReader {
   void read_weights() {
     const JsonValues& weights = object_["weight"];
     if (weights.shape == Shape::absent) return;
-    if (!weights.is_list() || weights.numbers.size() != listed_.size()) {
-      where_.fail(fmt::format("expected 'weight': a list of one number per edge ({})", listed_.size()));
+    if (!weights.is_list() || weights.numbers.size() != edges_.ends.size()) {
+      where_.fail(fmt::format("expected 'weight': a list of one number per edge ({})", edges_.ends.size()));
     }
-    if (!labels_.empty()) {
+    if (!edges_.labels.empty()) {
       where_.fail("edges have weights or labels, not both: give labels as columns of 'edge_attributes'");
     }
-    weighted_ = !listed_.empty();
-    for (std::size_t i = 0; i < listed_.size(); ++i) {
+    edges_.weighted = !edges_.ends.empty();
+    for (std::size_t i = 0; i < edges_.ends.size(); ++i) {
       const auto weight = static_cast<float>(weights.numbers[i]);
       if (!std::isfinite(weight)) where_.fail(fmt::format("the weight of edge {} is no finite number", i));
-      labels_.push_back(label_of_weight(weight));
+      edges_.labels.push_back(label_of_weight(weight));
     }
-  }
-
-  static AttributeBlock of_settled(const AttributeBlock& listed, const SettledEdges& settled) {
-    AttributeBlock out{{}, listed.dim};
-    for (const std::size_t entry : settled.entry_of) {
-      const auto row = listed.values.begin() + static_cast<std::ptrdiff_t>(entry * listed.dim);
-      out.values.insert(out.values.end(), row, row + static_cast<std::ptrdiff_t>(listed.dim));
-    }
-    return out;
   }
 
   void read_node_labels(GraphItem& item) {
@@ -191,41 +178,27 @@ class LineReader {
     }
   }
 
-  SettledEdges settle() {
-    const JsonValues& attributes = object_["edge_attributes"];
+  ListedEdges settle() {
     EdgeListing listing;
     listing.whole = "graph";
     listing.place = [this](std::size_t) { return where_; };
     listing.name = [](Node v) { return std::to_string(v); };
-    listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
-      const auto differs = [&](const char* what) {
-        return EdgeListing::Conflict{where_,
-                                     fmt::format("edge {} ({}, {}) has {} than edge {}, which joins the same "
-                                                 "nodes",
-                                                 second, listed_[second].first, listed_[second].second, what, first)};
-      };
-      const std::span<const float> more = edge_categories_.values;
-      const std::size_t columns = edge_categories_.dim;
-      if (!labels_.empty() &&
-          (labels_[first] != labels_[second] ||
-           !std::ranges::equal(more.subspan(first * columns, columns), more.subspan(second * columns, columns)))) {
-        return differs(weighted_ ? "another weight" : "another label");
-      }
-      if (attributes.ends.size() != listed_.size()) return std::nullopt;  // block() says so
-      const auto mine = attributes.row(first), other = attributes.row(second);
-      if (!std::equal(mine.begin(), mine.end(), other.begin(), other.end())) return differs("other attributes");
-      return std::nullopt;
+    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
+      const auto& [u, v] = edges_.ends[second];
+      return EdgeListing::Conflict{where_, fmt::format("edge {} ({}, {}) has {} than edge {}, which joins the same "
+                                                       "nodes",
+                                                       second, u, v, differs, first)};
     };
-    return settle_edges(listed_, Directions::either, listing, cleaning_);
+    return settle_edges(edges_, Directions::either, listing, cleaning_);
   }
 
   /// `targets`: a plain list is a column.
-  AttributeBlock block(std::string_view key, std::size_t rows, const char* each, bool targets = false) {
-    AttributeBlock out;
+  Table block(std::string_view key, std::size_t rows, const char* each, bool targets = false) {
+    Table out;
     const JsonValues& values = object_[key];
     if (values.shape == Shape::absent) return out;
     if (targets && values.is_list() && values.numbers.size() == rows) {
-      out.dim = 1;
+      out.columns = 1;
       out.values.assign(values.numbers.begin(), values.numbers.end());
       return out;
     }
@@ -236,10 +209,10 @@ class LineReader {
     }
     for (std::size_t i = 0; i < rows; ++i) {
       const std::size_t dim = values.row(i).size();
-      if (i == 0) out.dim = dim;
-      if (dim != out.dim || dim == 0) {
+      if (i == 0) out.columns = dim;
+      if (dim != out.columns || dim == 0) {
         where_.fail(fmt::format("expected {} numbers in each list under '{}', found {} in list {}",
-                                dim == 0 ? "one or more" : std::to_string(out.dim), key, dim, i));
+                                dim == 0 ? "one or more" : std::to_string(out.columns), key, dim, i));
       }
     }
     out.values.reserve(values.numbers.size());
@@ -270,10 +243,8 @@ class LineReader {
   Cleaning* cleaning_;
   Node nodes_ = 0;
   std::vector<NodeType> types_;
-  std::vector<Edge> listed_;
-  std::vector<EdgeLabel> labels_;
-  AttributeBlock categories_, edge_categories_;  ///< beside types_, beside labels_
-  bool weighted_ = false;
+  Table categories_;   ///< beside types_
+  ListedEdges edges_;  ///< their categories alone as attributes, at first
 };
 
 GraphSet read_all(JsonlReader& reader) {

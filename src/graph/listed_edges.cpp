@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace tyche {
 
@@ -41,12 +42,26 @@ std::vector<Item> sorted_items(std::span<const Edge> listed, const EdgeListing& 
   return items;
 }
 
+/// What differs between what two entries say of an edge; empty: nothing.
+std::string_view difference(const ListedEdges& listed, std::size_t first, std::size_t second) {
+  const auto mine = listed.attributes.row(first), other = listed.attributes.row(second);
+  if ((!listed.labels.empty() && listed.labels[first] != listed.labels[second]) ||
+      !std::ranges::equal(mine.first(listed.categories), other.first(listed.categories))) {
+    return listed.weighted ? "another weight" : "another label";
+  }
+  return std::ranges::equal(mine, other) ? "" : "other attributes";
+}
+
 }  // namespace
 
-SettledEdges settle_edges(std::span<const Edge> listed, Directions directions, const EdgeListing& listing,
-                          Cleaning* cleaning) {
+ListedEdges settle_edges(const ListedEdges& all, Directions directions, const EdgeListing& listing,
+                         Cleaning* cleaning) {
+  const std::vector<Edge>& listed = all.ends;
   const std::vector<Item> items = sorted_items(listed, listing, cleaning);
-  SettledEdges out;
+  ListedEdges out{.weighted = all.weighted,
+                  .attributes = {{}, all.attributes.columns},
+                  .categories = all.categories,
+                  .targets = {{}, all.targets.columns}};
   std::optional<std::size_t> repeat, alone;
   std::optional<std::pair<std::size_t, std::size_t>> conflict;  // the later entry, the first of its edge
   std::uint64_t repeats = 0, one_way = 0, conflicts = 0;
@@ -63,7 +78,7 @@ SettledEdges settle_edges(std::span<const Edge> listed, Directions directions, c
         ++repeats;
         note(repeat, entry);
       }
-      if (!listing.conflict || !listing.conflict(first, entry)) continue;
+      if (difference(all, first, entry).empty()) continue;
       conflicting = true;
       if (!conflict || entry < conflict->first) conflict = {entry, first};
     }
@@ -74,8 +89,10 @@ SettledEdges settle_edges(std::span<const Edge> listed, Directions directions, c
       some_both = true;
     }
     conflicts += conflicting ? 1 : 0;
-    out.edges.push_back(items[begin].edge);
-    out.entry_of.push_back(first);
+    out.ends.push_back(items[begin].edge);
+    if (!all.labels.empty()) out.labels.push_back(all.labels[first]);
+    out.attributes.add_row(all.attributes.row(first));
+    out.targets.add_row(all.targets.row(first));
   }
   if (!some_both) one_way = 0;
   if (cleaning != nullptr) {
@@ -96,8 +113,9 @@ SettledEdges settle_edges(std::span<const Edge> listed, Directions directions, c
                                                     shown_edge(listing, {u, v}), shown_edge(listing, {v, u}), why));
   }
   if (conflict) {
-    const auto found = listing.conflict(conflict->second, conflict->first);
-    fail_unclean(found->where, found->message);
+    const auto& [second, first] = *conflict;
+    const EdgeListing::Conflict found = listing.conflict(first, second, difference(all, first, second));
+    fail_unclean(found.where, found.message);
   }
   return out;
 }

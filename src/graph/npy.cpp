@@ -1,12 +1,12 @@
-#include "graph/npy.hpp"
+#include "support/npy.hpp"
 
 #include <fmt/format.h>
 
 #include <string>
 
+#include "graph/formats.hpp"
 #include "graph/graph6.hpp"
 #include "graph/lines.hpp"
-#include "support/npy.hpp"
 
 namespace tyche {
 

@@ -1,10 +1,9 @@
-#include "graph/npz.hpp"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
+#include "graph/formats.hpp"
 #include "graph/whole_set.hpp"
 #include "support/error.hpp"
 #include "support/npy.hpp"
@@ -36,12 +35,12 @@ class NpzReader {
   GraphSet read(Cleaning* cleaning) {
     read_edges();
     read_size();
-    const std::size_t nodes = whole_.graph_of.size(), edges = whole_.listed.size();
+    const std::size_t nodes = whole_.graph_of.size(), edges = whole_.edges.ends.size();
     whole_.graphs = 1;
     whole_.attributes = table("node_features", nodes, "node");
     whole_.node_targets = table("node_targets", nodes, "node");
-    whole_.edge_attributes = table("edge_features", edges, "edge");
-    whole_.edge_targets = table("edge_targets", edges, "edge");
+    whole_.edges.attributes = table("edge_features", edges, "edge");
+    whole_.edges.targets = table("edge_targets", edges, "edge");
     const std::vector<double> types = column("node_types", nodes, "node");
     for (std::size_t v = 0; v < types.size(); ++v) {
       whole_.types.push_back(static_cast<NodeType>(whole(types[v], "node_types", v)));
@@ -50,13 +49,13 @@ class NpzReader {
                               weights = column("weight", edges, "edge");
     if (!own_labels.empty() && !weights.empty()) fail("edges have edge_labels or weight, not both");
     for (std::size_t e = 0; e < own_labels.size(); ++e) {
-      whole_.labels.push_back(static_cast<EdgeLabel>(whole(own_labels[e], "edge_labels", e)));
+      whole_.edges.labels.push_back(static_cast<EdgeLabel>(whole(own_labels[e], "edge_labels", e)));
     }
-    whole_.weighted = !weights.empty();
+    whole_.edges.weighted = !weights.empty();
     for (std::size_t e = 0; e < weights.size(); ++e) {
       const auto weight = static_cast<float>(weights[e]);
       if (!std::isfinite(weight)) fail(fmt::format("weight, row {} is {}; expected a finite number", e, weights[e]));
-      whole_.labels.push_back(label_of_weight(weight));
+      whole_.edges.labels.push_back(label_of_weight(weight));
     }
     const std::vector<double> labels = column("node_labels", nodes, "node");
     for (std::size_t v = 0; v < labels.size(); ++v) {
@@ -67,9 +66,7 @@ class NpzReader {
     listing.whole = "graph";
     listing.place = [this](std::size_t entry) { return Where{name_, "edge", entry}; };
     listing.name = [](Node v) { return std::to_string(v); };
-    listing.conflict = [this](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
-      const char* const differs = difference(whole_, first, second);
-      if (differs == nullptr) return std::nullopt;
+    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
       return EdgeListing::Conflict{{name_, "edge", second},
                                    fmt::format("has {} than edge {}, which joins the same nodes", differs, first)};
     };
@@ -132,7 +129,7 @@ class NpzReader {
       const double u = whole(edges.values[turned ? e : 2 * e], "edges", e);
       const double v = whole(edges.values[turned ? count + e : 2 * e + 1], "edges", e);
       least_ = std::max<std::uint64_t>(least_, static_cast<std::uint64_t>(std::max(u, v)) + 1);
-      whole_.listed.emplace_back(static_cast<Node>(u), static_cast<Node>(v));
+      whole_.edges.ends.emplace_back(static_cast<Node>(u), static_cast<Node>(v));
     }
   }
 

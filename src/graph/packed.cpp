@@ -192,15 +192,16 @@ class PackedBytes {
     return out;
   }
 
-  /// Every so often, pages that were looked at go back to the system, which keeps them as long as it has room: a
-  /// process that has seen all of a large file is not as large as the file.
-  void looked() const {
-    constexpr std::uint32_t kOften = 1 << 13;
-    constexpr std::size_t kSmall = std::size_t{1} << 28;
-    if (mapped_ == nullptr || bytes_.size() < kSmall) return;
-    if (looks_.fetch_add(1, std::memory_order_relaxed) % kOften == kOften - 1) {
-      ::madvise(mapped_, bytes_.size(), MADV_DONTNEED);
-    }
+  /// Pages that were looked at go back to the system once they are many; it keeps them as long as it has room. So a
+  /// process that has seen all of a large file is not as large as the file. `bytes`: of what is looked at, or 0 for a
+  /// graph, around which the system maps sixteen pages.
+  void looked(std::size_t bytes = 0) const {
+    constexpr std::size_t kMost = std::size_t{1} << 28, kAround = std::size_t{1} << 16;
+    if (mapped_ == nullptr || bytes_.size() < kMost) return;
+    const std::size_t own = std::max(bytes, kAround);
+    if (looked_.fetch_add(own, std::memory_order_relaxed) + own < kMost) return;
+    looked_.store(0, std::memory_order_relaxed);
+    ::madvise(mapped_, bytes_.size(), MADV_DONTNEED);
   }
   /// Has bytes read that will be looked at.
   void expect(const void* begin, std::size_t bytes) const {
@@ -216,7 +217,7 @@ class PackedBytes {
   std::vector<std::uint64_t> copy_;
   std::string_view bytes_;
   bool large_ = false;
-  mutable std::atomic<std::uint32_t> looks_{0};
+  mutable std::atomic<std::size_t> looked_{0};  ///< bytes, since pages went back
 };
 
 /// What is wrong with record i of a part; empty: nothing.
@@ -258,7 +259,8 @@ class PackedPart final : public Records::Source {
 
   void expect(std::size_t record) const override {
     const std::size_t b = record / Records::kPerBlock;
-    if (table_[b].words == 0 || !sound_[b].load(std::memory_order_acquire)) return;
+    if (table_[b].words == 0) return;
+    if (!sound_[b].load(std::memory_order_acquire)) return expect_block(b);
     const auto own = block(b)[record % Records::kPerBlock];
     file_->expect(own.data(), own.size_bytes());
   }
@@ -267,10 +269,15 @@ class PackedPart final : public Records::Source {
   [[nodiscard]] std::size_t count(std::size_t b) const {
     return std::min(Records::kPerBlock, size_ - b * Records::kPerBlock);
   }
+  void expect_block(std::size_t b) const {
+    file_->expect(file_->at(table_[b].offset), (count(b) + table_[b].words) * sizeof(Word));
+  }
   [[nodiscard]] std::string place(std::size_t b) const {
     return fmt::format("graphs {} to {}", b * Records::kPerBlock, b * Records::kPerBlock + count(b) - 1);
   }
   void check(std::size_t b, const Records::Block& own) const {
+    expect_block(b);
+    file_->looked(own.words.size_bytes());
     if (checksum(bytes_of(own.ends)) != table_[b].ends_check ||
         checksum(bytes_of(own.words)) != table_[b].words_check) {
       file_->fail(place(b), fmt::format("their {} (from byte {} on) are damaged: a checksum does not fit", name_,

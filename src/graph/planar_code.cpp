@@ -1,7 +1,6 @@
-#include "graph/planar_code.hpp"
-
 #include <fmt/format.h>
 
+#include "graph/formats.hpp"
 #include "graph/lines.hpp"
 #include "graph/rows.hpp"
 

@@ -12,12 +12,12 @@ namespace tyche {
 namespace {
 
 Graph cleaned(const Rows& rows, Cleaning& cleaning) {
-  std::vector<Edge> listed;
-  listed.reserve(rows.targets.size());
+  ListedEdges listed;
+  listed.ends.reserve(rows.targets.size());
   for (Node v = 0; v < rows.size(); ++v) {
-    for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) listed.emplace_back(v, rows.targets[i]);
+    for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) listed.ends.emplace_back(v, rows.targets[i]);
   }
-  return Graph::from_edges(static_cast<Node>(rows.size()), settle_edges(listed, Directions::both, {}, &cleaning).edges,
+  return Graph::from_edges(static_cast<Node>(rows.size()), settle_edges(listed, Directions::both, {}, &cleaning).ends,
                            rows.types);
 }
 

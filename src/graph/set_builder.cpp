@@ -34,9 +34,9 @@ void settle_count(std::optional<std::size_t>& before, std::size_t count, const c
 }
 
 /// Adds the block of one graph with `rows` nodes or edges; a graph without any fits whatever the others have.
-void add_block(Ragged<float>& blocks, std::optional<std::size_t>& dim, const AttributeBlock& block, std::uint64_t rows,
+void add_block(Ragged<float>& blocks, std::optional<std::size_t>& dim, const Table& block, std::uint64_t rows,
                const char* what, const Where& where) {
-  if (rows > 0) settle_count(dim, block.dim, what, where);
+  if (rows > 0) settle_count(dim, block.columns, what, where);
   blocks.push_back(block.values);
 }
 

@@ -10,25 +10,20 @@
 
 #include "graph/io.hpp"
 #include "graph/lines.hpp"
+#include "graph/listed_edges.hpp"
 
 namespace tyche {
-
-/// One row-major block of numbers with `dim` columns; dim 0: there are none.
-struct AttributeBlock {
-  std::vector<float> values;
-  std::size_t dim = 0;
-};
 
 /// A graph and what its file says of it.
 struct GraphItem {
   Graph graph;
   std::optional<int> label{};
-  AttributeBlock attributes{};                      ///< of nodes
+  Table attributes{};                               ///< of nodes
   std::size_t categories = 0, edge_categories = 0;  ///< the first columns of attributes, of edge_attributes
-  AttributeBlock edge_attributes{};                 ///< in the order of Graph::edges()
+  Table edge_attributes{};                          ///< in the order of Graph::edges()
   std::optional<std::vector<float>> target{};  ///< missing ones NaN; empty: all are missing, however many there are
   std::optional<std::vector<int>> node_labels{};
-  AttributeBlock node_targets{}, edge_targets{};
+  Table node_targets{}, edge_targets{};
   std::vector<NodePart> node_parts{};  ///< one per node, or none
   bool weighted = false;
 };

@@ -192,7 +192,7 @@ void read_lines_of_edges(const TuMembers& members, std::string_view prefix, Whol
       row.where().fail(fmt::format("edge ({}, {}) joins graph {} and graph {}", u + 1, v + 1, out.graph_of[u] + 1,
                                    out.graph_of[v] + 1));
     }
-    out.listed.emplace_back(u, v);
+    out.edges.ends.emplace_back(u, v);
   });
 }
 
@@ -217,10 +217,6 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* c
     expect_one_each(table.rows(), lined, tu_file(prefix, name));
     return table;
   };
-  const auto append = [](Table& table, const Table& more) {
-    table.values = side_by_side(std::move(table.values), table.columns, more.values, more.columns);
-    table.columns += more.columns;
-  };
 
   std::optional<GraphCount> count;
   if (member("graph_labels") != nullptr) {
@@ -244,30 +240,29 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* c
     whole.categories = whole.attributes.columns;
     expect_one_each(whole.types.size(), per_node, file);
   }
-  append(whole.attributes, attributes_of("node_attributes", per_node));
+  whole.attributes.add_columns(attributes_of("node_attributes", per_node));
 
   read_lines_of_edges(members, prefix, whole);
-  const Lined per_edge{"line of the file of edges", whole.listed.size()};
+  ListedEdges& edges = whole.edges;
+  const Lined per_edge{"line of the file of edges", edges.ends.size()};
   const std::string labels_file = tu_file(prefix, "edge_labels");
   if (member("edge_labels") != nullptr) {
-    whole.edge_attributes = read_categories(*member("edge_labels"), labels_file, "the label of an edge", whole.labels);
-    whole.edge_categories = whole.edge_attributes.columns;
-    expect_one_each(whole.labels.size(), per_edge, labels_file);
+    edges.attributes = read_categories(*member("edge_labels"), labels_file, "the label of an edge", edges.labels);
+    edges.categories = edges.attributes.columns;
+    expect_one_each(edges.labels.size(), per_edge, labels_file);
   }
-  append(whole.edge_attributes, attributes_of("edge_attributes", per_edge));
+  edges.attributes.add_columns(attributes_of("edge_attributes", per_edge));
 
   const std::string edges_file = tu_file(prefix, "A");
   const std::string attributes_file = tu_file(prefix, "edge_attributes");
   EdgeListing listing;
   listing.place = [&](std::size_t entry) { return Where{edges_file, "line", entry + 1}; };
   listing.name = [](Node v) { return std::to_string(v + 1); };
-  listing.conflict = [&](std::size_t first, std::size_t second) -> std::optional<EdgeListing::Conflict> {
-    const char* const differs = difference(whole, first, second);
-    if (differs == nullptr) return std::nullopt;
+  listing.conflict = [&](std::size_t first, std::size_t second, std::string_view differs) {
+    const auto& [u, v] = edges.ends[second];
     return EdgeListing::Conflict{
-        {std::string_view(differs) == "another label" ? labels_file : attributes_file, "line", second + 1},
-        fmt::format("edge ({}, {}) has {} than on line {}, where it stands too", whole.listed[second].first + 1,
-                    whole.listed[second].second + 1, differs, first + 1)};
+        {differs == "another label" ? labels_file : attributes_file, "line", second + 1},
+        fmt::format("edge ({}, {}) has {} than on line {}, where it stands too", u + 1, v + 1, differs, first + 1)};
   };
   take_apart(whole, listing, cleaning, set);
   return set;

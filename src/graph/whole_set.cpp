@@ -1,17 +1,8 @@
 #include "graph/whole_set.hpp"
 
-#include <algorithm>
+#include <span>
 
 namespace tyche {
-
-const char* difference(const WholeSet& whole, std::size_t first, std::size_t second) {
-  const auto mine = whole.edge_attributes.row(first), other = whole.edge_attributes.row(second);
-  if ((!whole.labels.empty() && whole.labels[first] != whole.labels[second]) ||
-      !std::ranges::equal(mine.first(whole.edge_categories), other.first(whole.edge_categories))) {
-    return whole.weighted ? "another weight" : "another label";
-  }
-  return std::equal(mine.begin(), mine.end(), other.begin()) ? nullptr : "other attributes";
-}
 
 namespace {
 
@@ -39,8 +30,8 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
     const Node graph = whole.graph_of[v];
     index_in[v] = sizes[graph]++;
     if (!whole.types.empty()) types_of[graph].push_back(whole.types[v]);
-    if (whole.attributes.columns > 0) attributes.add(graph, whole.attributes.row(v));
-    if (whole.node_targets.columns > 0) targets.add(graph, whole.node_targets.row(v));
+    attributes.add(graph, whole.attributes.row(v));
+    targets.add(graph, whole.node_targets.row(v));
     if (!whole.node_labels.empty()) labels.add(graph, std::span(whole.node_labels).subspan(v, 1));
     if (!whole.parts.empty()) parts.add(graph, std::span(whole.parts).subspan(v, 1));
   }
@@ -55,24 +46,23 @@ void take_apart(const WholeSet& whole, const EdgeListing& listing, Cleaning* cle
 
   std::vector<std::vector<Edge>> edges_of(graphs);
   std::vector<std::vector<EdgeLabel>> labels_of(graphs);
-  const SettledEdges settled = settle_edges(whole.listed, Directions::either, listing, cleaning);
-  const bool any = !settled.edges.empty();
-  set.weighted = whole.weighted && any;
+  const ListedEdges settled = settle_edges(whole.edges, Directions::either, listing, cleaning);
+  const bool any = !settled.ends.empty();
+  set.weighted = settled.weighted && any;
   // Cleaning may leave no edge at all, and then there is nothing to have attributes.
-  set.edge_attribute_dim = any ? whole.edge_attributes.columns : 0;
+  set.edge_attribute_dim = any ? settled.attributes.columns : 0;
   set.categories = whole.categories;
-  set.edge_categories = any ? whole.edge_categories : 0;
-  if (any) set.edge_target_dim = whole.edge_targets.columns;
+  set.edge_categories = any ? settled.categories : 0;
+  if (any) set.edge_target_dim = settled.targets.columns;
   ByGraph<float> edge_attributes(set.edge_attribute_dim > 0, graphs), edge_targets(set.edge_target_dim > 0, graphs);
-  for (std::size_t e = 0; e < settled.edges.size(); ++e) {
+  for (std::size_t e = 0; e < settled.ends.size(); ++e) {
     // Nodes keep their order within a graph, so its edges come in the order of Graph::edges().
-    const auto& [u, v] = settled.edges[e];
+    const auto& [u, v] = settled.ends[e];
     const Node graph = whole.graph_of[u];
     edges_of[graph].emplace_back(index_in[u], index_in[v]);
-    const std::size_t entry = settled.entry_of[e];
-    if (!whole.labels.empty()) labels_of[graph].push_back(whole.labels[entry]);
-    if (set.edge_attribute_dim > 0) edge_attributes.add(graph, whole.edge_attributes.row(entry));
-    if (set.edge_target_dim > 0) edge_targets.add(graph, whole.edge_targets.row(entry));
+    if (!settled.labels.empty()) labels_of[graph].push_back(settled.labels[e]);
+    edge_attributes.add(graph, settled.attributes.row(e));
+    edge_targets.add(graph, settled.targets.row(e));
   }
   set.edge_attributes = edge_attributes.arrays;
   set.edge_targets = edge_targets.arrays;

@@ -4,7 +4,7 @@
 ///   const NpyMatrix x = read_npy_matrix("features.npy");         // float32 or float64, one or two dimensions
 ///   write_npy_matrix("logits.npy", {.rows = 2, .columns = 3, .values = {…}});
 ///
-/// graph/npy.hpp reads those of graph6 strings.
+/// graph/formats.hpp reads those of graph6 strings.
 #include <cstddef>
 #include <filesystem>
 #include <string>

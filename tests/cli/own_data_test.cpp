@@ -126,5 +126,38 @@ TEST_F(OwnData, AGeneratedSetTrainsAsIn020) {
   }
 }
 
+/// What the first fold of a run wrote of its first epoch, less the times.
+std::string first_epoch(const std::string& run) {
+  const std::string text = read_file(run + "/fold-0/metrics.jsonl");
+  return text.substr(0, text.find("\"seconds\""));
+}
+
+TEST_F(OwnData, APackedFileTrainsToTheSameBitsAndIsRefusedWhereItIsDamaged) {
+  GraphSet set = train::small_dataset(60).set;
+  write_graphs(path("set.jsonl"), set, Format::jsonl);
+  const RunResult packed = run_program({"pack", path("set.jsonl"), "--out", path("set.tyche"), "--json"});
+  ASSERT_EQ(packed.exit_code, 0) << packed.err;
+  EXPECT_THAT(packed.out, HasSubstr("\"graphs\": 60"));
+  for (const char* data : {"set.jsonl", "set.tyche"}) {
+    const RunResult r = run_program({"train", "--data", path(data), "--model", "gin", "--width", "8", "--epochs", "1",
+                                     "--fold", "0", "--out", path(std::string("run of ") + data)});
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+  }
+  EXPECT_THAT(first_epoch(path("run of set.jsonl")), HasSubstr("train_loss"));
+  EXPECT_EQ(first_epoch(path("run of set.jsonl")), first_epoch(path("run of set.tyche")));
+
+  write_file(path("bad.jsonl"), "{\"nodes\": 1, \"edges\": []}\n{\"nodes\": 1, \"edges\": [[0, 1]]}\n");
+  const RunResult bad = run_program({"pack", path("bad.jsonl"), "--out", path("set.tyche")});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.jsonl: line 2: edge 0 joins node 1"));
+  std::string bytes = read_file(path("set.tyche"));
+  EXPECT_EQ(read_graphs(path("set.tyche")).graphs, set.graphs) << "what was there is there";
+  bytes[300] = static_cast<char>(bytes[300] ^ 4);
+  write_file(path("set.tyche"), bytes);
+  const RunResult damaged = run_program({"train", "--data", path("set.tyche"), "--out", path("run"), "--epochs", "1"});
+  EXPECT_EQ(damaged.exit_code, 2);
+  EXPECT_THAT(damaged.err, HasSubstr("set.tyche: graphs 0 to 59: their graphs (from byte 16 on) are damaged"));
+}
+
 }  // namespace
 }  // namespace tyche

@@ -127,6 +127,15 @@ class Flips:
         words = ["train", "--data", copy, "--out", run, "--epochs", "1", "--folds", "2", "--threads", "1"] + SMALL
         for name in ("graphs.txt", "manifest.json"):
             self.flips_in("data", make, os.path.join(copy, name), words, (0,), lambda r: contents(run))
+        # A packed file has checksums of its own.
+        packed = self.path("packed.tyche")
+
+        def pack():
+            shutil.rmtree(run, ignore_errors=True)
+            shutil.copyfile(self.path("spare.tyche"), packed)
+        self.must(["pack", self.path("graphs.jsonl"), "--out", self.path("spare.tyche")])
+        words[words.index("--data") + 1] = packed
+        self.flips_in("packed data", pack, packed, words, (0,), lambda r: contents(run))
 
     def flips_in_sets(self):
         """Colour classes of sets, which a damaged file makes the program find again."""

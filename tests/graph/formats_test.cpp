@@ -1,13 +1,13 @@
 // JSON lines, GraphML and CSV: what is read from text a person can check, and what --clean mends.
+#include "graph/formats.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "graph/csv.hpp"
 #include "graph/graph_samples.hpp"
-#include "graph/graphml.hpp"
 #include "graph/io.hpp"
 #include "graph/jsonl.hpp"
 #include "support/error.hpp"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "graph/csv.hpp"
+#include "graph/formats.hpp"
 #include "graph/gin.hpp"
 #include "graph/io.hpp"
 #include "graph/npy_sample.hpp"

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "graph/dimacs.hpp"
 #include "graph/encoding.hpp"
+#include "graph/formats.hpp"
 #include "graph/gin.hpp"
 #include "graph/graph6.hpp"
 #include "graph/graph_samples.hpp"

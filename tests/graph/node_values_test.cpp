@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "graph/csv.hpp"
+#include "graph/formats.hpp"
 #include "graph/io.hpp"
 #include "graph/jsonl.hpp"
 #include "graph/named.hpp"

@@ -169,6 +169,7 @@ TEST_F(Packed, WhatIsCutOrFlippedIsRefusedWithThePlace) {
        {std::size_t{9}, std::size_t{40}, bytes.size() / 2, bytes.size() - 8, bytes.size() - 1}) {
     EXPECT_THAT([&] { look(bytes.substr(0, length)); }, ThrowsMessage<InputError>(HasSubstr("set.tyche: "))) << length;
   }
+  EXPECT_THAT([&] { look(bytes + std::string(8, '\0')); }, ThrowsMessage<InputError>(HasSubstr("bytes were added")));
   // Every byte counts but the zeros that fill up to a multiple of eight.
   std::size_t passed = 0;
   for (std::size_t i = 0; i < bytes.size(); i += bytes.size() / 50) {

@@ -141,3 +141,22 @@ def test_edge_labels_attributes_and_targets_are_kept():
     assert s.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert s.edge_labels.tolist() == [4, 4, 7, 7] and s.edge_attributes[:, 0].tolist() == [1.5, 1.5, 0.5, 0.5]
     assert s.targets.tolist() == [[1, 2]] and s[0].attributes.tolist() == [[1], [2], [3]]
+
+
+def test_packed_files_are_read_written_and_made_of_others(tmp_path):
+    graphs = tyche.datasets.counting(graphs=30, seed=3)
+    graphs.write(tmp_path / "set.tyche", "packed")
+    graphs.write(tmp_path / "set.jsonl", "jsonl")
+    packed = tyche.pack(tmp_path / "set.jsonl", tmp_path / "other.tyche")
+    assert (tmp_path / "set.tyche").read_bytes() == (tmp_path / "other.tyche").read_bytes()
+    for read in (packed, tyche.datasets.read(tmp_path / "set.tyche")):
+        assert len(read) == 30 and read._info["hash"] == graphs._info["hash"]
+        assert np.array_equal(read.neighbours, graphs.neighbours) and np.array_equal(read.targets, graphs.targets)
+    (tmp_path / "loop.jsonl").write_text('{"nodes": 2, "edges": [[0, 0], [0, 1]]}\n')
+    with pytest.raises(tyche.InputError, match="loop.jsonl: line 1"):
+        tyche.pack(tmp_path / "loop.jsonl", tmp_path / "other.tyche")
+    assert len(tyche.datasets.read(tmp_path / "other.tyche")) == 30  # what was there is there
+    assert tyche.pack(tmp_path / "loop.jsonl", tmp_path / "other.tyche", clean=True)[0].edges.tolist() == [[0, 1]]
+    (tmp_path / "set.tyche").write_bytes((tmp_path / "set.tyche").read_bytes()[:-9])
+    with pytest.raises(tyche.InputError, match="set.tyche: .*cut short"):
+        tyche.datasets.read(tmp_path / "set.tyche")

@@ -37,6 +37,14 @@ Crew crew_of(Team& team, unsigned threads) {
   };
 }
 
+// Has graphs that are on a disk read while those some thousands before them are worked on.
+void expect_ahead(const Job& job, std::span<const std::uint32_t> order, std::size_t first, std::size_t count) {
+  constexpr std::size_t kAhead = 1 << 12;
+  for (std::size_t i = first + kAhead; i < std::min(first + kAhead + count, order.size()); ++i) {
+    job.data.graphs.expect(order[i]);
+  }
+}
+
 // The graphs in pieces the model wants: the first of their rows of outputs, and the inputs of each: of pinned features,
 // its graphs' own.
 template <class Body>
@@ -45,6 +53,7 @@ void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inp
   std::size_t pinned = 0, row = 0;
   for (std::size_t first = 0; first < graphs.size(); first += group) {
     const auto piece = graphs.subspan(first, std::min(group, graphs.size() - first));
+    expect_ahead(job, graphs, first, piece.size());
     Inputs own = inputs;
     if (!inputs.pinned.empty()) {
       std::size_t count = 0;
@@ -66,24 +75,41 @@ std::vector<std::uint32_t> counted_units(const Job& job, std::span<const std::ui
   return units;
 }
 
-// What training saw in an epoch. Losses are kept one by one: ranks have some of them each, and their sum has one order.
-struct Seen {
-  std::vector<LossValue<float>> losses;
-  std::vector<std::size_t> ranks;  ///< that have them
+// What training saw in an epoch. Where ranks have some of the losses each, those wait until there are enough to be
+// exchanged; their sum has one order.
+class Seen {
+ public:
+  explicit Seen(const Peers* peers) : peers_(peers) {}
+  void add(const LossValue<float>& loss, std::size_t rank) {
+    if (peers_ == nullptr) return tally_.add(loss);
+    losses_.push_back(loss);
+    ranks_.push_back(rank);
+    if (losses_.size() == kMostWaiting) exchange();
+  }
+  [[nodiscard]] const Tally& tally() {
+    exchange();
+    return tally_;
+  }
   std::uint64_t rows = 0, full_rows = 0;
 
-  [[nodiscard]] Tally tally(const Job& job) {
-    if (job.peers != nullptr) {
-      std::vector<Peers::Piece> pieces;
-      for (std::size_t i = 0; i < losses.size(); ++i) {
-        pieces.push_back(Peers::piece(ranks[i], std::span(losses).subspan(i, 1)));
-      }
-      job.peers->exchange(pieces);
+ private:
+  static constexpr std::size_t kMostWaiting = 1 << 16;
+  void exchange() {
+    if (losses_.empty()) return;
+    std::vector<Peers::Piece> pieces;
+    for (std::size_t i = 0; i < losses_.size(); ++i) {
+      pieces.push_back(Peers::piece(ranks_[i], std::span(losses_).subspan(i, 1)));
     }
-    Tally all;
-    for (const LossValue<float>& loss : losses) all.add(loss);
-    return all;
+    peers_->exchange(pieces);
+    for (const LossValue<float>& loss : losses_) tally_.add(loss);
+    losses_.clear();
+    ranks_.clear();
   }
+
+  const Peers* peers_;
+  std::vector<LossValue<float>> losses_;
+  std::vector<std::size_t> ranks_;  ///< that have them
+  Tally tally_;
 };
 
 // One step forward and backward: adds to gradient and `seen`, fills logits (units × classes). `counts`: which nodes or
@@ -108,9 +134,8 @@ void step_gradient(const Job& job, const Targets& targets, BatchModel& model, st
       for (std::size_t unit = begin; unit < end; ++unit, ++row) {
         if (!counts.empty() && !counts[unit]) continue;
         const SerialOutputs<float> outputs(&z[row * classes], classes, &d_logits[row * classes]);
-        seen.losses.push_back(own ? job_loss(job, targets, static_cast<std::uint32_t>(unit), outputs, scale)
-                                  : LossValue<float>{});
-        seen.ranks.push_back(rank);
+        seen.add(own ? job_loss(job, targets, static_cast<std::uint32_t>(unit), outputs, scale) : LossValue<float>{},
+                 rank);
       }
     }
     model.backward(parameters, d_logits, crew, gradient);
@@ -141,16 +166,13 @@ class TrialLane final : public PlainLane {
   std::optional<EpochOutput> epoch(std::uint32_t number) override {
     const Stopwatch watch;
     EpochOutput output;
-    Seen seen;
+    Seen seen(job_.peers);
     const Inputs inputs = training_inputs(trial_, number);
     const auto order = epoch_order(train_, trial_.seed, trial_.fold, number);
     const double rate = learning_rate(job_, trial_, number);
     for (std::size_t first = 0; first < order.size(); first += job_.step_graphs()) {
       const auto step = std::span(order).subspan(first, std::min(job_.step_graphs(), order.size() - first));
-      constexpr std::size_t kAhead = 1 << 12;
-      for (std::size_t i = first + kAhead; i < std::min(first + kAhead + step.size(), order.size()); ++i) {
-        job_.data.graphs.expect(order[i]);
-      }
+      expect_ahead(job_, order, first, step.size());
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
       logits_.resize(job_.data.units_of(step) * job_.model.classes);
       const auto keep = [&] { model_->keep_statistics(trial_.state.parameters); };
@@ -166,7 +188,7 @@ class TrialLane final : public PlainLane {
                 });
       keep();  // what no decay of weights has touched
     }
-    output.tally = seen.tally(job_);
+    output.tally = seen.tally();
     output.rows = seen.rows;
     output.full_rows = seen.full_rows;
     output.seconds = watch.seconds();
@@ -275,12 +297,12 @@ double gradient_of(const Job& job, BatchModel& model, std::span<const float> par
                    std::vector<float>& gradient_out, Logits& logits_out) {
   gradient_out.assign(parameters.size(), 0.0f);
   logits_out.values.assign(job.data.units_of(which) * job.model.classes, 0.0f);
-  Seen seen;
+  Seen seen(job.peers);
   TeamPool::run(1, threads, [&](std::size_t, Team& team) {
     step_gradient(job, job.data.targets, model, parameters, which, {}, inputs_of(draw), crew_of(team, threads),
                   gradient_out, logits_out.values, seen);
   });
-  return seen.tally(job).loss / mean_divisor(job.data.targets, counted_units(job, which, {}));
+  return seen.tally().loss / mean_divisor(job.data.targets, counted_units(job, which, {}));
 }
 
 std::unique_ptr<Session> batch_session(const Job& job, const std::function<MakeModel(const Job& job)>& prepare,

@@ -85,9 +85,7 @@ class TrialLane final : public PlainLane {
     const std::size_t step = prepared_.job().step_graphs(), window = std::max<std::size_t>(1, kWindow / step) * step;
     for (std::size_t first = 0; first < order.size(); first += window) {
       divide(std::span(order).subspan(first, std::min(window, order.size() - first)));
-      for (std::size_t i = first + window; i < std::min(first + 2 * window, order.size()); ++i) {
-        prepared_.job().data.graphs.expect(order[i]);
-      }
+      expect(order, first + window, window);
       Failure failure;
       team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
         train(number, first / step, rank, size, worker, barrier_for(size), failure);
@@ -107,6 +105,13 @@ class TrialLane final : public PlainLane {
   static constexpr std::size_t kWindow = 1 << 16;
   // So many are tested at a time, in slices that stay small.
   static constexpr std::size_t kTested = 1 << 12;
+
+  // Has graphs that are on a disk read meanwhile.
+  void expect(std::span<const std::uint32_t> graphs, std::size_t first, std::size_t count) const {
+    for (std::size_t i = first; i < std::min(first + count, graphs.size()); ++i) {
+      prepared_.job().data.graphs.expect(graphs[i]);
+    }
+  }
 
   // A step of Adam: the slices of its batches.
   struct Step {
@@ -263,6 +268,7 @@ class TrialLane final : public PlainLane {
     for (std::size_t first = 0; first < trial_.test.size(); first += kTested) {
       const auto some = std::span(trial_.test).subspan(first, std::min(kTested, trial_.test.size() - first));
       const Slices slices(prepared_.members(some));
+      expect(trial_.test, first + kTested, kTested);
       const Share own = peers_ == nullptr ? Share{0, slices.size()} : peers_->share(slices.size());
       Failure failure;
       team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {
