@@ -7,7 +7,7 @@
 #include "engine/sets/set_data.hpp"
 #include "support/progress.hpp"
 #include "support/ranks.hpp"
-#include "support/shell.hpp"
+#include "support/words.hpp"
 
 namespace tyche::cli {
 

@@ -9,9 +9,9 @@
 #include "cli/trained.hpp"
 #include "engine/engine.hpp"
 #include "report/look_page.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/npy.hpp"
+#include "support/words.hpp"
 #include "train/look.hpp"
 
 namespace tyche::cli {

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <vector>
 
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 #include "wl/answers.hpp"
 
 namespace tyche::cli {

@@ -9,12 +9,11 @@
 #include "distinguish/records.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/json_log.hpp"
 #include "support/json_number.hpp"
 #include "support/parallel.hpp"
 #include "support/seal.hpp"
-#include "support/shell.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 #include "wl/wl.hpp"
 

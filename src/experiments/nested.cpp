@@ -6,12 +6,12 @@
 #include <map>
 #include <optional>
 
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/json_number.hpp"
 #include "support/seal.hpp"
 #include "support/statistics.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 #include "train/run.hpp"
 #include "train/score_text.hpp"

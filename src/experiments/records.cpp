@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "support/file.hpp"
-#include "support/json_log.hpp"
 #include "support/seal.hpp"
-#include "support/shell.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 
 namespace tyche::experiments {

@@ -13,12 +13,12 @@
 #include "experiments/board.hpp"
 #include "experiments/cost.hpp"
 #include "nn/model.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/remedy.hpp"
 #include "support/statistics.hpp"
+#include "support/words.hpp"
 #include "train/run.hpp"
 #include "train/score_text.hpp"
 

@@ -7,7 +7,6 @@
 #include "experiments/experiment.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/json_log.hpp"
 #include "support/json_number.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"

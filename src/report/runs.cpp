@@ -9,12 +9,12 @@
 #include "report/results.hpp"
 #include "report/tables.hpp"
 #include "report/training_results.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/run.hpp"
 #include "train/score_text.hpp"
 

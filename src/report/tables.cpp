@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "report/compare.hpp"
-#include "support/counted.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 #include "train/score_text.hpp"
 #include "train/summary.hpp"
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,24 +75,13 @@ class TensorFile {
   /// In the order of the file.
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  /// The values of a tensor. Throws InputError if it is absent or of another type.
+  /// The values of a tensor. Throws InputError if it is absent, of another type or not of the shape that is said.
   template <class T>
-  [[nodiscard]] std::vector<T> get(std::string_view name) const {
-    std::vector<T> values;
-    copy_out(name, kDtypeName<T>, sizeof(T), nullptr, [&](std::size_t count) {
-      values.resize(count);
-      return reinterpret_cast<char*>(values.data());
-    });
-    return values;
-  }
-  /// Likewise, and the shape must be `shape`.
-  template <class T>
-  [[nodiscard]] std::vector<T> get(std::string_view name, const std::vector<std::size_t>& shape) const {
-    std::vector<T> values;
-    copy_out(name, kDtypeName<T>, sizeof(T), &shape, [&](std::size_t count) {
-      values.resize(count);
-      return reinterpret_cast<char*>(values.data());
-    });
+  [[nodiscard]] std::vector<T> get(std::string_view name,
+                                   const std::optional<std::vector<std::size_t>>& shape = std::nullopt) const {
+    const std::string& bytes = checked(name, kDtypeName<T>, shape).bytes;
+    std::vector<T> values(bytes.size() / sizeof(T));
+    bytes.copy(reinterpret_cast<char*>(values.data()), bytes.size());
     return values;
   }
 
@@ -104,15 +94,8 @@ class TensorFile {
   [[nodiscard]] const Entry* find(std::string_view name) const;
   void add_bytes(std::string name, std::string dtype, std::vector<std::size_t> shape, std::string_view bytes,
                  std::size_t item);
-  template <class Resize>
-  void copy_out(std::string_view name, std::string_view dtype, std::size_t item, const std::vector<std::size_t>* shape,
-                Resize resize) const {
-    const std::string& bytes = checked(name, dtype, shape).bytes;
-    char* to = resize(bytes.size() / item);
-    bytes.copy(to, bytes.size());
-  }
   [[nodiscard]] const Entry& checked(std::string_view name, std::string_view dtype,
-                                     const std::vector<std::size_t>* shape) const;
+                                     const std::optional<std::vector<std::size_t>>& shape) const;
 
   std::string origin_ = "tensors in memory";
   std::vector<Entry> entries_;

@@ -12,7 +12,7 @@
 #include "graph/patterns.hpp"
 #include "nn/description.hpp"
 #include "nn/kinds.hpp"
-#include "support/shell.hpp"
+#include "support/words.hpp"
 #include "train/field_values.hpp"
 #include "train/objective.hpp"
 #include "train/selection.hpp"

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "nn/model.hpp"
-#include "support/counted.hpp"
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/seal.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/objective.hpp"
 #include "train/score_text.hpp"
 

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/words.hpp"
 #include "train/score_text.hpp"
 #include "train/summary.hpp"
 
