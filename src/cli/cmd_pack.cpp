@@ -21,7 +21,7 @@ struct PackCall {
 
 void run(const PackCall& call) {
   const Stopwatch watch;
-  const auto format = call.format.empty() ? std::nullopt : std::optional(parse_format(call.format));
+  const auto format = format_of(call.format);
   const std::uint64_t graphs = read_cleanly(
       call.clean, call.data, [&](Cleaning* cleaning) { return pack_graphs(call.data, format, cleaning, call.out); });
   const auto bytes = std::filesystem::file_size(call.out);
@@ -37,21 +37,19 @@ void run(const PackCall& call) {
 
 void add_pack(CLI::App& root) {
   using namespace pack_command;
-  auto call = std::make_shared<PackCall>();
-  CLI::App& app = *root.add_subcommand("pack", "A data set as one file that is mapped into memory, not read");
+  const auto [app, call] =
+      add_command<PackCall>(root, "pack", "A data set as one file that is mapped into memory, not read", run);
   app.add_option("data,--data", call->data, "Data set: a file or folder of graphs")->required()->type_name("PATH");
   app.add_option("--format", call->format, "gin, graph6, ... (default: told by content)");
   app.add_flag("--clean", call->clean, kCleanHelp);
   app.add_option("--out", call->out, "The packed file, *.tyche")->required()->type_name("FILE");
-  call->common.add_json(app);
+  call->common.add(app, kJson);
   app.footer(
       "Whatever reads a data set reads a packed one: at once, however large it is, and in memory that does not grow "
-      "with "
-      "it. JSON lines are packed line by line, also from a pipe. Examples:\n"
+      "with it. JSON lines are packed line by line, also from a pipe. Examples:\n"
       "  tyche pack molecules.jsonl --out molecules.tyche\n"
       "  tyche train molecules.tyche --model gin --out run\n"
       "  zcat molecules.jsonl.gz | tyche pack /dev/stdin --format jsonl --out molecules.tyche");
-  app.callback([call] { run(*call); });
 }
 
 }  // namespace tyche::cli

@@ -232,9 +232,10 @@ std::uint64_t Graphs::num_edges(std::size_t g) const {
 }
 
 void Graphs::push_back(const Graph& graph) {
-  if (!store_ || store_.use_count() > 1) {
+  const bool whole = store_ && first_ == 0 && count_ == store_->records.size() && !bare_ && of_ == nullptr;
+  if (!whole || store_.use_count() > 1) {
     auto own = std::make_shared<Store>();
-    if (store_ && first_ == 0 && count_ == store_->records.size() && !bare_ && of_ == nullptr) {
+    if (whole) {
       own->records = store_->records;
       own->summary = store_->summary;
       own->large = store_->large;

@@ -118,7 +118,7 @@ TEST(Completion, OffersOnlyNamesThatTheLibraryTakes) {
   const auto kinds = offered(script, "tyche generate"), formats = offered(script, "tyche wl --format");
   EXPECT_EQ(kinds.size(), 11u);
   for (const std::string& kind : kinds) EXPECT_NO_THROW((void)datasets::recipe_of(kind)) << kind;
-  EXPECT_EQ(formats.size(), 10u);
+  EXPECT_EQ(formats.size(), 11u);
   for (const std::string& format : formats) EXPECT_NO_THROW((void)parse_format(format)) << format;
 }
 

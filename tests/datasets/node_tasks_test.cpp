@@ -90,7 +90,9 @@ TEST(NodeTasks, AreTheSameOnDiskInMemoryAndOnAnyNumberOfThreads) {
 TEST(NodeTasks, ACertificateNoticesOneWrongLabel) {
   for (const NodeTask task : kTasks) {
     Dataset made = make(node_task(task, 5, 1)).dataset;
-    made.set.node_labels[3][7] += 1;
+    auto labels = made.set.node_labels.all();
+    labels[3][7] += 1;
+    made.set.node_labels = labels;
     const TaskCertificate certificate = certify_node_task(task, made.set, {});
     EXPECT_EQ(certificate.right, 4u);
     ASSERT_EQ(certificate.failures.size(), 1u);

@@ -93,7 +93,7 @@ void expect_all_are(const std::vector<Graph>& graphs, const Graph& expected, con
   }
 }
 
-const Graph& graph_of(const PairSet& pairs, std::size_t pair, std::size_t side) {
+Graph graph_of(const PairSet& pairs, std::size_t pair, std::size_t side) {
   return pairs.set.graphs[2 * pair + side];
 }
 

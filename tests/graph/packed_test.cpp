@@ -88,6 +88,9 @@ TEST(Graphs, ACopyThatGrowsLeavesTheOtherAlone) {
   EXPECT_EQ(part, (Graphs{ring(3, 1, 1), ring(6, 1, 1)}));
   EXPECT_EQ(part.summary().nodes, 9u);
   EXPECT_EQ(first[1], ring(4, 1, 1));
+  first = first.first(1);  // the only one that is left of its graphs
+  first.push_back(ring(7, 1, 1));
+  EXPECT_EQ(first, (Graphs{ring(3, 1, 1), ring(7, 1, 1)}));
 }
 
 class Packed : public testing::Test {
