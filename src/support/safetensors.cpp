@@ -176,12 +176,12 @@ const TensorFile::Entry& TensorFile::at(std::string_view name) const {
 }
 
 const TensorFile::Entry& TensorFile::checked(std::string_view name, std::string_view dtype,
-                                             const std::optional<std::vector<std::size_t>>& shape) const {
+                                             const std::vector<std::size_t>* shape) const {
   const Entry& entry = at(name);
   if (entry.dtype != dtype) {
     throw InputError::at(origin_, "", fmt::format("tensor '{}' is {}, expected {}", name, entry.dtype, dtype));
   }
-  if (shape && entry.shape != *shape) {
+  if (shape != nullptr && entry.shape != *shape) {
     throw InputError::at(origin_, "",
                          fmt::format("tensor '{}' has shape [{}], expected [{}]", name, fmt::join(entry.shape, ", "),
                                      fmt::join(*shape, ", ")));

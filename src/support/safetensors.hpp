@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,14 +74,15 @@ class TensorFile {
   /// In the order of the file.
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  /// The values of a tensor. Throws InputError if it is absent, of another type or not of the shape that is said.
+  /// The values of a tensor. Throws InputError if it is absent or of another type.
   template <class T>
-  [[nodiscard]] std::vector<T> get(std::string_view name,
-                                   const std::optional<std::vector<std::size_t>>& shape = std::nullopt) const {
-    const std::string& bytes = checked(name, kDtypeName<T>, shape).bytes;
-    std::vector<T> values(bytes.size() / sizeof(T));
-    bytes.copy(reinterpret_cast<char*>(values.data()), bytes.size());
-    return values;
+  [[nodiscard]] std::vector<T> get(std::string_view name) const {
+    return values_of<T>(checked(name, kDtypeName<T>, nullptr));
+  }
+  /// Likewise, and the shape must be `shape`.
+  template <class T>
+  [[nodiscard]] std::vector<T> get(std::string_view name, const std::vector<std::size_t>& shape) const {
+    return values_of<T>(checked(name, kDtypeName<T>, &shape));
   }
 
   /// The bytes of the file. A reader of the format's own library accepts them.
@@ -94,8 +94,14 @@ class TensorFile {
   [[nodiscard]] const Entry* find(std::string_view name) const;
   void add_bytes(std::string name, std::string dtype, std::vector<std::size_t> shape, std::string_view bytes,
                  std::size_t item);
+  template <class T>
+  [[nodiscard]] static std::vector<T> values_of(const Entry& entry) {
+    std::vector<T> values(entry.bytes.size() / sizeof(T));
+    entry.bytes.copy(reinterpret_cast<char*>(values.data()), entry.bytes.size());
+    return values;
+  }
   [[nodiscard]] const Entry& checked(std::string_view name, std::string_view dtype,
-                                     const std::optional<std::vector<std::size_t>>& shape) const;
+                                     const std::vector<std::size_t>* shape) const;
 
   std::string origin_ = "tensors in memory";
   std::vector<Entry> entries_;
