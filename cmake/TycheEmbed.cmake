@@ -1,4 +1,4 @@
-# The files that come with the program, inside the library (support/embedded.hpp): the paper's experiments and numbers,
+# The files that come with the program, inside the library (support/share.hpp): the paper's experiments and numbers,
 # texts that it fills in and writes (share/), and the page of reports where it is built. The assembler copies them as they are,
 # which costs no time to compile.
 file(GLOB_RECURSE embedded CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} experiments/*.toml experiments/*.csv

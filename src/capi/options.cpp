@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "support/error.hpp"
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 namespace tyche::capi {
 

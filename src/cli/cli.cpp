@@ -8,7 +8,7 @@
 #include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/remedy.hpp"
-#include "support/shell.hpp"
+#include "support/words.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {

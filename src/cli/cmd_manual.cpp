@@ -7,7 +7,7 @@
 #include "cli/tree.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 namespace tyche::cli {
 

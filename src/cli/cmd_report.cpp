@@ -5,7 +5,7 @@
 #include "report/runs.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/shell.hpp"
+#include "support/words.hpp"
 
 namespace tyche::cli {
 

@@ -10,16 +10,15 @@
 #include "experiments/plan.hpp"
 #include "experiments/records.hpp"
 #include "experiments/runner.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 #include "support/ranks.hpp"
-#include "support/shell.hpp"
 #include "support/stopwatch.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "wl/quotient_cache.hpp"
 
 namespace tyche::cli {

@@ -12,12 +12,12 @@
 #include "engine/choice.hpp"
 #include "engine/engine.hpp"
 #include "nn/kinds.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/ranks.hpp"
 #include "support/seal.hpp"
+#include "support/words.hpp"
 #include "train/data.hpp"
 #include "train/run.hpp"
 

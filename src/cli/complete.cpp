@@ -6,7 +6,7 @@
 
 #include "cli/tree.hpp"
 #include "support/share.hpp"
-#include "support/shell.hpp"
+#include "support/words.hpp"
 
 namespace tyche::cli {
 

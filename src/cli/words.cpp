@@ -1,3 +1,5 @@
+#include "support/words.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 
 #include "cli/commands.hpp"
 #include "support/error.hpp"
-#include "support/nearest.hpp"
 #include "train/fields.hpp"
 
 namespace tyche::cli {

@@ -8,8 +8,8 @@
 
 #include "compare/compare.hpp"
 #include "inspect/inspection.hpp"
-#include "support/counted.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 
 namespace tyche::compare {
 

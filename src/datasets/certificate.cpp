@@ -3,20 +3,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "datasets/base_classes.hpp"
 #include "datasets/planar_draw.hpp"
-#include "datasets/tseitin_certificate.hpp"
+#include "datasets/tseitin.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
 #include "graph/planarity.hpp"
 #include "logic/sat.hpp"
 #include "support/error.hpp"
+#include "wl/set_compare.hpp"
 #include "wl/wl.hpp"
 
 namespace tyche::datasets {
 
 namespace {
+
+/// One pair under examination: checks fill `out` one after another.
+struct Examination {
+  std::uint64_t pair;
+  const Graph& sat;
+  const Graph& unsat;
+  const Expectation& expectation;
+  PairCertificate out{};
+
+  void fail(const char* property, std::string detail) { out.failures.push_back({pair, property, std::move(detail)}); }
+};
+
+// ---- pairs of EXP and CEXP
 
 /// An exhaustive check tries 2^variables assignments; cores of the paper have at most 8 variables.
 constexpr std::uint32_t kExhaustiveVariables = 20;
@@ -143,6 +160,145 @@ struct ExpExamination : Examination {
   }
 };
 
+// ---- pairs of the ladder
+
+constexpr Node kSearchBaseNodes = 40;  ///< CaDiCaL and bliss are asked up to here
+constexpr Node kCheapNodes = 56;       ///< n = 8: a third of a second for both tests
+
+/// A graph of the ladder taken apart.
+struct Parts {
+  TseitinReading core;
+  Formula core_formula;
+  Graph rest;  ///< the planar part; empty where there is none
+};
+
+/// Nothing where no component is a Tseitin formula. Throws InputError where the graph encodes no formula.
+std::optional<Parts> take_apart(const Graph& graph) {
+  const Components components = connected_components(graph);
+  const std::vector<std::vector<Node>> nodes = components.members();
+  for (std::size_t c = 0; c < nodes.size(); ++c) {
+    Formula formula = decode(induced_subgraph(graph, nodes[c]));
+    auto core = read_tseitin(formula);
+    if (!core) continue;
+    std::vector<Node> rest;
+    for (Node v = 0; v < graph.num_nodes(); ++v) {
+      if (components.of_node[v] != c) rest.push_back(v);
+    }
+    return Parts{*std::move(core), std::move(formula), induced_subgraph(graph, rest)};
+  }
+  return std::nullopt;
+}
+
+struct TseitinExamination : Examination {
+  bool small = false;  ///< few enough base nodes for searches
+
+  bool check_cores(const Parts& even, const Parts& odd) {
+    TseitinFindings& found = *out.tseitin;
+    out.core = even.core.base.num_nodes();
+    small = out.core <= kSearchBaseNodes;
+    found.base_class = class_of(even.core.base);
+    if (found.base_class != class_of(odd.core.base)) {
+      fail("base", "the base graphs of the two formulas are not isomorphic");
+      return false;
+    }
+    if (expectation.core && *expectation.core != out.core) {
+      fail("core", fmt::format("the manifest says {} base nodes, the core found has {}", *expectation.core, out.core));
+    }
+    if (expectation.base_class && *expectation.base_class != found.base_class) {
+      fail("base", fmt::format("the manifest says base graph {}, found {}", *expectation.base_class, found.base_class));
+    }
+    if (!isomorphism(even.rest, odd.rest)) {
+      fail("part", "what stands beside the core (the planar part) is not the same in both graphs");
+      return false;
+    }
+    return true;
+  }
+
+  void check_labels(const Parts& even, const Parts& odd) {
+    TseitinFindings& found = *out.tseitin;
+    const bool part = satisfiable(decode(even.rest));
+    if (!part) fail("part", "the planar part is not satisfiable");
+    const bool sat_ok = !even.core.odd() && evaluate(even.core_formula, even.core.assignment());
+    const bool unsat_ok = odd.core.odd();
+    if (!sat_ok) fail("label", "the graph labelled 1 has odd charges, so its formula is unsatisfiable");
+    if (!unsat_ok) fail("label", "the graph labelled 0 has even charges, so its formula is satisfiable");
+    found.parity_ok = part && sat_ok && unsat_ok;
+    if (small) {
+      found.solver = satisfiable(decode(sat)) && !satisfiable(decode(unsat));
+      if (*found.solver != found.parity_ok) fail("label", "parity and CaDiCaL disagree");
+    }
+    out.labels_ok = found.parity_ok && found.solver.value_or(true);
+  }
+
+  void check_graphs() {
+    out.wl1_equal = !wl::compare(sat, unsat, {.dim = 1}).distinguished;
+    out.wl2_distinct = wl::compare(sat, unsat, {.dim = 2, .stop_when_distinguished = true}).distinguished;
+    out.non_isomorphic = small ? !isomorphism(sat, unsat) : out.labels_ok;
+    if (!out.wl1_equal) fail("1-wl", "1-WL tells the graphs apart");
+    if (out.wl2_distinct) fail("2-wl", "2-WL tells the graphs apart");
+    if (!out.non_isomorphic) fail("isomorphic", "the two graphs are isomorphic");
+  }
+
+  void look_higher() {
+    if (expectation.higher == Higher::none) return;
+    const bool all = expectation.higher == Higher::all;
+    const Node nodes = sat.num_nodes();
+    TseitinFindings& found = *out.tseitin;
+    constexpr double kMostSets = 0x1p27;  // half a gigabyte of ranks alone
+    if (nodes <= kCheapNodes || (all && wl::subsets(nodes, 3) <= kMostSets)) {
+      found.sets3 = wl::compare_sets(sat, unsat, {.levels = {{.k = 3}}}).answer.distinguished;
+    }
+    const std::array<Node, 2> both = {nodes, unsat.num_nodes()};
+    const bool fits = wl::memory_needed(3, both) <= static_cast<double>(expectation.memory_limit);
+    if (fits && (all || nodes <= kCheapNodes)) {
+      found.wl3 = wl::compare(sat, unsat, {.dim = 3, .stop_when_distinguished = true}).distinguished;
+    }
+  }
+};
+
+/// Whether a component of the graph encodes a Tseitin formula over a connected simple cubic graph.
+bool has_tseitin_core(const Graph& graph) {
+  try {
+    return take_apart(graph).has_value();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// The certificate of the graph labelled 1 and the one labelled 0. Labels are checked by parity (the charges read back
+/// from the graph; for the satisfiable one an assignment is evaluated) and by CaDiCaL, which is not asked over base
+/// graphs of more than 40 nodes: refuting a Tseitin formula takes a solver time exponential in the width of the base
+/// graph. Nor is bliss then, for which these graphs are the hard ones; that one formula is satisfiable and the other is
+/// not says that their graphs are not isomorphic.
+PairCertificate certify_tseitin(std::uint64_t pair, const Graph& sat, const Graph& unsat,
+                                const Expectation& expectation) {
+  TseitinExamination examination{{pair, sat, unsat, expectation}};
+  examination.out.subset = Subset::tseitin;
+  examination.out.tseitin.emplace();
+  examination.out.wl2_distinct = true;  // until it is seen that they are not
+  std::optional<Parts> even, odd;
+  try {
+    even = take_apart(sat);
+    odd = take_apart(unsat);
+  } catch (const InputError& error) {
+    examination.fail("encoding", error.what());
+    return std::move(examination.out);
+  }
+  if (!even || !odd) {
+    examination.fail("tseitin",
+                     fmt::format("no component of the graph labelled {} is a Tseitin formula over a connected "
+                                 "cubic graph",
+                                 even ? 0 : 1));
+    return std::move(examination.out);
+  }
+  if (examination.check_cores(*even, *odd)) {
+    examination.check_labels(*even, *odd);
+    examination.check_graphs();
+    examination.look_higher();
+  }
+  return std::move(examination.out);
+}
+
 }  // namespace
 
 PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, const LabelledGraph& second,
@@ -164,71 +320,72 @@ PairCertificate certify_pair(std::uint64_t pair, const LabelledGraph& first, con
   return std::move(examination.out);
 }
 
+namespace {
+
+/// A sum over pairs: what it is called, where it stands, and what a pair adds to it.
+template <class Sums>
+struct Total {
+  const char* name;
+  std::uint64_t Sums::*sum;
+  std::function<std::uint64_t(const PairCertificate&)> of;
+};
+
+const std::vector<Total<TseitinTotals>>& ladder_totals() {
+  using T = TseitinTotals;
+  static const std::vector<Total<T>> all = {
+      {"pairs", &T::pairs, [](const auto&) { return 1; }},
+      {"labels_parity", &T::labels_parity, [](const auto& p) { return p.tseitin->parity_ok; }},
+      {"labels_solver", &T::labels_solver, [](const auto& p) { return p.tseitin->solver.value_or(false); }},
+      {"solver_tried", &T::solver_tried, [](const auto& p) { return p.tseitin->solver.has_value(); }},
+      {"wl1_equal", &T::wl1_equal, [](const auto& p) { return p.wl1_equal; }},
+      {"wl2_equal", &T::wl2_equal, [](const auto& p) { return !p.wl2_distinct; }},
+      {"non_isomorphic", &T::non_isomorphic, [](const auto& p) { return p.non_isomorphic; }},
+      {"sets3_distinct", &T::sets3_distinct, [](const auto& p) { return p.tseitin->sets3.value_or(false); }},
+      {"sets3_tried", &T::sets3_tried, [](const auto& p) { return p.tseitin->sets3.has_value(); }},
+      {"wl3_distinct", &T::wl3_distinct, [](const auto& p) { return p.tseitin->wl3.value_or(false); }},
+      {"wl3_tried", &T::wl3_tried, [](const auto& p) { return p.tseitin->wl3.has_value(); }}};
+  return all;
+}
+
+const std::vector<Total<Certificate>>& exp_totals() {
+  using C = Certificate;
+  static const std::vector<Total<C>> all = {
+      {"labels_ok", &C::labels_ok, [](const auto& p) { return p.labels_ok; }},
+      {"unsat_exhaustive", &C::unsat_exhaustive, [](const auto& p) { return p.exhaustive; }},
+      {"planar_pairs", &C::planar_pairs, [](const auto& p) { return p.planar && p.subset != Subset::corrupt; }},
+      {"wl1_equal", &C::wl1_equal, [](const auto& p) { return p.wl1_equal; }},
+      {"wl2_distinct", &C::wl2_distinct, [](const auto& p) { return p.wl2_distinct; }},
+      {"non_isomorphic", &C::non_isomorphic, [](const auto& p) { return p.non_isomorphic; }},
+      {"corrupt_pairs", &C::corrupt_pairs, [](const auto& p) { return p.subset == Subset::corrupt; }},
+      {"corrupt_minimal", &C::corrupt_minimal, [](const auto& p) { return p.corrupt_minimal; }},
+      {"width_violations", &C::width_violations, [](const auto& p) { return p.wide; }},
+      {"bridge_violations", &C::bridge_violations, [](const auto& p) { return p.labels_ok && !p.bridgeless; }}};
+  return all;
+}
+
+}  // namespace
+
 void Certificate::add(PairCertificate pair) {
-  const auto count = [](bool yes) { return yes ? std::uint64_t{1} : std::uint64_t{0}; };
   ++pairs;
-  std::move(pair.failures.begin(), pair.failures.end(), std::back_inserter(failures));
+  std::ranges::move(pair.failures, std::back_inserter(failures));
   if (pair.tseitin) {
-    const TseitinFindings& found = *pair.tseitin;
-    ++tseitin.pairs;
-    tseitin.labels_parity += count(found.parity_ok);
-    tseitin.labels_solver += count(found.solver.value_or(false));
-    tseitin.solver_tried += count(found.solver.has_value());
-    tseitin.wl1_equal += count(pair.wl1_equal);
-    tseitin.wl2_equal += count(!pair.wl2_distinct);
-    tseitin.non_isomorphic += count(pair.non_isomorphic);
-    tseitin.sets3_distinct += count(found.sets3.value_or(false));
-    tseitin.sets3_tried += count(found.sets3.has_value());
-    tseitin.wl3_distinct += count(found.wl3.value_or(false));
-    tseitin.wl3_tried += count(found.wl3.has_value());
-    return;
+    for (const auto& total : ladder_totals()) tseitin.*total.sum += total.of(pair);
+  } else {
+    for (const auto& total : exp_totals()) this->*total.sum += total.of(pair);
   }
-  const bool corrupt = pair.subset == Subset::corrupt;
-  labels_ok += count(pair.labels_ok);
-  unsat_exhaustive += count(pair.exhaustive);
-  planar_pairs += count(pair.planar && !corrupt);
-  wl1_equal += count(pair.wl1_equal);
-  wl2_distinct += count(pair.wl2_distinct);
-  non_isomorphic += count(pair.non_isomorphic);
-  corrupt_pairs += count(corrupt);
-  corrupt_minimal += count(pair.corrupt_minimal);
-  width_violations += pair.wide;
-  bridge_violations += count(pair.labels_ok && !pair.bridgeless);
 }
 
 nlohmann::json to_json(const Certificate& c) {
-  nlohmann::json failures = nlohmann::json::array();
+  nlohmann::json out = {{"pairs", c.pairs}, {"failures", nlohmann::json::array()}};
   for (const Failure& f : c.failures)
-    failures.push_back({{"pair", f.pair}, {"property", f.property}, {"detail", f.detail}});
-  nlohmann::json out = {{"pairs", c.pairs}};
-  const TseitinTotals& t = c.tseitin;
-  if (t.pairs > 0) {
-    out["tseitin"] = {{"pairs", t.pairs},
-                      {"labels_parity", t.labels_parity},
-                      {"labels_solver", t.labels_solver},
-                      {"solver_tried", t.solver_tried},
-                      {"wl1_equal", t.wl1_equal},
-                      {"wl2_equal", t.wl2_equal},
-                      {"non_isomorphic", t.non_isomorphic},
-                      {"sets3_distinct", t.sets3_distinct},
-                      {"sets3_tried", t.sets3_tried},
-                      {"wl3_distinct", t.wl3_distinct},
-                      {"wl3_tried", t.wl3_tried}};
+    out["failures"].push_back({{"pair", f.pair}, {"property", f.property}, {"detail", f.detail}});
+  if (c.tseitin.pairs > 0) {
+    for (const auto& total : ladder_totals()) out["tseitin"][total.name] = c.tseitin.*total.sum;
     if (c.base_classes) out["tseitin"]["base_classes"] = *c.base_classes;
   }
-  if (t.pairs == 0 || t.pairs < c.pairs) {
-    out["labels_ok"] = c.labels_ok;
-    out["unsat_exhaustive"] = c.unsat_exhaustive;
-    out["planar_pairs"] = c.planar_pairs;
-    out["wl1_equal"] = c.wl1_equal;
-    out["wl2_distinct"] = c.wl2_distinct;
-    out["non_isomorphic"] = c.non_isomorphic;
-    out["corrupt_pairs"] = c.corrupt_pairs;
-    out["corrupt_minimal"] = c.corrupt_minimal;
-    out["width_violations"] = c.width_violations;
-    out["bridge_violations"] = c.bridge_violations;
+  if (c.tseitin.pairs == 0 || c.tseitin.pairs < c.pairs) {
+    for (const auto& total : exp_totals()) out[total.name] = c.*total.sum;
   }
-  out["failures"] = failures;
   return out;
 }
 

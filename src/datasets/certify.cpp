@@ -94,73 +94,64 @@ struct BaseGraphs {
   }
 };
 
-Certificate certify_pairs(LabelledGraphs& graphs, const std::string& name, const CertifyOptions& options) {
-  const std::uint64_t total = graphs.total();
-  if (total % 2 != 0) throw InputError::at(name, "", fmt::format("{} graphs do not make pairs", total));
-  Certificate certificate;
-  BaseGraphs bases{.folds = graphs.manifest() ? graphs.manifest()->unseen : 0, .pairs = total / 2};
-  Progress progress("certify", total / 2, options.progress);
-  for (;;) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} pairs", certificate.pairs, total / 2));
+/// Examines every `together` graphs on threads, and adds what was found in their order.
+template <class Examine, class Add>
+void examine_all(LabelledGraphs& graphs, std::size_t together, const char* what, const CertifyOptions& options,
+                 const Examine& examine, const Add& add) {
+  const std::uint64_t total = graphs.total() / together;
+  Progress progress("certify", total, options.progress);
+  for (std::uint64_t done = 0;;) {
+    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} {}", done, total, what));
     const std::vector<LabelledGraph> some = graphs.next(kChunk);
-    if (some.empty()) break;
-    std::vector<PairCertificate> results(some.size() / 2);
-    const std::uint64_t first = certificate.pairs;
-    parallel_for(results.size(), options.threads, [&](std::size_t i) {
-      Expectation expectation{.subset = std::nullopt, .core = std::nullopt, .published = options.published};
-      expectation.higher = higher_of(first + i, options.higher);
-      if (const GraphInfo* info = graphs.info(2 * (first + i))) {
-        expectation.subset = info->subset;
-        expectation.core = info->core;
-        if (info->subset == Subset::tseitin) expectation.base_class = info->base_class;
-      }
-      results[i] = certify_pair(first + i, some[2 * i], some[2 * i + 1], expectation);
+    if (some.empty()) return;
+    std::vector<decltype(examine(done, some.data()))> found(some.size() / together);
+    parallel_for(found.size(), options.threads, [&](std::size_t i) {
+      found[i] = examine(done + i, &some[i * together]);
       progress.add(1);
     });
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const std::string base = results[i].tseitin ? results[i].tseitin->base_class : "";
-      certificate.add(std::move(results[i]));
-      if (!base.empty()) bases.add(first + i, base, certificate.failures);
-    }
+    for (auto& one : found) add(done++, std::move(one));
   }
-  if (certificate.tseitin.pairs > 0) certificate.base_classes = bases.fold_of_class.size();
-  return certificate;
 }
 
 }  // namespace
 
-Higher higher_of(std::uint64_t pair, std::optional<std::uint64_t> asked) {
-  if (asked) return pair < *asked ? Higher::all : Higher::none;
-  return pair < kHigherPairs ? Higher::cheap : Higher::none;
+Expectation expected_of(std::uint64_t pair, const CertifyOptions& options, const GraphInfo* info) {
+  Expectation out{.subset = std::nullopt, .core = std::nullopt, .published = options.published};
+  if (pair < options.higher.value_or(kHigherPairs)) out.higher = options.higher ? Higher::all : Higher::cheap;
+  if (info == nullptr) return out;
+  out.subset = info->subset;
+  out.core = info->core;
+  if (info->subset == Subset::tseitin) out.base_class = info->base_class;
+  return out;
 }
 
 Certificate certify(const std::filesystem::path& path, const CertifyOptions& options) {
   LabelledGraphs graphs(path, options.format);
-  return certify_pairs(graphs, path.string(), options);
+  const std::uint64_t total = graphs.total();
+  if (total % 2 != 0) throw InputError::at(path.string(), "", fmt::format("{} graphs do not make pairs", total));
+  Certificate certificate;
+  BaseGraphs bases{.folds = graphs.manifest() ? graphs.manifest()->unseen : 0, .pairs = total / 2};
+  const auto examine = [&](std::uint64_t pair, const LabelledGraph* both) {
+    return certify_pair(pair, both[0], both[1], expected_of(pair, options, graphs.info(2 * pair)));
+  };
+  examine_all(graphs, 2, "pairs", options, examine, [&](std::uint64_t pair, PairCertificate found) {
+    const std::string base = found.tseitin ? found.tseitin->base_class : "";
+    certificate.add(std::move(found));
+    if (!base.empty()) bases.add(pair, base, certificate.failures);
+  });
+  if (certificate.tseitin.pairs > 0) certificate.base_classes = bases.fold_of_class.size();
+  return certificate;
 }
 
 CslCertificate certify_csl(const std::filesystem::path& path, const CertifyOptions& options) {
+  const auto reference = LabelledGraphs(path, options.format).next();
   LabelledGraphs graphs(path, options.format);
   CslCertificate certificate;
-  Progress progress("certify", graphs.total(), options.progress);
-  std::optional<Graph> reference;
-  for (;;) {
-    if (interrupted()) {
-      throw Interrupted(fmt::format("stopped after {} of {} graphs", certificate.graphs, graphs.total()));
-    }
-    const std::vector<LabelledGraph> some = graphs.next(kChunk);
-    if (some.empty()) break;
-    if (!reference) reference = some.front().graph;
-    std::vector<CslFacts> facts(some.size());
-    parallel_for(some.size(), options.threads, [&](std::size_t i) {
-      facts[i] = examine_csl(some[i], *reference);
-      progress.add(1);
-    });
-    for (const CslFacts& of_one : facts) {
-      const GraphInfo* info = graphs.info(certificate.graphs);
-      certificate.add(of_one, info != nullptr ? std::optional(info->skip) : std::nullopt);
-    }
-  }
+  const auto examine = [&](std::uint64_t, const LabelledGraph* graph) { return examine_csl(*graph, reference->graph); };
+  examine_all(graphs, 1, "graphs", options, examine, [&](std::uint64_t graph, const CslFacts& facts) {
+    const GraphInfo* info = graphs.info(graph);
+    certificate.add(facts, info != nullptr ? std::optional(info->skip) : std::nullopt);
+  });
   return certificate;
 }
 

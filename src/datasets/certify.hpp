@@ -33,8 +33,9 @@ struct CertifyOptions {
   std::optional<std::uint64_t> higher = std::nullopt;
 };
 
-/// Whether, and how far, pair `pair` is compared by 3-WL and on 3-sets.
-[[nodiscard]] Higher higher_of(std::uint64_t pair, std::optional<std::uint64_t> asked);
+/// What is expected of pair `pair`, of which the manifest, where there is one, says `info`.
+struct GraphInfo;
+[[nodiscard]] Expectation expected_of(std::uint64_t pair, const CertifyOptions& options, const GraphInfo* info);
 
 /// Certifies graphs 2i and 2i + 1 of a file or folder for all i; a manifest.json beside graphs.txt says what to expect.
 [[nodiscard]] Certificate certify(const std::filesystem::path& path, const CertifyOptions& options);

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "graph/graph6.hpp"
-#include "graph/isomorphism.hpp"
+#include "datasets/base_classes.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
 #include "wl/wl.hpp"
@@ -15,12 +14,9 @@ namespace tyche::datasets {
 
 namespace {
 
-/// Structure alone: which number the one type has does not matter.
-std::string form_of(const Graph& graph) { return to_sparse6(canonical_form(graph)); }
-
 Node least_skip(const std::string& form, Node nodes) {
   for (Node skip = 2; 2 * skip < nodes; ++skip) {
-    if (form_of(csl_graph(nodes, skip)) == form) return skip;
+    if (class_of(csl_graph(nodes, skip)) == form) return skip;
   }
   return 0;
 }
@@ -66,7 +62,7 @@ CslFacts examine_csl(const LabelledGraph& graph, const Graph& compared_with) {
   out.regular = looks_like_csl(graph.graph);
   out.wl1_equal = !wl::compare(graph.graph, compared_with, {.dim = 1}).distinguished;
   if (!out.regular) return out;  // of other graphs nothing is claimed, and a search for symmetries may take for ever
-  out.form = form_of(graph.graph);
+  out.form = class_of(graph.graph);  // structure alone: which number the one type has does not matter
   return out;
 }
 

@@ -36,14 +36,12 @@ GraphInfo read_entry(const nlohmann::json& entry, const Fail& fail) {
     return entry[key].template get<std::uint32_t>();
   };
   GraphInfo info;
-  bool known = false;
-  for (const Subset subset : {Subset::exp, Subset::corrupt, Subset::tseitin, Subset::csl, Subset::counting,
-                              Subset::triangle, Subset::lcc, Subset::orbits, Subset::matching}) {
-    if (!entry.is_object() || !entry.contains("subset") || entry["subset"] != subset_name(subset)) continue;
-    info.subset = subset;
-    known = true;
-  }
-  if (!known)
+  const nlohmann::json& said = entry.is_object() && entry.contains("subset") ? entry["subset"] : nlohmann::json();
+  auto subset = static_cast<unsigned>(Subset::exp);
+  const auto last = static_cast<unsigned>(Subset::matching);
+  while (subset <= last && said != subset_name(static_cast<Subset>(subset))) ++subset;
+  info.subset = static_cast<Subset>(subset);
+  if (subset > last)
     fail(
         "expected \"EXP\", \"CORRUPT\", \"TSEITIN\", \"CSL\", \"COUNTING\", \"TRIANGLE\", \"LCC\", \"ORBITS\" or "
         "\"MATCHING\" under 'subset'");

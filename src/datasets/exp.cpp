@@ -49,17 +49,8 @@ std::string_view subset_name(Subset subset) {
 }
 
 std::string_view kind_name(Kind kind) {
-  switch (kind) {
-    case Kind::exp:
-      return "exp";
-    case Kind::cexp:
-      return "cexp";
-    case Kind::sparse_exp:
-      return "sparse-exp";
-    case Kind::sparse_cexp:
-      return "sparse-cexp";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"exp", "cexp", "sparse-exp", "sparse-cexp"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::uint64_t paper_pairs(Kind kind) { return kind == Kind::exp || kind == Kind::cexp ? 600 : 150; }

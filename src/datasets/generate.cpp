@@ -59,16 +59,28 @@ struct HashedFile {
 struct Work {
   std::uint64_t pieces = 0;
   nlohmann::ordered_json parameters;           ///< for the manifest
+  AnyCertificate certificate;                  ///< of no piece yet
   std::function<Portion(std::uint64_t)> make;  ///< from any thread
 };
 
-Portion pair_piece(const Formula& sat, const Formula& unsat, const GraphInfo& info) {
+/// Both graphs of a pair, examined where that is asked for.
+Portion pair_piece(const Formula& sat, const Formula& unsat, GraphInfo info, bool certify) {
   Portion out;
   for (const int label : {1, 0}) {
     out.graphs.push_back({encode(label == 1 ? sat : unsat), label});
+    info.label = label;
     out.infos.push_back(info);
-    out.infos.back().label = label;
   }
+  if (certify) out.pair = certify_pair(info.pair, out.graphs[0], out.graphs[1], expected_of(info.pair, {}, &info));
+  return out;
+}
+
+/// A graph by itself.
+Portion single_piece(LabelledGraph graph, Subset subset) {
+  Portion out;
+  out.graphs.push_back(std::move(graph));
+  out.infos.emplace_back();
+  out.infos[0].subset = subset;
   return out;
 }
 
@@ -82,7 +94,10 @@ void name_planar_parts(const std::vector<PlanarSize>& sizes, const std::string& 
 }
 
 Work work_of(const ExpParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.pairs, .parameters = {{"core_min", p.core_min}, {"core_max", p.core_max}}, .make = {}};
+  Work work{.pieces = p.pairs,
+            .parameters = {{"core_min", p.core_min}, {"core_max", p.core_max}},
+            .certificate = {},
+            .make = {}};
   name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
   work.make = [&p, certify = options.certify](std::uint64_t index) {
     const ExpPair pair = make_pair(p, index);
@@ -90,18 +105,14 @@ Work work_of(const ExpParameters& p, const GenerateOptions& options) {
     info.pair = static_cast<std::uint32_t>(index);
     info.subset = pair.subset;
     info.core = pair.core;
-    Portion out = pair_piece(pair.sat, pair.unsat, info);
-    if (certify) {
-      out.pair = certify_pair(index, out.graphs[0], out.graphs[1],
-                              {.subset = pair.subset, .core = pair.core, .published = false});
-    }
-    return out;
+    return pair_piece(pair.sat, pair.unsat, info, certify);
   };
   return work;
 }
 
 Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.pairs, .parameters = {{"base_nodes", base_nodes_text(p.base_nodes)}}, .make = {}};
+  Work work{
+      .pieces = p.pairs, .parameters = {{"base_nodes", base_nodes_text(p.base_nodes)}}, .certificate = {}, .make = {}};
   name_planar_parts(p.planar_sizes, options.planar_source_name, work.parameters);
   if (p.unseen > 0) work.parameters["unseen"] = p.unseen;
   work.make = [maker = std::make_shared<const TseitinMaker>(p), certify = options.certify](std::uint64_t index) {
@@ -111,28 +122,21 @@ Work work_of(const TseitinParameters& p, const GenerateOptions& options) {
     info.subset = Subset::tseitin;
     info.core = pair.base_nodes;
     info.base_class = pair.base_class;
-    Portion out = pair_piece(pair.sat, pair.unsat, info);
-    if (certify) {
-      Expectation expectation{.subset = info.subset, .core = info.core, .published = false};
-      expectation.base_class = info.base_class;
-      expectation.higher = higher_of(index, std::nullopt);
-      out.pair = certify_pair(index, out.graphs[0], out.graphs[1], expectation);
-    }
-    return out;
+    return pair_piece(pair.sat, pair.unsat, info, certify);
   };
   return work;
 }
 
 Work work_of(const CslParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.graphs(), .parameters = {{"nodes", kCslNodes}, {"copies", p.copies}}, .make = {}};
+  Work work{.pieces = p.graphs(),
+            .parameters = {{"nodes", kCslNodes}, {"copies", p.copies}},
+            .certificate = CslCertificate{},
+            .make = {}};
   work.make = [&p, certify = options.certify](std::uint64_t index) {
-    Portion out;
-    out.graphs.push_back(make_csl(p, index));
-    GraphInfo info;
-    info.subset = Subset::csl;
+    Portion out = single_piece(make_csl(p, index), Subset::csl);
+    GraphInfo& info = out.infos[0];
     info.label = out.graphs[0].label;
     info.skip = kCslSkips[static_cast<std::size_t>(info.label)];
-    out.infos.push_back(info);
     if (certify) out.csl = examine_csl(out.graphs[0], csl_graph(kCslNodes, kCslSkips[0]));
     return out;
   };
@@ -140,14 +144,12 @@ Work work_of(const CslParameters& p, const GenerateOptions& options) {
 }
 
 Work work_of(const CountingParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.graphs, .parameters = {{"patterns", kUsualPatterns}}, .make = {}};
+  Work work{
+      .pieces = p.graphs, .parameters = {{"patterns", kUsualPatterns}}, .certificate = TaskCertificate{}, .make = {}};
   work.make = [&p, certify = options.certify](std::uint64_t index) {
-    Portion out;
     CountedGraph made = make_counting(p, index);
+    Portion out = single_piece({std::move(made.graph), 0}, Subset::counting);
     out.targets = std::move(made.targets);
-    out.graphs.push_back({std::move(made.graph), 0});
-    out.infos.emplace_back();
-    out.infos[0].subset = Subset::counting;
     if (certify) out.task = examine_counting(out.graphs[0].graph, out.targets);
     return out;
   };
@@ -155,15 +157,15 @@ Work work_of(const CountingParameters& p, const GenerateOptions& options) {
 }
 
 Work work_of(const NodeTaskParameters& p, const GenerateOptions& options) {
-  Work work{.pieces = p.graphs, .parameters = {{"nodes", p.nodes}}, .make = {}};
+  Work work{.pieces = p.graphs,
+            .parameters = {{"nodes", p.nodes}},
+            .certificate = TaskCertificate{.task = p.task},
+            .make = {}};
   if (p.task <= NodeTask::lcc) work.parameters["degree"] = p.degree;
   work.make = [&p, certify = options.certify](std::uint64_t index) {
-    Portion out;
     NodeLabelled made = make_node_task(p, index);
+    Portion out = single_piece({std::move(made.graph), 0}, subset_of(p.task));
     out.node_labels = std::move(made.labels);
-    out.graphs.push_back({std::move(made.graph), 0});
-    out.infos.emplace_back();
-    out.infos[0].subset = subset_of(p.task);
     if (certify) out.task = examine_node_task(p.task, out.graphs[0].graph, out.node_labels);
     return out;
   };
@@ -206,39 +208,27 @@ void write_down(Portion& piece) {
   piece.graphs.clear();
 }
 
+void add(Certificate& certificate, Portion& piece) { certificate.add(*std::move(piece.pair)); }
+void add(CslCertificate& certificate, Portion& piece) { certificate.add(*piece.csl, piece.infos[0].skip); }
+void add(TaskCertificate& certificate, Portion& piece) { certificate.add(*piece.task); }
+
+[[noreturn]] void refuse(const char* what, std::uint64_t number, const auto& failure) {
+  throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this", what, number,
+                          failure.property, failure.detail));
+}
+[[noreturn]] void refuse(const Failure& failure) { refuse("pair", failure.pair, failure); }
+[[noreturn]] void refuse(const GraphFailure& failure) { refuse("graph", failure.graph, failure); }
+
 /// Counts a piece; throws where it fails.
 void count(Portion& piece, GenerateResult& result) {
   result.nodes += piece.nodes;
   result.edges += piece.edges;
-  const auto refuse = [](const char* what, std::uint64_t number, const std::string& property,
-                         const std::string& detail) {
-    throw Error(fmt::format("{} {} fails its certificate ({}: {}); nothing was written, please report this", what,
-                            number, property, detail));
+  if (!result.certificate) return;
+  const auto count_in = [&](auto& certificate) {
+    add(certificate, piece);
+    for (const auto& failure : certificate.failures) refuse(failure);
   };
-  const auto so_far = [&]<class Kind>(Kind begun) -> Kind& {
-    if (!result.certificate) result.certificate = std::move(begun);
-    return std::get<Kind>(*result.certificate);
-  };
-  const auto refuse_graphs = [&](const std::vector<GraphFailure>& failures) {
-    for (const GraphFailure& f : failures) refuse("graph", f.graph, f.property, f.detail);
-  };
-  if (piece.pair) {
-    auto& certificate = so_far(Certificate{});
-    certificate.add(*std::move(piece.pair));
-    for (const Failure& f : certificate.failures) refuse("pair", f.pair, f.property, f.detail);
-  }
-  if (piece.csl) {
-    auto& certificate = so_far(CslCertificate{});
-    certificate.add(*piece.csl, piece.infos[0].skip);
-    refuse_graphs(certificate.failures);
-  }
-  if (piece.task) {
-    const bool counts = piece.infos[0].subset == Subset::counting;
-    auto& certificate =
-        so_far(TaskCertificate{.task = counts ? std::nullopt : std::optional(node_task_of(piece.infos[0].subset))});
-    certificate.add(*piece.task);
-    refuse_graphs(certificate.failures);
-  }
+  std::visit(count_in, *result.certificate);
 }
 
 void append(Portion piece, Dataset& out) {
@@ -278,6 +268,7 @@ GenerateResult generate(const GenerateOptions& options, const std::filesystem::p
   manifest.write(manifest_head(options.recipe, work));
 
   GenerateResult result;
+  if (options.certify) result.certificate = work.certificate;
   Progress progress("generate", work.pieces, options.progress);
   constexpr std::uint64_t kChunk = 512;  // pieces in memory at a time
   for (std::uint64_t first = 0; first < work.pieces; first += kChunk) {
@@ -316,6 +307,7 @@ Made make(const GenerateOptions& options) {
   const Work work = std::visit([&](const auto& parameters) { return work_of(parameters, options); }, options.recipe);
   Made out;
   out.dataset.name = out.dataset.set.name = recipe_name(options.recipe);
+  if (options.certify) out.result.certificate = work.certificate;
   std::vector<Portion> pieces(work.pieces);
   Progress progress("generate", work.pieces, options.progress);
   parallel_for(pieces.size(), options.threads, [&](std::size_t i) {

@@ -8,6 +8,7 @@
 
 #include "datasets/counting.hpp"
 #include "graph/isomorphism.hpp"
+#include "graph/patterns.hpp"
 #include "support/error.hpp"
 #include "support/random.hpp"
 #include "wl/colour_refinement.hpp"
@@ -19,17 +20,7 @@ namespace {
 
 constexpr std::string_view kTaskNames[] = {"triangle", "lcc", "orbits", "matching"};
 
-/// Edges among the neighbours of a node: pairs of them are tried.
-int closed_pairs(const Graph& graph, Node v) {
-  int out = 0;
-  const auto around = graph.neighbours(v);
-  for (std::size_t i = 0; i < around.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) out += graph.has_edge(around[i], around[j]) ? 1 : 0;
-  }
-  return out;
-}
-
-/// Closed walks of three steps from a node, halved: the same by way of the adjacency matrix.
+/// Closed walks of three steps from a node, halved: its triangles by way of the adjacency matrix.
 int half_cube(const Graph& graph, Node v) {
   std::vector<std::uint64_t> walks(graph.num_nodes(), 0), next;
   walks[v] = 1;
@@ -209,10 +200,13 @@ NodeLabelled make_node_task(const NodeTaskParameters& p, std::uint64_t index) {
     const wl::Path path = paths.draw({derive_key(p.seed, Purpose::individualise, own), own});
     out.labels = Matcher(out.graph, path.ranks).labels();
   }
+  // Edges among the neighbours of a node are its triangles.
+  static const PatternCounter triangles(named_pattern("cycle3").graph);
+  const PatternCounts closed = p.task <= NodeTask::lcc ? triangles.count(out.graph) : PatternCounts{};
   for (Node v = 0; v < p.nodes; ++v) {
     if (p.task == NodeTask::orbits) out.labels[names[v]] = made.labels[v];
-    if (p.task == NodeTask::lcc) out.labels[v] = closed_pairs(out.graph, v);
-    if (p.task == NodeTask::triangle) out.labels[v] = closed_pairs(out.graph, v) > 0 ? 1 : 0;
+    if (p.task == NodeTask::lcc) out.labels[v] = static_cast<int>(closed.of_nodes[v]);
+    if (p.task == NodeTask::triangle) out.labels[v] = closed.of_nodes[v] > 0 ? 1 : 0;
   }
   return out;
 }

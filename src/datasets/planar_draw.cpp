@@ -6,7 +6,6 @@
 #include <charconv>
 #include <set>
 
-#include "datasets/planar_sampler.hpp"
 #include "graph/encoding.hpp"
 #include "graph/io.hpp"
 #include "logic/sat.hpp"

@@ -23,6 +23,14 @@ struct PlaneGraph {
   Rotation rotation;
 };
 
+/// A random simple, connected, bridgeless, bipartite plane graph. Throws InputError for fewer than 4 nodes.
+///
+/// The measure is the uniform one on such graphs with labelled nodes and a fixed embedding, so an embedding with
+/// automorphism group A (mirror images told apart) is drawn with weight 1/|A|. It is reached by a Metropolis chain;
+/// docs/lab/sampler.md gives the moves, the proof that they are reversible, and the measured distance from the uniform
+/// measure.
+[[nodiscard]] PlaneGraph sample_planar(Node nodes, Stream& stream);
+
 inline constexpr std::size_t kMaxWidth = 5;  ///< literals in a disjunction
 
 /// The larger side becomes the variables (ties: a coin), every node of the other side one disjunction, or, if it has

@@ -10,7 +10,7 @@
 #include "graph/lines.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/shown.hpp"
+#include "support/words.hpp"
 
 namespace tyche::datasets {
 

@@ -8,8 +8,8 @@
 
 #include "distinguish/released.hpp"
 #include "distinguish/runner.hpp"
-#include "support/counted.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 
 namespace tyche::distinguish {
 

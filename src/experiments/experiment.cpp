@@ -10,9 +10,9 @@
 #include "nn/description.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/nearest.hpp"
 #include "support/remedy.hpp"
 #include "support/share.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 
 namespace tyche::experiments {

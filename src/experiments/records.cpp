@@ -10,11 +10,10 @@
 #include "experiments/toml_reader.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/json_log.hpp"
 #include "support/seal.hpp"
 #include "support/share.hpp"
-#include "support/shell.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 
 namespace tyche::experiments {

@@ -13,7 +13,6 @@
 #include "engine/sets/set_data.hpp"
 #include "experiments/cost.hpp"
 #include "nn/model.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "support/error.hpp"
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 namespace tyche::experiments {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "support/shown.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 

@@ -7,7 +7,7 @@
 #include "graph/tu.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/shown.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-#include "support/counted.hpp"
+#include "support/words.hpp"
 
 namespace tyche::inspect {
 

@@ -10,12 +10,13 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "nn/program_text.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 namespace tyche::nn {
 
@@ -55,51 +56,42 @@ Document document_of(std::string_view text, std::string_view name) {
     throw InputError::at(name, "",
                          fmt::format("a description of {} bytes, expected at most {}", text.size(), kMostText));
   }
-  Document out;
-  const auto list_of = [&](std::string key, std::uint64_t line) -> std::vector<Entry>& {
-    const bool parameters = key == "parameter" || key == "parameters";
-    if (parameters || key == "step" || key == "steps") return parameters ? out.parameters : out.steps;
-    const std::vector<std::string> known = {"parameter", "step"};
-    throw InputError::at(name, line == 0 ? "" : fmt::format("line {}", line),
-                         fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
-  };
-  const auto no_list = [&](std::string_view key, std::uint64_t line) {
-    throw InputError::at(name, line == 0 ? "" : fmt::format("line {}", line),
-                         fmt::format("expected a list of tables, [[{}]]", key));
-  };
+  json whole;
+  toml::table lines;  // of JSON there are none
   if (const std::size_t first = text.find_first_not_of(" \t\r\n"); first != text.npos && text[first] == '{') {
-    json whole;
     try {
       whole = json::parse(text);
     } catch (const json::exception& error) {
       throw InputError::at(name, "", fmt::format("not JSON: {}", error.what()));
     }
-    for (const auto& [key, list] : whole.items()) {
-      std::vector<Entry>& to = list_of(key, 0);
-      if (!list.is_array()) no_list(key, 0);
-      for (const json& item : list) {
-        if (!item.is_object()) no_list(key, 0);
-        to.push_back({item, {}, 0});
-      }
+  } else {
+    try {
+      lines = toml::parse(text);
+    } catch (const toml::parse_error& error) {
+      throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
     }
-    return out;
+    whole = plain(lines);
   }
-  toml::table whole;
-  try {
-    whole = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
-  }
-  for (const auto& [key, node] : whole) {
-    const std::uint64_t line = node.source().begin.line;
-    std::vector<Entry>& to = list_of(std::string(key.str()), line);
-    const toml::array* list = node.as_array();
-    if (list == nullptr) no_list(key.str(), line);
-    for (const toml::node& item : *list) {
-      const toml::table* table = item.as_table();
-      if (table == nullptr) no_list(key.str(), item.source().begin.line);
-      Entry& entry = to.emplace_back(Entry{plain(item), {}, item.source().begin.line});
-      for (const auto& [inner, value] : *table) entry.lines[std::string(inner.str())] = value.source().begin.line;
+  const auto line_of = [](const toml::node* node) { return node == nullptr ? 0 : node->source().begin.line; };
+  const auto fail = [&](const toml::node* node, const std::string& what) {
+    throw InputError::at(name, node == nullptr ? "" : fmt::format("line {}", line_of(node)), what);
+  };
+  Document out;
+  for (const auto& [key, list] : whole.items()) {
+    const toml::node* const node = lines.get(key);
+    const bool parameters = key == "parameter" || key == "parameters";
+    if (!parameters && key != "step" && key != "steps") {
+      const std::vector<std::string> known = {"parameter", "step"};
+      fail(node, fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
+    }
+    const std::string expected = fmt::format("expected a list of tables, [[{}]]", key);
+    if (!list.is_array()) fail(node, expected);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const toml::node* const own = node == nullptr ? nullptr : node->as_array()->get(i);
+      if (!list[i].is_object()) fail(own, expected);
+      Entry& entry = (parameters ? out.parameters : out.steps).emplace_back(Entry{list[i], {}, line_of(own)});
+      if (own == nullptr) continue;
+      for (const auto& [inner, value] : *own->as_table()) entry.lines[std::string(inner.str())] = line_of(&value);
     }
   }
   return out;
@@ -139,22 +131,19 @@ class Reader {
       throw InputError::at(name_, "", fmt::format("{} steps, expected at most {}", steps.size(), kMostSteps));
     }
     word_ = "parameter";
-    for (const Entry& entry : document_.parameters) listed(entry);
+    for (at_ = 0; at_ < document_.parameters.size(); ++at_) listed(document_.parameters[at_]);
     word_ = "step";
     for (at_ = 0; at_ < steps.size(); ++at_) step(steps[at_]);
     at_ = steps.size() - 1;
     for (std::size_t t = 0; t < out_.parameters.tensors.size(); ++t) {
       const Tensor& tensor = out_.parameters.tensors[t];
-      if (!tensor.shape.empty()) continue;
-      const Entry& entry = document_.parameters[t];
-      throw InputError::at(name_, line_of(entry, ""), fmt::format("no step uses the parameter '{}'", tensor.name));
+      if (tensor.shape.empty()) refuse(document_.parameters[t], "", "no step uses the parameter '{}'", tensor.name);
     }
     settle_sizes();
     const Step& last = out_.steps.back();
     if (last.space == space_of(data_.unit) && !open_ && last.columns != data_.classes) {
-      fail(steps.back(), "columns",
-           fmt::format("{} outputs, but the data has {} classes or targets; columns = \"classes\" takes the data's",
-                       last.columns, data_.classes));
+      fail("columns", "{} outputs, but the data has {} classes or targets; columns = \"classes\" takes the data's",
+           last.columns, data_.classes);
     }
     validate(out_, [&](std::size_t i) {
       const std::string line = line_of(steps[i], "");
@@ -169,26 +158,46 @@ class Reader {
     const std::uint64_t line = found == entry.lines.end() ? entry.line : found->second;
     return line == 0 ? "" : fmt::format("line {}", line);
   }
-  [[noreturn]] void fail(const Entry& entry, const std::string& key, const std::string& what) const {
-    const json& own = entry.values.contains("name") ? entry.values["name"] : json();
-    const std::string step = own.is_string() ? own.get<std::string>() : fmt::format("number {}", at_);
-    throw InputError::at(name_, line_of(entry, key), fmt::format("{} {}: {}: {}", word_, step, key, what));
+  template <class... T>
+  [[noreturn]] void refuse(const Entry& entry, const std::string& key, fmt::format_string<T...> what,
+                           T&&... values) const {
+    throw InputError::at(name_, line_of(entry, key), fmt::format(what, std::forward<T>(values)...));
+  }
+  /// Of the entry at hand.
+  template <class... T>
+  [[noreturn]] void fail(const std::string& key, fmt::format_string<T...> what, T&&... values) const {
+    const json& own = at("name");
+    refuse(*entry_, key, "{} {}: {}: {}", word_,
+           own.is_string() ? own.get<std::string>() : fmt::format("number {}", at_), key,
+           fmt::format(what, std::forward<T>(values)...));
+  }
+  /// A key that is none of these.
+  static std::optional<std::string> stranger(const json& values, const std::vector<std::string>& known) {
+    for (const auto& [key, value] : values.items()) {
+      if (std::ranges::find(known, key) == known.end()) return key;
+    }
+    return std::nullopt;
   }
 
-  // ---- values of an entry
-  static bool has(const Entry& entry, const char* key) { return entry.values.contains(key); }
+  // ---- values of the entry at hand
+  [[nodiscard]] bool has(const char* key) const { return entry_->values.contains(key); }
+  /// null where there is none
+  [[nodiscard]] const json& at(const char* key) const {
+    static const json nothing;
+    return has(key) ? entry_->values[key] : nothing;
+  }
   static std::string shown(const json& value) {
     const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
     return text.size() > 60 ? text.substr(0, 57) + "..." : text;
   }
-  std::string text(const Entry& entry, const char* key, const json& value) const {
+  std::string text(const char* key, const json& value) const {
     if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
-      fail(entry, key, fmt::format("expected a name in quotes, found {}", shown(value)));
+      fail(key, "expected a name in quotes, found {}", shown(value));
     }
     return value.get<std::string>();
   }
   /// Of a step or a tensor: words with dots between them, which a name of PyTorch's can be.
-  std::string new_name(const Entry& entry, const char* key, const std::string& own) const {
+  std::string new_name(const char* key, const std::string& own) const {
     const auto good = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
     bool word = false;  // since the last dot
     bool fine = own.size() <= 200;
@@ -197,71 +206,70 @@ class Reader {
       word = c != '.';
     }
     if (!fine || !word) {
-      fail(entry, key, fmt::format("expected letters, digits, '_' and '-' with dots between, found {}", shown(own)));
+      fail(key, "expected letters, digits, '_' and '-' with dots between, found {}", shown(own));
     }
     return own;
   }
-  std::string text(const Entry& entry, const char* key) const {
-    if (!has(entry, key)) fail(entry, key, "is missing");
-    return text(entry, key, entry.values[key]);
+  const json& needed(const char* key, std::string_view why = "") const {
+    if (!has(key)) fail(key, "is missing{}", why);
+    return at(key);
   }
-  double number(const Entry& entry, const char* key) const {
-    const json& value = entry.values[key];
+  std::string text(const char* key) const { return text(key, needed(key)); }
+  double number(const char* key) const {
+    const json& value = needed(key);
     if (!value.is_number() || !std::isfinite(value.get<double>())) {
-      fail(entry, key, fmt::format("expected a number, found {}", shown(value)));
+      fail(key, "expected a number, found {}", shown(value));
     }
     return value.get<double>();
   }
-  std::size_t whole(const Entry& entry, const char* key, const json& value, std::size_t most) const {
+  std::size_t whole(const char* key, std::size_t most = kMostColumns) const {
+    const json& value = at(key);
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > most) {
-      fail(entry, key, fmt::format("expected a whole number from 1 to {}, found {}", most, shown(value)));
+      fail(key, "expected a whole number from 1 to {}, found {}", most, shown(value));
     }
     return value.get<std::size_t>();
   }
   template <class Enum>
-  Enum one_of(const Entry& entry, const char* key, const json& value) const {
-    const std::string own = text(entry, key, value);
+  Enum one_of(const char* key, const json& value) const {
+    const std::string own = text(key, value);
     const auto names = names_of<Enum>();
     const auto found = std::ranges::find(names, own);
     if (found == names.end()) {
       const std::vector<std::string> known(names.begin(), names.end());
-      fail(entry, key, fmt::format("unknown '{}'{}", own, did_you_mean(own, known)));
+      fail(key, "unknown '{}'{}", own, did_you_mean(own, known));
     }
     return static_cast<Enum>(found - names.begin());
   }
   template <class Parse>
-  auto parsed(const Entry& entry, const char* key, const Parse& parse) const {
+  auto parsed(const char* key, const Parse& parse) const {
     try {
-      return parse(text(entry, key));
+      return parse(text(key));
     } catch (const InputError& error) {
       if (std::string_view(error.what()).starts_with(name_)) throw;
-      fail(entry, key, error.what());
+      fail(key, "{}", error.what());
     }
   }
 
   // ---- tensors
   /// One that [[parameter]] names; its shape is known when a step uses it.
   void listed(const Entry& entry) {
-    at_ = tensors_.size();
-    for (const auto& [key, value] : entry.values.items()) {
-      const std::vector<std::string> known = {"name", "shape", "fan_in", "start"};
-      if (std::ranges::find(known, key) == known.end()) {
-        throw InputError::at(name_, line_of(entry, key),
-                             fmt::format("parameter: unknown key '{}'{}", key, did_you_mean(key, known)));
-      }
+    entry_ = &entry;
+    const std::vector<std::string> known = {"name", "shape", "fan_in", "start"};
+    if (const auto key = stranger(entry.values, known)) {
+      refuse(entry, *key, "parameter: unknown key '{}'{}", *key, did_you_mean(*key, known));
     }
-    const std::string own = new_name(entry, "name", text(entry, "name"));
-    if (!tensors_.emplace(own, tensors_.size()).second) fail(entry, "name", "there is such a parameter before it");
+    const std::string own = new_name("name", text("name"));
+    if (!tensors_.emplace(own, tensors_.size()).second) fail("name", "there is such a parameter before it");
     out_.parameters.tensors.push_back({own, {}});
   }
   /// A tensor that a step uses: the next one where it was not listed.
-  std::size_t tensor(const Entry& entry, const char* key, const std::string& own, std::vector<std::size_t> shape,
-                     std::size_t fan_in, float start = 0, bool running = false) {
+  std::size_t tensor(const char* key, const std::string& own, std::vector<std::size_t> shape, std::size_t fan_in,
+                     float start = 0, bool running = false) {
     const auto [found, fresh] = tensors_.emplace(own, tensors_.size());
-    if (fresh) out_.parameters.tensors.push_back({new_name(entry, key, own), {}});
+    if (fresh) out_.parameters.tensors.push_back({new_name(key, own), {}});
     Tensor& tensor = out_.parameters.tensors[found->second];
     if (!tensor.shape.empty() && (running || tensor.running)) {
-      fail(entry, key, fmt::format("{} is used elsewhere, and a running mean or variance is of one step", own));
+      fail(key, "{} is used elsewhere, and a running mean or variance is of one step", own);
     }
     if (tensor.shape.empty()) {
       tensor.shape = std::move(shape);
@@ -270,34 +278,27 @@ class Reader {
       tensor.running = running;
       if (found->second < document_.parameters.size()) check_listed(document_.parameters[found->second], tensor);
     } else if (tensor.shape != shape) {
-      fail(entry, key,
-           fmt::format("{} has the shape [{}] elsewhere, expected [{}]", own, fmt::join(tensor.shape, ", "),
-                       fmt::join(shape, ", ")));
+      fail(key, "{} has the shape [{}] elsewhere, expected [{}]", own, fmt::join(tensor.shape, ", "),
+           fmt::join(shape, ", "));
     }
     return found->second;
   }
   void check_listed(const Entry& entry, Tensor& tensor) const {
-    if (has(entry, "shape") && entry.values["shape"] != json(tensor.shape)) {
-      throw InputError::at(name_, line_of(entry, "shape"),
-                           fmt::format("parameter {}: the shape is {}, expected [{}]", tensor.name,
-                                       shown(entry.values["shape"]), fmt::join(tensor.shape, ", ")));
+    const json& shape = entry.values.value("shape", json(tensor.shape));
+    if (shape != json(tensor.shape)) {
+      refuse(entry, "shape", "parameter {}: the shape is {}, expected [{}]", tensor.name, shown(shape),
+             fmt::join(tensor.shape, ", "));
     }
-    if (has(entry, "start")) {
-      if (!entry.values["start"].is_number() || !std::isfinite(entry.values["start"].get<float>())) {
-        throw InputError::at(
-            name_, line_of(entry, "start"),
-            fmt::format("parameter {}: start is {}, expected a number", tensor.name, shown(entry.values["start"])));
-      }
-      tensor.start = entry.values["start"].get<float>();
+    const json& start = entry.values.value("start", json(tensor.start));
+    if (!start.is_number() || !std::isfinite(start.get<float>())) {
+      refuse(entry, "start", "parameter {}: start is {}, expected a number", tensor.name, shown(start));
     }
-    if (!has(entry, "fan_in")) return;
-    const json& value = entry.values["fan_in"];
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMostParameters) {
-      throw InputError::at(
-          name_, line_of(entry, "fan_in"),
-          fmt::format("parameter {}: fan_in is {}, expected a whole number", tensor.name, shown(value)));
+    tensor.start = start.get<float>();
+    const json& fan_in = entry.values.value("fan_in", json(tensor.fan_in));
+    if (!fan_in.is_number_unsigned() || fan_in.get<std::uint64_t>() > kMostParameters) {
+      refuse(entry, "fan_in", "parameter {}: fan_in is {}, expected a whole number", tensor.name, shown(fan_in));
     }
-    tensor.fan_in = value.get<std::size_t>();
+    tensor.fan_in = fan_in.get<std::size_t>();
   }
   void settle_sizes() {
     Layout& layout = out_.parameters;
@@ -313,318 +314,266 @@ class Reader {
   }
 
   // ---- steps
-  std::size_t made(const Entry& entry, const char* key, const json& value) const {
-    const std::string own = text(entry, key, value);
+  std::size_t made(const char* key, const json& value) const {
+    const std::string own = text(key, value);
     const auto found = steps_.find(own);
     if (found != steps_.end()) return found->second;
     for (std::size_t later = at_; later < document_.steps.size(); ++later) {
       if (document_.steps[later].values.value("name", json()) == own) {
-        fail(entry, key,
-             fmt::format("'{}' is made later, by step {}: a step reads what was made before it", own, later));
+        fail(key, "'{}' is made later, by step {}: a step reads what was made before it", own, later);
       }
     }
     std::vector<std::string> known;
     for (const auto& [known_name, index] : steps_) known.push_back(known_name);
-    fail(entry, key, fmt::format("there is no step '{}'{}", own, did_you_mean(own, known)));
+    fail(key, "there is no step '{}'{}", own, did_you_mean(own, known));
   }
-  std::vector<Term> terms(const Entry& entry, Operation operation) {
-    if (!has(entry, "from")) {
-      if (at_ == 0) fail(entry, "from", "is missing, and there is no step before it");
-      return {term(entry, json(out_.steps.back().name), operation, 0, true)};
+  std::vector<Term> terms(Operation operation) {
+    if (!has("from")) {
+      if (at_ == 0) fail("from", "is missing, and there is no step before it");
+      return {term(json(out_.steps.back().name), operation, 0, true)};
     }
-    const json& from = entry.values["from"];
-    if (!from.is_array()) return {term(entry, from, operation, 0, true)};
-    if (from.empty()) fail(entry, "from", "reads no values");
-    for (const std::string_view key : {"link", "reduce", "weight"}) {
-      if (has(entry, std::string(key).c_str()))
-        fail(entry, std::string(key), "stands inside from, where that is a list");
+    const json& from = at("from");
+    if (!from.is_array()) return {term(from, operation, 0, true)};
+    if (from.empty()) fail("from", "reads no values");
+    for (const char* key : {"link", "reduce", "weight"}) {
+      if (has(key)) fail(key, "stands inside from, where that is a list");
     }
     std::vector<Term> out;
-    for (const json& item : from) out.push_back(term(entry, item, operation, out.size(), from.size() == 1));
+    for (const json& item : from) out.push_back(term(item, operation, out.size(), from.size() == 1));
     return out;
   }
   /// A name, or { value, link, reduce, weight }.
-  Term term(const Entry& entry, const json& item, Operation operation, std::size_t number, bool single) {
-    const bool links = operation == Operation::linear || operation == Operation::aggregate;
-    Entry own{item.is_object() ? item : json::object(), {}, 0};
+  Term term(const json& item, Operation operation, std::size_t number, bool single) {
+    const bool weighs = operation == Operation::linear || operation == Operation::normalise;
+    json own = item;
     if (item.is_object()) {
-      const std::vector<std::string> known = links ? std::vector<std::string>{"value", "link", "reduce", "weight"}
-                                             : operation == Operation::normalise
-                                                 ? std::vector<std::string>{"value", "weight"}
-                                                 : std::vector<std::string>{"value"};
-      for (const auto& [key, value] : item.items()) {
-        if (std::ranges::find(known, key) == known.end()) {
-          fail(entry, "from", fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
-        }
-      }
-      if (!item.contains("value")) fail(entry, "from", "expected a value");
+      std::vector<std::string> known = {"value"};
+      if (operation == Operation::linear || operation == Operation::aggregate)
+        known = {"value", "link", "reduce", "weight"};
+      if (operation == Operation::normalise) known = {"value", "weight"};
+      if (const auto key = stranger(item, known)) fail("from", "unknown key '{}'{}", *key, did_you_mean(*key, known));
+      if (!item.contains("value")) fail("from", "expected a value");
     } else {
-      own.values["value"] = item;
+      own = json{{"value", item}};
       for (const char* key : {"link", "reduce", "weight"}) {
-        if (has(entry, key)) own.values[key] = entry.values[key];
+        if (has(key)) own[key] = at(key);
       }
     }
     Term out;
-    out.value = made(entry, "from", own.values["value"]);
-    if (has(own, "link")) out.link = one_of<Link>(entry, "link", own.values["link"]);
-    if (out.link == Link::own && has(own, "reduce")) fail(entry, "reduce", "a row itself is not reduced: say a link");
-    if (has(own, "reduce")) out.reduce = one_of<Reduce>(entry, "reduce", own.values["reduce"]);
-    if (operation == Operation::linear || operation == Operation::normalise) {
-      const std::string own_name = entry.values["name"].get<std::string>();
-      weights_.push_back(has(own, "weight") ? text(entry, "weight", own.values["weight"])
-                         : single           ? own_name + ".weight"
-                                            : fmt::format("{}.{}.weight", own_name, number));
-    } else if (has(own, "weight")) {
-      fail(entry, "weight", "is for linear steps and those that normalise");
+    out.value = made("from", own["value"]);
+    if (own.contains("link")) out.link = one_of<Link>("link", own["link"]);
+    if (out.link == Link::own && own.contains("reduce")) fail("reduce", "a row itself is not reduced: say a link");
+    if (own.contains("reduce")) out.reduce = one_of<Reduce>("reduce", own["reduce"]);
+    if (weighs) {
+      const std::string own_name = text("name");
+      weights_.push_back(own.contains("weight") ? text("weight", own["weight"])
+                         : single               ? own_name + ".weight"
+                                                : fmt::format("{}.{}.weight", own_name, number));
+    } else if (own.contains("weight")) {
+      fail("weight", "is for linear steps and those that normalise");
     }
     return out;
   }
-  Space space_after(const Entry& entry, const Term& term) const {
-    const Space from = out_.steps[term.value].space;
-    switch (term.link) {
-      case Link::own:
-      case Link::neighbours:
-      case Link::second:
-      case Link::first:
-      case Link::sized:
-        return from;
-      case Link::arcs:
-        return Space::node;
-      case Link::whole:
-        if (from == Space::graph) fail(entry, "space", "is missing: every space reads the row of a graph");
-        return Space::graph;
-      case Link::diagonal:
-      case Link::rest:
-        return Space::graph;
-      case Link::on_diagonal:
-      case Link::by_node:
-        return from == Space::pair ? Space::node : Space::pair;
-      case Link::by_root:
-        return from == Space::pair ? Space::root : Space::pair;
-      case Link::ends:
-        return Space::edge;
-      case Link::straight:
-      case Link::turned:
-        return Space::arc;
-      case Link::members:
-        break;
-    }
-    fail(entry, "space", "is missing: members are of set2, set3, connected2 or connected3");
-  }
 
   void step(const Entry& entry) {
+    entry_ = &entry;
     Step out;
-    out.name = new_name(entry, "name", text(entry, "name"));
-    if (steps_.contains(out.name)) fail(entry, "name", "there is such a step before it");
-    out.operation = one_of<Operation>(entry, "operation", entry.values.value("operation", json()));
+    out.name = new_name("name", text("name"));
+    if (steps_.contains(out.name)) fail("name", "there is such a step before it");
+    out.operation = one_of<Operation>("operation", at("operation"));
     const std::vector<std::string> known = keys_of(out.operation);
-    for (const auto& [key, value] : entry.values.items()) {
-      if (std::ranges::find(known, key) != known.end()) continue;
-      fail(entry, key, fmt::format("{} has no such key{}", name(out.operation), did_you_mean(key, known)));
+    if (const auto key = stranger(entry.values, known)) {
+      fail(*key, "{} has no such key{}", name(out.operation), did_you_mean(*key, known));
     }
     weights_.clear();
     if (out.operation == Operation::input) {
-      input(entry, out);
+      input(out);
     } else {
-      out.terms = terms(entry, out.operation);
-      out.space = has(entry, "space") ? one_of<Space>(entry, "space", entry.values["space"])
-                                      : space_after(entry, out.terms.front());
-      more(entry, out);
+      out.terms = terms(out.operation);
+      const Term& first = out.terms.front();
+      if (has("space")) {
+        out.space = one_of<Space>("space", at("space"));
+      } else if (const auto space = space_through(first.link, out_.steps[first.value].space)) {
+        out.space = *space;
+      } else {
+        fail("space", "is missing: {}",
+             first.link == Link::whole ? "every space reads the row of a graph"
+                                       : "members are of set2, set3, connected2 or connected3");
+      }
+      more(out);
     }
     steps_.emplace(out.name, at_);
     out_.steps.push_back(std::move(out));
   }
 
-  void more(const Entry& entry, Step& out) {
+  void more(Step& out) {
+    const bool linear_map = out.operation == Operation::linear;
     std::size_t columns = 0;  // what follows from what it reads
     for (const Term& term : out.terms) {
       const std::size_t own = out_.steps[term.value].columns;
       columns = out.operation == Operation::concat ? columns + own : columns == 0 ? own : columns;
     }
-    if (columns > 16 * kMostColumns) fail(entry, "columns", fmt::format("are {}, which is too many", columns));
+    if (columns > 16 * kMostColumns) fail("columns", "are {}, which is too many", columns);
     out.columns = columns;
-    if (out.operation == Operation::linear && !has(entry, "columns")) {
-      fail(entry, "columns", "is missing: a number, or \"classes\" for as many as the data has");
-    }
-    if (has(entry, "columns")) {
-      const json& value = entry.values["columns"];
-      const bool classes = value == "classes" && out.operation == Operation::linear;
-      out.columns = classes ? data_.classes : whole(entry, "columns", value, 16 * kMostColumns);
-      if (out.operation != Operation::linear && out.columns != columns) {
-        fail(entry, "columns", fmt::format("are {}, expected {}: those of what it reads", out.columns, columns));
+    if (linear_map) (void)needed("columns", ": a number, or \"classes\" for as many as the data has");
+    if (has("columns")) {
+      out.columns = linear_map && at("columns") == "classes" ? data_.classes : whole("columns", 16 * kMostColumns);
+      if (!linear_map && out.columns != columns) {
+        fail("columns", "are {}, expected {}: those of what it reads", out.columns, columns);
       }
-      if (out.operation == Operation::linear && out.columns > kMostColumns) {
-        fail(entry, "columns", fmt::format("are {}, expected at most {}", out.columns, kMostColumns));
+      if (linear_map && out.columns > kMostColumns) {
+        fail("columns", "are {}, expected at most {}", out.columns, kMostColumns);
       }
     }
-    if (out.operation == Operation::linear) linear(entry, out);
-    if (out.operation == Operation::normalise) normalise(entry, out);
-    if (has(entry, "activation")) out.activation = parsed(entry, "activation", parse_activation);
-    if (out.operation == Operation::activate && !has(entry, "activation")) fail(entry, "activation", "is missing");
-    if (out.operation == Operation::dropout) {
-      if (!has(entry, "share")) fail(entry, "share", "is missing");
-      out.share = number(entry, "share");
+    if (linear_map) linear(out);
+    if (out.operation == Operation::normalise) normalise(out);
+    if (has("activation") || out.operation == Operation::activate) {
+      out.activation = parsed("activation", parse_activation);
     }
-    if (has(entry, "epsilon")) {
-      const json& value = entry.values["epsilon"];
-      const std::string own = value == true ? out.name + ".eps" : text(entry, "epsilon", value);
-      out.epsilon = tensor(entry, "epsilon", own, {1}, 0);
+    if (out.operation == Operation::dropout) out.share = number("share");
+    if (has("epsilon")) {
+      const std::string own = at("epsilon") == true ? out.name + ".eps" : text("epsilon");
+      out.epsilon = tensor("epsilon", own, {1}, 0);
     }
-    if (has(entry, "arcs")) out.arcs = made(entry, "arcs", entry.values["arcs"]);
-    if (has(entry, "onto")) out.onto = made(entry, "onto", entry.values["onto"]);
-    if (out.operation == Operation::aggregate && has(entry, "activation") != (out.arcs != kNone)) {
-      fail(entry, "activation", out.arcs == kNone ? "is for messages with arcs" : "is missing: that of a message");
+    if (has("arcs")) out.arcs = made("arcs", at("arcs"));
+    if (has("onto")) out.onto = made("onto", at("onto"));
+    if (out.operation == Operation::aggregate && has("activation") != (out.arcs != kNone)) {
+      fail("activation", "{}", out.arcs == kNone ? "is for messages with arcs" : "is missing: that of a message");
     }
   }
 
-  void linear(const Entry& entry, Step& out) {
-    std::size_t first = 0;
+  void linear(Step& out) {
     for (std::size_t i = 0; i < out.terms.size(); ++i) {
       const std::size_t in = out_.steps[out.terms[i].value].columns;
-      if (i == 0) first = in;
-      out.terms[i].weight = tensor(entry, "weight", weights_[i], {out.columns, in}, in);
+      out.terms[i].weight = tensor("weight", weights_[i], {out.columns, in}, in);
     }
-    const json& bias = has(entry, "bias") ? entry.values["bias"] : json(true);
-    if (bias == false) return;
-    const std::string own = bias == true ? out.name + ".bias" : text(entry, "bias", bias);
-    out.bias = tensor(entry, "bias", own, {out.columns}, first);
+    if (at("bias") == false) return;
+    const std::string own = !has("bias") || at("bias") == true ? out.name + ".bias" : text("bias");
+    out.bias = tensor("bias", own, {out.columns}, out_.steps[out.terms.front().value].columns);
   }
 
-  void normalise(const Entry& entry, Step& out) {
-    if (!has(entry, "norm")) fail(entry, "norm", "is missing: batch or layer");
-    out.norm = parsed(entry, "norm", parse_norm);
+  void normalise(Step& out) {
+    (void)needed("norm", ": batch or layer");
+    out.norm = parsed("norm", parse_norm);
     const auto own = [&](const char* key, const char* end) {
-      return has(entry, key) ? text(entry, key) : fmt::format("{}.{}", out.name, end);
+      return has(key) ? text(key) : fmt::format("{}.{}", out.name, end);
     };
-    out.terms.front().weight = tensor(entry, "weight", weights_.front(), {out.columns}, 0, 1);
-    out.bias = tensor(entry, "bias", own("bias", "bias"), {out.columns}, 0);
+    out.terms.front().weight = tensor("weight", weights_.front(), {out.columns}, 0, 1);
+    out.bias = tensor("bias", own("bias", "bias"), {out.columns}, 0);
     if (out.norm == Norm::batch) {
-      out.mean = tensor(entry, "mean", own("mean", "running_mean"), {out.columns}, 0, 0, true);
-      out.variance = tensor(entry, "variance", own("variance", "running_var"), {out.columns}, 0, 1, true);
-    } else if (has(entry, "mean") || has(entry, "variance")) {
-      fail(entry, has(entry, "mean") ? "mean" : "variance", "is for the norm batch");
+      out.mean = tensor("mean", own("mean", "running_mean"), {out.columns}, 0, 0, true);
+      out.variance = tensor("variance", own("variance", "running_var"), {out.columns}, 0, 1, true);
+    } else if (has("mean") || has("variance")) {
+      fail(has("mean") ? "mean" : "variance", "is for the norm batch");
     }
   }
 
   /// The columns that an input has: those it says, or those of the data.
-  std::size_t input_columns(const Entry& entry, std::string_view word, std::size_t of_data) const {
-    if (!has(entry, "columns") || entry.values["columns"] == std::string(word)) return of_data;
-    const std::size_t own = whole(entry, "columns", entry.values["columns"], kMostColumns);
+  std::size_t input_columns(const char* word, std::size_t of_data) const {
+    if (!has("columns") || at("columns") == word) return of_data;
+    const std::size_t own = whole("columns");
     if (!open_ && own != of_data) {
-      fail(entry, "columns",
-           fmt::format("{} are said, but the data has {}; columns = \"{}\" takes the data's", own, of_data, word));
+      fail("columns", "{} are said, but the data has {}; columns = \"{}\" takes the data's", own, of_data, word);
     }
     return own;
   }
 
-  void input(const Entry& entry, Step& out) {
-    out.source = one_of<Source>(entry, "source", entry.values.value("source", json()));
+  void input(Step& out) {
+    out.source = one_of<Source>("source", at("source"));
     out.space = space_of(out.source);
-    if (has(entry, "space")) {
-      out.space = one_of<Space>(entry, "space", entry.values["space"]);
-    } else if (out.source == Source::types) {
-      fail(entry, "space", "is missing: types are of set2, set3, connected2 or connected3");
+    if (has("space") || out.source == Source::types) {
+      (void)needed("space", ": types are of set2, set3, connected2 or connected3");
+      out.space = one_of<Space>("space", at("space"));
     }
-    const auto only = [&](std::initializer_list<const char*> keys, Source source) {
-      for (const char* key : keys) {
-        if (has(entry, key) && out.source != source)
-          fail(entry, key, fmt::format("is for the source {}", name(source)));
-      }
-    };
-    only({"types"}, Source::types);
-    only({"random", "depth"}, Source::drawn);
-    only({"distribution", "fan"}, Source::random);
-    only({"roots", "eval_roots"}, Source::distance);
+    constexpr std::pair<const char*, Source> kOf[] = {{"types", Source::types},        {"random", Source::drawn},
+                                                      {"depth", Source::drawn},        {"distribution", Source::random},
+                                                      {"fan", Source::random},         {"roots", Source::distance},
+                                                      {"eval_roots", Source::distance}};
+    for (const auto& [key, source] : kOf) {
+      if (has(key) && out.source != source) fail(key, "is for the source {}", name(source));
+    }
     switch (out.source) {
       case Source::features:
-        out.columns = input_columns(entry, "features", data_.input_features);
+        out.columns = input_columns("features", data_.input_features);
         break;
       case Source::edges:
-        if (!open_ && data_.edge_features == 0) fail(entry, "source", "the data's edges have no labels or attributes");
-        out.columns = input_columns(entry, "edges", std::max(1u, data_.edge_features));
+        if (!open_ && data_.edge_features == 0) fail("source", "the data's edges have no labels or attributes");
+        out.columns = input_columns("edges", std::max(1u, data_.edge_features));
         break;
       case Source::types:
-        types(entry, out);
+        types(out);
         break;
       case Source::adjacency:
-        out.columns = input_columns(entry, "adjacency", 1);
-        if (out.columns != 1) fail(entry, "columns", "expected 1");
+        out.columns = input_columns("adjacency", 1);
+        if (out.columns != 1) fail("columns", "expected 1");
         break;
       case Source::distance:
-        if (!has(entry, "columns")) fail(entry, "columns", "is missing: how many distances are told apart");
-        out.columns = whole(entry, "columns", entry.values["columns"], kMostColumns);
+        (void)needed("columns", ": how many distances are told apart");
+        out.columns = whole("columns");
         for (const auto& [key, number] : {std::pair{"roots", &out.roots}, std::pair{"eval_roots", &out.eval_roots}}) {
-          if (!has(entry, key) || entry.values[key] == "all") continue;
-          *number = static_cast<std::uint32_t>(whole(entry, key, entry.values[key], kMostColumns));
+          if (has(key) && at(key) != "all") *number = static_cast<std::uint32_t>(whole(key));
         }
         break;
       case Source::drawn:
-        drawn(entry, out);
+        drawn(out);
         break;
       case Source::random:
-        if (!has(entry, "columns")) fail(entry, "columns", "is missing: how many random features a node gets");
-        out.columns = whole(entry, "columns", entry.values["columns"], kMostColumns);
-        if (has(entry, "distribution")) out.distribution = parsed(entry, "distribution", parse_distribution);
-        fan(entry, out);
+        (void)needed("columns", ": how many random features a node gets");
+        out.columns = whole("columns");
+        if (has("distribution")) out.distribution = parsed("distribution", parse_distribution);
+        fan(out);
         break;
     }
   }
-  void types(const Entry& entry, Step& out) const {
+  void types(Step& out) const {
     const std::vector<std::uint64_t>& own = set_size(out.space) == 3 ? data_.triple_types : data_.pair_types;
     out.types = own;
-    if (has(entry, "types")) {
-      json list = entry.values["types"];
+    if (has("types")) {
+      json list = at("types");
       for (json& item : list) {  // beyond TOML's signed 64 bits they are text
         if (item.is_string() && json::accept(item.get<std::string>())) item = json::parse(item.get<std::string>());
       }
       if (!list.is_array() || list.empty() || list.size() > kMostColumns ||
           !std::all_of(list.begin(), list.end(), [](const json& item) { return item.is_number_unsigned(); })) {
-        fail(entry, "types", fmt::format("expected a list of whole numbers, found {}", shown(list)));
+        fail("types", "expected a list of whole numbers, found {}", shown(list));
       }
       out.types = list.get<std::vector<std::uint64_t>>();
-      if (!std::ranges::is_sorted(out.types, std::less_equal<>())) fail(entry, "types", "must ascend");
+      if (!std::ranges::is_sorted(out.types, std::less_equal<>())) fail("types", "must ascend");
       if (!open_ && out.types != own) {
-        fail(entry, "types",
-             fmt::format("{} types of sets, not those {} of the data; leave them out to take the data's",
-                         out.types.size(), own.size()));
+        fail("types", "{} types of sets, not those {} of the data; leave them out to take the data's", out.types.size(),
+             own.size());
       }
-    } else if (open_ && has(entry, "columns") && entry.values["columns"].is_number()) {
-      fail(entry, "types", "are missing: which types the columns are; columns = \"types\" takes the data's");
+    } else if (open_ && at("columns").is_number()) {
+      fail("types", "are missing: which types the columns are; columns = \"types\" takes the data's");
     }
     if (open_ && out.types.empty()) out.types = {0};
-    if (out.types.empty()) fail(entry, "types", "the data has no such sets");
-    out.columns = input_columns(entry, "types", out.types.size());
+    if (out.types.empty()) fail("types", "the data has no such sets");
+    out.columns = input_columns("types", out.types.size());
   }
-  void drawn(const Entry& entry, Step& out) const {
-    out.random = parsed(entry, "random", parse_random);
+  void drawn(Step& out) const {
+    out.random = parsed("random", parse_random);
     out.depth = default_depth(out.random);
-    if (has(entry, "depth") && entry.values["depth"] != "leaf") {
-      out.depth = static_cast<std::uint32_t>(whole(entry, "depth", entry.values["depth"], kLeaf - 1));
-    } else if (has(entry, "depth")) {
-      out.depth = kLeaf;
-    }
+    if (has("depth")) out.depth = at("depth") == "leaf" ? kLeaf : static_cast<std::uint32_t>(whole("depth", kLeaf - 1));
     try {
       validate_depth(out.random, out.depth);
     } catch (const InputError& error) {
-      fail(entry, "depth", error.what());
+      fail("depth", "{}", error.what());
     }
     out.columns = drawn_columns(out.random, out.depth);
-    if (has(entry, "columns") && whole(entry, "columns", entry.values["columns"], kMostColumns) != out.columns) {
-      fail(entry, "columns", fmt::format("expected {}: those of {}", out.columns, name(out.random)));
+    if (has("columns") && whole("columns") != out.columns) {
+      fail("columns", "expected {}: those of {}", out.columns, name(out.random));
     }
   }
-  void fan(const Entry& entry, Step& out) const {
+  void fan(Step& out) const {
     const bool xavier = is_xavier(out.distribution);
-    if (has(entry, "fan") && !xavier) fail(entry, "fan", "is for the distributions xavier-normal and xavier-uniform");
+    if (has("fan") && !xavier) fail("fan", "is for the distributions xavier-normal and xavier-uniform");
     if (!xavier) return;
     out.fan = data_.xavier_fan;
-    if (!has(entry, "fan")) return;
-    out.fan = number(entry, "fan");
-    if (!(out.fan > 0)) fail(entry, "fan", "expected a number above 0");
+    if (!has("fan")) return;
+    out.fan = number("fan");
+    if (!(out.fan > 0)) fail("fan", "expected a number above 0");
     if (!open_ && out.fan != data_.xavier_fan) {
-      fail(
-          entry, "fan",
-          fmt::format("is {}, but that of the data is {}; leave it out to take the data's", out.fan, data_.xavier_fan));
+      fail("fan", "is {}, but that of the data is {}; leave it out to take the data's", out.fan, data_.xavier_fan);
     }
   }
 
@@ -636,6 +585,7 @@ class Reader {
   std::map<std::string, std::size_t> steps_, tensors_;
   const char* word_ = "step";
   std::size_t at_ = 0;
+  const Entry* entry_ = nullptr;      ///< at_
   std::vector<std::string> weights_;  ///< of the step at hand, a name per term
 };
 

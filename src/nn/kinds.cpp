@@ -26,8 +26,8 @@ double pairs_rate(const ModelConfig&) { return 1e-3; }
 struct Unused {
   std::string_view fields, kinds, why;
 };
-constexpr std::string_view kNoSets = "gcn gin sage mp subgraph local2 folklore2", kSets = "gcn2 gcn3 gcn123",
-                           kRelu = "mp subgraph local2 folklore2", kPairs = "subgraph local2 folklore2";
+constexpr std::string_view kSets = "gcn2 gcn3 gcn123", kRelu = "mp subgraph local2 folklore2",
+                           kPairs = "subgraph local2 folklore2";
 constexpr Unused kUnused[] = {
     {"random", "gcn2 gcn3 gcn123 ppgn",
      "marks and colours stand behind the node features of gcn, gin, sage, mp and those on pairs; this model's random "
@@ -40,13 +40,12 @@ constexpr Unused kUnused[] = {
     {"embed", "gcn2 gcn3 gcn123 ppgn", "embeddings are for gcn, whose first messages carry the node features"},
     {"embed", "gin sage mp subgraph local2 folklore2",
      "its first step maps the node features to its width, which is an embedding already"},
-    {"node_layers pair_layers two_sets", kNoSets, "that is for gcn123, whose levels are nodes, 2-sets and 3-sets"},
-    {"node_layers pair_layers two_sets", "gcn2 gcn3 ppgn",
+    {"node_layers pair_layers two_sets", "gcn gcn2 gcn3 ppgn gin sage mp subgraph local2 folklore2",
      "that is for gcn123, whose levels are nodes, 2-sets and 3-sets"},
     {"mlp_depth", "gcn gcn2 gcn3 gcn123 sage", "that is for ppgn, whose blocks have MLPs"},
     {"mlp_depth", "gin mp subgraph local2 folklore2", "its MLPs have two layers, as published"},
-    {"node_readout", kNoSets, "that is for ppgn, whose matrices are read out"},
-    {"node_readout", kSets, "that is for ppgn, whose matrices are read out"},
+    {"node_readout", "gcn gcn2 gcn3 gcn123 gin sage mp subgraph local2 folklore2",
+     "that is for ppgn, whose matrices are read out"},
     {"global roots distance_cut", "gcn gcn2 gcn3 gcn123 ppgn gin sage mp",
      "that is for subgraph, local2 and folklore2, which have a row per pair of nodes"},
     {"edge_features", kSets,

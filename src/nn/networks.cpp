@@ -73,13 +73,10 @@ std::size_t layers(ProgramBuilder& build, const ModelConfig& config, const char*
     if (!config.virtual_node || l + 1 == config.layers) continue;
     const std::string name = fmt::format("virtual.{}", l);
     const std::size_t columns = build.columns(h);
-    Step sum{name + ".sum", Operation::aggregate, Space::graph, columns, {{h, Link::whole, Reduce::sum}}};
-    sum.onto = row;
-    row = build.normalise(name + ".norm", build.linear(name, build.step(std::move(sum)), columns), config.norm);
+    row = build.aggregate(name + ".sum", Space::graph, h, Link::whole, Reduce::sum, row);
+    row = build.normalise(name + ".norm", build.linear(name, row, columns), config.norm);
     row = build.activate(name + ".out", row, activation);
-    Step all{name + ".nodes", Operation::aggregate, Space::node, columns, {{row, Link::whole, Reduce::sum}}};
-    all.onto = h;
-    h = build.step(std::move(all));
+    h = build.aggregate(name + ".nodes", Space::node, row, Link::whole, Reduce::sum, h);
   }
   return h;
 }
@@ -87,23 +84,16 @@ std::size_t layers(ProgramBuilder& build, const ModelConfig& config, const char*
 // GraphConv: σ(W_root h + W_rel · neighbours' h + W_edge · arcs + b).
 std::size_t graph_conv(ProgramBuilder& build, const ModelConfig& config, const std::string& name, std::size_t h,
                        std::size_t columns, std::size_t arcs = kNone) {
-  const std::size_t in = build.columns(h);
   const Reduce reduce = reduce_of(config.aggregation);
   Step conv{name, Operation::linear, build.space(h), columns};
-  const std::size_t rel = build.tensor(name + ".lin_rel.weight", {columns, in}, in);
-  conv.bias = build.tensor(name + ".lin_rel.bias", {columns}, in);
-  const std::size_t root = build.tensor(name + ".lin_root.weight", {columns, in}, in);
-  conv.terms = {{h, Link::neighbours, reduce, rel}, {h, Link::own, Reduce::sum, root}};
+  conv.terms.push_back(build.term(name + ".lin_rel.weight", columns, h, Link::neighbours, reduce));
+  conv.bias = build.tensor(name + ".lin_rel.bias", {columns}, build.columns(h));
+  conv.terms.push_back(build.term(name + ".lin_root.weight", columns, h));
   std::size_t z = build.step(std::move(conv));
   if (arcs != kNone) {
-    const std::size_t features = build.columns(arcs);
-    Step message{name + ".edges", Operation::linear, Space::arc, columns};
-    message.terms = {
-        {arcs, Link::own, Reduce::sum, build.tensor(name + ".lin_edge.weight", {columns, features}, features)}};
-    const std::size_t messages = build.step(std::move(message));
-    Step sum{name + ".with_edges", Operation::aggregate, Space::node, columns, {{messages, Link::arcs, reduce}}};
-    sum.onto = z;
-    z = build.step(std::move(sum));
+    const Term weighed = build.term(name + ".lin_edge.weight", columns, arcs);
+    const std::size_t messages = build.step({name + ".edges", Operation::linear, Space::arc, columns, {weighed}});
+    z = build.aggregate(name + ".with_edges", Space::node, messages, Link::arcs, reduce, z);
   }
   return layer_end(build, config, name, z, h, config.activation);
 }
@@ -138,16 +128,15 @@ std::size_t mapped_inputs(ProgramBuilder& build, const ModelConfig& config) {
 std::size_t pair_inputs(ProgramBuilder& build, const ModelConfig& config) {
   const std::size_t columns = config.deterministic_dims();
   if (columns == 0) throw InputError("model: rni leaves no columns for the distances that tell pairs apart");
-  const std::size_t nodes = node_inputs(build, config), in = build.columns(nodes);
+  const std::size_t nodes = node_inputs(build, config);
   Step far{"distance", Operation::input, Space::pair, std::size_t{config.distance_cut} + 1};
   far.source = Source::distance;
   far.roots = config.roots;
   far.eval_roots = config.eval_roots;
-  const std::size_t distance = build.step(std::move(far)), steps = build.columns(distance);
-  Step pre{"pre", Operation::linear, Space::pair, columns};
-  pre.terms = {{nodes, Link::by_node, Reduce::sum, build.tensor("pre.node.weight", {columns, in}, in)},
-               {distance, Link::own, Reduce::sum, build.tensor("pre.distance.weight", {columns, steps}, steps)}};
-  std::vector<std::size_t> parts = {build.step(std::move(pre))};
+  const std::size_t distance = build.step(std::move(far));
+  const std::vector<Term> terms = {build.term("pre.node.weight", columns, nodes, Link::by_node),
+                                   build.term("pre.distance.weight", columns, distance)};
+  std::vector<std::size_t> parts = {build.step({"pre", Operation::linear, Space::pair, columns, terms})};
   if (config.random_dims() > 0) {
     const std::size_t random = random_input(build, config);
     parts.push_back(build.aggregate("random.pairs", Space::pair, random, Link::by_node, Reduce::sum));
@@ -171,18 +160,13 @@ std::size_t messages(ProgramBuilder& build, const ModelConfig& config, const std
   sum.epsilon = build.tensor(name + ".eps", {1}, 0);
   sum.onto = h;
   std::size_t sent = build.linear(name + ".lin", h, width);
-  Step e{name + ".edges", Operation::linear, Space::arc, width};
-  if (across != Link::own) {
-    e.terms.push_back({h, across, Reduce::sum, build.tensor(name + ".across.weight", {width, width}, width)});
-  }
-  if (arcs != kNone) {
-    const std::size_t in = build.columns(arcs);
-    e.terms.push_back({arcs, Link::own, Reduce::sum, build.tensor(name + ".edges.weight", {width, in}, in)});
-  }
-  if (e.terms.empty()) {
+  std::vector<Term> e;
+  if (across != Link::own) e.push_back(build.term(name + ".across.weight", width, h, across));
+  if (arcs != kNone) e.push_back(build.term(name + ".edges.weight", width, arcs));
+  if (e.empty()) {
     sent = build.activate(name + ".messages", sent, Activation::relu);
   } else {
-    sum.arcs = build.step(std::move(e));
+    sum.arcs = build.step({name + ".edges", Operation::linear, Space::arc, width, e});
     sum.activation = Activation::relu;
   }
   sum.terms = {{sent, link, Reduce::sum}};

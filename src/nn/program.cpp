@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -16,39 +17,44 @@ namespace {
 
 bool is_set(Space space) { return set_size(space) > 0; }
 
+// The ways that links lead, between sets of spaces (a bit each); into none: to the space itself.
+constexpr unsigned bit(Space space) { return 1u << static_cast<unsigned>(space); }
+namespace over {
+constexpr unsigned kGraph = bit(Space::graph), kNode = bit(Space::node), kArc = bit(Space::arc),
+                   kPair = bit(Space::pair), kEdge = bit(Space::edge), kRoot = bit(Space::root),
+                   kSets = bit(Space::set2) | bit(Space::set3) | bit(Space::connected2) | bit(Space::connected3),
+                   kPlain = kGraph | kNode | kArc | kPair | kEdge | kRoot;
+}
+struct Way {
+  Link link;
+  unsigned from, to;
+};
+constexpr Way kWays[] = {{Link::own, over::kPlain | over::kSets, 0},
+                         {Link::neighbours, over::kNode | over::kSets, 0},
+                         {Link::arcs, over::kArc, over::kNode},
+                         {Link::members, over::kNode, over::kSets},
+                         {Link::whole, (over::kPlain | over::kSets) & ~over::kGraph, over::kGraph},
+                         {Link::whole, over::kGraph, over::kPlain & ~over::kGraph},
+                         {Link::diagonal, over::kPair, over::kGraph},
+                         {Link::rest, over::kPair, over::kGraph},
+                         {Link::on_diagonal, over::kPair, over::kNode},
+                         {Link::on_diagonal, over::kNode, over::kPair},
+                         {Link::ends, over::kNode | over::kPair, over::kEdge},
+                         {Link::second, over::kPair, 0},
+                         {Link::first, over::kPair, 0},
+                         {Link::by_root, over::kPair, over::kRoot},
+                         {Link::by_root, over::kRoot, over::kPair},
+                         {Link::by_node, over::kPair, over::kNode},
+                         {Link::by_node, over::kNode, over::kPair},
+                         {Link::straight, over::kPair, over::kArc},
+                         {Link::turned, over::kPair, over::kArc},
+                         {Link::sized, over::kPlain, 0}};
+
 // Whether a row of `to` can read rows of `from` in this way.
 bool joins(Link link, Space from, Space to) {
-  switch (link) {
-    case Link::own:
-      return from == to;
-    case Link::neighbours:
-      return from == to && (from == Space::node || is_set(from));
-    case Link::arcs:
-      return from == Space::arc && to == Space::node;
-    case Link::members:
-      return from == Space::node && is_set(to);
-    case Link::whole:
-      return from != to && (to == Space::graph || (from == Space::graph && !is_set(to)));
-    case Link::diagonal:
-    case Link::rest:
-      return from == Space::pair && to == Space::graph;
-    case Link::on_diagonal:
-    case Link::by_node:
-      return (from == Space::node && to == Space::pair) || (from == Space::pair && to == Space::node);
-    case Link::second:
-    case Link::first:
-      return from == Space::pair && to == Space::pair;
-    case Link::by_root:
-      return (from == Space::root && to == Space::pair) || (from == Space::pair && to == Space::root);
-    case Link::ends:
-      return (from == Space::node || from == Space::pair) && to == Space::edge;
-    case Link::straight:
-    case Link::turned:
-      return from == Space::pair && to == Space::arc;
-    case Link::sized:
-      return from == to && !is_set(from);
-  }
-  return false;
+  return std::ranges::any_of(kWays, [&](const Way& way) {
+    return way.link == link && (way.from & bit(from)) != 0 && (way.to == 0 ? from == to : (way.to & bit(to)) != 0);
+  });
 }
 
 // One step against those before it.
@@ -216,6 +222,16 @@ class StepCheck {
 
 }  // namespace
 
+std::optional<Space> space_through(Link link, Space from) {
+  const Way* taken = nullptr;  // the one from there, or else the last
+  for (const Way& way : kWays) {
+    if (way.link == link && (taken == nullptr || (taken->from & bit(from)) == 0)) taken = &way;
+  }
+  if (taken->to == 0) return from;
+  if (!std::has_single_bit(taken->to)) return std::nullopt;
+  return static_cast<Space>(std::countr_zero(taken->to));
+}
+
 Space space_of(Source source) {
   constexpr Space kOf[] = {Space::node, Space::node, Space::node, Space::arc, Space::set2, Space::pair, Space::pair};
   return kOf[static_cast<std::size_t>(source)];
@@ -337,8 +353,7 @@ std::size_t ProgramBuilder::input(Source source, Space space, std::size_t column
 
 std::size_t ProgramBuilder::linear(const std::string& name, std::size_t value, std::size_t columns_out, bool bias) {
   const std::size_t in = columns(value);
-  Step out{name, Operation::linear, space(value), columns_out};
-  out.terms = {{value, Link::own, Reduce::sum, tensor(name + ".weight", {columns_out, in}, in)}};
+  Step out{name, Operation::linear, space(value), columns_out, {term(name + ".weight", columns_out, value)}};
   if (bias) out.bias = tensor(name + ".bias", {columns_out}, in);
   return step(std::move(out));
 }
@@ -387,9 +402,17 @@ std::size_t ProgramBuilder::concat(const std::string& name, const std::vector<st
   return step(std::move(out));
 }
 
-std::size_t ProgramBuilder::aggregate(const std::string& name, Space space, std::size_t value, Link link,
-                                      Reduce reduce) {
-  return step({name, Operation::aggregate, space, columns(value), {{value, link, reduce}}});
+std::size_t ProgramBuilder::aggregate(const std::string& name, Space space, std::size_t value, Link link, Reduce reduce,
+                                      std::size_t onto) {
+  Step out{name, Operation::aggregate, space, columns(value), {{value, link, reduce}}};
+  out.onto = onto;
+  return step(std::move(out));
+}
+
+Term ProgramBuilder::term(const std::string& weight, std::size_t columns_out, std::size_t value, Link link,
+                          Reduce reduce) {
+  const std::size_t in = columns(value);
+  return {value, link, reduce, tensor(weight, {columns_out, in}, in)};
 }
 
 Program ProgramBuilder::take() {

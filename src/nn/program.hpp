@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -173,6 +174,8 @@ inline constexpr std::array<std::string_view, 7> kNames<Source> = {"features", "
 }
 /// Those over pairs that follow from the graph's size and roots: they are summed or averaged, never maximised.
 [[nodiscard]] constexpr bool of_pairs(Link link) { return link >= Link::second; }
+/// Where a step stands that reads rows of a space through a link; nothing where that can be several spaces.
+[[nodiscard]] std::optional<Space> space_through(Link link, Space from);
 /// Where an input of this source stands; types of sets: 2-sets, and others of their kind.
 [[nodiscard]] Space space_of(Source source);
 /// What a step does, for people: "aggregate, mean over neighbours".
@@ -204,7 +207,12 @@ class ProgramBuilder {
   std::size_t dropout(const std::string& name, std::size_t value, double share);
   /// The value itself where there is but one.
   std::size_t concat(const std::string& name, const std::vector<std::size_t>& values);
-  std::size_t aggregate(const std::string& name, Space space, std::size_t value, Link link, Reduce reduce);
+  /// Where `onto` is given, what is read is added to that value.
+  std::size_t aggregate(const std::string& name, Space space, std::size_t value, Link link, Reduce reduce,
+                        std::size_t onto = kNone);
+  /// What a linear step of so many columns reads of a value, multiplied by the tensor of this name.
+  Term term(const std::string& tensor, std::size_t columns, std::size_t value, Link link = Link::own,
+            Reduce reduce = Reduce::sum);
 
   [[nodiscard]] std::size_t columns(std::size_t value) const { return program_.steps[value].columns; }
   [[nodiscard]] Space space(std::size_t value) const { return program_.steps[value].space; }

@@ -38,32 +38,36 @@ struct Counts {
   std::uint32_t sums = 0, seconds = 0, products = 0, pair_activations = 0;
   std::vector<std::uint32_t> of_graph;  ///< columns of the linear steps over graphs
   std::uint32_t first = 0;              ///< columns of the first linear step
+  std::uint32_t random = 0;             ///< columns of random features
+  bool features = false, drops = false;
 };
 
 /// All that the fields of any kind would be, and counts of what the number of layers follows from.
 ModelConfig measured(const Program& program, Counts& counts) {
   ModelConfig config;
-  std::uint32_t random = 0;
   bool aggregates = false, activates = false;
   config.classes = static_cast<std::uint32_t>(program.steps.back().columns);
   for (const Step& step : program.steps) {
     const auto columns = static_cast<std::uint32_t>(step.columns);
     if (step.operation == Operation::input) {
-      if (step.source == Source::features) config.input_features = columns;
+      if (step.source == Source::features) {
+        counts.features = true;
+        config.input_features = columns;
+      }
       if (step.source == Source::edges) config.edge_features = columns;
       if (step.source == Source::types) {
         (set_size(step.space) == 3 ? config.triple_types : config.pair_types) = step.types;
       }
       if (step.source == Source::drawn) std::tie(config.random, config.depth) = std::tie(step.random, step.depth);
       if (step.source == Source::random) {
-        random = columns;
+        counts.random = columns;
         config.distribution = step.distribution;
         config.xavier_fan = step.fan;
       }
-    }
-    if (step.operation == Operation::input && step.source == Source::distance) {
-      config.distance_cut = columns - 1;
-      std::tie(config.roots, config.eval_roots) = std::tie(step.roots, step.eval_roots);
+      if (step.source == Source::distance) {
+        config.distance_cut = columns - 1;
+        std::tie(config.roots, config.eval_roots) = std::tie(step.roots, step.eval_roots);
+      }
     }
     if (step.operation == Operation::normalise) config.norm = step.norm;
     if (step.space == Space::set2) config.two_sets = TwoSets::all;
@@ -95,9 +99,12 @@ ModelConfig measured(const Program& program, Counts& counts) {
       if (step.space == Space::pair) ++counts.pair_activations;
       if (step.space != Space::graph && !std::exchange(activates, true)) config.activation = step.activation;
     }
-    if (step.operation == Operation::dropout) config.dropout = step.share;
+    if (step.operation == Operation::dropout) {
+      counts.drops = true;
+      config.dropout = step.share;
+    }
   }
-  if (random > 0) config.rni = static_cast<double>(random) / std::max(config.width, random);
+  if (counts.random > 0) config.rni = static_cast<double>(counts.random) / std::max(config.width, counts.random);
   if (is_xavier(config.distribution) && config.xavier_fan == 0) config.xavier_fan = 1;  // the data's, once it is there
   if (counts.of_graph.size() > 1) config.head_hidden = counts.of_graph[counts.of_graph.size() - 2];
   return config;
@@ -143,23 +150,12 @@ ModelConfig as_kind(std::string_view kind, const ModelConfig& measured, const Co
 }
 
 /// Of no kind: what engines and runs ask a configuration for.
-ModelConfig of_no_kind(const Program& program, const ModelConfig& all) {
-  const auto any = [&](const auto& holds) { return std::ranges::any_of(program.steps, holds); };
+ModelConfig of_no_kind(const Program& program, const ModelConfig& all, const Counts& counts) {
   ModelConfig config;
   config.kind = "network";
-  std::uint32_t drawn = 0;
-  for (const Step& step : program.steps) {
-    if (step.operation == Operation::input && step.source == Source::random) {
-      drawn = static_cast<std::uint32_t>(step.columns);
-    }
-  }
-  if (drawn > 0) {  // a width with this many random columns, and others where features are looked at
-    config.width =
-        drawn +
-        (any([](const Step& step) { return step.operation == Operation::input && step.source == Source::features; })
-             ? 1
-             : 0);
-    config.rni = static_cast<double>(drawn) / config.width;
+  if (counts.random > 0) {  // a width with this many random columns, and others where features are looked at
+    config.width = counts.random + (counts.features ? 1 : 0);
+    config.rni = static_cast<double>(counts.random) / config.width;
   }
   std::tie(config.random, config.depth, config.distribution, config.xavier_fan) =
       std::tie(all.random, all.depth, all.distribution, all.xavier_fan);
@@ -167,7 +163,7 @@ ModelConfig of_no_kind(const Program& program, const ModelConfig& all) {
   std::tie(config.classes, config.input_features, config.edge_features) =
       std::tie(all.classes, all.input_features, all.edge_features);
   config.unit = unit_of(program);
-  config.dropout = any([](const Step& step) { return step.operation == Operation::dropout; }) ? all.dropout : 0;
+  config.dropout = counts.drops ? all.dropout : 0;
   return config;
 }
 
@@ -191,7 +187,7 @@ ModelConfig recognised(const Program& program) {
       }
     }
   }
-  return of_no_kind(program, all);
+  return of_no_kind(program, all, counts);
 }
 
 }  // namespace tyche::nn

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "report/viewer.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
+#include "support/words.hpp"
 #include "train/objective.hpp"
 #include "wl/colour_refinement.hpp"
 

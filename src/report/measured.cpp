@@ -11,9 +11,9 @@
 #include "nn/model.hpp"
 #include "report/page.hpp"
 #include "report/tables.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 #include "train/metrics.hpp"
 #include "train/run.hpp"
 

@@ -9,7 +9,6 @@
 #include "report/tables.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/json_log.hpp"
 #include "support/json_number.hpp"
 #include "support/remedy.hpp"
 #include "support/seal.hpp"

@@ -9,12 +9,12 @@
 #include "report/measured.hpp"
 #include "report/results.hpp"
 #include "report/tables.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/machine.hpp"
 #include "support/progress.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/metrics.hpp"
 #include "train/run.hpp"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "report/results.hpp"
-#include "support/counted.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 #include "train/metrics.hpp"
 #include "train/summary.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/shown.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 
@@ -126,15 +126,11 @@ class HeaderReader {
   std::size_t at_ = 0;
 };
 
-std::uint64_t little_endian(std::string_view bytes) {
+std::uint64_t number_of(std::string_view bytes, bool big_endian = false) {
   std::uint64_t value = 0;
-  for (std::size_t i = bytes.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
-
-std::uint64_t big_endian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (const char c : bytes) value = value << 8 | static_cast<unsigned char>(c);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    value = value << 8 | static_cast<unsigned char>(bytes[big_endian ? i : bytes.size() - 1 - i]);
+  }
   return value;
 }
 
@@ -149,7 +145,7 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view name) {
   }
   const std::size_t begin = version == 1 ? 10 : 12;
   if (bytes.size() < begin) fail_at(name, bytes.size(), "the file ends within its header");
-  const std::uint64_t length = little_endian(bytes.substr(8, begin - 8));
+  const std::uint64_t length = number_of(bytes.substr(8, begin - 8));
   if (length > bytes.size() - begin) {
     fail_at(name, 8, fmt::format("promises a header of {} bytes, but {} are left", length, bytes.size() - begin));
   }
@@ -203,7 +199,7 @@ NpyNumbers parse_npy_numbers(std::string_view bytes, std::string_view name) {
     const std::string_view word = data.substr(i * width, width);
     const std::size_t place =
         header.fortran_order ? i % matrix.rows * matrix.columns + i / matrix.rows : i;  // columns follow each other
-    matrix.values[place] = number(descr[0] == '>' ? big_endian(word) : little_endian(word));
+    matrix.values[place] = number(number_of(word, descr[0] == '>'));
   }
   return matrix;
 }

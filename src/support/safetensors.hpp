@@ -77,22 +77,12 @@ class TensorFile {
   /// The values of a tensor. Throws InputError if it is absent or of another type.
   template <class T>
   [[nodiscard]] std::vector<T> get(std::string_view name) const {
-    std::vector<T> values;
-    copy_out(name, kDtypeName<T>, sizeof(T), nullptr, [&](std::size_t count) {
-      values.resize(count);
-      return reinterpret_cast<char*>(values.data());
-    });
-    return values;
+    return values_of<T>(checked(name, kDtypeName<T>, nullptr));
   }
   /// Likewise, and the shape must be `shape`.
   template <class T>
   [[nodiscard]] std::vector<T> get(std::string_view name, const std::vector<std::size_t>& shape) const {
-    std::vector<T> values;
-    copy_out(name, kDtypeName<T>, sizeof(T), &shape, [&](std::size_t count) {
-      values.resize(count);
-      return reinterpret_cast<char*>(values.data());
-    });
-    return values;
+    return values_of<T>(checked(name, kDtypeName<T>, &shape));
   }
 
   /// The bytes of the file. A reader of the format's own library accepts them.
@@ -104,12 +94,11 @@ class TensorFile {
   [[nodiscard]] const Entry* find(std::string_view name) const;
   void add_bytes(std::string name, std::string dtype, std::vector<std::size_t> shape, std::string_view bytes,
                  std::size_t item);
-  template <class Resize>
-  void copy_out(std::string_view name, std::string_view dtype, std::size_t item, const std::vector<std::size_t>* shape,
-                Resize resize) const {
-    const std::string& bytes = checked(name, dtype, shape).bytes;
-    char* to = resize(bytes.size() / item);
-    bytes.copy(to, bytes.size());
+  template <class T>
+  [[nodiscard]] static std::vector<T> values_of(const Entry& entry) {
+    std::vector<T> values(entry.bytes.size() / sizeof(T));
+    entry.bytes.copy(reinterpret_cast<char*>(values.data()), entry.bytes.size());
+    return values;
   }
   [[nodiscard]] const Entry& checked(std::string_view name, std::string_view dtype,
                                      const std::vector<std::size_t>* shape) const;

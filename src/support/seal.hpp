@@ -10,8 +10,10 @@
 /// purpose takes its checksum away.
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tyche {
 
@@ -36,5 +38,14 @@ void check_seal(std::string_view text, std::string_view name, std::string_view p
 /// Of a file of sealed lines, what stands behind its last newline. Nothing, or what a kill left of a line, passes and
 /// is for the reader to leave out; a whole line whose newline became another byte throws InputError (`name`, `place`).
 void check_torn_line(std::string_view rest, std::string_view name, std::string_view place);
+
+/// Logs of what calls did, a file that gains one sealed JSON object per line: adds one (made where there is no file)
+/// and waits for the disk. What a kill left of a line is cut off first.
+///
+///   append_entry(folder / "log.jsonl", {{"date", utc_now()}, {"seconds", 3.5}});
+void append_entry(const std::filesystem::path& path, const nlohmann::ordered_json& entry);
+/// The whole lines, without their checksums; none where there is no file. Throws InputError with file and line where
+/// one is no JSON object or is damaged.
+[[nodiscard]] std::vector<nlohmann::ordered_json> read_entries(const std::filesystem::path& path);
 
 }  // namespace tyche

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "support/embedded.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 

@@ -31,6 +31,62 @@ void check_matrix(const AcrMatrix& m, std::size_t rows, std::size_t columns, con
   }
 }
 
+/// The same matrix by columns.
+AcrMatrix transposed(const AcrMatrix& matrix, std::size_t columns) {
+  AcrMatrix out;
+  out.offsets.assign(columns + 1, 0);
+  out.columns.resize(matrix.columns.size());
+  out.values.resize(matrix.columns.size());
+  for (const std::uint32_t column : matrix.columns) ++out.offsets[column + 1];
+  for (std::size_t c = 0; c < columns; ++c) out.offsets[c + 1] += out.offsets[c];
+  std::vector<std::uint64_t> next(out.offsets.begin(), out.offsets.end() - 1);
+  for (std::size_t row = 0; row < matrix.rows(); ++row) {
+    for (std::uint64_t e = matrix.offsets[row]; e < matrix.offsets[row + 1]; ++e) {
+      const std::uint64_t to = next[matrix.columns[e]]++;
+      out.columns[to] = static_cast<std::uint32_t>(row);
+      out.values[to] = matrix.values[e];
+    }
+  }
+  return out;
+}
+
+/// What a thread keeps between runs: sums of units, and which units there are any of.
+struct Scratch {
+  std::vector<AcrTerms> state, next;
+  AcrTerms sum, common;
+  std::vector<double> accumulator;
+  std::vector<std::uint8_t> touched;
+  std::vector<std::uint32_t> order;
+
+  /// Where something is to be added to a unit.
+  double& at(std::uint32_t unit) {
+    if (!touched[unit]) {
+      touched[unit] = 1;
+      order.push_back(unit);
+    }
+    return accumulator[unit];
+  }
+  void add(const AcrMatrix& by_columns, const AcrTerms& vector, double factor = 1) {
+    for (const auto& [column, number] : vector) {
+      const double value = factor * number;
+      for (std::uint64_t e = by_columns.offsets[column]; e < by_columns.offsets[column + 1]; ++e) {
+        at(by_columns.columns[e]) += by_columns.values[e] * value;
+      }
+    }
+  }
+  /// Moves what was added into a list, behind σ where there is a bias, and leaves nothing.
+  void collect(AcrTerms& out, const std::vector<double>* bias = nullptr) {
+    out.clear();
+    for (const std::uint32_t unit : order) {
+      const double value = bias ? sigma(accumulator[unit] + (*bias)[unit]) : accumulator[unit];
+      accumulator[unit] = 0;
+      touched[unit] = 0;
+      if (value != 0) out.emplace_back(unit, value);
+    }
+    order.clear();
+  }
+};
+
 }  // namespace
 
 std::size_t AcrNetwork::width() const {
@@ -60,127 +116,72 @@ void AcrNetwork::check() const {
   check_matrix(head, head_bias.size(), before, "head");
 }
 
-AcrRunner::Column AcrRunner::transpose(const AcrMatrix& matrix, std::size_t columns) {
-  Column out;
-  out.offsets.assign(columns + 1, 0);
-  out.rows.resize(matrix.columns.size());
-  out.values.resize(matrix.columns.size());
-  for (const std::uint32_t column : matrix.columns) ++out.offsets[column + 1];
-  for (std::size_t c = 0; c < columns; ++c) out.offsets[c + 1] += out.offsets[c];
-  std::vector<std::uint64_t> next(out.offsets.begin(), out.offsets.end() - 1);
-  for (std::size_t row = 0; row < matrix.rows(); ++row) {
-    for (std::uint64_t e = matrix.offsets[row]; e < matrix.offsets[row + 1]; ++e) {
-      const std::uint64_t to = next[matrix.columns[e]]++;
-      out.rows[to] = static_cast<std::uint32_t>(row);
-      out.values[to] = matrix.values[e];
-    }
-  }
-  return out;
-}
-
 AcrRunner::AcrRunner(const AcrNetwork& network) : network_(network) {
   network.check();
   std::size_t before = network.inputs;
   for (const AcrLayer& layer : network.layers) {
-    Layer made{transpose(layer.self, before), transpose(layer.neighbour, before), transpose(layer.readout, before), {}};
+    Layer& made = layers_.emplace_back(Layer{
+        transposed(layer.self, before), transposed(layer.neighbour, before), transposed(layer.readout, before), {}});
     for (std::size_t i = 0; i < layer.width(); ++i) {
       if (layer.bias[i] > 0) made.positive_bias.push_back(static_cast<std::uint32_t>(i));
     }
-    layers_.push_back(std::move(made));
     before = layer.width();
   }
 }
 
-void AcrRunner::add(const Column& matrix, const Sparse& vector, Workspace& workspace, double factor) {
-  for (std::size_t i = 0; i < vector.index.size(); ++i) {
-    const double value = factor * vector.value[i];
-    for (std::uint64_t e = matrix.offsets[vector.index[i]]; e < matrix.offsets[vector.index[i] + 1]; ++e) {
-      workspace.at(matrix.rows[e]) += matrix.values[e] * value;
-    }
-  }
-}
-
-void AcrRunner::run(const Graph& graph, std::span<const double> input, Workspace& workspace,
-                    std::span<double> output) const {
+void AcrRunner::run(const Graph& graph, std::span<const double> input, std::span<double> output) const {
+  thread_local Scratch scratch;
   const Node n = graph.num_nodes();
-  const std::size_t width = network_.width();
-  if (workspace.accumulator.size() < width) {
-    workspace.accumulator.assign(width, 0);
-    workspace.touched.assign(width, 0);
-  }
-  auto& state = workspace.state;
-  auto& next = workspace.next;
-  if (state.size() < n) {
-    state.resize(n);
-    next.resize(n);
-  }
+  auto& state = scratch.state;
+  auto& next = scratch.next;
+  scratch.collect(scratch.sum);  // nothing, but where an error ended the last run
+  const std::size_t width = std::max(scratch.accumulator.size(), network_.width());
+  scratch.accumulator.resize(width, 0);
+  scratch.touched.resize(width, 0);
+  state.resize(std::max<std::size_t>(state.size(), n));
+  next.resize(state.size());
   for (Node v = 0; v < n; ++v) {
-    state[v].index.clear();
-    state[v].value.clear();
+    state[v].clear();
     for (std::uint32_t i = 0; i < network_.inputs; ++i) {
       const double value = input[static_cast<std::size_t>(v) * network_.inputs + i];
-      if (value == 0) continue;
-      state[v].index.push_back(i);
-      state[v].value.push_back(value);
+      if (value != 0) state[v].emplace_back(i, value);
     }
   }
-  // Moves what was accumulated into a list and leaves the accumulator clean.
-  const auto collect = [&](Sparse& out, const std::vector<double>* bias) {
-    out.index.clear();
-    out.value.clear();
-    for (const std::uint32_t row : workspace.order) {
-      const double sum = workspace.accumulator[row];
-      const double value = bias ? sigma(sum + (*bias)[row]) : sum;
-      workspace.accumulator[row] = 0;
-      workspace.touched[row] = 0;
-      if (value == 0) continue;
-      out.index.push_back(row);
-      out.value.push_back(value);
-    }
-    workspace.order.clear();
-  };
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const Layer& layer = layers_[l];
     // What every node gets alike: readout · Σ h_u, computed once.
-    workspace.common.index.clear();
-    workspace.common.value.clear();
-    if (!layer.readout.rows.empty()) {
+    scratch.common.clear();
+    if (!layer.readout.columns.empty()) {
       for (Node v = 0; v < n; ++v) {
-        for (std::size_t i = 0; i < state[v].index.size(); ++i) {
-          workspace.at(state[v].index[i]) += state[v].value[i];
-        }
+        for (const auto& [unit, value] : state[v]) scratch.at(unit) += value;
       }
-      collect(workspace.sum, nullptr);
-      add(layer.readout, workspace.sum, workspace);
-      collect(workspace.common, nullptr);
+      scratch.collect(scratch.sum);
+      scratch.add(layer.readout, scratch.sum);
+      scratch.collect(scratch.common);
     }
     for (Node v = 0; v < n; ++v) {
-      for (std::size_t i = 0; i < workspace.common.index.size(); ++i) {
-        workspace.at(workspace.common.index[i]) = workspace.common.value[i];
-      }
-      add(layer.self, state[v], workspace);
-      if (!layer.neighbour.rows.empty()) {
+      for (const auto& [unit, value] : scratch.common) scratch.at(unit) = value;
+      scratch.add(layer.self, state[v]);
+      if (!layer.neighbour.columns.empty()) {
         for (std::uint64_t arc = graph.offsets()[v]; arc < graph.offsets()[v + 1]; ++arc) {
-          add(layer.neighbour, state[graph.adjacency()[arc]], workspace, factor_of(network_, graph, arc));
+          scratch.add(layer.neighbour, state[graph.adjacency()[arc]], factor_of(network_, graph, arc));
         }
       }
-      for (const std::uint32_t row : layer.positive_bias) (void)workspace.at(row);
-      collect(next[v], &network_.layers[l].bias);
+      for (const std::uint32_t unit : layer.positive_bias) (void)scratch.at(unit);
+      scratch.collect(next[v], &network_.layers[l].bias);
     }
     state.swap(next);
   }
   for (Node v = 0; v < n; ++v) {
-    for (std::size_t i = 0; i < state[v].index.size(); ++i) {
-      workspace.accumulator[state[v].index[i]] = state[v].value[i];
-    }
+    for (const auto& [unit, value] : state[v]) scratch.at(unit) = value;
     for (std::size_t o = 0; o < network_.outputs(); ++o) {
       double sum = 0;
       for (std::uint64_t e = network_.head.offsets[o]; e < network_.head.offsets[o + 1]; ++e) {
-        sum += network_.head.values[e] * workspace.accumulator[network_.head.columns[e]];
+        sum += network_.head.values[e] * scratch.accumulator[network_.head.columns[e]];
       }
       output[v * network_.outputs() + o] = sum + network_.head_bias[o];
     }
-    for (const std::uint32_t i : state[v].index) workspace.accumulator[i] = 0;
+    scratch.collect(scratch.sum);
   }
 }
 

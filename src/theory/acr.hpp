@@ -5,14 +5,11 @@
 ///   out_v = head · h_v + head_bias
 ///
 ///   const AcrRunner runner(network);
-///   AcrRunner::Workspace workspace;
-///   runner.run(graph, input, workspace, output);
+///   runner.run(graph, input, output);
 ///
 /// Networks here come from proofs, not from training: wide (to millions of units), sparse, with weights of any size; so
 /// matrices are stored by rows of nonzeros and numbers are doubles. Sums of integers below 2^53 are exact.
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -85,76 +82,21 @@ struct AcrNetwork {
 /// over rows, to the bit where all partial sums are exact.
 class AcrRunner {
  public:
-  /// Numbers and where they stand; others are 0.
-  struct Sparse {
-    std::vector<std::uint32_t> index;
-    std::vector<double> value;
-  };
-  /// Scratch memory, to be kept between runs; one per thread.
-  struct Workspace {
-    std::vector<Sparse> state, next;
-    Sparse sum, common;
-    std::vector<double> accumulator;
-    std::vector<std::uint8_t> touched;
-    std::vector<std::uint32_t> order;
-
-    /// Where something is to be added to a unit.
-    double& at(std::uint32_t unit) {
-      if (!touched[unit]) {
-        touched[unit] = 1;
-        order.push_back(unit);
-      }
-      return accumulator[unit];
-    }
-  };
-
   /// The network must outlive the runner.
   explicit AcrRunner(const AcrNetwork& network);
 
-  /// `input` is row-major (nodes × inputs); `output` has room for (nodes × outputs).
-  void run(const Graph& graph, std::span<const double> input, Workspace& workspace, std::span<double> output) const;
+  /// `input` is row-major (nodes × inputs); `output` has room for (nodes × outputs). Any thread may call it: each keeps
+  /// scratch memory of its own between calls.
+  void run(const Graph& graph, std::span<const double> input, std::span<double> output) const;
 
  private:
-  struct Column {
-    std::vector<std::uint64_t> offsets;
-    std::vector<std::uint32_t> rows;
-    std::vector<double> values;
-  };
   struct Layer {
-    Column self, neighbour, readout;
+    AcrMatrix self, neighbour, readout;  ///< by columns
     std::vector<std::uint32_t> positive_bias;
   };
-  static Column transpose(const AcrMatrix& matrix, std::size_t columns);
-  static void add(const Column& matrix, const Sparse& vector, Workspace& workspace, double factor = 1);
 
   const AcrNetwork& network_;
   std::vector<Layer> layers_;
-};
-
-/// Workspaces for tasks that run on some thread or other: as many as there are tasks at a time.
-class WorkspacePool {
- public:
-  /// A workspace that goes back by itself; the pool must outlive it.
-  [[nodiscard]] auto borrow() {
-    std::unique_ptr<AcrRunner::Workspace> mine;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!free_.empty()) {
-        mine = std::move(free_.back());
-        free_.pop_back();
-      }
-    }
-    if (!mine) mine = std::make_unique<AcrRunner::Workspace>();
-    const auto give_back = [this](AcrRunner::Workspace* workspace) {
-      const std::scoped_lock lock(mutex_);
-      free_.emplace_back(workspace);
-    };
-    return std::unique_ptr<AcrRunner::Workspace, decltype(give_back)>(mine.release(), give_back);
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<AcrRunner::Workspace>> free_;
 };
 
 }  // namespace tyche::theory

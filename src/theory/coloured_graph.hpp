@@ -3,10 +3,15 @@
 ///
 ///   ColouredGraph g(triangle, 2);        // no node has a colour yet
 ///   g.set(0, 2);                         // node 0 is in R2
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "support/error.hpp"
+#include "theory/formula.hpp"
 
 namespace tyche::theory {
 
@@ -17,7 +22,16 @@ class ColouredGraph {
 
   /// Colours from node types: a node of type t is in R<t+1> and in no other; there are as many colours as the largest
   /// type asks for (one where all types are 0).
-  static ColouredGraph from_types(Graph graph);
+  static ColouredGraph from_types(Graph graph) {
+    std::uint32_t colours = 1;
+    for (const NodeType type : graph.types()) {
+      if (type >= kMaxColour) throw InputError(fmt::format("node type {} is too large for a colour", type));
+      colours = std::max(colours, type + 1);
+    }
+    ColouredGraph out(std::move(graph), colours);
+    for (Node v = 0; v < out.num_nodes(); ++v) out.set(v, out.graph_.type(v) + 1);
+    return out;
+  }
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] Node num_nodes() const { return graph_.num_nodes(); }

@@ -367,10 +367,8 @@ std::vector<double> colour_input(const ColouredGraph& graph, std::uint32_t colou
 std::vector<double> evaluate(const Compiled& compiled, const ColouredGraph& graph) {
   const AcrNetwork& net = compiled.network;
   const std::vector<double> input = colour_input(graph, net.inputs);
-  const AcrRunner runner(net);
-  AcrRunner::Workspace workspace;
   std::vector<double> all(graph.num_nodes() * net.outputs());
-  runner.run(graph.graph(), input, workspace, all);
+  AcrRunner(net).run(graph.graph(), input, all);
   if (net.outputs() == 1) return all;
   std::vector<double> first;
   for (Node v = 0; v < graph.num_nodes(); ++v) first.push_back(all[v * net.outputs()]);

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "support/error.hpp"
 
@@ -25,44 +26,30 @@ struct Weight {
   SumKind kind;
 };
 
+struct Box {
+  std::string label;
+  double bias = 0;
+  bool handed_on = false;
+};
+
 /// The network as boxes and lines; column 0 holds the inputs, the last one the outputs.
 struct Drawing {
-  std::vector<std::vector<std::string>> labels;
-  std::vector<std::vector<double>> bias;
-  std::vector<std::vector<bool>> handed_on;
+  std::vector<std::vector<Box>> columns;
   std::vector<Weight> weights;
-  std::size_t units = 0;
 };
 
 Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
   const AcrNetwork& net = compiled.network;
-  Drawing out;
   std::size_t units = net.inputs;
   for (const auto& layer : net.layers) units += layer.width();
   if (units > limit) {
     throw InputError(fmt::format("a network of {} units is too large to draw here: at most {}", units, limit));
   }
-  out.units = units;
+  Drawing out;
   const auto label = [&](std::size_t column, std::size_t unit) {
     if (column < compiled.labels.size()) return compiled.labels[column][unit];
     return column == 0 ? fmt::format("R{}(x)", unit + 1) : fmt::format("unit {}", unit);
   };
-  for (std::size_t column = 0; column <= net.layers.size(); ++column) {
-    const std::size_t width = column == 0 ? net.inputs : net.layers[column - 1].width();
-    auto& labels = out.labels.emplace_back();
-    for (std::size_t i = 0; i < width; ++i) labels.push_back(label(column, i));
-    out.bias.push_back(column == 0 ? std::vector<double>(width, 0) : net.layers[column - 1].bias);
-    auto& handed = out.handed_on.emplace_back(width, false);
-    for (std::size_t i = 0; column > 0 && i < width; ++i) {
-      const AcrLayer& layer = net.layers[column - 1];
-      const auto size = [i](const AcrMatrix& m) { return m.offsets[i + 1] - m.offsets[i]; };
-      handed[i] = size(layer.self) == 1 && size(layer.neighbour) == 0 && size(layer.readout) == 0 &&
-                  layer.bias[i] == 0 && layer.self.values[layer.self.offsets[i]] == 1;
-    }
-  }
-  out.labels.push_back(std::vector<std::string>(net.outputs(), "output"));
-  out.bias.push_back(net.head_bias);
-  out.handed_on.push_back(std::vector<bool>(net.outputs(), false));
   const auto add = [&](const AcrMatrix& m, std::size_t layer, SumKind kind) {
     for (std::uint32_t row = 0; row < m.rows(); ++row) {
       for (std::uint64_t e = m.offsets[row]; e < m.offsets[row + 1]; ++e) {
@@ -70,12 +57,24 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
       }
     }
   };
-  for (std::size_t l = 0; l < net.layers.size(); ++l) {
-    add(net.layers[l].self, l + 1, SumKind::self);
-    add(net.layers[l].neighbour, l + 1, SumKind::neighbour);
-    add(net.layers[l].readout, l + 1, SumKind::readout);
+  auto& inputs = out.columns.emplace_back();
+  for (std::size_t i = 0; i < net.inputs; ++i) inputs.push_back({label(0, i)});
+  for (const AcrLayer& layer : net.layers) {
+    const std::size_t column = out.columns.size();
+    auto& boxes = out.columns.emplace_back();
+    for (std::size_t i = 0; i < layer.width(); ++i) {
+      const auto size = [i](const AcrMatrix& m) { return m.offsets[i + 1] - m.offsets[i]; };
+      const bool handed_on = size(layer.self) == 1 && size(layer.neighbour) == 0 && size(layer.readout) == 0 &&
+                             layer.bias[i] == 0 && layer.self.values[layer.self.offsets[i]] == 1;
+      boxes.push_back({label(column, i), layer.bias[i], handed_on});
+    }
+    add(layer.self, column, SumKind::self);
+    add(layer.neighbour, column, SumKind::neighbour);
+    add(layer.readout, column, SumKind::readout);
   }
-  add(net.head, net.layers.size() + 1, SumKind::self);
+  add(net.head, out.columns.size(), SumKind::self);
+  auto& outputs = out.columns.emplace_back();
+  for (const double bias : net.head_bias) outputs.push_back({"output", bias});
   return out;
 }
 
@@ -89,22 +88,14 @@ std::string cut(const std::string& text, std::size_t limit) {
   return bytes == text.size() ? text : text.substr(0, bytes) + "…";
 }
 
-std::string escaped(const std::string& text, bool xml) {
+constexpr std::pair<char, const char*> kXml[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
+constexpr std::pair<char, const char*> kDot[] = {{'"', "\\\""}, {'\\', "\\\\"}};
+
+std::string escaped(const std::string& text, std::span<const std::pair<char, const char*>> marks) {
   std::string out;
   for (const char c : text) {
-    if (xml && c == '<') {
-      out += "&lt;";
-    } else if (xml && c == '>') {
-      out += "&gt;";
-    } else if (xml && c == '&') {
-      out += "&amp;";
-    } else if (c == '"') {
-      out += xml ? "&quot;" : "\\\"";
-    } else if (!xml && c == '\\') {
-      out += "\\\\";
-    } else {
-      out += c;
-    }
+    const auto mark = std::ranges::find(marks, c, &std::pair<char, const char*>::first);
+    out += mark == marks.end() ? std::string(1, c) : mark->second;
   }
   return out;
 }
@@ -114,7 +105,7 @@ std::string sum_text(const Weight& w) { return fmt::format("{}{}", w.value, kSum
 /// An order for each column in which lines cross little: repeated sorting by the mean place of the units before.
 std::vector<std::vector<std::size_t>> places(const Drawing& d) {
   std::vector<std::vector<std::size_t>> place;
-  for (const auto& column : d.labels) {
+  for (const auto& column : d.columns) {
     auto& mine = place.emplace_back(column.size());
     std::iota(mine.begin(), mine.end(), std::size_t{0});
   }
@@ -151,15 +142,14 @@ std::string to_dot(const Compiled& compiled, const std::string& title) {
   std::string out = fmt::format(
       "digraph network {{\n  rankdir=LR;\n  label=\"{}\";\n  labelloc=t;\n"
       "  node [shape=box, style=rounded, fontname=\"monospace\", fontsize=10];\n",
-      escaped(title, false));
-  for (std::size_t column = 0; column < d.labels.size(); ++column) {
+      escaped(title, kDot));
+  for (std::size_t column = 0; column < d.columns.size(); ++column) {
     out += "  { rank=same;\n";
-    for (std::size_t i = 0; i < d.labels[column].size(); ++i) {
-      const double bias = d.bias[column][i];
-      out +=
-          fmt::format("    u{}_{} [label=\"{}{}\"{}];\n", column, i, escaped(cut(d.labels[column][i], kLabel), false),
-                      bias == 0 ? std::string() : fmt::format("\\nbias {}", bias),
-                      d.handed_on[column][i] ? ", color=\"#b8bec6\", fontcolor=\"#7d8590\"" : "");
+    for (std::size_t i = 0; i < d.columns[column].size(); ++i) {
+      const Box& box = d.columns[column][i];
+      out += fmt::format("    u{}_{} [label=\"{}{}\"{}];\n", column, i, escaped(cut(box.label, kLabel), kDot),
+                         box.bias == 0 ? std::string() : fmt::format("\\nbias {}", box.bias),
+                         box.handed_on ? ", color=\"#b8bec6\", fontcolor=\"#7d8590\"" : "");
     }
     out += "  }\n";
   }
@@ -181,20 +171,20 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
   std::vector<double> left, width;
   double x = kMargin;
   std::size_t rows = 1;
-  for (std::size_t column = 0; column < d.labels.size(); ++column) {
+  for (std::size_t column = 0; column < d.columns.size(); ++column) {
     double widest = 60;
-    for (const std::string& label : d.labels[column]) {
-      widest = std::max(widest, kCharacter * characters(cut(label, kLabel)) + 20);
+    for (const Box& box : d.columns[column]) {
+      widest = std::max(widest, kCharacter * characters(cut(box.label, kLabel)) + 20);
     }
     left.push_back(x);
     width.push_back(widest);
-    if (!d.labels[column].empty()) x += widest + kGap;
-    rows = std::max(rows, d.labels[column].size());
+    if (!d.columns[column].empty()) x += widest + kGap;
+    rows = std::max(rows, d.columns[column].size());
   }
   const double total_width = std::max(x - kGap + kMargin, 840.0);
   const double total_height = kTop + kRow * static_cast<double>(rows) + kMargin;
   const auto middle = [&](std::size_t column, std::size_t unit) {  // columns are centred
-    const double spare = static_cast<double>(rows - d.labels[column].size()) / 2;
+    const double spare = static_cast<double>(rows - d.columns[column].size()) / 2;
     return kTop + kRow * (static_cast<double>(place[column][unit]) + spare + 0.5);
   };
   std::string out = fmt::format(
@@ -202,7 +192,7 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
       "font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"12\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
       "<text x=\"{2}\" y=\"30\" font-size=\"15\" font-weight=\"bold\" fill=\"#1c2128\">{3}</text>\n",
-      total_width, total_height, kMargin, escaped(cut(title, static_cast<std::size_t>(total_width / 9.5)), true));
+      total_width, total_height, kMargin, escaped(cut(title, static_cast<std::size_t>(total_width / 9.5)), kXml));
   double legend = kMargin;
   for (int kind = 0; kind < 4; ++kind) {
     static constexpr const char* kText[] = {"from the node itself", "summed over neighbours", "summed over all nodes",
@@ -213,10 +203,10 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
         legend, legend + 28, kColour[kind % 3], kind == 3 ? " stroke-dasharray=\"5 4\"" : "", legend + 34, kText[kind]);
     legend += 34 + kCharacter * characters(kText[kind]) + 22;
   }
-  for (std::size_t column = d.labels[0].empty() ? 1 : 0; column < d.labels.size(); ++column) {
-    const std::string name = column == 0                     ? "inputs"
-                             : column + 1 == d.labels.size() ? "head"
-                                                             : fmt::format("layer {}", column);
+  for (std::size_t column = d.columns[0].empty() ? 1 : 0; column < d.columns.size(); ++column) {
+    const std::string name = column == 0                      ? "inputs"
+                             : column + 1 == d.columns.size() ? "head"
+                                                              : fmt::format("layer {}", column);
     out += fmt::format("<text x=\"{:.1f}\" y=\"84\" text-anchor=\"middle\" fill=\"#7d8590\">{}</text>\n",
                        left[column] + width[column] / 2, name);
   }
@@ -236,22 +226,22 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
                       x1 + bend, (y1 + y2) / 2 + shift - 4, kColour[static_cast<int>(w.kind)], w.value);
     }
   }
-  for (std::size_t column = 0; column < d.labels.size(); ++column) {
-    for (std::size_t i = 0; i < d.labels[column].size(); ++i) {
-      const bool handed = d.handed_on[column][i];
-      const double top = middle(column, i) - kBox / 2, bias = d.bias[column][i];
+  for (std::size_t column = 0; column < d.columns.size(); ++column) {
+    for (std::size_t i = 0; i < d.columns[column].size(); ++i) {
+      const auto& [label, bias, handed] = d.columns[column][i];
+      const double top = middle(column, i) - kBox / 2;
       out += fmt::format(
           "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" rx=\"7\" fill=\"{}\" "
           "stroke=\"{}\" stroke-width=\"1.4\"/>",
-          escaped(d.labels[column][i], true), left[column], top, width[column], kBox,
+          escaped(label, kXml), left[column], top, width[column], kBox,
           handed        ? "#ffffff"
           : column == 0 ? "#eef4fb"
                         : "#f3f1ea",
           handed ? "#c9ced6" : "#444c56");
       const double centre = left[column] + width[column] / 2;
-      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">{}</text>", centre,
-                         top + (bias == 0 ? 21 : 15), handed ? "#8b939d" : "#1c2128",
-                         escaped(cut(d.labels[column][i], kLabel), true));
+      out +=
+          fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"{}\">{}</text>", centre,
+                      top + (bias == 0 ? 21 : 15), handed ? "#8b939d" : "#1c2128", escaped(cut(label, kLabel), kXml));
       if (bias != 0) {
         out += fmt::format(
             "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" fill=\"#8a5a00\">"

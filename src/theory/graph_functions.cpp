@@ -10,6 +10,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/core/inputs.hpp"
 #include "graph/graph6.hpp"
 #include "graph/isomorphism.hpp"
 #include "graph/lines.hpp"
@@ -19,15 +20,6 @@
 
 namespace tyche::theory {
 namespace {
-
-bool has_triangle(const Graph& g) {
-  for (const auto& [u, v] : g.edges()) {
-    for (const Node w : g.neighbours(u)) {
-      if (g.has_edge(v, w)) return true;
-    }
-  }
-  return false;
-}
 
 /// Whether `colours` colours suffice, by trying all (graphs here are small).
 bool colourable(const Graph& g, Node colours, std::vector<Node>& colour) {
@@ -51,36 +43,14 @@ Node chromatic_number(const Graph& g) {
   return colours;
 }
 
-bool hamiltonian(const Graph& g) {
-  const Node n = g.num_nodes();
-  if (n < 3) return false;
-  std::vector<Node> rest(n - 1);
-  std::iota(rest.begin(), rest.end(), 1);
-  do {
-    bool cycle = g.has_edge(0, rest.front()) && g.has_edge(rest.back(), 0);
-    for (std::size_t i = 1; cycle && i < rest.size(); ++i) cycle = g.has_edge(rest[i - 1], rest[i]);
-    if (cycle) return true;
-  } while (std::next_permutation(rest.begin(), rest.end()));
-  return false;
-}
-
 double diameter(const Graph& g) {
-  double largest = 0;
+  Node largest = 0;
+  std::vector<Node> distance(g.num_nodes());
   for (Node from = 0; from < g.num_nodes(); ++from) {
-    std::vector<int> distance(g.num_nodes(), -1);
-    std::vector<Node> queue = {from};
-    distance[from] = 0;
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-      for (const Node u : g.neighbours(queue[i])) {
-        if (distance[u] >= 0) continue;
-        distance[u] = distance[queue[i]] + 1;
-        queue.push_back(u);
-      }
-    }
-    if (queue.size() < g.num_nodes()) return -1;
-    largest = std::max(largest, static_cast<double>(distance[queue.back()]));
+    engine::distances_from(g, from, g.num_nodes(), distance);
+    largest = std::max(largest, std::ranges::max(distance));
   }
-  return largest;
+  return largest == g.num_nodes() ? -1 : static_cast<double>(largest);
 }
 
 /// Whether some walk of `length` different nodes leads from `at` back to the node it began with.
@@ -94,6 +64,11 @@ bool on_cycle(const Graph& g, std::vector<Node>& walk, std::size_t length) {
     if (found) return true;
   }
   return false;
+}
+
+bool hamiltonian(const Graph& g) {
+  std::vector<Node> walk = {0};
+  return g.num_nodes() >= 3 && on_cycle(g, walk, g.num_nodes());
 }
 
 std::vector<double> on_cycles(const Graph& g, std::size_t length) {
@@ -197,7 +172,7 @@ std::vector<std::uint32_t> classes_of_labelled_graphs(Node nodes, const std::vec
 const std::vector<GraphFunction>& named_functions() {
   static const std::vector<GraphFunction> all = {
       {"connected", [](const Graph& g) { return connected_components(g).count == 1 ? 1.0 : 0.0; }, {}},
-      {"triangle", [](const Graph& g) { return has_triangle(g) ? 1.0 : 0.0; }, {}},
+      {"triangle", [](const Graph& g) { return std::ranges::max(on_cycles(g, 3)); }, {}},
       {"bipartite", [](const Graph& g) { return chromatic_number(g) <= 2 ? 1.0 : 0.0; }, {}},
       {"hamiltonian", [](const Graph& g) { return hamiltonian(g) ? 1.0 : 0.0; }, {}},
       {"planar", [](const Graph& g) { return planar_embedding(g) ? 1.0 : 0.0; }, {}},

@@ -177,7 +177,6 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   std::vector<Tally> tallies(chunks);
   parallel_for(chunks, options.threads, [&](std::size_t chunk) {
     Tally& tally = tallies[chunk];
-    AcrRunner::Workspace workspace, layer_workspace;
     std::vector<double> numbers(n), spread_numbers(n), bits;
     std::vector<Node> order(n);
     for (std::uint64_t trial = chunk * kTrialsPerTask; trial < std::min(options.trials, (chunk + 1) * kTrialsPerTask);
@@ -189,13 +188,13 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
       for (std::uint32_t i = 0; i < random_nodes; ++i) numbers[order[i]] = stream.uniform();
       if (options.rounds > 0) {
         const Graph graph = options.graph ? *options.graph : random_connected_graph(n, stream);
-        spread.run(graph, numbers, workspace, spread_numbers);
+        spread.run(graph, numbers, spread_numbers);
         numbers = spread_numbers;
       }
       const Outcome outcome = individualise(report.thresholds, numbers);
       if (trial < report.checked_on_engine) {
         bits.resize(static_cast<std::size_t>(n) * report.thresholds.colours);
-        layer_runner.run(Graph::from_edges(n, std::vector<Edge>{}), numbers, layer_workspace, bits);
+        layer_runner.run(Graph::from_edges(n, std::vector<Edge>{}), numbers, bits);
         const bool blurred = std::any_of(bits.begin(), bits.end(), [](double b) { return b > 0 && b < 1; });
         bool equal = false;
         for (Node v = 0; v < n && !equal; ++v) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <unordered_map>
 
@@ -41,23 +42,6 @@ class Checker {
   }
 
  private:
-  /// What one operand adds to its index when a variable of `free` goes up by one.
-  struct Operand {
-    const std::uint8_t* table;
-    std::vector<std::size_t> strides;
-  };
-  Operand operand(FormulaId g, const std::vector<Variable>& free) const {
-    const Relation& r = tables_.at(g);
-    Operand out{r.table.data(), std::vector<std::size_t>(free.size(), 0)};
-    std::size_t stride = 1;
-    for (const Variable v : r.free) {
-      const auto at = std::find(free.begin(), free.end(), v);
-      if (at != free.end()) out.strides[static_cast<std::size_t>(at - free.begin())] = stride;
-      stride *= n_;
-    }
-    return out;
-  }
-
   Relation evaluate(FormulaId f) const {
     Relation out{list_of(pool_.free_variables(f)), {}};
     std::size_t size = 1;
@@ -72,72 +56,52 @@ class Checker {
     out.table.resize(size);
 
     const auto v = pool_.view(f);
-    std::vector<Operand> operands;
-    for (const FormulaId g : v.operands) operands.push_back(operand(g, out.free));
-    std::size_t bound_stride = 0;
-    if (v.kind == Kind::at_least || v.kind == Kind::for_all) {
-      const std::vector<Variable> bound = {v.a};
-      bound_stride = operand(v.operands[0], bound).strides[0];
-    }
-    const auto place = [&](Variable variable) {
-      return static_cast<std::size_t>(std::find(out.free.begin(), out.free.end(), variable) - out.free.begin());
+    std::vector<const Relation*> operands;
+    for (const FormulaId g : v.operands) operands.push_back(&tables_.at(g));
+    std::array<Node, kMaxVariables> value{};  // of each variable
+    const auto operand_true = [&](const Relation* operand) {
+      std::size_t index = 0;
+      for (std::size_t j = operand->free.size(); j-- > 0;) index = index * n_ + value[operand->free[j]];
+      return operand->table[index] != 0;
     };
-    const std::size_t place_a =
-        v.kind == Kind::colour || v.kind == Kind::edge || v.kind == Kind::equal ? place(v.a) : 0;
-    const std::size_t place_b = v.kind == Kind::edge || v.kind == Kind::equal ? place(v.b) : 0;
-
-    std::vector<Node> value(out.free.size(), 0);
-    std::vector<std::size_t> index(operands.size(), 0);
-    for (std::size_t entry = 0; entry < size; ++entry) {
-      const auto operand_true = [&](std::size_t i) { return operands[i].table[index[i]] != 0; };
-      bool truth = false;
+    const auto truth = [&] {
       switch (v.kind) {
         case Kind::truth:
-          truth = true;
-          break;
+          return true;
         case Kind::falsity:
-          break;
+          return false;
         case Kind::colour:
-          truth = graph_.has(value[place_a], v.number);
-          break;
+          return graph_.has(value[v.a], v.number);
         case Kind::edge:
-          truth = graph_.graph().has_edge(value[place_a], value[place_b]);
-          break;
+          return graph_.graph().has_edge(value[v.a], value[v.b]);
         case Kind::equal:
-          truth = value[place_a] == value[place_b];
-          break;
+          return value[v.a] == value[v.b];
         case Kind::negation:
-          truth = !operand_true(0);
-          break;
+          return !operand_true(operands[0]);
         case Kind::conjunction:
-          truth = true;
-          for (std::size_t i = 0; truth && i < operands.size(); ++i) truth = operand_true(i);
-          break;
+          return std::ranges::all_of(operands, operand_true);
         case Kind::disjunction:
-          for (std::size_t i = 0; !truth && i < operands.size(); ++i) truth = operand_true(i);
-          break;
+          return std::ranges::any_of(operands, operand_true);
         case Kind::implication:
-          truth = !operand_true(0) || operand_true(1);
-          break;
+          return !operand_true(operands[0]) || operand_true(operands[1]);
         case Kind::equivalence:
-          truth = operand_true(0) == operand_true(1);
-          break;
+          return operand_true(operands[0]) == operand_true(operands[1]);
         case Kind::at_least:
         case Kind::for_all: {
+          const Node outside = value[v.a];
           std::size_t count = 0;
-          for (std::size_t b = 0; b < n_; ++b) count += operands[0].table[index[0] + b * bound_stride];
-          truth = v.kind == Kind::for_all ? count == n_ : count >= v.number;
-          break;
+          for (value[v.a] = 0; value[v.a] < n_; ++value[v.a]) count += operand_true(operands[0]) ? 1 : 0;
+          value[v.a] = outside;
+          return v.kind == Kind::for_all ? count == n_ : count >= v.number;
         }
       }
-      out.table[entry] = truth ? 1 : 0;
-      for (std::size_t j = 0; j < value.size(); ++j) {  // the next assignment
-        if (++value[j] < n_) {
-          for (std::size_t i = 0; i < operands.size(); ++i) index[i] += operands[i].strides[j];
-          break;
-        }
-        value[j] = 0;
-        for (std::size_t i = 0; i < operands.size(); ++i) index[i] -= operands[i].strides[j] * (n_ - 1);
+      return false;
+    };
+    for (std::uint8_t& entry : out.table) {
+      entry = truth() ? 1 : 0;
+      for (const Variable free : out.free) {  // the next assignment
+        if (++value[free] < n_) break;
+        value[free] = 0;
       }
     }
     return out;

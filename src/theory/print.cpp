@@ -76,19 +76,15 @@ class Printer {
     if (tightness(kind) <= tightness(outer) && !groups_right) return true;
     return !last && open_on_the_right(inner);
   }
-  void operand(Kind outer, FormulaId inner, bool last) {
-    const bool wrap = needs_parentheses(outer, inner, last);
-    if (wrap) out_ += '(';
+  void operand(FormulaId inner, bool in_parentheses) {
+    if (in_parentheses) out_ += '(';
     print(inner);
-    if (wrap) out_ += ')';
+    if (in_parentheses) out_ += ')';
   }
 
   void quantifier(const std::string& count, Variable variable, FormulaId body) {
     out_ += fmt::format("{} {}. ", count, pool_.name(variable));
-    const bool wrap = tightness(kind_of(body)) < 4;
-    if (wrap) out_ += '(';
-    print(body);
-    if (wrap) out_ += ')';
+    operand(body, tightness(kind_of(body)) < 4);
   }
 
   void print(FormulaId f) {
@@ -117,21 +113,14 @@ class Printer {
       case Kind::negation:
         out_ += '!';
         // "!x = y" would read well to the parser, but not to people.
-        if (pool_.view(v.operands[0]).kind == Kind::equal) {
-          out_ += '(';
-          print(v.operands[0]);
-          out_ += ')';
-        } else {
-          operand(Kind::negation, v.operands[0], true);
-        }
-        return;
+        return operand(v.operands[0], pool_.view(v.operands[0]).kind == Kind::equal ||
+                                          needs_parentheses(Kind::negation, v.operands[0], true));
       case Kind::at_least:
       case Kind::for_all: {
         const std::string count = v.kind == Kind::for_all ? "forall"
                                   : v.number == 1         ? "exists"
                                                           : fmt::format("exists>={}", v.number);
-        quantifier(count, v.a, v.operands[0]);
-        return;
+        return quantifier(count, v.a, v.operands[0]);
       }
       default:
         break;
@@ -142,7 +131,7 @@ class Printer {
                                                      : " <-> ";
     for (std::size_t i = 0; i < v.operands.size(); ++i) {
       if (i > 0) out_ += sign;
-      operand(v.kind, v.operands[i], i + 1 == v.operands.size());
+      operand(v.operands[i], needs_parentheses(v.kind, v.operands[i], i + 1 == v.operands.size()));
       if (out_.size() > limit_) return;
     }
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/inputs.hpp"
 #include "graph/graph.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"
@@ -86,18 +87,9 @@ std::optional<Pattern> ball(FormulaPool& pool, const Graph& a, const Graph& b, s
                             FormulaId marked_x) {
   const Variable x = pool.variable("x"), y = pool.variable("y");
   const auto distances = [](const Graph& g) {
-    std::vector<std::vector<Node>> all;  // of every node to every node; unreachable: num_nodes
+    std::vector<std::vector<Node>> all(g.num_nodes(), std::vector<Node>(g.num_nodes()));  // no way: num_nodes
     for (Node start = 0; start < g.num_nodes(); ++start) {
-      std::vector<Node> distance(g.num_nodes(), g.num_nodes()), queue = {start};
-      distance[start] = 0;
-      for (std::size_t i = 0; i < queue.size(); ++i) {
-        for (const Node u : g.neighbours(queue[i])) {
-          if (distance[u] < g.num_nodes()) continue;
-          distance[u] = distance[queue[i]] + 1;
-          queue.push_back(u);
-        }
-      }
-      all.push_back(std::move(distance));
+      engine::distances_from(g, start, g.num_nodes(), all[start]);
     }
     return all;
   };
@@ -409,14 +401,12 @@ SeparationReport measure_separation(const Separation& separation, const Graph& a
                                     const SeparationTrials& options) {
   check_trials(options.trials);
   const AcrRunner runner(separation.network);
-  WorkspacePool workspaces;
   const bool random = separation.leaders > 0;
   const std::size_t width = separation.network.inputs;
   const auto count = [&](const Graph& graph, bool rename, std::uint32_t which) {
     const std::uint64_t chunks = (options.trials + kSeparateChunk - 1) / kSeparateChunk;
     std::vector<OutputCounts> counts(chunks);
     parallel_for(chunks, options.threads, [&](std::size_t chunk) {
-      const auto workspace = workspaces.borrow();
       std::vector<double> input = network_input(graph, separation.types, random), output(graph.num_nodes());
       std::vector<Node> names(graph.num_nodes());
       Graph renamed;
@@ -431,7 +421,7 @@ SeparationReport measure_separation(const Separation& separation, const Graph& a
         if (random) {
           for (Node v = 0; v < graph.num_nodes(); ++v) input[(v + 1) * width - 1] = stream.uniform();
         }
-        runner.run(rename ? renamed : graph, input, *workspace, output);
+        runner.run(rename ? renamed : graph, input, output);
         counts[chunk].ones += output[0] == 1;
         counts[chunk].blurred += output[0] != 0 && output[0] != 1;
       }

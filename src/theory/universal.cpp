@@ -295,15 +295,8 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
     unique.push_back(pool.exactly(1, x, alpha_x[c]));
   }
   const FormulaId edge = pool.edge(x, y), no_edge = pool.negation(edge);
-  std::vector<FormulaId> beta(static_cast<std::size_t>(colours) * colours * 2, 0);
-  std::vector<bool> made(beta.size(), false);
-  const auto beta_of = [&](std::uint32_t c, std::uint32_t d, bool joined) {
-    const std::size_t at = (static_cast<std::size_t>(c) * colours + d) * 2 + (joined ? 1 : 0);
-    if (!made[at]) {
-      beta[at] = pool.exists(x, pool.exists(y, pool.conjunction({alpha_x[c], alpha_y[d], joined ? edge : no_edge})));
-      made[at] = true;
-    }
-    return beta[at];
+  const auto beta = [&](std::uint32_t c, std::uint32_t d, bool joined) {
+    return pool.exists(x, pool.exists(y, pool.conjunction({alpha_x[c], alpha_y[d], joined ? edge : no_edge})));
   };
   Sentences out(pool, x);
   for (Node s = 1; s <= n; ++s) {
@@ -318,7 +311,7 @@ ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function,
           if (function.node_values) chi.push_back(alpha_x[cell[node]]);
           for (Node i = 0; i < s; ++i) chi.push_back(unique[cell[i]]);
           for (Node j = 1; j < s; ++j) {
-            for (Node i = 0; i < j; ++i) chi.push_back(beta_of(cell[i], cell[j], mask >> pair_bit(i, j) & 1));
+            for (Node i = 0; i < j; ++i) chi.push_back(beta(cell[i], cell[j], mask >> pair_bit(i, j) & 1));
           }
           chis.push_back(pool.conjunction(chi));
         }
@@ -451,7 +444,6 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
     }
   }
   const AcrRunner runner(universal.network);
-  WorkspacePool workspaces;
   const std::uint64_t chunks = (options.trials + kApproximateChunk - 1) / kApproximateChunk;
   std::vector<std::uint32_t> right(report.classes.size() * chunks, 0);
   std::vector<double> largest(right.size(), 0.0);
@@ -462,7 +454,6 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
                         end = std::min(options.trials, begin + kApproximateChunk);
     const Graph& graph = report.classes[c].graph;
     std::vector<double> numbers(graph.num_nodes()), output(graph.num_nodes());
-    const auto workspace = workspaces.borrow();
     for (std::uint64_t trial = begin; trial < end; ++trial) {
       if (interrupted()) throw Interrupted("stopped before all trials were made");
       Stream stream(derive_key(options.seed, Purpose::theory, kApproximateStream, static_cast<std::uint32_t>(c),
@@ -472,10 +463,10 @@ UniversalReport measure_universal(const Universal& universal, const MeasureOptio
       double off = 0;
       if (universal.grid > 0) {
         const auto [weighted, expected] = weighed(universal.function, graph, stream);
-        runner.run(weighted, numbers, *workspace, output);
+        runner.run(weighted, numbers, output);
         off = std::abs(output[0] - expected);
       } else {
-        runner.run(graph, numbers, *workspace, output);
+        runner.run(graph, numbers, output);
         for (Node v = 0; v < looked_at; ++v) off = std::max(off, std::abs(output[v] - report.classes[c].values[v]));
       }
       right[task] += off <= allowed ? 1 : 0;

@@ -10,8 +10,8 @@
 #include "nn/kinds.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/nearest.hpp"
 #include "support/seal.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 
 namespace tyche::train {

@@ -13,7 +13,7 @@
 #include "nn/description.hpp"
 #include "nn/kinds.hpp"
 #include "support/error.hpp"
-#include "support/shell.hpp"
+#include "support/words.hpp"
 #include "train/field_values.hpp"
 #include "train/metrics.hpp"
 #include "train/objective.hpp"

@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "engine/core/scores.hpp"
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/words.hpp"
 #include "train/data.hpp"
 #include "train/metrics.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "nn/kinds.hpp"
-#include "support/counted.hpp"
+#include "support/words.hpp"
 #include "train/data.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "nn/model.hpp"
-#include "support/counted.hpp"
 #include "support/file.hpp"
 #include "support/progress.hpp"
 #include "support/seal.hpp"

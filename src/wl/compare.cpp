@@ -8,8 +8,8 @@
 #include <string>
 
 #include "support/error.hpp"
-#include "support/nearest.hpp"
 #include "support/parallel.hpp"
+#include "support/words.hpp"
 #include "wl/colour_refiner.hpp"
 #include "wl/pair_refiner.hpp"
 #include "wl/tuple_refiner.hpp"

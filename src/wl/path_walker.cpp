@@ -9,7 +9,7 @@
 #include <string>
 
 #include "support/error.hpp"
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 namespace tyche::wl {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "datasets/planar_sampler.hpp"
+#include "datasets/planar_draw.hpp"
 #include "datasets/plane_enumeration.hpp"
 #include "graph/isomorphism.hpp"
 

@@ -1,11 +1,10 @@
-#include "datasets/planar_sampler.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "datasets/planar_draw.hpp"
 #include "datasets/plane_enumeration.hpp"
 #include "graph/isomorphism.hpp"
 #include "support/error.hpp"

@@ -13,8 +13,6 @@
 #include "datasets/dataset.hpp"
 #include "datasets/folds.hpp"
 #include "datasets/generate.hpp"
-#include "datasets/tseitin_certificate.hpp"
-#include "datasets/tseitin_formula.hpp"
 #include "graph/encoding.hpp"
 #include "graph/isomorphism.hpp"
 #include "logic/sat.hpp"

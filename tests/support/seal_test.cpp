@@ -7,7 +7,6 @@
 
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/json_log.hpp"
 #include "support/safetensors.hpp"
 #include "support/temporary_folder.hpp"
 

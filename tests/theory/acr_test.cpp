@@ -39,10 +39,9 @@ AcrNetwork by_hand() {
 
 std::vector<double> run(const AcrNetwork& net, const Graph& g, const std::vector<double>& input) {
   const AcrRunner runner(net);
-  AcrRunner::Workspace workspace;
   std::vector<double> out(g.num_nodes() * net.outputs());
-  runner.run(g, input, workspace, out);
-  runner.run(g, input, workspace, out);  // a used workspace is as good as a new one
+  runner.run(g, input, out);
+  runner.run(g, input, out);  // used scratch memory is as good as new
   return out;
 }
 

@@ -192,8 +192,7 @@ TEST(Universal, OnTheGridWeightedFunctionsAreExact) {
   const std::vector<double> numbers = {0.912345, 0.112345, 0.512345};
   ASSERT_FALSE(individualise(u.thresholds, numbers).failed());
   std::vector<double> output(3);
-  AcrRunner::Workspace workspace;
-  AcrRunner(u.network).run(graph, numbers, workspace, output);
+  AcrRunner(u.network).run(graph, numbers, output);
   for (const double value : output) EXPECT_NEAR(value, 0.25 * 1.0 * 0.75, 1e-12);
   const std::vector<double> plain = run_plain(u.network, graph, numbers);
   for (std::size_t v = 0; v < 3; ++v) EXPECT_NEAR(plain[v], output[v], 1e-12);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "support/counted.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,4 +1,4 @@
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "support/nearest.hpp"
+#include "support/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +7,28 @@
 #include <vector>
 
 namespace tyche {
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t kLongest = 32;
+  std::string out = "'";
+  for (const char c : text.substr(0, kLongest)) {
+    if (c >= ' ' && c <= '~') {
+      out += c;
+    } else {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  out += text.size() > kLongest ? "…'" : "'";
+  return out;
+}
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // rows[i % 3][j]: the distance of the first i letters of a and the first j of b; a swap looks two rows back.
