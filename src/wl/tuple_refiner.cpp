@@ -341,8 +341,9 @@ void TupleRefiner<K>::columns(std::uint32_t item, Layer layer, std::vector<Colum
   };
   // Without automorphisms cells are items.
   const std::uint32_t before = part.first_cell - part.first_item;
-  part.symmetry.trivial ? fill([&](unsigned i, std::size_t w) { return colours[rows.cell[i] - before + w]; })
-                        : fill([&](unsigned i, std::size_t w) { return colours[items[rows.cell[i] + rows.way[i][w]]]; });
+  part.symmetry.trivial
+      ? fill([&](unsigned i, std::size_t w) { return colours[rows.cell[i] - before + w]; })
+      : fill([&](unsigned i, std::size_t w) { return colours[items[rows.cell[i] + rows.way[i][w]]]; });
 }
 
 template <unsigned K>

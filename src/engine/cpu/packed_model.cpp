@@ -76,17 +76,17 @@ void PackedLayers::for_each(const Straight& straight, const Turned& turned) cons
 
 void PackedLayers::pack(std::span<const float> flat, float* packed) const {
   for_each(
-      [&](std::size_t from, std::size_t to, std::size_t count) { std::copy_n(&flat[from], count, packed + to); },
+      [&](std::size_t from, std::size_t to, std::size_t count) { std::copy_n(flat.data() + from, count, packed + to); },
       [&](std::size_t from, std::size_t to, std::size_t outputs, std::size_t columns) {
-        kernels_->transpose(&flat[from], columns, outputs, columns, packed + to, kernels_->panel);
+        kernels_->transpose(flat.data() + from, columns, outputs, columns, packed + to, kernels_->panel);
       });
 }
 
 void PackedLayers::unpack(const float* packed, std::span<float> flat) const {
   for_each(
-      [&](std::size_t to, std::size_t from, std::size_t count) { std::copy_n(packed + from, count, &flat[to]); },
+      [&](std::size_t to, std::size_t from, std::size_t count) { std::copy_n(packed + from, count, flat.data() + to); },
       [&](std::size_t to, std::size_t from, std::size_t outputs, std::size_t columns) {
-        kernels_->transpose(packed + from, kernels_->panel, columns, outputs, &flat[to], columns);
+        kernels_->transpose(packed + from, kernels_->panel, columns, outputs, flat.data() + to, columns);
       });
 }
 

@@ -256,7 +256,7 @@ class ProgramModel final : public BatchModel {
   Share own_;                         ///< the slices of this rank
   std::vector<std::size_t> rank_of_;  ///< of the graphs
   bool training_ = false;
-  bool turned_ = false;  ///< whether the last slice comes first
+  bool turned_ = false;                                           ///< whether the last slice comes first
   std::vector<BatchNorm> norms_;                                  ///< of the first batch all, then of the next
   AlignedFloats sum_;                                             ///< of all slices' gradients
   std::vector<std::pair<std::size_t, std::vector<float>>> kept_;  ///< running values: where, and what they are now

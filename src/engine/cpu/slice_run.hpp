@@ -166,7 +166,7 @@ class SliceRun {
   Measured measured_;
   std::vector<std::size_t> first_row_[10];  ///< by space: one per graph, and the number of all rows
   Rows memory_;
-  std::vector<View> matrices_;  ///< one per matrix of the plan
+  std::vector<View> matrices_;                         ///< one per matrix of the plan
   std::vector<std::vector<float>> factors_;            ///< one per step: of dropout; of rows, mean and scale
   std::vector<AlignedBuffer<std::uint32_t>> winners_;  ///< one per step: of maxima, rows × columns (padded)
   AlignedFloats gradient_;
