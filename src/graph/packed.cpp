@@ -196,16 +196,17 @@ class PackedBytes {
   /// process that has seen all of a large file is not as large as the file. `bytes`: of what is looked at, or 0 for a
   /// graph, around which the system maps sixteen pages.
   void looked(std::size_t bytes = 0) const {
-    constexpr std::size_t kMost = std::size_t{1} << 28, kAround = std::size_t{1} << 16;
+    constexpr std::size_t kMost = std::size_t{3} << 28, kAround = std::size_t{1} << 16;
     if (mapped_ == nullptr || bytes_.size() < kMost) return;
     const std::size_t own = std::max(bytes, kAround);
     if (looked_.fetch_add(own, std::memory_order_relaxed) + own < kMost) return;
     looked_.store(0, std::memory_order_relaxed);
     ::madvise(mapped_, bytes_.size(), MADV_DONTNEED);
   }
+  /// Whether memory does not hold all of it.
+  [[nodiscard]] bool large() const { return large_; }
   /// Has bytes read that will be looked at.
   void expect(const void* begin, std::size_t bytes) const {
-    if (!large_) return;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
     const auto first = reinterpret_cast<std::uintptr_t>(begin) / page * page;
     ::madvise(reinterpret_cast<void*>(first), reinterpret_cast<std::uintptr_t>(begin) + bytes - first, MADV_WILLNEED);
@@ -232,7 +233,7 @@ class PackedPart final : public Records::Source {
         table_(std::move(table)),
         size_(size),
         fault_(std::move(fault)),
-        sound_(table_.size()) {
+        ends_(table_.size()) {
     if (table_.size() != (size + Records::kPerBlock - 1) / Records::kPerBlock) {
       file_->fail("", fmt::format("{} blocks of {} for {} graphs", table_.size(), name_, size));
     }
@@ -247,20 +248,25 @@ class PackedPart final : public Records::Source {
     }
   }
 
+  ~PackedPart() override {
+    for (const auto& ends : ends_) delete[] ends.load();
+  }
+  PackedPart(const PackedPart&) = delete;
+  PackedPart& operator=(const PackedPart&) = delete;
+
   [[nodiscard]] Records::Block block(std::size_t b) const override {
     static constexpr std::array<Word, Records::kPerBlock> kEmpty = {};
     if (table_[b].words == 0) return {std::span(kEmpty).first(count(b)), {}};
     file_->looked();
-    const auto* const words = reinterpret_cast<const Word*>(file_->at(table_[b].offset));
-    const Records::Block out{{words, count(b)}, {words + count(b), table_[b].words}};
-    if (!sound_[b].load(std::memory_order_acquire)) check(b, out);
-    return out;
+    const Word* ends = ends_[b].load(std::memory_order_acquire);
+    if (ends == nullptr) ends = checked(b);
+    return {{ends, count(b)}, words(b)};
   }
 
   void expect(std::size_t record) const override {
     const std::size_t b = record / Records::kPerBlock;
-    if (table_[b].words == 0) return;
-    if (!sound_[b].load(std::memory_order_acquire)) return expect_block(b);
+    if (table_[b].words == 0 || !file_->large()) return;
+    if (ends_[b].load(std::memory_order_acquire) == nullptr) return expect_block(b);
     const auto own = block(b)[record % Records::kPerBlock];
     file_->expect(own.data(), own.size_bytes());
   }
@@ -269,14 +275,22 @@ class PackedPart final : public Records::Source {
   [[nodiscard]] std::size_t count(std::size_t b) const {
     return std::min(Records::kPerBlock, size_ - b * Records::kPerBlock);
   }
+  [[nodiscard]] std::span<const Word> words(std::size_t b) const {
+    return {reinterpret_cast<const Word*>(file_->at(table_[b].offset)) + count(b), table_[b].words};
+  }
   void expect_block(std::size_t b) const {
+    if (!file_->large()) return;
     file_->expect(file_->at(table_[b].offset), (count(b) + table_[b].words) * sizeof(Word));
   }
   [[nodiscard]] std::string place(std::size_t b) const {
     return fmt::format("graphs {} to {}", b * Records::kPerBlock, b * Records::kPerBlock + count(b) - 1);
   }
-  void check(std::size_t b, const Records::Block& own) const {
+  /// The ends of a block that is looked through and sound.
+  const Word* checked(std::size_t b) const {
     expect_block(b);
+    auto copy = std::make_unique<Word[]>(count(b));
+    std::memcpy(copy.get(), file_->at(table_[b].offset), count(b) * sizeof(Word));
+    const Records::Block own{{copy.get(), count(b)}, words(b)};
     file_->looked(own.words.size_bytes());
     if (checksum(bytes_of(own.ends)) != table_[b].ends_check ||
         checksum(bytes_of(own.words)) != table_[b].words_check) {
@@ -291,7 +305,9 @@ class PackedPart final : public Records::Source {
       const std::size_t g = b * Records::kPerBlock + i;
       if (const std::string why = fault_(g, own[i]); !why.empty()) file_->fail(fmt::format("graph {}", g), why);
     }
-    sound_[b].store(true, std::memory_order_release);
+    const Word* kept = nullptr;  // or another thread was first
+    if (!ends_[b].compare_exchange_strong(kept, copy.get(), std::memory_order_acq_rel)) return kept;
+    return copy.release();
   }
 
   std::shared_ptr<const PackedBytes> file_;
@@ -299,7 +315,8 @@ class PackedPart final : public Records::Source {
   std::vector<Entry> table_;
   std::size_t size_;
   Fault fault_;
-  mutable std::vector<std::atomic<bool>> sound_;
+  /// Of every block that is sound; in memory of their own, since every look at a graph is one at these.
+  mutable std::vector<std::atomic<const Word*>> ends_;
 };
 
 /// A directory, whose every member is asked for with what it has to be.
