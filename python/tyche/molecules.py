@@ -127,7 +127,8 @@ def _target(text: Optional[str], line: int, column: str) -> Optional[float]:
 
 
 def _open(path: str) -> Any:
-    return (gzip.open if path.endswith(".gz") else open)(path, "rt", newline="", encoding="utf-8-sig")
+    how: Any = gzip.open if path.endswith(".gz") else open
+    return how(path, "rt", newline="", encoding="utf-8-sig")
 
 
 #: What a part of a split is called here, and what tyche calls it.
@@ -204,16 +205,17 @@ def convert(path: str, smiles: str, targets: Sequence[str], out: str, numbers: b
     whole = all(value is not None and value == int(value) for value in first)
     labels = bool(first) and whole and not numbers and len(set(first)) <= MOST_LABELS
     with open(out, "w", encoding="utf-8") as file:
-        for row in rows:
+        for kept in rows:
             learned: Dict[str, Any] = {}
             if labels:
-                learned["label"] = int(row.values[0] or 0)
+                learned["label"] = int(kept.values[0] or 0)
             elif targets:
-                learned["target"] = row.values if len(row.values) > 1 else row.values[0]
-            file.write(_line(row.columns, row.smiles, learned) + "\n")
-    said = {"molecules": len(rows), "refused": refused,
-            "learned": "labels" if labels else "targets" if targets else "nothing",
-            "binary": bool(targets) and not labels and all(v in (None, 0, 1) for row in rows for v in row.values)}
+                learned["target"] = kept.values if len(kept.values) > 1 else kept.values[0]
+            file.write(_line(kept.columns, kept.smiles, learned) + "\n")
+    said: Dict[str, Any] = {
+        "molecules": len(rows), "refused": refused,
+        "learned": "labels" if labels else "targets" if targets else "nothing",
+        "binary": bool(targets) and not labels and all(v in (None, 0, 1) for row in rows for v in row.values)}
     if split is not None:
         parts = {part: [i for i, row in enumerate(rows) if row.part == part] for part in ("train", "validation", "test")}
         said["split"] = os.path.splitext(out)[0] + "_split.json"
