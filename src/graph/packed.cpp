@@ -164,7 +164,7 @@ class PackedBytes {
     if (large_) ::madvise(mapped_, bytes_.size(), MADV_RANDOM);
   }
   PackedBytes(std::string_view bytes, std::string_view name) : name_(name), copy_((bytes.size() + 7) / 8) {
-    std::memcpy(copy_.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(copy_.data(), bytes.data(), bytes.size());
     bytes_ = {reinterpret_cast<const char*>(copy_.data()), bytes.size()};
   }
   ~PackedBytes() {
