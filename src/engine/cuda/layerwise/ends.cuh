@@ -2,7 +2,7 @@
 /// The kernels around the layers: readout, the steps over graphs with the loss and its gradient, the loss of rows, and
 /// Adam. Like the layers', they give the same bits every time.
 #include "engine/core/loss.hpp"
-#include "engine/cuda/layerwise/backward.cuh"
+#include "engine/cuda/layerwise/dense.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
 #include "engine/cuda/layerwise/norm.cuh"
 #include "engine/cuda/runtime/adam.cuh"

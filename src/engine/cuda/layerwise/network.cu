@@ -26,7 +26,6 @@ class Maker {
         model_(job.model),
         weighted_(job.data.weighted),
         sets_(sets),
-        // Two blocks of threads per multiprocessor; a number of the device, so that the sums' order is one too.
         most_slices_(static_cast<uint32_t>(2 * multiprocessors)),
         uses_(steps_.size()),
         head_(steps_.size(), false),
@@ -42,6 +41,7 @@ class Maker {
         segment_of_(program.parameters.tensors.size(), kNone) {}
 
   void run() {
+    out_.blocks_at_once = most_slices_;
     look();
     find_head();
     fuse();
@@ -518,9 +518,14 @@ class Maker {
                        std::to_string(kMostOperands));
     }
     for (std::size_t o = 0; o < op.operands.size(); ++o) {
+      LinearOp::Operand& operand = op.operands[o];
+      const uint32_t at_once = operand.link == kNone ? weight_parts(operand.in_blocks, op.out_blocks) : operand.units;
+      operand.most_slices = std::max(1u, most_slices_ / at_once);
+      operand.slots = out_.slots;
+      out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;
       for (const Read* read : matrices[o].of) {
         if (read == nullptr) continue;
-        Segment segment = segment_for(SegmentKind::weight, op.operands[o], op.out_blocks);
+        Segment segment = segment_for(SegmentKind::weight, operand, op.out_blocks);
         segment.matrix = read->neighbours ? 1 : 0;
         segment.in = out_.values[read->value].columns;
         add_segment(read->tensor, segment, read->first);
@@ -539,12 +544,9 @@ class Maker {
     operand.in_columns = padded16(out_.values[value].columns);
     operand.in_blocks = blocks_of(operand.in_columns);
     operand.units = operand.in_blocks * out_blocks;
-    operand.most_slices = std::max(1u, most_slices_ / operand.units);
     operand.weights = out_.weights;
-    operand.slots = out_.slots;
     operand.counter = narrow(out_.counters++);
     out_.weights += uint64_t{operand.units} * 2 * kBlock;
-    out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;
     return operand;
   }
 
@@ -699,7 +701,7 @@ class Maker {
       }
     }
     op.which = out_.norms.size();
-    out_.norms.push_back(op.out);
+    out_.norms.push_back({op.out, op.by_row});
     out_.ops.emplace_back(op);
   }
 

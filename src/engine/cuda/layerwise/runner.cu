@@ -37,10 +37,10 @@ std::size_t winners_size(const Network& network, const Capacity& capacity, std::
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
 }
 
-// By row or by column, whichever is more.
-std::size_t norm_size(const Network& network, const Capacity& capacity, std::size_t v) {
-  const ValueSpec& value = network.values[v];
-  return 4 * std::size_t{std::max(capacity.rows[value.space], value.columns)};
+// Of a norm's numbers by column there are seven, by row four.
+std::size_t norm_size(const Network& network, const Capacity& capacity, const Network::NormSpec& norm) {
+  const ValueSpec& value = network.values[norm.value];
+  return norm.by_row ? 4 * std::size_t{capacity.rows[value.space]} : 7 * std::size_t{padded16(value.columns)};
 }
 
 // How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
@@ -101,7 +101,7 @@ std::size_t runner_bytes(const Network& network, const Capacity& capacity) {
   }
   for (const SlotSpec& slot : network.gradients) bytes += slot_size(capacity, slot) * sizeof(typename P::Element);
   for (const std::size_t v : network.winners) bytes += winners_size(network, capacity, v) * sizeof(uint32_t);
-  for (const std::size_t v : network.norms) bytes += norm_size(network, capacity, v) * sizeof(float);
+  for (const auto& norm : network.norms) bytes += norm_size(network, capacity, norm) * sizeof(float);
   return bytes;
 }
 
@@ -143,8 +143,8 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
   for (const std::size_t v : network.winners) {
     maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
   }
-  for (const std::size_t v : network.norms) {
-    norms_.emplace_back(norm_size(network, capacity, v), "the means and variances of a batch");
+  for (const auto& norm : network.norms) {
+    norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch");
   }
   for (const std::size_t at : network.readouts) {
     const ValueSpec& from = value(std::get<ReadoutOp>(network.ops[at]).in.value);
@@ -220,6 +220,10 @@ Rows<const typename P::Element> Runner<P>::gradient_of(std::size_t v) {
 
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const {
+  if (operand.link == nn::kNone) {  // of two tiles or more: every slice leaves a gradient, which is as large as ever
+    const std::size_t tiles = (tiles_of(plan.rows[value(op.out).space]) + 1) / 2;
+    return static_cast<uint32_t>(std::min<std::size_t>(tiles, operand.most_slices));
+  }
   const uint32_t rows = plan.rows[value(wanted(operand.in) ? operand.in.value : op.out).space];
   return static_cast<uint32_t>(
       std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, operand.most_slices)), operand.most_slices));
@@ -233,8 +237,12 @@ uint32_t Runner<P>::slices(const Plan& plan, const GatherOp& op) const {
 }
 
 template <class P>
+uint32_t Runner<P>::chunk(const Plan& plan, const NormOp& op) const {
+  return static_cast<uint32_t>(std::max<std::size_t>(32, tiles_of(plan.rows[value(op.out).space], op.most_slices)));
+}
+template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const NormOp& op) const {
-  return static_cast<uint32_t>(std::min<std::size_t>(tiles_of(plan.rows[value(op.out).space]), op.most_slices));
+  return static_cast<uint32_t>(tiles_of(plan.rows[value(op.out).space], chunk(plan, op)));
 }
 
 template <class P>
@@ -335,6 +343,25 @@ LinearOperand<P> Runner<P>::operand(const Batch& batch, const LinearOp::Operand&
 template <class P>
 void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
   const ValueSpec& out = value(op.out);
+  if (op.dense()) {
+    DenseArguments<P> a{};
+    for (const LinearOp::Operand& from : op.operands) {
+      a.operands[a.count++] = {read(from.in.value), from.in_columns, forward_weights_.data() + from.weights};
+    }
+    a.rows = batch.plan.rows[out.space];
+    a.columns = out.columns;
+    a.in_stride = op.out_blocks;
+    a.out_stride = 1;
+    a.bias = op.bias == kNoBias ? nullptr : parameters_.data() + op.bias;
+    a.activation = out.slope.activation;
+    a.activates = out.slope.activated;
+    if (network_.buffers[out.buffer].floats) {
+      dense<float, false>(a, columns_from(floats_[out.buffer].data(), out.columns, 0));
+    } else {
+      dense<Element, false>(a, at(op.out));
+    }
+    return;
+  }
   const auto run = [&](auto a) {
     constexpr bool kMore = std::size(decltype(a.operands){}) > 1;
     a.out_rows = batch.rows(out.space);
@@ -356,6 +383,16 @@ void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
   };
   if (op.operands.size() == 1) return run(ForwardArguments<P, false>{});
   run(ForwardArguments<P, true>{});
+}
+
+// A block of threads per tile of rows and 192 columns; few rows are cut into smaller tiles.
+template <class P>
+template <class Out, bool kBack>
+void Runner<P>::dense(DenseArguments<P>& a, const Rows<Out>& out) {
+  a.chunks = static_cast<uint32_t>(tiles_of(a.columns, kWide * kTile));
+  a.tile_rows = tile_rows_for(a.rows, network_.blocks_at_once / a.chunks);
+  launch(dense_kernel<P, Out, kBack>, tiles_of(a.rows, a.tile_rows) * a.chunks, kThreads, dense_shared(a), stream_, a,
+         out);
 }
 
 template <class P>
@@ -399,11 +436,13 @@ NormArguments<P> Runner<P>::norm(const Batch& batch, const NormOp& op) {
   a.weight = parameters_.data() + op.weight;
   a.bias = parameters_.data() + op.bias;
   float* numbers = norms_[op.which].data();
-  const std::size_t each = norms_[op.which].size() / 4;
+  const std::size_t each = norms_[op.which].size() / (op.by_row ? 4 : 7);
   a.mean = numbers;
   a.scale = numbers + each;
-  a.sums = numbers + 2 * each;
-  a.products = numbers + 3 * each;
+  a.sums = a.of_x = numbers + 2 * each;
+  a.products = a.of_d = numbers + 3 * each;
+  a.fixed = numbers + 4 * each;
+  a.chunk = chunk(batch.plan, op);
   a.slots = slots_.data() + op.slots;
   a.slices = slices(batch.plan, op);
   a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
@@ -424,7 +463,7 @@ void Runner<P>::forward(const Batch& batch, const NormOp& op) {
     launch(norm_row_kernel<P, false>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
   } else {
     if (a.moves) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
-    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, kThreads), kThreads, 0, stream_, a);
+    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, 32), kThreads, 0, stream_, a);
   }
   launch(norm_kernel<P, false>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, stream_, a, at(op.out));
 }
@@ -594,6 +633,31 @@ void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
   for (const LinearOp::Operand& from : op.operands) {
     const uint32_t count = slices(batch.plan, op, from);
     const std::size_t blocks = std::size_t{count} * from.units;
+    if (from.link == nn::kNone) {
+      WeightsArguments<P> weights{};
+      weights.rows = batch.plan.rows[out.space];
+      weights.in = read(from.in.value);
+      weights.d = gradient_of(op.out);
+      weights.in_columns = from.in_columns;
+      weights.out_columns = padded16(out.columns);
+      weights.slots = slots_.data() + from.slots;
+      weights.slices = count;
+      launch(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
+             kWeightsShared<P>, stream_, weights);
+      if (!wanted(from.in)) continue;
+      DenseArguments<P> a{};
+      a.operands[a.count++] = {weights.d, weights.out_columns, backward_weights_.data() + from.weights};
+      a.rows = weights.rows;
+      a.columns = from.in_columns;
+      a.kept = value(from.in.value).gradient_columns;
+      a.in_stride = 1;
+      a.out_stride = op.out_blocks;
+      a.values = weights.in;
+      a.slope = value(from.in.value).slope;
+      a.accumulate = from.in.accumulate;
+      dense<Element, true>(a, gradient_at(from.in.value));
+      continue;
+    }
     if (!wanted(from.in)) {
       FirstBackwardArguments<P> a{};
       a.out_rows = batch.rows(out.space);
@@ -610,7 +674,7 @@ void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
     BackwardArguments<P> a{};
     a.in_rows = batch.rows(in.space);
     a.out_base = batch.base(out.space);
-    a.links = from.link == nn::kNone ? nullptr : graphs_.links(from.link);
+    a.links = graphs_.links(from.link);
     a.mean = from.mean;
     a.in = read(from.in.value);
     a.in_columns = from.in_columns;
@@ -681,8 +745,8 @@ void Runner<P>::backward(const Batch& batch, const NormOp& op) {
   if (!wanted(op.in)) return;
   if (op.by_row) {
     launch(norm_row_kernel<P, true>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
-  } else if (a.moves) {
-    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, kThreads), kThreads, 0, stream_, a);
+  } else {
+    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, 32), kThreads, 0, stream_, a);
   }
   a.slope = value(op.in.value).slope;
   a.accumulate = op.in.accumulate;

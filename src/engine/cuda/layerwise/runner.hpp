@@ -93,6 +93,8 @@ class Runner {
   [[nodiscard]] bool wanted(const Reading& reading) const {
     return reading.value != nn::kNone && value(reading.value).learned;
   }
+  template <class Out, bool kBack>
+  void dense(DenseArguments<P>& a, const Rows<Out>& out);
   [[nodiscard]] LinearOperand<P> operand(const Batch& batch, const LinearOp::Operand& from);
   [[nodiscard]] Ground ground(const Batch& batch, std::size_t link = 0) const;
   [[nodiscard]] GatherArguments<P> gather(const Batch& batch, const GatherOp& op);
@@ -122,6 +124,7 @@ class Runner {
   [[nodiscard]] uint32_t slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const;
   [[nodiscard]] uint32_t slices(const Plan& plan, const GatherOp& op) const;
   [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op) const;
+  [[nodiscard]] uint32_t chunk(const Plan& plan, const NormOp& op) const;  ///< rows of a slice
   AdamArguments<P> adam(Update update);
   void clip();
 

@@ -1,0 +1,266 @@
+#pragma once
+/// Linear steps whose rows see themselves alone, as kernels: out = f(Σ over operands of in · W + b), the gradient of an
+/// operand, and that of its weights. A block of threads takes a tile of rows whole, up to 192 columns wide, so that a
+/// matrix goes through memory once; gradients of weights are left in the slots of backward.cuh.
+#include "engine/cuda/layerwise/backward.cuh"
+#include "engine/cuda/layerwise/links.cuh"
+
+namespace tyche::engine::TYCHE_CUDA_NS {
+
+inline constexpr uint32_t kWide = 3;  ///< blocks of 64 columns that a block of threads takes together
+
+template <class P>
+struct DenseOperand {
+  Rows<const typename P::Element> in;
+  uint32_t columns;  ///< a multiple of 16
+  const typename P::Element* weights;
+};
+
+template <class P>
+struct DenseArguments {
+  uint32_t rows;
+  uint32_t tile_rows;  ///< 16, 32 or 64
+  uint32_t columns;    ///< that are made
+  uint32_t chunks;     ///< of kWide blocks of them
+  uint32_t in_stride,
+      out_stride;  ///< how far apart blocks of weights are, by the operand's columns and by the output's
+  // forwards
+  const float* bias;  ///< or null
+  bool activates;
+  nn::Activation activation;
+  // back: what is made is the gradient of these, zero from column `kept` on
+  uint32_t kept;
+  Rows<const typename P::Element> values;
+  Slope slope;
+  bool accumulate;
+  uint32_t count;  ///< of operands
+  DenseOperand<P> operands[kMostOperands];
+};
+
+/// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
+template <class P>
+__device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>& from, uint32_t row0, uint32_t rows,
+                                           uint32_t padded, uint32_t first, uint32_t width, typename P::Element* to) {
+  const uint32_t vectors = width / P::kVector;
+  for (uint32_t q = threadIdx.x; q < padded * vectors; q += kThreads) {
+    const uint32_t r = q / vectors, column = q % vectors * P::kVector;
+    typename P::Element* at = to + column / kTile * kBlock + P::place(r, column % kTile);
+    if (r < rows) {
+      cp_async16(at, from.data + size_t{row0 + r} * from.stride + first + column);
+    } else {
+      *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
+    }
+  }
+}
+
+/// Floats of a row of a tile that is made, as it stands in shared memory, where rows of a fragment are in banks apart.
+__host__ __device__ constexpr uint32_t staged_stride(uint32_t columns) { return (columns + 31) / 32 * 32 + 8; }
+
+__device__ __forceinline__ void store_value(float* to, float value) { *to = value; }
+__device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
+
+template <class P>
+size_t dense_shared(const DenseArguments<P>& a) {
+  uint32_t in = 0;
+  for (uint32_t o = 0; o < a.count; ++o) in = a.operands[o].columns > in ? a.operands[o].columns : in;
+  const uint32_t blocks = (in + kTile - 1) / kTile, made = (a.columns + 15) / 16 * 16;
+  const size_t inputs = size_t{blocks < kWide ? blocks : kWide} * kBlock * sizeof(typename P::Element);
+  const size_t staged = size_t{a.tile_rows} * staged_stride(made < kWide * kTile ? made : kWide * kTile) * 4;
+  return inputs > staged ? inputs : staged;
+}
+
+/// Forwards, or (back) the gradient of an operand before its activation.
+template <class P, class Out, bool kBack>
+__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
+  using Element = typename P::Element;
+  Element* inputs = reinterpret_cast<Element*>(dynamic_shared());
+  float* staged = reinterpret_cast<float*>(dynamic_shared());
+  const uint32_t chunk = blockIdx.x % a.chunks, row0 = blockIdx.x / a.chunks * a.tile_rows;
+  const uint32_t rows = a.rows - row0 < a.tile_rows ? a.rows - row0 : a.tile_rows, padded = (rows + 15) & ~15u;
+  const uint32_t first = chunk * kWide * kTile, padded_columns = (a.columns + 15) & ~15u;
+  const uint32_t width = padded_columns - first < kWide * kTile ? padded_columns - first : kWide * kTile;
+  const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  // Warps stand over 32 rows each and share the columns, 16 at a time.
+  const bool tall = a.tile_rows > 32;
+  const unsigned m0 = tall ? (warp & 1) * 32 : 0, n_first = (tall ? warp >> 1 : warp) * 16, n_step = tall ? 64 : 128;
+  float acc[kWide][2][2][4] = {};
+  for (uint32_t o = 0; o < a.count; ++o) {
+    const DenseOperand<P>& from = a.operands[o];
+    for (uint32_t k0 = 0; k0 < from.columns; k0 += kWide * kTile) {
+      const uint32_t depth = from.columns - k0 < kWide * kTile ? from.columns - k0 : kWide * kTile;
+      __syncthreads();
+      fetch_rows<P>(from.in, row0, rows, padded, k0, depth, inputs);
+      cp_async_commit();
+      cp_async_wait<0>();
+      __syncthreads();
+      if (m0 >= rows) continue;
+      for (uint32_t k = 0; k < depth; k += kTile) {
+        const uint32_t steps = (depth - k < kTile ? depth - k : kTile) / P::kStep;
+#pragma unroll
+        for (unsigned i = 0; i < kWide; ++i) {
+          const uint32_t n = n_first + i * n_step;
+          if (n >= width) continue;
+          const Element* block =
+              from.weights +
+              (size_t{(k0 + k) / kTile} * a.in_stride + size_t{(first + n) / kTile} * a.out_stride) * 2 * kBlock;
+          multiply_rows(acc[i], inputs + k / kTile * kBlock, m0, m0 + 16 < rows, block, n % kTile / 8, steps);
+        }
+      }
+    }
+  }
+  __syncthreads();
+  const uint32_t stride = staged_stride(width);
+#pragma unroll
+  for (unsigned i = 0; i < kWide; ++i) {
+    const uint32_t n = n_first + i * n_step;
+    if (n >= width || m0 >= rows) continue;
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m) {
+#pragma unroll
+      for (unsigned half = 0; half < 2; ++half) {
+        const uint32_t r = m0 + m * 16 + half * 8 + g;
+        if (r >= rows) continue;
+        float* to = staged + r * stride + n + 2 * t;
+#pragma unroll
+        for (unsigned c = 0; c < 2; ++c) {
+          *reinterpret_cast<float2*>(to + c * 8) = make_float2(acc[i][m][c][half * 2], acc[i][m][c][half * 2 + 1]);
+        }
+      }
+    }
+  }
+  __syncthreads();
+  const uint32_t vectors = width / P::kVector;
+  for (uint32_t q = threadIdx.x; q < rows * vectors; q += kThreads) {
+    const uint32_t r = q / vectors, n = q % vectors * P::kVector, column = first + n;
+    const float* from = staged + r * stride + n;
+    float made[P::kVector];
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; c += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(from + c);
+      made[c] = four.x, made[c + 1] = four.y, made[c + 2] = four.z, made[c + 3] = four.w;
+    }
+    Out* to = out.data + size_t{row0 + r} * out.stride + column;
+    if constexpr (kBack) {
+      float h[P::kVector] = {};
+      if (a.slope.activated) load_vector<P>(a.values, row0 + r, column, h);
+      leave_vector<P>(made, column, a.kept, a.slope, h, a.accumulate, to);
+    } else {
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) {
+        if (a.bias != nullptr && column + c < a.columns) made[c] += a.bias[column + c];
+        if (a.activates) made[c] = activated<P::kFast>(a.activation, made[c]);
+      }
+      if constexpr (sizeof(Out) == sizeof(Element)) {
+        if (column + P::kVector <= a.columns) {
+          *reinterpret_cast<uint4*>(to) = P::pack(made);
+          continue;
+        }
+      }
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) {  // what is beyond may be another value's
+        if (column + c < a.columns) store_value(to + c, made[c]);
+      }
+    }
+  }
+}
+
+template <class P>
+struct WeightsArguments {
+  uint32_t rows;
+  Rows<const typename P::Element> in, d;  ///< the operand; the gradient of the output
+  uint32_t in_columns, out_columns;       ///< multiples of 16
+  float* slots;                           ///< slices × blocks of weights × kSlot
+  uint32_t slices;
+};
+
+/// How many blocks of threads share the weights of an operand.
+__host__ __device__ constexpr uint32_t weight_parts(uint32_t in_blocks, uint32_t out_blocks) {
+  return in_blocks * ((out_blocks + kWide - 1) / kWide);
+}
+
+template <class P>
+inline constexpr size_t kWeightsShared = 2 * (kWide + 1) * kBlock * sizeof(typename P::Element);
+
+/// dW = dZᵀ · H: a block of threads takes every slices-th tile of rows for 64 columns of H and up to 192 of dZ. While
+/// a tile is worked on, the next one comes.
+template <class P>
+__global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P> a) {
+  using Element = typename P::Element;
+  Element* buffers = reinterpret_cast<Element*>(dynamic_shared());
+  const uint32_t in_blocks = (a.in_columns + kTile - 1) / kTile, out_blocks = (a.out_columns + kTile - 1) / kTile;
+  const uint32_t parts = weight_parts(in_blocks, out_blocks), part = blockIdx.x % parts, slice = blockIdx.x / parts;
+  const uint32_t i = part % in_blocks, first = part / in_blocks * kWide;
+  const uint32_t in_width = block_width(a.in_columns, i);
+  const uint32_t rest = a.out_columns - first * kTile, out_width = rest < kWide * kTile ? rest : kWide * kTile;
+  const uint32_t regions = (out_width + 31) / 32 * 2;  // of 32 columns of dZ by 32 of H; a warp has up to two
+  const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  const uint32_t tiles = (a.rows + kTile - 1) / kTile;
+  const auto fetch = [&](uint32_t tile, Element* to) {
+    const uint32_t row0 = tile * kTile, rows = a.rows - row0 < kTile ? a.rows - row0 : kTile;
+    const uint32_t padded = (rows + 15) & ~15u;
+    fetch_rows<P>(a.in, row0, rows, padded, i * kTile, in_width, to);
+    fetch_rows<P>(a.d, row0, rows, padded, first * kTile, out_width, to + kBlock);
+  };
+  float sums[2][2][4][4] = {}, bias[kWide] = {};
+  fetch(slice, buffers);
+  cp_async_commit();
+  unsigned at = 0;
+  for (uint32_t tile = slice; tile < tiles; tile += a.slices, at ^= 1) {
+    const uint32_t rows = a.rows - tile * kTile < kTile ? a.rows - tile * kTile : kTile, padded = (rows + 15) & ~15u;
+    const Element* in = buffers + at * (kWide + 1) * kBlock;
+    const Element* d = in + kBlock;
+    if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * (kWide + 1) * kBlock);
+    cp_async_commit();
+    cp_async_wait<1>();
+    __syncthreads();
+#pragma unroll
+    for (unsigned own = 0; own < 2; ++own) {
+      const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
+      if (region >= regions || in0 >= in_width) continue;
+      multiply_columns(sums[own], d + out0 / kTile * kBlock, out0 % kTile, out_width - out0 / kTile * kTile, in, in0,
+                       in_width, padded);
+    }
+    if (i == 0) {
+      const unsigned column = threadIdx.x % kTile, begin = threadIdx.x / kTile * 16;
+#pragma unroll
+      for (unsigned o = 0; o < kWide; ++o) {
+        if (o * kTile + column >= out_width) continue;
+        for (unsigned r = begin; r < padded && r < begin + 16; ++r) {
+          bias[o] += P::value(d[o * kBlock + P::place(r, column)]);
+        }
+      }
+    }
+    __syncthreads();
+  }
+  float* slots = a.slots + (size_t{slice} * in_blocks * out_blocks + i * out_blocks + first) * kSlot;
+#pragma unroll
+  for (unsigned own = 0; own < 2; ++own) {
+    const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
+    if (region >= regions || in0 >= in_width) continue;
+    float* matrix = slots + out0 / kTile * kSlot + out0 % kTile * kTile + in0;
+#pragma unroll
+    for (unsigned m = 0; m < 2; ++m) {
+#pragma unroll
+      for (unsigned n = 0; n < 4; ++n) {
+        float* to = matrix + (m * 16 + g) * kTile + n * 8 + 2 * t;
+        *reinterpret_cast<float2*>(to) = make_float2(sums[own][m][n][0], sums[own][m][n][1]);
+        *reinterpret_cast<float2*>(to + 8 * kTile) = make_float2(sums[own][m][n][2], sums[own][m][n][3]);
+      }
+    }
+  }
+  if (i != 0) return;
+  float* shared = reinterpret_cast<float*>(dynamic_shared());
+#pragma unroll
+  for (unsigned o = 0; o < kWide; ++o) {
+    if (o * kTile >= out_width) break;
+    __syncthreads();
+    shared[threadIdx.x] = bias[o];
+    __syncthreads();
+    if (threadIdx.x < kTile) {
+      slots[o * kSlot + 2 * kBlock + threadIdx.x] = (shared[threadIdx.x] + shared[threadIdx.x + kTile]) +
+                                                    (shared[threadIdx.x + 2 * kTile] + shared[threadIdx.x + 3 * kTile]);
+    }
+  }
+}
+
+}  // namespace tyche::engine::TYCHE_CUDA_NS
