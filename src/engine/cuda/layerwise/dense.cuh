@@ -37,16 +37,30 @@ struct DenseArguments {
   DenseOperand<P> operands[kMostOperands];
 };
 
+template <class P>
+__device__ __forceinline__ void load_floats(const float* from, float (&out)[P::kVector]) {
+#pragma unroll
+  for (unsigned c = 0; c < P::kVector; c += 4) {
+    const float4 four = *reinterpret_cast<const float4*>(from + c);
+    out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
+  }
+}
+
 /// Up to kWide blocks of a tile of rows, from column `first` on, zero below; arrives with the next group of copies.
+/// Blocks stand `apart` elements from each other.
 template <class P>
 __device__ __forceinline__ void fetch_rows(const Rows<const typename P::Element>& from, uint32_t row0, uint32_t rows,
-                                           uint32_t padded, uint32_t first, uint32_t width, typename P::Element* to) {
-  const uint32_t vectors = width / P::kVector;
-  for (uint32_t q = threadIdx.x; q < padded * vectors; q += kThreads) {
-    const uint32_t r = q / vectors, column = q % vectors * P::kVector;
-    typename P::Element* at = to + column / kTile * kBlock + P::place(r, column % kTile);
+                                           uint32_t padded, uint32_t first, uint32_t width, typename P::Element* to,
+                                           uint32_t apart) {
+  const unsigned shift = vector_shift<P>(width), column = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
+  if (column >= width) return;
+  const typename P::Element* own = from.data + size_t{row0} * from.stride + first + column;
+  to += column / kTile * apart;
+#pragma unroll 4
+  for (unsigned r = threadIdx.x >> shift; r < padded; r += kThreads >> shift) {
+    typename P::Element* at = to + P::place(r, column % kTile);
     if (r < rows) {
-      cp_async16(at, from.data + size_t{row0 + r} * from.stride + first + column);
+      cp_async16(at, own + size_t{r} * from.stride);
     } else {
       *reinterpret_cast<uint4*>(at) = make_uint4(0, 0, 0, 0);
     }
@@ -59,108 +73,181 @@ __host__ __device__ constexpr uint32_t staged_stride(uint32_t columns) { return 
 __device__ __forceinline__ void store_value(float* to, float value) { *to = value; }
 __device__ __forceinline__ void store_value(Half* to, float value) { *to = to_half(value); }
 
+/// Elements of a tile that is read: two of them are there at a time.
+template <class P>
+__host__ __device__ uint32_t dense_input(const DenseArguments<P>& a) {
+  uint32_t most = 0;
+  for (uint32_t o = 0; o < a.count; ++o) most = a.operands[o].columns > most ? a.operands[o].columns : most;
+  const uint32_t blocks = (most + kTile - 1) / kTile;
+  return (blocks < kWide ? blocks : kWide) * a.tile_rows * kTile;
+}
 template <class P>
 size_t dense_shared(const DenseArguments<P>& a) {
-  uint32_t in = 0;
-  for (uint32_t o = 0; o < a.count; ++o) in = a.operands[o].columns > in ? a.operands[o].columns : in;
-  const uint32_t blocks = (in + kTile - 1) / kTile, made = (a.columns + 15) / 16 * 16;
-  const size_t inputs = size_t{blocks < kWide ? blocks : kWide} * kBlock * sizeof(typename P::Element);
-  const size_t staged = size_t{a.tile_rows} * staged_stride(made < kWide * kTile ? made : kWide * kTile) * 4;
-  return inputs > staged ? inputs : staged;
+  const uint32_t made = (a.columns + 15) / 16 * 16;
+  return 2 * sizeof(typename P::Element) * dense_input(a) +
+         size_t{a.tile_rows} * staged_stride(made < kWide * kTile ? made : kWide * kTile) * sizeof(float);
 }
 
-/// Forwards, or (back) the gradient of an operand before its activation.
-template <class P, class Out, bool kBack>
-__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
+/// acc[i] += 32 rows of a block of 64 columns · 16 columns of the weights, for every i.
+template <unsigned kN>
+__device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const Half* tile, unsigned row0, bool second,
+                                              const Half* const (&blocks)[kN], unsigned count, unsigned steps) {
+  const unsigned lane = threadIdx.x & 31, row = row0 + (lane & 15);
+#pragma unroll 2
+  for (unsigned s = 0; s < steps; ++s) {
+    unsigned a[2][4];
+    ldmatrix_x4(a[0], tile + Mixed::place(row, s * 16 + (lane >> 4) * 8));
+    if (second) ldmatrix_x4(a[1], tile + Mixed::place(row + 16, s * 16 + (lane >> 4) * 8));
+#pragma unroll
+    for (unsigned i = 0; i < kN; ++i) {
+      if (i >= count) continue;
+      const uint2* weights = reinterpret_cast<const uint2*>(blocks[i]) + s * 32 + lane;
+      const uint2 b0 = weights[0], b1 = weights[4 * 32];
+      mma_16816(acc[i][0][0], a[0], b0.x, b0.y);
+      mma_16816(acc[i][0][1], a[0], b1.x, b1.y);
+      if (!second) continue;
+      mma_16816(acc[i][1][0], a[1], b0.x, b0.y);
+      mma_16816(acc[i][1][1], a[1], b1.x, b1.y);
+    }
+  }
+}
+template <unsigned kN>
+__device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const float* tile, unsigned row0, bool second,
+                                              const float* const (&blocks)[kN], unsigned count, unsigned steps) {
+#pragma unroll
+  for (unsigned i = 0; i < kN; ++i) {
+    if (i < count) multiply_rows(acc[i], tile, row0, second, blocks[i], 0, steps);
+  }
+}
+
+/// What becomes of a vector of sums.
+template <class P, bool kBack, class Out>
+__device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)[P::kVector], size_t row,
+                                       uint32_t column, Out* to) {
+  if constexpr (kBack) {
+    float h[P::kVector] = {};
+    if (a.slope.activated) load_vector<P>(a.values, row, column, h);
+    leave_vector<P>(made, column, a.kept, a.slope, h, a.accumulate, to);
+  } else {
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      if (a.bias != nullptr && column + c < a.columns) made[c] += a.bias[column + c];
+      if (a.activates) made[c] = activated<P::kFast>(a.activation, made[c]);
+    }
+    if constexpr (sizeof(Out) == sizeof(typename P::Element)) {
+      if (column + P::kVector <= a.columns) {
+        *reinterpret_cast<uint4*>(to) = P::pack(made);
+        return;
+      }
+    }
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {  // what is beyond may be another value's
+      if (column + c < a.columns) store_value(to + c, made[c]);
+    }
+  }
+}
+
+/// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
+/// of rows; while it works on one, the next one comes. kN: blocks of 64 columns, or where tiles are small of 128.
+template <class P, class Out, bool kBack, unsigned kN>
+__global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
-  Element* inputs = reinterpret_cast<Element*>(dynamic_shared());
-  float* staged = reinterpret_cast<float*>(dynamic_shared());
-  const uint32_t chunk = blockIdx.x % a.chunks, row0 = blockIdx.x / a.chunks * a.tile_rows;
-  const uint32_t rows = a.rows - row0 < a.tile_rows ? a.rows - row0 : a.tile_rows, padded = (rows + 15) & ~15u;
+  const uint32_t size = dense_input(a), apart = a.tile_rows * kTile;
+  Element* const inputs = reinterpret_cast<Element*>(dynamic_shared());
+  float* const staged = reinterpret_cast<float*>(inputs + 2 * size);
+  const uint32_t chunk = blockIdx.x % a.chunks, tiles = (a.rows + a.tile_rows - 1) / a.tile_rows;
   const uint32_t first = chunk * kWide * kTile, padded_columns = (a.columns + 15) & ~15u;
   const uint32_t width = padded_columns - first < kWide * kTile ? padded_columns - first : kWide * kTile;
   const unsigned warp = threadIdx.x >> 5, lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   // Warps stand over 32 rows each and share the columns, 16 at a time.
   const bool tall = a.tile_rows > 32;
   const unsigned m0 = tall ? (warp & 1) * 32 : 0, n_first = (tall ? warp >> 1 : warp) * 16, n_step = tall ? 64 : 128;
-  float acc[kWide][2][2][4] = {};
-  for (uint32_t o = 0; o < a.count; ++o) {
-    const DenseOperand<P>& from = a.operands[o];
-    for (uint32_t k0 = 0; k0 < from.columns; k0 += kWide * kTile) {
-      const uint32_t depth = from.columns - k0 < kWide * kTile ? from.columns - k0 : kWide * kTile;
-      __syncthreads();
-      fetch_rows<P>(from.in, row0, rows, padded, k0, depth, inputs);
-      cp_async_commit();
-      cp_async_wait<0>();
-      __syncthreads();
-      if (m0 >= rows) continue;
-      for (uint32_t k = 0; k < depth; k += kTile) {
-        const uint32_t steps = (depth - k < kTile ? depth - k : kTile) / P::kStep;
-#pragma unroll
-        for (unsigned i = 0; i < kWide; ++i) {
-          const uint32_t n = n_first + i * n_step;
-          if (n >= width) continue;
-          const Element* block =
-              from.weights +
-              (size_t{(k0 + k) / kTile} * a.in_stride + size_t{(first + n) / kTile} * a.out_stride) * 2 * kBlock;
-          multiply_rows(acc[i], inputs + k / kTile * kBlock, m0, m0 + 16 < rows, block, n % kTile / 8, steps);
-        }
-      }
-    }
-  }
-  __syncthreads();
+  const unsigned own = n_first < width ? (width - n_first + n_step - 1) / n_step : 0;  // at most kN
+  const unsigned shift = vector_shift<P>(width), vector = (threadIdx.x & ((1u << shift) - 1)) * P::kVector;
   const uint32_t stride = staged_stride(width);
+  struct Cursor {
+    uint32_t tile, operand, k;
+  };
+  const auto after = [&](Cursor c) {
+    if ((c.k += kWide * kTile) < a.operands[c.operand].columns) return c;
+    c.k = 0;
+    if (++c.operand < a.count) return c;
+    c.operand = 0;
+    c.tile += gridDim.x / a.chunks;
+    return c;
+  };
+  const auto depth_of = [&](const Cursor& c) {
+    const uint32_t rest = a.operands[c.operand].columns - c.k;
+    return rest < kWide * kTile ? rest : kWide * kTile;
+  };
+  const auto rows_of = [&](const Cursor& c) {
+    const uint32_t rest = a.rows - c.tile * a.tile_rows;
+    return rest < a.tile_rows ? rest : a.tile_rows;
+  };
+  const auto fetch = [&](const Cursor& c, unsigned at) {
+    const uint32_t rows = rows_of(c);
+    fetch_rows<P>(a.operands[c.operand].in, c.tile * a.tile_rows, rows, (rows + 15) & ~15u, c.k, depth_of(c),
+                  inputs + at * size, apart);
+  };
+  float acc[kN][2][2][4];
+  Cursor now = {blockIdx.x / a.chunks, 0, 0};
+  if (now.tile < tiles) fetch(now, 0);
+  cp_async_commit();
+  for (unsigned at = 0; now.tile < tiles; at ^= 1) {
+    const Cursor next = after(now);
+    if (next.tile < tiles) fetch(next, at ^ 1);
+    cp_async_commit();
+    cp_async_wait<1>();
+    __syncthreads();
+    const uint32_t rows = rows_of(now), depth = depth_of(now);
+    if (now.operand == 0 && now.k == 0) {
 #pragma unroll
-  for (unsigned i = 0; i < kWide; ++i) {
-    const uint32_t n = n_first + i * n_step;
-    if (n >= width || m0 >= rows) continue;
+      for (unsigned i = 0; i < kN * 16; ++i) (&acc[0][0][0][0])[i] = 0;
+    }
+    if (m0 < rows && own > 0) {
+      for (uint32_t k = 0; k < depth; k += kTile) {
+        const Element* blocks[kN];
 #pragma unroll
-    for (unsigned m = 0; m < 2; ++m) {
+        for (unsigned i = 0; i < kN; ++i) {
+          const uint32_t n = first + n_first + i * n_step;
+          blocks[i] = a.operands[now.operand].weights +
+                      (size_t{(now.k + k) / kTile} * a.in_stride + size_t{n / kTile} * a.out_stride) * 2 * kBlock +
+                      n % kTile * kTile;
+        }
+        multiply_wide<kN>(acc, inputs + at * size + k / kTile * apart, m0, m0 + 16 < rows, blocks, own,
+                          (depth - k < kTile ? depth - k : kTile) / P::kStep);
+      }
+    }
+    if (next.tile != now.tile) {
 #pragma unroll
-      for (unsigned half = 0; half < 2; ++half) {
-        const uint32_t r = m0 + m * 16 + half * 8 + g;
-        if (r >= rows) continue;
-        float* to = staged + r * stride + n + 2 * t;
+      for (unsigned i = 0; i < kN; ++i) {
+        if (i >= own || m0 >= rows) continue;
 #pragma unroll
-        for (unsigned c = 0; c < 2; ++c) {
-          *reinterpret_cast<float2*>(to + c * 8) = make_float2(acc[i][m][c][half * 2], acc[i][m][c][half * 2 + 1]);
+        for (unsigned m = 0; m < 2; ++m) {
+#pragma unroll
+          for (unsigned half = 0; half < 2; ++half) {
+            const uint32_t r = m0 + m * 16 + half * 8 + g;
+            if (r >= rows) continue;
+            float* to = staged + r * stride + n_first + i * n_step + 2 * t;
+#pragma unroll
+            for (unsigned c = 0; c < 2; ++c) {
+              *reinterpret_cast<float2*>(to + c * 8) = make_float2(acc[i][m][c][half * 2], acc[i][m][c][half * 2 + 1]);
+            }
+          }
+        }
+      }
+      __syncthreads();
+      if (vector < width) {
+        for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
+          float made[P::kVector];
+          load_floats<P>(staged + r * stride + vector, made);
+          const size_t row = size_t{now.tile} * a.tile_rows + r;
+          finish<P, kBack>(a, made, row, first + vector, out.data + row * out.stride + first + vector);
         }
       }
     }
-  }
-  __syncthreads();
-  const uint32_t vectors = width / P::kVector;
-  for (uint32_t q = threadIdx.x; q < rows * vectors; q += kThreads) {
-    const uint32_t r = q / vectors, n = q % vectors * P::kVector, column = first + n;
-    const float* from = staged + r * stride + n;
-    float made[P::kVector];
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; c += 4) {
-      const float4 four = *reinterpret_cast<const float4*>(from + c);
-      made[c] = four.x, made[c + 1] = four.y, made[c + 2] = four.z, made[c + 3] = four.w;
-    }
-    Out* to = out.data + size_t{row0 + r} * out.stride + column;
-    if constexpr (kBack) {
-      float h[P::kVector] = {};
-      if (a.slope.activated) load_vector<P>(a.values, row0 + r, column, h);
-      leave_vector<P>(made, column, a.kept, a.slope, h, a.accumulate, to);
-    } else {
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) {
-        if (a.bias != nullptr && column + c < a.columns) made[c] += a.bias[column + c];
-        if (a.activates) made[c] = activated<P::kFast>(a.activation, made[c]);
-      }
-      if constexpr (sizeof(Out) == sizeof(Element)) {
-        if (column + P::kVector <= a.columns) {
-          *reinterpret_cast<uint4*>(to) = P::pack(made);
-          continue;
-        }
-      }
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) {  // what is beyond may be another value's
-        if (column + c < a.columns) store_value(to + c, made[c]);
-      }
-    }
+    __syncthreads();
+    now = next;
   }
 }
 
@@ -198,8 +285,8 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
   const auto fetch = [&](uint32_t tile, Element* to) {
     const uint32_t row0 = tile * kTile, rows = a.rows - row0 < kTile ? a.rows - row0 : kTile;
     const uint32_t padded = (rows + 15) & ~15u;
-    fetch_rows<P>(a.in, row0, rows, padded, i * kTile, in_width, to);
-    fetch_rows<P>(a.d, row0, rows, padded, first * kTile, out_width, to + kBlock);
+    fetch_rows<P>(a.in, row0, rows, padded, i * kTile, in_width, to, kBlock);
+    fetch_rows<P>(a.d, row0, rows, padded, first * kTile, out_width, to + kBlock, kBlock);
   };
   float sums[2][2][4][4] = {}, bias[kWide] = {};
   fetch(slice, buffers);

@@ -1,7 +1,7 @@
 #pragma once
 /// Rows normalised, as kernels: weight · (x - mean) · scale + bias, by column over all rows of the batch, or by row.
 /// Sums over rows are taken slice by slice and put together in order: the same bits every time.
-#include "engine/cuda/layerwise/links.cuh"
+#include "engine/cuda/layerwise/dense.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -122,10 +122,11 @@ __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a
   }
 }
 
-/// By column: the slices put together, eight threads per column.
+/// By column: the slices put together, 32 threads per column.
+inline constexpr unsigned kWholeThreads = 1024;
 template <class P, bool kBack>
-__global__ void __launch_bounds__(kThreads) norm_whole_kernel(NormArguments<P> a) {
-  __shared__ float parts[2][kThreads];
+__global__ void __launch_bounds__(kWholeThreads) norm_whole_kernel(NormArguments<P> a) {
+  __shared__ float parts[2][kWholeThreads];
   const unsigned lane = threadIdx.x % 32, group = threadIdx.x / 32;
   const uint32_t column = blockIdx.x * 32 + lane, slices = column < a.columns && a.moves ? a.slices : 0;
   const float* slot = a.slots + column;
@@ -135,13 +136,13 @@ __global__ void __launch_bounds__(kThreads) norm_whole_kernel(NormArguments<P> a
     __syncthreads();
     float sum = 0;
 #pragma unroll
-    for (unsigned other = 0; other < kThreads; other += 32) sum += parts[which][other + lane];
+    for (unsigned other = 0; other < kWholeThreads; other += 32) sum += parts[which][other + lane];
     return sum;
   };
   float one = 0, two = 0;
   if constexpr (kBack) {
 #pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 8) {
+    for (uint32_t s = group; s < slices; s += 32) {
       one += slot[s * apart];
       two += slot[s * apart + a.columns];
     }
@@ -155,10 +156,10 @@ __global__ void __launch_bounds__(kThreads) norm_whole_kernel(NormArguments<P> a
     a.fixed[column] = a.moves ? -own * one / count - a.mean[column] * x : 0.0f;
   } else {
 #pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 8) one += slot[s * apart] * static_cast<float>(a.rows_of(s));
+    for (uint32_t s = group; s < slices; s += 32) one += slot[s * apart] * static_cast<float>(a.rows_of(s));
     float mean = together(one, 0) / static_cast<float>(a.rows);
 #pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 8) {
+    for (uint32_t s = group; s < slices; s += 32) {
       const float gap = slot[s * apart] - mean;
       two += slot[s * apart + a.columns] + gap * gap * static_cast<float>(a.rows_of(s));
     }
@@ -205,15 +206,6 @@ __global__ void __launch_bounds__(kThreads) norm_row_kernel(NormArguments<P> a) 
   (kBack ? a.sums : a.mean)[row] = one;
   (kBack ? a.products : a.scale)[row] =
       kBack ? two : 1 / sqrtf(two / static_cast<float>(a.columns) + static_cast<float>(nn::kNormEpsilon));
-}
-
-template <class P>
-__device__ __forceinline__ void load_floats(const float* from, float (&out)[P::kVector]) {
-#pragma unroll
-  for (unsigned c = 0; c < P::kVector; c += 4) {
-    const float4 four = *reinterpret_cast<const float4*>(from + c);
-    out[c] = four.x, out[c + 1] = four.y, out[c + 2] = four.z, out[c + 3] = four.w;
-  }
 }
 
 /// The numbers themselves, or (back) the gradient of the input; a thread per vector.

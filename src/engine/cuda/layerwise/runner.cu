@@ -391,8 +391,13 @@ template <class Out, bool kBack>
 void Runner<P>::dense(DenseArguments<P>& a, const Rows<Out>& out) {
   a.chunks = static_cast<uint32_t>(tiles_of(a.columns, kWide * kTile));
   a.tile_rows = tile_rows_for(a.rows, network_.blocks_at_once / a.chunks);
-  launch(dense_kernel<P, Out, kBack>, tiles_of(a.rows, a.tile_rows) * a.chunks, kThreads, dense_shared(a), stream_, a,
-         out);
+  const std::size_t wide = tiles_of(std::min(a.columns, kWide * kTile), a.tile_rows > 32 ? kTile : 2 * kTile);
+  const std::size_t most = wide < 3 ? network_.blocks_at_once * 3 / 2 : network_.blocks_at_once;
+  const std::size_t blocks = std::min(tiles_of(a.rows, a.tile_rows), most / a.chunks) * a.chunks;
+  const auto kernel = wide == 1   ? dense_kernel<P, Out, kBack, 1>
+                      : wide == 2 ? dense_kernel<P, Out, kBack, 2>
+                                  : dense_kernel<P, Out, kBack, 3>;
+  launch(kernel, blocks, kThreads, dense_shared(a), stream_, a, out);
 }
 
 template <class P>
@@ -463,7 +468,7 @@ void Runner<P>::forward(const Batch& batch, const NormOp& op) {
     launch(norm_row_kernel<P, false>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
   } else {
     if (a.moves) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
-    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, 32), kThreads, 0, stream_, a);
+    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, 32), kWholeThreads, 0, stream_, a);
   }
   launch(norm_kernel<P, false>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, stream_, a, at(op.out));
 }
@@ -746,7 +751,7 @@ void Runner<P>::backward(const Batch& batch, const NormOp& op) {
   if (op.by_row) {
     launch(norm_row_kernel<P, true>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
   } else {
-    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, 32), kThreads, 0, stream_, a);
+    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, 32), kWholeThreads, 0, stream_, a);
   }
   a.slope = value(op.in.value).slope;
   a.accumulate = op.in.accumulate;
