@@ -33,6 +33,11 @@ struct DenseArguments {
   Rows<const typename P::Element> values;
   Slope slope;
   bool accumulate;
+  /// Where a norm follows (or back, comes before): sums by column, one slice per block of threads; null: none. Of gaps
+  /// to `mean` and their squares, or (back) of gradients and of those times (x - mean) · scale.
+  float* sums;
+  const float *mean, *scale;
+  Rows<const typename P::Element> x;
   uint32_t count;  ///< of operands
   DenseOperand<P> operands[kMostOperands];
 };
@@ -84,9 +89,17 @@ __host__ __device__ uint32_t dense_input(const DenseArguments<P>& a) {
 template <class P>
 size_t dense_shared(const DenseArguments<P>& a) {
   const uint32_t made = (a.columns + 15) / 16 * 16;
+  const size_t staged = size_t{a.tile_rows} * staged_stride(made < kWide * kTile ? made : kWide * kTile);
   return 2 * sizeof(typename P::Element) * dense_input(a) +
-         size_t{a.tile_rows} * staged_stride(made < kWide * kTile ? made : kWide * kTile) * sizeof(float);
+         (staged + (a.sums == nullptr ? 0 : 2 * P::kVector * kThreads)) * sizeof(float);
 }
+/// How a dense step is cut.
+struct DenseShape {
+  uint32_t tile_rows, chunks, slices;
+  uint32_t wide;  ///< 64 columns, or where tiles are small 128
+};
+/// Blocks of threads at once, where two per multiprocessor are so many.
+__host__ __device__ constexpr uint32_t dense_blocks(uint32_t two_each) { return two_each * 3 / 2; }
 
 /// acc[i] += 32 rows of a block of 64 columns · 16 columns of the weights, for every i.
 template <unsigned kN>
@@ -147,6 +160,21 @@ __device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)
   }
 }
 
+/// What a norm wants to know of a vector that was made.
+template <class P, bool kBack>
+__device__ __forceinline__ void measure(const DenseArguments<P>& a, const float (&made)[P::kVector], size_t row,
+                                        uint32_t column, float (&one)[P::kVector], float (&two)[P::kVector]) {
+  float x[P::kVector];
+  if constexpr (kBack) load_vector<P>(a.x, row, column, x);
+#pragma unroll
+  for (unsigned c = 0; c < P::kVector; ++c) {
+    if (column + c >= a.columns) continue;
+    const float gap = kBack ? (x[c] - a.mean[column + c]) * a.scale[column + c] : made[c] - a.mean[column + c];
+    one[c] += kBack ? made[c] : gap;
+    two[c] += kBack ? made[c] * gap : gap * gap;
+  }
+}
+
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
 /// of rows; while it works on one, the next one comes. kN: blocks of 64 columns, or where tiles are small of 128.
 template <class P, class Out, bool kBack, unsigned kN>
@@ -189,6 +217,8 @@ __global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseAr
     fetch_rows<P>(a.operands[c.operand].in, c.tile * a.tile_rows, rows, (rows + 15) & ~15u, c.k, depth_of(c),
                   inputs + at * size, apart);
   };
+  float* const measured = staged + size_t{a.tile_rows} * stride + threadIdx.x;  // this thread's every kThreads-th
+  for (unsigned c = 0; a.sums != nullptr && c < 2 * P::kVector; ++c) measured[c * kThreads] = 0;
   float acc[kN][2][2][4];
   Cursor now = {blockIdx.x / a.chunks, 0, 0};
   if (now.tile < tiles) fetch(now, 0);
@@ -238,16 +268,33 @@ __global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseAr
       }
       __syncthreads();
       if (vector < width) {
+        float one[P::kVector] = {}, two[P::kVector] = {};
         for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
           float made[P::kVector];
           load_floats<P>(staged + r * stride + vector, made);
           const size_t row = size_t{now.tile} * a.tile_rows + r;
           finish<P, kBack>(a, made, row, first + vector, out.data + row * out.stride + first + vector);
+          if (a.sums != nullptr) measure<P, kBack>(a, made, row, vector, one, two);
+        }
+#pragma unroll
+        for (unsigned c = 0; a.sums != nullptr && c < P::kVector; ++c) {
+          measured[c * kThreads] += one[c];
+          measured[(P::kVector + c) * kThreads] += two[c];
         }
       }
     }
     __syncthreads();
     now = next;
+  }
+  if (a.sums == nullptr) return;
+  __syncthreads();
+  const float* all = staged + size_t{a.tile_rows} * stride;
+  for (uint32_t c = threadIdx.x; c < 2 * a.columns; c += kThreads) {
+    const uint32_t which = c / a.columns, column = c % a.columns;
+    const float* from = all + (which * P::kVector + column % P::kVector) * kThreads + column / P::kVector;
+    float sum = 0;
+    for (unsigned group = 0; group < kThreads >> shift; ++group) sum += from[group << shift];
+    a.sums[size_t{blockIdx.x} * 2 * a.columns + c] = sum;
   }
 }
 

@@ -59,6 +59,7 @@ class Maker {
       out_.mean_readout = out_.mean_readout || steps_[last].space != nn::Space::graph;
       out_.ops.emplace_back(op);
     }
+    measure();
     assign_gradients();
     finish_segments();
   }
@@ -682,10 +683,10 @@ class Maker {
     op.by_row = step.norm == nn::Norm::layer;
     op.weight = offset(step.terms[0].weight);
     op.bias = offset(step.bias);
-    op.most_slices = most_slices_;
+    op.most_slices = dense_blocks(most_slices_);
     op.counter = narrow(out_.counters++);
     op.slots = out_.slots;
-    out_.slots += uint64_t{most_slices_} * 2 * columns;
+    out_.slots += uint64_t{op.most_slices} * 2 * columns;
     add_segment(step.bias, parts_segment(op.slots, 2 * columns, op.counter), 0);
     add_segment(step.terms[0].weight, parts_segment(op.slots + columns, 2 * columns, op.counter), 0);
     if (!op.by_row) {
@@ -873,7 +874,33 @@ class Maker {
     out_.parameters = program_.parameters.size;
   }
 
-  // ---- 5. gradients
+  // ---- 5. sums of norms that come with what they are of
+
+  // A linear step makes all of a norm's input, or all of the gradient of its output.
+  void measure() {
+    for (std::size_t i = 0; i < out_.ops.size(); ++i) {
+      auto* norm = std::get_if<NormOp>(&out_.ops[i]);
+      if (norm == nullptr || norm->by_row || out_.values[norm->out].columns > kWide * kTile) continue;
+      LinearOp* maker = nullptr;
+      LinearOp::Operand* reader = nullptr;
+      std::size_t readers = 0;
+      for (Op& op : out_.ops) {
+        auto* linear = std::get_if<LinearOp>(&op);
+        if (linear != nullptr && linear->out == norm->in.value && linear->dense()) maker = linear;
+        for (const Reading* reading : readings(op)) readers += reading->value == norm->out ? 1 : 0;
+        for (std::size_t o = 0; linear != nullptr && o < linear->operands.size(); ++o) {
+          LinearOp::Operand& operand = linear->operands[o];
+          if (operand.in.value == norm->out && operand.link == kNone) reader = &operand;
+        }
+      }
+      norm->measured = maker != nullptr;
+      norm->measured_back = reader != nullptr && readers == 1 && out_.values[norm->out].within == kNone;
+      if (norm->measured) maker->measured = i;
+      if (norm->measured_back) reader->measured = i;
+    }
+  }
+
+  // ---- 6. gradients
 
   // What an operation reads, in the order in which its gradients are written.
   static std::vector<Reading*> readings(Op& op) {

@@ -88,8 +88,10 @@ struct LinearOp {
     uint64_t weights = 0;  ///< into the copies of the weights
     uint64_t slots = 0;    ///< into the gradients' slots
     uint32_t most_slices = 0, counter = 0;
+    std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose sums come with this gradient
   };
   std::size_t out = 0;
+  std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose means and squares come with the output
   uint32_t out_blocks = 0;
   uint32_t bias = kNoBias;
   std::vector<Operand> operands;
@@ -122,6 +124,7 @@ struct NormOp {
   std::size_t which = 0;
   uint64_t slots = 0;
   uint32_t most_slices = 0, counter = 0;
+  bool measured = false, measured_back = false;  ///< linear steps have taken its sums
 };
 
 /// Two values over pairs.

@@ -20,8 +20,8 @@ struct NormArguments {
   Rows<const typename P::Element> in;
   const float *weight, *bias;
   float *mean, *scale;  ///< one per column, or per row
-  float* slots;         ///< slices × two rows of numbers: of a mean and squares around it, or of gradients
-  uint32_t chunk;       ///< rows of a slice, but for the last
+  float* slots;    ///< slices × two rows of numbers: sums of gaps to old_mean and of their squares, or of gradients
+  uint32_t chunk;  ///< rows of a slice
   uint32_t slices;
   // by column: the running ones, and what these rows have to say to them (kNoRows: nothing); `moves`: mean and scale
   // are those of these rows
@@ -38,9 +38,6 @@ struct NormArguments {
   Slope slope;             ///< of the input
   bool accumulate;
 
-  [[nodiscard]] __device__ __forceinline__ uint32_t rows_of(uint32_t slice) const {
-    return slice + 1 < slices ? chunk : rows - slice * chunk;
-  }
   [[nodiscard]] __device__ __forceinline__ float x(uint32_t row, uint32_t column) const {
     return P::value(in.data[size_t{row} * in.stride + column]);
   }
@@ -53,13 +50,12 @@ struct NormArguments {
   }
 };
 
-/// Back or not, a slice of rows: mean and squares around it, or the sums of gradients that bias and weight get. Squares
-/// are around the slice's first row until its mean is known. A thread has a vector of columns, threads of a group those
-/// of a row.
+/// Back or not, sums over a slice of rows, where no linear step has taken them (dense.cuh). A thread has a vector of
+/// columns, threads of a group those of a row.
 template <class P, bool kBack>
 __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a) {
   __shared__ float parts[2][kThreads * P::kVector];
-  const uint32_t first = blockIdx.x * a.chunk, count = a.rows_of(blockIdx.x);
+  const uint32_t first = blockIdx.x * a.chunk, count = a.rows - first < a.chunk ? a.rows - first : a.chunk;
   const uint32_t all = (a.columns + P::kVector - 1) / P::kVector;
   float* slot = a.slots + size_t{blockIdx.x} * 2 * a.columns;
   for (uint32_t vector0 = 0; vector0 < all; vector0 += kThreads) {
@@ -67,14 +63,11 @@ __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a
     const uint32_t groups = kThreads / vectors, group = threadIdx.x / vectors;
     const uint32_t column = (vector0 + threadIdx.x % vectors) * P::kVector;
     float one[P::kVector] = {}, two[P::kVector] = {}, around[P::kVector] = {}, factor[P::kVector] = {};
-    if (!kBack) load_vector<P>(a.in, first, column, around);
-    if (kBack && !a.by_row) {
 #pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) {
-        if (column + c >= a.columns) continue;
-        around[c] = a.mean[column + c];
-        factor[c] = a.scale[column + c];
-      }
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      if (a.by_row || column + c >= a.columns) continue;
+      around[c] = (kBack ? a.mean : a.old_mean)[column + c];
+      if (kBack) factor[c] = a.scale[column + c];
     }
 #pragma unroll 4
     for (uint32_t r = group < groups ? group : count; r < count; r += groups) {
@@ -106,18 +99,13 @@ __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a
     __syncthreads();
     const uint32_t width = vectors * P::kVector, begin = vector0 * P::kVector;
     for (uint32_t c = threadIdx.x; c < width && begin + c < a.columns; c += kThreads) {
-      float sum = 0, squares = 0;
+      float sum = 0, other_sum = 0;
       for (uint32_t other = 0; other < groups; ++other) {
         sum += parts[0][other * width + c];
-        squares += parts[1][other * width + c];
-      }
-      if constexpr (!kBack) {
-        const float mean = sum / static_cast<float>(count);
-        squares = fmaxf(squares - sum * mean, 0.0f);
-        sum = mean + a.x(first, begin + c);
+        other_sum += parts[1][other * width + c];
       }
       slot[begin + c] = sum;
-      slot[a.columns + begin + c] = squares;
+      slot[a.columns + begin + c] = other_sum;
     }
   }
 }
@@ -140,39 +128,31 @@ __global__ void __launch_bounds__(kWholeThreads) norm_whole_kernel(NormArguments
     return sum;
   };
   float one = 0, two = 0;
-  if constexpr (kBack) {
 #pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 32) {
-      one += slot[s * apart];
-      two += slot[s * apart + a.columns];
-    }
-    one = together(one, 0);
-    two = together(two, 1);
-    if (group != 0 || column >= a.columns) return;
-    const float count = static_cast<float>(a.rows), scale = a.scale[column], own = a.weight[column] * scale;
+  for (uint32_t s = group; s < slices; s += 32) {
+    one += slot[s * apart];
+    two += slot[s * apart + a.columns];
+  }
+  one = together(one, 0);
+  two = together(two, 1);
+  if (group != 0 || column >= a.columns) return;
+  const float count = static_cast<float>(a.rows);
+  if constexpr (kBack) {
+    const float scale = a.scale[column], own = a.weight[column] * scale;
     const float x = a.moves ? -own * scale * two / count : 0.0f;
     a.of_d[column] = own;
     a.of_x[column] = x;
     a.fixed[column] = a.moves ? -own * one / count - a.mean[column] * x : 0.0f;
   } else {
-#pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 32) one += slot[s * apart] * static_cast<float>(a.rows_of(s));
-    float mean = together(one, 0) / static_cast<float>(a.rows);
-#pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 32) {
-      const float gap = slot[s * apart] - mean;
-      two += slot[s * apart + a.columns] + gap * gap * static_cast<float>(a.rows_of(s));
-    }
-    const float squares = together(two, 1);
-    if (group != 0 || column >= a.columns) return;
-    float variance = squares / static_cast<float>(a.rows);
+    float mean = a.old_mean[column], variance = a.old_variance[column];
     if (a.moves) {
+      const float squares = fmaxf(two - one * (one / count), 0.0f);
+      mean += one / count;
+      variance = squares / count;
       a.seen_mean[column] = mean;
-      a.seen_variance[column] = squares / static_cast<float>(a.rows > 1 ? a.rows - 1 : 1);
+      a.seen_variance[column] = squares / (count > 1 ? count - 1 : 1.0f);
     } else {
       a.seen_mean[column] = a.seen_variance[column] = kNoRows;
-      mean = a.old_mean[column];
-      variance = a.old_variance[column];
     }
     const float scale = 1 / sqrtf(variance + static_cast<float>(nn::kNormEpsilon)), x = scale * a.weight[column];
     a.mean[column] = mean;

@@ -241,7 +241,8 @@ uint32_t Runner<P>::chunk(const Plan& plan, const NormOp& op) const {
   return static_cast<uint32_t>(std::max<std::size_t>(32, tiles_of(plan.rows[value(op.out).space], op.most_slices)));
 }
 template <class P>
-uint32_t Runner<P>::slices(const Plan& plan, const NormOp& op) const {
+uint32_t Runner<P>::slices(const Plan& plan, const NormOp& op, bool measured) const {
+  if (measured) return dense_shape(plan.rows[value(op.out).space], value(op.out).columns).slices;
   return static_cast<uint32_t>(tiles_of(plan.rows[value(op.out).space], chunk(plan, op)));
 }
 
@@ -253,7 +254,7 @@ void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
     } else if (const auto* gather = std::get_if<GatherOp>(&op)) {
       words[plan.slices() + gather->counter] = slices(plan, *gather);
     } else if (const auto* norm = std::get_if<NormOp>(&op)) {
-      words[plan.slices() + norm->counter] = slices(plan, *norm);
+      words[plan.slices() + norm->counter] = slices(plan, *norm, norm->measured_back);
     }
   }
 }
@@ -355,6 +356,7 @@ void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
     a.bias = op.bias == kNoBias ? nullptr : parameters_.data() + op.bias;
     a.activation = out.slope.activation;
     a.activates = out.slope.activated;
+    measure(batch, op.measured, false, a);
     if (network_.buffers[out.buffer].floats) {
       dense<float, false>(a, columns_from(floats_[out.buffer].data(), out.columns, 0));
     } else {
@@ -385,19 +387,41 @@ void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
   run(ForwardArguments<P, true>{});
 }
 
-// A block of threads per tile of rows and 192 columns; few rows are cut into smaller tiles.
+template <class P>
+DenseShape Runner<P>::dense_shape(uint32_t rows, uint32_t columns) const {
+  DenseShape shape{};
+  shape.chunks = static_cast<uint32_t>(tiles_of(columns, kWide * kTile));
+  shape.tile_rows = tile_rows_for(rows, network_.blocks_at_once / shape.chunks);
+  shape.wide =
+      static_cast<uint32_t>(tiles_of(std::min(columns, kWide * kTile), shape.tile_rows > 32 ? kTile : 2 * kTile));
+  const std::size_t most = shape.wide < 3 ? dense_blocks(network_.blocks_at_once) : network_.blocks_at_once;
+  shape.slices =
+      static_cast<uint32_t>(std::min(tiles_of(rows, shape.tile_rows), std::max<std::size_t>(1, most / shape.chunks)));
+  return shape;
+}
+
 template <class P>
 template <class Out, bool kBack>
 void Runner<P>::dense(DenseArguments<P>& a, const Rows<Out>& out) {
-  a.chunks = static_cast<uint32_t>(tiles_of(a.columns, kWide * kTile));
-  a.tile_rows = tile_rows_for(a.rows, network_.blocks_at_once / a.chunks);
-  const std::size_t wide = tiles_of(std::min(a.columns, kWide * kTile), a.tile_rows > 32 ? kTile : 2 * kTile);
-  const std::size_t most = wide < 3 ? network_.blocks_at_once * 3 / 2 : network_.blocks_at_once;
-  const std::size_t blocks = std::min(tiles_of(a.rows, a.tile_rows), most / a.chunks) * a.chunks;
-  const auto kernel = wide == 1   ? dense_kernel<P, Out, kBack, 1>
-                      : wide == 2 ? dense_kernel<P, Out, kBack, 2>
-                                  : dense_kernel<P, Out, kBack, 3>;
-  launch(kernel, blocks, kThreads, dense_shared(a), stream_, a, out);
+  const DenseShape shape = dense_shape(a.rows, a.columns);
+  a.chunks = shape.chunks;
+  a.tile_rows = shape.tile_rows;
+  const auto kernel = shape.wide == 1   ? dense_kernel<P, Out, kBack, 1>
+                      : shape.wide == 2 ? dense_kernel<P, Out, kBack, 2>
+                                        : dense_kernel<P, Out, kBack, 3>;
+  launch(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a), stream_, a, out);
+}
+
+// Sums that a norm wants of what is made.
+template <class P>
+void Runner<P>::measure(const Batch& batch, std::size_t at, bool back, DenseArguments<P>& a) {
+  if (at == nn::kNone) return;
+  const NormArguments<P> norm = this->norm(batch, std::get<NormOp>(network_.ops[at]));
+  if (!back && !norm.moves) return;
+  a.sums = norm.slots;
+  a.mean = back ? norm.mean : norm.old_mean;
+  a.scale = norm.scale;
+  a.x = norm.in;
 }
 
 template <class P>
@@ -449,7 +473,7 @@ NormArguments<P> Runner<P>::norm(const Batch& batch, const NormOp& op) {
   a.fixed = numbers + 4 * each;
   a.chunk = chunk(batch.plan, op);
   a.slots = slots_.data() + op.slots;
-  a.slices = slices(batch.plan, op);
+  a.slices = slices(batch.plan, op, op.measured);
   a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
   a.activates = out.slope.activated;
   a.activation = out.slope.activation;
@@ -467,7 +491,7 @@ void Runner<P>::forward(const Batch& batch, const NormOp& op) {
   if (op.by_row) {
     launch(norm_row_kernel<P, false>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
   } else {
-    if (a.moves) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
+    if (a.moves && !op.measured) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
     launch(norm_whole_kernel<P, false>, tiles_of(a.columns, 32), kWholeThreads, 0, stream_, a);
   }
   launch(norm_kernel<P, false>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, stream_, a, at(op.out));
@@ -660,6 +684,7 @@ void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
       a.values = weights.in;
       a.slope = value(from.in.value).slope;
       a.accumulate = from.in.accumulate;
+      measure(batch, from.measured, true, a);
       dense<Element, true>(a, gradient_at(from.in.value));
       continue;
     }
@@ -746,7 +771,8 @@ template <class P>
 void Runner<P>::backward(const Batch& batch, const NormOp& op) {
   NormArguments<P> a = norm(batch, op);
   a.d = gradient_of(op.out);
-  launch(norm_parts_kernel<P, true>, a.slices, kThreads, 0, stream_, a);
+  a.slices = slices(batch.plan, op, op.measured_back);
+  if (!op.measured_back) launch(norm_parts_kernel<P, true>, a.slices, kThreads, 0, stream_, a);
   if (!wanted(op.in)) return;
   if (op.by_row) {
     launch(norm_row_kernel<P, true>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
