@@ -647,13 +647,13 @@ class Maker {
     op.times = times_of(term, from);
     op.reduce = term.reduce;
     op.activation = step.activation;
-    op.most_slices = most_slices_;
+    op.most_slices = 4 * most_slices_;  // a number each
     op.counter = narrow(out_.counters++);
     out_.values[to].learned = learned(op.in) || learned(op.arcs) || learned(op.onto) || step.epsilon != kNone;
     if (step.epsilon != kNone) {
       op.eps = program_.parameters.tensors[step.epsilon].offset;
       op.slots = out_.slots;
-      out_.slots += most_slices_;
+      out_.slots += op.most_slices;
       add_segment(step.epsilon, parts_segment(op.slots, 1, op.counter), 0);
     }
     if (term.reduce == nn::Reduce::max) {

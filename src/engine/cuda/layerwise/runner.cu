@@ -49,6 +49,14 @@ std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
   return (std::size_t{rows} * (columns / P::kVector) + kThreads - 1) / kThreads;
 }
 
+// How many rows a block of threads takes: 16 bytes for each of its threads, or more where there are many rows.
+template <class P>
+uint32_t tile_rows_of(uint32_t rows, uint32_t columns) {
+  uint32_t tile = std::clamp(kThreads * P::kVector / padded16(std::max(1u, columns)), 1u, kTile);
+  while (2 * tile <= kTile && tiles_of(rows, tile) > 2048) tile *= 2;
+  return tile;
+}
+
 // Half precision has few small numbers: a mean over many rows leaves each a small gradient, so the scale grows with
 // them. A constant of the data set, so that a trial's bits do not depend on others.
 float loss_scale_of(const Job& job, const Network& network) {
@@ -63,8 +71,10 @@ float loss_scale_of(const Job& job, const Network& network) {
 template <class Body>
 void with_gathered(const GatherOp& op, const Body& body) {
   if (op.reduce == nn::Reduce::max) return body(std::integral_constant<Gathered, Gathered::max>());
+  const bool mean = op.reduce == nn::Reduce::mean;
+  if (op.arcs.value == nn::kNone && mean) return body(std::integral_constant<Gathered, Gathered::mean>());
   if (op.arcs.value == nn::kNone) return body(std::integral_constant<Gathered, Gathered::sum>());
-  if (op.activation == nn::Activation::relu) return body(std::integral_constant<Gathered, Gathered::relu>());
+  if (op.activation == nn::Activation::relu && !mean) return body(std::integral_constant<Gathered, Gathered::relu>());
   body(std::integral_constant<Gathered, Gathered::both>());
 }
 
@@ -232,8 +242,8 @@ uint32_t Runner<P>::slices(const Plan& plan, const LinearOp& op, const LinearOp:
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const GatherOp& op) const {
   const ValueSpec& begins = value(op.onto.value == nn::kNone ? op.in.value : op.onto.value);
-  return static_cast<uint32_t>(
-      std::min<std::size_t>(vector_blocks<P>(plan.rows[begins.space], padded16(begins.columns)), op.most_slices));
+  const std::size_t tiles = tiles_of(plan.rows[begins.space], tile_rows_of<P>(plan.rows[begins.space], begins.columns));
+  return static_cast<uint32_t>(op.eps == nn::kNone ? tiles : std::min<std::size_t>(tiles, op.most_slices));
 }
 
 template <class P>
@@ -288,8 +298,10 @@ Dropping Runner<P>::dropping(const RowsOp& op) const {
 
 template <class P>
 void Runner<P>::forward(const Batch& batch, const RowsOp& op) {
+  const ValueSpec& out = value(op.out);
   RowsArguments a{};
-  a.rows = batch.rows(value(op.out).space);
+  a.rows = batch.rows(out.space);
+  a.tile_rows = tile_rows_of<P>(a.rows.rows, out.columns);
   a.ground = ground(batch);
   a.ends = graphs_.ends(op.level);
   a.drawn = inputs_.drawn;
@@ -297,15 +309,21 @@ void Runner<P>::forward(const Batch& batch, const RowsOp& op) {
   a.dropping = dropping(op);
   a.add = op.add;
   a.activates = op.activates;
-  a.activation = value(op.out).slope.activation;
+  a.activation = out.slope.activation;
+  const bool all = std::all_of(op.parts.begin(), op.parts.end(),
+                               [](const RowsOp::Part& part) { return part.kind == PartKind::copy; });
   const auto run = [&] {
-    if (a.parts > 0) launch(rows_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, at(op.out));
+    if (a.parts > 0) launch(rows_kernel<P>, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a, at(op.out));
     a.keep = op.add;
     a.parts = 0;
   };
   for (const RowsOp::Part& part : op.parts) {
     if (part.there) continue;
-    RowsPart& own = a.part[a.parts++] = {part.kind, part.first, part.columns, {}, nullptr, part.nodes, part.reduce};
+    // 16 bytes of it are its own, but for padding.
+    const bool apart = part.first % 16 == 0 && (part.columns % 16 == 0 || part.first + part.columns == out.columns);
+    const bool vectors = part.kind == PartKind::copy && apart && (all || !op.add);
+    RowsPart& own = a.part[a.parts++];
+    own = {part.kind, part.first, part.columns, vectors, {}, nullptr, part.nodes, part.reduce};
     if (part.in.value != nn::kNone) {
       own.from = any(part.in.value);
       own.from_base = batch.base(value(part.in.value).space);
@@ -440,6 +458,7 @@ GatherArguments<P> Runner<P>::gather(const Batch& batch, const GatherOp& op) {
   }
   if (op.onto.value != nn::kNone) a.onto = read(op.onto.value);
   a.columns = padded16(value(op.out).columns);
+  a.tile_rows = tile_rows_of<P>(a.rows.rows, a.columns);
   a.activation = op.activation;
   a.eps = op.eps == nn::kNone ? nullptr : parameters_.data() + op.eps;
   a.winners = op.winners == nn::kNone ? nullptr : maxima_[op.winners].data();
@@ -450,7 +469,7 @@ template <class P>
 void Runner<P>::forward(const Batch& batch, const GatherOp& op) {
   const GatherArguments<P> a = gather(batch, op);
   with_gathered(op, [&](auto kind) {
-    launch(gather_kernel<P, kind()>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, at(op.out));
+    launch(gather_kernel<P, kind()>, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a, at(op.out));
   });
 }
 
@@ -597,7 +616,7 @@ void Runner<P>::head(const Batch& batch) {
     a.d_pooled = d_pooled_.data();
     a.winners = winners_.data();
   }
-  launch(head_kernel<P>, batch.plan.graphs, kThreads, head_shared(network_.steps.size(), network_.graph_numbers),
+  launch(head_kernel<P>, batch.plan.graphs, kHeadThreads, head_shared(network_.steps.size(), network_.graph_numbers),
          stream_, a);
 }
 
@@ -617,6 +636,7 @@ SpreadArguments<P> Runner<P>::spread(const Batch& batch, const Reading& reading)
   const ValueSpec& to = value(reading.value);
   SpreadArguments<P> a{};
   a.rows = batch.rows(to.space);
+  a.tile_rows = tile_rows_of<P>(a.rows.rows, to.columns);
   a.values = any(reading.value);
   a.columns = to.columns;
   a.slope = to.slope;
@@ -635,7 +655,8 @@ void Runner<P>::backward(const Batch& batch, const ReadoutOp& op) {
   a.d_pooled = d_pooled_.data() + op.pooled;
   a.winners = winners_.data() + op.pooled;
   a.pooled_size = network_.pooled;
-  launch(spread_kernel<P, From::whole>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(op.in.value));
+  launch(spread_kernel<P, From::whole>, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a,
+         gradient_at(op.in.value));
 }
 
 template <class P>
@@ -647,12 +668,13 @@ void Runner<P>::backward(const Batch& batch, const RowsOp& op) {
     a.ends = graphs_.ends(op.level);
     a.d = gradient_of(op.out);
     a.d.data += part.first;
+    a.vectors = part.first % 16 == 0;
     a.out_base = batch.base(value(op.out).space);
     a.nodes = part.nodes;
     a.reduce = part.reduce;
     a.dropping = dropping(op);
     const auto kernel = part.kind == PartKind::members ? spread_kernel<P, From::members> : spread_kernel<P, From::copy>;
-    launch(kernel, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(part.in.value));
+    launch(kernel, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a, gradient_at(part.in.value));
   }
 }
 
@@ -734,6 +756,7 @@ void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
     a.hop = hop;
     a.begins = begins;
     a.rows = batch.rows(to.space);
+    a.forward.tile_rows = tile_rows_of<P>(a.rows.rows, a.forward.columns);
     a.values = read(reading.value);
     a.d = gradient_of(op.out);
     a.wanted = wanted(reading);
@@ -741,8 +764,7 @@ void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
     a.slope = to.slope;
     a.accumulate = reading.accumulate;
     a.slots = slots_.data() + op.slots;
-    a.slices =
-        begins ? slices(batch.plan, op) : static_cast<uint32_t>(vector_blocks<P>(a.rows.rows, a.forward.columns));
+    a.slices = begins ? slices(batch.plan, op) : static_cast<uint32_t>(tiles_of(a.rows.rows, a.forward.tile_rows));
     with_gathered(op, [&](auto kind) {
       launch(gather_back_kernel<P, kind()>, a.slices, kThreads, 0, stream_, a,
              a.wanted ? gradient_at(reading.value) : Rows<Element>{nullptr, 0});
@@ -755,13 +777,14 @@ void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
     ArcBackArguments<P> a{};
     a.forward = gather(batch, op);
     a.rows = batch.rows(arcs.space);
+    a.forward.tile_rows = tile_rows_of<P>(a.rows.rows, a.forward.columns);
     a.d = gradient_of(op.out);
     a.columns = arcs.gradient_columns;
     a.slope = arcs.slope;
     a.accumulate = op.arcs.accumulate;
-    const std::size_t blocks = vector_blocks<P>(a.rows.rows, a.forward.columns);
-    const auto kernel =
-        op.activation == nn::Activation::relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
+    const std::size_t blocks = tiles_of(a.rows.rows, a.forward.tile_rows);
+    const bool relu = op.activation == nn::Activation::relu && op.reduce != nn::Reduce::mean;
+    const auto kernel = relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
     launch(kernel, blocks, kThreads, 0, stream_, a, gradient_at(op.arcs.value));
   }
   if (!same) to_rows(op.onto, Hop::none, true);
