@@ -165,13 +165,20 @@ __device__ __forceinline__ void graph_linear(const float* parameters, const Grap
   constexpr uint32_t kOwn = 4;
   const unsigned lane = threadIdx.x & 31;
   for (uint32_t j0 = (threadIdx.x >> 5) * kOwn; j0 < step.columns; j0 += kHeadThreads / 32 * kOwn) {
+    const float* weight = parameters + step.weight + size_t{j0} * step.in_columns;
     float sum[kOwn] = {};
-#pragma unroll 4
-    for (uint32_t k = lane; k < step.in_columns; k += 32) {
-      const float* weight = parameters + step.weight + size_t{j0} * step.in_columns + k;
+    for (uint32_t k0 = lane; k0 < step.in_columns; k0 += 32 * kOwn) {
+      float w[kOwn][kOwn];
 #pragma unroll
-      for (uint32_t j = 0; j < kOwn; ++j) {
-        if (j0 + j < step.columns) sum[j] += weight[size_t{j} * step.in_columns] * in[k];
+      for (uint32_t i = 0; i < kOwn * kOwn; ++i) {
+        const uint32_t j = i / kOwn, k = k0 + i % kOwn * 32;
+        const bool there = j0 + j < step.columns && k < step.in_columns;
+        w[j][i % kOwn] = there ? load_read_only(weight + size_t{j} * step.in_columns + k) : 0.0f;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kOwn * kOwn; ++i) {
+        const uint32_t k = k0 + i % kOwn * 32;
+        if (k < step.in_columns) sum[i / kOwn] += w[i / kOwn][i % kOwn] * in[k];
       }
     }
 #pragma unroll
@@ -197,10 +204,10 @@ __device__ __forceinline__ void graph_linear_back(const float* parameters, const
 #pragma unroll
       for (uint32_t i = 0; i < kRows; ++i) {
         const uint32_t j = j0 + i * groups;
-        w[i] = j < step.columns ? weight[size_t{j} * step.in_columns] * d_out[j] : 0.0f;
+        w[i] = j < step.columns ? load_read_only(weight + size_t{j} * step.in_columns) : 0.0f;
       }
 #pragma unroll
-      for (uint32_t i = 0; i < kRows; ++i) sum += w[i];
+      for (uint32_t i = 0; i < kRows; ++i) sum += j0 + i * groups < step.columns ? w[i] * d_out[j0 + i * groups] : 0.0f;
     }
     parts[threadIdx.x] = sum;
     __syncthreads();
@@ -267,7 +274,7 @@ inline size_t head_shared(size_t steps, size_t numbers) {
 /// The rest of every readout, all steps over graphs, the loss, and back to what was pooled: one block of threads per
 /// graph, its numbers and their gradients in shared memory.
 template <class P>
-__global__ void __launch_bounds__(kHeadThreads) head_kernel(HeadArguments a) {
+__global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) {
   const uint32_t graph = blockIdx.x, id = a.ids[graph];
   GraphStep* steps = reinterpret_cast<GraphStep*>(dynamic_shared());
   float* values = reinterpret_cast<float*>(steps + a.count);
