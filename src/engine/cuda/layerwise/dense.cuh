@@ -20,16 +20,17 @@ template <class P>
 struct DenseArguments {
   uint32_t rows;
   uint32_t tile_rows;  ///< 16, 32 or 64
-  uint32_t columns;    ///< that are made
+  uint32_t columns;    ///< that are made; back: a multiple of 16
   uint32_t chunks;     ///< of kWide blocks of them
+  bool keeps;          ///< weights stand in shared memory
   uint32_t in_stride,
       out_stride;  ///< how far apart blocks of weights are, by the operand's columns and by the output's
   // forwards
   const float* bias;  ///< or null
   bool activates;
   nn::Activation activation;
-  // back: what is made is the gradient of these, zero from column `kept` on
-  uint32_t kept;
+  uint32_t kept;  ///< columns of the value; what is made is zero from there on
+  // back: what is made is the gradient of these
   Rows<const typename P::Element> values;
   Slope slope;
   bool accumulate;
@@ -86,20 +87,29 @@ __host__ __device__ uint32_t dense_input(const DenseArguments<P>& a) {
   const uint32_t blocks = (most + kTile - 1) / kTile;
   return (blocks < kWide ? blocks : kWide) * a.tile_rows * kTile;
 }
+/// Floats behind it: of a tile that is made, and of sums.
+template <class P>
+__host__ __device__ uint32_t dense_floats(const DenseArguments<P>& a) {
+  const uint32_t made = (a.columns + 15) / 16 * 16;
+  return a.tile_rows * staged_stride(made < kWide * kTile ? made : kWide * kTile) +
+         (a.sums == nullptr ? 0 : 2 * P::kVector * kThreads);
+}
+/// Bytes of shared memory, with the weights where `keeps` says so.
 template <class P>
 size_t dense_shared(const DenseArguments<P>& a) {
   const uint32_t made = (a.columns + 15) / 16 * 16;
-  const size_t staged = size_t{a.tile_rows} * staged_stride(made < kWide * kTile ? made : kWide * kTile);
-  return 2 * sizeof(typename P::Element) * dense_input(a) +
-         (staged + (a.sums == nullptr ? 0 : 2 * P::kVector * kThreads)) * sizeof(float);
+  uint32_t blocks = 0;
+  for (uint32_t o = 0; a.keeps && o < a.count; ++o) blocks += (a.operands[o].columns + kTile - 1) / kTile;
+  return (2 * dense_input(a) + size_t{blocks} * kTile * (made < kWide * kTile ? made : kWide * kTile)) *
+             sizeof(typename P::Element) +
+         dense_floats(a) * sizeof(float);
 }
+
 /// How a dense step is cut.
 struct DenseShape {
   uint32_t tile_rows, chunks, slices;
   uint32_t wide;  ///< 64 columns, or where tiles are small 128
 };
-/// Blocks of threads at once, where two per multiprocessor are so many.
-__host__ __device__ constexpr uint32_t dense_blocks(uint32_t two_each) { return two_each * 3 / 2; }
 
 /// acc[i] += 32 rows of a block of 64 columns · 16 columns of the weights, for every i.
 template <unsigned kN>
@@ -133,13 +143,18 @@ __device__ __forceinline__ void multiply_wide(float (&acc)[kN][2][2][4], const f
   }
 }
 
+/// What a vector of a gradient is made with: the numbers that it is of, and what a norm had read.
+struct Beside {
+  uint4 value, x;
+};
+
 /// What becomes of a vector of sums.
 template <class P, bool kBack, class Out>
-__device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)[P::kVector], size_t row,
+__device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)[P::kVector], const Beside& beside,
                                        uint32_t column, Out* to) {
   if constexpr (kBack) {
     float h[P::kVector] = {};
-    if (a.slope.activated) load_vector<P>(a.values, row, column, h);
+    if (a.slope.activated) P::unpack(beside.value, h);
     leave_vector<P>(made, column, a.kept, a.slope, h, a.accumulate, to);
   } else {
 #pragma unroll
@@ -162,13 +177,14 @@ __device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)
 
 /// What a norm wants to know of a vector that was made.
 template <class P, bool kBack>
-__device__ __forceinline__ void measure(const DenseArguments<P>& a, const float (&made)[P::kVector], size_t row,
-                                        uint32_t column, float (&one)[P::kVector], float (&two)[P::kVector]) {
-  float x[P::kVector];
-  if constexpr (kBack) load_vector<P>(a.x, row, column, x);
+__device__ __forceinline__ void measure(const DenseArguments<P>& a, const float (&made)[P::kVector],
+                                        const Beside& beside, uint32_t column, float (&one)[P::kVector],
+                                        float (&two)[P::kVector]) {
+  float x[P::kVector] = {};
+  if constexpr (kBack) P::unpack(beside.x, x);
 #pragma unroll
   for (unsigned c = 0; c < P::kVector; ++c) {
-    if (column + c >= a.columns) continue;
+    if (column + c >= a.kept) continue;
     const float gap = kBack ? (x[c] - a.mean[column + c]) * a.scale[column + c] : made[c] - a.mean[column + c];
     one[c] += kBack ? made[c] : gap;
     two[c] += kBack ? made[c] * gap : gap * gap;
@@ -176,13 +192,15 @@ __device__ __forceinline__ void measure(const DenseArguments<P>& a, const float 
 }
 
 /// Forwards, or (back) the gradient of an operand before its activation. A block of threads takes every so-manyth tile
-/// of rows; while it works on one, the next one comes. kN: blocks of 64 columns, or where tiles are small of 128.
+/// of rows; while it works on one, the next one comes. Weights stand in shared memory where they fit (`keeps`). kN:
+/// blocks of 64 columns, or where tiles are small of 128.
 template <class P, class Out, bool kBack, unsigned kN>
-__global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
+__global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a, Rows<Out> out) {
   using Element = typename P::Element;
   const uint32_t size = dense_input(a), apart = a.tile_rows * kTile;
   Element* const inputs = reinterpret_cast<Element*>(dynamic_shared());
   float* const staged = reinterpret_cast<float*>(inputs + 2 * size);
+  constexpr uint32_t kStrip = 8 * kTile;  // weights of 8 columns of a block, as they lie
   const uint32_t chunk = blockIdx.x % a.chunks, tiles = (a.rows + a.tile_rows - 1) / a.tile_rows;
   const uint32_t first = chunk * kWide * kTile, padded_columns = (a.columns + 15) & ~15u;
   const uint32_t width = padded_columns - first < kWide * kTile ? padded_columns - first : kWide * kTile;
@@ -212,12 +230,47 @@ __global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseAr
     const uint32_t rest = a.rows - c.tile * a.tile_rows;
     return rest < a.tile_rows ? rest : a.tile_rows;
   };
+  // Of the rows of a tile that this thread makes, some at a time.
+  constexpr unsigned kTogether = kN < 3 ? 4 : 2;
+  Beside beside[kTogether] = {};
+  const auto row_of = [&](unsigned batch, unsigned j) {
+    return (threadIdx.x >> shift) + (batch * kTogether + j) * (kThreads >> shift);
+  };
+  const auto look_beside = [&](const Cursor& c, unsigned batch) {
+    if (!kBack || vector >= width) return;
+#pragma unroll
+    for (unsigned j = 0; j < kTogether; ++j) {
+      if (row_of(batch, j) >= rows_of(c)) continue;
+      const size_t row = size_t{c.tile} * a.tile_rows + row_of(batch, j);
+      const auto read = [&](const Rows<const Element>& from) {
+        return *reinterpret_cast<const uint4*>(from.data + row * from.stride + first + vector);
+      };
+      if (a.slope.activated) beside[j].value = read(a.values);
+      if (a.sums != nullptr) beside[j].x = read(a.x);
+    }
+  };
   const auto fetch = [&](const Cursor& c, unsigned at) {
     const uint32_t rows = rows_of(c);
     fetch_rows<P>(a.operands[c.operand].in, c.tile * a.tile_rows, rows, (rows + 15) & ~15u, c.k, depth_of(c),
                   inputs + at * size, apart);
   };
   float* const measured = staged + size_t{a.tile_rows} * stride + threadIdx.x;  // this thread's every kThreads-th
+  Element* const kept = reinterpret_cast<Element*>(staged + dense_floats(a));
+  const auto weights_of = [&](uint32_t operand, uint32_t k, uint32_t n) {  // in blocks of 64 and in columns
+    const size_t block = size_t{k} * a.in_stride + size_t{(first + n) / kTile} * a.out_stride;
+    return a.operands[operand].weights + block * 2 * kBlock + n % kTile * kTile;
+  };
+  const uint32_t strips = width / 8;
+  uint32_t keeping = 0;
+  for (uint32_t o = 0; a.keeps && o < a.count; ++o) {
+    const uint32_t blocks = (a.operands[o].columns + kTile - 1) / kTile;
+    constexpr uint32_t kPieces = kStrip * sizeof(Element) / 16;
+    for (uint32_t q = threadIdx.x; q < blocks * strips * kPieces; q += kThreads) {
+      const uint32_t strip = q / kPieces, piece = q % kPieces * (16 / sizeof(Element));
+      cp_async16(kept + (keeping + strip) * kStrip + piece, weights_of(o, strip / strips, strip % strips * 8) + piece);
+    }
+    keeping += blocks * strips;
+  }
   for (unsigned c = 0; a.sums != nullptr && c < 2 * P::kVector; ++c) measured[c * kThreads] = 0;
   float acc[kN][2][2][4];
   Cursor now = {blockIdx.x / a.chunks, 0, 0};
@@ -233,21 +286,23 @@ __global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseAr
     if (now.operand == 0 && now.k == 0) {
 #pragma unroll
       for (unsigned i = 0; i < kN * 16; ++i) (&acc[0][0][0][0])[i] = 0;
+      keeping = 0;
     }
+    if (next.tile != now.tile) look_beside(now, 0);
     if (m0 < rows && own > 0) {
       for (uint32_t k = 0; k < depth; k += kTile) {
         const Element* blocks[kN];
 #pragma unroll
         for (unsigned i = 0; i < kN; ++i) {
-          const uint32_t n = first + n_first + i * n_step;
-          blocks[i] = a.operands[now.operand].weights +
-                      (size_t{(now.k + k) / kTile} * a.in_stride + size_t{n / kTile} * a.out_stride) * 2 * kBlock +
-                      n % kTile * kTile;
+          const uint32_t n = n_first + i * n_step;
+          blocks[i] = a.keeps ? kept + (keeping + k / kTile * strips + n / 8) * kStrip
+                              : weights_of(now.operand, (now.k + k) / kTile, n);
         }
         multiply_wide<kN>(acc, inputs + at * size + k / kTile * apart, m0, m0 + 16 < rows, blocks, own,
                           (depth - k < kTile ? depth - k : kTile) / P::kStep);
       }
     }
+    keeping += (depth + kTile - 1) / kTile * strips;
     if (next.tile != now.tile) {
 #pragma unroll
       for (unsigned i = 0; i < kN; ++i) {
@@ -269,12 +324,18 @@ __global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseAr
       __syncthreads();
       if (vector < width) {
         float one[P::kVector] = {}, two[P::kVector] = {};
-        for (unsigned r = threadIdx.x >> shift; r < rows; r += kThreads >> shift) {
-          float made[P::kVector];
-          load_floats<P>(staged + r * stride + vector, made);
-          const size_t row = size_t{now.tile} * a.tile_rows + r;
-          finish<P, kBack>(a, made, row, first + vector, out.data + row * out.stride + first + vector);
-          if (a.sums != nullptr) measure<P, kBack>(a, made, row, vector, one, two);
+        for (unsigned batch = 0; row_of(batch, 0) < rows; ++batch) {
+          if (batch > 0) look_beside(now, batch);
+#pragma unroll
+          for (unsigned j = 0; j < kTogether; ++j) {
+            const unsigned r = row_of(batch, j);
+            if (r >= rows) continue;
+            float made[P::kVector];
+            load_floats<P>(staged + r * stride + vector, made);
+            const size_t row = size_t{now.tile} * a.tile_rows + r;
+            finish<P, kBack>(a, made, beside[j], first + vector, out.data + row * out.stride + first + vector);
+            if (a.sums != nullptr) measure<P, kBack>(a, made, beside[j], vector, one, two);
+          }
         }
 #pragma unroll
         for (unsigned c = 0; a.sums != nullptr && c < P::kVector; ++c) {
@@ -289,12 +350,12 @@ __global__ void __launch_bounds__(kThreads, kN < 3 ? 3 : 2) dense_kernel(DenseAr
   if (a.sums == nullptr) return;
   __syncthreads();
   const float* all = staged + size_t{a.tile_rows} * stride;
-  for (uint32_t c = threadIdx.x; c < 2 * a.columns; c += kThreads) {
-    const uint32_t which = c / a.columns, column = c % a.columns;
+  for (uint32_t c = threadIdx.x; c < 2 * a.kept; c += kThreads) {
+    const uint32_t which = c / a.kept, column = c % a.kept;
     const float* from = all + (which * P::kVector + column % P::kVector) * kThreads + column / P::kVector;
     float sum = 0;
     for (unsigned group = 0; group < kThreads >> shift; ++group) sum += from[group << shift];
-    a.sums[size_t{blockIdx.x} * 2 * a.columns + c] = sum;
+    a.sums[size_t{blockIdx.x} * 2 * a.kept + c] = sum;
   }
 }
 
@@ -359,8 +420,9 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
 #pragma unroll
       for (unsigned o = 0; o < kWide; ++o) {
         if (o * kTile + column >= out_width) continue;
-        for (unsigned r = begin; r < padded && r < begin + 16; ++r) {
-          bias[o] += P::value(d[o * kBlock + P::place(r, column)]);
+#pragma unroll
+        for (unsigned r = 0; r < 16; ++r) {
+          if (begin < padded) bias[o] += P::value(d[o * kBlock + P::place(begin + r, column)]);
         }
       }
     }

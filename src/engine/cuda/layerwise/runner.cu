@@ -368,7 +368,7 @@ void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
       a.operands[a.count++] = {read(from.in.value), from.in_columns, forward_weights_.data() + from.weights};
     }
     a.rows = batch.plan.rows[out.space];
-    a.columns = out.columns;
+    a.columns = a.kept = out.columns;
     a.in_stride = op.out_blocks;
     a.out_stride = 1;
     a.bias = op.bias == kNoBias ? nullptr : parameters_.data() + op.bias;
@@ -409,12 +409,12 @@ template <class P>
 DenseShape Runner<P>::dense_shape(uint32_t rows, uint32_t columns) const {
   DenseShape shape{};
   shape.chunks = static_cast<uint32_t>(tiles_of(columns, kWide * kTile));
-  shape.tile_rows = tile_rows_for(rows, network_.blocks_at_once / shape.chunks);
+  // Every block of threads reads all weights: no more of them than multiprocessors where rows are few.
+  shape.tile_rows = tile_rows_for(rows, network_.blocks_at_once / 2 / shape.chunks);
   shape.wide =
       static_cast<uint32_t>(tiles_of(std::min(columns, kWide * kTile), shape.tile_rows > 32 ? kTile : 2 * kTile));
-  const std::size_t most = shape.wide < 3 ? dense_blocks(network_.blocks_at_once) : network_.blocks_at_once;
-  shape.slices =
-      static_cast<uint32_t>(std::min(tiles_of(rows, shape.tile_rows), std::max<std::size_t>(1, most / shape.chunks)));
+  shape.slices = static_cast<uint32_t>(
+      std::min<std::size_t>(tiles_of(rows, shape.tile_rows), std::max(1u, network_.blocks_at_once / shape.chunks)));
   return shape;
 }
 
@@ -424,6 +424,8 @@ void Runner<P>::dense(DenseArguments<P>& a, const Rows<Out>& out) {
   const DenseShape shape = dense_shape(a.rows, a.columns);
   a.chunks = shape.chunks;
   a.tile_rows = shape.tile_rows;
+  a.keeps = true;
+  if (dense_shared(a) > shared_limit()) a.keeps = false;
   const auto kernel = shape.wide == 1   ? dense_kernel<P, Out, kBack, 1>
                       : shape.wide == 2 ? dense_kernel<P, Out, kBack, 2>
                                         : dense_kernel<P, Out, kBack, 3>;
