@@ -148,19 +148,57 @@ struct Beside {
   uint4 value, x;
 };
 
+/// What a thread needs of its columns, which are the same in every row.
+template <class P, bool kBack>
+struct OwnColumns {
+  float bias[P::kVector], mean[P::kVector], scale[P::kVector];
+
+  __device__ __forceinline__ OwnColumns(const DenseArguments<P>& a, uint32_t column) {
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      const bool there = column + c < a.kept;
+      bias[c] = !kBack && there && a.bias != nullptr ? a.bias[column + c] : 0.0f;
+      mean[c] = there && a.sums != nullptr ? a.mean[column + c] : 0.0f;
+      scale[c] = kBack && there && a.sums != nullptr ? a.scale[column + c] : 0.0f;
+    }
+  }
+};
+
 /// What becomes of a vector of sums.
 template <class P, bool kBack, class Out>
 __device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)[P::kVector], const Beside& beside,
-                                       uint32_t column, Out* to) {
+                                       const OwnColumns<P, kBack>& own, uint32_t column, Out* to) {
   if constexpr (kBack) {
-    float h[P::kVector] = {};
-    if (a.slope.activated) P::unpack(beside.value, h);
-    leave_vector<P>(made, column, a.kept, a.slope, h, a.accumulate, to);
+    float h[P::kVector];
+    P::unpack(beside.value, h);
+    if (!a.slope.activated) {
+    } else if (a.slope.activation == nn::Activation::relu) {
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) made[c] = h[c] > 0 ? made[c] : 0.0f;
+    } else {
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) made[c] *= derivative(a.slope.activation, h[c]);
+    }
+    if (column + P::kVector > a.kept) {
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) made[c] = column + c < a.kept ? made[c] : 0.0f;
+    }
+    if (a.accumulate) {
+      P::unpack(*reinterpret_cast<const uint4*>(to), h);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) made[c] += h[c];
+    }
+    *reinterpret_cast<uint4*>(to) = P::pack(made);
   } else {
 #pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) {
-      if (a.bias != nullptr && column + c < a.columns) made[c] += a.bias[column + c];
-      if (a.activates) made[c] = activated<P::kFast>(a.activation, made[c]);
+    for (unsigned c = 0; c < P::kVector; ++c) made[c] += own.bias[c];
+    if (!a.activates) {
+    } else if (a.activation == nn::Activation::relu) {
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) made[c] = fmaxf(made[c], 0.0f);
+    } else {
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) made[c] = activated<P::kFast>(a.activation, made[c]);
     }
     if constexpr (sizeof(Out) == sizeof(typename P::Element)) {
       if (column + P::kVector <= a.columns) {
@@ -175,17 +213,16 @@ __device__ __forceinline__ void finish(const DenseArguments<P>& a, float (&made)
   }
 }
 
-/// What a norm wants to know of a vector that was made.
+/// What a norm wants to know of a vector that was made; numbers beyond its columns are zero, and so are means there.
 template <class P, bool kBack>
-__device__ __forceinline__ void measure(const DenseArguments<P>& a, const float (&made)[P::kVector],
-                                        const Beside& beside, uint32_t column, float (&one)[P::kVector],
+__device__ __forceinline__ void measure(const float (&made)[P::kVector], const Beside& beside,
+                                        const OwnColumns<P, kBack>& own, float (&one)[P::kVector],
                                         float (&two)[P::kVector]) {
-  float x[P::kVector] = {};
-  if constexpr (kBack) P::unpack(beside.x, x);
+  float x[P::kVector];
+  P::unpack(beside.x, x);
 #pragma unroll
   for (unsigned c = 0; c < P::kVector; ++c) {
-    if (column + c >= a.kept) continue;
-    const float gap = kBack ? (x[c] - a.mean[column + c]) * a.scale[column + c] : made[c] - a.mean[column + c];
+    const float gap = kBack ? (x[c] - own.mean[c]) * own.scale[c] : made[c] - own.mean[c];
     one[c] += kBack ? made[c] : gap;
     two[c] += kBack ? made[c] * gap : gap * gap;
   }
@@ -237,16 +274,17 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     return (threadIdx.x >> shift) + (batch * kTogether + j) * (kThreads >> shift);
   };
   const auto look_beside = [&](const Cursor& c, unsigned batch) {
-    if (!kBack || vector >= width) return;
+    if constexpr (kBack) {
 #pragma unroll
-    for (unsigned j = 0; j < kTogether; ++j) {
-      if (row_of(batch, j) >= rows_of(c)) continue;
-      const size_t row = size_t{c.tile} * a.tile_rows + row_of(batch, j);
-      const auto read = [&](const Rows<const Element>& from) {
-        return *reinterpret_cast<const uint4*>(from.data + row * from.stride + first + vector);
-      };
-      if (a.slope.activated) beside[j].value = read(a.values);
-      if (a.sums != nullptr) beside[j].x = read(a.x);
+      for (unsigned j = 0; j < kTogether; ++j) {
+        if (vector >= width || row_of(batch, j) >= rows_of(c)) continue;
+        const size_t row = size_t{c.tile} * a.tile_rows + row_of(batch, j);
+        const auto read = [&](const Rows<const Element>& from) {
+          return *reinterpret_cast<const uint4*>(from.data + row * from.stride + first + vector);
+        };
+        if (a.slope.activated) beside[j].value = read(a.values);
+        if (a.sums != nullptr) beside[j].x = read(a.x);
+      }
     }
   };
   const auto fetch = [&](const Cursor& c, unsigned at) {
@@ -272,6 +310,7 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
     keeping += blocks * strips;
   }
   for (unsigned c = 0; a.sums != nullptr && c < 2 * P::kVector; ++c) measured[c * kThreads] = 0;
+  const OwnColumns<P, kBack> own_columns(a, first + vector);
   float acc[kN][2][2][4];
   Cursor now = {blockIdx.x / a.chunks, 0, 0};
   if (now.tile < tiles) fetch(now, 0);
@@ -333,8 +372,9 @@ __global__ void __launch_bounds__(kThreads, 2) dense_kernel(DenseArguments<P> a,
             float made[P::kVector];
             load_floats<P>(staged + r * stride + vector, made);
             const size_t row = size_t{now.tile} * a.tile_rows + r;
-            finish<P, kBack>(a, made, beside[j], first + vector, out.data + row * out.stride + first + vector);
-            if (a.sums != nullptr) measure<P, kBack>(a, made, beside[j], vector, one, two);
+            finish<P, kBack>(a, made, beside[j], own_columns, first + vector,
+                             out.data + row * out.stride + first + vector);
+            if (a.sums != nullptr) measure<P, kBack>(made, beside[j], own_columns, one, two);
           }
         }
 #pragma unroll
@@ -392,16 +432,14 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
   const uint32_t tiles = (a.rows + kTile - 1) / kTile;
   const auto fetch = [&](uint32_t tile, Element* to) {
     const uint32_t row0 = tile * kTile, rows = a.rows - row0 < kTile ? a.rows - row0 : kTile;
-    const uint32_t padded = (rows + 15) & ~15u;
-    fetch_rows<P>(a.in, row0, rows, padded, i * kTile, in_width, to, kBlock);
-    fetch_rows<P>(a.d, row0, rows, padded, first * kTile, out_width, to + kBlock, kBlock);
+    fetch_rows<P>(a.in, row0, rows, kTile, i * kTile, in_width, to, kBlock);
+    fetch_rows<P>(a.d, row0, rows, kTile, first * kTile, out_width, to + kBlock, kBlock);
   };
   float sums[2][2][4][4] = {}, bias[kWide] = {};
   fetch(slice, buffers);
   cp_async_commit();
   unsigned at = 0;
   for (uint32_t tile = slice; tile < tiles; tile += a.slices, at ^= 1) {
-    const uint32_t rows = a.rows - tile * kTile < kTile ? a.rows - tile * kTile : kTile, padded = (rows + 15) & ~15u;
     const Element* in = buffers + at * (kWide + 1) * kBlock;
     const Element* d = in + kBlock;
     if (tile + a.slices < tiles) fetch(tile + a.slices, buffers + (at ^ 1) * (kWide + 1) * kBlock);
@@ -413,7 +451,7 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
       const uint32_t region = warp + own * 8, out0 = region / 2 * 32, in0 = region % 2 * 32;
       if (region >= regions || in0 >= in_width) continue;
       multiply_columns(sums[own], d + out0 / kTile * kBlock, out0 % kTile, out_width - out0 / kTile * kTile, in, in0,
-                       in_width, padded);
+                       in_width, kTile);
     }
     if (i == 0) {
       const unsigned column = threadIdx.x % kTile, begin = threadIdx.x / kTile * 16;
@@ -422,7 +460,7 @@ __global__ void __launch_bounds__(kThreads, 2) weights_kernel(WeightsArguments<P
         if (o * kTile + column >= out_width) continue;
 #pragma unroll
         for (unsigned r = 0; r < 16; ++r) {
-          if (begin < padded) bias[o] += P::value(d[o * kBlock + P::place(begin + r, column)]);
+          bias[o] += P::value(d[o * kBlock + P::place(begin + r, column)]);
         }
       }
     }
