@@ -20,6 +20,7 @@
 #include "support/file.hpp"
 #include "support/remedy.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 #include "train/recipe.hpp"
@@ -632,13 +633,13 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
       all.least, all.most, static_cast<double>(all.nodes) / graphs, static_cast<double>(all.edges) / graphs, targets);
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
   if (const std::size_t own = config.data.features.categories.size(); own > 0) {
-    text += fmt::format(", {} more columns of categories", own);
+    text += fmt::format(", {} of categories", counted(own, "more column"));
   }
   const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
   if (config.data.features.weighted) text += ", weighted edges";
   if (labels > 0) text += fmt::format(", {} edge labels", labels);
   if (const std::size_t own = config.data.features.edge_categories.size(); own > 0) {
-    text += fmt::format(", {} more columns of edge categories", own);
+    text += fmt::format(", {} of edge categories", counted(own, "more column"));
   }
   if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);
