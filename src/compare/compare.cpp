@@ -41,7 +41,8 @@ constexpr double kMargin = 0.03;    // of the budget: what is neither trained no
 constexpr double kLeastEpochs = 4;  // of one candidate, or the row is left out
 constexpr double kForAll = 12;      // of the last of four candidates; with less one trains alone, twice as long
 constexpr double kForUsual = 50;    // of networks of the usual size, where they are dear; with less they are smaller
-constexpr std::size_t kTimed = 512, kTimedPart = 16;  // an epoch is timed on so many graphs, or on such a part of them
+constexpr std::size_t kTimed = 16;  // graphs that an epoch is timed on at first, and times more where that was short
+constexpr std::size_t kTimedMore = 8;
 
 /// One choice of width and rate.
 struct Candidate {
@@ -225,8 +226,8 @@ class Comparison {
   }
 
   [[nodiscard]] std::string no_room(double epoch, double share) const {
+    if (share <= 0) return fmt::format("the budget of {} is used up", format_duration(options_.budget));
     const double least = kLeastEpochs * static_cast<double>(task_->folds.size()) * epoch;
-    share = std::max(share, options_.budget / 1000);
     return fmt::format("an epoch of a fold takes {:.3g} s, and {} are left for the row; a budget of {} has room", epoch,
                        format_duration(share),
                        format_duration(std::ceil(2 * least / share * options_.budget / 60) * 60));
@@ -268,7 +269,8 @@ class Comparison {
   }
 
   /// Of the first fold, by the clock, records and checkpoints included: what lies between its first epoch, which has
-  /// things to set up, and its fourth, on every so many of its graphs.
+  /// things to set up, and its fourth. On a part of its graphs, so that what is too dear is not begun for nothing: on
+  /// more of them until that takes long enough to tell.
   double seconds_of_epoch(const train::RunConfig& config, train::TrainingData& data,
                           const std::filesystem::path& folder) {
     struct Restored {
@@ -276,29 +278,32 @@ class Comparison {
       datasets::Fold whole = fold;
       ~Restored() { fold = std::move(whole); }
     } restored{data.folds[0]};
-    const std::size_t step = std::clamp<std::size_t>(restored.fold.train.size() / kTimed, 1, kTimedPart);
-    for (auto* list : {&restored.fold.train, &restored.fold.validation}) {
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < list->size(); i += step) (*list)[kept++] = (*list)[i];
-      list->resize(kept);
-    }
     const std::filesystem::path place = folder / "timing";
-    std::filesystem::remove_all(place);
-    Stopwatch watch;
-    double first = 0, seconds = 0;
-    {
-      train::Run run = train::Run::begin(place, config, data);
-      for (std::uint32_t f = 0; f < config.folds.count; ++f) run.pause(f, f == 0 ? 4 : 0);
-      run.listen([&](std::uint32_t, const train::EpochRecord& record) {
-        if (record.epoch == 1) first = watch.seconds();
-        seconds = record.epoch == 1 ? first : (watch.seconds() - first) / (record.epoch - 1);
-        return watch.seconds() < options_.budget / (record.epoch == 1 ? 20 : 100);
-      });
-      (void)run.train(*engine_, nullptr);
+    const Stopwatch whole;
+    for (std::size_t step = std::max<std::size_t>(1, restored.whole.train.size() / kTimed);;
+         step = std::max<std::size_t>(1, step / kTimedMore)) {
+      datasets::Fold& fold = restored.fold = {{}, {}, restored.whole.test};
+      for (std::size_t i = 0; i < restored.whole.train.size(); i += step) fold.train.push_back(restored.whole.train[i]);
+      for (std::size_t i = 0; i < restored.whole.validation.size(); i += step)
+        fold.validation.push_back(restored.whole.validation[i]);
+      std::filesystem::remove_all(place);
+      const Stopwatch watch;
+      double first = 0, seconds = 0;
+      {
+        train::Run run = train::Run::begin(place, config, data);
+        for (std::uint32_t f = 0; f < config.folds.count; ++f) run.pause(f, f == 0 ? 4 : 0);
+        run.listen([&](std::uint32_t, const train::EpochRecord& record) {
+          if (record.epoch == 1) first = watch.seconds();
+          seconds = record.epoch == 1 ? first : (watch.seconds() - first) / (record.epoch - 1);
+          return watch.seconds() < options_.budget / (record.epoch == 1 ? 20 : 100);
+        });
+        (void)run.train(*engine_, nullptr);
+      }
+      std::filesystem::remove_all(place);
+      stop_if_asked();
+      if (step == 1 || whole.seconds() > options_.budget / 200)
+        return std::max(seconds * static_cast<double>(step), 1e-4);
     }
-    std::filesystem::remove_all(place);
-    stop_if_asked();
-    return std::max(seconds * static_cast<double>(step), 1e-4);
   }
 
   void stop_if_asked() const {
