@@ -1,5 +1,6 @@
 #include "graph/records.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "support/error.hpp"
@@ -40,6 +41,29 @@ void Records::finish() {
   if (!blocks_ || blocks_->empty()) return;
   sink_(blocks_->back().view());
   blocks_->clear();
+}
+
+Held::Held(std::vector<std::uint32_t> records, std::size_t size) : numbers(std::move(records)) {
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  for (std::size_t b = 0, k = 0; b * Records::kPerBlock < size + Records::kPerBlock; ++b) {
+    while (k < numbers.size() && numbers[k] < b * Records::kPerBlock) ++k;
+    begins.push_back(static_cast<std::uint32_t>(k));
+  }
+}
+
+bool Held::find(const Records::Source* source, std::size_t i, std::span<const Word>& out) const {
+  const auto part = std::ranges::find(parts, source, &Part::source);
+  if (part == parts.end()) return false;
+  const auto own = std::span(numbers).subspan(begins[i / Records::kPerBlock]);
+  const auto last = own.first(begins[i / Records::kPerBlock + 1] - begins[i / Records::kPerBlock]);
+  const auto at = std::ranges::lower_bound(last, i);
+  if (at == last.end() || *at != i) return false;
+  const auto k = static_cast<std::size_t>(at - last.begin()) + begins[i / Records::kPerBlock];
+  const Word begin = k == 0 ? 0 : part->ends[k - 1];
+  out = std::span(part->words).subspan(begin, part->ends[k] - begin);
+  return true;
 }
 
 }  // namespace tyche
