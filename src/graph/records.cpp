@@ -56,11 +56,14 @@ Held::Held(std::vector<std::uint32_t> records, std::size_t size) : numbers(std::
 bool Held::find(const Records::Source* source, std::size_t i, std::span<const Word>& out) const {
   const auto part = std::ranges::find(parts, source, &Part::source);
   if (part == parts.end()) return false;
-  const auto own = std::span(numbers).subspan(begins[i / Records::kPerBlock]);
-  const auto last = own.first(begins[i / Records::kPerBlock + 1] - begins[i / Records::kPerBlock]);
-  const auto at = std::ranges::lower_bound(last, i);
-  if (at == last.end() || *at != i) return false;
-  const auto k = static_cast<std::size_t>(at - last.begin()) + begins[i / Records::kPerBlock];
+  thread_local std::size_t k = 0;  // a graph is asked for several times in a row
+  if (k >= numbers.size() || numbers[k] != i) {
+    const std::size_t b = i / Records::kPerBlock;
+    const auto own = std::span(numbers).subspan(begins[b], begins[b + 1] - begins[b]);
+    const auto at = std::ranges::lower_bound(own, i);
+    if (at == own.end() || *at != i) return false;
+    k = begins[b] + static_cast<std::size_t>(at - own.begin());
+  }
   const Word begin = k == 0 ? 0 : part->ends[k - 1];
   out = std::span(part->words).subspan(begin, part->ends[k] - begin);
   return true;

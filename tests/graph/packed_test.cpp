@@ -163,7 +163,7 @@ TEST_F(Packed, GraphsReadAheadOfARandomOrderAreThoseOfTheSet) {
   write_graphs(at("set.tyche"), set, Format::packed);
   Stream stream(Key{7, 8});
   std::vector<std::uint32_t> order;
-  for (int i = 0; i < 6000; ++i) order.push_back(stream.below(2500));
+  for (int i = 0; i < 6000; ++i) order.push_back(static_cast<std::uint32_t>(stream.below(2500)));
   constexpr std::size_t kStep = 100;
   for (const std::size_t most : {0u, 500000u}) {  // windows of one step, and of several
     const GraphSet read = open_packed(at("set.tyche"), most);
