@@ -541,9 +541,8 @@ std::uint64_t packed_hash(const std::filesystem::path& path) {
 
 namespace {
 
-/// An empty set whose graphs and attributes go to the file.
-GraphSet sinking(PackedWriter& writer) {
-  GraphSet out;
+/// A set whose graphs and attributes, of which it has none yet, go to the file.
+GraphSet sinking(PackedWriter& writer, GraphSet out = {}) {
   out.graphs = Graphs(writer.records(0), {});
   out.attributes = Ragged<float>(writer.records(1));
   out.edge_attributes = Ragged<float>(writer.records(2));
@@ -561,7 +560,7 @@ void finish(PackedWriter& writer, GraphSet& out, std::uint64_t hash) {
 
 void write_packed(const std::filesystem::path& path, const GraphSet& set) {
   PackedWriter writer(path);
-  GraphSet out = sinking(writer);
+  GraphSet out = sinking(writer, set);
   SetHash hash;
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     if (interrupted()) throw Interrupted("stopped before all graphs were packed; nothing was written");
@@ -572,20 +571,6 @@ void write_packed(const std::filesystem::path& path, const GraphSet& set) {
     if (!set.edge_attributes.empty()) out.edge_attributes.push_back(set.edge_attributes[g]);
     hash.add(graph, own(set.attributes), own(set.edge_attributes));
   }
-  out.labels = set.labels;
-  out.attribute_dim = set.attribute_dim;
-  out.categories = set.categories;
-  out.edge_attribute_dim = set.edge_attribute_dim;
-  out.edge_categories = set.edge_categories;
-  out.targets = set.targets;
-  out.target_dim = set.target_dim;
-  out.node_labels = set.node_labels;
-  out.node_targets = set.node_targets;
-  out.node_target_dim = set.node_target_dim;
-  out.edge_targets = set.edge_targets;
-  out.edge_target_dim = set.edge_target_dim;
-  out.node_parts = set.node_parts;
-  out.weighted = set.weighted;
   finish(writer, out, hash.finish(set));
 }
 

@@ -50,13 +50,13 @@ class ProgramModel final : public BatchModel {
     for (const std::vector<Share>& turn : turns) {
       turn_ = turn;
       forward(logits, crew);
-      for_own([&](std::size_t, std::size_t s, SliceRun&) {
+      for_slices(own_, [&](std::size_t, std::size_t s, SliceRun&) {
         for (const std::size_t m : slices_[s]) losses(m);
       });
       backward(d_logits, crew);
       std::vector<const float*> rows;
       if (turn.front().begin > 0) rows.push_back(sum_.data());
-      for_own([&](std::size_t, std::size_t s, SliceRun& run) {
+      for_slices(own_, [&](std::size_t, std::size_t s, SliceRun& run) {
         rows.push_back(run.gradient());
         own[s - own_.begin] = run.gradient();
         if (!spread() || turns.size() == 1) return;
@@ -172,15 +172,11 @@ class ProgramModel final : public BatchModel {
       }
     }
   }
-  template <class Body>
-  void for_own(const Body& body) {
-    for_slices(own_, body);
-  }
   // To and fro: the last slices of a call are those that are still in the caches, and batches are larger than these.
   template <class Body>
   void for_own(const Body& body, const Crew& crew) {
     std::vector<std::function<void()>> work;
-    for_own([&](std::size_t b, std::size_t s, SliceRun& run) {
+    for_slices(own_, [&](std::size_t b, std::size_t s, SliceRun& run) {
       work.emplace_back([&body, b, s, &run] { body(b, s, run); });
     });
     turned_ = !turned_;
