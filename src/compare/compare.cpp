@@ -96,17 +96,19 @@ class Comparison {
     }
     if (ranks->rank() != 0) return follow(*ranks), Json();
     leads_ = ranks;
+    Json all;
+    std::exception_ptr failed;
     try {
       stop_if_asked();
-      Json all = found();
-      (void)ranks->spread("");
-      return all;
+      all = found();
     } catch (const OutOfStep&) {
       throw;
     } catch (...) {
-      (void)ranks->spread("");
-      throw;
+      failed = std::current_exception();
     }
+    (void)ranks->spread("");  // there is no more to train
+    if (failed) std::rethrow_exception(failed);
+    return all;
   }
 
  private:
