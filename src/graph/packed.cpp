@@ -148,7 +148,7 @@ class PackedPart;
 class PackedBytes {
  public:
   PackedBytes(const std::filesystem::path& path, std::size_t most)
-      : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), most_(most) {
+      : name_(path.string()), file_{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}, most_(most) {
     if (file_.number < 0) throw IoError::from_errno(name_, "open for reading", errno);
     struct stat status {};
     const bool known = ::fstat(file_.number, &status) == 0;

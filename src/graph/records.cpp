@@ -45,8 +45,7 @@ void Records::finish() {
 
 Held::Held(std::vector<std::uint32_t> records, std::size_t size) : numbers(std::move(records)) {
   std::ranges::sort(numbers);
-  const auto repeated = std::ranges::unique(numbers);
-  numbers.erase(repeated.begin(), repeated.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   for (std::size_t b = 0, k = 0; b * Records::kPerBlock < size + Records::kPerBlock; ++b) {
     while (k < numbers.size() && numbers[k] < b * Records::kPerBlock) ++k;
     begins.push_back(static_cast<std::uint32_t>(k));

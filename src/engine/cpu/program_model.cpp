@@ -34,7 +34,7 @@ class ProgramModel final : public BatchModel {
                const Crew& crew, std::span<float> logits) override {
     begin(parameters, graphs, inputs, crew);
     turn_ = {{0, batches_.size()}};
-    forward(logits, crew);
+    run_forward(logits, crew);
   }
 
   void step(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
@@ -49,11 +49,11 @@ class ProgramModel final : public BatchModel {
     if (spread() && turns.size() > 1) gradients_.resize(std::max(gradients_.size(), own_.size()));
     for (const std::vector<Share>& turn : turns) {
       turn_ = turn;
-      forward(logits, crew);
+      run_forward(logits, crew);
       for_slices(own_, [&](std::size_t, std::size_t s, SliceRun&) {
         for (const std::size_t m : slices_[s]) losses(m);
       });
-      backward(d_logits, crew);
+      run_backward(d_logits, crew);
       std::vector<const float*> rows;
       if (turn.front().begin > 0) rows.push_back(sum_.data());
       for_slices(own_, [&](std::size_t, std::size_t s, SliceRun& run) {
@@ -184,7 +184,7 @@ class ProgramModel final : public BatchModel {
   }
 
   // Up to each step that normalises the batch, and from it on when all slices are there.
-  void forward(std::span<float> logits, const Crew& crew) {
+  void run_forward(std::span<float> logits, const Crew& crew) {
     const std::vector<std::size_t>& norms = plan_.batch_norms();
     for_slices({0, slices_.size()}, [](std::size_t, std::size_t, SliceRun&) {});  // makes room
     const std::size_t stops = training_ ? norms.size() : 0;
@@ -207,7 +207,7 @@ class ProgramModel final : public BatchModel {
     }
   }
 
-  void backward(std::span<const float> d_logits, const Crew& crew) {
+  void run_backward(std::span<const float> d_logits, const Crew& crew) {
     const std::vector<std::size_t>& norms = plan_.batch_norms();
     std::size_t last = plan_.steps().size();
     for (std::size_t i = training_ ? norms.size() : 0; i-- > 0;) {
