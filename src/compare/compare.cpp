@@ -73,23 +73,48 @@ class Comparison {
         why_(specs_.size()) {}
 
   Json run() {
-    if (const Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
-      if (timed())
-        throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
-      ranks->together([&] {
-        if (ranks->rank() == 0) begin(), baselines(), plan_ahead();
-      });
-      ranks->together([&] {
-        if (ranks->rank() != 0) begin();
-      });
+    const Ranks* ranks = options_.ranks;
+    if (ranks == nullptr || ranks->size() == 1) {
+      begin(), baselines();
+      return found();
+    }
+    if (timed())
+      throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
+    ranks->together([&] {
+      if (ranks->rank() == 0) begin(), baselines(), plan_ahead();
+    });
+    ranks->together([&] {
+      if (ranks->rank() != 0) begin();
+    });
+    // Whole rows, where every rank has one: they take no messages.
+    const bool share = specs_.size() < ranks->size() && std::ranges::all_of(specs_, [&](const Spec& spec) {
+                         return train::Run::can_be_shared(task_->config(spec, false, {}));
+                       });
+    if (!share) {
       std::vector<std::size_t> order(specs_.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       ranks->share_out(order, [&](std::size_t i) { (void)row_of(i); });
-      if (ranks->rank() != 0) return {};
-      stop_if_asked();
-    } else {
-      begin(), baselines();
     }
+    if (ranks->rank() != 0) return follow(*ranks), Json();
+    leads_ = ranks;
+    Json all;
+    std::exception_ptr failed;
+    try {
+      stop_if_asked();
+      all = found();
+    } catch (const OutOfStep&) {
+      throw;
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    (void)ranks->spread("");  // there is no more to train
+    if (failed) std::rethrow_exception(failed);
+    return all;
+  }
+
+ private:
+  /// Every row, and what they come to.
+  Json found() {
     for (std::size_t i = 0; i < specs_.size(); ++i) {
       if (timed() && prices_.empty() && !std::filesystem::exists(place_of(specs_[i]).done)) choose_rows(i);
       network(i);
@@ -118,7 +143,34 @@ class Comparison {
     return found;
   }
 
- private:
+  /// Runs on this process, or on all ranks where this one leads them.
+  void train(std::span<train::Run* const> runs, const train::RunConfig& config, Progress& progress) {
+    const bool share = leads_ != nullptr && train::Run::can_be_shared(config);
+    if (share) {
+      (void)leads_->spread(train::to_toml(config));
+      leads_->together([] {});
+    }
+    (void)train::Run::train_together(runs, *engine_, &progress, share ? leads_ : nullptr);
+  }
+  /// Other ranks: until there is no more to train.
+  void follow(const Ranks& ranks) {
+    std::exception_ptr failed;
+    for (std::string text; !(text = ranks.spread("")).empty();) {
+      failed = nullptr;
+      try {
+        const train::RunConfig config = train::config_from_toml(text, "rank 0");
+        train::TrainingData data;
+        ranks.together([&] { data = train::prepare(dataset_, config); });
+        train::Run::follow(config, data, *engine_, ranks);
+      } catch (const OutOfStep&) {
+        throw;
+      } catch (...) {  // rank 0 leaves the row out and goes on, or ends
+        failed = std::current_exception();
+      }
+    }
+    if (failed) std::rethrow_exception(failed);
+  }
+
   void say(const std::string& line) const {
     if (options_.progress != nullptr) fmt::print(options_.progress, "{}\n", line);
   }
@@ -464,7 +516,7 @@ class Comparison {
       }
       std::vector<train::Run*> group;
       for (train::Run& run : runs) group.push_back(&run);
-      if (!group.empty()) (void)train::Run::train_together(group, *engine_, &progress);
+      if (!group.empty()) train(group, all[members.front()].config, progress);
       stop_if_asked();
     }
   }
@@ -556,7 +608,8 @@ class Comparison {
       if (f >= std::max<std::size_t>(1, task_->folds.size())) run.pause(f, 0);
     }
     Progress progress("the final model: epochs", run.epochs_left(), options_.progress);
-    (void)run.train(*engine_, &progress);
+    train::Run* const alone[] = {&run};
+    train(alone, config, progress);
     progress.finish();
     stop_if_asked();
     found["final"] = {{"folder", folder.string()},
@@ -578,6 +631,7 @@ class Comparison {
   std::unique_ptr<engine::Engine> engine_;
   std::optional<train::TrainingData> data_;  ///< of features_
   train::FeatureSpec features_;
+  const Ranks* leads_ = nullptr;  ///< those that train what this one trains
   Json settings_;
   std::vector<Json> rows_;
   Json left_out_ = Json::array();
