@@ -25,6 +25,7 @@ struct Padded {
     }
   }
   float& at(std::size_t r, std::size_t c) { return values.data()[r * stride + c]; }
+  [[nodiscard]] View view() { return {values.data(), stride}; }
   std::size_t stride;
   AlignedFloats values;
 };
@@ -43,7 +44,8 @@ struct PackedRight {
   float& at(std::size_t r, std::size_t c) {
     return values.data()[c / row_stride * panel_stride + r * row_stride + c % row_stride];
   }
-  [[nodiscard]] Panels view() const { return {values.data(), count, panel_stride, row_stride}; }
+  [[nodiscard]] PanelShape shape() const { return {count, panel_stride, row_stride}; }
+  [[nodiscard]] Panels view() const { return {shape(), values.data()}; }
   std::size_t row_stride = 0, count = 0, panel_stride = 0;
   AlignedFloats values;
 };
@@ -56,17 +58,7 @@ const Shape kShapes[] = {{1, 1, 1},    {2, 3, 7},   {5, 64, 64},   {8, 64, 64}, 
 
 /// Everything of a gradient's product but where it goes.
 GradientProduct gradient_of(const Shape& s, Padded& left, Padded& right, const PackedRight& like) {
-  GradientProduct p;
-  p.rows = s.rows;
-  p.depth = s.depth;
-  p.left = left.values.data();
-  p.left_stride = left.stride;
-  p.right = right.values.data();
-  p.right_stride = right.stride;
-  p.panels = like.count;
-  p.panel_stride = like.panel_stride;
-  p.row_stride = like.row_stride;
-  return p;
+  return {.rows = s.rows, .depth = s.depth, .left = left.view(), .right = right.view(), .packed = like.shape()};
 }
 
 class EveryKernel : public testing::TestWithParam<std::string> {
@@ -85,23 +77,16 @@ TEST_P(EveryKernel, MultipliesRowsAndFinishesThem) {
       for (const nn::Activation activation : {nn::Activation::elu, nn::Activation::tanh, nn::Activation::relu}) {
         for (const Finish finish : {Finish::store, Finish::add_bias, Finish::activate, Finish::derive}) {
           Padded out(s.rows, s.columns, k, &stream);
-          RowsProduct p;
-          p.rows = s.rows;
-          p.depth = s.depth;
-          p.terms = terms;
-          p.left[0] = left0.values.data();
-          p.left_stride[0] = left0.stride;
-          p.left[1] = left1.values.data();
-          p.left_stride[1] = left1.stride;
-          p.right = right.view();
-          p.out = out.values.data();
-          p.out_stride = out.stride;
-          p.finish = finish;
-          p.activation = activation;
-          p.bias = bias.values.data();
-          p.outputs = outputs.values.data();
-          p.outputs_stride = outputs.stride;
-          k.rows_product(p);
+          k.rows_product({.rows = s.rows,
+                          .depth = s.depth,
+                          .terms = terms,
+                          .left = {left0.view(), left1.view()},
+                          .right = right.view(),
+                          .out = out.view(),
+                          .finish = finish,
+                          .activation = activation,
+                          .bias = bias.values.data(),
+                          .outputs = outputs.view()});
           for (std::size_t r = 0; r < s.rows; ++r) {
             for (std::size_t c = 0; c < s.columns; ++c) {
               double z = 0;
@@ -179,16 +164,7 @@ TEST_P(EveryKernel, GathersSparseRows) {
           if (scaled) sparse.scales.push_back(static_cast<float>(stream.uniform()));
         }
         Padded matrix(kRowsIn, columns, k, &stream), out(kRowsOut, columns, k, &stream);
-        GatherRows g;
-        g.sparse = &sparse;
-        g.first = 0;
-        g.last = kRowsOut;
-        g.matrix = matrix.values.data();
-        g.stride = matrix.stride;
-        g.columns = columns;
-        g.out = out.values.data();
-        g.out_stride = out.stride;
-        k.gather_rows(g);
+        k.gather_rows({&sparse, 0, kRowsOut, matrix.view(), columns, out.view()});
         for (std::size_t v = 0; v < kRowsOut; ++v) {
           for (std::size_t c = 0; c < columns; ++c) {
             double sum = 0;
@@ -210,11 +186,11 @@ TEST_P(EveryKernel, FindsMaximaAndSumsOfColumns) {
     Padded out(1, 33, k, nullptr), sums(1, 33, k, nullptr);
     AlignedBuffer<std::uint32_t> row(out.stride);
     const std::size_t padded = round_up(33, std::max(kAlign, k.pad));
-    k.column_max(values.values.data(), values.stride, rows, padded, out.values.data(), row.data());
+    k.column_max(values.view(), rows, padded, out.values.data(), row.data());
     std::vector<float> weights(rows);
     for (float& w : weights) w = static_cast<float>(stream.uniform());
     sums.at(0, 7) = 3;
-    k.column_sums(values.values.data(), values.stride, rows, padded, weights.data(), true, sums.values.data());
+    k.column_sums(values.view(), rows, padded, weights.data(), true, sums.values.data());
     for (std::size_t c = 0; c < 33; ++c) {
       std::size_t best = 0;
       double sum = c == 7 ? 3 : 0;
@@ -249,7 +225,7 @@ TEST_P(EveryKernel, ActivationsAreAccurateFromTinyToHuge) {
   for (const nn::Activation activation : {nn::Activation::elu, nn::Activation::tanh, nn::Activation::relu}) {
     Padded values(1, arguments.size(), k, nullptr);
     std::copy(arguments.begin(), arguments.end(), values.values.data());
-    k.activate(activation, nullptr, values.values.data(), values.stride, 1, round_up(arguments.size(), k.pad));
+    k.activate(activation, nullptr, values.view(), 1, round_up(arguments.size(), k.pad));
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const double exact = nn::activate(activation, double{arguments[i]});
       const double allowed = 2.5e-7;  // four units in the last place
@@ -263,7 +239,7 @@ TEST_P(EveryKernel, LetsNotANumberThroughItsActivations) {
   for (const nn::Activation activation : {nn::Activation::elu, nn::Activation::tanh, nn::Activation::relu}) {
     Padded values(1, 16, k, nullptr);
     values.at(0, 3) = std::nanf("");
-    k.activate(activation, nullptr, values.values.data(), values.stride, 1, round_up(16, k.pad));
+    k.activate(activation, nullptr, values.view(), 1, round_up(16, k.pad));
     EXPECT_TRUE(std::isnan(values.at(0, 3))) << nn::name(activation);
     EXPECT_EQ(values.at(0, 4), 0);
   }

@@ -39,8 +39,7 @@ std::vector<float> by_kernel(const cpu::Kernels& kernels, const nn::ModelConfig&
   rows.graph = graph;
   rows.last = nodes;
   rows.columns = config.random_dims();
-  rows.out = out.data();
-  rows.stride = config.random_dims();
+  rows.out = {out.data(), config.random_dims()};
   kernels.features(rows);
   return out;
 }

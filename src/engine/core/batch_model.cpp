@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
 
 #include "engine/core/job_loss.hpp"
 #include "engine/core/loop.hpp"
@@ -22,18 +20,11 @@ namespace {
 Crew crew_of(Team& team, unsigned threads) {
   return [&team, threads](std::size_t count, const std::function<void(std::size_t)>& body) {
     std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    std::exception_ptr error;
+    Failure failure;
     team.run(std::min<std::size_t>(threads, count), [&](std::size_t, std::size_t, std::size_t) {
-      try {
-        for (std::size_t i = next++; i < count; i = next++) body(i);
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (!error) error = std::current_exception();
-        next = count;
-      }
+      for (std::size_t i = next++; i < count; i = next++) failure.guard([&] { body(i); });
     });
-    if (error) std::rethrow_exception(error);
+    failure.rethrow();
   };
 }
 

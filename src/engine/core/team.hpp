@@ -49,6 +49,30 @@ class SpinBarrier {
   std::atomic<unsigned> generation_{0};
 };
 
+/// The first exception that any thread of a team meets; the others then skip their work, but still meet at barriers.
+class Failure {
+ public:
+  template <class Body>
+  void guard(const Body& body) {
+    if (failed_.load(std::memory_order_relaxed)) return;
+    try {
+      body();
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
 class TeamPool;
 
 /// What a trial uses to run a piece of work on itself and whoever is idle.

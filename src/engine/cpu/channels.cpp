@@ -83,7 +83,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillChannels);
-void fill_channels(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillChannels)(table); }
+TYCHE_FILL_BY(fill_channels, FillChannels)
 }  // namespace tyche::engine::cpu
 #endif

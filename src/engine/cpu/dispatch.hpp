@@ -12,6 +12,11 @@ namespace tyche::engine::cpu {
 /// counts the targets this file was compiled for.
 #define TYCHE_DISPATCH_TO(target, FUNC) (HWY_DISPATCH_TABLE(FUNC)[::tyche::engine::cpu::dispatch_index(target)])
 
+/// fill_NAME() below, from the function Fill that was exported: once per file, in its last pass (HWY_ONCE).
+#define TYCHE_FILL_BY(fill_name, Fill) \
+  HWY_EXPORT(Fill);                    \
+  void fill_name(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, Fill)(table); }
+
 [[nodiscard]] inline std::size_t dispatch_index(std::int64_t target) {
   if constexpr ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0) return 0;  // then tables have one entry
   hwy::ChosenTarget chosen;

@@ -156,7 +156,7 @@ void Features(const FeatureRows& f) {
         } else {
           for (std::size_t w = 0; w < 4; ++w) values[w] = UniformOf(x[i][w], scale);
         }
-        float* out = f.out + (nodes[i] - f.first) * f.stride + column;
+        float* out = f.out.row(nodes[i] - f.first) + column;
         if (f.columns - column >= kGroup) {
           hn::StoreInterleaved4(values[0], values[1], values[2], values[3], d, out);
         } else {
@@ -181,7 +181,7 @@ void Features(const FeatureRows& f) {
         const NormalPair pair = box_muller(words[word & 2], words[word | 1]);
         value = word % 2 == 0 ? pair.cosine : pair.sine;
       }
-      f.out[(v - f.first) * f.stride + column] = static_cast<float>(value) * f.scale;
+      f.out.row(v - f.first)[column] = static_cast<float>(value) * f.scale;
     }
   }
 }
@@ -196,7 +196,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillFeatures);
-void fill_features(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillFeatures)(table); }
+TYCHE_FILL_BY(fill_features, FillFeatures)
 }  // namespace tyche::engine::cpu
 #endif

@@ -23,13 +23,26 @@ namespace tyche::engine::cpu {
 /// Rows begin at multiples of so many floats.
 inline constexpr std::size_t kAlign = 16;
 
-/// The right operand of a product, packed: a (depth × columns) matrix cut into panels of `panel` columns each. Row k of
-/// panel p lies at data + p * panel_stride + k * row_stride.
-struct Panels {
-  const float* data = nullptr;
+/// A row-major matrix that belongs to someone else.
+struct View {
+  float* data = nullptr;
+  std::size_t stride = 0;
+  [[nodiscard]] float* row(std::size_t r) const { return data + r * stride; }
+  /// The rows from r on.
+  [[nodiscard]] View from(std::size_t r) const { return {row(r), stride}; }
+};
+
+/// A (depth × columns) matrix, packed: cut into panels of `panel` columns each. Row k of panel p lies at
+/// p * panel_stride + k * row_stride.
+struct PanelShape {
   std::size_t count = 0;
   std::size_t panel_stride = 0;
   std::size_t row_stride = 0;
+};
+
+/// The right operand of a product.
+struct Panels : PanelShape {
+  const float* data = nullptr;
 };
 
 /// What a product does with a result before it is stored.
@@ -47,20 +60,16 @@ struct RowsProduct {
   std::size_t rows = 0;
   std::size_t depth = 0;
   std::size_t terms = 1;
-  const float* left[2] = {nullptr, nullptr};
-  std::size_t left_stride[2] = {0, 0};
-  const float* more = nullptr;
-  std::size_t more_stride = 0;
+  View left[2] = {};
+  View more{};
   std::size_t more_depth = 0;
-  Panels right;
-  float* out = nullptr;
-  std::size_t out_stride = 0;
+  Panels right{};
+  View out{};
   Finish finish = Finish::store;
   nn::Activation activation = nn::Activation::elu;
-  const float* bias = nullptr;     ///< Finish::activate, add_bias: one value per packed column
-  const float* outputs = nullptr;  ///< Finish::derive: rows × columns
-  std::size_t outputs_stride = 0;
-  bool ahead = false;  ///< as many rows more of left[0] are wanted next, and far away: they are asked for
+  const float* bias = nullptr;  ///< Finish::activate, add_bias: one value per packed column
+  View outputs{};               ///< Finish::derive: rows × columns
+  bool ahead = false;           ///< as many rows more of left[0] are wanted next, and far away: they are asked for
 };
 
 /// out = start + leftᵀ · right + plus, summed over the rows in ascending order beginning with `start`; out is packed
@@ -68,30 +77,24 @@ struct RowsProduct {
 struct GradientProduct {
   std::size_t rows = 0;
   std::size_t depth = 0;  ///< columns of left
-  const float* left = nullptr;
-  std::size_t left_stride = 0;
-  const float* right = nullptr;
-  std::size_t right_stride = 0;
-  std::size_t panels = 0;
-  std::size_t panel_stride = 0;
-  std::size_t row_stride = 0;
+  View left{};
+  View right{};
+  PanelShape packed{};
   float* out = nullptr;
   const float* start = nullptr;  ///< packed like out; null: zeros
   const float* plus = nullptr;   ///< packed like out; null: zeros; may be out
   bool ahead = false;            ///< as many rows more of left and right are wanted next, and far away
 };
 
-/// Rows [first, last) of sparse · matrix, over `columns` columns (rounded up to whole vectors); row v goes to
-/// out + (v - first) * out_stride.
+/// Rows [first, last) of sparse · matrix, over `columns` columns (rounded up to whole vectors); row v goes to row
+/// v - first of out.
 struct GatherRows {
   const SparseRows* sparse = nullptr;
   std::size_t first = 0;
   std::size_t last = 0;
-  const float* matrix = nullptr;
-  std::size_t stride = 0;
+  View matrix{};
   std::size_t columns = 0;
-  float* out = nullptr;
-  std::size_t out_stride = 0;
+  View out{};
 };
 
 /// Messages of a row and an edge: out_v = scale_v · Σ_e weight_e activation(matrix_{column_e} + edges_{edge_e}) for
@@ -100,13 +103,10 @@ struct EdgeGather {
   const SparseRows* sparse = nullptr;
   const std::uint32_t* edge = nullptr;  ///< a row of `edges` per entry
   nn::Activation activation = nn::Activation::relu;
-  const float* matrix = nullptr;
-  std::size_t stride = 0;
-  const float* edges = nullptr;
-  std::size_t edges_stride = 0;
+  View matrix{};
+  View edges{};
   std::size_t columns = 0;
-  float* out = nullptr;
-  std::size_t out_stride = 0;
+  View out{};
 };
 
 /// Its transpose, where `sparse` (its weights too) and `edge` are symmetric: for every row v and its entries e, with
@@ -114,10 +114,8 @@ struct EdgeGather {
 /// d_edges_{edge_e} += d_e.
 struct EdgeScatter {
   EdgeGather forward;  ///< whose `out` becomes the rows' gradient
-  const float* d = nullptr;
-  std::size_t d_stride = 0;
-  float* d_edges = nullptr;
-  std::size_t d_edges_stride = 0;
+  View d{};
+  View d_edges{};
 };
 
 /// out(x, y) = Σ_z left(x, z) · right(z, y), channel by channel, for x, y, z in [0, n); entry (x, z) of left lies at
@@ -142,8 +140,7 @@ struct FeatureRows {
   std::size_t first = 0;  ///< nodes first … last-1
   std::size_t last = 0;
   std::size_t columns = 0;
-  float* out = nullptr;  ///< row v goes to out + (v - first) * stride
-  std::size_t stride = 0;
+  View out{};  ///< row v goes to its row v - first
 };
 
 struct Kernels {
@@ -167,16 +164,14 @@ struct Kernels {
                         bool add, float* out) = nullptr;
 
   // pointwise.cpp: over rows × columns
-  void (*activate)(nn::Activation, const float* bias, float* values, std::size_t stride, std::size_t rows,
+  void (*activate)(nn::Activation, const float* bias, View values, std::size_t rows,
                    std::size_t columns) = nullptr;  ///< bias may be null
-  void (*derive)(nn::Activation, const float* outputs, std::size_t outputs_stride, float* values, std::size_t stride,
-                 std::size_t rows, std::size_t columns) = nullptr;
+  void (*derive)(nn::Activation, View outputs, View values, std::size_t rows, std::size_t columns) = nullptr;
   /// out[c] = Σ_rows weight_row · values[row][c] (+ out[c] where add); weights may be null: ones.
-  void (*column_sums)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns,
-                      const float* weights, bool add, float* out) = nullptr;
+  void (*column_sums)(View values, std::size_t rows, std::size_t columns, const float* weights, bool add,
+                      float* out) = nullptr;
   /// The maximum of every column and the first row that has it. Requires rows > 0.
-  void (*column_max)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
-                     std::uint32_t* row) = nullptr;
+  void (*column_max)(View values, std::size_t rows, std::size_t columns, float* out, std::uint32_t* row) = nullptr;
   /// Adam with the gradient gradients[0] + gradients[1] + … in this order; bit for bit what adam_update() gives. A
   /// whole number of vectors, which may begin anywhere.
   void (*adam)(const AdamStep&, float* p, float* m, float* v, const float* const* gradients, std::size_t count,
@@ -188,19 +183,16 @@ struct Kernels {
 
   // normalise.cpp: by column, over rows × columns
   /// The mean, and Σ (value - mean)². Requires rows > 0.
-  void (*column_moments)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* mean,
-                         float* squares) = nullptr;
+  void (*column_moments)(View values, std::size_t rows, std::size_t columns, float* mean, float* squares) = nullptr;
   /// out = times · value + plus
-  void (*affine_rows)(const float* values, std::size_t stride, std::size_t rows, std::size_t columns,
-                      const float* times, const float* plus, float* out, std::size_t out_stride) = nullptr;
+  void (*affine_rows)(View values, std::size_t rows, std::size_t columns, const float* times, const float* plus,
+                      View out) = nullptr;
   /// Σ gradient, and Σ gradient · (value - mean).
-  void (*column_products)(const float* gradient, std::size_t gradient_stride, const float* values, std::size_t stride,
-                          std::size_t rows, std::size_t columns, const float* mean, float* sums,
-                          float* products) = nullptr;
+  void (*column_products)(View gradient, View values, std::size_t rows, std::size_t columns, const float* mean,
+                          float* sums, float* products) = nullptr;
   /// out = times · gradient + slope · value + plus
-  void (*affine_gradient)(const float* gradient, std::size_t gradient_stride, const float* values, std::size_t stride,
-                          std::size_t rows, std::size_t columns, const float* times, const float* slope,
-                          const float* plus, float* out, std::size_t out_stride) = nullptr;
+  void (*affine_gradient)(View gradient, View values, std::size_t rows, std::size_t columns, const float* times,
+                          const float* slope, const float* plus, View out) = nullptr;
 
   // features.cpp
   void (*features)(const FeatureRows&) = nullptr;

@@ -40,104 +40,71 @@ void LayerRunner::gather(std::span<const Piece> pieces, SparseRows MessageGraph:
   for (; piece != pieces.end() && piece->first < last; ++piece) {
     const SparseRows& sparse = piece->messages->*which;
     const std::size_t begin = piece->first;
-    GatherRows rows;
-    rows.sparse = &sparse;
-    rows.first = std::max(first, begin) - begin;
-    rows.last = std::min(last, begin + sparse.rows()) - begin;
-    rows.matrix = from.row(begin);
-    rows.stride = from.stride;
-    rows.columns = columns;
-    rows.out = to.row(begin + rows.first - first);
-    rows.out_stride = to.stride;
-    if (rows.first < rows.last) kernels_.gather_rows(rows);
+    const std::size_t from_row = std::max(first, begin) - begin, to_row = std::min(last, begin + sparse.rows()) - begin;
+    if (from_row >= to_row) continue;
+    kernels_.gather_rows({&sparse, from_row, to_row, from.from(begin), columns, to.from(begin + from_row - first)});
   }
 }
 
 void LayerRunner::conv_forward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
                                View in, View out, View edges) {
   const std::size_t columns = model_.padded(layer.in);
-  RowsProduct product;
-  product.depth = layer.in;
-  product.terms = 2;
-  product.right = layer.forward.in(layer.by_rows ? parameters.derived : parameters.packed);
-  product.out_stride = out.stride;
-  product.finish = Finish::activate;
-  product.activation = model_.config().activation;
-  product.bias = parameters.packed + layer.bias;
   for_chunks(rows_of(pieces), kProductChunk, [&](std::size_t first, std::size_t last, bool, bool) {
     gather(pieces, &MessageGraph::gather, in, columns, first, last, gathered_);
-    product.rows = last - first;
-    product.left[0] = in.row(first);
-    product.left_stride[0] = in.stride;
-    product.left[1] = gathered_.data;
-    product.left_stride[1] = gathered_.stride;
-    if (layer.edge > 0) {
-      product.more = edges.row(first);
-      product.more_stride = edges.stride;
-      product.more_depth = layer.edge;
-    }
-    product.out = out.row(first);
-    kernels_.rows_product(product);
+    kernels_.rows_product({.rows = last - first,
+                           .depth = layer.in,
+                           .terms = 2,
+                           .left = {in.from(first), gathered_},
+                           .more = edges.from(first),
+                           .more_depth = layer.edge,
+                           .right = layer.forward.in(layer.by_rows ? parameters.derived : parameters.packed),
+                           .out = out.from(first),
+                           .finish = Finish::activate,
+                           .activation = model_.config().activation,
+                           .bias = parameters.packed + layer.bias});
   });
 }
 
-void LayerRunner::gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first,
-                                    const View (&right)[2], bool first_chunk, bool last_chunk, GradientSink sink,
-                                    View edges) {
-  GradientProduct product;
-  product.rows = rows;
-  product.depth = layer.in;
-  product.left = in.row(first);
-  product.left_stride = in.stride;
-  product.panels = layer.forward.count;
-  product.panel_stride = layer.forward.panel_stride;
-  product.row_stride = layer.forward.row_stride;
-  const auto multiply = [&](std::size_t row, const View& factor) {
+void weight_gradient(const Kernels& kernels, const PackedLayer& layer, std::size_t rows, View in, const View* right,
+                     View edges, const float* start, const float* plus, float* out, bool ahead) {
+  const auto multiply = [&](View left, std::size_t depth, std::size_t row, View factor) {
     const std::size_t place = row * layer.forward.row_stride;
-    float* partial = partial_.data() + place;
-    float* final = sink.packed + layer.forward.offset + place;
-    product.right = factor.data;
-    product.right_stride = factor.stride;
-    product.start = first_chunk ? nullptr : partial;
-    product.out = last_chunk ? final : partial;
-    product.plus = last_chunk && sink.add ? final : nullptr;
-    kernels_.gradient_product(product);
+    kernels.gradient_product({.rows = rows,
+                              .depth = depth,
+                              .left = left,
+                              .right = factor,
+                              .packed = layer.forward,
+                              .out = out + place,
+                              .start = start == nullptr ? nullptr : start + place,
+                              .plus = plus == nullptr ? nullptr : plus + place,
+                              .ahead = ahead});
   };
-  multiply(0, right[0]);
-  if (layer.terms == 2) multiply(layer.in, right[1]);
-  if (layer.edge == 0) return;
-  product.depth = layer.edge;
-  product.left = edges.row(first);
-  product.left_stride = edges.stride;
-  multiply(layer.terms * layer.in, right[0]);
+  for (std::size_t t = 0; t < layer.terms; ++t) multiply(in, layer.in, t * layer.in, right[t]);
+  if (layer.edge > 0) multiply(edges, layer.edge, layer.terms * layer.in, right[0]);
 }
 
 void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& parameters, std::span<const Piece> pieces,
                                 View in, View d_out, View d_in, GradientSink sink, View edges) {
   const std::size_t columns = model_.padded(layer.out);
-  kernels_.column_sums(d_out.data, d_out.stride, rows_of(pieces), columns, nullptr, sink.add, sink.packed + layer.bias);
-  RowsProduct product;
-  product.depth = layer.out;
-  product.terms = 2;
-  product.right = layer.backward.in(parameters.derived);
-  product.out_stride = d_in.stride;
-  product.finish = Finish::derive;
-  product.activation = model_.config().activation;
-  product.outputs_stride = in.stride;
+  kernels_.column_sums(d_out, rows_of(pieces), columns, nullptr, sink.add, sink.packed + layer.bias);
+  float* const whole = sink.packed + layer.forward.offset;
   const auto chunk = [&](std::size_t first, std::size_t last, bool first_chunk, bool last_chunk) {
     gather(pieces, &MessageGraph::scatter, d_out, columns, first, last, gathered_);
-    const View own{d_out.row(first), d_out.stride};
-    gradient_products(layer, last - first, in, first, {own, gathered_}, first_chunk, last_chunk, sink, edges);
+    const View right[] = {d_out.from(first), gathered_};
+    weight_gradient(kernels_, layer, last - first, in.from(first), right, edges.from(first),
+                    first_chunk ? nullptr : partial_.data(), last_chunk && sink.add ? whole : nullptr,
+                    last_chunk ? whole : partial_.data());
     if (layer.needed == 0) return;
     for_chunks(last - first, kProductChunk, [&](std::size_t from, std::size_t to, bool, bool) {
-      product.rows = to - from;
-      product.left[0] = own.row(from);
-      product.left_stride[0] = own.stride;
-      product.left[1] = gathered_.row(from);
-      product.left_stride[1] = gathered_.stride;
-      product.out = d_in.row(first + from);
-      product.outputs = in.row(first + from);
-      kernels_.rows_product(product);
+      kernels_.rows_product({.rows = to - from,
+                             .depth = layer.out,
+                             .terms = 2,
+                             .left = {right[0].from(from), gathered_.from(from)},
+                             .right = layer.backward.in(parameters.derived),
+                             .out = d_in.from(first + from),
+                             .finish = Finish::derive,
+                             .activation = model_.config().activation,
+                             .outputs = in.from(first + from)});
     });
   };
   for_chunks(rows_of(pieces), kGradientChunk, chunk);
@@ -145,36 +112,27 @@ void LayerRunner::conv_backward(const PackedLayer& layer, const Parameters& para
 
 void LayerRunner::linear_forward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in,
                                  View out, Finish finish) {
-  RowsProduct product;
-  product.rows = rows;
-  product.depth = layer.in;
-  product.left[0] = in.data;
-  product.left_stride[0] = in.stride;
-  product.right = layer.forward.in(parameters.packed);
-  product.out = out.data;
-  product.out_stride = out.stride;
-  product.finish = finish;
-  product.bias = parameters.packed + layer.bias;
-  kernels_.rows_product(product);
+  kernels_.rows_product({.rows = rows,
+                         .depth = layer.in,
+                         .left = {in},
+                         .right = layer.forward.in(parameters.packed),
+                         .out = out,
+                         .finish = finish,
+                         .bias = parameters.packed + layer.bias});
 }
 
 void LayerRunner::linear_backward(const PackedLayer& layer, const Parameters& parameters, std::size_t rows, View in,
                                   View d_out, View d_in, Finish finish, View activated, GradientSink sink) {
-  kernels_.column_sums(d_out.data, d_out.stride, rows, model_.padded(layer.out), nullptr, sink.add,
-                       sink.packed + layer.bias);
-  gradient_products(layer, rows, in, 0, {d_out, View{}}, true, true, sink);
-  RowsProduct product;
-  product.rows = rows;
-  product.depth = layer.out;
-  product.left[0] = d_out.data;
-  product.left_stride[0] = d_out.stride;
-  product.right = layer.backward.in(parameters.derived);
-  product.out = d_in.data;
-  product.out_stride = d_in.stride;
-  product.finish = finish;
-  product.outputs = activated.data;
-  product.outputs_stride = activated.stride;
-  kernels_.rows_product(product);
+  kernels_.column_sums(d_out, rows, model_.padded(layer.out), nullptr, sink.add, sink.packed + layer.bias);
+  float* const whole = sink.packed + layer.forward.offset;
+  weight_gradient(kernels_, layer, rows, in, &d_out, {}, nullptr, sink.add ? whole : nullptr, whole);
+  kernels_.rows_product({.rows = rows,
+                         .depth = layer.out,
+                         .left = {d_out},
+                         .right = layer.backward.in(parameters.derived),
+                         .out = d_in,
+                         .finish = finish,
+                         .outputs = activated});
 }
 
 }  // namespace tyche::engine::cpu

@@ -16,13 +16,6 @@
 
 namespace tyche::engine::cpu {
 
-/// A row-major matrix that belongs to someone else.
-struct View {
-  float* data = nullptr;
-  std::size_t stride = 0;
-  [[nodiscard]] float* row(std::size_t r) const { return data + r * stride; }
-};
-
 /// One graph in a slice: messages between its nodes (node_messages), whose rows begin at `first` of every layer.
 struct Piece {
   const MessageGraph* messages = nullptr;
@@ -56,6 +49,12 @@ struct Winners {
   std::size_t stride = 0;
 };
 
+/// The gradient of a layer's weights over some rows, packed as these are: inᵀ · right[t] for each of its terms and,
+/// where edges have features, edgesᵀ · right[0]. `start`, `plus` and `out` (GradientProduct) begin where the weights
+/// do.
+void weight_gradient(const Kernels& kernels, const PackedLayer& layer, std::size_t rows, View in, const View* right,
+                     View edges, const float* start, const float* plus, float* out, bool ahead = false);
+
 class LayerRunner {
  public:
   explicit LayerRunner(const PackedModel& model);
@@ -82,8 +81,6 @@ class LayerRunner {
   /// Rows [first, last) of the block-diagonal matrix of all pieces times `from`, into `to` from its row 0.
   void gather(std::span<const Piece> pieces, SparseRows MessageGraph::*which, View from, std::size_t columns,
               std::size_t first, std::size_t last, View to) const;
-  void gradient_products(const PackedLayer& layer, std::size_t rows, View in, std::size_t first, const View (&right)[2],
-                         bool first_chunk, bool last_chunk, GradientSink sink, View edges = {});
 
   const PackedModel& model_;
   const Kernels& kernels_;

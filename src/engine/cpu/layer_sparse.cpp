@@ -113,7 +113,7 @@ void LayerRunner::sparse_input_gradient(const PackedLayer& layer, const Paramete
       }
     }
   }
-  kernels_.derive(model_.config().activation, in.data, in.stride, d_in.data, d_in.stride, inputs, needed);
+  kernels_.derive(model_.config().activation, in, d_in, inputs, needed);
   // Columns that are no output of the layer before stay zero, as its padding must.
   for (std::size_t r = 0; r < inputs && layer.needed < needed; ++r) {
     std::fill(d_in.row(r) + layer.needed, d_in.row(r) + needed, 0.0f);

@@ -24,8 +24,7 @@ HWY_INLINE void ForStripes(std::size_t columns, const Body& body) {
   for (; c < columns; c += kLanes) body(std::integral_constant<std::size_t, 1>(), c);
 }
 
-void ColumnMoments(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* mean,
-                   float* squares) {
+void ColumnMoments(View values, std::size_t rows, std::size_t columns, float* mean, float* squares) {
   const Floats d;
   const Float share = hn::Set(d, 1 / static_cast<float>(rows));
   ForStripes(columns, [&](auto side, std::size_t c) {
@@ -35,14 +34,14 @@ void ColumnMoments(const float* values, std::size_t stride, std::size_t rows, st
     for (std::size_t j = 0; j < kN; ++j) sum[j] = more[j] = hn::Zero(d);
     for (std::size_t r = 0; r < rows; ++r) {
       TYCHE_UNROLL
-      for (std::size_t j = 0; j < kN; ++j) sum[j] = hn::Add(sum[j], hn::Load(d, values + r * stride + c + j * kLanes));
+      for (std::size_t j = 0; j < kN; ++j) sum[j] = hn::Add(sum[j], hn::Load(d, values.row(r) + c + j * kLanes));
     }
     TYCHE_UNROLL
     for (std::size_t j = 0; j < kN; ++j) sum[j] = hn::Mul(sum[j], share);
     for (std::size_t r = 0; r < rows; ++r) {
       TYCHE_UNROLL
       for (std::size_t j = 0; j < kN; ++j) {
-        const Float off = hn::Sub(hn::Load(d, values + r * stride + c + j * kLanes), sum[j]);
+        const Float off = hn::Sub(hn::Load(d, values.row(r) + c + j * kLanes), sum[j]);
         more[j] = hn::MulAdd(off, off, more[j]);
       }
     }
@@ -54,19 +53,18 @@ void ColumnMoments(const float* values, std::size_t stride, std::size_t rows, st
   });
 }
 
-void AffineRows(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, const float* times,
-                const float* plus, float* out, std::size_t out_stride) {
+void AffineRows(View values, std::size_t rows, std::size_t columns, const float* times, const float* plus, View out) {
   const Floats d;
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < columns; c += kLanes) {
-      const Float x = hn::Load(d, values + r * stride + c);
-      hn::Store(hn::MulAdd(hn::Load(d, times + c), x, hn::Load(d, plus + c)), d, out + r * out_stride + c);
+      const Float x = hn::Load(d, values.row(r) + c);
+      hn::Store(hn::MulAdd(hn::Load(d, times + c), x, hn::Load(d, plus + c)), d, out.row(r) + c);
     }
   }
 }
 
-void ColumnProducts(const float* gradient, std::size_t gradient_stride, const float* values, std::size_t stride,
-                    std::size_t rows, std::size_t columns, const float* mean, float* sums, float* products) {
+void ColumnProducts(View gradient, View values, std::size_t rows, std::size_t columns, const float* mean, float* sums,
+                    float* products) {
   const Floats d;
   ForStripes(columns, [&](auto side, std::size_t c) {
     constexpr std::size_t kN = decltype(side)::value;
@@ -79,9 +77,9 @@ void ColumnProducts(const float* gradient, std::size_t gradient_stride, const fl
     for (std::size_t r = 0; r < rows; ++r) {
       TYCHE_UNROLL
       for (std::size_t j = 0; j < kN; ++j) {
-        const Float own = hn::Load(d, gradient + r * gradient_stride + c + j * kLanes);
+        const Float own = hn::Load(d, gradient.row(r) + c + j * kLanes);
         sum[j] = hn::Add(sum[j], own);
-        product[j] = hn::MulAdd(own, hn::Sub(hn::Load(d, values + r * stride + c + j * kLanes), middle[j]), product[j]);
+        product[j] = hn::MulAdd(own, hn::Sub(hn::Load(d, values.row(r) + c + j * kLanes), middle[j]), product[j]);
       }
     }
     TYCHE_UNROLL
@@ -92,16 +90,14 @@ void ColumnProducts(const float* gradient, std::size_t gradient_stride, const fl
   });
 }
 
-void AffineGradient(const float* gradient, std::size_t gradient_stride, const float* values, std::size_t stride,
-                    std::size_t rows, std::size_t columns, const float* times, const float* slope, const float* plus,
-                    float* out, std::size_t out_stride) {
+void AffineGradient(View gradient, View values, std::size_t rows, std::size_t columns, const float* times,
+                    const float* slope, const float* plus, View out) {
   const Floats d;
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < columns; c += kLanes) {
-      const Float x = hn::Load(d, values + r * stride + c);
+      const Float x = hn::Load(d, values.row(r) + c);
       const Float rest = hn::MulAdd(hn::Load(d, slope + c), x, hn::Load(d, plus + c));
-      hn::Store(hn::MulAdd(hn::Load(d, times + c), hn::Load(d, gradient + r * gradient_stride + c), rest), d,
-                out + r * out_stride + c);
+      hn::Store(hn::MulAdd(hn::Load(d, times + c), hn::Load(d, gradient.row(r) + c), rest), d, out.row(r) + c);
     }
   }
 }
@@ -119,7 +115,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillNormalise);
-void fill_normalise(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillNormalise)(table); }
+TYCHE_FILL_BY(fill_normalise, FillNormalise)
 }  // namespace tyche::engine::cpu
 #endif

@@ -20,16 +20,13 @@
 namespace tyche::engine::cpu {
 
 /// A (depth × columns) matrix in panels, somewhere in a vector.
-struct PanelPlace {
+struct PanelPlace : PanelShape {
   std::size_t offset = 0;
-  std::size_t count = 0;
-  std::size_t panel_stride = 0;
-  std::size_t row_stride = 0;
 
   [[nodiscard]] std::size_t index(std::size_t row, std::size_t column) const {
     return offset + column / row_stride * panel_stride + row * row_stride + column % row_stride;
   }
-  [[nodiscard]] Panels in(const float* vector) const { return {vector + offset, count, panel_stride, row_stride}; }
+  [[nodiscard]] Panels in(const float* vector) const { return {*this, vector + offset}; }
 };
 
 /// Columns of a layer's input, and their weights in the flat vector: [out, columns].

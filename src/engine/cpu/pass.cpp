@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/core/job_loss.hpp"
+#include "engine/cpu/readout.hpp"
 
 namespace tyche::engine::cpu {
 
@@ -40,8 +41,7 @@ void random_rows(const Kernels& kernels, const nn::ModelConfig& config, const In
   rows.graph = graph;
   rows.last = nodes;
   rows.columns = config.random_dims();
-  rows.out = out;
-  rows.stride = stride;
+  rows.out = {out, stride};
   kernels.features(rows);
 }
 
@@ -140,23 +140,9 @@ void Pass::forward(const Slice& slice, const Parameters& parameters) {
 }
 
 void Pass::readout() {
-  const std::size_t columns = model_.padded(model_.config().width);
   for (std::size_t g = 0; g < pieces_.size(); ++g) {
-    const std::size_t nodes = pieces_[g].nodes();
-    const View h = convs_.back();
-    const float* first = h.row(pieces_[g].first);
-    float* out = pooled_.row(g);
-    if (nodes == 0) {
-      std::fill_n(out, columns, 0.0f);  // a graph without nodes gives zeros
-    } else if (model_.config().readout == nn::Readout::max) {
-      kernels_.column_max(first, h.stride, nodes, columns, out, winners_.data() + g * pooled_.stride);
-    } else {
-      kernels_.column_sums(first, h.stride, nodes, columns, nullptr, false, out);
-      if (model_.config().readout == nn::Readout::mean) {
-        const auto total = static_cast<float>(nodes);
-        for (std::size_t c = 0; c < columns; ++c) out[c] /= total;
-      }
-    }
+    read_out(kernels_, model_.config().readout, {pieces_[g].nodes()}, convs_.back().from(pieces_[g].first),
+             model_.padded(model_.config().width), pooled_.row(g), winners_.data() + g * pooled_.stride);
   }
 }
 
@@ -164,15 +150,10 @@ void Pass::readout() {
 void Pass::spread_readout(View d_out) {
   const std::size_t columns = model_.padded(model_.config().width);
   for (std::size_t g = 0; g < pieces_.size(); ++g) {
-    const std::size_t nodes = pieces_[g].nodes();
-    const float share = model_.config().readout == nn::Readout::mean ? 1 / static_cast<float>(nodes) : 1.0f;
-    for (std::size_t v = 0; v < nodes; ++v) {
-      float* to = d_out.row(pieces_[g].first + v);
-      for (std::size_t c = 0; c < columns; ++c) to[c] = share * d_pooled_.row(g)[c];
-    }
+    spread_out(model_.config().readout, {pieces_[g].nodes()}, d_pooled_.row(g), nullptr, columns,
+               d_out.from(pieces_[g].first), false);
   }
-  kernels_.derive(model_.config().activation, convs_.back().data, convs_.back().stride, d_out.data, d_out.stride,
-                  rows_of(pieces_), columns);
+  kernels_.derive(model_.config().activation, convs_.back(), d_out, rows_of(pieces_), columns);
 }
 
 void Pass::head_forward(const Slice& slice, const Parameters& parameters) {
@@ -219,8 +200,8 @@ void Pass::backward(const Parameters& parameters, GradientSink sink) {
   if (convs.back().by_rows) {
     --left;
     // The pooled values are the last layer's at the rows that won.
-    kernels_.derive(model_.config().activation, pooled_.data, pooled_.stride, d_pooled_.data, d_pooled_.stride,
-                    members_.size(), model_.padded(model_.config().width));
+    kernels_.derive(model_.config().activation, pooled_, d_pooled_, members_.size(),
+                    model_.padded(model_.config().width));
     layers_.conv_backward_sparse(convs[left], parameters, pieces_, convs_[left],
                                  {winners_.data(), d_pooled_.data, pooled_.stride}, d_out, sink, edges_);
   } else {

@@ -41,7 +41,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillPeak);
-void fill_peak(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillPeak)(table); }
+TYCHE_FILL_BY(fill_peak, FillPeak)
 }  // namespace tyche::engine::cpu
 #endif

@@ -8,8 +8,8 @@
 
 #include <hwy/highway.h>
 
+#include "engine/cpu/kernels.hpp"
 #include "engine/cpu/vector_math-inl.hpp"
-#include "nn/model.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace tyche::engine::cpu {
@@ -22,14 +22,14 @@ HWY_INLINE void ForEachVector(std::size_t rows, std::size_t columns, const Funct
   }
 }
 
-HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, float* values, std::size_t stride,
-                             std::size_t rows, std::size_t columns) {
+HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, View values, std::size_t rows,
+                             std::size_t columns) {
   const Floats d;
   const auto apply = [&](auto&& function) HWY_ATTR {
     ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
-      Float z = hn::Load(d, values + r * stride + c);
+      Float z = hn::Load(d, values.row(r) + c);
       if (bias != nullptr) z = hn::Add(z, hn::Load(d, bias + c));
-      hn::Store(function(z), d, values + r * stride + c);
+      hn::Store(function(z), d, values.row(r) + c);
     });
   };
   switch (activation) {
@@ -42,14 +42,14 @@ HWY_INLINE void ActivateRows(nn::Activation activation, const float* bias, float
   }
 }
 
-HWY_INLINE void DeriveRows(nn::Activation activation, const float* outputs, std::size_t outputs_stride, float* values,
-                           std::size_t stride, std::size_t rows, std::size_t columns) {
+HWY_INLINE void DeriveRows(nn::Activation activation, View outputs, View values, std::size_t rows,
+                           std::size_t columns) {
   const Floats d;
   const auto apply = [&](auto&& function) HWY_ATTR {
     ForEachVector(rows, columns, [&](std::size_t r, std::size_t c) HWY_ATTR {
-      const Float h = hn::Load(d, outputs + r * outputs_stride + c);
-      const Float value = hn::Load(d, values + r * stride + c);
-      hn::Store(function(value, h), d, values + r * stride + c);
+      const Float h = hn::Load(d, outputs.row(r) + c);
+      const Float value = hn::Load(d, values.row(r) + c);
+      hn::Store(function(value, h), d, values.row(r) + c);
     });
   };
   switch (activation) {

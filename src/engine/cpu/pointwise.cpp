@@ -16,14 +16,12 @@ namespace HWY_NAMESPACE {
 
 #define TYCHE_UNROLL _Pragma("GCC unroll 8")
 
-void Activate(nn::Activation activation, const float* bias, float* values, std::size_t stride, std::size_t rows,
-              std::size_t columns) {
-  ActivateRows(activation, bias, values, stride, rows, columns);
+void Activate(nn::Activation activation, const float* bias, View values, std::size_t rows, std::size_t columns) {
+  ActivateRows(activation, bias, values, rows, columns);
 }
 
-void Derive(nn::Activation activation, const float* outputs, std::size_t outputs_stride, float* values,
-            std::size_t stride, std::size_t rows, std::size_t columns) {
-  DeriveRows(activation, outputs, outputs_stride, values, stride, rows, columns);
+void Derive(nn::Activation activation, View outputs, View values, std::size_t rows, std::size_t columns) {
+  DeriveRows(activation, outputs, values, rows, columns);
 }
 
 // Stripes of columns are summed in registers while the rows pass once.
@@ -49,13 +47,12 @@ HWY_INLINE void SumStripe(const float* values, std::size_t stride, std::size_t r
   }
 }
 
-void ColumnSums(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, const float* weights,
-                bool add, float* out) {
+void ColumnSums(View values, std::size_t rows, std::size_t columns, const float* weights, bool add, float* out) {
   std::size_t c = 0;
   for (; c + kStripe * kLanes <= columns; c += kStripe * kLanes) {
-    SumStripe<kStripe>(values + c, stride, rows, weights, add, out + c);
+    SumStripe<kStripe>(values.data + c, values.stride, rows, weights, add, out + c);
   }
-  for (; c < columns; c += kLanes) SumStripe<1>(values + c, stride, rows, weights, add, out + c);
+  for (; c < columns; c += kLanes) SumStripe<1>(values.data + c, values.stride, rows, weights, add, out + c);
 }
 
 template <std::size_t kVectors>
@@ -86,13 +83,12 @@ HWY_INLINE void MaxStripe(const float* values, std::size_t stride, std::size_t r
   }
 }
 
-void ColumnMax(const float* values, std::size_t stride, std::size_t rows, std::size_t columns, float* out,
-               std::uint32_t* row) {
+void ColumnMax(View values, std::size_t rows, std::size_t columns, float* out, std::uint32_t* row) {
   std::size_t c = 0;
   for (; c + kStripe * kLanes <= columns; c += kStripe * kLanes) {
-    MaxStripe<kStripe>(values + c, stride, rows, out + c, row + c);
+    MaxStripe<kStripe>(values.data + c, values.stride, rows, out + c, row + c);
   }
-  for (; c < columns; c += kLanes) MaxStripe<1>(values + c, stride, rows, out + c, row + c);
+  for (; c < columns; c += kLanes) MaxStripe<1>(values.data + c, values.stride, rows, out + c, row + c);
 }
 
 // No fused multiply-add: the same bits as the plain loop, on every instruction set.
@@ -166,7 +162,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillPointwise);
-void fill_pointwise(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillPointwise)(table); }
+TYCHE_FILL_BY(fill_pointwise, FillPointwise)
 }  // namespace tyche::engine::cpu
 #endif

@@ -78,18 +78,18 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
     c[i][0] = first;
     c[i][1] = second;
   }
-  Accumulate<kRows>(c, p.left[0] + row * p.left_stride[0], p.left_stride[0], right, p.right.row_stride, p.depth);
+  Accumulate<kRows>(c, p.left[0].row(row), p.left[0].stride, right, p.right.row_stride, p.depth);
   if (p.terms == 2) {
-    Accumulate<kRows>(c, p.left[1] + row * p.left_stride[1], p.left_stride[1], right + p.depth * p.right.row_stride,
-                      p.right.row_stride, p.depth);
+    Accumulate<kRows>(c, p.left[1].row(row), p.left[1].stride, right + p.depth * p.right.row_stride, p.right.row_stride,
+                      p.depth);
   }
   if (p.more_depth > 0) {
-    Accumulate<kRows>(c, p.more + row * p.more_stride, p.more_stride, right + p.terms * p.depth * p.right.row_stride,
+    Accumulate<kRows>(c, p.more.row(row), p.more.stride, right + p.terms * p.depth * p.right.row_stride,
                       p.right.row_stride, p.more_depth);
   }
-  float* out = p.out + row * p.out_stride + panel * kPanel;
+  float* out = p.out.row(row) + panel * kPanel;
   [[maybe_unused]] const float* outputs = nullptr;  // others than this finish have none
-  if constexpr (kFused == Fused::elu_derivative) outputs = p.outputs + row * p.outputs_stride + panel * kPanel;
+  if constexpr (kFused == Fused::elu_derivative) outputs = p.outputs.row(row) + panel * kPanel;
   TYCHE_UNROLL
   for (std::size_t i = 0; i < kRows; ++i) {
     TYCHE_UNROLL
@@ -97,9 +97,9 @@ HWY_NOINLINE void RowsTile(const RowsProduct& p, std::size_t row, std::size_t pa
       Float value = c[i][j];
       if constexpr (kFused == Fused::bias_elu) value = Elu(value);
       if constexpr (kFused == Fused::elu_derivative) {
-        value = hn::Mul(value, EluDerivative(hn::Load(d, outputs + i * p.outputs_stride + j * kLanes)));
+        value = hn::Mul(value, EluDerivative(hn::Load(d, outputs + i * p.outputs.stride + j * kLanes)));
       }
-      hn::Store(value, d, out + i * p.out_stride + j * kLanes);
+      hn::Store(value, d, out + i * p.out.stride + j * kLanes);
     }
   }
 }
@@ -114,10 +114,9 @@ HWY_INLINE void RowsTileOfHeight(std::size_t rows, const RowsProduct& p, std::si
 }
 
 // Asks for share `part` of `parts` of so many rows: a little before each tile, so that no load waits for it.
-HWY_INLINE void AskFor(const float* rows, std::size_t stride, std::size_t count, std::size_t columns, std::size_t part,
-                       std::size_t parts) {
+HWY_INLINE void AskFor(View rows, std::size_t count, std::size_t columns, std::size_t part, std::size_t parts) {
   for (std::size_t r = count * part / parts; r < count * (part + 1) / parts; ++r) {
-    for (std::size_t c = 0; c < columns; c += kAlign) __builtin_prefetch(rows + r * stride + c, 0, 2);
+    for (std::size_t c = 0; c < columns; c += kAlign) __builtin_prefetch(rows.row(r) + c, 0, 2);
   }
 }
 
@@ -128,8 +127,7 @@ void AllTiles(const RowsProduct& p) {
     for (std::size_t t = 0; t < tiles; ++t) {
       const std::size_t row = p.rows * t / tiles;
       if (p.ahead) {
-        AskFor(p.left[0] + p.rows * p.left_stride[0], p.left_stride[0], p.rows, p.depth, panel * tiles + t,
-               p.right.count * tiles);
+        AskFor(p.left[0].from(p.rows), p.rows, p.depth, panel * tiles + t, p.right.count * tiles);
       }
       RowsTileOfHeight<kTileRows, kFused>(p.rows * (t + 1) / tiles - row, p, row, panel);
     }
@@ -147,11 +145,11 @@ void RowsProductKernel(const RowsProduct& p) {
     case Finish::activate:
       if (elu) return AllTiles<Fused::bias_elu>(p);
       AllTiles<Fused::bias>(p);
-      return ActivateRows(p.activation, nullptr, p.out, p.out_stride, p.rows, columns);
+      return ActivateRows(p.activation, nullptr, p.out, p.rows, columns);
     case Finish::derive:
       if (elu) return AllTiles<Fused::elu_derivative>(p);
       AllTiles<Fused::store>(p);
-      return DeriveRows(p.activation, p.outputs, p.outputs_stride, p.out, p.out_stride, p.rows, columns);
+      return DeriveRows(p.activation, p.outputs, p.out, p.rows, columns);
   }
 }
 
@@ -159,25 +157,25 @@ void RowsProductKernel(const RowsProduct& p) {
 template <std::size_t kColumns>
 HWY_NOINLINE void GradientTile(const GradientProduct& p, std::size_t column, std::size_t panel) {
   const Floats d;
-  const std::size_t place = panel * p.panel_stride + column * p.row_stride;
+  const std::size_t place = panel * p.packed.panel_stride + column * p.packed.row_stride;
   Float c[kColumns][2];
   TYCHE_UNROLL
   for (std::size_t i = 0; i < kColumns; ++i) {
     TYCHE_UNROLL
     for (std::size_t j = 0; j < 2; ++j) {
-      c[i][j] = p.start == nullptr ? hn::Zero(d) : hn::Load(d, p.start + place + i * p.row_stride + j * kLanes);
+      c[i][j] = p.start == nullptr ? hn::Zero(d) : hn::Load(d, p.start + place + i * p.packed.row_stride + j * kLanes);
     }
   }
   if (p.plus != nullptr) {
     TYCHE_UNROLL
     for (std::size_t i = 0; i < kColumns; ++i) {
       TYCHE_UNROLL
-      for (std::size_t j = 0; j < kPanel; j += kAlign) __builtin_prefetch(p.plus + place + i * p.row_stride + j);
+      for (std::size_t j = 0; j < kPanel; j += kAlign) __builtin_prefetch(p.plus + place + i * p.packed.row_stride + j);
     }
   }
-  const float* HWY_RESTRICT left = p.left + column;
-  const float* HWY_RESTRICT right = p.right + panel * kPanel;
-  const std::size_t left_stride = p.left_stride, right_stride = p.right_stride;
+  const float* HWY_RESTRICT left = p.left.data + column;
+  const float* HWY_RESTRICT right = p.right.data + panel * kPanel;
+  const std::size_t left_stride = p.left.stride, right_stride = p.right.stride;
   for (std::size_t row = p.rows; row > 0; --row) {
     const Float b0 = hn::Load(d, right);
     const Float b1 = hn::Load(d, right + kLanes);
@@ -196,7 +194,7 @@ HWY_NOINLINE void GradientTile(const GradientProduct& p, std::size_t column, std
   for (std::size_t i = 0; i < kColumns; ++i) {
     TYCHE_UNROLL
     for (std::size_t j = 0; j < 2; ++j) {
-      const std::size_t at = place + i * p.row_stride + j * kLanes;
+      const std::size_t at = place + i * p.packed.row_stride + j * kLanes;
       if (p.plus != nullptr) c[i][j] = hn::Add(hn::Load(d, p.plus + at), c[i][j]);
       hn::Store(c[i][j], d, p.out + at);
     }
@@ -215,13 +213,13 @@ HWY_INLINE void GradientTileOfWidth(std::size_t columns, const GradientProduct& 
 
 void GradientProductKernel(const GradientProduct& p) {
   const std::size_t tiles = (p.depth + kTileRows - 1) / kTileRows;
-  for (std::size_t panel = 0; panel < p.panels; ++panel) {
+  for (std::size_t panel = 0; panel < p.packed.count; ++panel) {
     for (std::size_t t = 0; t < tiles; ++t) {
       const std::size_t column = p.depth * t / tiles;
       if (p.ahead) {
-        const std::size_t part = panel * tiles + t, parts = p.panels * tiles;
-        AskFor(p.left + p.rows * p.left_stride, p.left_stride, p.rows, p.depth, part, parts);
-        AskFor(p.right + p.rows * p.right_stride, p.right_stride, p.rows, p.panels * kPanel, part, parts);
+        const std::size_t part = panel * tiles + t, parts = p.packed.count * tiles;
+        AskFor(p.left.from(p.rows), p.rows, p.depth, part, parts);
+        AskFor(p.right.from(p.rows), p.rows, p.packed.count * kPanel, part, parts);
       }
       GradientTileOfWidth<kTileRows>(p.depth * (t + 1) / tiles - column, p, column, panel);
     }
@@ -243,7 +241,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillProducts);
-void fill_products(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillProducts)(table); }
+TYCHE_FILL_BY(fill_products, FillProducts)
 }  // namespace tyche::engine::cpu
 #endif

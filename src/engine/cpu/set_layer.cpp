@@ -29,20 +29,6 @@ void for_chunks(std::size_t rows, std::size_t task, std::size_t chunk, const Bod
   for (std::size_t first = task * kTask; first < end; first += chunk) body(first, std::min(end, first + chunk));
 }
 
-void gather(const Kernels& kernels, const SparseRows& sparse, View from, std::size_t columns, std::size_t first,
-            std::size_t last, View to) {
-  GatherRows rows;
-  rows.sparse = &sparse;
-  rows.first = first;
-  rows.last = last;
-  rows.matrix = from.data;
-  rows.stride = from.stride;
-  rows.columns = columns;
-  rows.out = to.data;
-  rows.out_stride = to.stride;
-  kernels.gather_rows(rows);
-}
-
 void copy_rows(const std::uint32_t* rows, std::size_t count, View from, std::size_t columns, View to) {
   for (std::size_t i = 0; i < count; ++i) std::copy_n(from.row(rows[i]), columns, to.row(i));
 }
@@ -81,27 +67,21 @@ void SetLayer::gather_first(const Parameters& parameters, const MessageGraph& me
     const FlushDenormals flush;
     const View gathered = chunk_buffer(0, columns), rooted = chunk_buffer(1, columns);
     for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
-      gather(kernels, messages.gather, in, columns, first, last, gathered);
-      View roots{in.row(first), in.stride};
+      kernels.gather_rows({&messages.gather, first, last, in, columns, gathered});
+      View roots = in.from(first);
       if (!messages.roots.empty()) {
         copy_rows(messages.roots.data() + first, last - first, in, columns, rooted);
         roots = rooted;
       }
-      RowsProduct product;
-      product.rows = last - first;
-      product.depth = layer_.in;
-      product.terms = 2;
-      product.left[0] = roots.data;
-      product.left_stride[0] = roots.stride;
-      product.left[1] = gathered.data;
-      product.left_stride[1] = gathered.stride;
-      product.right = layer_.forward.in(parameters.packed);
-      product.out = out.row(first);
-      product.out_stride = out.stride;
-      product.finish = Finish::activate;
-      product.activation = model_.config().activation;
-      product.bias = parameters.packed + layer_.bias;
-      kernels.rows_product(product);
+      kernels.rows_product({.rows = last - first,
+                            .depth = layer_.in,
+                            .terms = 2,
+                            .left = {roots, gathered},
+                            .right = layer_.forward.in(parameters.packed),
+                            .out = out.from(first),
+                            .finish = Finish::activate,
+                            .activation = model_.config().activation,
+                            .bias = parameters.packed + layer_.bias});
     });
   });
 }
@@ -115,29 +95,25 @@ void SetLayer::multiply_first(const Parameters& parameters, const MessageGraph& 
   crew(2 * tasks(messages.rows_in), [&](std::size_t task) {
     const FlushDenormals flush;
     for_chunks(messages.rows_in, task / 2, kForwardChunk, [&](std::size_t first, std::size_t last) {
-      RowsProduct product;
-      product.rows = last - first;
-      product.depth = layer_.in;
-      product.left[0] = in.row(first);
-      product.left_stride[0] = in.stride;
-      product.right = layer_.forward.in(parameters.packed);
-      product.right.data += task % 2 * layer_.in * layer_.forward.row_stride;
-      product.out = projected[task % 2].row(first);
-      product.out_stride = columns;
-      kernels.rows_product(product);
+      Panels weights = layer_.forward.in(parameters.packed);
+      weights.data += task % 2 * layer_.in * layer_.forward.row_stride;
+      kernels.rows_product({.rows = last - first,
+                            .depth = layer_.in,
+                            .left = {in.from(first)},
+                            .right = weights,
+                            .out = projected[task % 2].from(first)});
     });
   });
   crew(tasks(messages.rows_out), [&](std::size_t task) {
     const FlushDenormals flush;
     for_chunks(messages.rows_out, task, kForwardChunk, [&](std::size_t first, std::size_t last) {
-      const View to{out.row(first), out.stride};
-      gather(kernels, messages.gather, projected[1], columns, first, last, to);
+      const View to = out.from(first);
+      kernels.gather_rows({&messages.gather, first, last, projected[1], columns, to});
       for (std::size_t v = first; v < last; ++v) {
         const std::size_t root = messages.roots.empty() ? v : messages.roots[v];
         kernels.add_scaled(1, projected[0].row(root), out.row(v), columns);
       }
-      kernels.activate(model_.config().activation, parameters.packed + layer_.bias, to.data, to.stride, last - first,
-                       columns);
+      kernels.activate(model_.config().activation, parameters.packed + layer_.bias, to, last - first, columns);
     });
   });
 }
@@ -211,52 +187,31 @@ void SetLayer::backward(const Parameters& parameters, const MessageGraph& messag
     float* sums = partial.row(task);
     for_chunks(active_in.count, task, kBackwardChunk, [&](std::size_t first, std::size_t last) {
       const bool begins = first == task * kTask;
-      gather(kernels, back.scatter, d_out, columns, first, last, gathered);
-      View roots{d_out.row(first), d_out.stride};
+      kernels.gather_rows({&back.scatter, first, last, d_out, columns, gathered});
+      View roots = d_out.from(first);
       if (back.root_scatter.rows() > 0) {
-        gather(kernels, back.root_scatter, d_out, columns, first, last, rooted);
+        kernels.gather_rows({&back.root_scatter, first, last, d_out, columns, rooted});
         roots = rooted;
       }
-      View h{in.row(first), in.stride};
+      View h = in.from(first);
       if (!active_in.all) {
         copy_rows(active_in.rows.data() + first, last - first, in, in_columns, inputs);
         h = inputs;
       }
-      kernels.column_sums(roots.data, roots.stride, last - first, columns, nullptr, !begins,
-                          sums + (layer_.bias - layer_.begin));
+      kernels.column_sums(roots, last - first, columns, nullptr, !begins, sums + (layer_.bias - layer_.begin));
       const View right[2] = {roots, gathered};
-      for (std::size_t t = 0; t < 2; ++t) {
-        GradientProduct product;
-        product.rows = last - first;
-        product.depth = layer_.in;
-        product.left = h.data;
-        product.left_stride = h.stride;
-        product.right = right[t].data;
-        product.right_stride = right[t].stride;
-        product.panels = layer_.forward.count;
-        product.panel_stride = layer_.forward.panel_stride;
-        product.row_stride = layer_.forward.row_stride;
-        product.out = sums + (layer_.forward.offset - layer_.begin) + t * layer_.in * layer_.forward.row_stride;
-        product.start = begins ? nullptr : product.out;
-        kernels.gradient_product(product);
-      }
+      float* const weights = sums + (layer_.forward.offset - layer_.begin);
+      weight_gradient(kernels, layer_, last - first, h, right, {}, begins ? nullptr : weights, nullptr, weights);
       if (layer_.needed == 0) return;
-      RowsProduct product;
-      product.rows = last - first;
-      product.depth = layer_.out;
-      product.terms = 2;
-      for (std::size_t t = 0; t < 2; ++t) {
-        product.left[t] = right[t].data;
-        product.left_stride[t] = right[t].stride;
-      }
-      product.right = layer_.backward.in(parameters.derived);
-      product.out = d_in.row(first);
-      product.out_stride = d_in.stride;
-      product.finish = raw ? Finish::store : Finish::derive;
-      product.activation = model_.config().activation;
-      product.outputs = h.data;
-      product.outputs_stride = h.stride;
-      kernels.rows_product(product);
+      kernels.rows_product({.rows = last - first,
+                            .depth = layer_.out,
+                            .terms = 2,
+                            .left = {roots, gathered},
+                            .right = layer_.backward.in(parameters.derived),
+                            .out = d_in.from(first),
+                            .finish = raw ? Finish::store : Finish::derive,
+                            .activation = model_.config().activation,
+                            .outputs = h});
     });
   });
   for (std::size_t task = 0; task < count; ++task)

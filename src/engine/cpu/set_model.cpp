@@ -2,6 +2,7 @@
 
 #include "engine/core/head.hpp"
 #include "engine/cpu/models.hpp"
+#include "engine/cpu/readout.hpp"
 #include "engine/cpu/set_layer.hpp"
 #include "engine/cpu/trainer.hpp"
 #include "engine/sets/plan.hpp"
@@ -108,7 +109,6 @@ class SetModel final : public BatchModel {
     std::vector<Rows> memory;  ///< inputs, then outputs of the layers
     std::vector<View> values;
     std::vector<std::uint32_t> winner;  ///< graphs × width: row of each maximum
-    std::vector<float> totals;          ///< one per graph: sum of multiplicities
     Rows d[2];
   };
 
@@ -133,16 +133,8 @@ class SetModel final : public BatchModel {
       std::size_t below = 0;
       if (spec.on_nodes) {
         below = config_.width;
-        GatherRows rows;
-        rows.sparse = &plan.from_nodes;
-        rows.first = first;
-        rows.last = last;
-        rows.matrix = levels_[0].values.back().data;
-        rows.stride = columns_;
-        rows.columns = below;
-        rows.out = x.row(first);
-        rows.out_stride = stride;
-        model_.kernels().gather_rows(rows);
+        model_.kernels().gather_rows(
+            {&plan.from_nodes, first, last, {levels_[0].values.back().data, columns_}, below, x.from(first)});
         // Whole vectors were written.
         for (std::size_t s = first; s < last; ++s) std::fill(x.row(s) + below, x.row(s) + stride, 0.0f);
       }
@@ -156,38 +148,9 @@ class SetModel final : public BatchModel {
     const View h = level.values.back();
     const std::size_t width = config_.width;
     level.winner.assign(rows.rows() * width, 0);
-    level.totals.assign(rows.rows(), 0);
     crew(rows.rows(), [&](std::size_t g) {
-      float* pooled = passes_[g].pooled.data() + i * width;
-      std::uint32_t* winner = level.winner.data() + g * width;
-      const std::uint64_t first = rows.offsets[g], last = rows.offsets[g + 1];
-      if (first == last) return;
-      if (config_.readout == nn::Readout::max) {
-        std::copy_n(h.row(rows.columns[first]), width, pooled);
-        std::fill_n(winner, width, rows.columns[first]);
-        for (std::uint64_t e = first + 1; e < last; ++e) {
-          const std::uint32_t row = rows.columns[e];
-          const float* value = h.row(row);
-          for (std::size_t c = 0; c < width; ++c) {
-            const bool larger = value[c] > pooled[c];
-            pooled[c] = larger ? value[c] : pooled[c];
-            winner[c] = larger ? row : winner[c];
-          }
-        }
-        return;
-      }
-      // In double: a graph may have a million sets.
-      std::vector<double> sums(width, 0.0);
-      double total = 0;
-      for (std::uint64_t e = first; e < last; ++e) {
-        const float* value = h.row(rows.columns[e]);
-        const double weight = rows.weights[e];
-        total += weight;
-        for (std::size_t c = 0; c < width; ++c) sums[c] += weight * value[c];
-      }
-      const double divisor = config_.readout == nn::Readout::mean ? total : 1;
-      level.totals[g] = static_cast<float>(total);
-      for (std::size_t c = 0; c < width; ++c) pooled[c] = static_cast<float>(sums[c] / divisor);
+      read_out(model_.kernels(), config_.readout, read_of(rows, g), h, width, passes_[g].pooled.data() + i * width,
+               level.winner.data() + g * width);
     });
   }
 
@@ -212,6 +175,7 @@ class SetModel final : public BatchModel {
       active.count = active.rows.size();
     }
     const View d = level.d[0].reserve(active.count, columns_);
+    std::vector<std::uint32_t> winner(width);
     if (more != nullptr) {
       std::copy_n(more->data, rows * columns_, d.data);
     } else {
@@ -219,25 +183,16 @@ class SetModel final : public BatchModel {
     }
     for (std::size_t g = 0; g < readout.rows(); ++g) {
       if (readout.offsets[g] == readout.offsets[g + 1]) continue;
-      const float* from = d_pooled[g].data() + i * width;
-      if (config_.readout == nn::Readout::max) {
-        for (std::size_t c = 0; c < width; ++c) {
-          const std::uint32_t row = level.winner[g * width + c];
-          const auto at = std::lower_bound(active.rows.begin(), active.rows.end(), row) - active.rows.begin();
-          d.row(sparse ? static_cast<std::size_t>(at) : row)[c] += from[c];
-        }
-        continue;
+      for (std::size_t c = 0; c < width; ++c) {
+        const std::uint32_t row = winner[c] = level.winner[g * width + c];
+        if (!sparse) continue;
+        const auto at = std::lower_bound(active.rows.begin(), active.rows.end(), row) - active.rows.begin();
+        winner[c] = static_cast<std::uint32_t>(at);
       }
-      const float share = config_.readout == nn::Readout::mean ? 1 / level.totals[g] : 1.0f;
-      for (std::uint64_t e = readout.offsets[g]; e < readout.offsets[g + 1]; ++e) {
-        float* to = d.row(readout.columns[e]);
-        const float weight = share * readout.weights[e];
-        for (std::size_t c = 0; c < width; ++c) to[c] += weight * from[c];
-      }
+      spread_out(config_.readout, read_of(readout, g), d_pooled[g].data() + i * width, winner.data(), width, d, true);
     }
     for (std::size_t s = 0; s < active.count; ++s) {
-      model_.kernels().derive(config_.activation, h.row(active.all ? s : active.rows[s]), columns_, d.row(s), columns_,
-                              1, columns_);
+      model_.kernels().derive(config_.activation, h.from(active.all ? s : active.rows[s]), d.from(s), 1, columns_);
     }
     return d;
   }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "engine/cpu/readout.hpp"
 #include "engine/cpu/trainer.hpp"
 #include "support/parallel.hpp"
 
@@ -12,7 +12,6 @@ namespace tyche::engine::cpu {
 
 namespace {
 
-constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kChunk = 96;  // rows of a product
 
 void copy_rows(View from, View to, std::size_t rows, std::size_t columns) {
@@ -27,8 +26,6 @@ void clear_rows(View to, std::size_t rows, std::size_t columns) {
 void add_rows(const Kernels& kernels, float factor, View from, View to, std::size_t rows, std::size_t columns) {
   for (std::size_t r = 0; r < rows; ++r) kernels.add_scaled(factor, from.row(r), to.row(r), columns);
 }
-
-View moved(View view, std::size_t rows) { return {view.row(rows), view.stride}; }
 
 // A graph's rows of a link that follows from its size, or (of arcs) from how many each row stands for.
 SparseRows rows_of_graph(const Plan::LinkShape& wanted, std::size_t nodes, std::size_t count,
@@ -265,8 +262,7 @@ void SliceRun::measure(std::size_t norm) {
   measured(plan_->packed().padded(step.columns)).rows = rows(step.space);
   const View in = value(step.from[0].value);
   if (measured_.rows > 0) {
-    kernels_->column_moments(in.data, in.stride, measured_.rows, step.columns, measured_.first.data(),
-                             measured_.second.data());
+    kernels_->column_moments(in, measured_.rows, step.columns, measured_.first.data(), measured_.second.data());
   }
 }
 
@@ -276,8 +272,8 @@ void SliceRun::measure_back(std::size_t norm) {
   const PlanStep& step = plan_->steps()[s];
   measured(plan_->packed().padded(step.columns)).rows = rows(step.space);
   const View in = value(step.from[0].value), d = gradient_of(s);
-  kernels_->column_products(d.data, d.stride, in.data, in.stride, measured_.rows, step.columns,
-                            norms_[norm].mean.data(), measured_.first.data(), measured_.second.data());
+  kernels_->column_products(d, in, measured_.rows, step.columns, norms_[norm].mean.data(), measured_.first.data(),
+                            measured_.second.data());
   for (std::size_t c = 0; c < step.columns; ++c) {
     measured_.second.data()[c] *= norms_[norm].scale.data()[c];
     gradient_.data()[step.bias + c] += measured_.first.data()[c];
@@ -295,8 +291,7 @@ void SliceRun::normalise(std::size_t s, const Parameters& weights, View in, View
   const std::size_t count = rows(step.space), columns = step.columns;
   if (step.of->norm == nn::Norm::batch) {
     const BatchNorm& norm = norm_of(s);
-    return kernels_->affine_rows(in.data, in.stride, count, columns, norm.times.data(), norm.plus.data(), out.data,
-                                 out.stride);
+    return kernels_->affine_rows(in, count, columns, norm.times.data(), norm.plus.data(), out);
   }
   const float *weight = weights.packed + step.weight, *bias = weights.packed + step.bias;
   factors_[s].resize(2 * count);
@@ -322,8 +317,7 @@ void SliceRun::normalise_back(std::size_t s, const Parameters& weights, View d) 
     const BatchNorm& norm = norm_of(s);
     // In training it has been measured, for the whole batch is to be known.
     if (!inputs_.training) measure_back(static_cast<std::size_t>(&norm - norms_.data()));
-    kernels_->affine_gradient(d.data, d.stride, x.data, x.stride, count, columns, norm.d_times.data(),
-                              norm.d_slope.data(), norm.d_plus.data(), to.data, to.stride);
+    kernels_->affine_gradient(d, x, count, columns, norm.d_times.data(), norm.d_slope.data(), norm.d_plus.data(), to);
     return take(reading, to);
   }
   const float* weight = weights.packed + step.weight;
@@ -396,19 +390,15 @@ void SliceRun::multiply(const PlanStep& step, const Parameters& weights, View in
   const PackedLayer& layer = plan_->packed().layers()[step.layer];
   const std::size_t all = rows(step.space);
   for (std::size_t first = 0; first < all; first += kChunk) {
-    RowsProduct product;
-    product.rows = std::min(kChunk, all - first);
-    product.depth = layer.in;
-    product.left[0] = in.row(first);
-    product.left_stride[0] = in.stride;
-    product.right = layer.forward.in(weights.packed);
-    product.out = out.row(first);
-    product.out_stride = out.stride;
-    product.finish = step.activates ? Finish::activate : Finish::add_bias;
-    product.activation = step.of->activation;
-    product.bias = weights.packed + layer.bias;
-    product.ahead = first + kChunk < all;
-    kernels_->rows_product(product);
+    kernels_->rows_product({.rows = std::min(kChunk, all - first),
+                            .depth = layer.in,
+                            .left = {in.from(first)},
+                            .right = layer.forward.in(weights.packed),
+                            .out = out.from(first),
+                            .finish = step.activates ? Finish::activate : Finish::add_bias,
+                            .activation = step.of->activation,
+                            .bias = weights.packed + layer.bias,
+                            .ahead = first + kChunk < all});
   }
 }
 
@@ -420,36 +410,20 @@ void SliceRun::multiply_back(const PlanStep& step, const Parameters& weights, Vi
   if (all == 0) std::fill(gradient_.data() + layer.begin, gradient_.data() + layer.end, 0.0f);
   for (std::size_t first = 0; first < all; first += kChunk) {
     const std::size_t count = std::min(kChunk, all - first);
-    kernels_->column_sums(d_out.row(first), d_out.stride, count, columns, nullptr, first > 0,
-                          gradient_.data() + layer.bias);
-    GradientProduct sums;
-    sums.rows = count;
-    sums.depth = layer.in;
-    sums.left = in.row(first);
-    sums.left_stride = in.stride;
-    sums.right = d_out.row(first);
-    sums.right_stride = d_out.stride;
-    sums.panels = layer.forward.count;
-    sums.panel_stride = layer.forward.panel_stride;
-    sums.row_stride = layer.forward.row_stride;
-    sums.out = gradient_.data() + layer.forward.offset;
-    sums.start = first > 0 ? sums.out : nullptr;
-    sums.ahead = first + kChunk < all;
-    kernels_->gradient_product(sums);
+    const View right = d_out.from(first);
+    kernels_->column_sums(right, count, columns, nullptr, first > 0, gradient_.data() + layer.bias);
+    float* const sums = gradient_.data() + layer.forward.offset;
+    weight_gradient(*kernels_, layer, count, in.from(first), &right, {}, first > 0 ? sums : nullptr, nullptr, sums,
+                    first + kChunk < all);
     if (d_in.data == nullptr) continue;
-    RowsProduct product;
-    product.rows = count;
-    product.depth = layer.out;
-    product.left[0] = d_out.row(first);
-    product.left_stride[0] = d_out.stride;
-    product.right = layer.backward.in(weights.derived);
-    product.out = d_in.row(first);
-    product.out_stride = d_in.stride;
-    product.finish = step.derives ? Finish::derive : Finish::store;
-    product.activation = plan_->steps()[step.from[0].value].of->activation;
-    product.outputs = in.row(first);
-    product.outputs_stride = in.stride;
-    kernels_->rows_product(product);
+    kernels_->rows_product({.rows = count,
+                            .depth = layer.out,
+                            .left = {right},
+                            .right = layer.backward.in(weights.derived),
+                            .out = d_in.from(first),
+                            .finish = step.derives ? Finish::derive : Finish::store,
+                            .activation = plan_->steps()[step.from[0].value].of->activation,
+                            .outputs = in.from(first)});
   }
 }
 
@@ -516,7 +490,7 @@ void SliceRun::run(std::size_t s, const Parameters& weights) {
     case nn::Operation::activate:
       if (step.done) return;
       if (!step.from[0].shared) copy_rows(in, out, count, step.columns);
-      return kernels_->activate(step.of->activation, nullptr, out.data, out.stride, count, step.columns);
+      return kernels_->activate(step.of->activation, nullptr, out, count, step.columns);
     case nn::Operation::dropout:
       return drop(s, in, out);
   }
@@ -556,9 +530,7 @@ void SliceRun::run_back(std::size_t s, const Parameters& weights) {
     case nn::Operation::normalise:
       return normalise_back(s, weights, d);
     case nn::Operation::activate:
-      if (!step.derived) {
-        kernels_->derive(step.of->activation, value(s).data, value(s).stride, d.data, d.stride, count, step.columns);
-      }
+      if (!step.derived) kernels_->derive(step.of->activation, value(s), d, count, step.columns);
       if (!step.from[0].shared) pass_on(step.from[0], d);
       return;
     case nn::Operation::dropout:
@@ -576,7 +548,7 @@ void SliceRun::input(const PlanStep& step, View out) const {
   const Job& job = ground_->job();
   for (std::size_t g = 0; g < members_.size(); ++g) {
     const std::uint32_t graph = members_[g].graph;
-    const View to = moved(out, row(step.space, g));
+    const View to = out.from(row(step.space, g));
     const std::size_t nodes = count(nn::Space::node, g);
     if (count(step.space, g) == 0) continue;
     switch (step.of->source) {
@@ -654,7 +626,7 @@ void SliceRun::aggregate(std::size_t s, const Parameters& weights, View out) {
   if (step.arcs) {
     for_messages(step, out, [&](const EdgeGather& gather, auto, std::size_t) { kernels_->gather_edges(gather); });
   } else {
-    step.of_max ? maxima(s, in, out) : gather(step, false, in, out);
+    step.of_max ? maxima(s, false, in, out) : gather(step, false, in, out);
   }
   const float factor = step.epsilon == nn::kNone ? 1 : 1 + weights.packed[step.epsilon];
   const View own = step.onto ? value(step.from.back().value) : in;
@@ -680,16 +652,15 @@ void SliceRun::aggregate_back(std::size_t s, const Parameters& weights, View d) 
         EdgeScatter scatter;
         scatter.forward = forward;
         scatter.forward.edge = turned.data();
-        scatter.d = d.data + (forward.out - to.data) / static_cast<std::ptrdiff_t>(to.stride) *
-                                 static_cast<std::ptrdiff_t>(d.stride);
-        scatter.d_stride = forward.out_stride / to.stride * d.stride;
-        scatter.d_edges = to_arcs.row(row(nn::Space::arc, g));
-        scatter.d_edges_stride = to_arcs.stride;
+        scatter.d = {d.data + (forward.out.data - to.data) / static_cast<std::ptrdiff_t>(to.stride) *
+                                  static_cast<std::ptrdiff_t>(d.stride),
+                     forward.out.stride / to.stride * d.stride};
+        scatter.d_edges = to_arcs.from(row(nn::Space::arc, g));
         kernels_->scatter_edges(scatter);
       });
       take(step.from[1], to_arcs);
     } else {
-      step.of_max ? maxima_back(s, d, to) : gather(step, true, d, to);
+      step.of_max ? maxima(s, true, d, to) : gather(step, true, d, to);
     }
     if (step.epsilon != nn::kNone && !step.onto) add_rows(*kernels_, factor, d, to, rows(step.space), step.columns);
     take(reading, to);
@@ -710,18 +681,17 @@ void SliceRun::gather(const PlanStep& step, bool back, View in, View out) const 
   const Plan::LinkShape& shape = plan_->links()[step.link];
   const nn::Space from = shape.from;
   for (std::size_t g = 0; g < members_.size(); ++g) {
-    const View own_in = moved(in, row(back ? step.space : from, g));
-    const View own_out = moved(out, row(back ? from : step.space, g));
+    const View own_in = in.from(row(back ? step.space : from, g));
+    const View own_out = out.from(row(back ? from : step.space, g));
     const auto gather_by = [&](const MessageGraph& messages, std::size_t first, std::size_t apart) {
-      GatherRows rows;
-      rows.sparse = back ? &messages.scatter : &messages.gather;
-      rows.last = rows.sparse->rows();
-      rows.matrix = own_in.row(first);
-      rows.stride = own_in.stride * apart;
-      rows.columns = step.columns;
-      rows.out = own_out.row(first);
-      rows.out_stride = own_out.stride * apart;
-      if (rows.last > 0) kernels_->gather_rows(rows);
+      const SparseRows& rows = back ? messages.scatter : messages.gather;
+      if (rows.rows() == 0) return;
+      kernels_->gather_rows({&rows,
+                             0,
+                             rows.rows(),
+                             {own_in.row(first), own_in.stride * apart},
+                             step.columns,
+                             {own_out.row(first), own_out.stride * apart}});
     };
     if (shape.link == nn::Link::second || shape.link == nn::Link::first) {
       pairs_[g].along(shape.link, shape.reduce, *members_[g].plot->links[step.link],
@@ -748,13 +718,10 @@ void SliceRun::for_messages(const PlanStep& step, View out, const Body& body) co
       gather.sparse = &near.messages->gather;
       gather.edge = near.arcs.data();
       gather.activation = step.of->activation;
-      gather.matrix = in.row(row(step.space, g) + first);
-      gather.stride = in.stride * apart;
-      gather.edges = arcs.row(row(nn::Space::arc, g));
-      gather.edges_stride = arcs.stride;
+      gather.matrix = {in.row(row(step.space, g) + first), in.stride * apart};
+      gather.edges = arcs.from(row(nn::Space::arc, g));
       gather.columns = step.columns;
-      gather.out = out.row(row(step.space, g) + first);
-      gather.out_stride = out.stride * apart;
+      gather.out = {out.row(row(step.space, g) + first), out.stride * apart};
       body(gather, near.turned, g);
     };
     const MessageGraph& nodes = *plot.links[step.link];
@@ -766,48 +733,24 @@ void SliceRun::for_messages(const PlanStep& step, View out, const Body& body) co
   }
 }
 
-std::uint32_t* SliceRun::winners(std::size_t s) {
-  const PlanStep& step = plan_->steps()[s];
-  const std::size_t size = std::max<std::size_t>(1, rows(step.space)) * plan_->packed().padded(step.columns);
-  if (winners_[s].size() < size) winners_[s] = AlignedBuffer<std::uint32_t>(size);
-  return winners_[s].data();
-}
-
-// The first of the largest that a row reads. Of nothing it is 0.
-void SliceRun::maxima(std::size_t s, View in, View out) {
-  const PlanStep& step = plan_->steps()[s];
-  const std::size_t columns = step.columns, stride = plan_->packed().padded(columns);
-  std::uint32_t* winner = winners(s);
-  for (std::size_t g = 0; g < members_.size(); ++g) {
-    const SparseRows& sparse = link(step, g).gather;
-    const std::size_t from = row(plan_->steps()[step.from[0].value].space, g);
-    for (std::size_t v = 0; v < sparse.rows(); ++v, winner += stride) {
-      float* best = out.row(row(step.space, g) + v);
-      const std::uint64_t first = sparse.offsets[v], last = sparse.offsets[v + 1];
-      std::fill_n(winner, columns, first == last ? kNobody : static_cast<std::uint32_t>(from + sparse.columns[first]));
-      if (first == last) std::fill_n(best, columns, 0.0f);
-      if (first < last) std::copy_n(in.row(winner[0]), columns, best);
-      for (std::uint64_t e = first + 1; e < last; ++e) {
-        const auto other = static_cast<std::uint32_t>(from + sparse.columns[e]);
-        const float* own = in.row(other);
-        for (std::size_t c = 0; c < columns; ++c) {
-          const bool larger = own[c] > best[c];
-          best[c] = larger ? own[c] : best[c];
-          winner[c] = larger ? other : winner[c];
-        }
-      }
-    }
-  }
-}
-
-void SliceRun::maxima_back(std::size_t s, View d, View to) {
+// Winners are counted within their graph.
+void SliceRun::maxima(std::size_t s, bool back, View in, View out) {
   const PlanStep& step = plan_->steps()[s];
   const std::size_t stride = plan_->packed().padded(step.columns);
-  clear_rows(to, rows(plan_->steps()[step.from[0].value].space), stride);
-  for (std::size_t r = 0; r < rows(step.space); ++r) {
-    const std::uint32_t* winner = winners(s) + r * stride;
-    for (std::size_t c = 0; c < step.columns; ++c) {
-      if (winner[c] != kNobody) to.row(winner[c])[c] += d.row(r)[c];
+  const nn::Space from = plan_->steps()[step.from[0].value].space;
+  if (back) clear_rows(out, rows(from), stride);
+  winners_[s].resize(std::max<std::size_t>(1, rows(step.space)) * stride);
+  for (std::size_t g = 0; g < members_.size(); ++g) {
+    const SparseRows& sparse = link(step, g).gather;
+    for (std::size_t v = 0; v < sparse.rows(); ++v) {
+      const Read read = read_of(sparse, v);
+      const std::size_t own = row(step.space, g) + v;
+      std::uint32_t* const winner = winners_[s].data() + own * stride;
+      if (back) {
+        spread_out(nn::Readout::max, read, in.row(own), winner, step.columns, out.from(row(from, g)), true);
+      } else {
+        read_out(*kernels_, nn::Readout::max, read, in.from(row(from, g)), step.columns, out.row(own), winner);
+      }
     }
   }
 }

@@ -134,9 +134,7 @@ class SliceRun {
   /// body(gather, rows of arcs of each entry backward, first row, step between rows) for whatever passes messages.
   template <class Body>
   void for_messages(const PlanStep& step, View out, const Body& body) const;
-  void maxima(std::size_t s, View in, View out);
-  void maxima_back(std::size_t s, View d, View to);
-  [[nodiscard]] std::uint32_t* winners(std::size_t s);
+  void maxima(std::size_t s, bool back, View in, View out);
 
   void run(std::size_t s, const Parameters& weights);
   void run_back(std::size_t s, const Parameters& weights);
@@ -166,9 +164,9 @@ class SliceRun {
   Measured measured_;
   std::vector<std::size_t> first_row_[10];  ///< by space: one per graph, and the number of all rows
   Rows memory_;
-  std::vector<View> matrices_;                         ///< one per matrix of the plan
-  std::vector<std::vector<float>> factors_;            ///< one per step: of dropout; of rows, mean and scale
-  std::vector<AlignedBuffer<std::uint32_t>> winners_;  ///< one per step: of maxima, rows × columns (padded)
+  std::vector<View> matrices_;                       ///< one per matrix of the plan
+  std::vector<std::vector<float>> factors_;          ///< one per step: of dropout; of rows, mean and scale
+  std::vector<std::vector<std::uint32_t>> winners_;  ///< one per step: of maxima, rows × columns (padded)
   AlignedFloats gradient_;
 };
 

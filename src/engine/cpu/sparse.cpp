@@ -25,19 +25,19 @@ HWY_NOINLINE void GatherStripe(const GatherRows& g, std::size_t column) {
   const std::uint32_t* HWY_RESTRICT columns = g.sparse->columns.data();
   const float* HWY_RESTRICT weights = g.sparse->weights.data();
   const float* HWY_RESTRICT scales = g.sparse->scales.empty() ? nullptr : g.sparse->scales.data();
-  const float* HWY_RESTRICT matrix = g.matrix + column;
-  float* HWY_RESTRICT out = g.out + column;
+  const float* HWY_RESTRICT matrix = g.matrix.data + column;
+  float* HWY_RESTRICT out = g.out.data + column;
   // In a matrix too large for the caches, rows are asked for a few entries ahead; which come next only the graph knows.
   constexpr std::uint64_t kAhead = 16;
   const std::uint64_t final = offsets[g.last] == 0 ? 0 : offsets[g.last] - 1;
-  for (std::size_t v = g.first; v < g.last; ++v, out += g.out_stride) {
+  for (std::size_t v = g.first; v < g.last; ++v, out += g.out.stride) {
     Float sum[kVectors];
     TYCHE_UNROLL
     for (std::size_t j = 0; j < kVectors; ++j) sum[j] = hn::Zero(d);
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-      const float* from = matrix + columns[e] * g.stride;
+      const float* from = matrix + columns[e] * g.matrix.stride;
       if constexpr (kFar) {
-        const float* ahead = matrix + columns[HWY_MIN(e + kAhead, final)] * g.stride;
+        const float* ahead = matrix + columns[HWY_MIN(e + kAhead, final)] * g.matrix.stride;
         TYCHE_UNROLL
         for (std::size_t j = 0; j < kVectors * kLanes; j += kAlign) __builtin_prefetch(ahead + j);
       }
@@ -81,7 +81,7 @@ void GatherAll(const GatherRows& g) {
 void Gather(const GatherRows& g) {
   constexpr std::size_t kFarFloats = 1 << 18;  // 1 MB
   const bool weighted = !g.sparse->weights.empty();
-  const bool far = g.sparse->rows() * g.stride > kFarFloats;
+  const bool far = g.sparse->rows() * g.matrix.stride > kFarFloats;
   if (weighted) {
     far ? GatherAll<true, true>(g) : GatherAll<true, false>(g);
   } else {
@@ -115,12 +115,12 @@ void GatherEdgesBy(const EdgeGather& g) {
     for (std::size_t c = 0; c < g.columns; c += kLanes) {
       Float sum = hn::Zero(d);
       for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
-        const Float from = hn::Load(d, g.matrix + sparse.columns[e] * g.stride + c);
-        const Float edge = hn::Load(d, g.edges + g.edge[e] * g.edges_stride + c);
+        const Float from = hn::Load(d, g.matrix.row(sparse.columns[e]) + c);
+        const Float edge = hn::Load(d, g.edges.row(g.edge[e]) + c);
         const Float message = Function::Apply(hn::Add(from, edge));
         sum = weighted ? hn::MulAdd(message, hn::Set(d, sparse.weights[e]), sum) : hn::Add(sum, message);
       }
-      hn::Store(hn::Mul(sum, scale), d, g.out + v * g.out_stride + c);
+      hn::Store(hn::Mul(sum, scale), d, g.out.row(v) + c);
     }
   }
 }
@@ -133,20 +133,20 @@ void ScatterEdgesBy(const EdgeScatter& s) {
   const bool scaled = !sparse.scales.empty(), weighted = !sparse.weights.empty();
   for (std::size_t v = 0; v < sparse.rows(); ++v) {
     for (std::size_t c = 0; c < g.columns; c += kLanes) {
-      const Float own = hn::Load(d, g.matrix + v * g.stride + c);
+      const Float own = hn::Load(d, g.matrix.row(v) + c);
       Float sum = hn::Zero(d);
       for (std::uint64_t e = sparse.offsets[v]; e < sparse.offsets[v + 1]; ++e) {
         const std::uint32_t to = sparse.columns[e];
-        Float gradient = hn::Load(d, s.d + to * s.d_stride + c);
+        Float gradient = hn::Load(d, s.d.row(to) + c);
         if (scaled) gradient = hn::Mul(gradient, hn::Set(d, sparse.scales[to]));
         if (weighted) gradient = hn::Mul(gradient, hn::Set(d, sparse.weights[e]));
-        const Float edge = hn::Load(d, g.edges + g.edge[e] * g.edges_stride + c);
+        const Float edge = hn::Load(d, g.edges.row(g.edge[e]) + c);
         gradient = Function::Derive(gradient, hn::Add(own, edge));
         sum = hn::Add(sum, gradient);
-        float* d_edge = s.d_edges + g.edge[e] * s.d_edges_stride + c;
+        float* d_edge = s.d_edges.row(g.edge[e]) + c;
         hn::Store(hn::Add(hn::Load(d, d_edge), gradient), d, d_edge);
       }
-      hn::Store(sum, d, g.out + v * g.out_stride + c);
+      hn::Store(sum, d, g.out.row(v) + c);
     }
   }
 }
@@ -203,7 +203,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tyche::engine::cpu {
-HWY_EXPORT(FillSparse);
-void fill_sparse(std::int64_t target, Kernels& table) { TYCHE_DISPATCH_TO(target, FillSparse)(table); }
+TYCHE_FILL_BY(fill_sparse, FillSparse)
 }  // namespace tyche::engine::cpu
 #endif

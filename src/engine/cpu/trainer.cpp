@@ -5,8 +5,6 @@
 #endif
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
 #include <numeric>
 #include <span>
@@ -24,30 +22,6 @@
 namespace tyche::engine::cpu {
 
 namespace {
-
-// The first exception any thread of a team meets; the others then skip their work but still meet at the barriers.
-class Failure {
- public:
-  template <class Body>
-  void guard(const Body& body) {
-    if (failed_.load(std::memory_order_relaxed)) return;
-    try {
-      body();
-    } catch (...) {
-      const std::scoped_lock lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      failed_ = true;
-    }
-  }
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_;
-};
 
 class TrialLane final : public PlainLane {
  public:
