@@ -74,10 +74,10 @@ class Table {
     const std::uint64_t at = (handle & 0xffffffffu) - 1;
     const std::uint64_t generation = handle >> 32;
     if ((handle & 0xffffffffu) == 0 || at >= slots_.size() || generation == 0 || generation > slots_[at].generation) {
-      throw BadHandle(fmt::format("{:#x} is no handle", handle));
+      throw BadHandle("{:#x} is no handle", handle);
     }
     if (generation < slots_[at].generation || !slots_[at].object) {
-      throw BadHandle(fmt::format("the handle {:#x} was freed", handle));
+      throw BadHandle("the handle {:#x} was freed", handle);
     }
     return slots_[at];
   }

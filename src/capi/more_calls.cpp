@@ -10,7 +10,6 @@
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/runs.hpp"
-#include "support/stopwatch.hpp"
 #include "support/words.hpp"
 #include "theory/acr_io.hpp"
 #include "theory/answers.hpp"

@@ -1,7 +1,5 @@
 #include "capi/options.hpp"
 
-#include <fmt/format.h>
-
 #include "support/error.hpp"
 #include "support/words.hpp"
 
@@ -21,11 +19,11 @@ Options::Options(const char* json, const std::vector<std::string>& names) {
   try {
     given = nlohmann::json::parse(json);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("options: not JSON: {}", error.what()));
+    throw InputError("options: not JSON: {}", error.what());
   }
   if (!given.is_object()) {
-    throw InputError(fmt::format("options: expected a JSON object, found {}",
-                                 given.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+    throw InputError("options: expected a JSON object, found {}",
+                     given.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   for (const auto& [key, value] : given.items()) {
     std::string name = spelled(key);
@@ -33,10 +31,10 @@ Options::Options(const char* json, const std::vector<std::string>& names) {
     if (!knows(name)) {
       std::vector<std::string> known;
       for (const std::string& own : names) known.push_back(spelled(own));
-      throw InputError(fmt::format("there is no option '{}' here{}", key, did_you_mean(spelled(key), known)));
+      throw InputError("there is no option '{}' here{}", key, did_you_mean(spelled(key), known));
     }
     if (value.is_null()) continue;
-    if (says(name)) throw InputError(fmt::format("{} is said twice, once as {}", name, key));
+    if (says(name)) throw InputError("{} is said twice, once as {}", name, key);
     set(name, value);
   }
 }
@@ -70,7 +68,7 @@ train::Edits edits_of(const Options& options, const train::WhyNot& why_not) {
     if (value.is_null() || (flag && !options.flag(name))) continue;
     const bool of_reading = field.key == "data.format" || field.key == "data.clean";
     const std::string why = of_reading ? "the graphs are read already" : why_not ? why_not(field) : "";
-    if (!why.empty()) throw InputError(fmt::format("{}: {}", name, why));
+    if (!why.empty()) throw InputError("{}: {}", name, why);
     edits.add(field, flag ? nlohmann::json(!field.value(train::RunConfig{}).get<bool>()) : value, name);
   }
   return edits;

@@ -255,8 +255,7 @@ tyche_status tyche_set_relabel(tyche_handle set, const int32_t* labels, uint64_t
     const auto object = set_of(set);
     if (count > 0) require(labels, "labels");
     if (count != 0 && count != object->set().graphs.size()) {
-      throw InputError(
-          fmt::format("{} labels for {} graphs; expected one for each", count, object->set().graphs.size()));
+      throw InputError("{} labels for {} graphs; expected one for each", count, object->set().graphs.size());
     }
     datasets::Dataset data = object->dataset();
     data.set.labels.assign(labels, labels + count);
@@ -270,7 +269,7 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
                                    uint64_t columns, const uint8_t* parts, uint64_t splits, tyche_handle* out) {
   return changed(set, out, [&](GraphSet& own) {
     const std::uint64_t there = set_of(set)->nodes();
-    if (nodes != there) throw InputError(fmt::format("values of {} nodes; the graphs have {}", nodes, there));
+    if (nodes != there) throw InputError("values of {} nodes; the graphs have {}", nodes, there);
     if (targets != nullptr && columns == 0) throw InputError("targets: expected at least one column");
     own.node_labels.clear();
     own.node_targets.clear();
@@ -286,8 +285,7 @@ tyche_status tyche_set_node_values(tyche_handle set, const int32_t* labels, cons
     if (splits > 0) require(parts, "parts");
     for (std::uint64_t i = 0; i < splits * nodes; ++i) {
       if (i % nodes == 0) own.node_parts.emplace_back();
-      if (parts[i] > 3)
-        throw InputError(fmt::format("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]));
+      if (parts[i] > 3) throw InputError("parts: node {} is in part {}; expected 0 to 3", i % nodes, parts[i]);
       own.node_parts.back().push_back(static_cast<NodePart>(parts[i]));
     }
   });
@@ -311,7 +309,7 @@ tyche_status tyche_set_categorise(tyche_handle set, uint64_t node_columns, uint6
     const auto take = [&](std::size_t& categories, std::uint64_t columns, std::size_t dim, const Ragged<float>& blocks,
                           const char* whose) {
       if (columns > dim) {
-        throw InputError(fmt::format("{} columns of categories; {} have {} of attributes", columns, whose, dim));
+        throw InputError("{} columns of categories; {} have {} of attributes", columns, whose, dim);
       }
       categories = columns;
       for (std::size_t g = 0; g < blocks.size(); ++g) {
@@ -335,8 +333,8 @@ tyche_status tyche_set_retarget(tyche_handle set, const float* targets, uint64_t
   return changed(set, out, [&](GraphSet& own) {
     if (count > 0) require(targets, "targets");
     if (count > 0 && (count != own.graphs.size() || columns == 0)) {
-      throw InputError(fmt::format("{} rows of {} targets for {} graphs; expected one row for each", count, columns,
-                                   own.graphs.size()));
+      throw InputError("{} rows of {} targets for {} graphs; expected one row for each", count, columns,
+                       own.graphs.size());
     }
     own.target_dim = count == 0 ? 0 : columns;
     own.targets.assign(targets, targets + count * own.target_dim);
@@ -354,8 +352,8 @@ tyche_status tyche_draw(tyche_handle set, uint64_t graph, tyche_handle* out) {
     const auto object = set_of(set);
     constexpr Node kMost = 2000;  // time grows with the square
     if (object->graph(graph).num_nodes() > kMost) {
-      throw InputError(fmt::format("graph {} has {} nodes; more than {} are not drawn", graph,
-                                   object->graph(graph).num_nodes(), kMost));
+      throw InputError("graph {} has {} nodes; more than {} are not drawn", graph, object->graph(graph).num_nodes(),
+                       kMost);
     }
     const Drawing drawing = draw(object->graph(graph));
     std::vector<double> points;

@@ -29,9 +29,8 @@ SetObject::SetObject(datasets::Dataset dataset, std::string source)
 Graph SetObject::graph(std::uint64_t number) const {
   const Graphs& graphs = dataset_.set.graphs;
   if (number < graphs.size()) return graphs[number];
-  throw InputError(fmt::format("graph {} was asked for; the set has {} graph{}{}", number, graphs.size(),
-                               graphs.size() == 1 ? "" : "s",
-                               graphs.empty() ? "" : fmt::format(" (0 to {})", graphs.size() - 1)));
+  throw InputError("graph {} was asked for; the set has {} graph{}{}", number, graphs.size(),
+                   graphs.size() == 1 ? "" : "s", graphs.empty() ? "" : fmt::format(" (0 to {})", graphs.size() - 1));
 }
 
 std::vector<std::string> SetObject::array_names() const {

@@ -1,6 +1,4 @@
 // Calls that train networks and ask them.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -175,7 +173,7 @@ std::shared_ptr<Object> train_on(const SetObject& set, const char* json, const c
   });
   const train::Summary summary = run.train(*engine, nullptr);
   if (!summary.complete && !told.stopped) {
-    throw Interrupted(fmt::format("stopped with {} epochs to go", run.epochs_left()));
+    throw Interrupted("stopped with {} epochs to go", run.epochs_left());
   }
   Json answer = {{"summary", train::to_json(summary, config)},
                  {"config", train::to_json(config)},
@@ -281,7 +279,7 @@ train::LookOptions look_of(const Options& options, std::uint32_t draws) {
 std::shared_ptr<Object> embed_of(const ModelObject& model, const SetObject& set, const char* json) {
   const Options options(json, {"of", "draws", "seed", "threads"});
   const std::string of = options.text("of").value_or("graphs");
-  if (of != "graphs" && of != "nodes") throw InputError(fmt::format("of: expected graphs or nodes, found '{}'", of));
+  if (of != "graphs" && of != "nodes") throw InputError("of: expected graphs or nodes, found '{}'", of);
   NpyMatrix rows = train::embeddings(model.checkpoint(), set.set(), of == "nodes", look_of(options, 1));
   const auto out = std::make_shared<Answer>(Json{{"of", of}, {"rows", rows.rows}, {"columns", rows.columns}});
   out->add("values", {std::move(rows.values), rows.columns});
@@ -320,7 +318,7 @@ tyche_status tyche_trained_model(tyche_handle trained, uint64_t i, tyche_handle*
   return answer(out, [&]() -> std::shared_ptr<Object> {
     const auto object = get<TrainedObject>(trained, "what was trained");
     if (i < object->models.size()) return object->models[i];
-    throw InputError(fmt::format("model {} was asked for; {} were trained", i, object->models.size()));
+    throw InputError("model {} was asked for; {} were trained", i, object->models.size());
   });
 }
 

@@ -1,6 +1,4 @@
 // Calls of the Weisfeiler-Leman tests, of counts, of paths, and of the columns that networks see.
-#include <fmt/format.h>
-
 #include <limits>
 
 #include "capi/call.hpp"
@@ -41,15 +39,14 @@ Options asked_test(const char* json) {
   if (options.says("two_sets") && options.value("sets") != "1-2-3") throw InputError("two_sets is for sets \"1-2-3\"");
   for (const char* name : {"draws", "cell", "seed"}) {
     if (options.says(name) && !options.says("individualise")) {
-      throw InputError(fmt::format("{} is for individualise", name));
+      throw InputError("{} is for individualise", name);
     }
   }
   return options;
 }
 
-Json compared(const wl::AskedTest& test, const Graph& a, const Graph& b, unsigned threads, std::uint32_t i = 0,
-              std::uint32_t j = 1) {
-  return std::visit([](const auto& own) { return to_json(own); }, test.compare(a, b, threads, i, j));
+Json said(const wl::Answer& answer) {
+  return std::visit([](const auto& own) { return to_json(own); }, answer);
 }
 
 /// The set's graphs, with all of their categories in types and labels.
@@ -62,21 +59,11 @@ std::vector<Graph> refined(const SetObject& set) {
 std::shared_ptr<Object> compare_pairs(const SetObject& set, const wl::AskedTest& test) {
   const std::vector<Graph> graphs = refined(set);
   if (graphs.size() % 2 != 0) {
-    throw InputError(fmt::format("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
-                                 graphs.size()));
+    throw InputError("the set has {} graphs; pairs are graphs 2i and 2i + 1, so expected an even number",
+                     graphs.size());
   }
   auto list = Json::array();
-  if (!test.paths && !test.sets) {
-    for (const wl::Comparison& answer : wl::compare_pairs(graphs, test.refining)) list.push_back(to_json(answer));
-    return std::make_shared<Answer>(list);
-  }
-  std::vector<Json> answers(graphs.size() / 2);
-  parallel_for(answers.size(), test.refining.threads, [&](std::size_t i) {
-    if (interrupted()) throw Interrupted("stopped before all pairs were compared");
-    const auto first = static_cast<std::uint32_t>(2 * i);
-    answers[i] = compared(test, graphs[2 * i], graphs[2 * i + 1], 1, first, first + 1);
-  });
-  for (Json& answer : answers) list.push_back(std::move(answer));
+  for (const wl::Answer& answer : test.compare_pairs(graphs)) list.push_back(said(answer));
   return std::make_shared<Answer>(list);
 }
 
@@ -84,20 +71,12 @@ std::shared_ptr<Object> group(const SetObject& set, const wl::AskedTest& test) {
   const std::vector<Graph> graphs = refined(set);
   if (test.sets) throw InputError("sets compares graphs in pairs");
   if (test.paths) {
-    std::vector<wl::Survey> surveys(graphs.size());
-    parallel_for(graphs.size(), test.refining.threads, [&](std::size_t g) {
-      surveys[g] = wl::survey(graphs[g], static_cast<std::uint32_t>(g), *test.paths);
-    });
+    const std::vector<wl::Survey> surveys = test.survey_all(graphs);
     auto list = Json::array();
     for (std::size_t g = 0; g < graphs.size(); ++g) list.push_back(to_json(surveys[g], graphs[g].num_nodes()));
     return std::make_shared<Answer>(list);
   }
-  const wl::Grouping grouping = wl::group(graphs, test.refining);
-  return std::make_shared<Answer>(Json{{"graphs", graphs.size()},
-                                       {"groups", grouping.groups},
-                                       {"group", grouping.group},
-                                       {"stable_after", grouping.stable_after},
-                                       {"classes", grouping.classes}});
+  return std::make_shared<Answer>(to_json(wl::group(graphs, test.refining)));
 }
 
 std::shared_ptr<Object> colours(const SetObject& set, const char* json) {
@@ -131,7 +110,7 @@ std::shared_ptr<Object> counts(const SetObject& set, const char* json) {
 void check_cells(std::uint64_t rows, std::uint64_t columns, const char* what) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
   if (columns != 0 && rows > kMost / columns) {
-    throw InputError(fmt::format("{} × {} {} are too many for one call", rows, columns, what));
+    throw InputError("{} × {} {} are too many for one call", rows, columns, what);
   }
 }
 
@@ -177,7 +156,7 @@ std::shared_ptr<Object> random_columns(const SetObject& set, const char* json, s
   nn::validate_depth(model.random, model.depth);
   for (const char* name : {"columns", "rni_dist"}) {
     if (!features && !options.value(name).is_null()) {
-      throw InputError(fmt::format("{} is for random features, and {} were asked for", name, nn::name(model.random)));
+      throw InputError("{} is for random features, and {} were asked for", name, nn::name(model.random));
     }
   }
   if (features) {
@@ -220,7 +199,7 @@ tyche_status tyche_wl(tyche_handle a, uint64_t i, tyche_handle b, uint64_t j, co
     (void)first->graph(i), (void)second->graph(j);  // whether they are there
     GraphSet left = selected(first->set(), std::array{i}), right = selected(second->set(), std::array{j});
     fold_categories(std::array{&left, &right});
-    return std::make_shared<Answer>(compared(test, left.graphs[0], right.graphs[0], test.refining.threads));
+    return std::make_shared<Answer>(said(test.compare(left.graphs[0], right.graphs[0], test.refining.threads)));
   });
 }
 
@@ -250,7 +229,7 @@ tyche_status tyche_random_columns(tyche_handle set, const char* options, const u
     const auto object = set_of(set);
     if (count > 0) require(ids, "ids");
     if (count != 0 && count != object->set().graphs.size()) {
-      throw InputError(fmt::format("{} ids for {} graphs; expected one for each", count, object->set().graphs.size()));
+      throw InputError("{} ids for {} graphs; expected one for each", count, object->set().graphs.size());
     }
     return random_columns(*object, options, {ids, count});
   });

@@ -43,7 +43,7 @@ void run(const Call& call) {
     set_exit_code(distinguish::all_told_apart(run) ? kGood : kNo);
   } catch (const Interrupted& stop) {
     if (request.out.empty()) throw;
-    throw Interrupted(fmt::format("{}: say the same with --resume to go on", stop.what()));
+    throw Interrupted("{}: say the same with --resume to go on", stop.what());
   }
 }
 

@@ -31,8 +31,8 @@ std::string describe(const datasets::Certificate& c) {
 
 std::string describe(const datasets::CslCertificate& c) {
   return fmt::format(
-      "certified: every graph 4-regular and equal to the others under 1-WL, {} classes, no two "
-      "isomorphic, every copy isomorphic to its class\n",
+      "certified: every graph 4-regular and equal to the others under 1-WL, {} classes, no two isomorphic, every copy "
+      "isomorphic to its class\n",
       c.classes.size());
 }
 

@@ -8,7 +8,6 @@
 #include "inspect/inspection.hpp"
 #include "inspect/report.hpp"
 #include "report/page.hpp"
-#include "support/error.hpp"
 #include "support/progress.hpp"
 
 namespace tyche::cli {

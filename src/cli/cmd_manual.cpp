@@ -30,7 +30,7 @@ void run(const Call& call) {
   if (command == nullptr) {
     std::vector<std::string> known;
     for (const CommandPage* other : all_commands(tyche)) known.push_back(other->name);
-    throw InputError(fmt::format("no command '{}'{}", name, did_you_mean(name, known)));
+    throw InputError("no command '{}'{}", name, did_you_mean(name, known));
   }
   print(man_page(*command, tyche));
 }

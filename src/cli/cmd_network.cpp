@@ -1,7 +1,6 @@
 // tyche network: what a model is, step by step.
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -61,8 +60,8 @@ void run(const Call& call) {
     size = take_data(data, config);
   } else if (model.on_sets() && !described) {
     if (!toml && !call.json()) {
-      throw InputError(fmt::format("--data is required for {}: the types of sets, an input column each, are the data's",
-                                   model.kind));
+      throw InputError("--data is required for {}: the types of sets, an input column each, are the data's",
+                       model.kind);
     }
     model.pair_types = model.triple_types = {0};
   }

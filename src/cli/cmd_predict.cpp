@@ -207,9 +207,9 @@ Predictions ask(const Call& call) {
   out.several = checkpoints.size() > 1 && !ensemble;
   if (out.several && (!out.own || !pinned.empty())) {
     throw Remedied(InputError::at(call.word("run"), "",
-                                  fmt::format("has {} folds, which answer for its own graphs alone, each for those it "
-                                              "tests; name one of them, or ask them together (--ensemble)",
-                                              checkpoints.size())),
+                                  "has {} folds, which answer for its own graphs alone, each for those it tests; name "
+                                  "one of them, or ask them together (--ensemble)",
+                                  checkpoints.size()),
                    Remedy::name_fold);
   }
   const auto engine = engine::make_engine(call.engine().name(call.word("engine")), call.threads());

@@ -4,7 +4,6 @@
 
 #include "cli/cli.hpp"
 #include "graph/named.hpp"
-#include "support/error.hpp"
 #include "support/file.hpp"
 #include "theory/acr_io.hpp"
 #include "theory/answers.hpp"

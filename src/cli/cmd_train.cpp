@@ -151,13 +151,13 @@ void lead(const Call& call, const Ranks& ranks, Prepared& made, train::Run& run)
     }
     summary = run.train(*made.engine, &progress, share ? &ranks : nullptr);
   } catch (const IoError& error) {
-    throw IoError(fmt::format("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how));
+    throw IoError("{}; checkpoints already written stand: go on with '{}'", with_remedy(error), how);
   }
   for (const std::string& note : run.notes()) fmt::print(stderr, "tyche: {}\n", note);
   call.json() ? print_json(nlohmann::json(train::to_json(summary, made.config))) : print(train::to_table(summary));
   if (!summary.complete) {
-    throw Interrupted(fmt::format("stopped with {} to go; everything so far is in {}: go on with '{}'",
-                                  counted(run.epochs_left(), "epoch"), call.word("out"), how));
+    throw Interrupted("stopped with {} to go; everything so far is in {}: go on with '{}'",
+                      counted(run.epochs_left(), "epoch"), call.word("out"), how);
   }
 }
 
@@ -179,9 +179,7 @@ void run_train(const Call& call) {
   // Rank 0 alone looks into the folder before there are folds to train.
   ranks.together([&] {
     if (!first || !call.flag("resume") || !train::holds_run(call.word("out"))) return;
-    const std::filesystem::path path = std::filesystem::path(call.word("out")) / "config.toml";
-    stored = read_file(path);
-    check_seal(stored, path.string());
+    stored = read_sealed(std::filesystem::path(call.word("out")) / "config.toml");
   });
   stored = ranks.spread(stored);
   const bool resumes = !stored.empty();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -18,8 +17,8 @@
 #include "report/viewer.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
-#include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 #include "wl/answers.hpp"
 
 namespace tyche::cli {
@@ -85,12 +84,9 @@ struct Asked {
   static Call with_depth(Call call) {
     const std::string text = call.text("individualise").value_or("leaf");
     if (text == "leaf") return call;
-    std::uint64_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number == 0) {
-      throw InputError(fmt::format("--individualise '{}': expected at least 1 or leaf", text));
-    }
-    call.set("individualise", number);
+    const auto number = number_of<std::uint64_t>(text);
+    if (number.value_or(0) == 0) throw InputError("--individualise '{}': expected at least 1 or leaf", text);
+    call.set("individualise", *number);
     return call;
   }
 };
@@ -104,8 +100,7 @@ GraphSet read(const Asked& a, const std::string& path) {
 Graph pick(const GraphSet& set, const std::string& path, std::size_t index) {
   if (index < set.graphs.size()) return set.graphs[index];
   const std::string range = set.graphs.empty() ? "" : fmt::format(" (0 to {})", set.graphs.size() - 1);
-  throw InputError::at(path, "",
-                       fmt::format("holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index));
+  throw InputError::at(path, "", "holds {} graphs{}; graph {} was asked for", set.graphs.size(), range, index);
 }
 
 /// What a test says of two graphs.
@@ -134,10 +129,8 @@ Verdict said(const wl::LeafComparison& answer, const Asked& a) {
   return {wl::to_json(answer), words, words, answer.verdict == wl::LeafVerdict::different, answer.verdict};
 }
 
-/// Graphs `i` and `j` of those that paths are drawn for, on so many threads.
-Verdict judged(const Asked& a, const Graph& first, const Graph& second, unsigned threads, std::uint32_t i = 0,
-               std::uint32_t j = 1) {
-  return std::visit([&](const auto& answer) { return said(answer, a); }, a.test.compare(first, second, threads, i, j));
+Verdict said(const wl::Answer& answer, const Asked& a) {
+  return std::visit([&](const auto& own) { return said(own, a); }, answer);
 }
 
 std::string to_table(const std::vector<Verdict>& verdicts, const distinguish::PairSet& pairs, const Asked& a) {
@@ -201,7 +194,7 @@ void compare_two(const Asked& a) {
   const std::string names = fmt::format("{} and {}", left_words, right_words);
   const std::string path = a.call.word("page");
   const std::string page = path.empty() ? "" : report::pair_page({left_words, left}, {right_words, right}, called());
-  Verdict verdict = judged(a, left, right, a.call.threads());
+  Verdict verdict = said(a.test.compare(left, right, a.call.threads()), a);
   verdict.json["pair"] = 0;
   a.call.json() ? print_json(nlohmann::json::array({verdict.json}))
                 : print(fmt::format("{}: {}\n", names, verdict.words));
@@ -224,8 +217,7 @@ distinguish::PairSet read_pairs(const Asked& a) {
   pairs.set = read(a, path);
   fold_categories(std::array{&pairs.set});
   if (pairs.set.graphs.size() % 2 != 0) {
-    throw InputError::at(path, "",
-                         fmt::format("holds {} graphs; --pairs wants an even number", pairs.set.graphs.size()));
+    throw InputError::at(path, "", "holds {} graphs; --pairs wants an even number", pairs.set.graphs.size());
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) pairs.names.push_back(std::to_string(i));
   return pairs;
@@ -235,18 +227,8 @@ void compare_pairs(const Asked& a) {
   const distinguish::PairSet pairs = read_pairs(a);
   const std::vector<Graph> graphs = pairs.set.graphs.all();
   Progress progress("pairs", pairs.size(), a.call.progress());
-  std::vector<Verdict> verdicts(pairs.size());
-  if (!a.test.sets && !a.test.paths) {
-    const std::vector<wl::Comparison> answers = wl::compare_pairs(graphs, a.test.refining, &progress);
-    for (std::size_t i = 0; i < answers.size(); ++i) verdicts[i] = said(answers[i], a);
-  } else {
-    parallel_for(verdicts.size(), a.call.threads(), [&](std::size_t i) {
-      if (interrupted()) throw Interrupted("stopped before all pairs were compared");
-      const auto first = static_cast<std::uint32_t>(2 * i);
-      verdicts[i] = judged(a, graphs[2 * i], graphs[2 * i + 1], 1, first, first + 1);
-      progress.add(1);
-    });
-  }
+  std::vector<Verdict> verdicts;
+  for (const wl::Answer& answer : a.test.compare_pairs(graphs, &progress)) verdicts.push_back(said(answer, a));
   progress.finish();
   if (a.call.json()) {
     auto json = nlohmann::json::array();
@@ -265,11 +247,7 @@ void compare_pairs(const Asked& a) {
 /// Prints what the draws saw of each graph.
 void survey_graphs(std::span<const Graph> graphs, const Asked& a) {
   Progress progress("graphs", graphs.size(), a.call.progress());
-  std::vector<wl::Survey> surveys(graphs.size());
-  parallel_for(graphs.size(), a.call.threads(), [&](std::size_t g) {
-    surveys[g] = wl::survey(graphs[g], static_cast<std::uint32_t>(g), *a.test.paths);
-    progress.add(1);
-  });
+  const std::vector<wl::Survey> surveys = a.test.survey_all(graphs, &progress);
   progress.finish();
   if (!a.call.json()) return print(survey_table(graphs, surveys, *a.test.paths));
   auto json = nlohmann::json::array();
@@ -287,12 +265,7 @@ void group_all(const Asked& a) {
   const std::vector<Graph> graphs = set.graphs.all();
   if (a.test.paths) return survey_graphs(graphs, a);
   const wl::Grouping grouping = wl::group(graphs, a.test.refining);
-  a.call.json() ? print_json({{"graphs", graphs.size()},
-                              {"groups", grouping.groups},
-                              {"group", grouping.group},
-                              {"stable_after", grouping.stable_after},
-                              {"classes", grouping.classes}})
-                : print(in_words(grouping, a));
+  a.call.json() ? print_json(wl::to_json(grouping)) : print(in_words(grouping, a));
   set_exit_code(grouping.groups == set.graphs.size() ? kGood : kNo);
 }
 

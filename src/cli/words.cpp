@@ -41,8 +41,8 @@ std::string settled_option(const CLI::App& app, const std::string& name) {
   std::ranges::replace(meant, '_', '-');
   const std::string* best = nearest(meant, known);
   const std::string hint = best == nullptr ? "" : fmt::format("; did you mean '{}'?", settled_option(app, *best));
-  throw InputError(fmt::format("{} has no option '{}'{}{} '{} --help'", command, name, hint,
-                               hint.empty() ? "; see" : " See", command));
+  throw InputError("{} has no option '{}'{}{} '{} --help'", command, name, hint, hint.empty() ? "; see" : " See",
+                   command);
 }
 
 /// The subcommand of this name, or null.

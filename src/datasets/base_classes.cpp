@@ -49,9 +49,9 @@ BaseClasses::BaseClasses(const std::vector<Node>& sizes, std::uint32_t folds, st
   }
   if (fold_.size() >= folds) return;
   throw InputError(
-      fmt::format("{} folds without a base graph in common were asked for, but connected cubic graphs of {} nodes fall "
-                  "into {} class{} up to isomorphism; ask for at most {} folds, or for larger base graphs",
-                  folds, fmt::join(sizes, ", "), fold_.size(), fold_.size() == 1 ? "" : "es", fold_.size()));
+      "{} folds without a base graph in common were asked for, but connected cubic graphs of {} nodes fall into {} "
+      "class{} up to isomorphism; ask for at most {} folds, or for larger base graphs",
+      folds, fmt::join(sizes, ", "), fold_.size(), fold_.size() == 1 ? "" : "es", fold_.size());
 }
 
 std::uint32_t BaseClasses::fold_of(const std::string& name) const {

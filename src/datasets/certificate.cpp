@@ -285,10 +285,10 @@ PairCertificate certify_tseitin(std::uint64_t pair, const Graph& sat, const Grap
     return std::move(examination.out);
   }
   if (!even || !odd) {
-    examination.fail("tseitin",
-                     fmt::format("no component of the graph labelled {} is a Tseitin formula over a connected "
-                                 "cubic graph",
-                                 even ? 0 : 1));
+    examination.fail(
+        "tseitin",
+        fmt::format("no component of the graph labelled {} is a Tseitin formula over a connected cubic graph",
+                    even ? 0 : 1));
     return std::move(examination.out);
   }
   if (examination.check_cores(*even, *odd)) {

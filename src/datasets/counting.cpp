@@ -33,7 +33,7 @@ std::vector<float> targets_of(const Graph& graph) {
 
 void check(const CountingParameters& parameters) {
   if (parameters.graphs == 0 || parameters.graphs > 1000000000) {
-    throw InputError(fmt::format("{} graphs are out of range: 1 to 1000000000", parameters.graphs));
+    throw InputError("{} graphs are out of range: 1 to 1000000000", parameters.graphs);
   }
 }
 

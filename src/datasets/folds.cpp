@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <span>
 #include <unordered_map>
 
 #include "support/error.hpp"
 #include "support/random.hpp"
+#include "support/words.hpp"
 
 namespace tyche::datasets {
 
@@ -67,17 +67,15 @@ void append(std::vector<std::uint32_t>& list, std::span<const std::uint32_t> uni
   list.insert(list.end(), unit.begin(), unit.end());
 }
 
+constexpr std::string_view kSchemes[] = {"contiguous", "stratified"};
+
 }  // namespace
 
 FoldScheme parse_fold_scheme(std::string_view name) {
-  if (name == "contiguous") return FoldScheme::contiguous;
-  if (name == "stratified") return FoldScheme::stratified;
-  throw InputError(fmt::format("fold scheme '{}' is not known; expected contiguous or stratified", name));
+  return static_cast<FoldScheme>(place_of(kSchemes, "fold scheme", name));
 }
 
-std::string_view fold_scheme_name(FoldScheme scheme) {
-  return scheme == FoldScheme::contiguous ? "contiguous" : "stratified";
-}
+std::string_view fold_scheme_name(FoldScheme scheme) { return kSchemes[static_cast<std::size_t>(scheme)]; }
 
 std::uint32_t contiguous_fold(std::uint64_t unit, std::uint64_t units, std::uint32_t folds) {
   // The largest i with floor(i*U/k) <= unit, that is, with i*U < (unit + 1) * k.
@@ -87,20 +85,18 @@ std::uint32_t contiguous_fold(std::uint64_t unit, std::uint64_t units, std::uint
 std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::uint32_t> pairs,
                              const FoldOptions& options) {
   if (!pairs.empty() && pairs.size() != labels.size()) {
-    throw InputError(
-        fmt::format("{} pair numbers for {} graphs; expected one per graph or none", pairs.size(), labels.size()));
+    throw InputError("{} pair numbers for {} graphs; expected one per graph or none", pairs.size(), labels.size());
   }
   if (options.folds == 0) throw InputError("0 folds asked; at least 1 is needed");
   if (!(options.validation >= 0 && options.validation < 1)) {
-    throw InputError(
-        fmt::format("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation));
+    throw InputError("a validation share of {} makes no sense; expected 0 or more and less than 1", options.validation);
   }
   const Groups units(labels.size(), pairs);
   if (units.size() < options.folds) {
     const std::string what = pairs.empty() ? fmt::format("{} graphs", labels.size())
                                            : fmt::format("{} pairs of graphs, which stay together", units.size());
-    throw InputError(fmt::format("{} folds asked, but the data set has {}; ask for fewer folds or bring more graphs",
-                                 options.folds, what));
+    throw InputError("{} folds asked, but the data set has {}; ask for fewer folds or bring more graphs", options.folds,
+                     what);
   }
 
   const bool contiguous = options.scheme == FoldScheme::contiguous;
@@ -134,7 +130,7 @@ std::vector<Fold> make_folds(std::span<const int> labels, std::span<const std::u
     }
     for (std::size_t j = 0; j < rest.size(); ++j) append(set_aside[j] ? fold.validation : fold.train, units[rest[j]]);
     if (fold.train.empty()) {
-      throw InputError(fmt::format("fold {} has no graphs left to train on; set a smaller validation share", i));
+      throw InputError("fold {} has no graphs left to train on; set a smaller validation share", i);
     }
     if (alone) fold.test = fold.train;
     for (auto* list : {&fold.train, &fold.validation, &fold.test}) std::sort(list->begin(), list->end());

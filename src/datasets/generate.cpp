@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -351,15 +350,14 @@ std::vector<Format> parse_written_formats(const std::vector<std::string>& names,
   for (const std::string& name : names) {
     const Format format = out.emplace_back(parse_format(name));
     if (std::ranges::none_of(kPlaces, [&](const auto& place) { return place.first == format; })) {
-      throw InputError(
-          fmt::format("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name));
+      throw InputError("{} can be read but not written: expected gin, tu, graph6, sparse6, dimacs or jsonl", name);
     }
     if (format == Format::dimacs && pairs_of(recipe) == 0) {
-      throw InputError(fmt::format("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe)));
+      throw InputError("dimacs holds formulas, and the graphs of {} encode none", recipe_name(recipe));
     }
     if (format == Format::gin && in_lines(recipe)) {
-      throw InputError(fmt::format(
-          "gin holds neither targets nor labels of nodes: the graphs of {} are in graphs.jsonl", recipe_name(recipe)));
+      throw InputError("gin holds neither targets nor labels of nodes: the graphs of {} are in graphs.jsonl",
+                       recipe_name(recipe));
     }
   }
   return out;

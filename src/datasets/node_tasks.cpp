@@ -165,7 +165,7 @@ std::string examine_orbits(const Graph& graph, const std::vector<int>& labels) {
 std::string_view name(NodeTask task) { return kTaskNames[static_cast<std::size_t>(task)]; }
 
 void check(const NodeTaskParameters& p) {
-  const auto refuse = [&](const std::string& what) { throw InputError(fmt::format("{}: {}", name(p.task), what)); };
+  const auto refuse = [&](const std::string& what) { throw InputError("{}: {}", name(p.task), what); };
   if (p.graphs == 0 || p.graphs > 1000000000)
     refuse(fmt::format("{} graphs are out of range: 1 to 1000000000", p.graphs));
   const std::uint32_t least = p.task == NodeTask::orbits ? 7 : p.task == NodeTask::matching ? 6 : 4;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "graph/encoding.hpp"
 #include "graph/io.hpp"
 #include "logic/sat.hpp"
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche::datasets {
 
@@ -68,22 +68,18 @@ std::optional<Formula> planar_part(const PlaneGraph& plane, Stream& stream) {
 
 std::vector<PlanarSize> parse_planar_sizes(std::string_view text) {
   const auto fail = [&] {
-    return InputError(fmt::format("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text));
+    return InputError("planar sizes '{}': expected NODES:WEIGHT[,NODES:WEIGHT...], say 12:5,15:1", text);
   };
   const auto number = [&](std::string_view part) {
-    std::uint32_t value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size()) throw fail();
-    return value;
+    const auto value = number_of<std::uint32_t>(part);
+    if (!value) throw fail();
+    return *value;
   };
   std::vector<PlanarSize> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view entry = text.substr(begin, end - begin);
+  for (const std::string_view entry : split(text, ',')) {
     const std::size_t colon = entry.find(':');
     if (colon == std::string_view::npos) throw fail();
     out.push_back({number(entry.substr(0, colon)), number(entry.substr(colon + 1))});
-    begin = end + 1;
   }
   return out;
 }
@@ -98,7 +94,7 @@ void check_planar_sizes(const std::vector<PlanarSize>& sizes) {
   std::uint64_t total = 0;
   for (const PlanarSize& size : sizes) {
     if (size.nodes < 4 || size.nodes > 1000) {
-      throw InputError(fmt::format("planar graphs of {} nodes are out of range: 4 to 1000", size.nodes));
+      throw InputError("planar graphs of {} nodes are out of range: 4 to 1000", size.nodes);
     }
     total += size.weight;
   }
@@ -152,7 +148,7 @@ Formula draw_planar_part(const std::vector<PlanarSize>& sizes, const std::vector
   for (int attempt = 0; attempt < 10000; ++attempt) {
     if (auto part = planar_part(sample_planar(nodes, stream), stream)) return *std::move(part);
   }
-  throw InputError(fmt::format("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes));
+  throw InputError("no usable planar part in 10000 random graphs of {} nodes; try a smaller size", nodes);
 }
 
 }  // namespace tyche::datasets

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <vector>
 
@@ -203,7 +201,7 @@ void try_rehang(PlaneMap& map, Stream& stream) {
 }  // namespace
 
 PlaneGraph sample_planar(Node nodes, Stream& stream) {
-  if (nodes < 4) throw InputError(fmt::format("no bridgeless bipartite planar graph has {} nodes; at least 4", nodes));
+  if (nodes < 4) throw InputError("no bridgeless bipartite planar graph has {} nodes; at least 4", nodes);
   // The start: a four-cycle, every further node hung between the ends of the path 0, 1, 2 (a complete bipartite graph
   // K_{2,n-2}).
   PlaneMap map(4, nodes);

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche::datasets {
 
@@ -27,10 +27,9 @@ Recipe recipe_of(std::string_view name) {
     return exp;
   }
   throw InputError(
-      fmt::format("unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting, "
-                  "triangle, lcc, orbits "
-                  "or matching",
-                  name));
+      "unknown data set '{}': expected exp, cexp, sparse-exp, sparse-cexp, tseitin, csl, counting, triangle, lcc, "
+      "orbits or matching",
+      name);
 }
 
 std::string_view recipe_name(const Recipe& recipe) {
@@ -62,12 +61,11 @@ namespace {
 constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
 
 std::uint64_t whole(std::string_view key, std::string_view text, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most) {
-    throw InputError(fmt::format("{}: expected a whole number from 0 to {}, found '{}'", key, most, text));
+  const auto value = number_of<std::uint64_t>(text);
+  if (!value || *value > most) {
+    throw InputError("{}: expected a whole number from 0 to {}, found '{}'", key, most, text);
   }
-  return value;
+  return *value;
 }
 
 /// A parameter of a data set, and what sets it from text.
@@ -153,8 +151,7 @@ void set_parameter(Recipe& recipe, std::string_view key, const std::string& valu
     if (parameter.key == key) return parameter.set(value);
     known.push_back(parameter.key);
   }
-  throw InputError(
-      fmt::format("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(known, ", ")));
+  throw InputError("{} has no parameter '{}'; it has {}", recipe_name(recipe), key, fmt::join(known, ", "));
 }
 
 void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {
@@ -163,7 +160,7 @@ void set_planar_source(Recipe& recipe, const std::filesystem::path& path) {
   } else if (auto* tseitin = std::get_if<TseitinParameters>(&recipe)) {
     tseitin->planar_source = read_planar_source(path);
   } else {
-    throw InputError(fmt::format("{} has no planar parts, so no source for them", recipe_name(recipe)));
+    throw InputError("{} has no planar parts, so no source for them", recipe_name(recipe));
   }
 }
 

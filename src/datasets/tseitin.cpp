@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <numeric>
 
 #include "datasets/base_classes.hpp"
 #include "datasets/folds.hpp"
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche::datasets {
 
@@ -19,13 +19,12 @@ namespace {
 
 void check_base_nodes(Node nodes) {
   if (nodes % 2 != 0) {
-    throw InputError(fmt::format("base graphs of {} nodes: a cubic graph has an even number of them", nodes));
+    throw InputError("base graphs of {} nodes: a cubic graph has an even number of them", nodes);
   }
   if (nodes < 4 || nodes > kMaxBaseNodes) {
     throw InputError(
-        fmt::format("base graphs of {} nodes are out of range: even numbers from 4 (the smallest simple "
-                    "cubic graph) to {}",
-                    nodes, kMaxBaseNodes));
+        "base graphs of {} nodes are out of range: even numbers from 4 (the smallest simple cubic graph) to {}", nodes,
+        kMaxBaseNodes);
   }
 }
 
@@ -155,30 +154,24 @@ std::optional<TseitinReading> read_tseitin(const Formula& formula) {
 
 std::vector<Node> parse_base_nodes(std::string_view text) {
   const auto number = [&](std::string_view part) {
-    Node value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size()) {
-      throw InputError(
-          fmt::format("base nodes '{}': expected even numbers (say 12, or 4,6,8) or a range MIN:MAX (say 4:10)", text));
+    const std::optional<Node> value = number_of<Node>(part);
+    if (!value) {
+      throw InputError("base nodes '{}': expected even numbers (say 12, or 4,6,8) or a range MIN:MAX (say 4:10)", text);
     }
-    check_base_nodes(value);
-    return value;
+    check_base_nodes(*value);
+    return *value;
   };
   std::vector<Node> out;
   if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
     const Node least = number(text.substr(0, colon));
     const Node most = number(text.substr(colon + 1));
     if (least > most) {
-      throw InputError(fmt::format("base nodes '{}': the range is empty, since {} is more than {}", text, least, most));
+      throw InputError("base nodes '{}': the range is empty, since {} is more than {}", text, least, most);
     }
     for (Node nodes = least; nodes <= most; nodes += 2) out.push_back(nodes);
     return out;
   }
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    out.push_back(number(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string_view part : split(text, ',')) out.push_back(number(part));
   return out;
 }
 
@@ -186,7 +179,7 @@ std::string base_nodes_text(const std::vector<Node>& sizes) { return fmt::format
 
 void check(const TseitinParameters& parameters) {
   if (parameters.pairs == 0 || parameters.pairs > 0x7fffffffu) {
-    throw InputError(fmt::format("{} pairs are out of range: 1 to 2147483647", parameters.pairs));
+    throw InputError("{} pairs are out of range: 1 to 2147483647", parameters.pairs);
   }
   if (parameters.base_nodes.empty()) throw InputError("no number of base nodes was given");
   for (const Node nodes : parameters.base_nodes) check_base_nodes(nodes);
@@ -194,8 +187,8 @@ void check(const TseitinParameters& parameters) {
   if (parameters.unseen == 1)
     throw InputError("one fold has no base graphs in common with others; ask for two or more");
   if (parameters.unseen > parameters.pairs) {
-    throw InputError(fmt::format("{} folds were asked for, but there are {} pairs; ask for fewer folds or more pairs",
-                                 parameters.unseen, parameters.pairs));
+    throw InputError("{} folds were asked for, but there are {} pairs; ask for fewer folds or more pairs",
+                     parameters.unseen, parameters.pairs);
   }
 }
 

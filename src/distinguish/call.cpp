@@ -147,8 +147,8 @@ StoredRun distinguish(const Request& request, Settings settings, const PairSet& 
   } catch (const Interrupted& stop) {
     if (request.out.empty()) throw;
     log();
-    throw Interrupted(fmt::format("{}; {} of {} results are in {}", stop.what(), records.results().size(),
-                                  pairs.size() * settings.seeds, request.out.string()));
+    throw Interrupted("{}; {} of {} results are in {}", stop.what(), records.results().size(),
+                      pairs.size() * settings.seeds, request.out.string());
   }
   log();
   for (const std::string& text : runner.notes()) note(text);

@@ -19,25 +19,21 @@ void check_even(const std::filesystem::path& path, std::size_t graphs) {
   }
   if (graphs == 0 || graphs % 2 != 0) {
     throw InputError::at(path.string(), "",
-                         fmt::format("holds {} graphs; graphs 2i and 2i + 1 are a pair, so it takes an even number, at "
-                                     "least two",
-                                     graphs));
+                         "holds {} graphs; graphs 2i and 2i + 1 are a pair, so it takes an even number, at least two",
+                         graphs);
   }
 }
 
 std::uint64_t hash_of(const GraphSet& set) {
-  const auto bytes = [](const auto& values) {
-    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
-  };
   std::uint64_t hash = hash_bytes("");
   for (const Graph& graph : set.graphs) {
-    hash = hash_bytes(bytes(graph.types()),
-                      hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()), hash)));
+    hash = hash_bytes(bytes_of(graph.types()),
+                      hash_bytes(bytes_of(graph.adjacency()), hash_bytes(bytes_of(graph.offsets()), hash)));
   }
-  for (const std::span<const float> block : set.attributes) hash = hash_bytes(bytes(block), hash);
+  for (const std::span<const float> block : set.attributes) hash = hash_bytes(bytes_of(block), hash);
   // What pairs without labels on their edges do not have adds nothing: their hashes stay.
-  for (const Graph& graph : set.graphs) hash = hash_bytes(bytes(graph.edge_labels()), hash);
-  for (const std::span<const float> block : set.edge_attributes) hash = hash_bytes(bytes(block), hash);
+  for (const Graph& graph : set.graphs) hash = hash_bytes(bytes_of(graph.edge_labels()), hash);
+  for (const std::span<const float> block : set.edge_attributes) hash = hash_bytes(bytes_of(block), hash);
   return hash;
 }
 

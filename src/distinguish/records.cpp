@@ -52,18 +52,12 @@ struct Lines {
 };
 Lines read_lines(const std::filesystem::path& path) {
   Lines lines;
-  if (!std::filesystem::exists(path)) return lines;
-  const std::string text = read_file(path);
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', lines.bytes)) {
-    const std::string place = fmt::format("{}: line {}", path.string(), lines.results.size() + 1);
-    const std::string line = text.substr(lines.bytes, end - lines.bytes);
-    check_seal(line, path.string(), fmt::format("line {}", lines.results.size() + 1));
+  lines.bytes = for_whole_lines(path, kAllLines, [&](std::string_view line, std::size_t number) {
+    check_seal(line, path.string(), fmt::format("line {}", number));
+    const std::string place = fmt::format("{}: line {}", path.string(), number);
     if (!nlohmann::json::accept(line)) throw InputError(place + ": expected JSON");
     lines.results.push_back(result_from_json(nlohmann::json::parse(line), place));
-    lines.bytes = end + 1;
-  }
-  check_torn_line(std::string_view(text).substr(lines.bytes), path.string(),
-                  fmt::format("line {}", lines.results.size() + 1));
+  });
   return lines;
 }
 
@@ -109,7 +103,7 @@ PairResult result_from_json(const nlohmann::json& json, std::string_view place) 
     result.control = verdict_from(json.at("control"));
     return result;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: {}", place, error.what()));
+    throw InputError("{}: {}", place, error.what());
   }
 }
 
@@ -244,12 +238,11 @@ Origin read_origin(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kFile;
   if (!std::filesystem::exists(path)) {
     throw InputError::at(folder.string(), "",
-                         fmt::format("has no {}, which earlier versions did not write; the call that made the run adds "
-                                     "it when it is said again with --resume",
-                                     kFile));
+                         "has no {}, which earlier versions did not write; the call that made the run adds it when it "
+                         "is said again with --resume",
+                         kFile);
   }
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
+  const std::string text = read_sealed(path);
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     Origin origin{json.at("path").get<std::string>(),
@@ -267,7 +260,7 @@ Origin read_origin(const std::filesystem::path& folder) {
     }
     return origin;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(path.string(), "", fmt::format("is no record of pairs: {}", error.what()));
+    throw InputError::at(path.string(), "", "is no record of pairs: {}", error.what());
   }
 }
 
@@ -293,7 +286,7 @@ Settings settings_from(const nlohmann::json& asked, const std::string& place) {
     }
     return settings;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(place, "", fmt::format("is not what distinguish writes: {}", error.what()));
+    throw InputError::at(place, "", "is not what distinguish writes: {}", error.what());
   }
 }
 
@@ -308,9 +301,8 @@ StoredRun load_run(const std::filesystem::path& folder) {
   run.settings.config.data.format = run.origin.format;
   for (const PairResult& result : read_results(folder)) {
     if (result.pair >= run.origin.pairs.size()) {
-      throw InputError::at(
-          (folder / "results.jsonl").string(), "",
-          fmt::format("has a result of pair {}, but there are {} pairs", result.pair, run.origin.pairs.size()));
+      throw InputError::at((folder / "results.jsonl").string(), "", "has a result of pair {}, but there are {} pairs",
+                           result.pair, run.origin.pairs.size());
     }
     run.results.push_back(result);
   }
@@ -346,8 +338,8 @@ PairSet load_pairs_of(const StoredRun& run) {
   PairSet pairs = load_pairs(data.path, format, run.origin.only, data.clean ? &cleaning : nullptr);
   const std::string hash = fmt::format("{:016x}", pairs.hash);
   if (hash != data.hash || pairs.size() != run.origin.pairs.size()) {
-    throw InputError::at(data.path, "",
-                         fmt::format("has changed since the run was made: content hash {}, then {}", hash, data.hash));
+    throw InputError::at(data.path, "", "has changed since the run was made: content hash {}, then {}", hash,
+                         data.hash);
   }
   return pairs;
 }

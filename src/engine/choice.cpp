@@ -43,8 +43,8 @@ EngineChoice::EngineChoice(std::string_view name) {
     if (take(rest, "-fp32")) precision = Precision::fp32;
   }
   if (name.empty() || this->name() != name) {
-    throw InputError(fmt::format("no engine '{}' in this build on this machine; there are {}", name,
-                                 fmt::join(engine_names(), ", ")));
+    throw InputError("no engine '{}' in this build on this machine; there are {}", name,
+                     fmt::join(engine_names(), ", "));
   }
 }
 
@@ -70,7 +70,7 @@ std::string AskedEngine::name(const std::string& otherwise) const {
   const auto check = [](const char* what, const std::optional<std::string>& said,
                         const std::vector<std::string>& known) {
     if (!said || std::find(known.begin(), known.end(), *said) != known.end()) return;
-    throw InputError(fmt::format("{}: expected one of {}, found '{}'", what, fmt::join(known, ", "), *said));
+    throw InputError("{}: expected one of {}, found '{}'", what, fmt::join(known, ", "), *said);
   };
   check("device", device, kDevices);
   check("engine path", path, kPaths);
@@ -78,7 +78,7 @@ std::string AskedEngine::name(const std::string& otherwise) const {
   const bool for_gpu = path.value_or("auto") != "auto" || precision.value_or("mixed") != "mixed";
   if (!device && !for_gpu) return otherwise;
   if (device.value_or("cuda") != "cuda") {
-    if (for_gpu) throw InputError(fmt::format("engine path and precision are for the device cuda, not {}", *device));
+    if (for_gpu) throw InputError("engine path and precision are for the device cuda, not {}", *device);
     return *device;
   }
   EngineChoice choice;

@@ -53,8 +53,7 @@ std::unique_ptr<Engine> make_engine(const EngineChoice& choice, unsigned threads
     throw Remedied(InputError("no GPU to use: " + gpu_state().text), Remedy::use_cpu);
   }
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw InputError(
-        fmt::format("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", ")));
+    throw InputError("no engine '{}' in this build on this machine; there are {}", name, fmt::join(names, ", "));
   }
   if (choice.device == Device::reference) return reference::make_reference_engine(threads);
 #ifdef TYCHE_HAVE_CUDA

@@ -1,7 +1,5 @@
 #include "engine/probe.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/reference/interpreter.hpp"
@@ -15,9 +13,9 @@ namespace {
 void refuse_sets(const Job& job) {
   if (!job.model.on_sets()) return;
   throw InputError(
-      fmt::format("{} works on sets of nodes: its steps are not looked into; of gcn, gin, sage, ppgn and "
-                  "networks of their kind they are",
-                  job.model.kind));
+      "{} works on sets of nodes: its steps are not looked into; of gcn, gin, sage, ppgn and networks of their kind "
+      "they are",
+      job.model.kind);
 }
 
 }  // namespace

@@ -65,8 +65,8 @@ struct Settings {
   void check_key(const Setting& s) const {
     const auto& keys = config_keys();
     if (std::ranges::find(keys, s.key) != keys.end()) return;
-    throw InputError::at(document->file, fmt::format("line {}", s.line),
-                         fmt::format("unknown key '{}'{}", s.key, did_you_mean(s.key, keys)));
+    throw InputError::at(document->file, fmt::format("line {}", s.line), "unknown key '{}'{}", s.key,
+                         did_you_mean(s.key, keys));
   }
 
   void apply(const Setting& s, ExperimentRow& row) const {
@@ -154,8 +154,8 @@ void apply_data(const Document& document, const Setting& s, DataSpec& data, cons
   } else {
     std::vector<std::string> keys = parameters;
     keys.insert(keys.end(), {"generate", "folder", "path", "format", "split", "clean"});
-    throw InputError::at(document.file, fmt::format("line {}", s.line),
-                         fmt::format("unknown key 'data.{}'{}", s.key, did_you_mean(s.key, keys)));
+    throw InputError::at(document.file, fmt::format("line {}", s.line), "unknown key 'data.{}'{}", s.key,
+                         did_you_mean(s.key, keys));
   }
 }
 
@@ -223,8 +223,7 @@ void finish(const Document& document, ExperimentRow& row) {
   auto& folds = row.config.folds;
   if (row.folds_run == 0) row.folds_run = folds.count;
   if (row.folds_run > folds.count) {
-    throw InputError::at(document.file, row.name,
-                         fmt::format("folds.run is {}, but folds.count is {}", row.folds_run, folds.count));
+    throw InputError::at(document.file, row.name, "folds.run is {}, but folds.count is {}", row.folds_run, folds.count);
   }
 }
 
@@ -233,7 +232,7 @@ void finish(const Document& document, ExperimentRow& row) {
 void check_profile(std::string_view profile) {
   const std::vector<std::string> known(std::begin(kProfiles), std::end(kProfiles));
   if (std::ranges::find(known, profile) == known.end()) {
-    throw InputError(fmt::format("unknown profile '{}'{}", profile, did_you_mean(profile, known)));
+    throw InputError("unknown profile '{}'{}", profile, did_you_mean(profile, known));
   }
 }
 
@@ -264,8 +263,8 @@ ProfileChanges take_profile(Document& document, std::string_view profile, const 
       const bool is_data = s.key.starts_with("data.");
       if (!is_data && !s.key.starts_with("defaults.")) {
         const std::vector<std::string> parts = {"data", "defaults"};
-        throw InputError::at(document.file, fmt::format("line {}", s.line),
-                             fmt::format("unknown key '{}.{}'{}", table, s.key, did_you_mean(s.key, parts)));
+        throw InputError::at(document.file, fmt::format("line {}", s.line), "unknown key '{}.{}'{}", table, s.key,
+                             did_you_mean(s.key, parts));
       }
       s.key.erase(0, s.key.find('.') + 1);
       (is_data ? changes.data : changes.defaults).push_back(std::move(s));
@@ -328,7 +327,7 @@ std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& p
     const std::vector<std::string> on = model.take_texts("on");
     for (const std::string& name : on) {
       const bool known = std::ranges::any_of(parts, [&](const DataPart& p) { return p.name == name; });
-      if (!known) throw InputError::at(document.file, "on", fmt::format("none of [[datasets]] is called '{}'", name));
+      if (!known) throw InputError::at(document.file, "on", "none of [[datasets]] is called '{}'", name);
     }
     bool out = changes.left_out || (!on.empty() && std::ranges::find(on, part.name) == on.end());
     std::vector<Setting> own;
@@ -354,7 +353,7 @@ std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& p
         finish(document, made);
       }
       const bool taken = std::ranges::any_of(rows, [&](const ExperimentRow& r) { return r.name == made.name; });
-      if (taken) throw InputError::at(document.file, "models", fmt::format("two rows are called '{}'", made.name));
+      if (taken) throw InputError::at(document.file, "models", "two rows are called '{}'", made.name);
       rows.push_back(std::move(made));
     }
   }
@@ -365,14 +364,12 @@ std::vector<ExperimentRow> read_rows(const Document& document, const DataPart& p
 void take_selection(Document& document, Experiment& experiment) {
   const std::string selection = document.take_text("selection", "none");
   if (selection != "none" && selection != "nested") {
-    throw InputError::at(document.file, "selection",
-                         fmt::format("expected \"nested\" or \"none\", found '{}'", selection));
+    throw InputError::at(document.file, "selection", "expected \"nested\" or \"none\", found '{}'", selection);
   }
   experiment.nested = selection == "nested";
   const double repeats = document.take_number("repeats", experiment.repeats);
   if (!(repeats >= 1 && repeats <= 1000) || repeats != static_cast<std::uint32_t>(repeats)) {
-    throw InputError::at(document.file, "repeats",
-                         fmt::format("expected a whole number from 1 to 1000, found {}", repeats));
+    throw InputError::at(document.file, "repeats", "expected a whole number from 1 to 1000, found {}", repeats);
   }
   experiment.repeats = static_cast<std::uint32_t>(repeats);
 }
@@ -394,7 +391,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, std::string_vie
   static const std::vector<std::string> shows = {"table", "curves", "split", "deviation", "reach", "draws"};
   for (const std::string& show : shared.show) {
     if (std::ranges::find(shows, show) == shows.end()) {
-      throw InputError::at(file, "show", fmt::format("unknown view '{}'{}", show, did_you_mean(show, shows)));
+      throw InputError::at(file, "show", "unknown view '{}'{}", show, did_you_mean(show, shows));
     }
   }
   take_selection(document, shared);
@@ -435,21 +432,19 @@ void place_data(Experiment& experiment, const std::filesystem::path& folder) {
   const std::string graphs = data.path.string();
   const std::string all = data.split.empty() ? graphs : fmt::format("{} and {}", graphs, data.split);
   if (folder.empty()) {
-    throw Remedied(InputError(fmt::format("experiment {}: its data does not come with the program: it is in a folder "
-                                          "that holds {}",
-                                          experiment.name, all)),
+    throw Remedied(InputError("experiment {}: its data does not come with the program: it is in a folder that holds {}",
+                              experiment.name, all),
                    Remedy::name_data_folder);
   }
   if (!std::filesystem::is_directory(folder)) {
-    throw InputError::at(folder.string(), "",
-                         fmt::format("is no folder; experiment {} expects one that holds {}", experiment.name, all));
+    throw InputError::at(folder.string(), "", "is no folder; experiment {} expects one that holds {}", experiment.name,
+                         all);
   }
   data.path = path_from(folder, graphs);
   const auto expect = [&](const std::filesystem::path& path, const char* what) {
     if (std::filesystem::exists(path)) return;
-    throw InputError::at(path.string(), "",
-                         fmt::format("is not there; experiment {} expects {} of this name (docs/experiments.md)",
-                                     experiment.name, what));
+    throw InputError::at(path.string(), "", "is not there; experiment {} expects {} of this name (docs/experiments.md)",
+                         experiment.name, what);
   };
   expect(data.path, "a file of graphs with their targets");
   if (data.split.empty()) return;
@@ -489,8 +484,8 @@ ExperimentFile find_experiment(const std::string& name_or_path) {
     const std::filesystem::path path(name_or_path);
     return {name_or_path, read_file(path), path.parent_path().empty() ? "." : path.parent_path()};
   }
-  throw InputError(fmt::format("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
-                               did_you_mean(name_or_path, names)));
+  throw InputError("unknown experiment '{}'{} (a file of your own ends in .toml)", name_or_path,
+                   did_you_mean(name_or_path, names));
 }
 
 }  // namespace tyche::experiments

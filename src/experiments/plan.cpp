@@ -119,7 +119,7 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
         train::require_graphs(config, "tyche reproduce");
         folds = plan_folds(plan, data, config);
       } catch (const InputError& error) {
-        throw InputError(fmt::format("experiment {}, row '{}': {}", experiment.name, row.name, error.what()));
+        throw InputError("experiment {}, row '{}': {}", experiment.name, row.name, error.what());
       }
       const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::group_may_differ()));
       if (row.folds_run == 0) row.folds_run = config.folds.count;
@@ -169,9 +169,8 @@ Winner winner_of(const Plan& plan, const std::vector<std::size_t>& candidates, s
   }
   if (!best) {
     const Experiment& e = plan.experiments[plan.rows[candidates.front()].experiment];
-    throw InputError(
-        fmt::format("experiment {}, fold {}: no candidate of {} has a finite validation measure; all diverged", e.name,
-                    fold, e.rows[plan.rows[candidates.front()].row].model));
+    throw InputError("experiment {}, fold {}: no candidate of {} has a finite validation measure; all diverged", e.name,
+                     fold, e.rows[plan.rows[candidates.front()].row].model);
   }
   return *best;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 
 #include "experiments/toml_reader.hpp"
@@ -30,7 +29,7 @@ auto find(const Items& items, std::string_view data, std::string_view subset, st
 std::uint32_t take_epochs(Document& document, std::uint32_t otherwise) {
   const double epochs = document.take_number("epochs", otherwise);
   if (!(epochs >= 0 && epochs <= 1e9) || epochs != static_cast<std::uint32_t>(epochs)) {
-    throw InputError::at(document.file, "epochs", fmt::format("expected a whole number, found {}", epochs));
+    throw InputError::at(document.file, "epochs", "expected a whole number, found {}", epochs);
   }
   return static_cast<std::uint32_t>(epochs);
 }
@@ -69,30 +68,18 @@ std::vector<Printed> read_tables(const SharedFile& file) {
 }
 
 double number(std::string_view text, const std::string& file, std::size_t line) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw InputError::at(file, fmt::format("line {}", line), fmt::format("expected a number, found '{}'", text));
-  }
-  return value;
+  const auto value = number_of<double>(text);
+  if (!value) throw InputError::at(file, fmt::format("line {}", line), "expected a number, found '{}'", text);
+  return *value;
 }
 
 std::vector<PrintedCurve> read_curves(const SharedFile& file) {
   std::vector<PrintedCurve> out;
   std::size_t line_number = 0;
-  for (std::size_t begin = 0; begin < file.text.size();) {
-    const std::size_t end = std::min(file.text.find('\n', begin), file.text.size());
-    const std::string_view line = std::string_view(file.text).substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view line : split(file.text, '\n')) {
     if (++line_number == 1 || line.empty()) continue;  // the header
-    std::array<std::string_view, 5> cells;
-    std::size_t at = 0;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const std::size_t comma = std::min(line.find(',', at), line.size());
-      cells[c] = line.substr(std::min(at, line.size()), comma - std::min(at, line.size()));
-      at = comma + 1;
-    }
-    if (at <= line.size() || cells[4].empty()) {
+    const std::vector<std::string_view> cells = split(line, ',');
+    if (cells.size() != 5 || cells[4].empty()) {
       throw InputError::at(file.name, fmt::format("line {}", line_number), "expected dataset,subset,model,epoch,value");
     }
     if (out.empty() || out.back().data != cells[0] || out.back().subset != cells[1] || out.back().model != cells[2]) {

@@ -221,10 +221,10 @@ Outcome run_plan(Plan& plan, const Ranks& ranks, const RunOptions& options) {
   if (!options.resume) {
     for (const PlannedTrial& trial : plan.trials) {
       if (is_complete(trial) || !train::holds_run(trial.folder)) continue;
-      throw Remedied(InputError::at(plan.out.string(), "",
-                                    fmt::format("holds trials that were begun and did not end ({}, fold {} is one)",
-                                                trial.label, *trial.config.folds.only)),
-                     Remedy::resume_trials);
+      throw Remedied(
+          InputError::at(plan.out.string(), "", "holds trials that were begun and did not end ({}, fold {} is one)",
+                         trial.label, *trial.config.folds.only),
+          Remedy::resume_trials);
     }
   }
   std::vector<Piece> pieces;

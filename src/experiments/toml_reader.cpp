@@ -1,11 +1,11 @@
 #include "experiments/toml_reader.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 
 #include "support/error.hpp"
+#include "support/toml_json.hpp"
 #include "support/words.hpp"
 
 namespace tyche::experiments {
@@ -18,17 +18,13 @@ bool is_list_of_tables(const toml::node& node) {
 }
 
 nlohmann::json plain(const toml::node& node, std::string_view file) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* list = node.as_array()) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const toml::node& item : *list) array.push_back(plain(item, file));
-    return array;
+  nlohmann::json value = json_of(node);
+  const auto strange = [](const nlohmann::json& own) { return own.is_null() || own.is_object(); };
+  if (strange(value) || (value.is_array() && std::ranges::any_of(value, strange))) {
+    throw InputError::at(file, fmt::format("line {}", node.source().begin.line),
+                         "expected text, a number, true, false or a list of these");
   }
-  throw InputError::at(file, fmt::format("line {}", node.source().begin.line),
-                       "expected text, a number, true, false or a list of these");
+  return value;
 }
 
 void flatten(const toml::table& table, const std::string& prefix, Document& out) {
@@ -64,48 +60,44 @@ void flatten(const toml::table& table, const std::string& prefix, Document& out)
 Document parse_document(std::string_view text, std::string_view name) {
   Document document;
   document.file = name;
-  try {
-    flatten(toml::parse(text), "", document);
-  } catch (const toml::parse_error& error) {
-    throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
-  }
+  flatten(parse_toml(text, name), "", document);
   return document;
 }
 
 void Document::fail(const Setting& setting, std::string_view what) const {
-  throw InputError::at(file, fmt::format("line {}", setting.line), fmt::format("{}: {}", setting.key, what));
+  throw InputError::at(file, fmt::format("line {}", setting.line), "{}: {}", setting.key, what);
+}
+
+std::optional<Setting> Document::take(std::string_view key) {
+  const auto found = std::ranges::find(settings, key, &Setting::key);
+  if (found == settings.end()) return std::nullopt;
+  Setting taken = std::move(*found);
+  settings.erase(found);
+  return taken;
 }
 
 std::string Document::take_text(std::string_view key, std::string fallback) {
-  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
-  if (found == settings.end()) return fallback;
-  if (!found->value.is_string()) fail(*found, fmt::format("expected text in quotes, found {}", found->value.dump()));
-  std::string value = found->value.get<std::string>();
-  settings.erase(found);
-  return value;
+  const std::optional<Setting> own = take(key);
+  if (!own) return fallback;
+  if (!own->value.is_string()) fail(*own, fmt::format("expected text in quotes, found {}", own->value.dump()));
+  return own->value.get<std::string>();
 }
 
 std::vector<std::string> Document::take_texts(std::string_view key) {
-  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
-  if (found == settings.end()) return {};
-  std::vector<std::string> out;
-  const auto wrong = [&] { fail(*found, fmt::format("expected a list of texts, found {}", found->value.dump())); };
-  if (!found->value.is_array()) wrong();
-  for (const nlohmann::json& item : found->value) {
-    if (!item.is_string()) wrong();
-    out.push_back(item.get<std::string>());
+  const std::optional<Setting> own = take(key);
+  if (!own) return {};
+  const auto text = [](const nlohmann::json& item) { return item.is_string(); };
+  if (!own->value.is_array() || !std::ranges::all_of(own->value, text)) {
+    fail(*own, fmt::format("expected a list of texts, found {}", own->value.dump()));
   }
-  settings.erase(found);
-  return out;
+  return own->value.get<std::vector<std::string>>();
 }
 
 double Document::take_number(std::string_view key, double fallback) {
-  const auto found = std::ranges::find_if(settings, [&](const Setting& s) { return s.key == key; });
-  if (found == settings.end()) return fallback;
-  if (!found->value.is_number()) fail(*found, fmt::format("expected a number, found {}", found->value.dump()));
-  const double value = found->value.get<double>();
-  settings.erase(found);
-  return value;
+  const std::optional<Setting> own = take(key);
+  if (!own) return fallback;
+  if (!own->value.is_number()) fail(*own, fmt::format("expected a number, found {}", own->value.dump()));
+  return own->value.get<double>();
 }
 
 std::vector<Setting> Document::take_table(std::string_view table) {
@@ -140,13 +132,12 @@ std::vector<Document> Document::take_list(std::string_view list) {
 void Document::expect_empty(std::span<const std::string> known) const {
   if (!settings.empty()) {
     const Setting& first = settings.front();
-    throw InputError::at(file, fmt::format("line {}", first.line),
-                         fmt::format("unknown key '{}'{}", first.key, did_you_mean(first.key, known)));
+    throw InputError::at(file, fmt::format("line {}", first.line), "unknown key '{}'{}", first.key,
+                         did_you_mean(first.key, known));
   }
   if (!items.empty()) {
-    throw InputError::at(
-        file, fmt::format("line {}", items.front().line),
-        fmt::format("unknown list '{}'{}", items.front().list, did_you_mean(items.front().list, known)));
+    throw InputError::at(file, fmt::format("line {}", items.front().line), "unknown list '{}'{}", items.front().list,
+                         did_you_mean(items.front().list, known));
   }
 }
 

@@ -6,6 +6,7 @@
 ///   for (const Setting& s : document.settings) ...        // "models.0.model.rni" = 0.5, line 12
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ struct Document {
 
   /// The value of a key as text or list of texts, or the default; throws InputError on another type. Removes the
   /// setting, so that what is left at the end is what nobody knows.
+  [[nodiscard]] std::optional<Setting> take(std::string_view key);
   [[nodiscard]] std::string take_text(std::string_view key, std::string fallback);
   [[nodiscard]] std::vector<std::string> take_texts(std::string_view key);
   [[nodiscard]] double take_number(std::string_view key, double fallback);

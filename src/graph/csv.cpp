@@ -12,7 +12,6 @@
 #include "graph/formats.hpp"
 #include "graph/lines.hpp"
 #include "graph/whole_set.hpp"
-#include "support/error.hpp"
 #include "support/file.hpp"
 
 namespace tyche {
@@ -38,7 +37,7 @@ bool take_field(std::string_view& rest, std::string& field, const Where& where) 
     }
     skip_blanks();
     if (!rest.empty() && rest.front() != ',') {
-      where.fail(fmt::format("expected a comma after a field in quotes, found {}", shown(rest)));
+      where.fail("expected a comma after a field in quotes, found {}", shown(rest));
     }
   } else {
     const std::string_view bare = rest.substr(0, rest.find(','));
@@ -64,7 +63,7 @@ class CsvTable {
     std::vector<std::string> sorted = header_;
     std::sort(sorted.begin(), sorted.end());
     const auto twin = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twin != sorted.end()) lines_.here().fail(fmt::format("column {} stands twice", shown(*twin)));
+    if (twin != sorted.end()) lines_.here().fail("column {} stands twice", shown(*twin));
     if (sorted.front().empty()) lines_.here().fail("a column has no name");
   }
 
@@ -79,8 +78,8 @@ class CsvTable {
   [[nodiscard]] std::size_t required(std::string_view name, std::string_view all) const {
     const auto found = column(name);
     if (!found) {
-      Where{lines_.here().file, "line", 1}.fail(
-          fmt::format("expected a header with the columns {}; there is no {}", all, shown(name)));
+      Where{lines_.here().file, "line", 1}.fail("expected a header with the columns {}; there is no {}", all,
+                                                shown(name));
     }
     return *found;
   }
@@ -89,7 +88,7 @@ class CsvTable {
   bool next() {
     if (!read_fields(fields_)) return false;
     if (fields_.size() != header_.size()) {
-      here().fail(fmt::format("expected {} fields as in the header, found {}", header_.size(), fields_.size()));
+      here().fail("expected {} fields as in the header, found {}", header_.size(), fields_.size());
     }
     return true;
   }
@@ -102,7 +101,7 @@ class CsvTable {
   /// At most 2^32 - 1.
   [[nodiscard]] std::uint32_t natural(std::size_t column) const {
     const std::uint64_t value = number(column, &Row::natural);
-    if (value > std::numeric_limits<std::uint32_t>::max()) here().fail(fmt::format("{} is too large", value));
+    if (value > std::numeric_limits<std::uint32_t>::max()) here().fail("{} is too large", value);
     return static_cast<std::uint32_t>(value);
   }
 
@@ -175,13 +174,8 @@ class CsvReader {
     read_edges();
     whole_.graphs = graphs_.size();
     EdgeListing listing;
-    listing.place = [this](std::size_t entry) { return Where{edges_file_, "line", entry + 2}; };
+    listing.place = [this](std::size_t entry, std::string_view) { return Where{edges_file_, "line", entry + 2}; };
     listing.name = [this](Node v) { return shown(names_[v]); };
-    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
-      return EdgeListing::Conflict{
-          {edges_file_, "line", second + 2},
-          fmt::format("this edge has {} than on line {}, where it stands too", differs, first + 2)};
-    };
     take_apart(whole_, listing, cleaning_, set_);
     return std::move(set_);
   }
@@ -194,14 +188,13 @@ class CsvReader {
     const std::vector<std::size_t> targets = other_columns(table, {"graph", "label"});
     for (const std::size_t c : targets) {
       if (table.header()[c].starts_with("target")) continue;
-      table.here().fail(
-          fmt::format("expected a header with the columns {}; found {}", kGraphColumns, shown(table.header()[c])));
+      table.here().fail("expected a header with the columns {}; found {}", kGraphColumns, shown(table.header()[c]));
     }
     set_.target_dim = targets.size();
     while (table.next()) {
       const std::string name(table.field(graph));
       if (!graphs_.emplace(name, graphs_.size()).second) {
-        table.here().fail(fmt::format("graph {} stands twice", shown(name)));
+        table.here().fail("graph {} stands twice", shown(name));
       }
       if (label) {
         set_.labels.push_back(small(table, *label));
@@ -226,8 +219,8 @@ class CsvReader {
       const std::size_t before = names_.size();
       (void)node_of(g, table.field(node), table.here());
       if (names_.size() == before) {
-        table.here().fail(fmt::format("node {}{} stands twice", shown(table.field(node)),
-                                      graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : ""));
+        table.here().fail("node {}{} stands twice", shown(table.field(node)),
+                          graph ? fmt::format(" of graph {}", shown(table.field(*graph))) : "");
       }
       if (label) whole_.node_labels.push_back(table.field(*label).empty() ? kNoLabel : small(table, *label));
       if (part) whole_.parts.push_back(part_of(table, *part));
@@ -280,7 +273,7 @@ class CsvReader {
   static int small(const CsvTable& table, std::size_t column) {
     const std::int64_t value = table.integer(column);
     if (value != static_cast<int>(value) || value == kNoLabel) {
-      table.here().fail(fmt::format("label {} does not fit in 32 bits", value));
+      table.here().fail("label {} does not fit in 32 bits", value);
     }
     return static_cast<int>(value);
   }
@@ -290,8 +283,8 @@ class CsvReader {
   static NodePart part_of(const CsvTable& table, std::size_t column) {
     const auto found = std::find(std::begin(kNodeParts), std::end(kNodeParts), table.field(column));
     if (found == std::end(kNodeParts)) {
-      table.here().fail(fmt::format("expected train, validation, test or nothing under 'part', found {}",
-                                    shown(table.field(column))));
+      table.here().fail("expected train, validation, test or nothing under 'part', found {}",
+                        shown(table.field(column)));
     }
     return static_cast<NodePart>(found - std::begin(kNodeParts));
   }
@@ -305,7 +298,7 @@ class CsvReader {
     if (name.empty()) where.fail("expected the name of a graph, found an empty field");
     const auto found = graphs_.find(std::string(name));
     if (found != graphs_.end()) return found->second;
-    if (files_.graphs) where.fail(fmt::format("graph {} is not among those of {}", shown(name), graphs_file_));
+    if (files_.graphs) where.fail("graph {} is not among those of {}", shown(name), graphs_file_);
     const std::size_t fresh = graphs_.size();
     graphs_.emplace(name, fresh);
     return fresh;
@@ -316,7 +309,7 @@ class CsvReader {
     const std::string key = fmt::format("{}/{}", graph, name);
     const auto found = nodes_.find(key);
     if (found != nodes_.end()) return found->second;
-    if (all_nodes_known_) where.fail(fmt::format("node {} is not among those of {}", shown(name), nodes_file_));
+    if (all_nodes_known_) where.fail("node {} is not among those of {}", shown(name), nodes_file_);
     if (names_.size() >= std::numeric_limits<Node>::max() - 1) where.fail("more than 2^32 - 2 nodes");
     const auto fresh = static_cast<Node>(names_.size());
     nodes_.emplace(key, fresh);

@@ -1,7 +1,5 @@
 #include "graph/encoding.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -11,8 +9,7 @@ namespace tyche {
 
 Graph encode(const Formula& formula) {
   const std::uint64_t nodes = 2 * std::uint64_t{formula.variables} + formula.disjunctions.size();
-  if (nodes >= std::numeric_limits<Node>::max())
-    throw InputError(fmt::format("a formula graph of {} nodes is too large", nodes));
+  if (nodes >= std::numeric_limits<Node>::max()) throw InputError("a formula graph of {} nodes is too large", nodes);
   std::vector<Edge> edges;
   for (Node v = 0; v < formula.variables; ++v) edges.emplace_back(2 * v, 2 * v + 1);
   for (std::size_t d = 0; d < formula.disjunctions.size(); ++d) {
@@ -20,7 +17,7 @@ Graph encode(const Formula& formula) {
     Disjunction sorted = formula.disjunctions[d];
     std::sort(sorted.begin(), sorted.end());
     if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end()) {
-      throw InputError(fmt::format("disjunction {} contains the literal {} twice", d + 1, *twin));
+      throw InputError("disjunction {} contains the literal {} twice", d + 1, *twin);
     }
     for (const Literal literal : sorted) {
       const auto variable = static_cast<Node>(literal > 0 ? literal : -literal);
@@ -38,8 +35,8 @@ Formula decode(const Graph& graph) {
   for (Node v = 0; v < graph.num_nodes(); ++v) {
     if (graph.type(v) == kDisjunctionType) continue;
     if (graph.type(v) != kLiteralType) {
-      throw InputError(fmt::format("not a formula graph: node {} has type {}; expected 0 (disjunction) or 1 (literal)",
-                                   v, graph.type(v)));
+      throw InputError("not a formula graph: node {} has type {}; expected 0 (disjunction) or 1 (literal)", v,
+                       graph.type(v));
     }
     Node partner = v;
     std::size_t partners = 0;
@@ -50,8 +47,8 @@ Formula decode(const Graph& graph) {
       }
     }
     if (partners != 1) {
-      throw InputError(fmt::format(
-          "not a formula graph: literal node {} has {} literal neighbours; expected 1, its negation", v, partners));
+      throw InputError("not a formula graph: literal node {} has {} literal neighbours; expected 1, its negation", v,
+                       partners);
     }
     if (v < partner) {
       ++formula.variables;
@@ -64,7 +61,7 @@ Formula decode(const Graph& graph) {
     Disjunction disjunction;
     for (const Node u : graph.neighbours(v)) {
       if (graph.type(u) == kDisjunctionType) {
-        throw InputError(fmt::format("not a formula graph: the disjunction nodes {} and {} are adjacent", v, u));
+        throw InputError("not a formula graph: the disjunction nodes {} and {} are adjacent", v, u);
       }
       disjunction.push_back(literal_of[u]);
     }

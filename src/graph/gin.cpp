@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <limits>
 
 namespace tyche {
@@ -26,8 +25,7 @@ GinReader::GinReader(std::string_view bytes, std::string_view name, Cleaning* cl
 Row GinReader::line_of(const char* what) {
   std::string_view line;
   if (!lines_.next(line)) {
-    lines_.here().fail(
-        fmt::format("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_, count_));
+    lines_.here().fail("expected {}, found the end of the file ({} of {} graphs are complete)", what, done_, count_);
   }
   return {line, lines_.here()};
 }
@@ -39,8 +37,7 @@ void GinReader::read_count() {
   count_ = row.natural("the number of graphs");
   row.expect_end("the number of graphs");
   if (count_ > lines_that_fit(lines_.bytes_left())) {
-    row.where().fail(
-        fmt::format("promises {} graphs, more than the {} bytes after it can hold", count_, lines_.bytes_left()));
+    row.where().fail("promises {} graphs, more than the {} bytes after it can hold", count_, lines_.bytes_left());
   }
 }
 
@@ -54,11 +51,10 @@ std::optional<LabelledGraph> GinReader::next() {
   const std::uint64_t nodes = header.natural("the number of nodes");
   const std::int64_t label = header.integer("the graph's label");
   header.expect_end("the label");
-  if (label != static_cast<int>(label)) header.where().fail(fmt::format("label {} does not fit in 32 bits", label));
+  if (label != static_cast<int>(label)) header.where().fail("label {} does not fit in 32 bits", label);
   out.label = static_cast<int>(label);
   if (nodes > lines_that_fit(lines_.bytes_left()) || nodes >= std::numeric_limits<Node>::max()) {
-    header.where().fail(
-        fmt::format("promises {} nodes, more than the {} bytes after it can hold", nodes, lines_.bytes_left()));
+    header.where().fail("promises {} nodes, more than the {} bytes after it can hold", nodes, lines_.bytes_left());
   }
 
   rows_.clear();
@@ -66,7 +62,7 @@ std::optional<LabelledGraph> GinReader::next() {
   for (std::uint64_t v = 0; v < nodes; ++v) {
     Row row = line_of("the row of a node");
     const std::uint64_t type = row.natural("the node's type");
-    if (type > std::numeric_limits<NodeType>::max()) row.where().fail(fmt::format("type {} is too large", type));
+    if (type > std::numeric_limits<NodeType>::max()) row.where().fail("type {} is too large", type);
     const std::uint64_t degree = row.natural("the node's degree");
     if (degree >= nodes && cleaning_ == nullptr) {
       fail_unclean(row.where(), fmt::format("node {} has degree {}, but its graph has {} nodes", v, degree, nodes));
@@ -74,8 +70,7 @@ std::optional<LabelledGraph> GinReader::next() {
     for (std::uint64_t i = 0; i < degree; ++i) {
       const std::uint64_t u = row.natural("a neighbour");
       if (u >= nodes) {
-        row.where().fail(
-            fmt::format("neighbour {} is out of range: this graph has {} nodes (0 to {})", u, nodes, nodes - 1));
+        row.where().fail("neighbour {} is out of range: this graph has {} nodes (0 to {})", u, nodes, nodes - 1);
       }
       rows_.targets.push_back(static_cast<Node>(u));
     }

@@ -60,7 +60,7 @@ class XmlParse {
         parser_.get(),
         [](void* self, const XML_Char* element, const XML_Char** pairs) {
           static_cast<XmlParse*>(self)->guarded([&](XmlParse& parse) {
-            if (++parse.depth_ > kDeepest) parse.here().fail(fmt::format("elements nest deeper than {}", kDeepest));
+            if (++parse.depth_ > kDeepest) parse.here().fail("elements nest deeper than {}", kDeepest);
             parse.handler_.start(local_name(element), XmlAttributes(pairs), parse.here());
           });
         },
@@ -87,7 +87,7 @@ class XmlParse {
     const auto status = XML_Parse(parser_.get(), bytes.data(), static_cast<int>(bytes.size()), last ? 1 : 0);
     if (thrown_) std::rethrow_exception(thrown_);
     if (status != XML_STATUS_OK) {
-      here().fail(fmt::format("not XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+      here().fail("not XML: {}", XML_ErrorString(XML_GetErrorCode(parser_.get())));
     }
   }
 
@@ -153,7 +153,7 @@ Kind parse_kind(std::string_view name, const Where& where) {
   if (name == "float" || name == "double") return Kind::real;
   if (name == "boolean") return Kind::truth;
   if (name == "string") return Kind::text;
-  where.fail(fmt::format("expected int, long, float, double, boolean or string for attr.type, found {}", shown(name)));
+  where.fail("expected int, long, float, double, boolean or string for attr.type, found {}", shown(name));
 }
 
 std::optional<GraphmlElement> parse_element(std::string_view name) {
@@ -176,7 +176,7 @@ class GraphmlKeys {
   GraphmlKey& add(const XmlAttributes& attributes, const Where& where) {
     const auto id = attributes.find("id");
     if (!id) where.fail("expected an attribute id of <key>");
-    if (!place_of_.emplace(*id, keys_.size()).second) where.fail(fmt::format("key {} stands twice", shown(*id)));
+    if (!place_of_.emplace(*id, keys_.size()).second) where.fail("key {} stands twice", shown(*id));
     GraphmlKey key;
     key.name = attributes.find("attr.name").value_or(*id);
     if (const auto type = attributes.find("attr.type")) key.kind = parse_kind(*type, where);
@@ -189,10 +189,10 @@ class GraphmlKeys {
     const auto id = attributes.find("key");
     if (!id) where.fail("expected an attribute key of <data>");
     const auto found = place_of_.find(std::string(*id));
-    if (found == place_of_.end()) where.fail(fmt::format("no <key> declares {}", shown(*id)));
+    if (found == place_of_.end()) where.fail("no <key> declares {}", shown(*id));
     const GraphmlKey& key = keys_[found->second];
     if (key.only && *key.only != element) {
-      where.fail(fmt::format("key {} is for {}s, not for {}s", shown(*id), name_of(*key.only), name_of(element)));
+      where.fail("key {} is for {}s, not for {}s", shown(*id), name_of(*key.only), name_of(element));
     }
     return found->second;
   }
@@ -208,8 +208,8 @@ class GraphmlKeys {
     const bool category = name == "label" || (!of_graph && name == "type");
     const bool target = of_graph && name.starts_with("target");
     if (kind == Kind::text && (target || (category && (of_graph || name == "type")))) {
-      where.fail(fmt::format("expected numbers under {} of {}s, but its key declares text (attr.type=\"string\")",
-                             shown(name), name_of(element)));
+      where.fail("expected numbers under {} of {}s, but its key declares text (attr.type=\"string\")", shown(name),
+                 name_of(element));
     }
     if (kind == Kind::text) return GraphmlMeaning::nothing;
     if (category) return GraphmlMeaning::category;
@@ -225,7 +225,7 @@ class GraphmlKeys {
       for (const std::string_view no : {"false", "False", "0"}) {
         if (text == no) return 0;
       }
-      where.fail(fmt::format("expected true or false under {}, found {}", shown(keys_[key].name), shown(text)));
+      where.fail("expected true or false under {}, found {}", shown(keys_[key].name), shown(text));
     }
     Row row(text, where);
     const std::string what = fmt::format("a number under {}", shown(keys_[key].name));
@@ -251,7 +251,7 @@ std::uint32_t parse_category(const char* element, const char* category, std::str
   const std::string what = fmt::format("the {} of a {}", category, element);
   const std::uint64_t value = row.natural(what.c_str());
   row.expect_end(what.c_str());
-  if (value > std::numeric_limits<std::uint32_t>::max()) where.fail(fmt::format("{} {} is too large", category, value));
+  if (value > std::numeric_limits<std::uint32_t>::max()) where.fail("{} {} is too large", category, value);
   return static_cast<std::uint32_t>(value);
 }
 
@@ -280,7 +280,7 @@ std::vector<std::size_t> places(const std::vector<std::string>& names, std::vect
   for (const std::string& name : names) {
     const auto found = std::find(columns.begin(), columns.end(), name);
     if (found == columns.end()) {
-      where.fail(fmt::format("this graph has {} {}, which the graphs before it have not", what, shown(name)));
+      where.fail("this graph has {} {}, which the graphs before it have not", what, shown(name));
     }
     out.push_back(static_cast<std::size_t>(found - columns.begin()));
   }
@@ -297,7 +297,7 @@ class GraphmlGraph {
   /// Fails on an id that stands already.
   void add_node(std::string_view id, const Where& where) {
     std::optional<Node>& node = node_of_id_[number_of(id)];
-    if (node) where.fail(fmt::format("node {} stands twice", shown(id)));
+    if (node) where.fail("node {} stands twice", shown(id));
     node = static_cast<Node>(names_.size());
     names_.emplace_back(id);
     nodes_.lines.push_back(where.number);
@@ -325,7 +325,7 @@ class GraphmlGraph {
       Row row(text, where);
       const std::int64_t label = row.integer("the label of a graph");
       row.expect_end("the label of a graph");
-      if (label != static_cast<int>(label)) where.fail(fmt::format("label {} does not fit in 32 bits", label));
+      if (label != static_cast<int>(label)) where.fail("label {} does not fit in 32 bits", label);
       label_ = static_cast<int>(label);
     }
   }
@@ -340,7 +340,7 @@ class GraphmlGraph {
         if (node_of_id_[end]) continue;
         const auto id =
             std::find_if(ids_.begin(), ids_.end(), [end](const auto& known) { return known.second == end; });
-        line(edges_.lines[i]).fail(fmt::format("this edge joins {}, and no node has that id", shown(id->first)));
+        line(edges_.lines[i]).fail("this edge joins {}, and no node has that id", shown(id->first));
       }
       listed.ends.emplace_back(*node_of_id_[ends_[i].first], *node_of_id_[ends_[i].second]);
     }
@@ -360,13 +360,8 @@ class GraphmlGraph {
     for (const float weight : weights.values) listed.labels.push_back(label_of_weight(weight));
     EdgeListing listing;
     listing.whole = "graph";
-    listing.place = [&](std::size_t entry) { return line(edges_.lines[entry]); };
+    listing.place = [&](std::size_t entry, std::string_view) { return line(edges_.lines[entry]); };
     listing.name = [&](Node v) { return shown(names_[v]); };
-    listing.conflict = [&](std::size_t first, std::size_t second, std::string_view differs) {
-      return EdgeListing::Conflict{
-          line(edges_.lines[second]),
-          fmt::format("this edge has {} than on line {}, where it stands too", differs, edges_.lines[first])};
-    };
     ListedEdges settled = settle_edges(listed, directed_ ? Directions::both : Directions::once, listing, cleaning);
 
     GraphItem item;
@@ -382,8 +377,7 @@ class GraphmlGraph {
     for (std::size_t v = 0; v < node_labels.values.size(); ++v) {
       const float label = node_labels.values[v];
       if (!std::isnan(label) && (std::floor(label) != label || std::abs(label) > 0x1p24f)) {
-        line(nodes_.lines[v])
-            .fail(fmt::format("expected a whole number up to 2^24 under 'node_label', found {}", label));
+        line(nodes_.lines[v]).fail("expected a whole number up to 2^24 under 'node_label', found {}", label);
       }
       item.node_labels->push_back(std::isnan(label) ? kNoLabel : static_cast<int>(label));
     }
@@ -422,8 +416,7 @@ class GraphmlGraph {
 
   void set_category(Elements& elements, std::size_t key, std::string_view text, const Where& where) {
     if (elements.categories.back()) {
-      where.fail(fmt::format("this {} has its {} twice ('type' and 'label' are the same here)", elements.name,
-                             elements.category));
+      where.fail("this {} has its {} twice ('type' and 'label' are the same here)", elements.name, elements.category);
     }
     elements.categories.back() = parse_category(elements.name, elements.category, text, where);
     elements.category_key = key;
@@ -436,7 +429,7 @@ class GraphmlGraph {
       const auto& category = elements.categories[i];
       if (!category && !key.has_fallback) {
         line(elements.lines[i])
-            .fail(fmt::format("this {} has no {}, which others of its graph have", elements.name, elements.category));
+            .fail("this {} has no {}, which others of its graph have", elements.name, elements.category);
       }
       out.push_back(category ? *category
                              : parse_category(elements.name, elements.category, key.fallback, line(elements.lines[i])));
@@ -453,8 +446,8 @@ class GraphmlGraph {
     // Defaults fill a table from few bytes: rows × columns must stay within a multiple of the file.
     const std::size_t rows = elements.lines.size();
     if (rows * used.size() > 16 * bytes_ + (std::uint64_t{1} << 20)) {
-      place_.fail(fmt::format("{} {}s with {} attributes each are too many for a file of {} bytes", rows, elements.name,
-                              used.size(), bytes_));
+      place_.fail("{} {}s with {} attributes each are too many for a file of {} bytes", rows, elements.name,
+                  used.size(), bytes_);
     }
     std::vector<std::string> names;
     for (const std::size_t key : used) names.push_back(keys_[key].name);
@@ -462,8 +455,8 @@ class GraphmlGraph {
         places(names, columns, fmt::format("{} data", elements.name).c_str(), place_);
     out.columns = columns.size();
     if (used.size() != out.columns) {
-      place_.fail(fmt::format("this graph has {} attributes per {}, the graphs before it have {}", used.size(),
-                              elements.name, out.columns));
+      place_.fail("this graph has {} attributes per {}, the graphs before it have {}", used.size(), elements.name,
+                  out.columns);
     }
     out.values.assign(rows * out.columns, kNone);
     for (const Value& value : elements.values) {
@@ -471,7 +464,7 @@ class GraphmlGraph {
       float& into = out.values[value.element * out.columns + place[static_cast<std::size_t>(column)]];
       if (!std::isnan(into)) {
         line(elements.lines[value.element])
-            .fail(fmt::format("this {} has data {} twice", elements.name, shown(keys_[value.key].name)));
+            .fail("this {} has data {} twice", elements.name, shown(keys_[value.key].name));
       }
       into = value.number;
     }
@@ -483,7 +476,7 @@ class GraphmlGraph {
         const Where where = line(elements.lines[i]);
         if (!key.has_fallback && is_target(key.name)) continue;
         if (!key.has_fallback) {
-          where.fail(fmt::format("this {} has no {}, which others of its graph have", elements.name, shown(key.name)));
+          where.fail("this {} has no {}, which others of its graph have", elements.name, shown(key.name));
         }
         into = keys_.number(used[c], key.fallback, where);
       }
@@ -505,9 +498,9 @@ class GraphmlGraph {
     std::vector<float> out(columns.size(), kNone);
     for (const auto& [key, number] : targets_) {
       const auto at = std::find(declared.begin(), declared.end(), key);
-      if (at == declared.end()) place_.fail(fmt::format("the key of {} must be for graphs", shown(keys_[key].name)));
+      if (at == declared.end()) place_.fail("the key of {} must be for graphs", shown(keys_[key].name));
       float& into = out[place[static_cast<std::size_t>(at - declared.begin())]];
-      if (!std::isnan(into)) place_.fail(fmt::format("this graph has data {} twice", shown(keys_[key].name)));
+      if (!std::isnan(into)) place_.fail("this graph has data {} twice", shown(keys_[key].name));
       into = number;
     }
     return out;
@@ -558,14 +551,14 @@ class GraphmlReader {
     if (name == "data" && inside != Inside::document && inside != Inside::key) {
       return start_data(inside, attributes, where);
     }
-    if (inside == Inside::document) where.fail(fmt::format("expected <graphml>, found <{}>", shown_name(name)));
+    if (inside == Inside::document) where.fail("expected <graphml>, found <{}>", shown_name(name));
     if (name == "graph") where.fail("a graph within a graph is not read");
     if (name == "hyperedge") where.fail("hyperedges are not read: edges here join two nodes");
     if (name == "port") {
       ++skipped_;  // parts of nodes that edges may be drawn to
       return;
     }
-    where.fail(fmt::format("<{}> does not belong here", shown_name(name)));
+    where.fail("<{}> does not belong here", shown_name(name));
   }
 
   void end(std::string_view, const Where& where) {
@@ -590,12 +583,12 @@ class GraphmlReader {
     if (skipped_ > 0 || inside_.empty()) return;
     if (inside_.back() != Inside::data && inside_.back() != Inside::fallback) {
       if (piece.find_first_not_of(" \t\r\n") != std::string_view::npos) {
-        where.fail(fmt::format("text {} does not belong here", shown(piece)));
+        where.fail("text {} does not belong here", shown(piece));
       }
       return;
     }
     text_ += piece;
-    if (text_.size() > kLongestData) where.fail(fmt::format("more than {} characters of data", kLongestData));
+    if (text_.size() > kLongestData) where.fail("more than {} characters of data", kLongestData);
   }
 
  private:

@@ -1,7 +1,5 @@
 #include "graph/io.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -51,14 +49,11 @@ void refuse_empty_and_compressed(std::string_view bytes, std::string_view name) 
   };
   constexpr Compression kCompressions[] = {{"\x1f\x8b", "gzip", "gunzip"},
                                            {"PK\x03\x04", "zip", "unzip"},
-                                           {"\xfd"
-                                            "7zXZ",
-                                            "xz", "unxz"},
+                                           {"\xfd\x37zXZ", "xz", "unxz"},
                                            {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
   for (const auto& [magic, what, tool] : kCompressions) {
     if (!bytes.starts_with(magic) || (tool == std::string_view("unzip") && is_npz(bytes))) continue;
-    throw InputError::at(name, "byte 0",
-                         fmt::format("the file is compressed ({}); unpack it with {} first", what, tool));
+    throw InputError::at(name, "byte 0", "the file is compressed ({}); unpack it with {} first", what, tool);
   }
 }
 
@@ -96,10 +91,9 @@ GraphSource locate_in_folder(const std::filesystem::path& folder, std::optional<
   if (any([](const std::string& name) { return name.ends_with("_A.txt"); })) return {folder, Format::tu};
   if (any([](const std::string& name) { return has_dimacs_extension(name); })) return {folder, Format::dimacs};
   if (any([](const std::string& name) { return has_graphml_extension(name); })) return {folder, Format::graphml};
-  throw InputError::at(
-      folder.string(), "",
-      "a folder of graphs holds graphs.txt or graphs.jsonl, a TUDataset (DS_A.txt and its like), .cnf or .graphml "
-      "files; this one holds none of them");
+  throw InputError::at(folder.string(), "",
+                       "a folder of graphs holds graphs.txt or graphs.jsonl, a TUDataset (DS_A.txt and its like), .cnf "
+                       "or .graphml files; this one holds none of them");
 }
 
 GraphSet parse_as(Format format, std::string_view bytes, std::string_view name, Cleaning* cleaning) {
@@ -139,18 +133,17 @@ void check_set(const GraphSet& set) {
   const std::size_t graphs = set.graphs.size();
   if (graphs == 0) throw InputError("there are no graphs to write");
   if (!set.labels.empty() && set.labels.size() != graphs) {
-    throw InputError(fmt::format("the set has {} labels for {} graphs", set.labels.size(), graphs));
+    throw InputError("the set has {} labels for {} graphs", set.labels.size(), graphs);
   }
   const auto check_blocks = [&](const Ragged<float>& blocks, std::size_t dim, const char* what, auto rows) {
     if ((dim == 0) != blocks.empty() || (!blocks.empty() && blocks.size() != graphs)) {
-      throw InputError(fmt::format("the set has {}attributes of dimension {} for {} of {} graphs", what, dim,
-                                   blocks.size(), graphs));
+      throw InputError("the set has {}attributes of dimension {} for {} of {} graphs", what, dim, blocks.size(),
+                       graphs);
     }
     for (std::size_t g = 0; g < blocks.size(); ++g) {
       const std::uint64_t wanted = rows(set.graphs[g]) * dim;
       if (blocks[g].size() != wanted) {
-        throw InputError(
-            fmt::format("graph {} has {} {}attribute values; it needs {}", g, blocks[g].size(), what, wanted));
+        throw InputError("graph {} has {} {}attribute values; it needs {}", g, blocks[g].size(), what, wanted);
       }
     }
   };
@@ -164,12 +157,11 @@ void check_set(const GraphSet& set) {
   check_blocks(set.edge_targets, set.edge_target_dim, "edge target ", [](const Graph& g) { return g.num_edges(); });
   for (std::size_t g = 0; g < set.node_labels.size(); ++g) {
     if (set.node_labels.size() == graphs && set.node_labels[g].size() == set.graphs.num_nodes(g)) continue;
-    throw InputError(fmt::format("graph {} has {} node labels for {} nodes", g, set.node_labels[g].size(),
-                                 g < graphs ? set.graphs.num_nodes(g) : 0));
+    throw InputError("graph {} has {} node labels for {} nodes", g, set.node_labels[g].size(),
+                     g < graphs ? set.graphs.num_nodes(g) : 0);
   }
   if ((set.target_dim == 0) != set.targets.empty() || set.targets.size() != graphs * set.target_dim) {
-    throw InputError(
-        fmt::format("the set has {} targets for {} graphs with {} each", set.targets.size(), graphs, set.target_dim));
+    throw InputError("the set has {} targets for {} graphs with {} each", set.targets.size(), graphs, set.target_dim);
   }
 }
 
@@ -192,7 +184,7 @@ Format parse_format(std::string_view name) {
   for (const auto& [format, known] : kFormats) {
     if (known == name) return format;
   }
-  throw InputError(fmt::format("unknown format {}; known are {}", shown(name), format_names()));
+  throw InputError("unknown format {}; known are {}", shown(name), format_names());
 }
 
 std::string_view format_name(Format format) {
@@ -233,8 +225,7 @@ Format detect_format(std::string_view head, std::string_view name) {
     throw InputError::at(name, "", "is a member of a TUDataset; give its folder");
   }
   throw Remedied(
-      InputError::at(name, "line 1",
-                     fmt::format("cannot tell the format from {}; known are {}", shown(line), format_names())),
+      InputError::at(name, "line 1", "cannot tell the format from {}; known are {}", shown(line), format_names()),
       Remedy::name_format);
 }
 
@@ -308,10 +299,8 @@ void write_graphs(const std::filesystem::path& path, const GraphSet& set, Format
     case Format::npz:
     case Format::graphml:
     case Format::csv:
-      throw InputError(
-          fmt::format("format {} is read only; gin, graph6, sparse6, tu, dimacs, jsonl and packed can be "
-                      "written",
-                      format_name(format)));
+      throw InputError("format {} is read only; gin, graph6, sparse6, tu, dimacs, jsonl and packed can be written",
+                       format_name(format));
   }
   AtomicFile file(path);
   if (format == Format::gin) file.write(gin_header(set.graphs.size()));

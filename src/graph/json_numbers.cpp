@@ -50,7 +50,7 @@ class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
     if (at == object_.keys_.size()) {
       const auto skipped = static_cast<std::size_t>(find(object_.skipped_));
       if (skipped == object_.skipped_.size()) {
-        where_.fail(fmt::format("unknown key {}; known are {}", shown(name), fmt::join(object_.keys_, ", ")));
+        where_.fail("unknown key {}; known are {}", shown(name), fmt::join(object_.keys_, ", "));
       }
       skips_ = true;
       key_ = object_.skipped_[skipped];
@@ -58,7 +58,7 @@ class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
     }
     key_ = object_.keys_[at];
     into_ = &object_.values_[at];
-    if (into_->shape != JsonValues::Shape::absent) where_.fail(fmt::format("key '{}' stands twice", key_));
+    if (into_->shape != JsonValues::Shape::absent) where_.fail("key '{}' stands twice", key_);
     return true;
   }
   bool end_object() override { return true; }
@@ -77,11 +77,11 @@ class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::detail::exception& error) override {
     constexpr int kOverflow = 406;
-    if (error.id == kOverflow) where_.fail(fmt::format("the number {} is too large", shown(token)));
+    if (error.id == kOverflow) where_.fail("the number {} is too large", shown(token));
     const char* hint = token.find('N') != std::string::npos || token.ends_with('I')
                            ? "; JSON has no NaN or infinity (a missing target is null)"
                            : "";
-    where_.fail(fmt::format("not JSON: cannot go on at character {}, after {}{}", position, shown(token), hint));
+    where_.fail("not JSON: cannot go on at character {}, after {}{}", position, shown(token), hint);
   }
 
  private:
@@ -94,9 +94,9 @@ class JsonNumbersHandler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   [[noreturn]] void fail(std::string_view found) const {
-    if (depth_ == 0) where_.fail(fmt::format("expected a JSON object, found {}", found));
-    where_.fail(fmt::format("expected {} under '{}', found {}",
-                            skips_ ? "a number or text" : "a number or a list of numbers", key_, found));
+    if (depth_ == 0) where_.fail("expected a JSON object, found {}", found);
+    where_.fail("expected {} under '{}', found {}", skips_ ? "a number or text" : "a number or a list of numbers", key_,
+                found);
   }
 
   JsonNumbers& object_;

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 /// A whole number from `least` to `most`, or an error at `where`.
 double whole(double number, double least, double most, const char* what, const Where& where) {
   if (std::floor(number) != number || number < least || number > most) {
-    where.fail(fmt::format("expected {} (a whole number from {} to {}), found {}", what, least, most, number));
+    where.fail("expected {} (a whole number from {} to {}), found {}", what, least, most, number);
   }
   return number;
 }
@@ -72,8 +72,8 @@ class LineReader {
       for (Node v = 0; v < nodes_; ++v) {
         const auto row = nodes.row(v);
         if (row.empty() || row.size() != nodes.row(0).size()) {
-          where_.fail(fmt::format("node {} has {} categories, node 0 has {}; expected as many for each, at least one",
-                                  v, row.size(), nodes.row(0).size()));
+          where_.fail("node {} has {} categories, node 0 has {}; expected as many for each, at least one", v,
+                      row.size(), nodes.row(0).size());
         }
         read_categories(row, types_, categories_, "a node's type", "a node's category");
       }
@@ -107,19 +107,18 @@ class LineReader {
     for (std::size_t i = 0; i < edges.ends.size(); ++i) {
       const auto row = edges.row(i);
       if (row.size() < 2) {
-        where_.fail(fmt::format("expected [u, v] or [u, v, label] for edge {}, found {} numbers", i, row.size()));
+        where_.fail("expected [u, v] or [u, v, label] for edge {}, found {} numbers", i, row.size());
       }
       if (row.size() != edges.row(0).size()) {
-        where_.fail(fmt::format("edge {} has {} label{}; edges of one graph have labels all or none, and as many each",
-                                i,
-                                row.size() == 2   ? "no"
-                                : row.size() == 3 ? "a"
-                                                  : std::to_string(row.size() - 2),
-                                row.size() > 3 ? "s" : ""));
+        where_.fail("edge {} has {} label{}; edges of one graph have labels all or none, and as many each", i,
+                    row.size() == 2   ? "no"
+                    : row.size() == 3 ? "a"
+                                      : std::to_string(row.size() - 2),
+                    row.size() > 3 ? "s" : "");
       }
       for (const double end : row.first(2)) {
         if (std::floor(end) == end && end >= 0 && end < nodes_) continue;
-        where_.fail(fmt::format("edge {} joins node {}, but this graph has {} nodes (from 0)", i, end, nodes_));
+        where_.fail("edge {} joins node {}, but this graph has {} nodes (from 0)", i, end, nodes_);
       }
       edges_.ends.emplace_back(static_cast<Node>(row[0]), static_cast<Node>(row[1]));
       if (row.size() == 2) continue;
@@ -132,7 +131,7 @@ class LineReader {
     const JsonValues& weights = object_["weight"];
     if (weights.shape == Shape::absent) return;
     if (!weights.is_list() || weights.numbers.size() != edges_.ends.size()) {
-      where_.fail(fmt::format("expected 'weight': a list of one number per edge ({})", edges_.ends.size()));
+      where_.fail("expected 'weight': a list of one number per edge ({})", edges_.ends.size());
     }
     if (!edges_.labels.empty()) {
       where_.fail("edges have weights or labels, not both: give labels as columns of 'edge_attributes'");
@@ -140,7 +139,7 @@ class LineReader {
     edges_.weighted = !edges_.ends.empty();
     for (std::size_t i = 0; i < edges_.ends.size(); ++i) {
       const auto weight = static_cast<float>(weights.numbers[i]);
-      if (!std::isfinite(weight)) where_.fail(fmt::format("the weight of edge {} is no finite number", i));
+      if (!std::isfinite(weight)) where_.fail("the weight of edge {} is no finite number", i);
       edges_.labels.push_back(label_of_weight(weight));
     }
   }
@@ -149,8 +148,8 @@ class LineReader {
     const JsonValues& labels = object_["node_labels"];
     if (labels.shape == Shape::absent) return;
     if (!labels.is_list() || labels.numbers.size() != nodes_) {
-      where_.fail(fmt::format("expected 'node_labels': a list of one whole number or null per node ({}){}", nodes_,
-                              labels.is_list() ? fmt::format(", found {}", labels.numbers.size()) : ""));
+      where_.fail("expected 'node_labels': a list of one whole number or null per node ({}){}", nodes_,
+                  labels.is_list() ? fmt::format(", found {}", labels.numbers.size()) : "");
     }
     item.node_labels.emplace();
     for (const double label : labels.numbers) {
@@ -167,12 +166,12 @@ class LineReader {
       const JsonValues& mask = object_[kMasks[part]];
       if (mask.shape == Shape::absent) continue;
       if (!mask.is_list() || mask.numbers.size() != nodes_) {
-        where_.fail(fmt::format("expected '{}': a list of 0 or 1 for each node ({})", kMasks[part], nodes_));
+        where_.fail("expected '{}': a list of 0 or 1 for each node ({})", kMasks[part], nodes_);
       }
       item.node_parts.resize(nodes_, NodePart::none);
       for (Node v = 0; v < nodes_; ++v) {
         if (whole(mask.numbers[v], 0, 1, "0 or 1 in a mask", where_) == 0) continue;
-        if (item.node_parts[v] != NodePart::none) where_.fail(fmt::format("node {} is in two masks", v));
+        if (item.node_parts[v] != NodePart::none) where_.fail("node {} is in two masks", v);
         item.node_parts[v] = static_cast<NodePart>(part + 1);
       }
     }
@@ -181,14 +180,8 @@ class LineReader {
   ListedEdges settle() {
     EdgeListing listing;
     listing.whole = "graph";
-    listing.place = [this](std::size_t) { return where_; };
+    listing.place = [this](std::size_t, std::string_view) { return where_; };
     listing.name = [](Node v) { return std::to_string(v); };
-    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
-      const auto& [u, v] = edges_.ends[second];
-      return EdgeListing::Conflict{where_, fmt::format("edge {} ({}, {}) has {} than edge {}, which joins the same "
-                                                       "nodes",
-                                                       second, u, v, differs, first)};
-    };
     return settle_edges(edges_, Directions::either, listing, cleaning_);
   }
 
@@ -202,17 +195,16 @@ class LineReader {
       out.values.assign(values.numbers.begin(), values.numbers.end());
       return out;
     }
-    if (!values.is_rows()) where_.fail(fmt::format("expected '{}': a list with a list of numbers per {}", key, each));
+    if (!values.is_rows()) where_.fail("expected '{}': a list with a list of numbers per {}", key, each);
     if (values.ends.size() != rows) {
-      where_.fail(
-          fmt::format("expected one list per {} ({}) under '{}', found {}", each, rows, key, values.ends.size()));
+      where_.fail("expected one list per {} ({}) under '{}', found {}", each, rows, key, values.ends.size());
     }
     for (std::size_t i = 0; i < rows; ++i) {
       const std::size_t dim = values.row(i).size();
       if (i == 0) out.columns = dim;
       if (dim != out.columns || dim == 0) {
-        where_.fail(fmt::format("expected {} numbers in each list under '{}', found {} in list {}",
-                                dim == 0 ? "one or more" : std::to_string(out.columns), key, dim, i));
+        where_.fail("expected {} numbers in each list under '{}', found {} in list {}",
+                    dim == 0 ? "one or more" : std::to_string(out.columns), key, dim, i);
       }
     }
     out.values.reserve(values.numbers.size());

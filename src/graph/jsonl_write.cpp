@@ -36,8 +36,7 @@ void append_rows(std::string& out, std::span<const float> values, std::size_t di
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i % dim < skipped) continue;
     if (targets ? std::isinf(values[i]) : !std::isfinite(values[i])) {
-      throw InputError(
-          fmt::format("{} {} of graph {} is {}: JSON holds only finite numbers", what, i % dim, g, values[i]));
+      throw InputError("{} {} of graph {} is {}: JSON holds only finite numbers", what, i % dim, g, values[i]);
     }
     if (i > skipped) out += i % dim == skipped ? "], " : ", ";
     if (i % dim == skipped) out += '[';
@@ -57,17 +56,13 @@ void append_target(std::string& out, std::span<const float> target, std::size_t 
   out += target.size() > 1 ? ", \"target\": [" : ", \"target\": ";
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (std::isinf(target[i])) {
-      throw InputError(fmt::format("target {} of graph {} is {}: JSON holds only finite numbers", i, g, target[i]));
+      throw InputError("target {} of graph {} is {}: JSON holds only finite numbers", i, g, target[i]);
     }
     if (i > 0) out += ", ";
     append_or_null(out, target[i]);
   }
   if (target.size() > 1) out += ']';
 }
-
-}  // namespace
-
-namespace {
 
 /// The first split; JSON lines hold one.
 void append_masks(std::string& out, const GraphSet& set, std::size_t g) {

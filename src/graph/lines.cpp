@@ -81,7 +81,7 @@ void Lines::expect_only_blank_lines(std::string_view after) {
   std::string_view line;
   while (next(line)) {
     if (line.find_first_not_of(" \t") != std::string_view::npos) {
-      here().fail(fmt::format("expected the end of the file after {}, found {}", after, shown(line)));
+      here().fail("expected the end of the file after {}, found {}", after, shown(line));
     }
   }
 }
@@ -97,13 +97,12 @@ std::string_view Row::token() const {
 }
 
 void Row::fail_number(const char* what, const char* kind) const {
-  if (rest_.empty()) where_.fail(fmt::format("expected {}, found the end of the line", what));
+  if (rest_.empty()) where_.fail("expected {}, found the end of the line", what);
   const std::string_view came = token();
   if (*kind == '\0' && std::all_of(came.begin(), came.end(), is_digit)) {
-    where_.fail(fmt::format("{} is too large for {}", shown(came), what));
+    where_.fail("{} is too large for {}", shown(came), what);
   }
-  where_.fail(
-      fmt::format("expected {} ({}), found {}", what, *kind == '\0' ? "a whole number from 0 on" : kind, shown(came)));
+  where_.fail("expected {} ({}), found {}", what, *kind == '\0' ? "a whole number from 0 on" : kind, shown(came));
 }
 
 std::int64_t Row::integer(const char* what) {
@@ -141,15 +140,15 @@ float Row::real(const char* what) {
 void Row::comma(const char* before) {
   skip_blanks();
   if (rest_.empty() || rest_.front() != ',') {
-    where_.fail(fmt::format("expected a comma and {}, found {}", before,
-                            rest_.empty() ? std::string("the end of the line") : shown(token())));
+    where_.fail("expected a comma and {}, found {}", before,
+                rest_.empty() ? std::string("the end of the line") : shown(token()));
   }
   rest_.remove_prefix(1);
 }
 
 void Row::expect_end(const char* after) {
   if (!at_end()) {
-    where_.fail(fmt::format("expected the end of the line after {}, found {}", after, shown(rest_)));
+    where_.fail("expected the end of the line after {}, found {}", after, shown(rest_));
   }
 }
 
@@ -158,9 +157,9 @@ void Row::expect_end(const char* after) {
 void NodeBudget::spend(std::uint64_t nodes, const Where& where) {
   if (nodes > left_) {
     where.fail(
-        fmt::format("promises {} nodes, too many for a file of {} bytes (16 nodes per byte and 2^20 on top, over "
-                    "all graphs of the file)",
-                    nodes, bytes_));
+        "promises {} nodes, too many for a file of {} bytes (16 nodes per byte and 2^20 on top, over all graphs of the "
+        "file)",
+        nodes, bytes_);
   }
   left_ -= nodes;
 }

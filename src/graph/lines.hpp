@@ -29,6 +29,10 @@ struct Where {
 
   /// Throws the InputError "FILE: UNIT NUMBER: MESSAGE".
   [[noreturn]] void fail(std::string_view message) const;
+  template <class First, class... More>
+  [[noreturn]] void fail(fmt::format_string<First, More...> message, First&& first, More&&... more) const {
+    fail(fmt::format(message, std::forward<First>(first), std::forward<More>(more)...));
+  }
 };
 
 /// The lines of a text, from memory or streamed from a file; "\n" and "\r\n" end a line, the last may lack its end.

@@ -34,7 +34,7 @@ std::vector<Item> sorted_items(std::span<const Edge> listed, const EdgeListing& 
     } else if (cleaning != nullptr) {
       ++cleaning->loops;
     } else {
-      fail_unclean(listing.place(i),
+      fail_unclean(listing.place(i, {}),
                    fmt::format("edge {} is a loop; graphs here have none", shown_edge(listing, listed[i])));
     }
   }
@@ -102,20 +102,24 @@ ListedEdges settle_edges(const ListedEdges& all, Directions directions, const Ed
     return out;
   }
   if (repeat) {
-    fail_unclean(listing.place(*repeat), fmt::format("edge {} stands twice", shown_edge(listing, listed[*repeat])));
+    fail_unclean(listing.place(*repeat, {}), fmt::format("edge {} stands twice", shown_edge(listing, listed[*repeat])));
   }
   if (one_way > 0) {
     const auto& [u, v] = listed[*alone];
     const std::string why = directions == Directions::both
                                 ? "; graphs here are undirected"
                                 : fmt::format(", which other edges of the {} have", listing.whole);
-    fail_unclean(listing.place(*alone), fmt::format("edge {} lacks its other direction {}{}",
-                                                    shown_edge(listing, {u, v}), shown_edge(listing, {v, u}), why));
+    fail_unclean(listing.place(*alone, {}), fmt::format("edge {} lacks its other direction {}{}",
+                                                        shown_edge(listing, {u, v}), shown_edge(listing, {v, u}), why));
   }
   if (conflict) {
     const auto& [second, first] = *conflict;
-    const EdgeListing::Conflict found = listing.conflict(first, second, difference(all, first, second));
-    fail_unclean(found.where, found.message);
+    const std::string_view differs = difference(all, first, second);
+    const Where here = listing.place(second, differs), there = listing.place(first, differs);
+    const std::string other = here.number == there.number  // all edges are on one line
+                                  ? fmt::format("edge {}, which joins the same nodes", first)
+                                  : fmt::format("on {} {}, where it stands too", there.unit, there.number);
+    fail_unclean(here, fmt::format("edge {} has {} than {}", shown_edge(listing, listed[second]), differs, other));
   }
   return out;
 }

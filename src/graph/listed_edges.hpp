@@ -3,7 +3,7 @@
 /// that list edges (TUDatasets, JSON lines, GraphML, CSV), so that all refuse, and clean, the same things.
 ///
 ///   const ListedEdges listed{.ends = {{0, 1}, {1, 0}, {2, 1}, {1, 2}}, .labels = {5, 5, 6, 6}};
-///   const ListedEdges edges = settle_edges(listed, Directions::either, {place, name, conflict}, nullptr);
+///   const ListedEdges edges = settle_edges(listed, Directions::either, {"file", place, name}, nullptr);
 ///   // edges {0, 1}, {1, 2} with the labels 5, 6
 #include <cstddef>
 #include <functional>
@@ -51,15 +51,10 @@ struct ListedEdges {
 /// What settle_edges needs for its errors.
 struct EdgeListing {
   const char* whole = "file";  ///< what all the edges are of
-  std::function<Where(std::size_t entry)> place;
+  /// Where an entry stands. `differs`: of two entries for the same edge, what this place says ("another label",
+  /// "another weight" or "other attributes"); empty: its ends.
+  std::function<Where(std::size_t entry, std::string_view differs)> place;
   std::function<std::string(Node)> name;  ///< of a node, as the file has it
-  /// Two entries for the same edge contradict each other: where that is said, and how. `differs`: "another label",
-  /// "another weight" or "other attributes".
-  struct Conflict {
-    Where where;
-    std::string message;
-  };
-  std::function<Conflict(std::size_t first, std::size_t second, std::string_view differs)> conflict;
 };
 
 /// Each edge once, as (smaller, larger), ascending, with what its first entry says. Without `cleaning` fails

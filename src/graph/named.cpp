@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 
@@ -65,13 +65,8 @@ GraphName parse_graph_name(const std::string& text) {
   GraphName name{.code = {}, .path = text, .index = {}};
   const auto colon = text.rfind(':');
   if (colon == std::string::npos || std::filesystem::exists(text)) return name;
-  std::size_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, value);
-  if (error == std::errc() && stop == end) {
-    name.path = text.substr(0, colon);
-    name.index = value;
-  }
+  name.index = number_of<std::size_t>(std::string_view(text).substr(colon + 1));
+  if (name.index) name.path = text.substr(0, colon);
   return name;
 }
 
@@ -80,15 +75,14 @@ GraphSet read_graphs_of(const GraphName& name, std::optional<Format> format, Cle
     const std::string text = std::string(kCode) + name.code;
     GraphSet set = parse_graphs(name.code, text, Format::graph6, cleaning);
     if (set.graphs.size() != 1) {
-      throw InputError(fmt::format("{}: the code of one graph was expected, not {}", text, set.graphs.size()));
+      throw InputError("{}: the code of one graph was expected, not {}", text, set.graphs.size());
     }
     return set;
   }
   GraphSet set = read_graphs(name.path, format, cleaning);
   if (!name.index) return set;
   if (*name.index >= set.graphs.size()) {
-    throw InputError(
-        fmt::format("{}: there is no graph {}: it holds {} (from 0)", name.path, *name.index, set.graphs.size()));
+    throw InputError("{}: there is no graph {}: it holds {} (from 0)", name.path, *name.index, set.graphs.size());
   }
   return selected(set, std::vector<std::uint64_t>{*name.index});
 }
@@ -97,8 +91,7 @@ Graph read_named_graph(const std::string& text) {
   const GraphName name = parse_graph_name(text);
   GraphSet set = read_graphs_of(name);
   if (set.graphs.size() != 1) {
-    throw InputError(
-        fmt::format("{}: holds {} graphs; say which one, as {}:0", name.path, set.graphs.size(), name.path));
+    throw InputError("{}: holds {} graphs; say which one, as {}:0", name.path, set.graphs.size(), name.path);
   }
   return set.graphs[0];
 }

@@ -1,7 +1,5 @@
 #include "support/npy.hpp"
 
-#include <fmt/format.h>
-
 #include <string>
 
 #include "graph/formats.hpp"
@@ -28,15 +26,13 @@ struct NpyText {
 NpyText entry_type(const std::string& descr, const Where& where) {
   const char kind = descr.size() < 2 ? '\0' : descr[1];
   if (kind == 'O') {
-    where.fail(fmt::format("type {} is pickled Python objects, which are not read; save the array with .astype('S')",
-                           shown(descr)));
+    where.fail("type {} is pickled Python objects, which are not read; save the array with .astype('S')", shown(descr));
   }
   const std::string_view digits = std::string_view(descr).substr(std::min<std::size_t>(2, descr.size()));
   const bool order_fits = kind == 'S' || (kind == 'U' && (descr[0] == '<' || descr[0] == '>'));
   if (!order_fits || digits.empty() || digits.size() > 9 ||
       digits.find_first_not_of("0123456789") != std::string_view::npos) {
-    where.fail(
-        fmt::format("expected an array of strings (type '|S<n>', '<U<n>' or '>U<n>'), found type {}", shown(descr)));
+    where.fail("expected an array of strings (type '|S<n>', '<U<n>' or '>U<n>'), found type {}", shown(descr));
   }
   NpyText entry{Row(digits, where).natural("a length"), kind == 'U' ? 4u : 1u, descr[0] == '>'};
   if (entry.length == 0) where.fail("the strings of the array have length 0: no graph fits in them");
@@ -53,7 +49,7 @@ std::string entry_text(std::string_view bytes, const NpyText& entry, const Where
       code = (code & 0xff) << 24 | (code & 0xff00) << 8 | (code >> 8 & 0xff00) | code >> 24;
     }
     if (entry.char_bytes == 4 && code > 127) {
-      where.fail(fmt::format("character U+{:04X} does not belong in graph6", code));
+      where.fail("character U+{:04X} does not belong in graph6", code);
     }
     text += static_cast<char>(code);
   }
@@ -69,7 +65,7 @@ GraphSet parse_npy(std::string_view bytes, std::string_view name, Cleaning* clea
   const NpyHeader header = parse_npy_header(bytes, name);
   const NpyText entry = entry_type(header.descr, at(header.offset));
   if (header.shape.empty() || header.shape.size() > 2) {
-    at(header.offset).fail(fmt::format("expected an array of one or two dimensions, found {}", header.shape.size()));
+    at(header.offset).fail("expected an array of one or two dimensions, found {}", header.shape.size());
   }
 
   const std::uint64_t data = header.data_offset;
@@ -81,8 +77,8 @@ GraphSet parse_npy(std::string_view bytes, std::string_view name, Cleaning* clea
   const bool fits = rows == 0 || columns == 0 || (rows <= room && columns <= room / rows);
   const std::uint64_t entries = fits ? rows * columns : 0;
   if (!fits || entries * entry_bytes != bytes.size() - data) {
-    at(data).fail(fmt::format("the header promises {} x {} strings of {} bytes, but {} bytes follow it", rows, columns,
-                              entry_bytes, bytes.size() - data));
+    at(data).fail("the header promises {} x {} strings of {} bytes, but {} bytes follow it", rows, columns, entry_bytes,
+                  bytes.size() - data);
   }
 
   GraphSet set;

@@ -26,8 +26,7 @@ class NpzReader {
       bool known = false;
       for (const std::string_view word : kKnown) known = known || member.first == fmt::format("{}.npy", word);
       if (!known) {
-        throw InputError::at(
-            name_, "", fmt::format("unknown array '{}'; docs/formats.md lists those that are read", member.first));
+        throw InputError::at(name_, "", "unknown array '{}'; docs/formats.md lists those that are read", member.first);
       }
     }
   }
@@ -54,7 +53,7 @@ class NpzReader {
     whole_.edges.weighted = !weights.empty();
     for (std::size_t e = 0; e < weights.size(); ++e) {
       const auto weight = static_cast<float>(weights[e]);
-      if (!std::isfinite(weight)) fail(fmt::format("weight, row {} is {}; expected a finite number", e, weights[e]));
+      if (!std::isfinite(weight)) fail("weight, row {} is {}; expected a finite number", e, weights[e]);
       whole_.edges.labels.push_back(label_of_weight(weight));
     }
     const std::vector<double> labels = column("node_labels", nodes, "node");
@@ -64,12 +63,8 @@ class NpzReader {
     }
     EdgeListing listing;
     listing.whole = "graph";
-    listing.place = [this](std::size_t entry) { return Where{name_, "edge", entry}; };
+    listing.place = [this](std::size_t entry, std::string_view) { return Where{name_, "edge", entry}; };
     listing.name = [](Node v) { return std::to_string(v); };
-    listing.conflict = [this](std::size_t first, std::size_t second, std::string_view differs) {
-      return EdgeListing::Conflict{{name_, "edge", second},
-                                   fmt::format("has {} than edge {}, which joins the same nodes", differs, first)};
-    };
     GraphSet set;
     take_apart(whole_, listing, cleaning, set);
     read_masks(nodes, set);
@@ -77,7 +72,10 @@ class NpzReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw InputError::at(name_, "", what); }
+  template <class... T>
+  [[noreturn]] void fail(fmt::format_string<T...> what, T&&... values) const {
+    throw InputError::at(name_, "", fmt::format(what, std::forward<T>(values)...));
+  }
 
   const std::string* member(std::string_view array) const {
     const auto found = members_.find(fmt::format("{}.npy", array));
@@ -88,15 +86,14 @@ class NpzReader {
   }
   double whole(double value, const char* array, std::size_t row) const {
     if (std::floor(value) == value && value >= 0 && value <= std::numeric_limits<int>::max()) return value;
-    fail(fmt::format("{}, row {} is {}; expected a whole number from 0 on", array, row, value));
+    fail("{}, row {} is {}; expected a whole number from 0 on", array, row, value);
   }
   /// One number per row; nothing where there is no such array.
   std::vector<double> column(std::string_view array, std::size_t rows, const char* each) const {
     if (member(array) == nullptr) return {};
     NpyNumbers read = numbers(array);
     if (read.columns != 1 || read.rows != rows) {
-      fail(fmt::format("{} has the shape {} × {}; expected one number per {} ({})", array, read.rows, read.columns,
-                       each, rows));
+      fail("{} has the shape {} × {}; expected one number per {} ({})", array, read.rows, read.columns, each, rows);
     }
     return std::move(read.values);
   }
@@ -105,12 +102,12 @@ class NpzReader {
     if (member(array) == nullptr) return out;
     const NpyNumbers read = numbers(array);
     if (read.rows != rows) {
-      fail(fmt::format("{} has {} rows; expected one per {} ({})", array, read.rows, each, rows));
+      fail("{} has {} rows; expected one per {} ({})", array, read.rows, each, rows);
     }
     for (std::size_t i = 0; i < read.values.size(); ++i) {
       const auto value = static_cast<float>(read.values[i]);
       if (std::isfinite(value) || (std::isnan(value) && array.ends_with("targets"))) continue;
-      fail(fmt::format("{}, row {} has {}; expected finite numbers", array, i / read.columns, read.values[i]));
+      fail("{}, row {} has {}; expected finite numbers", array, i / read.columns, read.values[i]);
     }
     out.columns = rows == 0 ? 0 : read.columns;
     out.values.assign(read.values.begin(), read.values.end());
@@ -122,7 +119,7 @@ class NpzReader {
     const NpyNumbers edges = numbers("edges");
     const bool turned = edges.columns != 2 && edges.rows == 2;
     if (!turned && edges.columns != 2 && !edges.values.empty()) {
-      fail(fmt::format("edges has the shape {} × {}; expected m × 2, or 2 × m", edges.rows, edges.columns));
+      fail("edges has the shape {} × {}; expected m × 2, or 2 × m", edges.rows, edges.columns);
     }
     const std::size_t count = edges.values.size() / 2;
     for (std::size_t e = 0; e < count; ++e) {
@@ -148,9 +145,9 @@ class NpzReader {
       nodes = numbers(array).rows;
       said = true;
     }
-    if (least_ > nodes) fail(fmt::format("edges: node {} is out of range: there are {} nodes", least_ - 1, nodes));
+    if (least_ > nodes) fail("edges: node {} is out of range: there are {} nodes", least_ - 1, nodes);
     constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
-    if (nodes > kMost) fail(fmt::format("{} nodes; expected at most {}", nodes, kMost));
+    if (nodes > kMost) fail("{} nodes; expected at most {}", nodes, kMost);
     whole_.graph_of.assign(nodes, 0);
   }
 
@@ -160,14 +157,14 @@ class NpzReader {
       if (member(array) == nullptr) continue;
       const NpyNumbers mask = numbers(array);
       if (mask.rows != nodes || (!set.node_parts.empty() && mask.columns != set.node_parts.size())) {
-        fail(fmt::format("{} has the shape {} × {}; expected a row per node ({}) and as many columns as other masks",
-                         array, mask.rows, mask.columns, nodes));
+        fail("{} has the shape {} × {}; expected a row per node ({}) and as many columns as other masks", array,
+             mask.rows, mask.columns, nodes);
       }
       set.node_parts.resize(mask.columns, std::vector<NodePart>(nodes, NodePart::none));
       for (std::size_t i = 0; i < mask.values.size(); ++i) {
         NodePart& own = set.node_parts[i % mask.columns][i / mask.columns];
         if (mask.values[i] == 0) continue;
-        if (own != NodePart::none) fail(fmt::format("{}: node {} is in two masks", array, i / mask.columns));
+        if (own != NodePart::none) fail("{}: node {} is in two masks", array, i / mask.columns);
         own = static_cast<NodePart>(part + 1);
       }
     }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 
@@ -65,13 +65,11 @@ constexpr std::array<Family, 5> kFamilies = {{{"cycle", 3, 6, cycle},
 
 void check_pattern(const Graph& graph, const std::string& name) {
   if (graph.num_nodes() == 0 || graph.num_nodes() > kMostPatternNodes) {
-    throw InputError(
-        fmt::format("pattern {}: expected 1 to {} nodes, found {}", name, kMostPatternNodes, graph.num_nodes()));
+    throw InputError("pattern {}: expected 1 to {} nodes, found {}", name, kMostPatternNodes, graph.num_nodes());
   }
   const bool typed = std::any_of(graph.types().begin(), graph.types().end(), [](NodeType t) { return t != 0; });
   if (typed || graph.has_edge_labels()) {
-    throw InputError(
-        fmt::format("pattern {}: expected nodes and edges without types: structure alone is counted", name));
+    throw InputError("pattern {}: expected nodes and edges without types: structure alone is counted", name);
   }
 }
 
@@ -90,19 +88,13 @@ std::vector<std::vector<Node>> automorphisms(const Graph& graph) {
   return out;
 }
 
-}  // namespace
-
-namespace {
-
 std::optional<Pattern> known_pattern(std::string_view name) {
   for (const Family& family : kFamilies) {
     if (!name.starts_with(family.name)) continue;
     const std::string_view digits = name.substr(family.name.size());
-    Node nodes = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), nodes);
-    if (error != std::errc() || end != digits.data() + digits.size() || digits.starts_with('0')) break;
-    if (nodes < family.least || nodes > family.most) break;
-    return Pattern{std::string(name), Graph::from_edges(nodes, family.edges(nodes))};
+    const std::optional<Node> nodes = number_of<Node>(digits);
+    if (!nodes || digits.starts_with('0') || *nodes < family.least || *nodes > family.most) break;
+    return Pattern{std::string(name), Graph::from_edges(*nodes, family.edges(*nodes))};
   }
   return std::nullopt;
 }
@@ -116,7 +108,7 @@ std::optional<Pattern> said_pattern(const std::string& text) {
     return std::nullopt;
   }
   GraphSet set = parse_graph6(std::string_view(text).substr(at + 1), fmt::format("pattern {}", text));
-  if (set.graphs.size() != 1) throw InputError(fmt::format("pattern {}: expected NAME=GRAPH in graph6", text));
+  if (set.graphs.size() != 1) throw InputError("pattern {}: expected NAME=GRAPH in graph6", text);
   check_pattern(set.graphs[0], text.substr(0, at));
   return Pattern{text.substr(0, at), set.graphs[0]};
 }
@@ -129,16 +121,14 @@ Pattern named_pattern(std::string_view name) {
   for (const Family& family : kFamilies) {
     known += fmt::format("{0}{1} to {0}{2}, ", family.name, family.least, family.most);
   }
-  throw InputError(fmt::format("unknown pattern '{}': expected {}or a file of graphs", name, known));
+  throw InputError("unknown pattern '{}': expected {}or a file of graphs", name, known);
 }
 
 std::vector<Pattern> parse_patterns(const std::string& text) {
   std::vector<Pattern> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string one = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (one.empty()) throw InputError(fmt::format("patterns '{}': expected names or files between commas", text));
+  for (const std::string_view piece : split(text, ',')) {
+    const std::string one(piece);
+    if (one.empty()) throw InputError("patterns '{}': expected names or files between commas", text);
     std::optional<Pattern> known = known_pattern(one);
     if (!known) known = said_pattern(one);
     if (std::error_code error; known || !std::filesystem::exists(one, error)) {
@@ -158,7 +148,7 @@ std::vector<Pattern> parse_patterns(const std::string& text) {
   std::set<std::string> names;
   for (const Pattern& pattern : out) {
     if (!names.insert(pattern.name).second) {
-      throw InputError(fmt::format("patterns '{}': {} is there twice", text, pattern.name));
+      throw InputError("patterns '{}': {} is there twice", text, pattern.name);
     }
   }
   return out;
@@ -280,10 +270,8 @@ std::vector<std::vector<PatternCounts>> count_patterns(const Graphs& graphs, std
 }
 
 CountsOf parse_counts_of(std::string_view name) {
-  if (name == "graphs") return CountsOf::graphs;
-  if (name == "nodes") return CountsOf::nodes;
-  if (name == "edges") return CountsOf::edges;
-  throw InputError(fmt::format("counts of '{}': expected graphs, nodes or edges", name));
+  constexpr std::string_view kOf[] = {"graphs", "nodes", "edges"};
+  return static_cast<CountsOf>(place_of(kOf, "choice of what to count in", name));
 }
 
 void append_rows(std::vector<std::uint64_t>& rows, std::span<const PatternCounts> graph, CountsOf of) {

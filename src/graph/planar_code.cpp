@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "graph/formats.hpp"
 #include "graph/lines.hpp"
 #include "graph/rows.hpp"
@@ -21,10 +19,8 @@ class Entries {
       at_ = kStart.size() + ending.size();
       return;
     }
-    here().fail(
-        fmt::format("expected the header '>>planar_code<<', with ' le' or ' be' before '<<' or without, found "
-                    "{}",
-                    shown(bytes_.substr(0, kStart.size() + 5))));
+    here().fail("expected the header '>>planar_code<<', with ' le' or ' be' before '<<' or without, found {}",
+                shown(bytes_.substr(0, kStart.size() + 5)));
   }
 
   [[nodiscard]] Where at(std::uint64_t byte) const { return {name_, "byte", byte}; }
@@ -42,7 +38,7 @@ class Entries {
     width_ = 2;
   }
   std::uint32_t next(const char* what) {
-    if (left() == 0) here().fail(fmt::format("expected {}, found the end of the file", what));
+    if (left() == 0) here().fail("expected {}, found the end of the file", what);
     const auto first = static_cast<unsigned char>(bytes_[at_++]);
     if (width_ == 1) return first;
     const auto second = static_cast<unsigned char>(bytes_[at_++]);
@@ -63,7 +59,7 @@ Graph read_graph(Entries& entries, Rows& rows, Cleaning* cleaning) {
   const std::uint32_t nodes = entries.next("the number of nodes");
   if (nodes == 0) size_at.fail("expected the number of nodes of a graph, found 0");
   if (nodes > entries.left()) {
-    size_at.fail(fmt::format("promises {} nodes, but only {} entries are left in the file", nodes, entries.left()));
+    size_at.fail("promises {} nodes, but only {} entries are left in the file", nodes, entries.left());
   }
   const std::uint64_t start = entries.position();
   rows.clear();
@@ -73,7 +69,7 @@ Graph read_graph(Entries& entries, Rows& rows, Cleaning* cleaning) {
       const std::uint32_t u = entries.next("a neighbour or the 0 that closes the node's row");
       if (u == 0) break;
       if (u > nodes) {
-        where.fail(fmt::format("neighbour {} is out of range: this graph has {} nodes (1 to {})", u, nodes, nodes));
+        where.fail("neighbour {} is out of range: this graph has {} nodes (1 to {})", u, nodes, nodes);
       }
       rows.targets.push_back(u - 1);
     }

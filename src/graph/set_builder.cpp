@@ -1,7 +1,5 @@
 #include "graph/set_builder.hpp"
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <string_view>
 
@@ -16,10 +14,10 @@ bool agree(std::optional<bool>& before, bool has, const char* what, const Where&
   if (!before) before = has;
   if (*before != has) {
     const bool several = std::string_view(what).ends_with('s');
-    where.fail(fmt::format("this graph has {}{}, the graphs before it have {}", has ? several ? "" : "a " : "no ", what,
-                           has       ? "none"
-                           : several ? "some"
-                                     : "one"));
+    where.fail("this graph has {}{}, the graphs before it have {}", has ? several ? "" : "a " : "no ", what,
+               has       ? "none"
+               : several ? "some"
+                         : "one");
   }
   return has;
 }
@@ -28,7 +26,7 @@ bool agree(std::optional<bool>& before, bool has, const char* what, const Where&
 void settle_count(std::optional<std::size_t>& before, std::size_t count, const char* what, const Where& where,
                   std::size_t shown = 0) {
   if (before.value_or(count) != count) {
-    where.fail(fmt::format("this graph has {} {}, the graphs before it have {}", count + shown, what, *before + shown));
+    where.fail("this graph has {} {}, the graphs before it have {}", count + shown, what, *before + shown);
   }
   before = count;
 }
@@ -52,8 +50,7 @@ void GraphSetBuilder::add(GraphItem item, const Where& where) {
     }
     if (target.empty()) target.assign(set_.target_dim, kMissing);
     if (target.size() != set_.target_dim) {
-      where.fail(
-          fmt::format("this graph has {} targets, the graphs before it have {}", target.size(), set_.target_dim));
+      where.fail("this graph has {} targets, the graphs before it have {}", target.size(), set_.target_dim);
     }
     set_.targets.insert(set_.targets.end(), target.begin(), target.end());
   }

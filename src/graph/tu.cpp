@@ -80,7 +80,7 @@ std::vector<std::vector<std::int64_t>> read_integer_columns(std::string_view byt
     } while (!row.at_end());
     ++lines;
     if (columns != out.size()) {
-      row.where().fail(fmt::format("expected {} labels as on line 1, found {}", out.size(), columns));
+      row.where().fail("expected {} labels as on line 1, found {}", out.size(), columns);
     }
   });
   return out;
@@ -101,7 +101,7 @@ Table read_table(std::string_view bytes, std::string_view file, std::string_view
     }
     if (out.columns == 0) out.columns = columns;
     if (columns != out.columns) {
-      row.where().fail(fmt::format("expected {} {}s as on line 1, found {}", out.columns, what, columns));
+      row.where().fail("expected {} {}s as on line 1, found {}", out.columns, what, columns);
     }
   });
   return out;
@@ -111,7 +111,7 @@ Table read_table(std::string_view bytes, std::string_view file, std::string_view
 void expect_one_each(std::size_t lines, const Lined& lined, std::string_view file) {
   if (lines == lined.count) return;
   throw InputError::at(file, fmt::format("line {}", std::min(lines, lined.count) + 1),
-                       fmt::format("expected one line per {} ({}), found {}", lined.each, lined.count, lines));
+                       "expected one line per {} ({}), found {}", lined.each, lined.count, lines);
 }
 
 /// One whole number or several per line, between commas: the first column renumbered in `first`, the others, each
@@ -126,7 +126,7 @@ template <class Number>
   for (std::size_t c = 0; c < out.columns; ++c) {
     const std::vector<std::uint32_t> own = renumbered<std::uint32_t>(columns[c + 1]);
     if (*std::ranges::max_element(own) > kMostCategory) {
-      throw InputError::at(file, "", fmt::format("column {} has more than {} different labels", c + 1, kMostCategory));
+      throw InputError::at(file, "", "column {} has more than {} different labels", c + 1, kMostCategory);
     }
     for (std::size_t i = 0; i < own.size(); ++i) out.values[i * out.columns + c] = static_cast<float>(own[i]);
   }
@@ -150,9 +150,8 @@ void read_indicator(const TuMembers& members, std::string_view prefix, const std
     // Without labels and targets nothing but the nodes says how many graphs there are, so each needs one.
     const std::uint64_t most = count ? count->graphs : found->second.size();
     if (graph == 0 || graph > most) {
-      row.where().fail(
-          fmt::format("graph {} is out of range: graphs are numbered 1 to {} {}", graph, most,
-                      count ? fmt::format("(the lines of the file of {})", count->member) : "at most here"));
+      row.where().fail("graph {} is out of range: graphs are numbered 1 to {} {}", graph, most,
+                       count ? fmt::format("(the lines of the file of {})", count->member) : "at most here");
     }
     if (out.graph_of.size() >= std::numeric_limits<Node>::max() - 1) row.where().fail("more than 2^32 - 2 nodes");
     out.graphs = std::max<std::size_t>(out.graphs, graph);
@@ -165,7 +164,7 @@ void read_indicator(const TuMembers& members, std::string_view prefix, const std
     for (const Node graph : out.graph_of) has_node[graph] = true;
     const auto empty = std::find(has_node.begin(), has_node.end(), false);
     if (empty != has_node.end()) {
-      throw InputError::at(file, "", fmt::format("no node is in graph {}", empty - has_node.begin() + 1));
+      throw InputError::at(file, "", "no node is in graph {}", empty - has_node.begin() + 1);
     }
   }
   if (out.graphs == 0) throw InputError::at(file, "", "the data set holds no graphs");
@@ -181,7 +180,7 @@ void read_lines_of_edges(const TuMembers& members, std::string_view prefix, Whol
     const auto node = [&](const char* what) {
       const std::uint64_t v = row.natural(what);
       if (v == 0 || v > nodes) {
-        row.where().fail(fmt::format("node {} is out of range: the data set has {} nodes (1 to {})", v, nodes, nodes));
+        row.where().fail("node {} is out of range: the data set has {} nodes (1 to {})", v, nodes, nodes);
       }
       return static_cast<Node>(v - 1);
     };
@@ -189,8 +188,8 @@ void read_lines_of_edges(const TuMembers& members, std::string_view prefix, Whol
     row.comma("a second node");
     const Node v = node("a second node");
     if (out.graph_of[u] != out.graph_of[v]) {
-      row.where().fail(fmt::format("edge ({}, {}) joins graph {} and graph {}", u + 1, v + 1, out.graph_of[u] + 1,
-                                   out.graph_of[v] + 1));
+      row.where().fail("edge ({}, {}) joins graph {} and graph {}", u + 1, v + 1, out.graph_of[u] + 1,
+                       out.graph_of[v] + 1);
     }
     out.edges.ends.emplace_back(u, v);
   });
@@ -256,14 +255,11 @@ GraphSet parse_tu(const TuMembers& members, std::string_view prefix, Cleaning* c
   const std::string edges_file = tu_file(prefix, "A");
   const std::string attributes_file = tu_file(prefix, "edge_attributes");
   EdgeListing listing;
-  listing.place = [&](std::size_t entry) { return Where{edges_file, "line", entry + 1}; };
-  listing.name = [](Node v) { return std::to_string(v + 1); };
-  listing.conflict = [&](std::size_t first, std::size_t second, std::string_view differs) {
-    const auto& [u, v] = edges.ends[second];
-    return EdgeListing::Conflict{
-        {differs == "another label" ? labels_file : attributes_file, "line", second + 1},
-        fmt::format("edge ({}, {}) has {} than on line {}, where it stands too", u + 1, v + 1, differs, first + 1)};
+  listing.place = [&](std::size_t entry, std::string_view differs) {
+    const bool label = differs == "another label";
+    return Where{differs.empty() ? edges_file : label ? labels_file : attributes_file, "line", entry + 1};
   };
+  listing.name = [](Node v) { return std::to_string(v + 1); };
   take_apart(whole, listing, cleaning, set);
   return set;
 }
@@ -275,7 +271,7 @@ GraphSet read_tu(const std::filesystem::path& folder, Cleaning* cleaning) {
     if (!file.ends_with(kEnd)) continue;
     const std::string found = file.substr(0, file.size() - kEnd.size());
     if (!name.empty()) {
-      throw InputError::at(folder.string(), "", fmt::format("holds more than one data set: {} and {}", name, found));
+      throw InputError::at(folder.string(), "", "holds more than one data set: {} and {}", name, found);
     }
     name = found;
   }

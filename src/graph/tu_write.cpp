@@ -17,8 +17,7 @@ namespace {
 void append_row(std::string& text, std::span<const float> values, const char* what, std::size_t graph) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) {
-      throw InputError(
-          fmt::format("{} {} of graph {} is {}: a TUDataset holds only finite numbers", what, i, graph, values[i]));
+      throw InputError("{} {} of graph {} is {}: a TUDataset holds only finite numbers", what, i, graph, values[i]);
     }
     fmt::format_to(std::back_inserter(text), "{}{}", values[i], i + 1 == values.size() ? "\n" : ", ");
   }
@@ -32,7 +31,7 @@ void write_structure(const GraphSet& set, TuMembers& out) {
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     const Graph& graph = set.graphs[g];
     if (set.labels.empty() && set.targets.empty() && graph.num_nodes() == 0) {
-      throw InputError(fmt::format("graph {} has no nodes: a TUDataset without graph labels cannot hold it", g));
+      throw InputError("graph {} has no nodes: a TUDataset without graph labels cannot hold it", g);
     }
     for (Node v = 0; v < graph.num_nodes(); ++v) {
       fmt::format_to(std::back_inserter(indicator), "{}\n", g + 1);
@@ -42,8 +41,7 @@ void write_structure(const GraphSet& set, TuMembers& out) {
     }
     nodes += graph.num_nodes();
   }
-  if (nodes >= std::numeric_limits<Node>::max())
-    throw InputError(fmt::format("{} nodes are too many for a set", nodes));
+  if (nodes >= std::numeric_limits<Node>::max()) throw InputError("{} nodes are too many for a set", nodes);
 }
 
 /// Labels of graphs, nodes and edges. The lines of edges are those of DS_A.txt: one per arc.
@@ -108,7 +106,7 @@ TuMembers tu_members(const GraphSet& set) {
 void write_tu(const std::filesystem::path& folder, const GraphSet& set) {
   const std::string name = set.name.empty() ? folder.filename().string() : set.name;
   if (name.empty() || name.find('/') != std::string::npos) {
-    throw InputError(fmt::format("a TUDataset needs a name that can start a file's name, not {}", shown(name)));
+    throw InputError("a TUDataset needs a name that can start a file's name, not {}", shown(name));
   }
   const TuMembers members = tu_members(set);
   make_folder(folder);

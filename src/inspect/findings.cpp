@@ -7,6 +7,7 @@
 #include <set>
 
 #include "inspect/inspection.hpp"
+#include "support/statistics.hpp"
 
 namespace tyche::inspect {
 namespace {
@@ -17,18 +18,13 @@ constexpr double kUneven = 3;        ///< graphs of the commonest label over tho
 constexpr std::size_t kFew = 10;     ///< graphs that ten folds cannot share
 constexpr double kGrows = 0.9;       ///< correlation of a target with the number of nodes
 
-struct Column {
-  std::uint64_t count = 0;
-  double mean = 0, squares = 0, largest = 0;
+struct Column : RunningSpread {
+  double largest = 0;
 
-  void add(double value) {  // Welford
-    ++count;
-    const double step = value - mean;
-    mean += step / static_cast<double>(count);
-    squares += step * (value - mean);
+  void add(double value) {
+    RunningSpread::add(value);
     largest = std::max(largest, std::abs(value));
   }
-  [[nodiscard]] double deviation() const { return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count)); }
 };
 
 std::vector<Column> columns_of(const Ragged<float>& blocks, std::size_t dim) {
@@ -69,9 +65,9 @@ void look_at_attributes(const Ragged<float>& blocks, std::size_t all, std::size_
       "the others and the learning rate fits none";
   if (most / least > kFarApart) {
     out.push_back(
-        {"scales", fmt::format("{} attributes differ in scale: attribute {} varies by {:.2g}, attribute {} by "
-                               "{:.2g}; {}.",
-                               whose, widest, most, narrowest, least, help)});
+        {"scales",
+         fmt::format("{} attributes differ in scale: attribute {} varies by {:.2g}, attribute {} by {:.2g}; {}.", whose,
+                     widest, most, narrowest, least, help)});
   } else if (columns[widest].largest > kLargeValue) {
     out.push_back({"scales", fmt::format("{} attributes are large: attribute {} goes up to {:.4g}; {}.", whose, widest,
                                          columns[widest].largest, help)});
@@ -95,12 +91,12 @@ void look_at_inputs(const GraphSet& set, std::vector<Finding>& out) {
   std::string text = "All nodes look alike: no types, no attributes that differ. ";
   if (labels.size() > 1 || vary(set.edge_attributes, set.edge_attribute_dim)) {
     text +=
-        "A network tells them apart by their edges alone; one that sums over neighbours (gin, or the aggregation "
-        "sum) sees degrees too, and random inputs tell nodes apart.";
+        "A network tells them apart by their edges alone; one that sums over neighbours (gin, or the aggregation sum) "
+        "sees degrees too, and random inputs tell nodes apart.";
   } else {
     text +=
-        "A network that takes the mean over neighbours then gives all nodes the same answer; one that sums (gin, "
-        "or the aggregation sum) sees degrees, and random inputs tell nodes apart.";
+        "A network that takes the mean over neighbours then gives all nodes the same answer; one that sums (gin, or "
+        "the aggregation sum) sees degrees, and random inputs tell nodes apart.";
   }
   out.push_back({"alike", std::move(text)});
 }
@@ -133,11 +129,10 @@ void look_at_labels(const datasets::Dataset& dataset, std::vector<Finding>& out)
     const double share = static_cast<double>(commonest->second) / static_cast<double>(labels.size());
     out.push_back(
         {"imbalance",
-         fmt::format("Labels are imbalanced: {} graphs have label {}, {} label {}. Always answering {} is right "
-                     "in {:.2f} %, so judge by balanced accuracy or ROC AUC; --class-weights balanced makes rare "
-                     "classes count more.",
-                     commonest->second, commonest->first, rarest->second, rarest->first, commonest->first,
-                     100 * share)});
+         fmt::format(
+             "Labels are imbalanced: {} graphs have label {}, {} label {}. Always answering {} is right in {:.2f} %, "
+             "so judge by balanced accuracy or ROC AUC; --class-weights balanced makes rare classes count more.",
+             commonest->second, commonest->first, rarest->second, rarest->first, commonest->first, 100 * share)});
   }
   if (rarest->second < kFew) {
     out.push_back({"rare labels", fmt::format("Label {} has {} graph{}: of ten folds, some have none of it to test.",
@@ -163,8 +158,8 @@ void look_at_types(const GraphSet& set, std::vector<Finding>& out) {
   const bool one = all == 1;
   out.push_back(
       {"rare types",
-       fmt::format("Node type{} {}{} {} in fewer than {} graphs{}: a training part may lack {}, and then nothing "
-                   "is learned of {}.",
+       fmt::format("Node type{} {}{} {} in fewer than {} graphs{}: a training part may lack {}, and then nothing is "
+                   "learned of {}.",
                    one ? "" : "s", fmt::join(rare, ", "), all > kShown ? fmt::format(" and {} more", all - kShown) : "",
                    one ? "occurs" : "occur", kFew, one ? "" : " each", one ? "it" : "them", one ? "it" : "them")});
 }
@@ -186,10 +181,9 @@ void look_at_target(const GraphSet& set, std::size_t column, std::vector<Finding
     if (i > 0) up += targets[i] > targets[i - 1] ? 1 : 0, down += targets[i] < targets[i - 1] ? 1 : 0;
   }
   if (targets.size() >= kFew && std::max(up, down) > 0 && std::min(up, down) * 20 < std::max(up, down)) {
-    out.push_back(
-        {"sorted", fmt::format("{} sorts the graphs: contiguous folds test on values that they never train on. "
-                               "Shuffled folds (stratified), the default here, do not.",
-                               name)});
+    out.push_back({"sorted", fmt::format("{} sorts the graphs: contiguous folds test on values that they never train "
+                                         "on. Shuffled folds (stratified), the default here, do not.",
+                                         name)});
   }
   if (of_targets.deviation() == 0 || of_sizes.deviation() == 0) return;
   double together = 0;
@@ -197,10 +191,9 @@ void look_at_target(const GraphSet& set, std::size_t column, std::vector<Finding
     together += (targets[i] - of_targets.mean) * (sizes[i] - of_sizes.mean);
   const double r = together / static_cast<double>(targets.size()) / of_targets.deviation() / of_sizes.deviation();
   if (std::abs(r) < kGrows) return;
-  out.push_back(
-      {"grows", fmt::format("{} {} with the number of nodes (correlation {:.2f}): a sum over nodes as readout "
-                            "carries to graphs of other sizes, a mean or maximum does not.",
-                            name, r > 0 ? "grows" : "falls", r)});
+  out.push_back({"grows", fmt::format("{} {} with the number of nodes (correlation {:.2f}): a sum over nodes as "
+                                      "readout carries to graphs of other sizes, a mean or maximum does not.",
+                                      name, r > 0 ? "grows" : "falls", r)});
 }
 
 }  // namespace

@@ -320,7 +320,7 @@ Options options_of(const Said& said, const datasets::Dataset& dataset, std::vect
   Options options;
   if (const auto target = said.text("target")) {
     if (*target != "labels" && *target != "attributes") {
-      throw InputError(fmt::format("target: expected labels or attributes, found '{}'", *target));
+      throw InputError("target: expected labels or attributes, found '{}'", *target);
     }
     options.task = *target == "labels" ? Task::classes : Task::targets;
   }

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <limits>
-#include <optional>
-
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche {
 
@@ -58,15 +55,14 @@ class Words {
 
   template <class Int>
   Int integer(std::string_view word, const char* expected) {
-    Int value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size())
-      fail(fmt::format("expected {}, found '{}'", expected, shown(word)));
-    return value;
+    const auto value = number_of<Int>(word);
+    if (!value) fail("expected {}, found '{}'", expected, shown(word));
+    return *value;
   }
 
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError::at(name_, fmt::format("line {}", line_), message);
+  template <class... T>
+  [[noreturn]] void fail(fmt::format_string<T...> what, T&&... values) const {
+    throw InputError::at(name_, fmt::format("line {}", line_), fmt::format(what, std::forward<T>(values)...));
   }
 
   /// At most 20 characters, control characters replaced: errors must stay one clean line.
@@ -108,10 +104,9 @@ Formula parse_dimacs(std::string_view text, std::string_view name) {
   // promise much more than the text can hold, or a few bytes would ask for gigabytes.
   const auto limit = static_cast<std::int64_t>(std::min<std::size_t>(1000000000, 64 * text.size() + (1u << 16)));
   if (variables < 0 || variables > limit) {
-    words.fail(
-        fmt::format("{} variables are out of range for a file of {} bytes (0 to {})", variables, text.size(), limit));
+    words.fail("{} variables are out of range for a file of {} bytes (0 to {})", variables, text.size(), limit);
   }
-  if (promised < 0) words.fail(fmt::format("the number of disjunctions is negative: {}", promised));
+  if (promised < 0) words.fail("the number of disjunctions is negative: {}", promised);
   Formula formula;
   formula.variables = static_cast<std::uint32_t>(variables);
   Disjunction current;
@@ -120,11 +115,11 @@ Formula parse_dimacs(std::string_view text, std::string_view name) {
     if (word == "%") break;  // SATLIB's end mark; what follows it is not part of the formula
     const auto literal = words.integer<std::int64_t>(word, "a literal");
     if (literal < -variables || literal > variables) {
-      words.fail(fmt::format("literal {} is out of range: the header promises {} variables", literal, variables));
+      words.fail("literal {} is out of range: the header promises {} variables", literal, variables);
     }
     if (literal == 0) {
       if (static_cast<std::int64_t>(formula.disjunctions.size()) == promised) {
-        words.fail(fmt::format("more disjunctions than the {} the header promises", promised));
+        words.fail("more disjunctions than the {} the header promises", promised);
       }
       formula.disjunctions.push_back(std::move(current));
       current.clear();
@@ -136,8 +131,7 @@ Formula parse_dimacs(std::string_view text, std::string_view name) {
   }
   if (open) words.fail("the last disjunction has no closing 0");
   if (static_cast<std::int64_t>(formula.disjunctions.size()) != promised) {
-    words.fail(
-        fmt::format("the header promises {} disjunctions, the file holds {}", promised, formula.disjunctions.size()));
+    words.fail("the header promises {} disjunctions, the file holds {}", promised, formula.disjunctions.size());
   }
   return formula;
 }

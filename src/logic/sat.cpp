@@ -28,7 +28,7 @@ std::optional<std::vector<bool>> solve(const Formula& formula) {
 
 bool satisfiable_exhaustively(const Formula& formula) {
   if (formula.variables > 30) {
-    throw InputError(fmt::format("an exhaustive check of {} variables is too much: at most 30", formula.variables));
+    throw InputError("an exhaustive check of {} variables is too much: at most 30", formula.variables);
   }
   // A disjunction fails exactly where every positive variable is 0 and every negative one is 1.
   struct Masks {

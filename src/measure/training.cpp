@@ -1,6 +1,5 @@
 #include "measure/training.hpp"
 
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -38,8 +37,7 @@ void add(Sample& sample, Graph graph, std::uint32_t label) {
 Graph random_sparse_graph(Node nodes, std::uint64_t edges, std::uint64_t seed, std::uint32_t index) {
   const std::uint64_t pairs = std::uint64_t{nodes} * (nodes == 0 ? 0 : nodes - 1) / 2;
   if (edges > pairs / 2) {
-    throw InputError(
-        fmt::format("a sparse graph of {} nodes has at most {} edges, {} were asked for", nodes, pairs / 2, edges));
+    throw InputError("a sparse graph of {} nodes has at most {} edges, {} were asked for", nodes, pairs / 2, edges);
   }
   Stream stream(derive_key(seed, Purpose::graph_sample, index));
   std::vector<Edge> chosen;

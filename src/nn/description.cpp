@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cctype>
@@ -16,6 +15,7 @@
 #include "nn/program_text.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/toml_json.hpp"
 #include "support/words.hpp"
 
 namespace tyche::nn {
@@ -35,26 +35,9 @@ struct Document {
   std::vector<Entry> parameters, steps;
 };
 
-json plain(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) {
-    return whole->get() < 0 ? json(whole->get()) : json(static_cast<std::uint64_t>(whole->get()));
-  }
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  json out = node.is_array() ? json::array() : node.is_table() ? json::object() : json();
-  if (const auto* list = node.as_array()) {
-    for (const toml::node& item : *list) out.push_back(plain(item));
-  } else if (const auto* table = node.as_table()) {
-    for (const auto& [key, value] : *table) out[std::string(key.str())] = plain(value);
-  }
-  return out;
-}
-
 Document document_of(std::string_view text, std::string_view name) {
   if (text.size() > kMostText) {
-    throw InputError::at(name, "",
-                         fmt::format("a description of {} bytes, expected at most {}", text.size(), kMostText));
+    throw InputError::at(name, "", "a description of {} bytes, expected at most {}", text.size(), kMostText);
   }
   json whole;
   toml::table lines;  // of JSON there are none
@@ -62,15 +45,11 @@ Document document_of(std::string_view text, std::string_view name) {
     try {
       whole = json::parse(text);
     } catch (const json::exception& error) {
-      throw InputError::at(name, "", fmt::format("not JSON: {}", error.what()));
+      throw InputError::at(name, "", "not JSON: {}", error.what());
     }
   } else {
-    try {
-      lines = toml::parse(text);
-    } catch (const toml::parse_error& error) {
-      throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
-    }
-    whole = plain(lines);
+    lines = parse_toml(text, name);
+    whole = json_of(lines);
   }
   const auto line_of = [](const toml::node* node) { return node == nullptr ? 0 : node->source().begin.line; };
   const auto fail = [&](const toml::node* node, const std::string& what) {
@@ -128,7 +107,7 @@ class Reader {
     if (steps.empty())
       throw InputError::at(name_, "", "no steps: expected [[step]], the last of which gives the logits");
     if (steps.size() > kMostSteps) {
-      throw InputError::at(name_, "", fmt::format("{} steps, expected at most {}", steps.size(), kMostSteps));
+      throw InputError::at(name_, "", "{} steps, expected at most {}", steps.size(), kMostSteps);
     }
     word_ = "parameter";
     for (at_ = 0; at_ < document_.parameters.size(); ++at_) listed(document_.parameters[at_]);
@@ -308,7 +287,7 @@ class Reader {
       for (const std::size_t extent : tensor.shape) tensor.size *= extent;
       layout.size += tensor.size;
       if (layout.size > kMostParameters) {
-        throw InputError::at(name_, "", fmt::format("more than {} parameters", kMostParameters));
+        throw InputError::at(name_, "", "more than {} parameters", kMostParameters);
       }
     }
   }
@@ -599,7 +578,7 @@ std::string network_text(const std::string& value) {
     throw InputError::at(value, "", "there is no such file, which was to describe a network");
   }
   if (std::filesystem::file_size(value, unknown) > kMostText) {
-    throw InputError::at(value, "", fmt::format("is larger than {} bytes: no description of a network", kMostText));
+    throw InputError::at(value, "", "is larger than {} bytes: no description of a network", kMostText);
   }
   return read_file(value);
 }
@@ -614,10 +593,10 @@ ModelConfig described(std::string_view text, std::string_view name) {
   ModelConfig config = recognised(program);
   for (const Step& step : program.steps) {
     if (config.kind != "network" || set_size(step.space) == 0) continue;
-    throw InputError::at(name, "",
-                         fmt::format("step {} is over {}: of networks over sets there are gcn2, gcn3 and gcn123 alone, "
-                                     "and this is none of them",
-                                     step.name, nn::name(step.space)));
+    throw InputError::at(
+        name, "",
+        "step {} is over {}: of networks over sets there are gcn2, gcn3 and gcn123 alone, and this is none of them",
+        step.name, nn::name(step.space));
   }
   config.network = text;
   return config;

@@ -114,7 +114,7 @@ const Kind& kind_of(const ModelConfig& config) {
     if (kind.name == config.kind) return kind;
   }
   if (config.kind == kNetwork.name) return kNetwork;
-  throw InputError(fmt::format("unknown model kind '{}'; there are {}", config.kind, fmt::join(model_kinds(), ", ")));
+  throw InputError("unknown model kind '{}'; there are {}", config.kind, fmt::join(model_kinds(), ", "));
 }
 
 std::string why_unused(const ModelConfig& config, std::string_view field) {

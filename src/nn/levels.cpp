@@ -25,7 +25,7 @@ wl::SetKind triples(const ModelConfig& config) {
 
 Level typed(wl::SetKind sets, std::vector<std::string> convs, std::size_t below,
             const std::vector<std::uint64_t>& types, std::string_view what) {
-  if (types.empty()) throw InputError(fmt::format("model: no isomorphism types of {} are given", what));
+  if (types.empty()) throw InputError("model: no isomorphism types of {} are given", what);
   Level level;
   level.sets = sets;
   level.convs = std::move(convs);
@@ -44,7 +44,7 @@ std::vector<Level> levels(const ModelConfig& config) {
   if (config.kind == "gcn3") {
     return {typed(triples(config), numbered("convs", 1 + config.layers), 0, config.triple_types, "3-sets")};
   }
-  if (config.kind != "gcn123") throw InputError(fmt::format("model {} is not made of levels", config.kind));
+  if (config.kind != "gcn123") throw InputError("model {} is not made of levels", config.kind);
   Level nodes;
   nodes.sets = {1, wl::SetChoice::all};
   nodes.convs = numbered("level1", config.node_layers);

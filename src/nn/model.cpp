@@ -1,10 +1,7 @@
 #include "nn/model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "nn/kinds.hpp"
@@ -51,7 +48,7 @@ void refuse_unused(const ModelConfig& c) {
   for (const auto& [field, set] : given) {
     if (!set) continue;
     const std::string why = why_unused(c, field);
-    if (!why.empty()) throw InputError(fmt::format("model: {} has no use for {}: {}", c.kind, field, why));
+    if (!why.empty()) throw InputError("model: {} has no use for {}: {}", c.kind, field, why);
   }
 }
 
@@ -61,19 +58,18 @@ void validate(const ModelConfig& config) {
   (void)kind_of(config);  // throws where there is none of that name
   refuse_unused(config);
   if (config.random != Random::features && config.rni != 0) {
-    throw InputError(fmt::format("model: rni is {}, but it is a share of random features, and the random inputs are {}",
-                                 config.rni, name(config.random)));
+    throw InputError("model: rni is {}, but it is a share of random features, and the random inputs are {}", config.rni,
+                     name(config.random));
   }
   if (config.random != Random::features && config.distribution != Distribution::normal) {
-    throw InputError(
-        fmt::format("model: the distribution is {}, but it is one of random features, and the random inputs are {}",
-                    name(config.distribution), name(config.random)));
+    throw InputError("model: the distribution is {}, but it is one of random features, and the random inputs are {}",
+                     name(config.distribution), name(config.random));
   }
   validate_depth(config.random, config.depth);
   const auto size = [](std::string_view what, std::uint32_t value) {
     constexpr std::uint32_t kMost = 1u << 16;
     if (value < 1 || value > kMost) {
-      throw InputError(fmt::format("model: {} is {}, expected 1 to {}", what, value, kMost));
+      throw InputError("model: {} is {}, expected 1 to {}", what, value, kMost);
     }
   };
   size("width", config.width);
@@ -94,21 +90,21 @@ void validate(const ModelConfig& config) {
   }
   // Written so that NaN is refused too.
   if (!(config.rni >= 0 && config.rni <= 1)) {
-    throw InputError(fmt::format("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni));
+    throw InputError("model: rni is {}, expected a share from 0 to 1 (0.5 for 50 %)", config.rni);
   }
   if (config.embed > 0) size("embed", config.embed);
   if (config.embed > 0 && config.random_dims() == config.width) {
     throw InputError("model: embed has no use where all features are random (rni 1)");
   }
   if (!(config.dropout >= 0 && config.dropout < 1)) {
-    throw InputError(fmt::format("model: dropout is {}, expected at least 0 and below 1", config.dropout));
+    throw InputError("model: dropout is {}, expected at least 0 and below 1", config.dropout);
   }
   if (is_xavier(config.distribution) && config.random_dims() > 0 &&
       !(config.xavier_fan > 0 && std::isfinite(config.xavier_fan))) {
     throw InputError(
-        fmt::format("model: distribution {} wants a positive xavier_fan (random dims + 20 x mean nodes of "
-                    "the training graphs), found {}",
-                    name(config.distribution), config.xavier_fan));
+        "model: distribution {} wants a positive xavier_fan (random dims + 20 x mean nodes of the training graphs), "
+        "found {}",
+        name(config.distribution), config.xavier_fan);
   }
 }
 
@@ -116,7 +112,7 @@ const Tensor& Layout::at(std::string_view tensor_name) const {
   for (const Tensor& tensor : tensors) {
     if (tensor.name == tensor_name) return tensor;
   }
-  throw InputError(fmt::format("this model has no tensor '{}'", tensor_name));
+  throw InputError("this model has no tensor '{}'", tensor_name);
 }
 
 std::size_t Layout::learned() const {

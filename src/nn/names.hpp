@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "support/words.hpp"
+
 namespace tyche::nn {
 
 /// In the order of the enumeration; names behind those are others for its values, from the first on again.
@@ -23,10 +25,6 @@ template <class Enum>
 requires(!kNames<Enum>.empty()) [[nodiscard]] std::string_view name(Enum value) {
   return kNames<Enum>.at(static_cast<std::size_t>(value));
 }
-
-/// The place of a name in a list. Throws InputError "unknown WHAT 'TEXT'; there are …" on one that is not in it.
-[[nodiscard]] std::size_t place_of(std::span<const std::string_view> names, std::string_view what,
-                                   std::string_view text);
 
 template <class Enum>
 [[nodiscard]] Enum parse_name(std::string_view what, std::string_view text) {

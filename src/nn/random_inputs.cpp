@@ -1,6 +1,5 @@
 #include "nn/random_inputs.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,12 +10,6 @@
 #include "support/error.hpp"
 
 namespace tyche::nn {
-
-std::size_t place_of(std::span<const std::string_view> names, std::string_view what, std::string_view text) {
-  const auto found = std::ranges::find(names, text);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw InputError(fmt::format("unknown {} '{}'; there are {}", what, text, fmt::join(names, ", ")));
-}
 
 std::uint32_t default_depth(Random random) {
   return random == Random::features || random == Random::colours ? kLeaf : 1;
@@ -54,17 +47,17 @@ void validate_depth(Random random, std::uint32_t depth) {
   const auto shown = [](std::uint32_t value) { return value == kLeaf ? "leaf" : std::to_string(value); };
   if (random == Random::features) {
     if (depth != kLeaf) {
-      throw InputError(fmt::format("model: depth is {}, but random features have none; it belongs to marks and colours",
-                                   shown(depth)));
+      throw InputError("model: depth is {}, but random features have none; it belongs to marks and colours",
+                       shown(depth));
     }
     return;
   }
   if (depth == 0) {
-    throw InputError(fmt::format("model: depth is 0, expected at least 1 for random {}", name(random)));
+    throw InputError("model: depth is 0, expected at least 1 for random {}", name(random));
   }
   if (random != Random::colours && depth > kMostMarks) {
-    throw InputError(fmt::format("model: depth is {}, expected 1 to {} for random {}: every mark has a column",
-                                 shown(depth), kMostMarks, name(random)));
+    throw InputError("model: depth is {}, expected 1 to {} for random {}: every mark has a column", shown(depth),
+                     kMostMarks, name(random));
   }
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "report/page.hpp"
@@ -13,6 +12,7 @@
 #include "support/error.hpp"
 #include "support/progress.hpp"
 #include "support/share.hpp"
+#include "support/words.hpp"
 
 namespace tyche::report {
 
@@ -35,30 +35,14 @@ bool is_brec(const std::vector<KnownPair>& pairs) {
 std::vector<PublishedTotal> read_published() {
   const auto [file, text] = shared_file("experiments/published/brec.csv");
   std::vector<PublishedTotal> out;
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::vector<std::string> cells(1);
-    for (const char c : text.substr(begin, end - begin)) {
-      if (c == ',' && cells.size() < 4) {
-        cells.emplace_back();
-      } else {
-        cells.back() += c;
-      }
-    }
-    begin = end + 1;
-    if (line == 0) continue;  // the head
-    PublishedTotal entry;
-    const auto number = [&](const std::string& cell) {
-      return std::from_chars(cell.data(), cell.data() + cell.size(), entry.total).ec == std::errc();
-    };
-    if (cells.size() != 4 || !number(cells[1])) {
-      throw InputError::at(file, fmt::format("line {}", line + 1), "expected model,total,random,note");
-    }
-    entry.model = cells[0];
-    entry.random = cells[2] == "yes";
-    entry.note = cells[3];
-    out.push_back(std::move(entry));
+  const std::vector<std::string_view> lines = split(text, '\n');
+  for (std::size_t line = 1; line < lines.size(); ++line) {  // behind the head
+    if (lines[line].empty()) continue;
+    const std::vector<std::string_view> cells = split(lines[line], ',');
+    const auto total = cells.size() < 4 ? std::nullopt : number_of<std::size_t>(cells[1]);
+    if (!total) throw InputError::at(file, fmt::format("line {}", line + 1), "expected model,total,random,note");
+    out.push_back({std::string(cells[0]), *total, cells[2] == "yes",
+                   fmt::format("{}", fmt::join(cells.begin() + 3, cells.end(), ","))});
   }
   std::ranges::stable_sort(out, [](const PublishedTotal& a, const PublishedTotal& b) { return a.total > b.total; });
   return out;

@@ -99,8 +99,8 @@ void write_explanation_page(const std::filesystem::path& path, const Json& why, 
                             std::uint32_t graph, const std::string& command) {
   const Graph& own = set.graphs[graph];
   if (own.num_nodes() > kMaxDrawnNodes) {
-    throw InputError(fmt::format("graph {} has {} nodes; the page draws graphs of up to {}", graph, own.num_nodes(),
-                                 kMaxDrawnNodes));
+    throw InputError("graph {} has {} nodes; the page draws graphs of up to {}", graph, own.num_nodes(),
+                     kMaxDrawnNodes);
   }
   Page page = page_of("explanation", fmt::format("{}, graph {}: what the answer hangs on", set.name, graph), command);
   page["lead"] = explained(why);
@@ -136,7 +136,7 @@ void write_nodes_page(const std::filesystem::path& path, const GraphSet& set, co
     }
   }
   if (by_graph.empty()) {
-    throw InputError(fmt::format("the page draws graphs of up to {} nodes, and has none to draw", kMaxDrawnNodes));
+    throw InputError("the page draws graphs of up to {} nodes, and has none to draw", kMaxDrawnNodes);
   }
   // Graphs that training did not see first, and of those the ones that it says most wrong of.
   std::vector<std::uint32_t> order;

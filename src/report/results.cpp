@@ -116,8 +116,7 @@ ResultRow read_row(const nlohmann::json& json, const std::filesystem::path& fold
 
 Experiment read_experiment(const std::filesystem::path& folder, const std::string& file) {
   const std::filesystem::path path = folder / "experiments" / file;
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
+  const std::string text = read_sealed(path);
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     Experiment e;
@@ -139,7 +138,7 @@ Experiment read_experiment(const std::filesystem::path& folder, const std::strin
     for (const nlohmann::json& row : json.at("rows")) e.rows.push_back(read_row(row, folder, path.string()));
     return e;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(path.string(), "", fmt::format("is not a record of reproduce: {}", error.what()));
+    throw InputError::at(path.string(), "", "is not a record of reproduce: {}", error.what());
   }
 }
 

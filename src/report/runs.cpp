@@ -225,7 +225,7 @@ Json page_data(const std::vector<RunLine>& lines, const PageOptions& options) {
 std::string folder_text(const std::vector<std::filesystem::path>& folders, const std::string& format,
                         const PageOptions& how) {
   if (format != "html" && format != "md" && format != "csv" && format != "tex" && format != "json") {
-    throw InputError(fmt::format("format: expected html, md, csv, tex or json, found '{}'", format));
+    throw InputError("format: expected html, md, csv, tex or json, found '{}'", format);
   }
   if (folders.empty()) throw InputError("expected a folder of results, found none");
   const std::filesystem::path& folder = folders.front();

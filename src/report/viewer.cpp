@@ -184,8 +184,8 @@ Json view_data(const DataSource& source, std::size_t pairs, unsigned threads) {
 Json view_two(const NamedGraph& first, const NamedGraph& second) {
   for (const NamedGraph* named : {&first, &second}) {
     if (named->graph.num_nodes() <= kMaxDrawnNodes) continue;
-    throw InputError(fmt::format("{} has {} nodes; the page draws graphs of up to {}", named->name,
-                                 named->graph.num_nodes(), kMaxDrawnNodes));
+    throw InputError("{} has {} nodes; the page draws graphs of up to {}", named->name, named->graph.num_nodes(),
+                     kMaxDrawnNodes);
   }
   const Graph graphs[] = {first.graph, second.graph};
   Json json = {{"pair", 0}, {"subset", ""}};
@@ -224,8 +224,8 @@ bool can_pack(const Graph& a, const Graph& b) { return std::max(a.num_nodes(), b
 Json pack_pair(std::string_view title, const NamedGraph& a, const NamedGraph& b) {
   for (const NamedGraph* named : {&a, &b}) {
     if (named->graph.num_nodes() <= kMaxPackedNodes) continue;
-    throw InputError(fmt::format("{} has {} nodes; the page draws graphs of up to {}", named->name,
-                                 named->graph.num_nodes(), kMaxPackedNodes));
+    throw InputError("{} has {} nodes; the page draws graphs of up to {}", named->name, named->graph.num_nodes(),
+                     kMaxPackedNodes);
   }
   Json json = {{"title", title}};
   json["graphs"] = {pack_graph(a), pack_graph(b)};

@@ -90,6 +90,12 @@ void make_folder(const std::filesystem::path& path);
 /// The names of what is in a folder, ascending. Throws IoError where it cannot be read.
 [[nodiscard]] std::vector<std::string> list_folder(const std::filesystem::path& path);
 
+/// The bytes of numbers that stand one behind the other.
+template <class Values>
+[[nodiscard]] std::string_view bytes_of(const Values& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])};
+}
+
 /// A 64-bit hash of bytes (FNV-1a), for telling data apart in records. Never a proof of equality.
 [[nodiscard]] std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325ull);
 

@@ -58,9 +58,12 @@ class HeaderReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { fail_at(name_, offset_ + at_, what); }
+  template <class... T>
+  [[noreturn]] void fail(fmt::format_string<T...> what, T&&... values) const {
+    fail_at(name_, offset_ + at_, fmt::format(what, std::forward<T>(values)...));
+  }
   [[noreturn]] void expected(std::string_view what) const {
-    fail(fmt::format("expected {} in the header, found {}", what, shown(text_.substr(at_, 8))));
+    fail("expected {} in the header, found {}", what, shown(text_.substr(at_, 8)));
   }
   void skip_blanks() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
@@ -163,13 +166,13 @@ NpyNumbers parse_npy_numbers(std::string_view bytes, std::string_view name) {
   const bool real = kind == 'f' && (width == 4 || width == 8);
   const bool whole = (kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
   if (!real && !whole && !(kind == 'b' && width == 1)) {
-    throw InputError::at(name, "", fmt::format("holds dtype '{}'; expected bool, whole or real numbers", descr));
+    throw InputError::at(name, "", "holds dtype '{}'; expected bool, whole or real numbers", descr);
   }
   if (descr[0] != '<' && descr[0] != '>' && !(descr[0] == '|' && width == 1)) {
-    throw InputError::at(name, "", fmt::format("byte order '{}' is not known; expected '<' or '>'", descr[0]));
+    throw InputError::at(name, "", "byte order '{}' is not known; expected '<' or '>'", descr[0]);
   }
   if (header.shape.size() > 2) {
-    throw InputError::at(name, "", fmt::format("has {} dimensions; expected 1 or 2", header.shape.size()));
+    throw InputError::at(name, "", "has {} dimensions; expected 1 or 2", header.shape.size());
   }
   NpyNumbers matrix;
   matrix.rows = header.shape.empty() ? 1 : header.shape[0];
@@ -181,9 +184,8 @@ NpyNumbers parse_npy_numbers(std::string_view bytes, std::string_view name) {
                           ? data.empty()
                           : fit / matrix.columns >= matrix.rows && matrix.rows * matrix.columns * width == data.size();
   if (!agrees) {
-    throw InputError::at(name, "",
-                         fmt::format("its shape {} × {} does not agree with the {} bytes of data that follow",
-                                     matrix.rows, matrix.columns, data.size()));
+    throw InputError::at(name, "", "its shape {} × {} does not agree with the {} bytes of data that follow",
+                         matrix.rows, matrix.columns, data.size());
   }
   const auto number = [&](std::uint64_t bits) {
     if (real) {
@@ -208,9 +210,9 @@ NpyMatrix parse_npy_matrix(std::string_view bytes, std::string_view name) {
   const NpyHeader header = parse_npy_header(bytes, name);
   if (header.descr.size() != 3 || (header.descr.substr(1) != "f4" && header.descr.substr(1) != "f8")) {
     throw InputError::at(name, "",
-                         fmt::format("holds dtype '{}'; expected float32 ('<f4') or float64 ('<f8'): in Python, "
-                                     "numpy.save(FILE, x.astype('float32'))",
-                                     header.descr));
+                         "holds dtype '{}'; expected float32 ('<f4') or float64 ('<f8'): in Python, numpy.save(FILE, "
+                         "x.astype('float32'))",
+                         header.descr);
   }
   if (header.shape.empty()) throw InputError::at(name, "", "has 0 dimensions; expected 1 or 2");
   const NpyNumbers read = parse_npy_numbers(bytes, name);

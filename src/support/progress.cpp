@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cmath>
 #include <csignal>
-#include <ctime>
 #include <utility>
 
 namespace tyche {

@@ -1,7 +1,5 @@
 #include "support/ranks.hpp"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -104,9 +102,9 @@ void Ranks::sent() const {
 void Ranks::gather(std::span<std::byte> all, std::span<const std::size_t> begins) const {
   if (all.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw InputError(
-        fmt::format("{} bytes to be exchanged at once, and MPI counts to 2^31: evaluate fewer graphs or "
-                    "draws",
-                    all.size()));
+        "{} bytes to be exchanged at once, and MPI counts to 2^31: evaluate fewer graphs or "
+        "draws",
+        all.size());
   }
   std::vector<int> counts, places;
   for (std::size_t r = 0; r < size_; ++r) {

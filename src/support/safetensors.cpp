@@ -151,10 +151,8 @@ TensorFile TensorFile::parse(std::string_view bytes, std::string_view name) {
   if (const auto check = file.metadata.find(kCheck); check != file.metadata.end()) {
     if (check->second != check_of(file.metadata, file.entries_)) {
       throw InputError::at(
-          name, "",
-          fmt::format("is damaged: its checksum does not fit (who changed it on purpose takes '{}' out of "
-                      "its metadata)",
-                      kCheck));
+          name, "", "is damaged: its checksum does not fit (who changed it on purpose takes '{}' out of its metadata)",
+          kCheck);
     }
     file.metadata.erase(check);
   }
@@ -170,21 +168,19 @@ const TensorFile::Entry& TensorFile::at(std::string_view name) const {
   if (const Entry* entry = find(name)) return *entry;
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < std::min<std::size_t>(entries_.size(), 20); ++i) names.push_back(entries_[i].name);
-  throw InputError::at(origin_, "",
-                       fmt::format("no tensor '{}'; there are {}: {}{}", name, entries_.size(), fmt::join(names, ", "),
-                                   entries_.size() > names.size() ? ", …" : ""));
+  throw InputError::at(origin_, "", "no tensor '{}'; there are {}: {}{}", name, entries_.size(), fmt::join(names, ", "),
+                       entries_.size() > names.size() ? ", …" : "");
 }
 
 const TensorFile::Entry& TensorFile::checked(std::string_view name, std::string_view dtype,
                                              const std::vector<std::size_t>* shape) const {
   const Entry& entry = at(name);
   if (entry.dtype != dtype) {
-    throw InputError::at(origin_, "", fmt::format("tensor '{}' is {}, expected {}", name, entry.dtype, dtype));
+    throw InputError::at(origin_, "", "tensor '{}' is {}, expected {}", name, entry.dtype, dtype);
   }
   if (shape != nullptr && entry.shape != *shape) {
-    throw InputError::at(origin_, "",
-                         fmt::format("tensor '{}' has shape [{}], expected [{}]", name, fmt::join(entry.shape, ", "),
-                                     fmt::join(*shape, ", ")));
+    throw InputError::at(origin_, "", "tensor '{}' has shape [{}], expected [{}]", name, fmt::join(entry.shape, ", "),
+                         fmt::join(*shape, ", "));
   }
   return entry;
 }
@@ -193,12 +189,11 @@ void TensorFile::add_bytes(std::string name, std::string dtype, std::vector<std:
                            std::size_t item) {
   std::size_t expected = 0;
   if (!byte_count(shape, item, expected) || expected != bytes.size()) {
-    throw InputError::at(origin_, "",
-                         fmt::format("tensor '{}' of shape [{}] wants {} bytes, {} were given", name,
-                                     fmt::join(shape, ", "), expected, bytes.size()));
+    throw InputError::at(origin_, "", "tensor '{}' of shape [{}] wants {} bytes, {} were given", name,
+                         fmt::join(shape, ", "), expected, bytes.size());
   }
   if (name == kMetadata || has(name)) {
-    throw InputError::at(origin_, "", fmt::format("tensor '{}': the name is taken", name));
+    throw InputError::at(origin_, "", "tensor '{}': the name is taken", name);
   }
   entries_.push_back({std::move(name), std::move(dtype), std::move(shape), std::string(bytes)});
 }

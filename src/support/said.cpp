@@ -12,8 +12,8 @@ namespace tyche {
 namespace {
 
 [[noreturn]] void expected(std::string_view name, const std::string& what, const nlohmann::json& came) {
-  throw InputError(fmt::format("{}: expected {}, found {}", name, what,
-                               came.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  throw InputError("{}: expected {}, found {}", name, what,
+                   came.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

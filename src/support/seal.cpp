@@ -116,52 +116,59 @@ void check_torn_line(std::string_view rest, std::string_view name, std::string_v
   if (rest.empty()) return;
   const std::optional<Sealed> sealed = json_parts(rest.substr(0, rest.size() - 1));
   if (!sealed || !fits(*sealed)) return;
-  throw InputError::at(
-      name, place, fmt::format("is damaged: a newline became byte {:#04x}", static_cast<unsigned char>(rest.back())));
+  throw InputError::at(name, place, "is damaged: a newline became byte {:#04x}",
+                       static_cast<unsigned char>(rest.back()));
 }
 
 void check_seal(std::string_view text, std::string_view name, std::string_view place) {
   std::optional<Sealed> sealed = toml_parts(text);
   if (!sealed) sealed = json_parts(text);
   if (!sealed || fits(*sealed)) return;
-  throw InputError::at(name, place,
-                       "is damaged: its checksum does not fit what it says (who changed it on purpose takes 'check' "
-                       "out of it)");
+  throw InputError::at(
+      name, place,
+      "is damaged: its checksum does not fit what it says (who changed it on purpose takes 'check' out of it)");
 }
 
-namespace {
-
-std::string whole_lines(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return {};
+std::string read_sealed(const std::filesystem::path& path) {
   std::string text = read_file(path);
-  const std::size_t whole = text.rfind('\n') + 1;  // npos + 1 is 0
-  check_torn_line(std::string_view(text).substr(whole), path.string(), "last line");
-  text.resize(whole);
+  check_seal(text, path.string());
   return text;
 }
 
-}  // namespace
+std::uint64_t for_whole_lines(const std::filesystem::path& path, std::size_t most,
+                              const std::function<void(std::string_view line, std::size_t number)>& take) {
+  std::string_view::size_type bytes = 0;
+  if (!std::filesystem::exists(path)) return bytes;
+  const std::string text = read_file(path);
+  for (std::size_t number = 1; number <= most; ++number) {
+    const std::string_view rest = std::string_view(text).substr(bytes);
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) {
+      check_torn_line(rest, path.string(), fmt::format("line {}", number));
+      break;
+    }
+    take(rest.substr(0, end), number);
+    bytes += end + 1;
+  }
+  return bytes;
+}
 
 void append_entry(const std::filesystem::path& path, const nlohmann::ordered_json& entry) {
-  LineLog log(path, whole_lines(path).size());
+  LineLog log(path, for_whole_lines(path, kAllLines, [](std::string_view, std::size_t) {}));
   log.append(seal_json(entry.dump()));
   log.sync();
 }
 
 std::vector<nlohmann::ordered_json> read_entries(const std::filesystem::path& path) {
-  const std::string text = whole_lines(path);
   std::vector<nlohmann::ordered_json> entries;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    const std::string place = fmt::format("line {}", entries.size() + 1);
+  for_whole_lines(path, kAllLines, [&](std::string_view line, std::size_t number) {
+    const std::string place = fmt::format("line {}", number);
     check_seal(line, path.string(), place);
     auto entry = nlohmann::ordered_json::parse(line, nullptr, false);
     if (!entry.is_object()) throw InputError::at(path.string(), place, "expected a JSON object");
     entry.erase("check");
     entries.push_back(std::move(entry));
-    begin = end + 1;
-  }
+  });
   return entries;
 }
 

@@ -10,6 +10,8 @@
 /// purpose takes its checksum away.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -38,6 +40,15 @@ void check_seal(std::string_view text, std::string_view name, std::string_view p
 /// Of a file of sealed lines, what stands behind its last newline. Nothing, or what a kill left of a line, passes and
 /// is for the reader to leave out; a whole line whose newline became another byte throws InputError (`name`, `place`).
 void check_torn_line(std::string_view rest, std::string_view name, std::string_view place);
+
+/// The text of a sealed file.
+[[nodiscard]] std::string read_sealed(const std::filesystem::path& path);
+
+/// take(line, number) for the first lines of a file of sealed lines, at most so many of those that are whole; numbers
+/// from 1. The bytes they take; 0 where there is no file. Seals are for `take` to check.
+inline constexpr std::size_t kAllLines = std::numeric_limits<std::size_t>::max();
+std::uint64_t for_whole_lines(const std::filesystem::path& path, std::size_t most,
+                              const std::function<void(std::string_view line, std::size_t number)>& take);
 
 /// Logs of what calls did, a file that gains one sealed JSON object per line: adds one (made where there is no file)
 /// and waits for the disk. What a kill left of a line is cut off first.

@@ -1,5 +1,6 @@
 #pragma once
 /// What a number of successes says about a probability; what numbers are on average, and how far apart.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,20 @@ struct Spread {
 /// In two passes: the mean square less the squared mean loses all digits where numbers lie close together. No values:
 /// all 0.
 [[nodiscard]] Spread spread_of(std::span<const double> values);
+
+/// The same value by value, where they are not kept (Welford): values far from zero keep their spread, and equal ones
+/// have exactly none. A weight counts as so many values.
+struct RunningSpread {
+  double mean = 0, squares = 0, count = 0;  ///< squares: of the distances from the mean
+
+  void add(double value, double weight = 1) {
+    const double step = value - mean;
+    count += weight;
+    mean += weight * step / count;
+    squares += weight * step * (value - mean);
+  }
+  [[nodiscard]] double deviation() const { return count > 0 ? std::sqrt(squares / count) : 0; }
+};
 
 struct Interval {
   double low = 0;

@@ -4,7 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <vector>
+
+#include "support/error.hpp"
 
 namespace tyche {
 
@@ -28,6 +29,16 @@ std::string shell_word(std::string_view word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    pieces.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return pieces;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -66,6 +77,12 @@ const std::string* nearest(std::string_view word, std::span<const std::string> k
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
   if (const std::string* best = nearest(word, known)) return fmt::format("; did you mean '{}'?", *best);
   return fmt::format("; expected one of {}", fmt::join(known, ", "));
+}
+
+std::size_t place_of(std::span<const std::string_view> names, std::string_view what, std::string_view text) {
+  const auto found = std::ranges::find(names, text);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  throw InputError("unknown {} '{}'; there are {}", what, text, fmt::join(names, ", "));
 }
 
 }  // namespace tyche

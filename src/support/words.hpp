@@ -1,13 +1,17 @@
 #pragma once
 /// Words for people: what an error or a report says of a text, a number, a command.
 ///
-///   throw InputError(fmt::format("unknown key '{}'{}", key, did_you_mean(key, known)));
+///   throw InputError("unknown key '{}'{}", key, did_you_mean(key, known));
 ///   counted(1, "fold"), counted(10, "fold")               // "1 fold", "10 folds"
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 namespace tyche {
 
@@ -31,5 +35,20 @@ namespace tyche {
 
 /// "; did you mean 'epochs'?" for the nearest known word, or "; expected one of a, b, c" where none is near.
 [[nodiscard]] std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+
+/// What stands between the separators of a text: one piece at least, of which some may be empty.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The number that a text is, all of it; nothing where it is none, or not one of these.
+template <class Number>
+[[nodiscard]] std::optional<Number> number_of(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// The place of a name in a list. Throws InputError "unknown WHAT 'TEXT'; there are …" on one that is not in it.
+[[nodiscard]] std::size_t place_of(std::span<const std::string_view> names, std::string_view what,
+                                   std::string_view text);
 
 }  // namespace tyche

@@ -23,10 +23,10 @@ std::uint64_t nonzeros(std::span<const double> values) {
 void check_matrix(const AcrMatrix& m, std::size_t rows, std::size_t columns, const std::string& what) {
   const bool shape = m.offsets.size() == rows + 1 && m.offsets.front() == 0 && m.offsets.back() == m.columns.size() &&
                      m.columns.size() == m.values.size() && std::is_sorted(m.offsets.begin(), m.offsets.end());
-  if (!shape) throw InputError(fmt::format("{}: the rows of the matrix do not add up to {} rows", what, rows));
+  if (!shape) throw InputError("{}: the rows of the matrix do not add up to {} rows", what, rows);
   for (const std::uint32_t column : m.columns) {
     if (column >= columns) {
-      throw InputError(fmt::format("{}: column {} is out of range: {} units come before", what, column, columns));
+      throw InputError("{}: column {} is out of range: {} units come before", what, column, columns);
     }
   }
 }

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "support/error.hpp"
 #include "support/safetensors.hpp"
+#include "support/words.hpp"
 
 namespace tyche::theory {
 namespace {
@@ -34,13 +33,9 @@ AcrMatrix get_matrix(const TensorFile& file, const std::string& name) {
 
 std::uint32_t number(const TensorFile& file, const std::string& key, const std::string& origin) {
   const auto found = file.metadata.find(key);
-  std::uint32_t value = 0;
-  if (found != file.metadata.end()) {
-    const std::string& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size()) return value;
-  }
-  throw InputError::at(origin, "metadata", fmt::format("expected a number under '{}'", key));
+  const auto value = found == file.metadata.end() ? std::nullopt : number_of<std::uint32_t>(found->second);
+  if (value) return *value;
+  throw InputError::at(origin, "metadata", "expected a number under '{}'", key);
 }
 
 }  // namespace

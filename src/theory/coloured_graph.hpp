@@ -3,8 +3,6 @@
 ///
 ///   ColouredGraph g(triangle, 2);        // no node has a colour yet
 ///   g.set(0, 2);                         // node 0 is in R2
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -25,7 +23,7 @@ class ColouredGraph {
   static ColouredGraph from_types(Graph graph) {
     std::uint32_t colours = 1;
     for (const NodeType type : graph.types()) {
-      if (type >= kMaxColour) throw InputError(fmt::format("node type {} is too large for a colour", type));
+      if (type >= kMaxColour) throw InputError("node type {} is too large for a colour", type);
       colours = std::max(colours, type + 1);
     }
     ColouredGraph out(std::move(graph), colours);

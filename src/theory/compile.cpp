@@ -106,9 +106,8 @@ class Compiler {
       if (finer) split_up = std::move(finer);
     }
     if (!split_up) {
-      throw InputError(
-          fmt::format("'{}' needs more than {} cases of what is true of its free variable; no network was made",
-                      print_formula(pool_, fact.source, 120), kMaxCases));
+      throw InputError("'{}' needs more than {} cases of what is true of its free variable; no network was made",
+                       print_formula(pool_, fact.source, 120), kMaxCases);
     }
     const std::vector<Case>& cases = *split_up;
     if (cases.size() == 1) return leaf_value(cases[0], fact);
@@ -318,23 +317,22 @@ Compiled compile(const FormulaPool& pool, std::span<const FormulaId> formulas, c
     if (std::popcount(variables) > 2) {
       std::uint32_t third = variables & (variables - 1);
       third &= third - 1;
-      throw InputError(fmt::format(
+      throw InputError(
           "outside C²: the formula uses {} variables ({}), and networks compute formulas with two; the third is {}. "
           "Often an outer variable can be used again inside: exists>=5 z. E(y,z) says what exists>=5 x. E(y,x) says",
-          std::popcount(variables), names_of(pool, variables), names_of(pool, third & -third)));
+          std::popcount(variables), names_of(pool, variables), names_of(pool, third & -third));
     }
     const std::uint32_t free = pool.free_variables(f);
     if (std::popcount(free) > 1) {
-      throw InputError(fmt::format(
+      throw InputError(
           "{} are both free: a network gives a truth value to a graph (no free variable) or to each node (one)",
-          names_of(pool, free)));
+          names_of(pool, free));
     }
     colours = std::max(colours, max_colour(pool, f));
   }
   if (options.colours != 0) {
     if (colours > options.colours) {
-      throw InputError(
-          fmt::format("the formula speaks of R{}, but the network is to read R1 to R{}", colours, options.colours));
+      throw InputError("the formula speaks of R{}, but the network is to read R1 to R{}", colours, options.colours);
     }
     colours = options.colours;
   }
@@ -353,8 +351,8 @@ Compiled compile(const FormulaPool& pool, FormulaId formula, const CompileOption
 std::vector<double> colour_input(const ColouredGraph& graph, std::uint32_t colours) {
   if (graph.num_nodes() == 0) throw InputError("formulas are about graphs with at least one node; this graph has none");
   if (graph.num_colours() < colours) {
-    throw InputError(fmt::format("the network reads colours R1 to R{}, but this graph has {} of them", colours,
-                                 graph.num_colours()));
+    throw InputError("the network reads colours R1 to R{}, but this graph has {} of them", colours,
+                     graph.num_colours());
   }
   std::vector<double> out;
   out.reserve(static_cast<std::size_t>(graph.num_nodes()) * colours);

@@ -43,7 +43,7 @@ Drawing drawing_of(const Compiled& compiled, std::size_t limit) {
   std::size_t units = net.inputs;
   for (const auto& layer : net.layers) units += layer.width();
   if (units > limit) {
-    throw InputError(fmt::format("a network of {} units is too large to draw here: at most {}", units, limit));
+    throw InputError("a network of {} units is too large to draw here: at most {}", units, limit);
   }
   Drawing out;
   const auto label = [&](std::size_t column, std::size_t unit) {
@@ -198,8 +198,8 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
     static constexpr const char* kText[] = {"from the node itself", "summed over neighbours", "summed over all nodes",
                                             "negative weight"};
     out += fmt::format(
-        "<line x1=\"{0:.0f}\" y1=\"52\" x2=\"{1:.0f}\" y2=\"52\" stroke=\"{2}\" stroke-width=\"2\"{3}/>"
-        "<text x=\"{4:.0f}\" y=\"56\" fill=\"#444c56\">{5}</text>\n",
+        "<line x1=\"{0:.0f}\" y1=\"52\" x2=\"{1:.0f}\" y2=\"52\" stroke=\"{2}\" stroke-width=\"2\"{3}/><text "
+        "x=\"{4:.0f}\" y=\"56\" fill=\"#444c56\">{5}</text>\n",
         legend, legend + 28, kColour[kind % 3], kind == 3 ? " stroke-dasharray=\"5 4\"" : "", legend + 34, kText[kind]);
     legend += 34 + kCharacter * characters(kText[kind]) + 22;
   }
@@ -244,8 +244,7 @@ std::string to_svg(const Compiled& compiled, const std::string& title) {
                       top + (bias == 0 ? 21 : 15), handed ? "#8b939d" : "#1c2128", escaped(cut(label, kLabel), kXml));
       if (bias != 0) {
         out += fmt::format(
-            "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" fill=\"#8a5a00\">"
-            "bias {}</text>",
+            "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" font-size=\"10\" fill=\"#8a5a00\">bias {}</text>",
             centre, top + 28, bias);
       }
       out += "</g>\n";

@@ -1,7 +1,5 @@
 #include "theory/formula.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
@@ -14,7 +12,7 @@ Variable FormulaPool::variable(std::string_view name) {
   const auto found = std::find(names_.begin(), names_.end(), name);
   if (found != names_.end()) return static_cast<Variable>(found - names_.begin());
   if (names_.size() == kMaxVariables) {
-    throw InputError(fmt::format("variable '{}' is one too many: formulas may use {} variables", name, kMaxVariables));
+    throw InputError("variable '{}' is one too many: formulas may use {} variables", name, kMaxVariables);
   }
   names_.emplace_back(name);
   return static_cast<Variable>(names_.size() - 1);
@@ -22,7 +20,7 @@ Variable FormulaPool::variable(std::string_view name) {
 
 FormulaId FormulaPool::colour(std::uint32_t index, Variable v) {
   if (index == 0 || index > kMaxColour) {
-    throw InputError(fmt::format("colours are R1 to R{}, not R{}", kMaxColour, index));
+    throw InputError("colours are R1 to R{}, not R{}", kMaxColour, index);
   }
   return add(Kind::colour, v, 0, index, {});
 }
@@ -34,8 +32,8 @@ FormulaId FormulaPool::joined(Kind kind, std::span<const FormulaId> operands) {
 
 FormulaId FormulaPool::at_least(std::uint32_t count, Variable v, FormulaId body) {
   if (count == 0 || count > kMaxCount) {
-    throw InputError(fmt::format("a quantifier counts from 1 to {}, not {}{}", kMaxCount, count,
-                                 count == 0 ? ": 'at least 0' is always true" : ""));
+    throw InputError("a quantifier counts from 1 to {}, not {}{}", kMaxCount, count,
+                     count == 0 ? ": 'at least 0' is always true" : "");
   }
   return add(Kind::at_least, v, 0, count, {&body, 1});
 }

@@ -1,9 +1,6 @@
 #include "theory/graph_functions.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -17,6 +14,7 @@
 #include "graph/planarity.hpp"
 #include "support/error.hpp"
 #include "support/file.hpp"
+#include "support/words.hpp"
 
 namespace tyche::theory {
 namespace {
@@ -128,7 +126,7 @@ double min_cut(Node s, std::span<const double> w) {
 
 std::vector<Graph> graph_classes(Node nodes) {
   if (nodes == 0 || nodes > kMaxClassNodes) {
-    throw InputError(fmt::format("graphs of {} nodes are not listed here: 1 to {} nodes are", nodes, kMaxClassNodes));
+    throw InputError("graphs of {} nodes are not listed here: 1 to {} nodes are", nodes, kMaxClassNodes);
   }
   // Every graph of n nodes is one of n - 1 nodes and a node joined to some of them.
   using Code = std::pair<std::size_t, std::vector<Edge>>;
@@ -209,7 +207,7 @@ const GraphFunction& named_function(const std::string& name) {
       names += (names.empty() ? "" : ", ") + f.name;
     }
   }
-  throw InputError(fmt::format("'{}' is no function known by name ({}) and no file", name, names));
+  throw InputError("'{}' is no function known by name ({}) and no file", name, names);
 }
 
 GraphFunction function_from_file(const std::filesystem::path& path, Node max_nodes) {
@@ -228,22 +226,19 @@ GraphFunction function_from_file(const std::filesystem::path& path, Node max_nod
     const auto code_size = static_cast<std::size_t>(gap - line.begin());
     std::string_view number = line.substr(code_size);
     while (!number.empty() && is_blank(number.front())) number.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (number.empty() || error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
-      lines.here().fail(fmt::format("expected a graph6 code and a number, found {}", shown(line)));
+    const double value = number_of<double>(number).value_or(std::nan(""));
+    if (!std::isfinite(value)) {
+      lines.here().fail("expected a graph6 code and a number, found {}", shown(line));
     }
     const Graph graph = parse_graph6_line(line.substr(0, code_size), lines.here(), budget);
     if (graph.num_nodes() == 0 || graph.num_nodes() > max_nodes) {
-      lines.here().fail(
-          fmt::format("the graph has {} nodes; the function is on graphs of 1 to {}", graph.num_nodes(), max_nodes));
+      lines.here().fail("the graph has {} nodes; the function is on graphs of 1 to {}", graph.num_nodes(), max_nodes);
     }
     const auto [at, fresh] = table.emplace(std::pair(graph.num_nodes(), canonical_form(graph).edges()), value);
     if (!fresh && at->second != value) {
       lines.here().fail(
-          fmt::format("an isomorphic graph has value {} on an earlier line, this one {}; an invariant "
-                      "function gives both the same",
-                      at->second, value));
+          "an isomorphic graph has value {} on an earlier line, this one {}; an invariant function gives both the same",
+          at->second, value);
     }
   }
   return {path.filename().string(),

@@ -68,13 +68,12 @@ bool any_equal(std::vector<double> numbers) {
 
 LemmaConstants lemma_constants(std::uint32_t n, double delta) {
   if (n == 0) throw InputError("n must be at least 1");
-  if (!(delta > 0 && delta < 1)) throw InputError(fmt::format("delta must lie between 0 and 1, not {}", delta));
+  if (!(delta > 0 && delta < 1)) throw InputError("delta must lie between 0 and 1, not {}", delta);
   const double c = std::ceil(2 / delta - 1e-9);
   const double colours = c * n * n;
   if (colours > static_cast<double>(kMaxColours)) {
-    throw InputError(
-        fmt::format("n = {} and delta = {} need c n² = {:.3g} colours a node; at most {:.3g} fit in memory", n, delta,
-                    colours, static_cast<double>(kMaxColours)));
+    throw InputError("n = {} and delta = {} need c n² = {:.3g} colours a node; at most {:.3g} fit in memory", n, delta,
+                     colours, static_cast<double>(kMaxColours));
   }
   return {static_cast<std::uint64_t>(c), c * c * n * n * n};
 }
@@ -95,8 +94,8 @@ AcrLayer individualising_layer(const Thresholds& thresholds, std::uint32_t hande
 
 AcrNetwork with_random_colours(AcrNetwork network, const Thresholds& thresholds, std::uint32_t handed_on) {
   if (network.inputs != handed_on + thresholds.colours) {
-    throw InputError(fmt::format("the network reads {} colours; {} and {} random ones were offered", network.inputs,
-                                 handed_on, thresholds.colours));
+    throw InputError("the network reads {} colours; {} and {} random ones were offered", network.inputs, handed_on,
+                     thresholds.colours);
   }
   network.layers.insert(network.layers.begin(), individualising_layer(thresholds, handed_on));
   network.inputs = handed_on + 1;
@@ -105,7 +104,7 @@ AcrNetwork with_random_colours(AcrNetwork network, const Thresholds& thresholds,
 
 void check_trials(std::uint64_t trials) {
   if (trials != 0 && trials <= 0xffffffffu) return;
-  throw InputError(fmt::format("the number of trials must be 1 to {}, not {}", 0xffffffffu, trials));
+  throw InputError("the number of trials must be 1 to {}, not {}", 0xffffffffu, trials);
 }
 
 Outcome individualise(const Thresholds& thresholds, std::span<const double> random_numbers) {
@@ -153,7 +152,7 @@ IndividualiseReport measure_individualisation(const IndividualiseOptions& option
   check_trials(options.trials);
   if (options.one_in == 0) throw InputError("one node in 0 makes no sense; 1 means every node");
   if (options.graph && options.graph->num_nodes() != options.nodes) {
-    throw InputError(fmt::format("the graph has {} nodes, not {}", options.graph->num_nodes(), options.nodes));
+    throw InputError("the graph has {} nodes, not {}", options.graph->num_nodes(), options.nodes);
   }
   const std::uint32_t n = options.nodes;
   const std::uint32_t random_nodes = (n + options.one_in - 1) / options.one_in;

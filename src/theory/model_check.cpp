@@ -31,10 +31,10 @@ class Checker {
     for (const FormulaId g : all) {
       const auto v = pool_.view(g);
       if (v.kind == Kind::colour && v.number > graph_.num_colours()) {
-        throw InputError(fmt::format("the formula speaks of R{}, but this graph's colours are {}", v.number,
-                                     graph_.num_colours() == 0   ? std::string("none")
-                                     : graph_.num_colours() == 1 ? std::string("R1 alone")
-                                                                 : fmt::format("R1 to R{}", graph_.num_colours())));
+        throw InputError("the formula speaks of R{}, but this graph's colours are {}", v.number,
+                         graph_.num_colours() == 0   ? std::string("none")
+                         : graph_.num_colours() == 1 ? std::string("R1 alone")
+                                                     : fmt::format("R1 to R{}", graph_.num_colours()));
       }
     }
     for (const FormulaId g : all) tables_.emplace(g, evaluate(g));
@@ -47,9 +47,9 @@ class Checker {
     std::size_t size = 1;
     for (std::size_t i = 0; i < out.free.size(); ++i) {
       if (size > kMaxTable / n_) {
-        throw InputError(fmt::format(
+        throw InputError(
             "a subformula has {} free variables: on {} nodes its table would pass {} entries; a smaller graph would do",
-            out.free.size(), n_, kMaxTable));
+            out.free.size(), n_, kMaxTable);
       }
       size *= n_;
     }
@@ -117,9 +117,9 @@ void refuse_free(const FormulaPool& pool, const std::vector<Variable>& free, std
   if (free.size() <= allowed) return;
   std::string names;
   for (const Variable v : free) names += (names.empty() ? "" : ", ") + pool.name(v);
-  throw InputError(fmt::format("{} free: bind {} with exists or forall ({} allowed here)",
-                               names + (free.size() == 1 ? " is" : " are"), free.size() == 1 ? "it" : "them",
-                               allowed == 0 ? "no free variable is" : "one free variable is"));
+  throw InputError("{} free: bind {} with exists or forall ({} allowed here)",
+                   names + (free.size() == 1 ? " is" : " are"), free.size() == 1 ? "it" : "them",
+                   allowed == 0 ? "no free variable is" : "one free variable is");
 }
 
 }  // namespace

@@ -67,8 +67,7 @@ class Parser {
       shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
       if (i < at) indent += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     }
-    throw InputError(
-        fmt::format("formula, column {}: {}\n  {}\n  {}^", column(at), what, shown, std::string(indent, ' ')));
+    throw InputError("formula, column {}: {}\n  {}\n  {}^", column(at), what, shown, std::string(indent, ' '));
   }
 
   void skip() {

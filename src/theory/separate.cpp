@@ -139,9 +139,9 @@ class Refinement {
       std::uint64_t choices = 1;
       for (std::uint32_t i = 0; i < leaders; ++i) choices *= g->num_nodes() > i ? g->num_nodes() - i : 0;
       if (choices * g->num_nodes() > kMaxMarkedNodes) {
-        throw InputError(fmt::format(
+        throw InputError(
             "{} leaders would be needed or more, and {} nodes leave {} choices of them: too many to go through",
-            leaders, g->num_nodes(), choices));
+            leaders, g->num_nodes(), choices);
       }
       add_marked_copies(*g);
       if (g == &a) copies_of_a_ = copies_.size();
@@ -303,7 +303,7 @@ std::uint32_t number_of_types(const Graph& a, const Graph& b) {
   std::uint32_t types = 1;
   for (const Graph* g : {&a, &b}) {
     for (const NodeType type : g->types()) {
-      if (type >= 1000) throw InputError(fmt::format("node type {}: at most 1000 types are supported here", type));
+      if (type >= 1000) throw InputError("node type {}: at most 1000 types are supported here", type);
       types = std::max(types, type + 1);
     }
   }
@@ -353,7 +353,7 @@ std::string Separation::pattern_text(std::size_t limit) const {
 Separation separate(const Graph& a, const Graph& b, const SeparateOptions& options) {
   if (a.num_nodes() == 0 || b.num_nodes() == 0) throw InputError("a graph without nodes cannot be told from another");
   if (!(options.delta > 0 && options.delta < 1)) {
-    throw InputError(fmt::format("delta must lie between 0 and 1, not {}", options.delta));
+    throw InputError("delta must lie between 0 and 1, not {}", options.delta);
   }
   if (isomorphism(a, b)) {
     throw InputError("the two graphs are isomorphic: every sentence has the same probability on both");
@@ -364,7 +364,7 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
   const Variable x = out.pool.variable("x"), y = out.pool.variable("y");
   for (out.leaders = out.wl_round ? 0 : 1;; ++out.leaders) {
     if (out.leaders > options.max_leaders) {
-      throw InputError(fmt::format("no sentence with {} leaders tells the graphs apart", options.max_leaders));
+      throw InputError("no sentence with {} leaders tells the graphs apart", options.max_leaders);
     }
     if (const auto found = find_pattern(out.pool, a, b, out.types, out.leaders)) {
       out.pattern = found->formula;
@@ -381,8 +381,8 @@ Separation separate(const Graph& a, const Graph& b, const SeparateOptions& optio
     const Node n = std::max(a.num_nodes(), b.num_nodes());
     const double colours = std::ceil(out.leaders * static_cast<double>(n) / (2 * options.delta));
     if (colours > 1e6) {
-      throw InputError(fmt::format("{} nodes and delta = {} need {:.3g} colours; at most 10^6 are supported", n,
-                                   options.delta, colours));
+      throw InputError("{} nodes and delta = {} need {:.3g} colours; at most 10^6 are supported", n, options.delta,
+                       colours);
     }
     out.thresholds = {static_cast<std::uint32_t>(colours), colours * 0x1p24};
   }

@@ -2,8 +2,6 @@
 /// The units of a network under construction: σ of an integer combination of earlier units at the node itself, summed
 /// over its neighbours, and summed over all nodes. Equal units are one unit; each stands in the first layer it can.
 /// Internal to compile.cpp.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -120,7 +118,7 @@ class Units {
       };
       return table_.find_or_add(hash, equals, [&] {
         if (records_.size() >= max_units_) {
-          throw InputError(fmt::format("the network would need more than {} units", max_units_));
+          throw InputError("the network would need more than {} units", max_units_);
         }
         Record record;
         record.first = terms_.size();

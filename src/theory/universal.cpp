@@ -1,7 +1,5 @@
 #include "theory/universal.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/parallel.hpp"
 #include "support/random.hpp"
+#include "support/words.hpp"
 #include "theory/compile.hpp"
 
 namespace tyche::theory {
@@ -218,13 +217,13 @@ void check_memory(const GraphFunction& function, Node n, double delta, Construct
     if (bytes > memory || s > kMaxClassNodes) break;
   }
   if (bytes <= memory && n <= kMaxClassNodes) return;
-  throw InputError(fmt::format(
+  throw InputError(
       "n = {} is too large for the {} construction at delta = {}: {:.2g} {} or more, about {:.2g} GB; {:.2g} GB are "
       "allowed{}",
       n, construction_name(construction), delta, cases,
       construction == Construction::paper ? "individualised coloured graphs" : "labelled graphs", bytes / 1e9,
       memory / 1e9,
-      construction == Construction::paper ? ". The order construction goes further; so does a larger delta" : ""));
+      construction == Construction::paper ? ". The order construction goes further; so does a larger delta" : "");
 }
 
 /// The graph with weights drawn for its edges, from 0 to 1, and the function's value there.
@@ -247,12 +246,11 @@ Universal weighted_universal(Universal out, double memory) {
   if (out.construction != Construction::order) {
     throw InputError("functions of weighted graphs have the order construction alone");
   }
-  if (out.grid == 0 || out.grid > 1000) throw InputError(fmt::format("the grid must be 1 to 1000, not {}", out.grid));
+  if (out.grid == 0 || out.grid > 1000) throw InputError("the grid must be 1 to 1000, not {}", out.grid);
   const double points = grid_points(n, out.grid);
   if (points * kBytesOfPoint > memory || n > kMaxClassNodes) {
-    throw InputError(
-        fmt::format("n = {} is too large for a grid of {}: {:.2g} points, about {:.2g} GB; {:.2g} GB are allowed", n,
-                    out.grid, points, points * kBytesOfPoint / 1e9, memory / 1e9));
+    throw InputError("n = {} is too large for a grid of {}: {:.2g} points, about {:.2g} GB; {:.2g} GB are allowed", n,
+                     out.grid, points, points * kBytesOfPoint / 1e9, memory / 1e9);
   }
   FormulaPool pool;
   std::vector<FormulaId> facts = rank_formulas(pool, n, out.thresholds.colours);
@@ -265,16 +263,16 @@ Universal weighted_universal(Universal out, double memory) {
   return out;
 }
 
+constexpr std::string_view kConstructions[] = {"paper", "order"};
+
 }  // namespace
 
 Construction parse_construction(std::string_view name) {
-  if (name == "paper") return Construction::paper;
-  if (name == "order") return Construction::order;
-  throw InputError(fmt::format("'{}' is no construction; there are 'paper' and 'order'", name));
+  return static_cast<Construction>(place_of(kConstructions, "construction", name));
 }
 
 std::string_view construction_name(Construction construction) {
-  return construction == Construction::paper ? "paper" : "order";
+  return kConstructions[static_cast<std::size_t>(construction)];
 }
 
 ValueSentences paper_sentences(FormulaPool& pool, const GraphFunction& function, Node n, std::uint32_t colours) {
@@ -402,7 +400,7 @@ Universal build_universal(const GraphFunction& function, Node n, double delta, C
     out.grid = grid.value_or(kWeightGrid);
     return weighted_universal(std::move(out), memory);
   }
-  if (grid) throw InputError(fmt::format("a grid is for functions of weighted graphs, and {} is none", function.name));
+  if (grid) throw InputError("a grid is for functions of weighted graphs, and {} is none", function.name);
   check_memory(function, n, delta, construction, out.thresholds.colours, memory);
   AcrNetwork net;
   ValueSentences sentences;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "support/error.hpp"
 #include "support/safetensors.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/objective.hpp"
 
 namespace tyche::train {
@@ -22,19 +22,18 @@ constexpr const char* kMoments[] = {"", "adam.m.", "adam.v."};
 const std::string& metadata_at(const TensorFile& file, const std::string& key, const std::string& path) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) {
-    throw InputError::at(path, "metadata", fmt::format("has no '{}'; this is not a checkpoint of tyche train", key));
+    throw InputError::at(path, "metadata", "has no '{}'; this is not a checkpoint of tyche train", key);
   }
   return found->second;
 }
 
 std::uint64_t number_at(const TensorFile& file, const std::string& key, const std::string& path) {
   const std::string& text = metadata_at(file, key, path);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw InputError::at(path, "metadata", fmt::format("{}: expected a whole number, found '{}'", key, text));
+  const auto value = number_of<std::uint64_t>(text);
+  if (!value) {
+    throw InputError::at(path, "metadata", "{}: expected a whole number, found '{}'", key, text);
   }
-  return value;
+  return *value;
 }
 
 std::vector<double> numbers_at(const TensorFile& file, const std::string& key, std::size_t count,
@@ -43,8 +42,7 @@ std::vector<double> numbers_at(const TensorFile& file, const std::string& key, s
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   const auto number = [](const nlohmann::json& item) { return item.is_number(); };
   if (!json.is_array() || json.size() != count || !std::all_of(json.begin(), json.end(), number)) {
-    throw InputError::at(path, "metadata",
-                         fmt::format("{}: expected a list of {} numbers, found '{}'", key, count, text));
+    throw InputError::at(path, "metadata", "{}: expected a list of {} numbers, found '{}'", key, count, text);
   }
   return json.get<std::vector<double>>();
 }
@@ -55,7 +53,7 @@ engine::Standard standard_at(const TensorFile& file, const std::string& what, st
                             numbers_at(file, what + "_deviation", count, path)};
   const auto good = [](double deviation) { return deviation > 0; };
   if (!std::ranges::all_of(standard.deviation, good)) {
-    throw InputError::at(path, "metadata", fmt::format("{}_deviation: expected numbers above 0", what));
+    throw InputError::at(path, "metadata", "{}_deviation: expected numbers above 0", what);
   }
   return standard;
 }
@@ -63,24 +61,16 @@ engine::Standard standard_at(const TensorFile& file, const std::string& what, st
 /// "RATE BEST BAD", as the writer has it; a checkpoint without one has seen no loss yet, or has no plateau.
 engine::Plateau plateau_at(const TensorFile& file, const std::string& path) {
   constexpr const char* kKey = "tyche.plateau";
-  engine::Plateau plateau;
-  if (!file.metadata.contains(kKey)) return plateau;
+  if (!file.metadata.contains(kKey)) return {};
   const std::string& text = file.metadata.at(kKey);
-  const char *at = text.data(), *const end = at + text.size();
-  bool good = true;
-  const auto take = [&](auto& value) {
-    const auto [next, error] = std::from_chars(at, end, value);
-    good = good && error == std::errc() && (next == end || *next == ' ');
-    at = next == end ? end : next + 1;
-  };
-  take(plateau.rate);
-  take(plateau.best);
-  take(plateau.bad);
-  if (!good || at != end || !(plateau.rate > 0)) {
-    throw InputError::at(path, "metadata",
-                         fmt::format("{}: expected a rate, a loss and a number of epochs, found '{}'", kKey, text));
+  const std::vector<std::string_view> words = split(text, ' ');
+  const auto rate = number_of<double>(words[0]), best = number_of<double>(words.size() == 3 ? words[1] : "");
+  const auto bad = number_of<std::uint32_t>(words.back());
+  if (!rate || !best || !bad || !(*rate > 0)) {
+    throw InputError::at(path, "metadata", "{}: expected a rate, a loss and a number of epochs, found '{}'", kKey,
+                         text);
   }
-  return plateau;
+  return {*rate, *best, *bad};
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "train/config.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include "support/error.hpp"
 #include "support/file.hpp"
 #include "support/seal.hpp"
+#include "support/toml_json.hpp"
 #include "support/words.hpp"
 #include "train/fields.hpp"
 
@@ -33,24 +33,6 @@ std::string toml_value(const nlohmann::json& value) {
     return text + "]";
   }
   return value.dump();  // strings and whole numbers: TOML's basic strings have JSON's escapes
-}
-
-nlohmann::json from_toml(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* list = node.as_array()) {
-    nlohmann::json array = nlohmann::json::array();
-    for (const toml::node& item : *list) array.push_back(from_toml(item));
-    return array;
-  }
-  if (const auto* table = node.as_table()) {
-    nlohmann::json object = nlohmann::json::object();
-    for (const auto& [key, value] : *table) object[std::string(key.str())] = from_toml(value);
-    return object;
-  }
-  return nullptr;  // dates
 }
 
 std::pair<std::string, std::string> split_key(const std::string& key) {
@@ -93,7 +75,7 @@ RunConfig default_config(const std::string& kind, nn::Random random) {
   RunConfig config;
   config.model.kind = kind;
   if (const std::string why = nn::why_unused(config.model, "random"); random != nn::Random::features && !why.empty()) {
-    throw InputError(fmt::format("{} has no random {}: {}", kind, nn::name(random), why));
+    throw InputError("{} has no random {}: {}", kind, nn::name(random), why);
   }
   config.model.random = random;
   config.model.depth = nn::default_depth(random);
@@ -128,7 +110,7 @@ std::string without_threads(const std::string& description) {
 void validate(const RunConfig& config) {
   for (const Field& field : fields()) {
     const std::string why = refusal(field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", field.key, why));
+    if (!why.empty()) throw InputError("{} {}", field.key, why);
   }
   nn::validate(config.model);
 }
@@ -181,13 +163,7 @@ void upgrade(RunConfig& config, Notes* notes) {
 }
 
 RunConfig config_from_toml(std::string_view text, std::string_view name, Notes* notes) {
-  toml::table table;
-  try {
-    table = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    throw InputError::at(name, fmt::format("line {}", error.source().begin.line), error.description());
-  }
-  return config_from_json(from_toml(table), name, notes);
+  return config_from_json(json_of(parse_toml(text, name)), name, notes);
 }
 
 void write_config(const std::filesystem::path& path, const RunConfig& config) {
@@ -195,9 +171,7 @@ void write_config(const std::filesystem::path& path, const RunConfig& config) {
 }
 
 RunConfig read_config(const std::filesystem::path& path, Notes* notes) {
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
-  return config_from_toml(text, path.string(), notes);
+  return config_from_toml(read_sealed(path), path.string(), notes);
 }
 
 nlohmann::ordered_json to_json(const RunConfig& config) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -20,6 +19,7 @@
 #include "support/file.hpp"
 #include "support/remedy.hpp"
 #include "support/version.hpp"
+#include "support/words.hpp"
 #include "train/fields.hpp"
 #include "train/objective.hpp"
 #include "train/recipe.hpp"
@@ -39,8 +39,7 @@ void resolve_split(RunConfig& config, const GraphSet& set) {
   const std::vector<datasets::Fold> said = said_folds(set, config);
   const auto count = static_cast<std::uint32_t>(said.size());
   if (folds.count != RunConfig{}.folds.count && folds.count != count) {
-    throw InputError(
-        fmt::format("folds.count is {}, but {} has {} fold{}", folds.count, folds.split, count, count == 1 ? "" : "s"));
+    throw InputError("folds.count is {}, but {} has {} fold{}", folds.count, folds.split, count, count == 1 ? "" : "s");
   }
   folds.count = count;
   folds.split_hash = datasets::split_hash(said);
@@ -54,30 +53,25 @@ void check_validation(const TrainingData& data, const RunConfig& config) {
     const std::string where = split ? fmt::format("{}: fold {}", config.folds.split, f) : fmt::format("fold {}", f);
     const std::vector<std::uint32_t>& graphs = data.folds[f].validation;
     if (graphs.empty()) {
-      throw InputError(fmt::format("{} has no validation part, which is to choose the best epoch{}", where,
-                                   split ? "" : "; set some graphs aside for it"));
+      throw InputError("{} has no validation part, which is to choose the best epoch{}", where,
+                       split ? "" : "; set some graphs aside for it");
     }
     std::vector<bool> present(config.data.labels.size(), false);
     if (learns_numbers(config)) {
       const bool any =
           std::any_of(graphs.begin(), graphs.end(), [&](std::uint32_t g) { return !data.learned.missing(g, true); });
-      if (!any) throw InputError(fmt::format("{}: every target of the validation part is missing", where));
+      if (!any) throw InputError("{}: every target of the validation part is missing", where);
     } else {
       for (const std::uint32_t g : graphs) present[data.classes[g]] = true;
     }
     const auto missing = std::find(present.begin(), present.end(), false);
     const std::string& by = config.selection.by;
     if (missing == present.end() || by == "loss" || by == "accuracy") continue;
-    throw InputError(fmt::format("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
-                                 name(config.model.unit),
-                                 config.data.labels[static_cast<std::size_t>(missing - present.begin())],
-                                 split ? "" : "; the stratified scheme spreads labels evenly"));
+    throw InputError("{}: the validation part has no {} with label {}, so it cannot choose{}", where,
+                     name(config.model.unit), config.data.labels[static_cast<std::size_t>(missing - present.begin())],
+                     split ? "" : "; the stratified scheme spreads labels evenly");
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// As label_values(), of nodes.
 std::vector<int> node_label_values(const GraphSet& set) {
@@ -85,13 +79,13 @@ std::vector<int> node_label_values(const GraphSet& set) {
   for (const auto& own : set.node_labels) values.insert(own.begin(), own.end());
   values.erase(kNoLabel);
   if (values.size() < 2) {
-    throw InputError(values.empty() ? fmt::format("{}: the nodes have no labels to learn; JSON lines have them under "
-                                                  "\"node_labels\", CSV and GraphML in a column node_label, and where "
-                                                  "there are none types are taken",
-                                                  set.name)
-                                    : fmt::format("{}: every node has the label {}; telling classes apart takes at "
-                                                  "least two",
-                                                  set.name, *values.begin()));
+    throw InputError(
+        values.empty()
+            ? fmt::format("{}: the nodes have no labels to learn; JSON lines have them under \"node_labels\", CSV and "
+                          "GraphML in a column node_label, and where there are none types are taken",
+                          set.name)
+            : fmt::format("{}: every node has the label {}; telling classes apart takes at least two", set.name,
+                          *values.begin()));
   }
   return {values.begin(), values.end()};
 }
@@ -112,9 +106,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   choose_target(config, set);
   if (set.graphs.size() < 2 && unit_of(config) == Unit::graph) {
     throw InputError(
-        fmt::format("{}: {} graph{} here; cross-validation trains on some graphs and tests on others, so it "
-                    "takes at least two",
-                    path.string(), set.graphs.size(), set.graphs.size() == 1 ? "" : "s"));
+        "{}: {} graph{} here; cross-validation trains on some graphs and tests on others, so it takes at least two",
+        path.string(), set.graphs.size(), set.graphs.size() == 1 ? "" : "s");
   }
   if (config.version.empty()) config.version = kVersion;
   adopt_start(config);
@@ -128,8 +121,8 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.data.hash = data_hash(dataset, config);
   config.data.graphs = set.graphs.size();
   if (!config.model.network.empty() && nn::described(config.model.network).unit != unit_of(config)) {
-    throw InputError(fmt::format("the network gives a value per {}, but {} are learned (--target)",
-                                 name(nn::described(config.model.network).unit), name(*config.data.target)));
+    throw InputError("the network gives a value per {}, but {} are learned (--target)",
+                     name(nn::described(config.model.network).unit), name(*config.data.target));
   }
   config.model.unit = unit_of(config);
   resolve_split(config, set);
@@ -146,14 +139,14 @@ void resolve(RunConfig& config, const datasets::Dataset& dataset, const std::fil
   config.model.edge_features = config.data.features.edge_columns();
   if (const std::string why = nn::why_unused(config.model, "edge_features");
       config.model.edge_features > 0 && !why.empty()) {
-    throw Remedied(InputError(fmt::format("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
-                                          config.model.kind, why)),
+    throw Remedied(InputError("{}: edges have labels or attributes, for which {} has no use: {}", set.name,
+                              config.model.kind, why),
                    Remedy::ignore_edges);
   }
   if (config.data.features.weighted && !config.model.on_nodes()) {
-    throw Remedied(InputError(fmt::format("{}: edges have weights, and {} passes no messages along edges", set.name,
-                                          config.model.kind)),
-                   Remedy::ignore_edges);
+    throw Remedied(
+        InputError("{}: edges have weights, and {} passes no messages along edges", set.name, config.model.kind),
+        Remedy::ignore_edges);
   }
   if (config.model.on_sets()) nn::set_types_from(seen_graphs(set, config.data.features).all(), config.model);
   for (auto* types : {&config.model.pair_types, &config.model.triple_types}) {
@@ -288,8 +281,8 @@ std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const R
       std::erase_if(*list, [&](std::uint32_t unit) { return learned.missing(unit, numbers); });
     }
     if (!folds[f].train.empty() && !folds[f].test.empty()) continue;
-    throw InputError(fmt::format("fold {} has no {} with something to learn in its {} part", f,
-                                 name(learned.units.unit()), folds[f].train.empty() ? "training" : "test"));
+    throw InputError("fold {} has no {} with something to learn in its {} part", f, name(learned.units.unit()),
+                     folds[f].train.empty() ? "training" : "test");
   }
   return folds;
 }
@@ -349,8 +342,8 @@ void check_sorted(const TrainingData& data, const RunConfig& config) {
     if (config.folds.only && *config.folds.only != f) continue;
     const auto train = sizes(data.folds[f].train), test = sizes(data.folds[f].test);
     const auto fail = [&](const std::string& what) {
-      throw Remedied(InputError(fmt::format("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
-                                            data.dataset->name, f, what)),
+      throw Remedied(InputError("{}: the graphs are sorted by label, and folds are contiguous: fold {} {}",
+                                data.dataset->name, f, what),
                      Remedy::stratify);
     };
     for (std::size_t c = 0; c < classes; ++c) {
@@ -370,24 +363,23 @@ void check_sorted(const TrainingData& data, const RunConfig& config) {
 
 std::string weights_hash(std::span<const float> weights, std::uint64_t graphs) {
   if (weights.size() != graphs) {
-    throw InputError(fmt::format("{} weights for {} graphs; expected one for each", weights.size(), graphs));
+    throw InputError("{} weights for {} graphs; expected one for each", weights.size(), graphs);
   }
   for (std::size_t g = 0; g < weights.size(); ++g) {
     if (weights[g] >= 0 && std::isfinite(weights[g])) continue;
-    throw InputError(fmt::format("graph {} has the weight {}; expected a finite number from 0 on", g, weights[g]));
+    throw InputError("graph {} has the weight {}; expected a finite number from 0 on", g, weights[g]);
   }
   if (std::all_of(weights.begin(), weights.end(), [](float w) { return w == 1; })) return "";
-  return fmt::format("{:016x}", hash_bytes({reinterpret_cast<const char*>(weights.data()), weights.size_bytes()}));
+  return fmt::format("{:016x}", hash_bytes(bytes_of(weights)));
 }
 
 TrainingData prepare(const datasets::Dataset& dataset, const RunConfig& config, std::span<const float> weights) {
   TrainingData data;
   const std::string hash = weights.empty() ? "" : weights_hash(weights, dataset.set.graphs.size());
   if (hash != config.data.weights) {
-    throw InputError(weights.empty()
-                         ? "this run was begun with a weight for each graph, which no file has: it can go on "
-                           "only where they are given again"
-                         : "the weights of the graphs are not those that this run was begun with");
+    throw InputError(weights.empty() ? "this run was begun with a weight for each graph, which no file has: it can go "
+                                       "on only where they are given again"
+                                     : "the weights of the graphs are not those that this run was begun with");
   }
   if (!hash.empty()) data.weights.assign(weights.begin(), weights.end());
   data.dataset = &dataset;
@@ -466,10 +458,6 @@ void target_warnings(const TrainingData& data, const RunConfig& config, std::vec
     }
   }
 }
-
-}  // namespace
-
-namespace {
 
 /// Graphs that are tested with types or labels that their fold was not trained on.
 void warn_of_unseen(const TrainingData& data, const RunConfig& config, std::vector<std::string>& warnings) {

@@ -12,6 +12,7 @@
 #include "nn/levels.hpp"
 #include "support/error.hpp"
 #include "support/parallel.hpp"
+#include "support/statistics.hpp"
 
 namespace tyche::train {
 
@@ -70,9 +71,9 @@ std::vector<EdgeLabel> labels_of_edges(const GraphSet& set) {
   const std::set<EdgeLabel> labels = set.graphs.summary().labels;
   if (labels.size() > kMostTypes) {
     throw InputError(
-        fmt::format("{}: more than {} different edge labels; a label is a kind of edge, of which there are "
-                    "few, not an edge's name or number",
-                    set.name, kMostTypes));
+        "{}: more than {} different edge labels; a label is a kind of edge, of which there are few, not an edge's name "
+        "or number",
+        set.name, kMostTypes);
   }
   return {labels.begin(), labels.end()};
 }
@@ -89,9 +90,8 @@ std::vector<std::vector<std::uint32_t>> values_of(const GraphSet& set, const Rag
     }
     if (values.size() > kMostTypes) {
       throw InputError(
-          fmt::format("{}: {} category {} has more than {} different values; a category is one of few, else it is an "
-                      "attribute",
-                      set.name, whose, c + 1, kMostTypes));
+          "{}: {} category {} has more than {} different values; a category is one of few, else it is an attribute",
+          set.name, whose, c + 1, kMostTypes);
     }
     out.emplace_back(values.begin(), values.end());
   }
@@ -104,9 +104,9 @@ FeatureSpec feature_spec(const GraphSet& set, bool edges, const std::string& cou
   const std::set<NodeType> types = set.graphs.summary().types;
   if (types.size() > kMostTypes) {
     throw InputError(
-        fmt::format("{}: more than {} different node types; a type is a kind of node, of which there are "
-                    "few, not a node's name or number",
-                    set.name, kMostTypes));
+        "{}: more than {} different node types; a type is a kind of node, of which there are few, not a node's name or "
+        "number",
+        set.name, kMostTypes);
   }
   FeatureSpec spec{.types = {}, .counts = counts};
   if (types.size() > 1) spec.types.assign(types.begin(), types.end());
@@ -126,23 +126,18 @@ InputScale input_scale(const engine::FeatureBlocks& nodes, const engine::Feature
                        std::span<const std::uint32_t> graphs) {
   std::vector<float> scratch;
   const auto standard = [&](const engine::FeatureBlocks& blocks, std::size_t columns, std::size_t numbers) {
-    engine::Standard out{std::vector<double>(numbers, 0), std::vector<double>(numbers, 0)};
-    double count = 0;
-    for (const std::uint32_t g : graphs) {  // Welford: numbers far from zero keep their spread
+    std::vector<RunningSpread> spreads(numbers);
+    for (const std::uint32_t g : graphs) {
       if (numbers == 0) break;
       const std::span<const float> block = blocks.read(g, scratch);
       for (std::size_t at = columns - numbers; at < block.size(); at += columns) {
-        ++count;
-        for (std::size_t c = 0; c < numbers; ++c) {
-          const double value = block[at + c], step = value - out.mean[c];
-          out.mean[c] += step / count;
-          out.deviation[c] += step * (value - out.mean[c]);
-        }
+        for (std::size_t c = 0; c < numbers; ++c) spreads[c].add(block[at + c]);
       }
     }
-    for (double& squares : out.deviation) {
-      const double deviation = count > 0 ? std::sqrt(squares / count) : 0;
-      squares = deviation > 0 && std::isfinite(deviation) ? deviation : 1;
+    engine::Standard out;
+    for (const RunningSpread& own : spreads) {
+      out.mean.push_back(own.mean);
+      out.deviation.push_back(own.deviation() > 0 && std::isfinite(own.deviation()) ? own.deviation() : 1);
     }
     return out;
   };
@@ -166,12 +161,12 @@ float* set_column(const std::vector<std::uint32_t>& known, std::uint32_t value, 
 void check_columns(const GraphSet& set, std::size_t categories, std::size_t known, std::size_t dim,
                    std::size_t attributes, const char* whose) {
   if (categories != known) {
-    throw InputError(fmt::format("{}: {} have {} columns of categories; the model was made for {}", set.name, whose,
-                                 categories + 1, known + 1));
+    throw InputError("{}: {} have {} columns of categories; the model was made for {}", set.name, whose, categories + 1,
+                     known + 1);
   }
   if (dim - categories == attributes) return;
-  throw InputError(fmt::format("{}: {} have {} attributes; the model was made for {}", set.name, whose,
-                               dim - categories, attributes));
+  throw InputError("{}: {} have {} attributes; the model was made for {}", set.name, whose, dim - categories,
+                   attributes);
 }
 
 /// Throws where an attribute is none; place(g, row) says whose it is.
@@ -181,8 +176,8 @@ void check_finite(const Ragged<float>& blocks, std::size_t dim, std::size_t cate
     const std::span<const float> block = blocks[g];
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (i % dim < categories || std::isfinite(block[i])) continue;
-      throw InputError(fmt::format("{}: attribute {} is {}; attributes must be finite numbers", place(g, i / dim),
-                                   i % dim - categories, block[i]));
+      throw InputError("{}: attribute {} is {}; attributes must be finite numbers", place(g, i / dim),
+                       i % dim - categories, block[i]);
     }
   }
 }
@@ -209,7 +204,7 @@ engine::FeatureBlocks make_features(const GraphSet& set, const FeatureSpec& spec
   if (!set.graphs.empty() && set.graphs.summary().least == 0) {
     std::size_t g = 0;
     while (set.graphs.num_nodes(g) > 0) ++g;
-    throw InputError(fmt::format("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g));
+    throw InputError("{}: graph {} has no nodes; a graph to learn from needs at least one", set.name, g);
   }
   check_finite(set.attributes, set.attribute_dim, set.categories,
                [&](std::size_t g, std::size_t v) { return fmt::format("{}: graph {}, node {}", set.name, g, v); });
@@ -390,8 +385,7 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
   }
   if (spec.edges && spec.weighted != set.weighted) {
     lines.emplace_back(set.weighted
-                           ? "edges have weights, but those the model was trained on had none: it does not see "
-                             "them"
+                           ? "edges have weights, but those the model was trained on had none: it does not see them"
                            : "edges have no weights, but those the model was trained on had: each counts as 1");
   }
   if (std::string sets = unseen_sets(set, spec, model); !sets.empty()) lines.push_back(std::move(sets));
@@ -403,10 +397,9 @@ std::vector<std::string> unseen(const GraphSet& set, const FeatureSpec& spec, co
     ++graphs;
   }
   if (graphs > 0) {
-    lines.push_back(
-        fmt::format("{} of {} graphs {} a label that training did not see ({}), which no answer can be: wrong, "
-                    "whatever is said",
-                    graphs, set.graphs.size(), graphs == 1 ? "has" : "have", fmt::join(strange, ", ")));
+    lines.push_back(fmt::format(
+        "{} of {} graphs {} a label that training did not see ({}), which no answer can be: wrong, whatever is said",
+        graphs, set.graphs.size(), graphs == 1 ? "has" : "have", fmt::join(strange, ", ")));
   }
   return lines;
 }
@@ -418,14 +411,14 @@ Graphs seen_graphs(const GraphSet& set, const FeatureSpec& spec) {
 
 std::vector<int> label_values(const GraphSet& set) {
   if (set.labels.empty()) {
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: the graphs have no labels{}; formats with labels are gin (graphs.txt), tu and JSON lines", set.name,
-        set.target_dim > 0 ? ", but real targets, which are learned by default" : ", so there is nothing to learn"));
+        set.target_dim > 0 ? ", but real targets, which are learned by default" : ", so there is nothing to learn");
   }
   const std::set<int> values(set.labels.begin(), set.labels.end());
   if (values.size() < 2) {
-    throw InputError(fmt::format("{}: every graph has the label {}; telling classes apart takes at least two", set.name,
-                                 *values.begin()));
+    throw InputError("{}: every graph has the label {}; telling classes apart takes at least two", set.name,
+                     *values.begin());
   }
   return {values.begin(), values.end()};
 }
@@ -436,8 +429,8 @@ std::vector<std::uint32_t> classes_of(const GraphSet& set, const std::vector<int
   for (std::size_t g = 0; g < set.labels.size(); ++g) {
     const auto place = std::lower_bound(values.begin(), values.end(), set.labels[g]);
     if (place == values.end() || *place != set.labels[g]) {
-      throw InputError(fmt::format("{}: graph {} has the label {}, which is not among those the model was made for: {}",
-                                   set.name, g, set.labels[g], fmt::join(values, ", ")));
+      throw InputError("{}: graph {} has the label {}, which is not among those the model was made for: {}", set.name,
+                       g, set.labels[g], fmt::join(values, ", "));
     }
     classes.push_back(static_cast<std::uint32_t>(place - values.begin()));
   }

@@ -42,7 +42,7 @@ nlohmann::json to_value(const T& field) {
 }
 
 [[noreturn]] inline void expected(std::string_view place, std::string_view what, const nlohmann::json& came) {
-  throw InputError(fmt::format("{}: expected {}, found {}", place, what, came.dump()));
+  throw InputError("{}: expected {}, found {}", place, what, came.dump());
 }
 
 // Each throws InputError that says what was expected.
@@ -104,7 +104,7 @@ void from_value(T& field, const nlohmann::json& value, std::string_view place, P
   try {
     field = parse(text);
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", place, error.what()));
+    throw InputError("{}: {}", place, error.what());
   }
 }
 

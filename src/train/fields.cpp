@@ -166,12 +166,11 @@ Field or_word(Field field, std::uint32_t Model::*member, std::string word, std::
 }
 /// A file or its text; what it says goes to the other fields of the model.
 Field network_field() {
-  Field field =
-      Entry("model.network", model(&Model::network), "the network, where it is of no other kind")
-          .option("--network",
-                  "The network that a file describes, TOML or JSON as 'tyche network' prints it (docs/networks.md): "
-                  "it says the model, its sizes and its random inputs")
-          .since("0.3.0");
+  Field field = Entry("model.network", model(&Model::network), "the network, where it is of no other kind")
+                    .option("--network",
+                            "The network that a file describes, TOML or JSON as 'tyche network' prints it "
+                            "(docs/networks.md): it says the model, its sizes and its random inputs")
+                    .since("0.3.0");
   field.assign = [](RunConfig& c, const nlohmann::json& value, std::string_view place) {
     std::string text;
     from_value(text, value, place);
@@ -187,8 +186,8 @@ Field network_field() {
         continue;
       const nlohmann::json said = other.value(c), asked = other.value(before);
       if (said == asked) continue;
-      throw InputError(fmt::format("{} is {}, but the network's description says {}",
-                                   other.option.empty() ? other.key : other.option, asked.dump(), said.dump()));
+      throw InputError("{} is {}, but the network's description says {}",
+                       other.option.empty() ? other.key : other.option, asked.dump(), said.dump());
     }
   };
   return field;
@@ -398,10 +397,9 @@ std::vector<Field> table() {
       target_field(),
       columns_field(),
       Entry("data.scale_targets", data(&Data::scale_targets), "real targets, by the training part's mean and deviation")
-          .option(
-              "--no-scale-targets",
-              "Learn real targets as they are; without it they are scaled to mean 0 and deviation 1 of the training "
-              "part, and scores and answers are in their own unit either way")
+          .option("--no-scale-targets",
+                  "Learn real targets as they are; without it they are scaled to mean 0 and deviation 1 of the "
+                  "training part, and scores and answers are in their own unit either way")
           .since("0.3.0")
           .unused(
               [](const RunConfig& c) { return learns_bits(c) ? "targets of 0 and 1 are not scaled" : no_numbers(c); }),
@@ -477,10 +475,9 @@ std::vector<Field> table() {
       Entry("model.mlp_depth", model(&Model::mlp_depth), "of ppgn")
           .option("--mlp-depth", "ppgn: layers of a block's MLPs", "2"),
       Entry("model.node_readout", model(&Model::node_readout), "of ppgn")
-          .option(
-              "--node-readout",
-              "ppgn: sums of rows and the diagonal go to nodes, where --norm normalises, and an MLP of each node to "
-              "the readout")
+          .option("--node-readout",
+                  "ppgn: sums of rows and the diagonal go to nodes, where --norm normalises, and an MLP of each node "
+                  "to the readout")
           .since("0.3.0"),
       Entry("model.norm", model(&Model::norm), "of layers: none, batch or layer", nn::parse_norm)
           .option("--norm", "Of layers: none, batch (over all rows of a batch) or layer (every row); not on sets",
@@ -543,12 +540,10 @@ std::vector<Field> table() {
             return c.training.accumulate > 1 ? "" : "a step is of one batch (training.accumulate)";
           }),
       Entry("training.learning_rate", training(&Training::learning_rate))
-          .option(
-              "--lr",
-              "Learning rate of Adam; by default for gcn, gin and sage 1e-4 without random features, 2e-4 with some, "
-              "5e-4 with "
-              "random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4; mp, subgraph, local2 and "
-              "folklore2 1e-3; recipe own: gcn and gin 1e-3")
+          .option("--lr",
+                  "Learning rate of Adam; by default for gcn, gin and sage 1e-4 without random features, 2e-4 with "
+                  "some, 5e-4 with random features alone, marks or colours; gcn2, gcn3, gcn123 5e-4; ppgn 1e-4; mp, "
+                  "subgraph, local2 and folklore2 1e-3; recipe own: gcn and gin 1e-3")
           .also({"learning-rate", "learning-rate-init"})
           .above_zero(),
       loss_field(),
@@ -644,9 +639,8 @@ std::vector<Field> table() {
       Entry("selection.by", selection(&Selection::by), "measure of the validation part that chooses the best epoch")
           .option("--select-by",
                   "Keep the best epoch by this measure of the validation part: loss, accuracy, balanced_accuracy, f1, "
-                  "roc_auc, "
-                  "average_precision; of real targets loss, mae, rmse, r2; binary: loss, roc_auc, average_precision; "
-                  "none: the last epoch",
+                  "roc_auc, average_precision; of real targets loss, mae, rmse, r2; binary: loss, roc_auc, "
+                  "average_precision; none: the last epoch",
                   "none; own, and with --early-stopping: loss")
           .since("0.2.0")
           .wrong([](const RunConfig& c) {
@@ -697,8 +691,7 @@ std::vector<Field> table() {
       Entry("folds.split", folds(&Folds::split), "what says the folds; empty: the scheme does")
           .option("--split",
                   "File (JSON) or folder (train.txt, validation.txt, test.txt) that says the folds; of nodes: masks, "
-                  "where the "
-                  "data has them")
+                  "where the data has them")
           .since("0.2.0")
           .of_call()
           .decides_nothing(),
@@ -795,7 +788,7 @@ void fit_network(RunConfig& config) {
   for (const Field& field : fields()) {
     if (config.model.network.empty() || !field.key.starts_with("model.")) continue;
     const std::string why = refusal(field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", field.key, why));
+    if (!why.empty()) throw InputError("{} {}", field.key, why);
   }
   nn::fit(config.model);
 }
@@ -819,8 +812,8 @@ std::string Edits::text(std::string_view key, const std::string& otherwise) cons
   for (const Edit& edit : edits_) {
     if (edit.field->key != key) continue;
     if (edit.value.is_string()) return edit.value.get<std::string>();
-    throw InputError(fmt::format("{}: expected text, found {}", edit.said,
-                                 edit.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+    throw InputError("{}: expected text, found {}", edit.said,
+                     edit.value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
   return otherwise;
 }
@@ -839,7 +832,7 @@ void Edits::apply(RunConfig& config) const {
   for (const Edit& edit : edits_) edit.field->assign(config, edit.value, edit.said);
   for (const Edit& edit : edits_) {
     const std::string why = refusal(*edit.field, config);
-    if (!why.empty()) throw InputError(fmt::format("{} {}", edit.said, why));
+    if (!why.empty()) throw InputError("{} {}", edit.said, why);
   }
 }
 

@@ -86,8 +86,8 @@ void add_part(const GraphSet& set, std::uint32_t from, std::optional<Node> node,
 
 NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_nodes, const LookOptions& options) {
   if (!of_nodes && checkpoint.config.model.unit != Unit::graph) {
-    throw InputError(fmt::format("this model gives a value per {}, and has no rows for graphs; it has some for nodes",
-                                 name(checkpoint.config.model.unit)));
+    throw InputError("this model gives a value per {}, and has no rows for graphs; it has some for nodes",
+                     name(checkpoint.config.model.unit));
   }
   const Looked looked(checkpoint, set);
   const nn::Program network = nn::program(looked.job.model);
@@ -116,12 +116,11 @@ NpyMatrix embeddings(const Checkpoint& checkpoint, const GraphSet& set, bool of_
 Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const GraphSet& set, std::uint32_t graph,
                     const LookOptions& options, std::optional<int> output) {
   if (checkpoint.config.model.unit != Unit::graph) {
-    throw InputError(fmt::format("answers for graphs are explained; this model gives a value per {}",
-                                 name(checkpoint.config.model.unit)));
+    throw InputError("answers for graphs are explained; this model gives a value per {}",
+                     name(checkpoint.config.model.unit));
   }
   if (graph >= set.graphs.size()) {
-    throw InputError(
-        fmt::format("graph {} was asked about; {} has {}, counted from 0", graph, set.name, set.graphs.size()));
+    throw InputError("graph {} was asked about; {} has {}, counted from 0", graph, set.name, set.graphs.size());
   }
   const Graph& own = set.graphs[graph];
   // The graph itself, then it without each node and without each edge.
@@ -152,14 +151,14 @@ Explanation explain(engine::Engine& engine, const Checkpoint& checkpoint, const 
     for (std::size_t c = 0; c < outputs; ++c) given.push_back(target_column(config, c));
     while (output && at < outputs && std::cmp_not_equal(given[at], *output)) ++at;
     if (at == outputs) {
-      throw InputError(fmt::format("column {} was asked about; the model gives {}", *output, fmt::join(given, ", ")));
+      throw InputError("column {} was asked about; the model gives {}", *output, fmt::join(given, ", "));
     }
     why.column = given[at];
     why.value = why.said.values[at];
   } else {
     why.label = output.value_or(why.said.label);
     const auto found = std::ranges::find(config.data.labels, why.label);
-    if (found == config.data.labels.end()) throw InputError(fmt::format("the model knows no label {}", why.label));
+    if (found == config.data.labels.end()) throw InputError("the model knows no label {}", why.label);
     at = static_cast<std::size_t>(found - config.data.labels.begin());
   }
   const auto value = [&](const Prediction& p) { return numbers ? p.values[at] : p.probabilities[at]; };

@@ -64,49 +64,30 @@ EpochRecord parse_record(std::string_view text, std::string_view name, std::size
     }
     return record;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError::at(name, fmt::format("line {}", line),
-                         fmt::format("expected the record of an epoch: {}", error.what()));
+    throw InputError::at(name, fmt::format("line {}", line), "expected the record of an epoch: {}", error.what());
   }
 }
 
 Metrics read_metrics(const std::filesystem::path& path, std::uint32_t epochs) {
   Metrics metrics;
-  if (epochs == 0) return metrics;
-  const std::string text = read_file(path);
-  while (metrics.records.size() < epochs) {
-    const std::size_t line = metrics.records.size() + 1;
-    const std::size_t end = text.find('\n', metrics.bytes);
-    if (end == std::string::npos) {
-      throw InputError::at(
-          path.string(), fmt::format("line {}", line),
-          fmt::format("the record of epoch {} is missing, but the checkpoint is of epoch {}", line, epochs));
-    }
-    const EpochRecord record =
-        parse_record(std::string_view(text).substr(metrics.bytes, end - metrics.bytes), path.string(), line);
-    if (record.epoch != line) {
-      throw InputError::at(path.string(), fmt::format("line {}", line),
-                           fmt::format("expected the record of epoch {}, found that of epoch {}", line, record.epoch));
-    }
-    metrics.records.push_back(record);
-    metrics.bytes = end + 1;
+  metrics.bytes = for_whole_lines(path, epochs, [&](std::string_view text, std::size_t line) {
+    const EpochRecord& record = metrics.records.emplace_back(parse_record(text, path.string(), line));
+    if (record.epoch == line) return;
+    throw InputError::at(path.string(), fmt::format("line {}", line),
+                         "expected the record of epoch {}, found that of epoch {}", line, record.epoch);
+  });
+  if (const std::size_t line = metrics.records.size() + 1; line <= epochs) {
+    throw InputError::at(path.string(), fmt::format("line {}", line),
+                         "the record of epoch {} is missing, but the checkpoint is of epoch {}", line, epochs);
   }
   return metrics;
 }
 
 std::vector<EpochRecord> read_whole_records(const std::filesystem::path& path) {
   std::vector<EpochRecord> records;
-  if (!std::filesystem::exists(path)) return records;
-  const std::string text = read_file(path);
-  std::size_t line = 0;
-  for (std::size_t begin = 0; begin < text.size(); ++line) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) {
-      check_torn_line(std::string_view(text).substr(begin), path.string(), fmt::format("line {}", line + 1));
-      break;
-    }
-    records.push_back(parse_record(std::string_view(text).substr(begin, end - begin), path.string(), line + 1));
-    begin = end + 1;
-  }
+  for_whole_lines(path, kAllLines, [&](std::string_view text, std::size_t line) {
+    records.push_back(parse_record(text, path.string(), line));
+  });
   return records;
 }
 

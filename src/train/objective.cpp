@@ -1,14 +1,13 @@
 #include "train/objective.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "support/error.hpp"
+#include "support/statistics.hpp"
+#include "support/words.hpp"
 
 namespace tyche::train {
 
@@ -46,45 +45,39 @@ void check_targets(const GraphSet& set, const RunConfig& config) {
   std::vector<bool> there(learned.columns, false);
   for (std::size_t i = 0; i < learned.rows.size(); ++i) {
     if (std::isinf(learned.rows[i])) {
-      throw InputError(fmt::format("{}: {} {}, target {} is {}; targets must be finite numbers", set.name,
-                                   name(learned.units.unit()), i / learned.columns,
-                                   target_column(config, i % learned.columns), learned.rows[i]));
+      throw InputError("{}: {} {}, target {} is {}; targets must be finite numbers", set.name,
+                       name(learned.units.unit()), i / learned.columns, target_column(config, i % learned.columns),
+                       learned.rows[i]);
     }
     if (const float own = learned.rows[i]; learns_bits(config) && !std::isnan(own) && own != 0 && own != 1) {
-      throw InputError(fmt::format(
-          "{}: {} {}, target {} is {}; the binary loss is for targets that are 0 or 1, or missing", set.name,
-          name(learned.units.unit()), i / learned.columns, target_column(config, i % learned.columns), own));
+      throw InputError("{}: {} {}, target {} is {}; the binary loss is for targets that are 0 or 1, or missing",
+                       set.name, name(learned.units.unit()), i / learned.columns,
+                       target_column(config, i % learned.columns), own);
     }
     if (!std::isnan(learned.rows[i])) there[i % learned.columns] = true;
   }
   const auto empty = std::find(there.begin(), there.end(), false);
   if (empty != there.end()) {
-    throw InputError(fmt::format("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
-                                 target_column(config, static_cast<std::size_t>(empty - there.begin())),
-                                 name(learned.units.unit())));
+    throw InputError("{}: target {} is missing in every {}, so there is nothing to learn", set.name,
+                     target_column(config, static_cast<std::size_t>(empty - there.begin())),
+                     name(learned.units.unit()));
   }
 }
 
 [[noreturn]] void bad_weights(const std::string& text, std::size_t count) {
-  throw InputError(
-      fmt::format("class weights: expected none, balanced, or {} numbers from 0 on, separated by commas; "
-                  "came '{}'",
-                  count, text));
+  throw InputError("class weights: expected none, balanced, or {} numbers from 0 on, separated by commas; came '{}'",
+                   count, text);
 }
 
-}  // namespace
-
-namespace {
 constexpr std::string_view kTargetWords[] = {"labels", "attributes", "node-labels", "node-targets", "edge-targets"};
-}
+}  // namespace
 
 TargetKind parse_target(std::string_view text) {
   std::string name(text);
   std::ranges::replace(name, '_', '-');
   const auto found = std::ranges::find(kTargetWords, name);
   if (found == std::end(kTargetWords)) {
-    throw InputError(
-        fmt::format("expected labels, attributes, node-labels, node-targets or edge-targets, found '{}'", text));
+    throw InputError("expected labels, attributes, node-labels, node-targets or edge-targets, found '{}'", text);
   }
   return static_cast<TargetKind>(found - std::begin(kTargetWords));
 }
@@ -102,8 +95,8 @@ Unit unit_of(const RunConfig& config) { return unit_of(config.data.target.value_
 
 void require_graphs(const RunConfig& config, std::string_view who) {
   if (unit_of(config) == Unit::graph) return;
-  throw InputError(fmt::format("{} is for values of graphs, and {} are learned: tyche train and predict take those",
-                               who, name(*config.data.target)));
+  throw InputError("{} is for values of graphs, and {} are learned: tyche train and predict take those", who,
+                   name(*config.data.target));
 }
 
 Learned::Learned(const GraphSet& set, TargetKind kind) : units(set.graphs, unit_of(kind)) {
@@ -129,8 +122,8 @@ Learned::Learned(const GraphSet& set, const RunConfig& config)
   if (chosen.empty() || columns == 0 || !learns_numbers(config)) return;
   for (const std::uint32_t column : chosen) {
     if (column < columns) continue;
-    throw InputError(fmt::format("target column {}: {}: the {}s have {} real target{}, counted from 0", column,
-                                 set.name, name(units.unit()), columns, columns == 1 ? "" : "s"));
+    throw InputError("target column {}: {}: the {}s have {} real target{}, counted from 0", column, set.name,
+                     name(units.unit()), columns, columns == 1 ? "" : "s");
   }
   std::vector<float> all = std::move(rows);
   rows.clear();
@@ -157,7 +150,7 @@ engine::Loss parse_loss(std::string_view text) {
   for (const auto& [loss, word] : kLosses) {
     if (word == name) return loss;
   }
-  throw InputError(fmt::format("expected cross-entropy, squared, absolute, huber or binary, found '{}'", text));
+  throw InputError("expected cross-entropy, squared, absolute, huber or binary, found '{}'", text);
 }
 
 std::string_view loss_name(engine::Loss loss) {
@@ -195,15 +188,15 @@ void choose_target(RunConfig& config, const GraphSet& set) {
   const bool nodes = kind == TargetKind::node_targets, edges = kind == TargetKind::edge_targets;
   if ((nodes && set.node_target_dim == 0) || (edges && set.edge_target_dim == 0)) {
     throw InputError(
-        fmt::format("{0}: the {1}s have no real targets to learn; JSON lines have them under "
-                    "\"{1}_targets\", CSV and GraphML in columns called {1}_target",
-                    set.name, nodes ? "node" : "edge"));
+        "{0}: the {1}s have no real targets to learn; JSON lines have them under \"{1}_targets\", CSV and GraphML in "
+        "columns called {1}_target",
+        set.name, nodes ? "node" : "edge");
   }
   if (!nodes && !edges && set.target_dim == 0) {
     throw InputError(
-        fmt::format("{}: the graphs have no real targets to learn; TUDataset folders have them in "
-                    "NAME_graph_attributes.txt, JSON lines under \"target\"{}",
-                    set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)"));
+        "{}: the graphs have no real targets to learn; TUDataset folders have them in NAME_graph_attributes.txt, JSON "
+        "lines under \"target\"{}",
+        set.name, set.labels.empty() ? "" : " (there are labels, which are learned by default)");
   }
   check_targets(set, config);
 }
@@ -220,18 +213,15 @@ engine::Standard standard_of(const RealTargets& targets, std::span<const std::ui
   std::ranges::copy_if(graphs, std::back_inserter(counted), [&](std::uint32_t g) { return weight(g) > 0; });
   engine::Standard standard;
   for (std::size_t c = 0; c < targets.columns; ++c) {
-    double mean = 0, squares = 0, count = 0;  // Welford: targets far from zero keep their spread
+    RunningSpread spread;
     for (const std::uint32_t g : counted) {
-      const double value = targets.rows[g * targets.columns + c], step = value - mean;
-      if (std::isnan(value)) continue;
-      count += weight(g);
-      mean += weight(g) * step / count;
-      squares += weight(g) * step * (value - mean);
+      const double value = targets.rows[g * targets.columns + c];
+      if (!std::isnan(value)) spread.add(value, weight(g));
     }
     const std::vector<double> values = column_of(targets, counted, c);
     const bool constant = constant_column(targets, counted, c);
-    standard.mean.push_back(constant && !values.empty() ? values.front() : mean);
-    standard.deviation.push_back(constant ? 1.0 : std::sqrt(squares / count));
+    standard.mean.push_back(constant && !values.empty() ? values.front() : spread.mean);
+    standard.deviation.push_back(constant ? 1.0 : spread.deviation());
   }
   return standard;
 }
@@ -250,16 +240,10 @@ std::vector<float> class_weights_of(const std::string& text, std::span<const std
     }
     return weights;
   }
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    float value = 0;
-    const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || !(value >= 0 && std::isfinite(value))) bad_weights(text, count);
-    weights.push_back(value);
-    if (next == end) break;
-    if (*next != ',') bad_weights(text, count);
-    at = next + 1;
+  for (const std::string_view word : split(text, ',')) {
+    const auto value = number_of<float>(word);
+    if (!value || !(*value >= 0 && std::isfinite(*value))) bad_weights(text, count);
+    weights.push_back(*value);
   }
   if (weights.size() != count || std::ranges::all_of(weights, [](float w) { return w == 0; })) {
     bad_weights(text, count);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 #include <map>
@@ -26,9 +27,7 @@ std::vector<std::uint64_t> looks_of(const GraphSet& set, bool edges, Unit unit) 
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     const Graph& graph = set.graphs[g];
     std::uint64_t look = hash_bytes("tyche graph 1");
-    const auto add = [&look](const auto& values) {
-      look = hash_bytes({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])}, look);
-    };
+    const auto add = [&look](const auto& values) { look = hash_bytes(bytes_of(values), look); };
     add(graph.offsets());
     add(graph.adjacency());
     add(graph.types());
@@ -37,7 +36,7 @@ std::vector<std::uint64_t> looks_of(const GraphSet& set, bool edges, Unit unit) 
     if (edges && !set.edge_attributes.empty()) add(set.edge_attributes[g]);
     const std::uint64_t count = units_in(graph, unit);
     for (std::uint64_t i = 0; i < count; ++i) {
-      looks.push_back(unit == Unit::graph ? look : hash_bytes({reinterpret_cast<const char*>(&i), sizeof(i)}, look));
+      looks.push_back(unit == Unit::graph ? look : hash_bytes(bytes_of(std::array{i}), look));
     }
   }
   return looks;
@@ -137,13 +136,7 @@ std::string why_it_counts_less(Part part, const RunConfig& config) {
 
 std::string_view part_name(Part part) { return kNames[static_cast<std::size_t>(part)]; }
 
-Part parse_part(std::string_view name) {
-  const auto at = std::ranges::find(kNames, name);
-  if (at == std::end(kNames)) {
-    throw InputError(fmt::format("part: expected train, validation, test or new, found '{}'", name));
-  }
-  return static_cast<Part>(at - std::begin(kNames));
-}
+Part parse_part(std::string_view name) { return static_cast<Part>(place_of(kNames, "part", name)); }
 
 OwnGraphs own_graphs(const datasets::Dataset& dataset, const RunConfig& config) {
   return {data_hash(dataset, config), folds_of(dataset, config),

@@ -18,10 +18,8 @@ namespace {
 
 void check_pinned(const NpyMatrix& pinned, const nn::ModelConfig& model, const GraphSet& set, std::string_view name) {
   if (model.random != nn::Random::features) {
-    throw InputError::at(
-        name, "",
-        fmt::format("random features are given, but this model's random inputs are {}, which are drawn",
-                    nn::name(model.random)));
+    throw InputError::at(name, "", "random features are given, but this model's random inputs are {}, which are drawn",
+                         nn::name(model.random));
   }
   if (model.random_dims() == 0) {
     throw InputError::at(name, "", "random features are given, but this model has none (rni is 0)");
@@ -29,17 +27,25 @@ void check_pinned(const NpyMatrix& pinned, const nn::ModelConfig& model, const G
   std::size_t nodes = 0;
   for (const Graph& graph : set.graphs) nodes += graph.num_nodes();
   if (pinned.rows != nodes || pinned.columns != model.random_dims()) {
-    throw InputError::at(name, "",
-                         fmt::format("has the shape {} × {}; expected {} × {} (all nodes of all graphs in order × the "
-                                     "model's random dimensions)",
-                                     pinned.rows, pinned.columns, nodes, model.random_dims()));
+    throw InputError::at(
+        name, "",
+        "has the shape {} × {}; expected {} × {} (all nodes of all graphs in order × the model's random dimensions)",
+        pinned.rows, pinned.columns, nodes, model.random_dims());
   }
   for (std::size_t i = 0; i < pinned.values.size(); ++i) {
     if (!std::isfinite(pinned.values[i])) {
       throw InputError::at(name, fmt::format("row {}, column {}", i / pinned.columns, i % pinned.columns),
-                           fmt::format("is {}; expected a finite number", pinned.values[i]));
+                           "is {}; expected a finite number", pinned.values[i]);
     }
   }
+}
+
+/// The label that is said, by its probabilities.
+void name_best(Prediction& own, const std::vector<int>& labels) {
+  const std::uint32_t best = engine::predicted_class(own.probabilities);
+  own.label = labels[best];
+  own.probability = own.probabilities[best];
+  own.spread = own.deviations[best];
 }
 
 }  // namespace
@@ -50,15 +56,15 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   if (options.draws == 0) throw InputError("at least one draw is needed; came 0");
   if (options.pinned && options.graphs) throw InputError("pinned features are those of all graphs");
   if (options.pinned && options.draws != 1) {
-    throw InputError(fmt::format("pinned features are one draw; {} draws were asked for", options.draws));
+    throw InputError("pinned features are one draw; {} draws were asked for", options.draws);
   }
   if (options.pinned) check_pinned(*options.pinned, model, set, name);
 
   const bool numbers = learns_numbers(checkpoint.config), bits = learns_bits(checkpoint.config);
   const Learned learned(set, checkpoint.config);
   if (numbers && learned.columns > 0 && learned.columns != model.classes) {
-    throw InputError(fmt::format("{}: the {}s have {} real targets; the model gives {}", set.name,
-                                 tyche::name(model.unit), learned.columns, model.classes));
+    throw InputError("{}: the {}s have {} real targets; the model gives {}", set.name, tyche::name(model.unit),
+                     learned.columns, model.classes);
   }
   const engine::FeatureBlocks features = make_features(set, checkpoint.config.data.features, checkpoint.scale);
   const std::vector<std::uint32_t> no_labels(learned.units.size(), 0);
@@ -76,14 +82,14 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
   if (!options.graphs) std::iota(asked.begin(), asked.end(), 0u);
   if (asked.empty()) return {};
 
-  // Mean and sum of squared deviations, updated draw by draw (Welford): equal draws have a spread of exactly 0.
   const std::size_t classes = model.classes;
-  std::vector<double> mean(asked.size() * classes, 0.0), squares(mean.size(), 0.0), logits(mean.size(), 0.0);
+  std::vector<RunningSpread> over(asked.size() * classes);  // the draws
+  std::vector<double> logits(over.size(), 0.0);
   const bool random = model.draws();
   const auto session = engine.open(job, random ? options.draws : 1);
   engine::Logits answer;
   for (std::uint32_t r = 0; r < options.draws; ++r) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped after {} of {} draws", r, options.draws));
+    if (interrupted()) throw Interrupted("stopped after {} of {} draws", r, options.draws);
     engine::Draw draw;
     draw.seed = options.seed.value_or(checkpoint.config.training_seed());
     draw.fold = checkpoint.fold;
@@ -103,34 +109,23 @@ std::vector<Prediction> predict(engine::Engine& engine, const Checkpoint& checkp
         probabilities[c] = bits ? engine::chance_of(outputs[c]) : checkpoint.standard.own(outputs[c], c);
       }
       for (std::size_t c = 0; c < classes; ++c) {
-        const std::size_t i = g * classes + c;
-        const double step = probabilities[c] - mean[i];
-        mean[i] += step / (r + 1);
-        squares[i] += step * (probabilities[c] - mean[i]);
-        logits[i] += answer.values[i];
+        over[g * classes + c].add(probabilities[c]);
+        logits[g * classes + c] += answer.values[g * classes + c];
       }
     }
   }
 
   std::vector<Prediction> predictions(asked.size());
-  const double draws = options.draws;
-  for (std::size_t g = 0; numbers && g < asked.size(); ++g) {
-    predictions[g].binary = bits;
+  for (std::size_t g = 0; g < asked.size(); ++g) {
+    Prediction& own = predictions[g];
+    own.binary = bits;
     for (std::size_t c = 0; c < classes; ++c) {
-      predictions[g].values.push_back(mean[g * classes + c]);
-      predictions[g].spreads.push_back(std::sqrt(squares[g * classes + c] / draws));
+      const RunningSpread& one = over[g * classes + c];
+      (numbers ? own.values : own.probabilities).push_back(one.mean);
+      (numbers ? own.spreads : own.deviations).push_back(one.deviation());
+      if (!numbers) own.logits.push_back(static_cast<float>(logits[g * classes + c] / one.count));
     }
-  }
-  for (std::size_t g = 0; !numbers && g < asked.size(); ++g) {
-    const std::uint32_t best = engine::predicted_class(std::span(mean).subspan(g * classes, classes));
-    predictions[g].label = checkpoint.config.data.labels[best];
-    predictions[g].probability = mean[g * classes + best];
-    predictions[g].spread = std::sqrt(squares[g * classes + best] / draws);
-    for (std::size_t c = 0; c < classes; ++c) {
-      predictions[g].logits.push_back(static_cast<float>(logits[g * classes + c] / draws));
-      predictions[g].probabilities.push_back(mean[g * classes + c]);
-      predictions[g].deviations.push_back(std::sqrt(squares[g * classes + c] / draws));
-    }
+    if (!numbers) name_best(own, checkpoint.config.data.labels);
   }
   return predictions;
 }
@@ -156,11 +151,7 @@ std::vector<Prediction> ensemble_of(const std::vector<std::vector<Prediction>>& 
     own.probabilities = together(g, &Prediction::probabilities, &own.deviations);
     const std::vector<double> logits = together(g, &Prediction::logits, nullptr);
     own.logits.assign(logits.begin(), logits.end());
-    if (labels.empty()) continue;
-    const std::uint32_t best = engine::predicted_class(own.probabilities);
-    own.label = labels[best];
-    own.probability = own.probabilities[best];
-    own.spread = own.deviations[best];
+    if (!labels.empty()) name_best(own, labels);
   }
   return out;
 }

@@ -87,17 +87,17 @@ std::vector<std::uint32_t> folds_in(const std::filesystem::path& folder) {
 std::filesystem::path checkpoint_in(const std::filesystem::path& folder, std::optional<std::uint32_t> fold,
                                     const std::string& which) {
   if (!which.empty() && which != "best" && which != "last" && which != "average") {
-    throw InputError(fmt::format("a run's checkpoint is best, average or last; came '{}'", which));
+    throw InputError("a run's checkpoint is best, average or last; came '{}'", which);
   }
   const auto of_fold = [&](std::uint32_t f) { return folder / fmt::format("fold-{}", f); };
   const std::vector<std::uint32_t> there = folds_in(folder);
   if (!fold && there.size() > 1) {
-    throw Remedied(InputError::at(folder.string(), "", fmt::format("has {} folds; name one of them", there.size())),
+    throw Remedied(InputError::at(folder.string(), "", "has {} folds; name one of them", there.size()),
                    Remedy::name_fold);
   }
   const std::uint32_t chosen = fold.value_or(there.front());
   if (std::find(there.begin(), there.end(), chosen) == there.end()) {
-    throw InputError::at(folder.string(), "", fmt::format("has no checkpoint of fold {}", chosen));
+    throw InputError::at(folder.string(), "", "has no checkpoint of fold {}", chosen);
   }
   const std::filesystem::path best = of_fold(chosen) / kBestFile;
   const std::filesystem::path average = of_fold(chosen) / kAverageFile;
@@ -223,13 +223,12 @@ void Run::load(FoldProgress& fold) const {
   try {
     const Checkpoint checkpoint = read_checkpoint(path);
     if (checkpoint.fold != fold.fold) {
-      throw InputError::at(path.string(), "", fmt::format("is of fold {}", checkpoint.fold));
+      throw InputError::at(path.string(), "", "is of fold {}", checkpoint.fold);
     }
     for (const Difference& difference : differences(checkpoint.config, config_)) {
       if (difference.key == "training.epochs") continue;
-      throw InputError::at(path.string(), "",
-                           fmt::format("is of another run: {} is {}, but {} in config.toml", difference.key,
-                                       difference.before, difference.after));
+      throw InputError::at(path.string(), "", "is of another run: {} is {}, but {} in config.toml", difference.key,
+                           difference.before, difference.after);
     }
     if (checkpoint.standard != data_->standards[fold.fold]) {
       throw InputError::at(path.string(), "", "was trained on targets of another mean or deviation");
@@ -251,9 +250,8 @@ void Run::load(FoldProgress& fold) const {
     if (fold.done(config_.training.epochs)) fold.tested = read_tested(folder);
   } catch (const InputError& error) {
     throw InputError(
-        fmt::format("{}\n  fold {} cannot be taken up; move {} away to train this fold from the start "
-                    "(to the same result)",
-                    error.what(), fold.fold, folder.string()));
+        "{}\n  fold {} cannot be taken up; move {} away to train this fold from the start (to the same result)",
+        error.what(), fold.fold, folder.string());
   }
 }
 
@@ -266,8 +264,8 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
   if (epoch != fold.state.epoch) {
     Checkpoint checkpoint = read_checkpoint(folder / kBestFile);
     if (checkpoint.state.epoch != epoch) {
-      throw InputError::at((folder / kBestFile).string(), "",
-                           fmt::format("is of epoch {}, but epoch {} was the best", checkpoint.state.epoch, epoch));
+      throw InputError::at((folder / kBestFile).string(), "", "is of epoch {}, but epoch {} was the best",
+                           checkpoint.state.epoch, epoch);
     }
     best = std::move(checkpoint.state.parameters);
   }
@@ -310,8 +308,8 @@ void Run::note_explosions() {
   if (folds.empty()) return;
   const bool finite = std::isfinite(most) && most > 0;
   notes_.push_back(
-      fmt::format("warning: the training loss of fold{} {} exploded{}: try a lower learning rate (--lr), "
-                  "shorter steps (--clip-norm 1) or means instead of sums (--aggregation, --readout)",
+      fmt::format("warning: the training loss of fold{} {} exploded{}: try a lower learning rate (--lr), shorter steps "
+                  "(--clip-norm 1) or means instead of sums (--aggregation, --readout)",
                   folds.size() == 1 ? "" : "s", fmt::join(folds, ", "),
                   finite ? fmt::format(" (it ended at {:.3g})", most) : " (it is no number)"));
 }
@@ -442,8 +440,8 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     for (const Difference& difference : differences(runs.front()->config_, config)) {
       const auto may = group_may_differ();
       if (std::find(may.begin(), may.end(), difference.key) != may.end()) continue;
-      throw InputError(fmt::format("runs that train as one group must agree in {}: {} is not {}", difference.key,
-                                   difference.before, difference.after));
+      throw InputError("runs that train as one group must agree in {}: {} is not {}", difference.key, difference.before,
+                       difference.after);
     }
     for (FoldProgress& fold : run->folds_) {
       if (fold.done(config.training.epochs) || fold.state.epoch >= fold.pause) continue;

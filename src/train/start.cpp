@@ -179,14 +179,13 @@ void adopt_inputs(RunConfig& config) {
   const RunConfig from = read_checkpoint(config.training.start_from).config;
   const FeatureSpec &now = config.data.features, &then = from.data.features;
   if (now.counts != then.counts) {
-    throw InputError(fmt::format("{}: was trained on counts of '{}'; here they are of '{}'", config.training.start_from,
-                                 then.counts, now.counts));
+    throw InputError("{}: was trained on counts of '{}'; here they are of '{}'", config.training.start_from,
+                     then.counts, now.counts);
   }
   if (now.attributes != then.attributes || now.edge_attributes != then.edge_attributes) {
-    throw InputError(fmt::format(
-        "{}: was trained on graphs with {} attributes of nodes and {} of edges; these have {} "
-        "and {}",
-        config.training.start_from, then.attributes, then.edge_attributes, now.attributes, now.edge_attributes));
+    throw InputError("{}: was trained on graphs with {} attributes of nodes and {} of edges; these have {} and {}",
+                     config.training.start_from, then.attributes, then.edge_attributes, now.attributes,
+                     now.edge_attributes);
   }
   config.data.features = then;
   config.model.pair_types = from.model.pair_types;
@@ -215,9 +214,9 @@ void overlay(const RunConfig& config, std::span<float> parameters) {
     if (of_last) continue;
     const std::string found =
         same == theirs.tensors.end() ? "has no such tensor" : fmt::format("has [{}]", fmt::join(same->shape, ", "));
-    throw InputError::at(
-        config.training.start_from, own.name,
-        fmt::format("expected a tensor of [{}], of all but the last layer; it {}", fmt::join(own.shape, ", "), found));
+    throw InputError::at(config.training.start_from, own.name,
+                         "expected a tensor of [{}], of all but the last layer; it {}", fmt::join(own.shape, ", "),
+                         found);
   }
 }
 

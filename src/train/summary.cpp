@@ -253,9 +253,7 @@ std::string to_table(const Summary& summary) {
 nlohmann::json read_summary(const std::filesystem::path& run) {
   const std::filesystem::path path = run / "summary.json";
   if (!std::filesystem::exists(path)) return nullptr;
-  const std::string text = read_file(path);
-  check_seal(text, path.string());
-  return nlohmann::json::parse(text, nullptr, false);
+  return nlohmann::json::parse(read_sealed(path), nullptr, false);
 }
 
 }  // namespace tyche::train

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "support/error.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
 
 namespace tyche::wl {
 
@@ -16,7 +18,7 @@ std::uint32_t depth_of(const Said& said, const char* name, std::uint64_t least) 
   if (own.is_number_unsigned() && own.get<std::uint64_t>() >= least) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(own.get<std::uint64_t>(), kLeaf));
   }
-  throw InputError(fmt::format("{}: expected a whole number from {} on, or leaf; found {}", name, least, own.dump()));
+  throw InputError("{}: expected a whole number from {} on, or leaf; found {}", name, least, own.dump());
 }
 
 AskedTest::AskedTest(const Said& said) {
@@ -35,7 +37,7 @@ AskedTest::AskedTest(const Said& said) {
   if (const auto on = said.text("sets")) {
     const std::string two = said.text("two_sets").value_or("edges");
     if (two != "edges" && two != "all") {
-      throw InputError(fmt::format("two_sets: expected edges or all, found '{}'", two));
+      throw InputError("two_sets: expected edges or all, found '{}'", two);
     }
     if (*on == "1-2-3") {
       sets = hierarchy(two == "all" ? SetChoice::all : SetChoice::connected);
@@ -44,7 +46,7 @@ AskedTest::AskedTest(const Said& said) {
       sets = SetTest{{{*on == "2" ? 2u : 3u, SetChoice::all}}, false};
       name = fmt::format("refinement of {}-sets", *on);
     } else {
-      throw InputError(fmt::format("sets: expected \"2\", \"3\" or \"1-2-3\", found '{}'", *on));
+      throw InputError("sets: expected \"2\", \"3\" or \"1-2-3\", found '{}'", *on);
     }
     unit = "sets";
   }
@@ -56,13 +58,36 @@ AskedTest::AskedTest(const Said& said) {
   if (const auto cell = said.text("cell")) paths->cell = parse_cell(*cell);
 }
 
-std::variant<Comparison, LeafComparison> AskedTest::compare(const Graph& a, const Graph& b, unsigned threads,
-                                                            std::uint32_t i, std::uint32_t j) const {
+Answer AskedTest::compare(const Graph& a, const Graph& b, unsigned threads, std::uint32_t i, std::uint32_t j) const {
   if (paths) return compare_leaves(a, b, *paths, i, j);
   if (sets) return compare_sets(a, b, *sets, threads).answer;
   Options options = refining;
   options.threads = threads;
   return wl::compare(a, b, options);
+}
+
+std::vector<Answer> AskedTest::compare_pairs(std::span<const Graph> graphs, Progress* progress) const {
+  if (!sets && !paths) {
+    const std::vector<Comparison> together = wl::compare_pairs(graphs, refining, progress);
+    return {together.begin(), together.end()};
+  }
+  std::vector<Answer> answers(graphs.size() / 2);
+  parallel_for(answers.size(), refining.threads, [&](std::size_t pair) {
+    if (interrupted()) throw Interrupted("stopped before all pairs were compared");
+    const auto first = static_cast<std::uint32_t>(2 * pair);
+    answers[pair] = compare(graphs[first], graphs[first + 1], 1, first, first + 1);
+    if (progress != nullptr) progress->add(1);
+  });
+  return answers;
+}
+
+std::vector<Survey> AskedTest::survey_all(std::span<const Graph> graphs, Progress* progress) const {
+  std::vector<Survey> surveys(graphs.size());
+  parallel_for(graphs.size(), refining.threads, [&](std::size_t g) {
+    surveys[g] = survey(graphs[g], static_cast<std::uint32_t>(g), *paths);
+    if (progress != nullptr) progress->add(1);
+  });
+  return surveys;
 }
 
 Json to_json(const Comparison& answer) {
@@ -77,6 +102,14 @@ Json to_json(const LeafComparison& answer) {
           {"verdict", name(answer.verdict)},
           {"places", answer.places},
           {"draws", answer.draws}};
+}
+
+Json to_json(const Grouping& grouping) {
+  return {{"graphs", grouping.group.size()},
+          {"groups", grouping.groups},
+          {"group", grouping.group},
+          {"stable_after", grouping.stable_after},
+          {"classes", grouping.classes}};
 }
 
 Json to_json(const Survey& survey, Node nodes) {

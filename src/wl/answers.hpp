@@ -13,6 +13,8 @@
 
 namespace tyche::wl {
 
+using Answer = std::variant<Comparison, LeafComparison>;
+
 /// dim; or instead sets (and two_sets), space (and distance_cut), or individualise (a depth or "leaf"; draws, cell and
 /// seed). Throws InputError on a value that is none of these.
 ///
@@ -28,8 +30,12 @@ struct AskedTest {
   std::string unit;  ///< what classes are classes of: "nodes", "2-tuples"
 
   /// On so many threads; of paths: graphs `i` and `j` of those that they are drawn for.
-  [[nodiscard]] std::variant<Comparison, LeafComparison> compare(const Graph& a, const Graph& b, unsigned threads,
-                                                                 std::uint32_t i = 0, std::uint32_t j = 1) const;
+  [[nodiscard]] Answer compare(const Graph& a, const Graph& b, unsigned threads, std::uint32_t i = 0,
+                               std::uint32_t j = 1) const;
+  /// Of graphs 2i and 2i + 1 each, which are counted. Throws Interrupted.
+  [[nodiscard]] std::vector<Answer> compare_pairs(std::span<const Graph> graphs, Progress* progress = nullptr) const;
+  /// Of paths: what the draws see of each graph, which are counted.
+  [[nodiscard]] std::vector<Survey> survey_all(std::span<const Graph> graphs, Progress* progress = nullptr) const;
 };
 /// A number of steps from `least` on, or "leaf", which it is where nothing is said.
 [[nodiscard]] std::uint32_t depth_of(const Said& said, const char* name, std::uint64_t least);
@@ -38,6 +44,8 @@ struct AskedTest {
 [[nodiscard]] nlohmann::ordered_json to_json(const Comparison& answer);
 /// {distinguished, verdict, places, draws}
 [[nodiscard]] nlohmann::ordered_json to_json(const LeafComparison& answer);
+/// {graphs, groups, group, stable_after, classes}
+[[nodiscard]] nlohmann::ordered_json to_json(const Grouping& grouping);
 /// {nodes, draws, distinct, discrete, depth: {least, mean, most}, tree: {leaves, distinct} or null}
 [[nodiscard]] nlohmann::ordered_json to_json(const Survey& survey, Node nodes);
 

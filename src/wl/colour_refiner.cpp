@@ -1,7 +1,5 @@
 #include "wl/colour_refiner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -52,8 +50,8 @@ void ColourRefiner::join(std::span<const Graph* const> graphs) {
     labelled |= graph->has_edge_labels();
   }
   if (first_.back() >= kNoNode) {
-    throw InputError(fmt::format("graphs with {} nodes in all are too many to refine together: fewer than {} can be",
-                                 first_.back(), kNoNode));
+    throw InputError("graphs with {} nodes in all are too many to refine together: fewer than {} can be", first_.back(),
+                     kNoNode);
   }
   if (graphs.size() == 1) return look_at(graphs[0]->offsets(), graphs[0]->adjacency(), graphs[0]->edge_labels());
   own_offsets_.reserve(first_.back() + 1);
@@ -116,7 +114,7 @@ std::vector<std::uint32_t> ColourRefiner::colours() const {
 }
 
 bool ColourRefiner::step() {
-  if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of colour refinement", round_));
+  if (interrupted()) throw Interrupted("stopped after round {} of colour refinement", round_);
   gather();
   active_.clear();
   for (const Node v : touched_) touch(order_, position_, v, class_[v], class_[v] + size_[class_[v]]);

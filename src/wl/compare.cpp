@@ -49,12 +49,10 @@ void check_memory(Graphs graphs, const Options& options) {
   const std::string what = fmt::format("{}-WL on {} graph{} of up to {} nodes", options.dim, graphs.size(),
                                        graphs.size() == 1 ? "" : "s", largest);
   if (needed > limit) {
-    throw InputError(
-        fmt::format("{} needs {:.0f} bytes of memory ({:.1f} GiB), and the limit is {:.0f} bytes ({:.1f} GiB)", what,
-                    needed, needed / 0x1p30, limit, limit / 0x1p30));
+    throw InputError("{} needs {:.0f} bytes of memory ({:.1f} GiB), and the limit is {:.0f} bytes ({:.1f} GiB)", what,
+                     needed, needed / 0x1p30, limit, limit / 0x1p30);
   }
-  throw InputError(
-      fmt::format("{} has {:.0f} tuples of nodes, and at most {:.0f} can be numbered", what, count, kMostTuples));
+  throw InputError("{} has {:.0f} tuples of nodes, and at most {:.0f} can be numbered", what, count, kMostTuples);
 }
 
 /// body(refiner) with the refiner for options.dim.
@@ -65,7 +63,7 @@ auto with_refiner(Graphs graphs, const Options& options, const Body& body) {
     return body(refiner);
   }
   if (options.dim < 1 || options.dim > 3) {
-    throw InputError(fmt::format("the Weisfeiler-Leman test has dim 1, 2 or 3 here, not {}", options.dim));
+    throw InputError("the Weisfeiler-Leman test has dim 1, 2 or 3 here, not {}", options.dim);
   }
   if (options.dim == 1) {
     ColourRefiner refiner(graphs, options.threads);
@@ -91,7 +89,7 @@ Options space_test(const std::string& name, const std::optional<std::uint32_t>& 
   }
   if (name != "rooted" && name != "pairs") {
     static const std::vector<std::string> names = {"rooted", "pairs", "folklore"};
-    throw InputError(fmt::format("unknown space '{}'{}", name, did_you_mean(name, names)));
+    throw InputError("unknown space '{}'{}", name, did_you_mean(name, names));
   }
   out.space = name == "rooted" ? Space::rooted : Space::pairs;
   out.distance_cut = distance_cut;
@@ -124,8 +122,7 @@ Comparison compare(const Graph& a, const Graph& b, const Options& options) {
 
 std::vector<Comparison> compare_pairs(std::span<const Graph> graphs, const Options& options, Progress* progress) {
   if (graphs.size() % 2 != 0) {
-    throw InputError(
-        fmt::format("pairs were asked for, and there are {} graphs: an even number was expected", graphs.size()));
+    throw InputError("pairs were asked for, and there are {} graphs: an even number was expected", graphs.size());
   }
   std::vector<Comparison> out(graphs.size() / 2);
   double at_a_time = resolve_threads(options.threads);

@@ -1,7 +1,5 @@
 #include "wl/individualise.hpp"
 
-#include <fmt/format.h>
-
 #include "support/error.hpp"
 #include "support/progress.hpp"
 
@@ -33,17 +31,16 @@ Path Individualiser::follow(std::span<const Node> chosen) {
   for (const Node v : chosen) {
     const std::size_t step = out.chosen.size();
     if (v >= nodes_) {
-      throw InputError(fmt::format("step {} individualises node {}: the graph has {} nodes", step, v, nodes_));
+      throw InputError("step {} individualises node {}: the graph has {} nodes", step, v, nodes_);
     }
     if (walker_.discrete()) {
-      throw InputError(
-          fmt::format("step {} individualises node {}: every node has a colour of its own by then", step, v));
+      throw InputError("step {} individualises node {}: every node has a colour of its own by then", step, v);
     }
     if (!walker_.in_cell(v)) {
       throw InputError(
-          fmt::format("step {} individualises node {}, which is not among the {} nodes of the cell picked "
-                      "there, the first of which is node {}",
-                      step, v, walker_.cell_size(), walker_.member(0)));
+          "step {} individualises node {}, which is not among the {} nodes of the cell picked there, the first of "
+          "which is node {}",
+          step, v, walker_.cell_size(), walker_.member(0));
     }
     walker_.step(v);
     out.chosen.push_back(v);

@@ -220,17 +220,6 @@ bool draws_meet(const Graph& a, const Graph& b, const PathOptions& options, std:
 
 }  // namespace
 
-std::string_view name(LeafVerdict verdict) {
-  switch (verdict) {
-    case LeafVerdict::isomorphic:
-      return "isomorphic";
-    case LeafVerdict::different:
-      return "different";
-    default:
-      return "unknown";
-  }
-}
-
 LeafComparison compare_leaves(const Graph& a, const Graph& b, const PathOptions& options, std::uint32_t i,
                               std::uint32_t j, std::uint64_t most_work) {
   LeafComparison out;

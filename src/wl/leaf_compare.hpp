@@ -78,7 +78,10 @@ enum class LeafVerdict {
   different,   ///< none in common, of all there are
   unknown,     ///< none in common so far, or nothing that proves either at this depth
 };
-[[nodiscard]] std::string_view name(LeafVerdict verdict);
+inline constexpr std::string_view kLeafVerdicts[] = {"isomorphic", "different", "unknown"};
+[[nodiscard]] inline std::string_view name(LeafVerdict verdict) {
+  return kLeafVerdicts[static_cast<std::size_t>(verdict)];
+}
 
 struct LeafComparison {
   LeafVerdict verdict = LeafVerdict::unknown;

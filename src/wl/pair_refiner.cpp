@@ -1,7 +1,5 @@
 #include "wl/pair_refiner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -74,10 +72,10 @@ PairRefiner::PairRefiner(std::span<const Graph* const> graphs, const Options& op
   }
   const double limit = memory_limit(options);
   if (pairs > std::numeric_limits<std::uint32_t>::max() - 1.0 || bytes > limit) {
-    throw InputError(fmt::format(
+    throw InputError(
         "refinement of {:.0f} pairs of nodes needs about {:.1f} GiB of memory; the limit is {:.1f} GiB and 2^32 - 2 "
         "pairs",
-        pairs, bytes / 0x1p30, limit / 0x1p30));
+        pairs, bytes / 0x1p30, limit / 0x1p30);
   }
   for (const Graph* graph : graphs) {
     const auto labels = graph->edge_labels();

@@ -1,7 +1,5 @@
 #include "wl/path_walker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -27,7 +25,7 @@ Cell parse_cell(std::string_view text) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == text) return static_cast<Cell>(i);
   }
-  throw InputError(fmt::format("unknown cell selector '{}'{}", text, did_you_mean(text, kNames)));
+  throw InputError("unknown cell selector '{}'{}", text, did_you_mean(text, kNames));
 }
 
 std::uint64_t CellQueue::key(const RankRefiner::State& state, Node cls) const {

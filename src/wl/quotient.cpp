@@ -1,7 +1,5 @@
 #include "wl/quotient.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -143,7 +141,7 @@ std::span<const std::uint32_t> colours_of(const QuotientOptions& options, const 
   if (options.node_colours.empty()) return {};
   const std::vector<std::uint32_t>& colours = options.node_colours[g];
   if (colours.size() != graph.num_nodes()) {
-    throw InputError(fmt::format("graph {} has {} nodes but {} node colours", g, graph.num_nodes(), colours.size()));
+    throw InputError("graph {} has {} nodes but {} node colours", g, graph.num_nodes(), colours.size());
   }
   return colours;
 }
@@ -160,7 +158,7 @@ std::uint64_t Quotient::bytes() const {
 
 Quotient make_quotient(std::span<const Graph> graphs, const QuotientOptions& options) {
   if (!options.node_colours.empty() && options.node_colours.size() != graphs.size()) {
-    throw InputError(fmt::format("{} graphs but node colours for {}", graphs.size(), options.node_colours.size()));
+    throw InputError("{} graphs but node colours for {}", graphs.size(), options.node_colours.size());
   }
   Quotient out;
   Merger merger(out, options);

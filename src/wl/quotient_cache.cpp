@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -56,14 +55,15 @@ class Reader {
   }
   std::uint64_t below(std::uint64_t bound) {
     const std::uint64_t value = number();
-    if (value >= bound) fail(fmt::format("has {} where a number below {} must stand", value, bound));
+    if (value >= bound) fail("has {} where a number below {} must stand", value, bound);
     return value;
   }
   // A number of things of which each takes at least a byte.
   std::size_t count() { return static_cast<std::size_t>(below(bytes_.size() - at_ + 1)); }
   [[nodiscard]] bool done() const { return at_ == bytes_.size(); }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw InputError::at(name_, fmt::format("byte {}", at_), what);
+  template <class... T>
+  [[noreturn]] void fail(fmt::format_string<T...> what, T&&... values) const {
+    throw InputError::at(name_, fmt::format("byte {}", at_), fmt::format(what, std::forward<T>(values)...));
   }
 
  private:
@@ -211,10 +211,7 @@ std::filesystem::path default_cache_folder() {
 std::filesystem::path cache_file(const std::filesystem::path& folder, std::span<const Graph> graphs,
                                  const QuotientOptions& options) {
   std::uint64_t hash = mix(options.rounds * 16 + options.kind.k * 4 + static_cast<std::uint64_t>(options.kind.choice));
-  const auto add = [&](const auto& values) {
-    const std::string_view bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
-    hash = mix(hash ^ checksum(bytes));
-  };
+  const auto add = [&](const auto& values) { hash = mix(hash ^ checksum(bytes_of(values))); };
   for (const Graph& graph : graphs) {
     add(graph.offsets());
     add(graph.adjacency());

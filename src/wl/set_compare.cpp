@@ -1,14 +1,10 @@
 #include "wl/set_compare.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
-#include "support/error.hpp"
-#include "support/parallel.hpp"
 #include "wl/colour_refinement.hpp"
 #include "wl/quotient.hpp"
 

@@ -184,16 +184,16 @@ class Builder {
 
 void check(const Graph& graph, SetKind kind) {
   if (kind.k < 1 || kind.k > 3) {
-    throw InputError(fmt::format("graphs on sets are made for sets of 1, 2 or 3 nodes, not {}", kind.k));
+    throw InputError("graphs on sets are made for sets of 1, 2 or 3 nodes, not {}", kind.k);
   }
   if (subsets(graph.num_nodes(), kind.k) > kMostSubsets) {
-    throw InputError(fmt::format("a graph of {} nodes has {:.3g} sets of {} nodes; at most {:.3g} are supported",
-                                 graph.num_nodes(), subsets(graph.num_nodes(), kind.k), kind.k, kMostSubsets));
+    throw InputError("a graph of {} nodes has {:.3g} sets of {} nodes; at most {:.3g} are supported", graph.num_nodes(),
+                     subsets(graph.num_nodes(), kind.k), kind.k, kMostSubsets);
   }
   for (Node v = 0; v < graph.num_nodes(); ++v) {
     if (graph.type(v) >= kMostNodeTypes) {
-      throw InputError(fmt::format("node {} has type {}; sets of nodes are typed only where node types are below {}", v,
-                                   graph.type(v), kMostNodeTypes));
+      throw InputError("node {} has type {}; sets of nodes are typed only where node types are below {}", v,
+                       graph.type(v), kMostNodeTypes);
     }
   }
   if (!graph.has_edge_labels() || kind.k == 1) return;
@@ -201,15 +201,14 @@ void check(const Graph& graph, SetKind kind) {
   for (Node v = 0; v < graph.num_nodes(); ++v) {
     if (graph.type(v) >= most_types) {
       throw InputError(
-          fmt::format("node {} has type {}; sets of {} nodes with labelled edges are typed only where node types are "
-                      "below {}",
-                      v, graph.type(v), kind.k, most_types));
+          "node {} has type {}; sets of {} nodes with labelled edges are typed only where node types are below {}", v,
+          graph.type(v), kind.k, most_types);
     }
   }
   for (const EdgeLabel label : graph.edge_labels()) {
     if (label >= most_labels) {
-      throw InputError(fmt::format("an edge has label {}; sets of {} nodes are typed only where labels are below {}",
-                                   label, kind.k, most_labels));
+      throw InputError("an edge has label {}; sets of {} nodes are typed only where labels are below {}", label, kind.k,
+                       most_labels);
     }
   }
 }

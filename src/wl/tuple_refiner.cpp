@@ -1,7 +1,5 @@
 #include "wl/tuple_refiner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 
@@ -153,7 +151,7 @@ std::vector<std::pair<std::uint32_t, std::uint64_t>> TupleRefiner<K>::histogram(
 
 template <unsigned K>
 bool TupleRefiner<K>::step() {
-  if (interrupted()) throw Interrupted(fmt::format("stopped after round {} of {}-WL", round_, K));
+  if (interrupted()) throw Interrupted("stopped after round {} of {}-WL", round_, K);
   pick_classes();
   if (to_examine_.empty()) return false;
   const unsigned threads = threads_worth();
@@ -209,7 +207,7 @@ void TupleRefiner<K>::for_examined_classes(unsigned threads, void (TupleRefiner:
   const std::size_t parts = threads == 1 ? 1 : std::min(classes, kPartsOfClasses);
   std::vector<Worker> workers(parts);
   parallel_for(parts, threads, [&](std::size_t part) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+    if (interrupted()) throw Interrupted("stopped in round {} of {}-WL", round_ + 1, K);
     for (std::size_t i = classes * part / parts; i < classes * (part + 1) / parts; ++i) {
       (this->*body)(to_examine_[i], workers[part]);
     }
@@ -225,7 +223,7 @@ template <unsigned K>
 void TupleRefiner<K>::hash_items(unsigned threads) {
   const auto blocks = [&](std::uint32_t count, const auto& body) {
     parallel_for((count + kItemsAtATime - 1) / kItemsAtATime, threads, [&](std::size_t block) {
-      if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+      if (interrupted()) throw Interrupted("stopped in round {} of {}-WL", round_ + 1, K);
       const std::uint32_t begin = static_cast<std::uint32_t>(block) * kItemsAtATime;
       body(begin, std::min(count, begin + kItemsAtATime));
     });
@@ -352,7 +350,7 @@ void TupleRefiner<K>::check(std::span<const Check> checks, std::span<const std::
   const std::size_t blocks = (checks.size() + kChecksAtATime - 1) / kChecksAtATime;
   std::vector<std::uint8_t> failed(blocks, 0);
   parallel_for(blocks, threads, [&](std::size_t block) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped in round {} of {}-WL", round_ + 1, K));
+    if (interrupted()) throw Interrupted("stopped in round {} of {}-WL", round_ + 1, K);
     ColumnCheck<K> signature;
     std::vector<Column<K>> seen;
     for (const Check& item :

@@ -1,7 +1,5 @@
 #include "wl/tuple_space.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "support/error.hpp"
@@ -182,20 +180,19 @@ std::vector<Keyed> atomic_types(std::span<const Graph* const> graphs, const Tupl
   constexpr std::size_t kMostTypes =
       K == 2 ? std::size_t{1} << 31 : 800000;  // below (2^64 / 3)^(1/2), (2^64 / 27)^(1/3)
   if (types.size() > kMostTypes) {
-    throw InputError(
-        fmt::format("{}-WL can deal with {} different node types; the graphs have {}", K, kMostTypes, types.size()));
+    throw InputError("{}-WL can deal with {} different node types; the graphs have {}", K, kMostTypes, types.size());
   }
   const std::vector<EdgeLabel> labels = labels_that_occur(graphs);
   const std::uint64_t relations = labels.size() + 2;
   if (labels.size() > 1 && !fits(K, types.size(), relations)) {
     throw InputError(
-        fmt::format("{}-WL cannot number the tuples of {} different node types and {} different edge labels in 64 bits",
-                    K, types.size(), labels.size()));
+        "{}-WL cannot number the tuples of {} different node types and {} different edge labels in 64 bits", K,
+        types.size(), labels.size());
   }
   std::vector<Keyed> out;
   out.reserve(space.items());
   for (std::size_t g = 0; g < graphs.size(); ++g) {
-    if (interrupted()) throw Interrupted(fmt::format("stopped in round 0 of {}-WL", K));
+    if (interrupted()) throw Interrupted("stopped in round 0 of {}-WL", K);
     const auto& part = space.parts()[g];
     const auto relation = relations_of(*graphs[g], labels);
     std::vector<std::uint64_t> rank;

@@ -120,7 +120,8 @@ TEST(Folds, ComplainInWords) {
   EXPECT_THAT([&] { (void)make_folds(three, {}, {.folds = 0}); }, ThrowsMessage<InputError>(HasSubstr("at least 1")));
   EXPECT_THAT([&] { (void)make_folds(three, {}, {.folds = 3, .validation = 1.0}); },
               ThrowsMessage<InputError>(HasSubstr("validation share")));
-  EXPECT_THAT([] { (void)parse_fold_scheme("random"); }, ThrowsMessage<InputError>(HasSubstr("contiguous or strat")));
+  EXPECT_THAT([] { (void)parse_fold_scheme("random"); },
+              ThrowsMessage<InputError>(HasSubstr("there are contiguous, strat")));
 }
 
 RC_GTEST_PROP(Folds, PartitionTheGraphsAndNeverPartAPair, ()) {

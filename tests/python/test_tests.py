@@ -44,7 +44,7 @@ def test_counts_of_small_graphs_by_graph_node_and_edge(exp):
     assert nodes.shape == (exp[:6].num_nodes, 1) and nodes.sum() == edges.sum() == 4 * tyche.count(exp[:6], "cycle4").sum()
     with pytest.raises(tyche.InputError, match="unknown pattern 'cycle9'"):
         tyche.count(exp, "cycle9")
-    with pytest.raises(tyche.InputError, match="expected graphs, nodes or edges"):
+    with pytest.raises(tyche.InputError, match="there are graphs, nodes, edges"):
         tyche.count(exp, of="pairs")
 
 

@@ -120,7 +120,7 @@ TEST_F(Command, BadInputIsRefusedWithAReason) {
   expect_refused("approximate --function connected --n 9", "too large for the order construction");
   expect_refused("approximate --function connected --n 4 --construction paper", "too large for the paper construction");
   expect_refused("approximate --function primes", "connected, triangle");
-  expect_refused("approximate --function planar --construction clever", "'paper' and 'order'");
+  expect_refused("approximate --function planar --construction clever", "there are paper, order");
   expect_refused("separate g6:Bw g6:Bw", "isomorphic");
   expect_refused("separate g6:Bw", "B is required");
   expect_refused("", "A subcommand is required");

@@ -24,10 +24,8 @@ std::size_t numbers_of(const Job& job) {
 // The first graph equal to each (as a labelled graph): equal graphs share a table.
 std::vector<std::uint32_t> firsts_of(const Graphs& graphs) {
   const auto hash = [](const Graph& graph) {
-    const auto bytes = [](const auto& span) {
-      return std::string_view(reinterpret_cast<const char*>(span.data()), span.size_bytes());
-    };
-    return hash_bytes(bytes(graph.types()), hash_bytes(bytes(graph.adjacency()), hash_bytes(bytes(graph.offsets()))));
+    return hash_bytes(bytes_of(graph.types()),
+                      hash_bytes(bytes_of(graph.adjacency()), hash_bytes(bytes_of(graph.offsets()))));
   };
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> known;
   std::vector<std::uint32_t> firsts(graphs.size());

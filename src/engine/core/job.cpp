@@ -118,10 +118,9 @@ State fresh_state(const nn::ModelConfig& model, std::uint64_t seed, std::uint32_
   const double wanted = 12.0 * static_cast<double>(nn::layout(model).size);
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   if (wanted > there) {
-    throw Remedied(
-        IoError(fmt::format("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB",
-                            wanted / kGiga, there / kGiga)),
-        Remedy::smaller_model);
+    throw Remedied(IoError("parameters and moments of this model need {:.1f} GB, and this machine has {:.1f} GB",
+                           wanted / kGiga, there / kGiga),
+                   Remedy::smaller_model);
   }
   State state;
   state.parameters = nn::initial_parameters(model, seed, fold);
@@ -155,7 +154,7 @@ void check_weights(const Job& job) {
 
 void refuse_peers(const Job& job, std::string_view why) {
   if (job.peers == nullptr) return;
-  throw InputError(fmt::format("{} ranks cannot share a trial of {}: {}", job.peers->size(), job.model.kind, why));
+  throw InputError("{} ranks cannot share a trial of {}: {}", job.peers->size(), job.model.kind, why);
 }
 
 void validate(const Job& job) {

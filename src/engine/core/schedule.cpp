@@ -1,32 +1,22 @@
 #include "engine/core/schedule.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <numbers>
 
 #include "support/error.hpp"
+#include "support/words.hpp"
 
 namespace tyche::engine {
 
-ScheduleKind parse_schedule(std::string_view name) {
-  if (name == "constant") return ScheduleKind::constant;
-  if (name == "cosine") return ScheduleKind::cosine;
-  if (name == "plateau") return ScheduleKind::plateau;
-  throw InputError(fmt::format("schedule '{}' is not known; expected constant, cosine or plateau", name));
+namespace {
+constexpr std::string_view kKinds[] = {"constant", "cosine", "plateau"};
 }
 
-std::string_view name(ScheduleKind kind) {
-  switch (kind) {
-    case ScheduleKind::constant:
-      return "constant";
-    case ScheduleKind::cosine:
-      return "cosine";
-    case ScheduleKind::plateau:
-      break;
-  }
-  return "plateau";
+ScheduleKind parse_schedule(std::string_view name) {
+  return static_cast<ScheduleKind>(place_of(kKinds, "schedule", name));
 }
+
+std::string_view name(ScheduleKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
 void Plateau::step(double loss, double factor, std::uint32_t patience) {
   constexpr double kThreshold = 1e-4, kLeastChange = 1e-8;  // PyTorch's
@@ -62,7 +52,7 @@ void follow(const Job& job, Trial& trial, const EpochResult& result) {
 
 void validate(const Optimiser& optimiser, const Schedule& schedule, std::uint32_t epochs) {
   const auto check = [](bool good, const char* what, double came, const char* expected) {
-    if (!good) throw InputError(fmt::format("job: {} is {}, expected {}", what, came, expected));
+    if (!good) throw InputError("job: {} is {}, expected {}", what, came, expected);
   };
   const auto& o = optimiser;
   check(o.clip_norm >= 0 && std::isfinite(o.clip_norm), "clip_norm", o.clip_norm, "0 or more");

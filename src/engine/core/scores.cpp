@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "support/statistics.hpp"
+
 namespace tyche::engine {
 
 namespace {
@@ -46,22 +48,20 @@ double sum_of(const std::vector<double>& values) { return std::accumulate(values
 
 /// Sums over the targets that are there.
 struct Errors {
-  double count = 0, absolute = 0, squared = 0, mean = 0, spread = 0;
+  double absolute = 0, squared = 0;
+  RunningSpread targets;
 
-  // Welford: targets far from zero keep their spread.
   void add(double output, double target) {
     if (std::isnan(target)) return;
-    const double error = output - target, step = target - mean;
-    ++count;
+    const double error = output - target;
     absolute += std::abs(error);
     squared += error * error;
-    mean += step / count;
-    spread += step * (target - mean);
+    targets.add(target);
   }
   [[nodiscard]] RealScores scores() const {
     RealScores out;
-    if (count > 0) out.mae = absolute / count, out.rmse = std::sqrt(squared / count);
-    if (spread > 0) out.r2 = 1 - squared / spread;
+    if (targets.count > 0) out.mae = absolute / targets.count, out.rmse = std::sqrt(squared / targets.count);
+    if (targets.squares > 0) out.r2 = 1 - squared / targets.squares;
     return out;
   }
 };
@@ -122,7 +122,7 @@ RealScores real_scores(std::span<const float> outputs, std::span<const float> ta
   Errors all;
   std::vector<double> r2;
   for (const Errors& own : errors_of(outputs, targets, columns)) {
-    all.count += own.count;
+    all.targets.count += own.targets.count;
     all.absolute += own.absolute;
     all.squared += own.squared;
     if (const auto value = own.scores().r2) r2.push_back(*value);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <mutex>
 
 #include "engine/cpu/dispatch.hpp"
 #include "support/error.hpp"
@@ -52,8 +51,8 @@ const std::map<std::string, Kernels, std::less<>>& tables() {
 const Kernels& kernels_for(std::string_view name) {
   const auto found = tables().find(name);
   if (found == tables().end()) {
-    throw InputError(fmt::format("no CPU kernels '{}' in this build on this machine; there are {}", name,
-                                 fmt::join(kernel_names(), ", ")));
+    throw InputError("no CPU kernels '{}' in this build on this machine; there are {}", name,
+                     fmt::join(kernel_names(), ", "));
   }
   return found->second;
 }

@@ -1,7 +1,6 @@
 #include "engine/cpu/pass.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/core/job_loss.hpp"
 #include "engine/cpu/readout.hpp"

@@ -1,7 +1,5 @@
 #include "engine/sets/set_data.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -41,9 +39,9 @@ std::uint32_t type_column(const nn::Level& level, wl::SetType type) {
     return static_cast<std::uint32_t>((own ? at : level.types.end() - 1) - level.types.begin());
   }
   throw InputError(
-      fmt::format("a set of {} nodes is of an isomorphism type ({}) that the model was not made for: no graph it was "
-                  "trained on has one",
-                  level.sets.k, wl::set_type_text(type, level.sets.k)));
+      "a set of {} nodes is of an isomorphism type ({}) that the model was not made for: no graph it was trained on "
+      "has one",
+      level.sets.k, wl::set_type_text(type, level.sets.k));
 }
 
 SetData::SetData(const nn::ModelConfig& model, const Data& data, bool compress)
