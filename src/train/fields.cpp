@@ -406,7 +406,8 @@ std::vector<Field> table() {
       counts_field(),
 
       Entry("model.kind", model(&Model::kind))
-          .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn"),
+          .option("--model", fmt::format("{}", fmt::join(nn::model_kinds(), ", ")), "gcn")
+          .leads(),
       Entry("model.width", model(&Model::width))
           .option("--width", "Width of a layer", "64; ppgn 400, mp 150, subgraph 120, local2 and folklore2 96")
           .also({"hidden", "hidden-dim", "hidden-size", "hidden-channels", "hidden-units"}),

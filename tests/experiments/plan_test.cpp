@@ -137,7 +137,7 @@ TEST(TrainCommand, NamesWhatDiffersFromTheDefaultsOfTheModel) {
   config.seed = 2;
   config.folds.count = 1;
   config.model.mlp_depth = 3;
-  EXPECT_EQ(train_command(config), "tyche train --data d --model ppgn --seed 2 --format tu --mlp-depth 3 --folds 1");
+  EXPECT_EQ(train_command(config), "tyche train --data d --seed 2 --format tu --model ppgn --mlp-depth 3 --folds 1");
 }
 
 }  // namespace tyche::experiments
