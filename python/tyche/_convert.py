@@ -312,13 +312,18 @@ def _values_of_pyg(get: Callable[[str], Any], nodes: int) -> Dict[str, Any]:
     for number, name in enumerate(("train_mask", "val_mask", "test_mask"), 1):
         if get(name) is None:
             continue
-        mask = numbers(get(name), name).astype(bool).reshape(nodes, -1).T
+        rows = numbers(get(name), name)
+        if rows.ndim == 0 or len(rows) != nodes:
+            raise InputError(f"{name}: expected a row per node ({nodes}), found the shape {rows.shape}")
+        mask = rows.astype(bool).reshape(nodes, -1).T
         parts = np.zeros(mask.shape, np.uint8) if parts is None else parts
         if (parts[mask] != 0).any():
             bad = int(np.argwhere(mask & (parts != 0))[0, 1])
             raise InputError(f"{name}: node {bad} is in two masks")
         parts[mask] = number
     if parts is not None:
+        if not out and y is not None and y.size > 1:
+            raise InputError(f"y: there are masks of nodes, so a row per node ({nodes}) was expected, found the shape {y.shape}")
         out["node_parts"] = parts
     return out
 

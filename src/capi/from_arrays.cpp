@@ -107,7 +107,8 @@ std::vector<std::uint64_t> edges_once(const Entries& own) {
             arc.up ? arc.low : arc.high, arc.up ? arc.high : arc.low);
       }
       if (!own.alike(arc.entry, arcs[i + 1].entry)) {
-        own.fail("the edge between {} and {} has other labels or attributes one way than the other", arc.low, arc.high);
+        own.fail("the edge between {} and {} has another label, weight or attribute one way than the other", arc.low,
+                 arc.high);
       }
     }
     out.push_back(arcs[i].entry);

@@ -29,7 +29,8 @@ void run(const Call& call) {
   options.engine = call.engine().name("auto");
   options.progress = ranks.rank() == 0 ? call.progress() : nullptr;
   options.data_format = call.word("format");
-  const nlohmann::ordered_json found = compare::compare(call.data(), call.word("data"), options);
+  nlohmann::ordered_json found;
+  in_step(ranks, [&] { found = compare::compare(call.data(), call.word("data"), options); });
   if (ranks.rank() != 0) return;
   print(call.json() ? found.dump(2) + "\n" : compare::to_text(found));
 }

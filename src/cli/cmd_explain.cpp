@@ -29,8 +29,8 @@ std::string table(const nlohmann::ordered_json& rows, const char* what) {
                                  ? fmt::format("{}-{}", row["edge"][0].get<Node>(), row["edge"][1].get<Node>())
                                  : fmt::format("{}", row["node"].get<Node>());
     text +=
-        fmt::format("{:>9}  {:>6}  {:>16}  {:>9.4f}\n", name, row.contains("type") ? row["type"].dump() : "",
-                    row.contains("gradient_input") ? fmt::format("{:.4f}", row["gradient_input"].get<double>()) : "-",
+        fmt::format("{:>9}  {:>6}  {:>16}  {:>9.3g}\n", name, row.contains("type") ? row["type"].dump() : "",
+                    row.contains("gradient_input") ? fmt::format("{:.3g}", row["gradient_input"].get<double>()) : "-",
                     row["left_out"].get<double>());
   }
   return text;

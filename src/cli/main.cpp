@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <string_view>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
@@ -56,6 +58,8 @@ int main(int argc, char** argv) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
       return app.exit(error);  // --help, --version
     std::string what = error.what();
+    constexpr std::string_view kNoNumber = "Could not convert: ";  // CLI11's words
+    if (what.starts_with(kNoNumber)) what = what.substr(kNoNumber.size()) + ": expected a number";
     if (argc > 1 && app.get_subcommands().size() == 1) {
       what += "; see 'tyche " + app.get_subcommands().front()->get_name() + " --help'";
     } else {

@@ -41,11 +41,8 @@ constexpr double kMargin = 0.03;    // of the budget: what is neither trained no
 constexpr double kLeastEpochs = 4;  // of one candidate, or the row is left out
 constexpr double kForAll = 12;      // of the last of four candidates; with less one trains alone, twice as long
 constexpr double kForUsual = 50;    // of networks of the usual size, where they are dear; with less they are smaller
-
-/// Of all that are trained from this one on.
-double shares_of(std::span<const Spec> specs) {
-  return std::accumulate(specs.begin(), specs.end(), 0.0, [](double sum, const Spec& s) { return sum + s.shares(); });
-}
+constexpr std::size_t kTimed = 16;  // graphs that an epoch is timed on at first, and times more where that was short
+constexpr std::size_t kTimedMore = 8;
 
 /// One choice of width and rate.
 struct Candidate {
@@ -69,27 +66,59 @@ Json read_json(const std::filesystem::path& path) {
 class Comparison {
  public:
   Comparison(const datasets::Dataset& dataset, std::string path, const Options& options)
-      : dataset_(dataset), path_(std::move(path)), options_(options), specs_(specs_of(options.models)) {}
+      : dataset_(dataset),
+        path_(std::move(path)),
+        options_(options),
+        specs_(specs_of(options.models)),
+        why_(specs_.size()) {}
 
   Json run() {
-    if (const Ranks* ranks = options_.ranks; ranks != nullptr && ranks->size() > 1) {
-      if (timed())
-        throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
-      ranks->together([&] {
-        if (ranks->rank() == 0) begin(), baselines(), plan_ahead();
-      });
-      ranks->together([&] {
-        if (ranks->rank() != 0) begin();
-      });
+    const Ranks* ranks = options_.ranks;
+    if (ranks == nullptr || ranks->size() == 1) {
+      begin(), baselines();
+      return found();
+    }
+    if (timed())
+      throw InputError("over several ranks the budget is counted in epochs, so that they need not share a clock");
+    ranks->together([&] {
+      if (ranks->rank() == 0) begin(), baselines(), plan_ahead();
+    });
+    ranks->together([&] {
+      if (ranks->rank() != 0) begin();
+    });
+    // Whole rows, where every rank has one: they take no messages.
+    const bool share = specs_.size() < ranks->size() && std::ranges::all_of(specs_, [&](const Spec& spec) {
+                         return train::Run::can_be_shared(task_->config(spec, false, {}));
+                       });
+    if (!share) {
       std::vector<std::size_t> order(specs_.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       ranks->share_out(order, [&](std::size_t i) { (void)row_of(i); });
-      if (ranks->rank() != 0) return {};
-      stop_if_asked();
-    } else {
-      begin(), baselines();
     }
-    for (std::size_t i = 0; i < specs_.size(); ++i) network(i);
+    if (ranks->rank() != 0) return follow(*ranks), Json();
+    leads_ = ranks;
+    Json all;
+    std::exception_ptr failed;
+    try {
+      stop_if_asked();
+      all = found();
+    } catch (const OutOfStep&) {
+      throw;
+    } catch (...) {
+      failed = std::current_exception();
+    }
+    (void)ranks->spread("");  // there is no more to train
+    if (failed) std::rethrow_exception(failed);
+    return all;
+  }
+
+ private:
+  /// Every row, and what they come to.
+  Json found() {
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      if (timed() && prices_.empty() && !std::filesystem::exists(place_of(specs_[i]).done)) choose_rows(i);
+      network(i);
+    }
     std::filesystem::remove(options_.out / "trials");  // empty by now
     Json found = verdict(task_->metric, rows_, dataset_, task_->truth, options_.threads);
     found["left_out"] = left_out_;
@@ -114,7 +143,34 @@ class Comparison {
     return found;
   }
 
- private:
+  /// Runs on this process, or on all ranks where this one leads them.
+  void train(std::span<train::Run* const> runs, const train::RunConfig& config, Progress& progress) {
+    const bool share = leads_ != nullptr && train::Run::can_be_shared(config);
+    if (share) {
+      (void)leads_->spread(train::to_toml(config));
+      leads_->together([] {});
+    }
+    (void)train::Run::train_together(runs, *engine_, &progress, share ? leads_ : nullptr);
+  }
+  /// Other ranks: until there is no more to train.
+  void follow(const Ranks& ranks) {
+    std::exception_ptr failed;
+    for (std::string text; !(text = ranks.spread("")).empty();) {
+      failed = nullptr;
+      try {
+        const train::RunConfig config = train::config_from_toml(text, "rank 0");
+        train::TrainingData data;
+        ranks.together([&] { data = train::prepare(dataset_, config); });
+        train::Run::follow(config, data, *engine_, ranks);
+      } catch (const OutOfStep&) {
+        throw;
+      } catch (...) {  // rank 0 leaves the row out and goes on, or ends
+        failed = std::current_exception();
+      }
+    }
+    if (failed) std::rethrow_exception(failed);
+  }
+
   void say(const std::string& line) const {
     if (options_.progress != nullptr) fmt::print(options_.progress, "{}\n", line);
   }
@@ -182,18 +238,11 @@ class Comparison {
     bool usual = true;   ///< size
     double seconds = 0;  ///< that it should take
   };
-  Plan plan(std::size_t row, const train::RunConfig& base, const train::TrainingData& data,
-            const std::filesystem::path& folder) {
+  Plan plan(std::size_t row, const train::RunConfig& base) {
     const Spec& spec = specs_[row];
     const auto folds = static_cast<double>(task_->folds.size());
-    // The final model counts as a row of one candidate: in every fold, or on all graphs.
-    const double dearest = std::ranges::max(specs_, {}, &Spec::shares).shares();
-    const double last =
-        options_.ensemble || !task_->split.empty() ? 1 : options_.folds / (options_.folds - 1.0) / folds;
-    const double part = spec.shares() / (shares_of(std::span(specs_).subspan(row)) + last * dearest);
-    const double whole = timed() ? options_.budget * (1 - kMargin) : static_cast<double>(*options_.budget_epochs);
-    const double share = (whole - (timed() ? spent_ : epochs_)) * part;
-    double epoch = timed() ? seconds_of_epoch(base, data, folder) : 1;
+    const double share = share_of(row, row);
+    double epoch = timed() ? prices_[row] * slowness_ : 1;
     const auto fits = [&] { return share / folds / epoch; };  // epochs of one candidate; halving takes two such
     Plan out{.usual = spec.width == 0};
     if (!out.usual) {  // time goes by parameters
@@ -205,40 +254,108 @@ class Comparison {
       if (out.usual) epoch *= times;
     }
     out.all = fits() / 2 >= kForAll;
-    if (timed() && fits() < kLeastEpochs) {
-      throw InputError(
-          fmt::format("an epoch of a fold takes {:.3g} s, and {} are left for the row; a budget of {} has "
-                      "room",
-                      epoch, format_duration(std::max(0.0, share)),
-                      format_duration(std::ceil(kLeastEpochs * 2 * folds * epoch / part / 60) * 60)));
-    }
+    if (timed() && fits() < kLeastEpochs) throw InputError(no_room(epoch, share));
     out.epochs = static_cast<std::uint32_t>(
         std::clamp(out.all ? fits() / 2 : fits(), 1.0, static_cast<double>(base.training.epochs)));
     if (timed()) out.seconds = out.epochs * folds * epoch * (out.all ? 2 : 1);
     return out;
   }
 
-  /// Of the first fold, by the clock, records and checkpoints included: what lies between its first epoch, which has
-  /// things to set up, and its fourth, or the first itself where it is long; times what earlier rows took beyond this.
-  double seconds_of_epoch(const train::RunConfig& config, const train::TrainingData& data,
-                          const std::filesystem::path& folder) {
-    const std::filesystem::path place = folder / "timing";
-    std::filesystem::remove_all(place);
-    Stopwatch watch;
-    double first = 0, seconds = 0;
-    {
-      train::Run run = train::Run::begin(place, config, data);
-      for (std::uint32_t f = 0; f < config.folds.count; ++f) run.pause(f, f == 0 ? 4 : 0);
-      run.listen([&](std::uint32_t, const train::EpochRecord& record) {
-        if (record.epoch == 1) first = watch.seconds();
-        seconds = record.epoch == 1 ? first : (watch.seconds() - first) / (record.epoch - 1);
-        return watch.seconds() < options_.budget / 100;
-      });
-      (void)run.train(*engine_, nullptr);
+  /// What is a row's of the seconds (or epochs) that are left, if the kept rows from `first` on share them. The final
+  /// model counts as a row of one candidate: in every fold, or on all graphs.
+  [[nodiscard]] double share_of(std::size_t row, std::size_t first) const {
+    double all = 0, dearest = 0;
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      if (!why_[i].empty()) continue;
+      dearest = std::max(dearest, specs_[i].shares());
+      if (i >= first) all += specs_[i].shares();
     }
-    std::filesystem::remove_all(place);
-    stop_if_asked();
-    return std::max(seconds, 1e-4) * slowness_;
+    const double last = options_.ensemble || !task_->split.empty()
+                            ? 1
+                            : options_.folds / (options_.folds - 1.0) / static_cast<double>(task_->folds.size());
+    const double whole = timed() ? options_.budget * (1 - kMargin) : static_cast<double>(*options_.budget_epochs);
+    return (whole - (timed() ? spent_ : epochs_)) * (specs_[row].shares() / (all + last * dearest));
+  }
+
+  [[nodiscard]] std::string no_room(double epoch, double share) const {
+    if (share <= 0) return fmt::format("the budget of {} is used up", format_duration(options_.budget));
+    const double least = kLeastEpochs * static_cast<double>(task_->folds.size()) * epoch;
+    return fmt::format("an epoch of a fold takes {:.3g} s, and {} are left for the row; a budget of {} has room", epoch,
+                       format_duration(share),
+                       format_duration(std::ceil(2 * least / share * options_.budget / 60) * 60));
+  }
+
+  /// Rows that the time has no room for are left out before any is trained, the dearest first: others have more then.
+  void choose_rows(std::size_t first) {
+    const Stopwatch watch;
+    prices_.assign(specs_.size(), 0);
+    Progress progress("an epoch of each row is timed: rows", specs_.size() - first, options_.progress);
+    for (std::size_t i = first; i < specs_.size(); ++i, progress.add(1)) {
+      try {
+        const train::RunConfig base = task_->config(specs_[i], false, {});
+        prices_[i] = seconds_of_epoch(base, data_of(base), place_of(specs_[i]).folder);
+      } catch (const InputError& error) {
+        why_[i] = error.what();
+      }
+    }
+    progress.finish();
+    spent_ += watch.seconds();
+    for (;;) {
+      std::size_t dearest = specs_.size();
+      double least = kLeastEpochs;
+      for (std::size_t i = first; i < specs_.size(); ++i) {
+        if (!why_[i].empty()) continue;
+        const double fits = share_of(i, first) / static_cast<double>(task_->folds.size()) / prices_[i];
+        if (fits < least) least = fits, dearest = i;
+      }
+      if (dearest == specs_.size()) return;
+      why_[dearest] = no_room(prices_[dearest], share_of(dearest, first));
+    }
+  }
+
+  /// Prepared for the networks of this configuration: most rows look at the graphs alike.
+  train::TrainingData& data_of(const train::RunConfig& config) {
+    if (!data_ || !(features_ == config.data.features)) data_ = train::prepare(dataset_, config);
+    features_ = config.data.features;
+    return *data_;
+  }
+
+  /// Of the first fold, by the clock, records and checkpoints included: what lies between its first epoch, which has
+  /// things to set up, and its fourth. On a part of its graphs, so that what is too dear is not begun for nothing: on
+  /// more of them until that takes long enough to tell.
+  double seconds_of_epoch(const train::RunConfig& config, train::TrainingData& data,
+                          const std::filesystem::path& folder) {
+    struct Restored {
+      datasets::Fold& fold;
+      datasets::Fold whole = fold;
+      ~Restored() { fold = std::move(whole); }
+    } restored{data.folds[0]};
+    const std::filesystem::path place = folder / "timing";
+    const Stopwatch whole;
+    for (std::size_t step = std::max<std::size_t>(1, restored.whole.train.size() / kTimed);;
+         step = std::max<std::size_t>(1, step / kTimedMore)) {
+      datasets::Fold& fold = restored.fold = {{}, {}, restored.whole.test};
+      for (std::size_t i = 0; i < restored.whole.train.size(); i += step) fold.train.push_back(restored.whole.train[i]);
+      for (std::size_t i = 0; i < restored.whole.validation.size(); i += step)
+        fold.validation.push_back(restored.whole.validation[i]);
+      std::filesystem::remove_all(place);
+      const Stopwatch watch;
+      double first = 0, seconds = 0;
+      {
+        train::Run run = train::Run::begin(place, config, data);
+        for (std::uint32_t f = 0; f < config.folds.count; ++f) run.pause(f, f == 0 ? 4 : 0);
+        run.listen([&](std::uint32_t, const train::EpochRecord& record) {
+          if (record.epoch == 1) first = watch.seconds();
+          seconds = record.epoch == 1 ? first : (watch.seconds() - first) / (record.epoch - 1);
+          return watch.seconds() < options_.budget / (record.epoch == 1 ? 20 : 100);
+        });
+        (void)run.train(*engine_, nullptr);
+      }
+      std::filesystem::remove_all(place);
+      stop_if_asked();
+      if (step == 1 || whole.seconds() > options_.budget / 200)
+        return std::max(seconds * static_cast<double>(step), 1e-4);
+    }
   }
 
   void stop_if_asked() const {
@@ -268,15 +385,14 @@ class Comparison {
   }
 
   /// The plan that is stored for a row, or a new one, which is.
-  Plan stored_plan(std::size_t row, const train::RunConfig& base, const train::TrainingData& data,
-                   const std::filesystem::path& folder) {
+  Plan stored_plan(std::size_t row, const train::RunConfig& base, const std::filesystem::path& folder) {
     const std::filesystem::path stored = folder / "plan.json";
     if (std::filesystem::exists(stored)) {
       const Json before = read_json(stored);
       return {before["epochs"].get<std::uint32_t>(), before["all"].get<bool>(), before["usual"].get<bool>()};
     }
     make_folder(folder);
-    const Plan planned = plan(row, base, data, folder);
+    const Plan planned = plan(row, base);
     write_json(stored, {{"epochs", planned.epochs}, {"all", planned.all}, {"usual", planned.usual}});
     return planned;
   }
@@ -291,7 +407,8 @@ class Comparison {
       }
       try {
         const train::RunConfig base = task_->config(specs_[i], false, {});
-        epochs_ += epochs_of(stored_plan(i, base, train::prepare(dataset_, base), folder));
+        (void)data_of(base);
+        epochs_ += epochs_of(stored_plan(i, base, folder));
       } catch (const InputError&) {  // whoever trains it says so
       }
     }
@@ -306,9 +423,10 @@ class Comparison {
     const Stopwatch watch;
     Json row;
     try {
+      if (!why_[at].empty()) throw InputError(why_[at]);
       const train::RunConfig small = task_->config(spec, false, {});
-      const train::TrainingData data = train::prepare(dataset_, small);
-      const Plan planned = stored_plan(at, small, data, folder);
+      const train::TrainingData& data = data_of(small);
+      const Plan planned = stored_plan(at, small, folder);
       const Stopwatch training;
       row = halved(spec, data, planned, folder);
       if (planned.seconds > 0) slowness_ = std::clamp(slowness_ * training.seconds() / planned.seconds, 0.5, 2.0);
@@ -398,7 +516,7 @@ class Comparison {
       }
       std::vector<train::Run*> group;
       for (train::Run& run : runs) group.push_back(&run);
-      if (!group.empty()) (void)train::Run::train_together(group, *engine_, &progress);
+      if (!group.empty()) train(group, all[members.front()].config, progress);
       stop_if_asked();
     }
   }
@@ -481,6 +599,7 @@ class Comparison {
     if (task_->split.empty() && !options_.ensemble) fields["folds.count"] = 1, fields["selection.test"] = "never";
     train::RunConfig config = task_->config(spec_of((*row)["kind"], (*row)["random"]), true, fields);
     config.engine.description = train::without_threads(engine_->description());
+    data_.reset();
     const train::TrainingData data = train::prepare(dataset_, config);
     const std::filesystem::path folder = options_.out / "best";
     train::Run run =
@@ -489,7 +608,8 @@ class Comparison {
       if (f >= std::max<std::size_t>(1, task_->folds.size())) run.pause(f, 0);
     }
     Progress progress("the final model: epochs", run.epochs_left(), options_.progress);
-    (void)run.train(*engine_, &progress);
+    train::Run* const alone[] = {&run};
+    train(alone, config, progress);
     progress.finish();
     stop_if_asked();
     found["final"] = {{"folder", folder.string()},
@@ -503,9 +623,15 @@ class Comparison {
   std::string path_;
   const Options& options_;
   std::vector<Spec> specs_;
+  std::vector<std::string> why_;  ///< a row is left out; empty: it is not
+  std::vector<double>
+      prices_;  ///< of a row: seconds of an epoch of a fold, of the smaller size; none before they are timed
   std::optional<Task> task_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<engine::Engine> engine_;
+  std::optional<train::TrainingData> data_;  ///< of features_
+  train::FeatureSpec features_;
+  const Ranks* leads_ = nullptr;  ///< those that train what this one trains
   Json settings_;
   std::vector<Json> rows_;
   Json left_out_ = Json::array();

@@ -187,8 +187,9 @@ std::string to_text(const nlohmann::ordered_json& found) {
                       found["graphs"].get<std::size_t>(), labels, found["verdict"].get<std::string>());
   if (found["ceilings"].contains("one_wl")) {
     const auto percent = [&](const char* key) { return 100 * found["ceilings"][key].get<double>(); };
-    text += fmt::format("Ceiling ({}) of networks that 1-WL bounds: {:.2f} %, of any: {:.2f} %.\n",
-                        found["ceilings"]["measure"].get<std::string>(), percent("one_wl"), percent("everyone"));
+    text +=
+        fmt::format("Ceiling ({}) of networks that 1-WL bounds: {:.2f} %, of any: {:.2f} %.\n",
+                    found["ceilings"]["measure"] == "r2" ? "R²" : "accuracy", percent("one_wl"), percent("everyone"));
   }
   if (found.contains("final")) {
     const Json& row =

@@ -250,6 +250,19 @@ std::vector<Fold> read_split(const std::filesystem::path& path, std::uint64_t gr
   return parse_split(read_file(path), path.string(), graphs);
 }
 
+std::vector<Fold> folds_of_masks(const GraphSet& set) {
+  std::vector<Fold> folds;
+  for (const std::vector<NodePart>& parts : set.node_parts) {
+    Fold& fold = folds.emplace_back();
+    for (std::uint32_t v = 0; v < parts.size(); ++v) {
+      if (parts[v] == NodePart::train) fold.train.push_back(v);
+      if (parts[v] == NodePart::validation) fold.validation.push_back(v);
+      if (parts[v] == NodePart::test) fold.test.push_back(v);
+    }
+  }
+  return folds;
+}
+
 std::string split_hash(const std::vector<Fold>& folds) {
   std::uint64_t hash = hash_bytes("tyche split 1");
   for (const Fold& fold : folds) {

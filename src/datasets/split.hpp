@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "datasets/folds.hpp"
+#include "graph/io.hpp"
 #include "graph/units.hpp"
 
 namespace tyche::datasets {
@@ -34,6 +35,9 @@ namespace tyche::datasets {
 /// of these. Folders split graphs.
 [[nodiscard]] std::vector<Fold> read_split(const std::filesystem::path& path, const Units& units);
 [[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, const Units& units);
+
+/// Those that the data's own masks of nodes say, in nodes.
+[[nodiscard]] std::vector<Fold> folds_of_masks(const GraphSet& set);
 
 /// The same of JSON in memory; `name` stands for the file.
 [[nodiscard]] std::vector<Fold> parse_split(std::string_view text, std::string_view name, std::uint64_t graphs);

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <numeric>
 
 #include "datasets/generate.hpp"
-#include "datasets/split.hpp"
 #include "experiments/plan.hpp"
 #include "support/parallel.hpp"
 #include "train/data.hpp"
@@ -48,7 +46,9 @@ void train(engine::Engine& engine, const train::TrainingData& data, const train:
            std::uint32_t graphs, std::uint32_t epochs, std::uint32_t trials, engine::Observer& observer) {
   engine::Job job = data.job(config);
   job.data.graphs = job.data.graphs.first(graphs);
-  job.data.targets = job.data.targets.subspan(0, graphs);
+  const Units units(job.data.graphs, config.model.unit);
+  if (job.data.units != nullptr) job.data.units = &units;
+  job.data.targets = job.data.targets.subspan(0, units.size());
   job.data.features = job.data.features.first(graphs);
   if (job.model.edge_features > 0) job.data.edge_features = job.data.edge_features.first(graphs);
   job.epochs = epochs;
@@ -58,8 +58,9 @@ void train(engine::Engine& engine, const train::TrainingData& data, const train:
   for (std::uint32_t t = 0; t < trials; ++t) {
     group[t].fold = t;
     group[t].learning_rate = config.training.learning_rate;
-    group[t].train.resize(graphs);
-    std::iota(group[t].train.begin(), group[t].train.end(), 0u);
+    for (std::uint32_t unit = 0; unit < units.size(); ++unit) {
+      if (!data.learned.missing(unit, train::learns_numbers(config))) group[t].train.push_back(unit);
+    }
     group[t].test = {0};
     group[t].state = engine::fresh_state(config.model, config.seed, t);
   }
@@ -115,12 +116,16 @@ const CostModel::TimedData& CostModel::sample(const DataSpec& data) {
   return out;
 }
 
+train::RunConfig CostModel::resolved(const DataSpec& spec, train::RunConfig config) {
+  if (!spec.generated) config.folds.split = spec.split;  // of data made here there is a sample alone
+  train::resolve(config, sample(spec).dataset, spec.name());
+  return config;
+}
+
 double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& asked) {
   const TimedData& from = sample(spec);
-  train::RunConfig config = asked;
-  const bool whole = !spec.generated;
-  if (whole) config.folds.split = spec.split;  // of data made here there is a sample alone
-  train::resolve(config, from.dataset, spec.name());
+  train::RunConfig config = resolved(spec, asked);
+  const Parts parts = parts_of(spec, config, asked);
   if (config.folds.split.empty()) {
     config.folds.count = std::min<std::uint32_t>(config.folds.count, 2);  // a sample may be smaller than the folds
   }
@@ -130,25 +135,27 @@ double CostModel::epoch_seconds(const DataSpec& spec, const train::RunConfig& as
   }
   const auto [at, fresh] = per_graph_.try_emplace(shape, 0);
   if (fresh) at->second = graph_seconds(from, config);
-  const Parts parts = parts_of(spec, asked);
   const double evaluated = (asked.selection.test == "epochs" ? parts.test : 0) +
                            (asked.selection.on() || asked.selection.early_stopping ? parts.validation : 0);
   // A forward pass is a third of a training step.
   return at->second * (parts.train + evaluated * asked.training.eval_draws / (3.0 * asked.training.eval_every));
 }
 
-CostModel::Parts CostModel::parts_of(const DataSpec& spec, const train::RunConfig& asked) {
-  const auto graphs = static_cast<double>(sample(spec).graphs);
-  if (spec.split.empty()) {
+CostModel::Parts CostModel::parts_of(const DataSpec& spec, const train::RunConfig& config,
+                                     const train::RunConfig& asked) {
+  const TimedData& from = sample(spec);
+  if (config.folds.split.empty()) {
+    const auto graphs = static_cast<double>(from.graphs);
     if (asked.folds.count == 1) return {graphs, 0, graphs};
     const double test = graphs / asked.folds.count, aside = (graphs - test) * asked.folds.validation;
     return {graphs - test - aside, aside, test};
   }
   Parts parts;
-  const std::vector<datasets::Fold>& folds = split_of(spec);
+  const Units units(from.dataset.set.graphs, config.model.unit);
+  const std::vector<datasets::Fold> folds = train::said_folds(from.dataset.set, config);
   for (const datasets::Fold& fold : folds) {
     const auto share = [&](const auto& part) {
-      return static_cast<double>(part.size()) / static_cast<double>(folds.size());
+      return static_cast<double>(units.graphs_of(part).size()) / static_cast<double>(folds.size());
     };
     parts.train += share(fold.train);
     parts.validation += share(fold.validation);
@@ -157,15 +164,10 @@ CostModel::Parts CostModel::parts_of(const DataSpec& spec, const train::RunConfi
   return parts;
 }
 
-const std::vector<datasets::Fold>& CostModel::split_of(const DataSpec& spec) {
-  const auto [at, fresh] = splits_.try_emplace(spec.split);
-  if (fresh) at->second = datasets::read_split(spec.split, sample(spec).graphs);
-  return at->second;
-}
-
 std::uint32_t CostModel::folds(const Experiment& experiment, const ExperimentRow& row) {
-  if (experiment.data.split.empty()) return row.folds_run;
-  return static_cast<std::uint32_t>(split_of(experiment.data).size());
+  if (experiment.data.generated) return row.folds_run;
+  const train::RunConfig config = resolved(experiment.data, row.config);
+  return config.folds.split.empty() ? row.folds_run : config.folds.count;
 }
 
 CostModel::Cost CostModel::winners(const Experiment& experiment) {

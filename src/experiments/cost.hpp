@@ -50,15 +50,15 @@ class CostModel {
     double train = 0, validation = 0, test = 0;
   };
   const TimedData& sample(const DataSpec& data);
-  const std::vector<datasets::Fold>& split_of(const DataSpec& data);
-  Parts parts_of(const DataSpec& data, const train::RunConfig& config);
+  /// With what follows from the data, or from the sample of it.
+  train::RunConfig resolved(const DataSpec& data, train::RunConfig config);
+  Parts parts_of(const DataSpec& data, const train::RunConfig& config, const train::RunConfig& asked);
   double graph_seconds(const TimedData& from, const train::RunConfig& config);
 
   bool lockstep_;
   unsigned threads_;
   std::unique_ptr<engine::Engine> engine_;
   std::map<std::string, TimedData> samples_;
-  std::map<std::string, std::vector<datasets::Fold>> splits_;
   std::map<std::string, double> per_graph_;
 };
 

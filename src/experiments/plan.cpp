@@ -17,7 +17,6 @@
 #include "support/words.hpp"
 #include "train/fields.hpp"
 #include "train/metrics.hpp"
-#include "train/objective.hpp"
 #include "train/run.hpp"
 
 namespace tyche::experiments {
@@ -116,13 +115,12 @@ Plan make_plan(std::vector<Experiment> experiments, const std::filesystem::path&
       std::size_t folds = 0;
       try {
         train::resolve(config, plan.data[data].dataset, plan.data[data].path);
-        train::require_graphs(config, "tyche reproduce");
         folds = plan_folds(plan, data, config);
       } catch (const InputError& error) {
         throw InputError("experiment {}, row '{}': {}", experiment.name, row.name, error.what());
       }
       const std::string shape = fmt::format("{}\n{}", folds, train::identity(config, train::group_may_differ()));
-      if (row.folds_run == 0) row.folds_run = config.folds.count;
+      if (row.folds_run == 0 || !config.folds.split.empty()) row.folds_run = config.folds.count;
       const std::uint32_t first = config.training.repeat;
       for (std::uint32_t i = 0; i < row.folds_run * row.repeats; ++i) {
         config.folds.only = i / row.repeats;

@@ -260,6 +260,29 @@ void Graphs::push_back(const Graph& graph) {
   ++count_;
 }
 
+Graphs::Ahead::Ahead(const Graphs& graphs, std::span<const std::uint32_t> order, std::size_t step)
+    : graphs_(graphs), order_(order), source_(graphs.store_ == nullptr ? nullptr : graphs.store_->records.source()) {
+  const std::size_t most = source_ == nullptr ? 0 : source_->window();
+  if (most > 0) window_ = std::max<std::size_t>(1, most / step) * step;
+}
+
+std::shared_ptr<const Held> Graphs::Ahead::read(std::size_t first) const {
+  std::vector<std::uint32_t> records;
+  for (const std::uint32_t g : order_.subspan(first, std::min(window_, order_.size() - first))) {
+    records.push_back(static_cast<std::uint32_t>(graphs_.first_ + graphs_.of(g)));
+  }
+  return source_->hold(std::move(records));
+}
+
+const Held* Graphs::Ahead::at(std::size_t first) {
+  if (window_ == 0 || first < end_) return held_.get();
+  held_.reset();
+  held_ = next_.valid() ? next_.get() : read(first);
+  end_ = first + window_;
+  if (end_ < order_.size()) next_ = std::async(std::launch::async, [this, next = end_] { return read(next); });
+  return held_.get();
+}
+
 std::vector<Graph> Graphs::all() const {
   std::vector<Graph> out;
   out.reserve(count_);

@@ -8,6 +8,7 @@
 ///
 /// A molecule of 23 nodes takes 170 bytes, as a Graph 780. Graphs of many edges are kept as they are, and shared. A
 /// copy shares what there is until one of the two grows.
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,8 +55,28 @@ class Graphs {
   [[nodiscard]] Counting<Graphs> begin() const { return {this, 0}; }
   [[nodiscard]] Counting<Graphs> end() const { return {this, count_}; }
   [[nodiscard]] std::vector<Graph> all() const;
-  /// Says that a graph will be asked for soon: what is on a disk is read meanwhile.
-  void expect(std::size_t g) const { store_->records.expect(first_ + of(g)); }
+  /// Graphs that will be asked for in this order, `step` at a time. Of a large packed set they are read some hundred
+  /// thousand at a time, in the order of the file, and the next while those are used.
+  ///
+  ///   Graphs::Ahead ahead(graphs, order, 256);
+  ///   for (std::size_t first = 0; first < order.size(); first += 256) {
+  ///     const Using here(ahead.at(first));
+  class Ahead {
+   public:
+    /// Both must outlive it.
+    Ahead(const Graphs& graphs, std::span<const std::uint32_t> order, std::size_t step);
+    /// Null where all are at hand anyway.
+    [[nodiscard]] const Held* at(std::size_t first);
+
+   private:
+    [[nodiscard]] std::shared_ptr<const Held> read(std::size_t first) const;
+    const Graphs& graphs_;
+    std::span<const std::uint32_t> order_;
+    const Records::Source* source_;
+    std::size_t window_ = 0, end_ = 0;
+    std::shared_ptr<const Held> held_;
+    std::future<std::shared_ptr<const Held>> next_;
+  };
 
   /// Graphs may have several numbers: number i is that of graph of[i] here. What is drawn for a graph is keyed by its
   /// number, so one that is drawn 32 times stands once.

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "graph/jsonl.hpp"
@@ -141,27 +142,23 @@ class PackedWriter {
   std::array<std::vector<Entry>, kParts.size()> tables_;
 };
 
+class PackedPart;
+
 /// The bytes of a file: mapped, or (of bytes that somebody has in memory) copied.
 class PackedBytes {
  public:
-  explicit PackedBytes(const std::filesystem::path& path) : name_(path.string()) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw IoError::from_errno(name_, "open for reading", errno);
+  PackedBytes(const std::filesystem::path& path, std::size_t most)
+      : name_(path.string()), file_{::open(path.c_str(), O_RDONLY | O_CLOEXEC)}, most_(most) {
+    if (file_.number < 0) throw IoError::from_errno(name_, "open for reading", errno);
     struct stat status {};
-    const bool known = ::fstat(descriptor, &status) == 0;
-    void* const mapped = known && status.st_size > 0 ? ::mmap(nullptr, static_cast<std::size_t>(status.st_size),
-                                                              PROT_READ, MAP_SHARED, descriptor, 0)
-                                                     : MAP_FAILED;
-    const int error = errno;
-    ::close(descriptor);
+    const bool known = ::fstat(file_.number, &status) == 0;
     if (known && status.st_size == 0) throw InputError::at(name_, "", "the file is empty");
-    if (mapped == MAP_FAILED) throw IoError::from_errno(name_, "map", error);
+    void* const mapped =
+        known ? ::mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_SHARED, file_.number, 0)
+              : MAP_FAILED;
+    if (mapped == MAP_FAILED) throw IoError::from_errno(name_, "map", errno);
     mapped_ = mapped;
     bytes_ = {static_cast<const char*>(mapped), static_cast<std::size_t>(status.st_size)};
-    const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
-    large_ = static_cast<double>(bytes_.size()) > 0.5 * memory;
-    // Graphs are asked for in random order: what lies around one is not wanted, where memory does not hold all.
-    if (large_) ::madvise(mapped_, bytes_.size(), MADV_RANDOM);
   }
   PackedBytes(std::string_view bytes, std::string_view name) : name_(name), copy_((bytes.size() + 7) / 8) {
     if (!bytes.empty()) std::memcpy(copy_.data(), bytes.data(), bytes.size());
@@ -196,28 +193,51 @@ class PackedBytes {
   /// process that has seen all of a large file is not as large as the file. `bytes`: of what is looked at, or 0 for a
   /// graph, around which the system maps sixteen pages.
   void looked(std::size_t bytes = 0) const {
-    constexpr std::size_t kMost = std::size_t{3} << 28, kAround = std::size_t{1} << 16;
-    if (mapped_ == nullptr || bytes_.size() < kMost) return;
+    constexpr std::size_t kAround = std::size_t{1} << 16;
+    if (!large()) return;
     const std::size_t own = std::max(bytes, kAround);
-    if (looked_.fetch_add(own, std::memory_order_relaxed) + own < kMost) return;
+    if (looked_.fetch_add(own, std::memory_order_relaxed) + own < most_) return;
     looked_.store(0, std::memory_order_relaxed);
     ::madvise(mapped_, bytes_.size(), MADV_DONTNEED);
   }
-  /// Whether memory does not hold all of it.
-  [[nodiscard]] bool large() const { return large_; }
-  /// Has bytes read that will be looked at.
-  void expect(const void* begin, std::size_t bytes) const {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
-    const auto first = reinterpret_cast<std::uintptr_t>(begin) / page * page;
-    ::madvise(reinterpret_cast<void*>(first), reinterpret_cast<std::uintptr_t>(begin) + bytes - first, MADV_WILLNEED);
+  [[nodiscard]] std::size_t most() const { return most_; }
+  /// Whether pages go back.
+  [[nodiscard]] bool large() const { return mapped_ != nullptr && bytes_.size() > most_; }
+  /// Without a map: who looks here and there in a large file has a fault a look, each of which maps sixteen pages.
+  void read(std::uint64_t offset, std::span<Word> to) const {
+    for (auto left = std::as_writable_bytes(to); !left.empty();) {
+      const ssize_t came = ::pread(file_.number, left.data(), left.size(), static_cast<off_t>(offset));
+      if (came < 0 && errno == EINTR) continue;
+      if (came < 0) throw IoError::from_errno(name_, "read", errno);
+      if (came == 0) fail(fmt::format("byte {}", offset), "was cut short while it was read");
+      left = left.subspan(static_cast<std::size_t>(came));
+      offset += static_cast<std::uint64_t>(came);
+    }
+  }
+  /// Those that have words here; to be called before any is asked for anything.
+  void has(const std::shared_ptr<const PackedPart>& part) { parts_.push_back(part); }
+  [[nodiscard]] std::vector<std::shared_ptr<const PackedPart>> parts() const {
+    std::vector<std::shared_ptr<const PackedPart>> out;
+    for (const auto& part : parts_) {
+      if (auto own = part.lock()) out.push_back(std::move(own));
+    }
+    return out;
   }
 
  private:
+  struct Descriptor {
+    int number = -1;
+    ~Descriptor() {
+      if (number >= 0) ::close(number);
+    }
+  };
   std::string name_;
+  Descriptor file_;
+  std::size_t most_ = 0;
   void* mapped_ = nullptr;
   std::vector<std::uint64_t> copy_;
   std::string_view bytes_;
-  bool large_ = false;
+  std::vector<std::weak_ptr<const PackedPart>> parts_;
   mutable std::atomic<std::size_t> looked_{0};  ///< bytes, since pages went back
 };
 
@@ -255,39 +275,84 @@ class PackedPart final : public Records::Source {
   PackedPart& operator=(const PackedPart&) = delete;
 
   [[nodiscard]] Records::Block block(std::size_t b) const override {
-    static constexpr std::array<Word, Records::kPerBlock> kEmpty = {};
-    if (table_[b].words == 0) return {std::span(kEmpty).first(count(b)), {}};
     file_->looked();
-    const Word* ends = ends_[b].load(std::memory_order_acquire);
-    if (ends == nullptr) ends = checked(b);
-    return {{ends, count(b)}, words(b)};
+    return {ends(b), words(b)};
   }
-
-  void expect(std::size_t record) const override {
-    const std::size_t b = record / Records::kPerBlock;
-    if (table_[b].words == 0 || !file_->large()) return;
-    if (ends_[b].load(std::memory_order_acquire) == nullptr) return expect_block(b);
-    const auto own = block(b)[record % Records::kPerBlock];
-    file_->expect(own.data(), own.size_bytes());
+  [[nodiscard]] std::span<const Word> record(std::size_t i) const override {
+    std::span<const Word> held;
+    if (Using::now() != nullptr && Using::now()->find(this, i, held)) return held;
+    return block(i / Records::kPerBlock)[i % Records::kPerBlock];
+  }
+  [[nodiscard]] std::size_t window() const override {
+    return file_->large() ? std::max<std::size_t>(1, file_->most() / 6 / (file_->size() / size_ + 1)) : 0;
+  }
+  [[nodiscard]] std::shared_ptr<const Held> hold(std::vector<std::uint32_t> records) const override {
+    const auto held = std::make_shared<Held>(std::move(records), size_);
+    for (const auto& part : file_->parts()) held->parts.push_back(part->read(held->numbers));
+    return held;
   }
 
  private:
+  /// The records of these ascending numbers. What lies between two of them is read with them where it is short.
+  [[nodiscard]] Held::Part read(std::span<const std::uint32_t> numbers) const {
+    constexpr std::size_t kGap = std::size_t{1} << 12, kMost = std::size_t{1} << 16;  // words
+    Held::Part out{this, {}, {}};
+    std::uint64_t all = 0;
+    for (const std::uint32_t i : numbers) {
+      all += place_of(i).size();
+      if (all > std::numeric_limits<Word>::max()) file_->fail("", "some graphs that are read together take over 16 GB");
+      out.ends.push_back(static_cast<Word>(all));
+    }
+    out.words.resize(all);
+    std::vector<Word> between;
+    auto to = out.words.begin();
+    for (std::size_t k = 0, next = 0; k < numbers.size(); k = next) {
+      const std::uint64_t begin = place_of(numbers[k]).begin;
+      std::uint64_t end = begin;
+      for (; next < numbers.size(); ++next) {
+        const Place own = place_of(numbers[next]);
+        if (next > k && (own.begin < end || own.begin - end > kGap || own.end - begin > kMost)) break;
+        end = own.end;
+      }
+      between.resize(end - begin);
+      file_->read(begin * sizeof(Word), between);
+      for (std::size_t i = k; i < next; ++i) {
+        const Place own = place_of(numbers[i]);
+        to = std::copy_n(between.begin() + static_cast<std::ptrdiff_t>(own.begin - begin), own.size(), to);
+      }
+    }
+    return out;
+  }
+  /// Which words of the file a record is.
+  struct Place {
+    std::uint64_t begin, end;
+    [[nodiscard]] std::uint64_t size() const { return end - begin; }
+  };
+  [[nodiscard]] Place place_of(std::size_t i) const {
+    const std::size_t b = i / Records::kPerBlock, own = i % Records::kPerBlock;
+    const std::span<const Word> ends = this->ends(b);
+    const std::uint64_t first = table_[b].offset / sizeof(Word) + (table_[b].words == 0 ? 0 : count(b));
+    return {first + (own == 0 ? 0 : ends[own - 1]), first + ends[own]};
+  }
+  /// Of a block that is sound.
+  [[nodiscard]] std::span<const Word> ends(std::size_t b) const {
+    static constexpr std::array<Word, Records::kPerBlock> kEmpty = {};
+    if (table_[b].words == 0) return std::span(kEmpty).first(count(b));
+    const Word* own = ends_[b].load(std::memory_order_acquire);
+    return {own == nullptr ? checked(b) : own, count(b)};
+  }
   [[nodiscard]] std::size_t count(std::size_t b) const {
     return std::min(Records::kPerBlock, size_ - b * Records::kPerBlock);
   }
   [[nodiscard]] std::span<const Word> words(std::size_t b) const {
+    if (table_[b].words == 0) return {};
     return {reinterpret_cast<const Word*>(file_->at(table_[b].offset)) + count(b), table_[b].words};
-  }
-  void expect_block(std::size_t b) const {
-    if (!file_->large()) return;
-    file_->expect(file_->at(table_[b].offset), (count(b) + table_[b].words) * sizeof(Word));
   }
   [[nodiscard]] std::string place(std::size_t b) const {
     return fmt::format("graphs {} to {}", b * Records::kPerBlock, b * Records::kPerBlock + count(b) - 1);
   }
   /// The ends of a block that is looked through and sound.
   const Word* checked(std::size_t b) const {
-    expect_block(b);
     auto copy = std::make_unique<Word[]>(count(b));
     std::memcpy(copy.get(), file_->at(table_[b].offset), count(b) * sizeof(Word));
     const Records::Block own{{copy.get(), count(b)}, words(b)};
@@ -390,7 +455,7 @@ class Directory {
   nlohmann::json json_;
 };
 
-GraphSet open_bytes(const std::shared_ptr<const PackedBytes>& file) {
+GraphSet open_bytes(const std::shared_ptr<PackedBytes>& file) {
   constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24, kMost32 = 0xfffffffeu;
   const Directory directory(file);
   const auto parts = directory.json().find("parts");
@@ -399,10 +464,10 @@ GraphSet open_bytes(const std::shared_ptr<const PackedBytes>& file) {
   const std::size_t graphs = directory.number("graphs", kMost32);
   if (graphs == 0) file->fail("directory", "holds no graphs");
   const auto part = [&](std::size_t p, const Fault& fault) {
-    return Records(
-        std::make_shared<PackedPart>(
-            file, kParts[p], directory.column<Entry>(directory.list(*parts, kParts[p]), kParts[p]), graphs, fault),
-        graphs);
+    const auto own = std::make_shared<const PackedPart>(
+        file, kParts[p], directory.column<Entry>(directory.list(*parts, kParts[p]), kParts[p]), graphs, fault);
+    file->has(own);
+    return Records(own, graphs);
   };
   GraphsSummary summary;
   summary.nodes = directory.number("nodes", std::uint64_t{1} << 48);
@@ -460,25 +525,24 @@ GraphSet open_bytes(const std::shared_ptr<const PackedBytes>& file) {
 
 }  // namespace
 
-GraphSet open_packed(const std::filesystem::path& path) {
-  GraphSet set = open_bytes(std::make_shared<const PackedBytes>(path));
+GraphSet open_packed(const std::filesystem::path& path, std::size_t most) {
+  GraphSet set = open_bytes(std::make_shared<PackedBytes>(path, most));
   set.name = path.stem().string();
   return set;
 }
 
 GraphSet parse_packed(std::string_view bytes, std::string_view name) {
-  return open_bytes(std::make_shared<const PackedBytes>(bytes, name));
+  return open_bytes(std::make_shared<PackedBytes>(bytes, name));
 }
 
 std::uint64_t packed_hash(const std::filesystem::path& path) {
-  return Directory(std::make_shared<const PackedBytes>(path)).number("hash");
+  return Directory(std::make_shared<const PackedBytes>(path, kMostMapped)).number("hash");
 }
 
 namespace {
 
-/// An empty set whose graphs and attributes go to the file.
-GraphSet sinking(PackedWriter& writer) {
-  GraphSet out;
+/// A set whose graphs and attributes, of which it has none yet, go to the file.
+GraphSet sinking(PackedWriter& writer, GraphSet out = {}) {
   out.graphs = Graphs(writer.records(0), {});
   out.attributes = Ragged<float>(writer.records(1));
   out.edge_attributes = Ragged<float>(writer.records(2));
@@ -496,7 +560,7 @@ void finish(PackedWriter& writer, GraphSet& out, std::uint64_t hash) {
 
 void write_packed(const std::filesystem::path& path, const GraphSet& set) {
   PackedWriter writer(path);
-  GraphSet out = sinking(writer);
+  GraphSet out = sinking(writer, set);
   SetHash hash;
   for (std::size_t g = 0; g < set.graphs.size(); ++g) {
     if (interrupted()) throw Interrupted("stopped before all graphs were packed; nothing was written");
@@ -507,20 +571,6 @@ void write_packed(const std::filesystem::path& path, const GraphSet& set) {
     if (!set.edge_attributes.empty()) out.edge_attributes.push_back(set.edge_attributes[g]);
     hash.add(graph, own(set.attributes), own(set.edge_attributes));
   }
-  out.labels = set.labels;
-  out.attribute_dim = set.attribute_dim;
-  out.categories = set.categories;
-  out.edge_attribute_dim = set.edge_attribute_dim;
-  out.edge_categories = set.edge_categories;
-  out.targets = set.targets;
-  out.target_dim = set.target_dim;
-  out.node_labels = set.node_labels;
-  out.node_targets = set.node_targets;
-  out.node_target_dim = set.node_target_dim;
-  out.edge_targets = set.edge_targets;
-  out.edge_target_dim = set.edge_target_dim;
-  out.node_parts = set.node_parts;
-  out.weighted = set.weighted;
   finish(writer, out, hash.finish(set));
 }
 

@@ -18,9 +18,13 @@ namespace tyche {
 
 inline constexpr std::string_view kPackedMagic = "\x89tyche\r\n";
 
+/// Pages of larger files go back to the system now and then, and training reads their graphs ahead, a sixth of this at
+/// a time (Graphs::Ahead).
+inline constexpr std::size_t kMostMapped = std::size_t{3} << 28;
+
 /// Throws IoError where it cannot be read, InputError where it is none, is cut short or damaged, or of another machine
 /// (bytes in another order) or a later version.
-[[nodiscard]] GraphSet open_packed(const std::filesystem::path& path);
+[[nodiscard]] GraphSet open_packed(const std::filesystem::path& path, std::size_t most = kMostMapped);
 /// From bytes in memory, which are copied.
 [[nodiscard]] GraphSet parse_packed(std::string_view bytes, std::string_view name);
 /// SetHash of all of it, as it was when it was packed.

@@ -13,11 +13,14 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace tyche {
 
 using Word = std::uint32_t;
+
+struct Held;
 
 /// A copy shares what there is until one of the two grows.
 class Records {
@@ -37,8 +40,11 @@ class Records {
    public:
     virtual ~Source() = default;
     [[nodiscard]] virtual Block block(std::size_t number) const = 0;
-    /// Says that a record will be asked for soon.
-    virtual void expect([[maybe_unused]] std::size_t record) const {}
+    [[nodiscard]] virtual std::span<const Word> record(std::size_t i) const = 0;
+    /// Where records that are asked for in any order are better read so many at a time, ahead; 0: they are at hand.
+    [[nodiscard]] virtual std::size_t window() const = 0;
+    /// Reads these, and what the same file has of the same graphs.
+    [[nodiscard]] virtual std::shared_ptr<const Held> hold(std::vector<std::uint32_t> records) const = 0;
   };
   /// Takes full blocks away as they come, and the last one in finish(): they can be read no more.
   using Sink = std::function<void(const Block&)>;
@@ -49,12 +55,11 @@ class Records {
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const Word> operator[](std::size_t i) const {
-    if (source_) return source_->block(i / kPerBlock)[i % kPerBlock];
+    if (source_) return source_->record(i);
     return (*blocks_)[i / kPerBlock].view()[i % kPerBlock];
   }
-  void expect(std::size_t i) const {
-    if (source_) source_->expect(i);
-  }
+  /// Null: in memory.
+  [[nodiscard]] const Source* source() const { return source_.get(); }
   [[nodiscard]] std::size_t blocks() const { return (size_ + kPerBlock - 1) / kPerBlock; }
   [[nodiscard]] Block block(std::size_t b) const { return source_ ? source_->block(b) : (*blocks_)[b].view(); }
   void push_back(std::span<const Word> words);
@@ -73,6 +78,35 @@ class Records {
   std::shared_ptr<std::vector<Own>> blocks_;
   std::size_t size_ = 0;
   Sink sink_;
+};
+
+/// Records that were read ahead, of all arrays that a file has for a graph.
+struct Held {
+  struct Part {
+    const Records::Source* source;
+    std::vector<Word> ends, words;
+  };
+  std::vector<std::uint32_t> numbers;  ///< ascending
+  std::vector<std::uint32_t> begins;   ///< of each block's among them, and the end
+  std::vector<Part> parts;
+
+  Held(std::vector<std::uint32_t> records, std::size_t size);
+  /// False: it is not among them.
+  bool find(const Records::Source* source, std::size_t i, std::span<const Word>& out) const;
+};
+
+/// While it lives, this thread finds records there first. An engine's helpers use what the thread does that they help.
+class Using {
+ public:
+  explicit Using(const Held* held) : before_(std::exchange(now_, held)) {}
+  ~Using() { now_ = before_; }
+  Using(const Using&) = delete;
+  Using& operator=(const Using&) = delete;
+  [[nodiscard]] static const Held* now() { return now_; }
+
+ private:
+  const Held* before_;
+  inline static thread_local const Held* now_ = nullptr;
 };
 
 /// The number that an iterator of any of these stands at; what it gives is made by its owner's operator[].

@@ -240,18 +240,18 @@ void find_confused(const Tested& tested, const Answers& answers, Inspection& out
   if (out.confused.size() > kConfusedKept) out.confused.resize(kConfusedKept);
 }
 
-std::uint64_t count_leaks(const std::vector<datasets::Fold>& folds, const Partition& copies) {
+}  // namespace
+
+std::uint64_t count_leaks(const std::vector<datasets::Fold>& folds, const Partition& groups) {
   std::uint64_t out = 0;
   std::vector<bool> trained;
   for (const datasets::Fold& fold : folds) {
-    trained.assign(copies.groups, false);
-    for (const std::uint32_t g : fold.train) trained[copies.group[g]] = true;
-    for (const std::uint32_t g : fold.test) out += trained[copies.group[g]] ? 1 : 0;
+    trained.assign(groups.groups, false);
+    for (const std::uint32_t i : fold.train) trained[groups.group[i]] = true;
+    for (const std::uint32_t i : fold.test) out += trained[groups.group[i]] ? 1 : 0;
   }
   return out;
 }
-
-}  // namespace
 
 std::uint64_t steps(const GraphSet& set) { return set.graphs.size() * (has_attributes(set) ? 2 : 1); }
 
@@ -272,7 +272,8 @@ Inspection examine(const datasets::Dataset& dataset, const Options& options) {
   find_confused(tested, answers, out);
   if (!options.folds.empty()) out.leaks = count_leaks(options.folds, tested.copies);
 
-  out.nodes = examine_nodes(set, tested.copies, work);
+  out.nodes = examine_nodes(set, tested.copies,
+                            options.node_folds.empty() ? datasets::folds_of_masks(set) : options.node_folds, work);
 
   const auto one_wl = [&](const Look& look) {
     const Partition partition = by_refinement(seen(set, look), options.threads);
@@ -327,7 +328,12 @@ Options options_of(const Said& said, const datasets::Dataset& dataset, std::vect
   options.threads = said.threads();
   if (said.flag("all")) options.limits = Limits::none();
   if (said.knows("split") && said.says("split")) {
-    options.folds = datasets::read_split(said.word("split"), dataset.set.graphs.size());
+    const GraphSet& set = dataset.set;
+    const bool of_nodes = !set.node_labels.empty() || !set.node_targets.empty();
+    if (of_nodes) options.node_folds = datasets::read_split(said.word("split"), Units(set.graphs, Unit::node));
+    if (!of_nodes || !set.labels.empty() || !set.targets.empty()) {
+      options.folds = datasets::read_split(said.word("split"), set.graphs.size());
+    }
     return options;
   }
   LeakFolds wanted;

@@ -38,14 +38,18 @@ struct NodeCeilings {
   Score one_wl;
   std::optional<Score> two_wl;
   std::optional<Score> everyone;
-  /// Test nodes of the file's own splits that an isomorphism takes to a node of the training part, over all splits;
-  /// nothing where there are no such splits.
+  /// Test nodes that an isomorphism takes to a node of the training part, over all splits of nodes; nothing where there
+  /// are none.
   std::optional<std::uint64_t> leaks;
 };
 
 /// Nothing where nodes have neither labels nor targets. `copies`: the isomorphism classes of the graphs as seen with
 /// all that networks see.
-[[nodiscard]] std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& copies, Work& work);
+[[nodiscard]] std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& copies,
+                                                        const std::vector<datasets::Fold>& folds, Work& work);
+
+/// Over all folds, those tested that are of one group with some of their training part.
+[[nodiscard]] std::uint64_t count_leaks(const std::vector<datasets::Fold>& folds, const Partition& groups);
 
 /// What a data set's make-up means for training, a line each: inputs that nobody can use as they are, orders and shares
 /// that make scores look better or worse than they are.
@@ -63,6 +67,7 @@ struct Options {
   std::optional<Task> task;
   /// The parts that leaks are counted between; none: leaks are not counted.
   std::vector<datasets::Fold> folds;
+  std::vector<datasets::Fold> node_folds{};  ///< likewise of nodes; none: the masks of the file
   unsigned threads = 0;
   Limits limits{};
   Progress* progress = nullptr;  ///< steps(set) units

@@ -64,23 +64,10 @@ std::vector<std::uint32_t> diagonal(const std::vector<Graph>& graphs, unsigned t
   });
 }
 
-std::uint64_t node_leaks(const GraphSet& set, const Partition& orbits) {
-  std::uint64_t out = 0;
-  std::vector<bool> trained;
-  for (const auto& parts : set.node_parts) {
-    trained.assign(orbits.groups, false);
-    for (std::size_t v = 0; v < parts.size(); ++v) {
-      if (parts[v] == NodePart::train) trained[orbits.group[v]] = true;
-    }
-    for (std::size_t v = 0; v < parts.size(); ++v)
-      out += parts[v] == NodePart::test && trained[orbits.group[v]] ? 1 : 0;
-  }
-  return out;
-}
-
 }  // namespace
 
-std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& copies, Work& work) {
+std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& copies,
+                                          const std::vector<datasets::Fold>& folds, Work& work) {
   const Answers answers = answers_of_nodes(set);
   if (answers.task == Task::none || answers.values.empty()) return std::nullopt;
   NodeCeilings out;
@@ -127,7 +114,7 @@ std::optional<NodeCeilings> examine_nodes(const GraphSet& set, const Partition& 
   }
   const Partition orbits = by_key(std::move(keys));
   out.everyone = score_of(answers, orbits);
-  if (!set.node_parts.empty()) out.leaks = node_leaks(set, orbits);
+  if (!folds.empty()) out.leaks = count_leaks(folds, orbits);
   return out;
 }
 

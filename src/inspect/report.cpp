@@ -82,8 +82,8 @@ std::string describe(const Contents& c) {
   text += line("node types", fmt::format("{}", c.node_types));
   text +=
       line(c.weighted ? "edge weights" : "edge labels", c.edge_labels > 1 ? fmt::format("{}", c.edge_labels) : "none");
-  if (c.categories > 0) text += line("node categories", fmt::format("{} more columns", c.categories));
-  if (c.edge_categories > 0) text += line("edge categories", fmt::format("{} more columns", c.edge_categories));
+  if (c.categories > 0) text += line("node categories", counted(c.categories, "more column"));
+  if (c.edge_categories > 0) text += line("edge categories", counted(c.edge_categories, "more column"));
   if (c.node_attributes > 0) text += line("node attributes", fmt::format("{} per node", c.node_attributes));
   if (c.edge_attributes > 0) text += line("edge attributes", fmt::format("{} per edge", c.edge_attributes));
   constexpr std::size_t kShown = 12;

@@ -232,19 +232,6 @@ engine::Job TrainingData::job(const RunConfig& config, const Inputs& own) const 
 
 namespace {
 
-std::vector<datasets::Fold> folds_of_masks(const GraphSet& set) {
-  std::vector<datasets::Fold> folds;
-  for (const std::vector<NodePart>& parts : set.node_parts) {
-    datasets::Fold& fold = folds.emplace_back();
-    for (std::uint32_t v = 0; v < parts.size(); ++v) {
-      if (parts[v] == NodePart::train) fold.train.push_back(v);
-      if (parts[v] == NodePart::validation) fold.validation.push_back(v);
-      if (parts[v] == NodePart::test) fold.test.push_back(v);
-    }
-  }
-  return folds;
-}
-
 /// Folds of nodes or edges: as the split says, or by graph, or of the one graph there is.
 std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const RunConfig& config) {
   const GraphSet& set = dataset.set;
@@ -291,7 +278,7 @@ std::vector<datasets::Fold> unit_folds(const datasets::Dataset& dataset, const R
 
 std::vector<datasets::Fold> said_folds(const GraphSet& set, const RunConfig& config) {
   if (unit_of(config) == Unit::graph) return datasets::read_split(config.folds.split, set.graphs.size());
-  if (config.folds.split == kMasks && !set.node_parts.empty()) return folds_of_masks(set);
+  if (config.folds.split == kMasks && !set.node_parts.empty()) return datasets::folds_of_masks(set);
   return datasets::read_split(config.folds.split, Units(set.graphs, unit_of(config)));
 }
 
@@ -620,13 +607,13 @@ std::string describe(const TrainingData& data, const RunConfig& config) {
       all.least, all.most, static_cast<double>(all.nodes) / graphs, static_cast<double>(all.edges) / graphs, targets);
   if (!config.data.features.types.empty()) text += fmt::format(", {} node types", config.data.features.types.size());
   if (const std::size_t own = config.data.features.categories.size(); own > 0) {
-    text += fmt::format(", {} more columns of categories", own);
+    text += fmt::format(", {} of categories", counted(own, "more column"));
   }
   const std::size_t labels = config.data.features.edge_labels.size(), columns = config.data.features.edge_attributes;
   if (config.data.features.weighted) text += ", weighted edges";
   if (labels > 0) text += fmt::format(", {} edge labels", labels);
   if (const std::size_t own = config.data.features.edge_categories.size(); own > 0) {
-    text += fmt::format(", {} more columns of edge categories", own);
+    text += fmt::format(", {} of edge categories", counted(own, "more column"));
   }
   if (columns > 0) text += fmt::format(", {} edge attributes", columns);
   if (config.data.features.attributes > 0) text += fmt::format(", {} attributes", config.data.features.attributes);

@@ -214,8 +214,10 @@ nlohmann::ordered_json to_json(const Explanation& why, const GraphSet& set, std:
         {{"node", v}, {"type", own.type(v)}, {"gradient_input", why.nodes[v]}, {"left_out", why.without_node[v]}});
   }
   const std::vector<Edge> edges = own.edges();
+  const std::vector<EdgeLabel> labels = set.weighted ? std::vector<EdgeLabel>() : own.labels_of_edges();
   for (std::size_t e = 0; e < edges.size(); ++e) {
     Json entry = {{"edge", {edges[e].first, edges[e].second}}};
+    if (!labels.empty()) entry["type"] = labels[e];
     if (!why.edges.empty()) entry["gradient_input"] = why.edges[e];
     entry["left_out"] = why.without_edge[e];
     json["edges"].push_back(std::move(entry));

@@ -255,8 +255,57 @@ void Run::load(FoldProgress& fold) const {
   }
 }
 
+namespace {
+
+/// What one rank's failure is to the others, who wait for it.
+template <class Body>
+void out_of_step(const Peers* peers, const Body& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    if (peers == nullptr) throw;
+    throw OutOfStep(fmt::format("rank {} of {} failed: {}", peers->rank(), peers->size(), error.what()));
+  }
+}
+
+/// Logits of a fold's test part after an epoch, draw after draw; on all ranks, each of which is asked about some whole
+/// batches.
+std::vector<float> test_logits(const engine::Job& job, const std::vector<std::uint32_t>& test, engine::Engine& engine,
+                               std::span<const float> parameters, engine::Draw draw, const Peers* peers) {
+  const std::vector<std::uint32_t> graphs = job.data.graphs_of(test);
+  const auto part_of = [&](std::size_t rank) {
+    const std::size_t batches = (graphs.size() + job.batch - 1) / job.batch;
+    const Share own = peers == nullptr ? Share{0, batches} : peers->share(batches, rank);
+    const std::size_t begin = std::min(own.begin * job.batch, graphs.size());
+    return std::span(graphs).subspan(begin, std::min(own.end * job.batch, graphs.size()) - begin);
+  };
+  std::vector<float> logits;
+  out_of_step(peers, [&] {
+    const auto session = engine.open(job, job.eval_draws);
+    for (draw.index = 0; draw.index < job.eval_draws; ++draw.index) {
+      engine::Logits answer{std::vector<float>(job.data.units_of(graphs) * job.model.classes)};
+      std::vector<Peers::Piece> pieces;
+      std::size_t begin = 0;
+      for (std::size_t rank = 0; rank < (peers == nullptr ? 1 : peers->size()); ++rank) {
+        const auto own = part_of(rank);
+        const auto rows = std::span(answer.values).subspan(begin, job.data.units_of(own) * job.model.classes);
+        begin += rows.size();
+        pieces.push_back(Peers::piece(rank, rows));
+        if (own.empty() || (peers != nullptr && rank != peers->rank())) continue;
+        std::ranges::copy(session->predict(parameters, own, draw).values, rows.begin());
+      }
+      if (peers != nullptr) peers->exchange(pieces);
+      answer = engine::pick_units(job, test, std::move(answer));
+      logits.insert(logits.end(), answer.values.begin(), answer.values.end());
+    }
+  });
+  return logits;
+}
+
+}  // namespace
+
 // The test part of a fold that is done, once: with the epoch that its validation part chose, or the last one.
-void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
+void Run::test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* peers) const {
   if (config_.selection.test != "end" || fold.tested || !fold.done(config_.training.epochs) || interrupted()) return;
   const std::filesystem::path folder = fold_folder(fold.fold);
   const std::uint32_t epoch = fold.best.epoch().value_or(fold.state.epoch);
@@ -269,22 +318,17 @@ void Run::test_at_end(FoldProgress& fold, engine::Engine& engine) const {
     }
     best = std::move(checkpoint.state.parameters);
   }
-  const std::span<const float> parameters = !fold.average.empty() ? fold.average
-                                            : best.empty()        ? fold.state.parameters
-                                                                  : best;
+  std::vector<float>& parameters = !fold.average.empty() ? fold.average : best.empty() ? fold.state.parameters : best;
+  engine::Draw draw{.seed = config_.training_seed(), .fold = fold.fold, .epoch = epoch, .pinned = {}};
+  if (peers != nullptr) {
+    (void)peers->spread(nlohmann::json{{"test", {draw.seed, draw.fold, draw.epoch}}}.dump());
+    const Peers::Piece whole[] = {Peers::piece(0, std::span(parameters))};
+    peers->exchange(whole);
+  }
   const TrainingData::Inputs inputs = data_->inputs_of(config_, fold.fold);
   const engine::Job job = data_->job(config_, inputs);
   const std::vector<std::uint32_t>& test = data_->folds[fold.fold].test;
-  std::vector<float> logits;
-  const auto session = engine.open(job, job.eval_draws);
-  for (std::uint32_t draw = 0; draw < job.eval_draws; ++draw) {
-    const engine::Logits answer = engine::pick_units(
-        job, test,
-        session->predict(
-            parameters, job.data.graphs_of(test),
-            {.seed = config_.training_seed(), .index = draw, .fold = fold.fold, .epoch = epoch, .pinned = {}}));
-    logits.insert(logits.end(), answer.values.begin(), answer.values.end());
-  }
+  const std::vector<float> logits = test_logits(job, test, engine, parameters, draw, peers);
   engine::EpochResult result;
   result.epoch = epoch;
   result.evaluated = true;
@@ -362,12 +406,14 @@ engine::Trial trial_of(const TrainingData& data, const RunConfig& config, std::u
           .state = {}};
 }
 
-/// On every rank what these trials of rank 0 are, and where they stand.
-void share_trials(const Peers& peers, const TrainingData& data, const RunConfig& config,
-                  std::vector<engine::Trial>& trials) {
+/// Rank 0 says which trials these are, in words that the others have heard already, and where they stand.
+nlohmann::json words_of(const std::vector<engine::Trial>& trials) {
   nlohmann::json list = nlohmann::json::array();
   for (const engine::Trial& trial : trials) list.push_back({trial.fold, trial.seed, trial.learning_rate});
-  list = nlohmann::json::parse(peers.spread(list.dump()));
+  return {{"train", list}};
+}
+void share_trials(const Peers& peers, const TrainingData& data, const RunConfig& config, const nlohmann::json& list,
+                  std::vector<engine::Trial>& trials) {
   const std::size_t size = nn::layout(config.model).size;
   std::vector<Peers::Piece> pieces;
   trials.resize(list.size());
@@ -396,11 +442,7 @@ void train_trials(engine::Engine& engine, engine::Job job, std::span<engine::Tri
   job.peers = peers;
   std::unique_ptr<engine::Session> session;
   peers->together([&] { session = engine.open(job, std::uint64_t{job.epochs} * trials.size()); });
-  try {
-    session->train(trials, observer, job.epochs);
-  } catch (const std::exception& error) {
-    throw OutOfStep(fmt::format("rank {} of {} failed: {}", peers->rank(), peers->size(), error.what()));
-  }
+  out_of_step(peers, [&] { session->train(trials, observer, job.epochs); });
 }
 
 /// Ranks other than 0 have a say in one thing.
@@ -419,10 +461,20 @@ bool Run::can_be_shared(const RunConfig& config) {
 }
 
 void Run::follow(const RunConfig& config, const TrainingData& data, engine::Engine& engine, const Peers& peers) {
-  for (;;) {
+  for (std::string text; !(text = peers.spread("")).empty();) {
+    const nlohmann::json said = nlohmann::json::parse(text);
+    if (said.contains("test")) {
+      const nlohmann::json& test = said["test"];
+      const engine::Draw draw{.seed = test[0], .fold = test[1], .epoch = test[2], .pinned = {}};
+      std::vector<float> parameters(nn::layout(config.model).size);
+      const Peers::Piece whole[] = {Peers::piece(0, std::span(parameters))};
+      peers.exchange(whole);
+      const TrainingData::Inputs inputs = data.inputs_of(config, draw.fold);
+      (void)test_logits(data.job(config, inputs), data.folds[draw.fold].test, engine, parameters, draw, &peers);
+      continue;
+    }
     std::vector<engine::Trial> trials;
-    share_trials(peers, data, config, trials);
-    if (trials.empty()) return;
+    share_trials(peers, data, config, said["train"], trials);
     const TrainingData::Inputs inputs = data.inputs_of(config, trials.front().fold);
     Following observer;
     train_trials(engine, data.job(config, inputs), trials, observer, &peers);
@@ -474,7 +526,11 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
       break;
     }
     Recorder& recorder = *made;
-    if (peers != nullptr) share_trials(*peers, *first.data_, first.config_, group);
+    if (peers != nullptr) {
+      const nlohmann::json words = words_of(group);
+      (void)peers->spread(words.dump());
+      share_trials(*peers, *first.data_, first.config_, words["train"], group);
+    }
     try {
       train_trials(engine, first.data_->job(first.config_, inputs), group, recorder, peers);
     } catch (const InputError&) {  // what an engine cannot run is no run
@@ -490,15 +546,20 @@ std::vector<Summary> Run::train_together(std::span<Run* const> runs, engine::Eng
     for (const Recorder::Note& note : recorder.notes()) run_of[begin + note.trial]->notes_.push_back(note.text);
     if (recorder.stopped()) break;
   }
-  if (peers != nullptr) {  // there is no more to do
-    std::vector<engine::Trial> none;
-    share_trials(*peers, *first.data_, first.config_, none);
-  }
-  if (failed) std::rethrow_exception(failed);
   for (std::size_t i = 0; i < open.size(); ++i) open[i].fold->state = std::move(trials[i].state);
-  for (Run* run : runs) {
-    for (FoldProgress& fold : run->folds_) run->test_at_end(fold, engine);
+  try {
+    for (Run* run : runs) {
+      for (FoldProgress& fold : run->folds_) {
+        if (!failed) run->test_at_end(fold, engine, peers);
+      }
+    }
+  } catch (const OutOfStep&) {
+    throw;
+  } catch (...) {
+    failed = std::current_exception();
   }
+  if (peers != nullptr) (void)peers->spread("");  // there is no more to do
+  if (failed) std::rethrow_exception(failed);
   std::vector<Summary> summaries;
   for (Run* run : runs) {
     run->note_explosions();

@@ -115,7 +115,7 @@ class Run {
   Run(std::filesystem::path folder, const RunConfig& config, const TrainingData& data, bool locked_elsewhere = false);
   [[nodiscard]] std::filesystem::path fold_folder(std::uint32_t fold) const;
   void load(FoldProgress& fold) const;
-  void test_at_end(FoldProgress& fold, engine::Engine& engine) const;
+  void test_at_end(FoldProgress& fold, engine::Engine& engine, const Peers* peers) const;
   void note_explosions();
   /// Leaves nothing of a run that was begun here and of which no epoch was trained.
   void forget();

@@ -6,10 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cli/mpirun.hpp"
 #include "support/file.hpp"
 #include "support/random.hpp"
-#include "support/ranks.hpp"
 #include "support/run_program.hpp"
+#include "train/run_contents.hpp"
 
 namespace tyche {
 namespace {
@@ -206,25 +207,26 @@ TEST(CompareCommand, TakesTargetsOfZeroAndOneByTheMeanArea) {
   EXPECT_EQ(json::parse(said.out)["predictions"][0]["values"].size(), 2);
 }
 
-TEST(CompareCommand, OverTwoRanksSaysWhatOneProcessSays) {
-  if (!built_with_mpi()) GTEST_SKIP() << "built without MPI";
-  if (std::system("command -v mpirun >/dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
+TEST(CompareCommand, OverRanksSaysWhatOneProcessSays) {
+  if (const std::string why = why_no_mpirun(); !why.empty()) GTEST_SKIP() << why;
   const TemporaryFolder folder;
-  const std::string data = trees(folder, 2, true, 40), one = (folder / "one").string(), two = (folder / "two").string();
-  const std::string options = " --budget-epochs 120 --models gcn,gin --folds 2 --threads 1 --quiet";
-  ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " compare --data " + data + " --out " + one + options).c_str()),
-            0);
-  const std::string log = (folder / "mpi.log").string();
-  const std::string ranks =
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 mpirun --oversubscribe -n "
-      "2 " +
-      std::string(TYCHE_PROGRAM) + " compare --data " + data + " --out " + two;
-  ASSERT_EQ(std::system((ranks + options + " > " + log + " 2>&1").c_str()), 0) << read_file(log);
-  const auto found = [](const std::string& out) {
-    return without_times(json::parse(read_file(out + "/compare.json")));
+  const std::string data = trees(folder, 2, true, 40), log = (folder / "mpi.log").string();
+  const auto words = [&](const std::string& name) {
+    return "compare --data " + data + " --models gcn,gin --folds 2 --threads 1 --quiet --out " +
+           (folder / name).string();
   };
-  EXPECT_EQ(found(one), found(two));
-  EXPECT_NE(std::system((ranks + "-timed --budget 10s > " + log + " 2>&1").c_str()), 0);
+  ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " " + words("one") + " --budget-epochs 120").c_str()), 0);
+  const auto found = [&](const std::string& name) {
+    return without_times(json::parse(read_file(folder / name / "compare.json")));
+  };
+  // Two rows: of two ranks each trains one, three share every trial.
+  for (const std::size_t ranks : {2u, 3u}) {
+    const std::string name = "ranks-" + std::to_string(ranks);
+    ASSERT_EQ(run_on_ranks(ranks, words(name) + " --budget-epochs 120", log), 0) << read_file(log);
+    EXPECT_EQ(found(name), found("one")) << ranks;
+    EXPECT_EQ(train::run_contents(folder / name / "best"), train::run_contents(folder / "one" / "best")) << ranks;
+  }
+  EXPECT_NE(run_on_ranks(2, words("timed") + " --budget 10s", log), 0);
   EXPECT_THAT(read_file(log), HasSubstr("the budget is counted in epochs"));
 }
 

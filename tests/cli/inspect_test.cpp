@@ -70,6 +70,16 @@ TEST(InspectCommand, CountsLeaksBetweenTheFoldsAskedFor) {
   EXPECT_THAT(many.err, HasSubstr("11 folds"));
 }
 
+TEST(InspectCommand, ASplitOfNodesIsLookedAtForLeaksBetweenPartsOfOneGraph) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "path.jsonl").string();
+  write_file(path, R"({"nodes": 4, "edges": [[0, 1], [1, 2], [2, 3]], "node_labels": [0, 1, 1, 0]})");
+  write_file(folder / "split.json", R"({"unit": "nodes", "train": [0, 1], "test": [3]})");
+  const RunResult run = run_program({"inspect", "--data", path, "--json", "--split", (folder / "split.json").string()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)["of_nodes"]["leaks"], 1) << "the ends of a path are alike";
+}
+
 TEST(InspectCommand, WritesAPageOfThePairsThatAreConfused) {
   const TemporaryFolder folder;
   GraphSet set;

@@ -42,9 +42,10 @@ TEST_F(TrainOnRanks, AnyNumberOfRanksWritesTheFilesOfOneProcess) {
   const std::string fold = "--recipe own --fold 0 --epochs 4 ";
   for (const auto& [data, options] :
        {std::pair("exp", fold + "--rni 0.5 --select-by loss --test end --eval-draws 2"),
-        std::pair("exp", fold + "--model gin --norm batch --batch 6 --accumulate 2 --rate-rule linear"),
+        std::pair("exp", fold + "--model gin --norm batch --batch 6 --accumulate 2 --rate-rule linear --test end"),
         std::pair("exp", fold + "--model local2 --early-stopping --patience 1 --validation 0.2 --select-by loss"),
-        std::pair("nodes.jsonl", fold + "--target node-labels")}) {
+        std::pair("nodes.jsonl", fold + "--target node-labels"),
+        std::pair("nodes.jsonl", fold + "--target node-labels --batch 1 --test end")}) {
     ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " " + words(options, "one", data) + " > /dev/null").c_str()),
               0);
     for (const unsigned ranks : {2u, 3u, 4u}) {
@@ -78,6 +79,22 @@ TEST_F(TrainOnRanks, ARankThatDiesEndsTheJobWithALineAndOthersGoOnToTheSameFiles
   EXPECT_NE(train::run_contents(folder / "several"), train::run_contents(folder / "one"));
   ASSERT_EQ(run_on_ranks(2, words(options, "several") + " --resume", folder / "log"), 0) << log();
   EXPECT_EQ(train::run_contents(folder / "several"), train::run_contents(folder / "one"));
+}
+
+TEST_F(TrainOnRanks, ARankThatThrowsInTheMiddleEndsTheJobWithOneLine) {
+#ifndef TYCHE_NO_MEMORY
+  GTEST_SKIP() << "sanitizers have an operator new of their own";
+#define TYCHE_NO_MEMORY ""
+#endif
+  // Its memory is at an end as soon as the first epochs are written.
+  const std::string fail =
+      "if [ $OMPI_COMM_WORLD_RANK = 1 ]; then export TYCHE_NO_MEMORY_AFTER=" + out("several/fold-0/metrics.jsonl") +
+      " LD_PRELOAD=" + TYCHE_NO_MEMORY + "; fi; ";
+  EXPECT_NE(run_on_ranks(3, words("--fold 0 --rni 0.5 --epochs 4000", "several"), folder / "log", fail), 0);
+  const std::string said = log();
+  EXPECT_THAT(said, HasSubstr("tyche: rank 1 of 3 failed: "));
+  EXPECT_THAT(said, HasSubstr("all ranks end: go on with --resume"));
+  EXPECT_EQ(said.find("tyche: "), said.rfind("tyche: ")) << said;
 }
 
 TEST_F(TrainOnRanks, MistakesAreSaidOnce) {

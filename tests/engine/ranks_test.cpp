@@ -40,16 +40,18 @@ TEST_P(OverRanks, OneRanksWishToStopStopsAllAndOthersGoOnToTheSameBits) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, OverRanks,
-    testing::Values(RanksShape{"gcn", "gcn"},
-                    RanksShape{
-                        .name = "gcn_clipped", .kind = "gcn", .optimiser = {.clip_norm = 0.1, .weight_decay = 0.1}},
-                    RanksShape{.name = "gin_batch_norm", .kind = "gin", .norm = nn::Norm::batch},
-                    RanksShape{.name = "local2", .kind = "local2", .norm = nn::Norm::batch, .most = 16},
-                    RanksShape{.name = "nodes", .kind = "gcn", .unit = Unit::node},
-                    RanksShape{.name = "gcn_steps", .kind = "gcn", .accumulate = 2},
-                    RanksShape{.name = "gin_batch_norm_steps", .kind = "gin", .norm = nn::Norm::batch, .accumulate = 3},
-                    // A slice per batch: most ranks have none.
-                    RanksShape{.name = "small", .kind = "gin", .norm = nn::Norm::batch, .most = 12}),
+    testing::Values(
+        RanksShape{"gcn", "gcn"},
+        RanksShape{.name = "gcn_clipped", .kind = "gcn", .optimiser = {.clip_norm = 0.1, .weight_decay = 0.1}},
+        RanksShape{.name = "gin_batch_norm", .kind = "gin", .norm = nn::Norm::batch},
+        RanksShape{.name = "local2", .kind = "local2", .norm = nn::Norm::batch, .most = 16},
+        RanksShape{.name = "nodes", .kind = "gcn", .unit = Unit::node},
+        RanksShape{.name = "gcn_steps", .kind = "gcn", .accumulate = 2},
+        RanksShape{.name = "gin_batch_norm_steps", .kind = "gin", .norm = nn::Norm::batch, .accumulate = 3},
+        // More slices than are worked through at once.
+        RanksShape{.name = "gin_long_steps", .kind = "gin", .norm = nn::Norm::batch, .accumulate = 120, .graphs = 1100},
+        // A slice per batch: most ranks have none.
+        RanksShape{.name = "small", .kind = "gin", .norm = nn::Norm::batch, .most = 12}),
     [](const auto& info) { return info.param.name; });
 
 TEST(OverRanksAnyModel, WhatCannotBeCutIsRefused) {

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "../../fuzz/packed_entry.hpp"
@@ -155,6 +156,45 @@ TEST_F(Packed, ThreadsMayAskAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(equal, std::vector<int>(4, 1));
+}
+
+TEST_F(Packed, GraphsReadAheadOfARandomOrderAreThoseOfTheSet) {
+  const GraphSet set = many(2500, true);
+  write_graphs(at("set.tyche"), set, Format::packed);
+  Stream stream(Key{7, 8});
+  std::vector<std::uint32_t> order;
+  for (int i = 0; i < 6000; ++i) order.push_back(static_cast<std::uint32_t>(stream.below(2500)));
+  constexpr std::size_t kStep = 100;
+  for (const std::size_t most : {0u, 500000u}) {  // windows of one step, and of several
+    const GraphSet read = open_packed(at("set.tyche"), most);
+    Graphs::Ahead ahead(read.graphs, order, kStep);
+    std::set<std::size_t> held;
+    for (std::size_t first = 0; first < order.size(); first += kStep) {
+      const Using here(ahead.at(first));
+      ASSERT_NE(Using::now(), nullptr);
+      held.insert(Using::now()->numbers.size());
+      for (const std::uint32_t g : std::span(order).subspan(first, kStep)) {
+        ASSERT_EQ(read.graphs[g], set.graphs[g]) << g;
+        ASSERT_TRUE(std::ranges::equal(read.attributes[g], set.attributes[g])) << g;
+        ASSERT_TRUE(std::ranges::equal(read.edge_attributes[g], set.edge_attributes[g])) << g;
+      }
+      EXPECT_EQ(read.graphs[first % 2500], set.graphs[first % 2500]) << "whether it is among them or not";
+    }
+    EXPECT_LE(*held.begin(), kStep * (most == 0 ? 1 : 20));
+    EXPECT_LT(*held.rbegin(), 2500u);
+  }
+  const GraphSet small = open_packed(at("set.tyche"));
+  EXPECT_EQ(Graphs::Ahead(small.graphs, order, kStep).at(0), nullptr) << "memory has room for it";
+  EXPECT_EQ(Graphs::Ahead(set.graphs, order, kStep).at(0), nullptr);
+
+  std::string damaged = read_file(at("set.tyche"));
+  damaged[16 + 4096 + 40] = static_cast<char>(damaged[16 + 4096 + 40] ^ 1);
+  write_file(at("damaged.tyche"), damaged);
+  const GraphSet bad = open_packed(at("damaged.tyche"), 0);
+  const std::vector<std::uint32_t> late = {2100, 2101, 3, 4};
+  Graphs::Ahead read(bad.graphs, late, 2);
+  EXPECT_NO_THROW((void)read.at(0));
+  EXPECT_THAT([&] { (void)read.at(2); }, ThrowsMessage<InputError>(HasSubstr("graphs 0 to 1023: their graphs")));
 }
 
 TEST_F(Packed, WhatIsCutOrFlippedIsRefusedWithThePlace) {

@@ -90,7 +90,14 @@ def test_masks_and_labels_of_pyg_are_kept():
     data.test_mask = np.array([True, False, False])
     with pytest.raises(tyche.InputError, match="test_mask: node 0 is in two masks"):
         tyche.from_pyg(data)
-    data.test_mask, data.edge_weight = None, np.array([0.5, 0.5, np.inf, 2], np.float32)
+    data.test_mask = np.array([True, False])
+    with pytest.raises(tyche.InputError, match=r"test_mask: expected a row per node \(3\), found the shape \(2,\)"):
+        tyche.from_pyg(data)
+    data.test_mask, y = None, data.y
+    data.y = np.array([0, 1])
+    with pytest.raises(tyche.InputError, match=r"y: there are masks of nodes, .* found the shape \(2,\)"):
+        tyche.from_pyg(data)
+    data.y, data.edge_weight = y, np.array([0.5, 0.5, np.inf, 2], np.float32)
     with pytest.raises(tyche.InputError, match="edge 2 has the weight inf"):
         tyche.from_pyg(data)
 

@@ -35,10 +35,11 @@ export function comparePage(page: CompareReport): { top: HTMLElement[]; main: HT
 
   const badge = (row: ComparedRow): HTMLElement | false =>
     row.name === page.best && page.beats_baseline ? h("span", { class: "badge good" }, "best") : row.name === page.baseline && h("span", { class: "badge same" }, "baseline");
-  const rows = table("The rows", ["row", title, "95 %", "against the baseline", "p", "calibration error", "epochs", "parameters", "time"], page.rows.map((row) => h("tr", {},
+  const calibration = page.rows.some((row) => row.calibration_error !== undefined);
+  const rows = table("The rows", ["row", title, "95 %", "against the baseline", "p", ...(calibration ? ["calibration error"] : []), "epochs", "parameters", "time"], page.rows.map((row) => h("tr", {},
     h("th", { scope: "row" }, h("span", { class: "swatch", style: `--c:${modelColour(row.name)}` }), row.name, " ", badge(row)),
     number(text(row.score), " strong"), number(`${text(row.low)} to ${text(row.high)}`), number(row.difference === undefined ? "–" : amount(row.difference)),
-    number(chance(row.p)), number(row.calibration_error === undefined ? "–" : row.calibration_error.toFixed(3)), number(row.epochs ? String(row.epochs) : "–"),
+    number(chance(row.p)), calibration && number(row.calibration_error === undefined ? "–" : row.calibration_error.toFixed(3)), number(row.epochs ? String(row.epochs) : "–"),
     number(row.parameters?.toLocaleString("en") ?? "–"), number(duration(row.seconds)))));
 
   const ceiling = percent && page.ceilings.one_wl !== undefined ? [{ x: scale * page.ceilings.one_wl, text: "1-WL’s ceiling" }] : [];
@@ -69,7 +70,7 @@ export function comparePage(page: CompareReport): { top: HTMLElement[]; main: HT
     ],
     main: [
       h("section", { id: "rows" }, h("h2", {}, "The rows"), rows,
-        page.left_out.map((row) => h("p", { class: "note" }, `${row.name} was left out: ${row.why}`)),
+        page.left_out.length > 0 && h("p", { class: "note" }, "Left out: ", page.left_out.map((row, i) => [i > 0 && h("br", {}), h("b", {}, row.name), `: ${row.why}`])),
         forest,
         h("p", { class: "muted" }, "p is that of a paired test against the baseline on the same test graphs (McNemar’s exact test of accuracies, else Student’s), after Holm’s correction for the number of networks. Intervals and tests are over test graphs; other random numbers in training are not in them."),
         h("p", {}, `Ceilings (${page.ceilings.measure === "r2" ? "R²" : "accuracy"}): `, page.ceilings.one_wl !== undefined && `any network that 1-WL bounds ${(100 * page.ceilings.one_wl).toFixed(2)} %, `, page.ceilings.everyone !== undefined && `any network at all ${(100 * page.ceilings.everyone).toFixed(2)} %. `, page.ceilings.says)),

@@ -249,7 +249,7 @@ export interface ExplanationReport extends Made {
   lead: string;
   why: {
     nodes: { node: number; type: number; gradient_input: number; left_out: number }[];
-    edges: { edge: [number, number]; gradient_input?: number; left_out: number }[];
+    edges: { edge: [number, number]; type?: number; gradient_input?: number; left_out: number }[];
   };
   drawn: BareGraph;
 }

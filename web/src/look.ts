@@ -58,7 +58,8 @@ export function explanationPage(page: ExplanationReport): { top: HTMLElement[]; 
   const { nodes, edges } = page.why;
   const graph = { ...page.drawn, ...layout(page.drawn) };
   const said = h("p", { class: "node-says" }, "Point at a node to read its numbers.");
-  const words = (v: number): string => `node ${v}, type ${nodes[v].type}: gradient × input ${nodes[v].gradient_input.toFixed(4)}, left out ${nodes[v].left_out.toFixed(4)}`;
+  const digits = (x: number): string => String(Number(x.toPrecision(3)));
+  const words = (v: number): string => `node ${v}, type ${nodes[v].type}: gradient × input ${digits(nodes[v].gradient_input)}, left out ${digits(nodes[v].left_out)}`;
   const drawn = (["gradient_input", "left_out"] as const).map((which) => {
     const own = picture(graph, graph, { point: (_, text) => { said.textContent = text; }, press: (v) => { said.textContent = words(v); } });
     const most = Math.max(...nodes.map((n) => Math.abs(n[which])));
@@ -70,17 +71,20 @@ export function explanationPage(page: ExplanationReport): { top: HTMLElement[]; 
     });
     return h("figure", {}, h("figcaption", {}, h("b", {}, which === "left_out" ? "Left out" : "Gradient × input"), which === "left_out" ? ": how much the answer falls without a node or an edge" : `: how the answer moves with a node’s inputs${edges.some((e) => e.gradient_input !== undefined) ? ", and an edge’s" : ""}`), own.element);
   });
-  const order = nodes.map((_, v) => v).sort((a, b) => Math.abs(nodes[b].left_out) - Math.abs(nodes[a].left_out));
+  const numbers = (what: string, rows: { name: string; type?: number; gradient_input?: number; left_out: number }[]): HTMLElement => h("section", { id: `${what}s` },
+    h("h2", {}, `${what === "node" ? "Node by node" : "Edge by edge"}`),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Numbers of ${what}s` }, h("table", { class: "results" },
+      h("thead", {}, h("tr", {}, [what, "type", "gradient × input", "left out"].map((t) => h("th", { scope: "col", class: "number" }, t)))),
+      h("tbody", {}, rows.sort((a, b) => Math.abs(b.left_out) - Math.abs(a.left_out)).map((row) => h("tr", {},
+        [row.name, row.type ?? "–", row.gradient_input === undefined ? "–" : digits(row.gradient_input), digits(row.left_out)].map((c) => h("td", { class: "number" }, c))))))));
   return {
     top: top(page.title, page.lead),
     main: [
       h("section", { id: "look" }, h("h2", {}, "On the graph"),
         h("p", { class: "muted" }, "Orange speaks for the answer, blue against it, the stronger the more; each picture has a scale of its own, and so have edges. Numbers in nodes are their types."),
         h("div", { class: "two" }, drawn), said),
-      h("section", { id: "numbers" }, h("h2", {}, "Node by node"),
-        h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Node by node" }, h("table", { class: "results" },
-          h("thead", {}, h("tr", {}, ["node", "type", "gradient × input", "left out"].map((t) => h("th", { scope: "col", class: "number" }, t)))),
-          h("tbody", {}, order.map((v) => h("tr", {}, [v, nodes[v].type, nodes[v].gradient_input.toFixed(4), nodes[v].left_out.toFixed(4)].map((c) => h("td", { class: "number" }, c)))))))),
+      numbers("node", nodes.map((n) => ({ ...n, name: String(n.node) }))),
+      ...(edges.length === 0 ? [] : [numbers("edge", edges.map((e) => ({ ...e, name: e.edge.join("–") })))]),
       made(page),
     ],
   };

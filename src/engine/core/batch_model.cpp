@@ -28,14 +28,6 @@ Crew crew_of(Team& team, unsigned threads) {
   };
 }
 
-// Has graphs that are on a disk read while those some thousands before them are worked on.
-void expect_ahead(const Job& job, std::span<const std::uint32_t> order, std::size_t first, std::size_t count) {
-  constexpr std::size_t kAhead = 1 << 12;
-  for (std::size_t i = first + kAhead; i < std::min(first + kAhead + count, order.size()); ++i) {
-    job.data.graphs.expect(order[i]);
-  }
-}
-
 // The graphs in pieces the model wants: the first of their rows of outputs, and the inputs of each: of pinned features,
 // its graphs' own.
 template <class Body>
@@ -44,7 +36,6 @@ void for_groups(const Job& job, std::span<const std::uint32_t> graphs, const Inp
   std::size_t pinned = 0, row = 0;
   for (std::size_t first = 0; first < graphs.size(); first += group) {
     const auto piece = graphs.subspan(first, std::min(group, graphs.size() - first));
-    expect_ahead(job, graphs, first, piece.size());
     Inputs own = inputs;
     if (!inputs.pinned.empty()) {
       std::size_t count = 0;
@@ -112,24 +103,31 @@ void step_gradient(const Job& job, const Targets& targets, BatchModel& model, st
   const std::size_t classes = job.model.classes;
   const float scale = 1 / static_cast<float>(mean_divisor(targets, counted_units(job, step, counts)));
   std::vector<float> d_logits;
+  std::vector<LossValue<float>> losses;
   for_groups(job, step, inputs, model.group(), [&](std::size_t first, const auto& graphs, const Inputs& own_inputs) {
     if (first > 0 && next) next();
     const std::span<float> z = logits.subspan(first * classes, job.data.units_of(graphs) * classes);
-    model.forward(parameters, graphs, own_inputs, crew, z);
     d_logits.assign(z.size(), 0.0f);
-    std::size_t row = 0;
-    for (std::size_t i = 0; i < graphs.size(); ++i) {
-      const std::size_t begin = job.data.first_unit(graphs[i]), end = begin + job.data.units_of(graphs[i]);
-      const std::size_t rank = job.peers == nullptr ? 0 : model.rank_of(i);
-      const bool own = job.peers == nullptr || rank == job.peers->rank();
-      for (std::size_t unit = begin; unit < end; ++unit, ++row) {
-        if (!counts.empty() && !counts[unit]) continue;
-        const SerialOutputs<float> outputs(&z[row * classes], classes, &d_logits[row * classes]);
-        seen.add(own ? job_loss(job, targets, static_cast<std::uint32_t>(unit), outputs, scale) : LossValue<float>{},
-                 rank);
+    losses.assign(job.data.units_of(graphs), {});
+    std::vector<std::size_t> rows = {0};
+    for (const std::uint32_t g : graphs) rows.push_back(rows.back() + job.data.units_of(g));
+    const auto units_of = [&](std::size_t i, const auto& body) {
+      for (std::size_t row = rows[i]; row < rows[i + 1]; ++row) {
+        const std::size_t unit = job.data.first_unit(graphs[i]) + row - rows[i];
+        if (counts.empty() || counts[unit]) body(static_cast<std::uint32_t>(unit), row);
       }
+    };
+    const auto lose = [&](std::size_t i) {
+      units_of(i, [&](std::uint32_t unit, std::size_t row) {
+        const SerialOutputs<float> outputs(&z[row * classes], classes, &d_logits[row * classes]);
+        losses[row] = job_loss(job, targets, unit, outputs, scale);
+      });
+    };
+    model.step(parameters, graphs, own_inputs, crew, z, d_logits, lose, gradient);
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      const std::size_t rank = job.peers == nullptr ? 0 : model.rank_of(i);
+      units_of(i, [&](std::uint32_t, std::size_t row) { seen.add(losses[row], rank); });
     }
-    model.backward(parameters, d_logits, crew, gradient);
     seen.rows += model.rows();
     seen.full_rows += model.full_rows();
   });
@@ -161,9 +159,10 @@ class TrialLane final : public PlainLane {
     const Inputs inputs = training_inputs(trial_, number);
     const auto order = epoch_order(train_, trial_.seed, trial_.fold, number);
     const double rate = learning_rate(job_, trial_, number);
+    Graphs::Ahead ahead(job_.data.graphs, order, job_.step_graphs());
     for (std::size_t first = 0; first < order.size(); first += job_.step_graphs()) {
+      const Using here(ahead.at(first));
       const auto step = std::span(order).subspan(first, std::min(job_.step_graphs(), order.size() - first));
-      expect_ahead(job_, order, first, step.size());
       std::fill(gradient_.begin(), gradient_.end(), 0.0f);
       logits_.resize(job_.data.units_of(step) * job_.model.classes);
       const auto keep = [&] { model_->keep_statistics(trial_.state.parameters); };
@@ -203,7 +202,9 @@ class TrialLane final : public PlainLane {
       const std::span<float> logits(all.values);
       const Inputs inputs = test_inputs(trial_, epoch, draw);
       std::vector<Peers::Piece> pieces;  // a group each
+      Graphs::Ahead ahead(job_.data.graphs, test_, group);
       for_groups(job_, test_, inputs, group, [&](std::size_t first, const auto& graphs, const Inputs& own) {
+        const Using here(ahead.at(pieces.size() * group));
         const std::span<float> z = logits.subspan(first * classes, job_.data.units_of(graphs) * classes);
         const std::size_t rank = job_.peers == nullptr ? 0 : job_.peers->rank_of(groups, pieces.size());
         pieces.push_back(Peers::piece(rank, z));

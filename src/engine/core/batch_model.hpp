@@ -5,8 +5,7 @@
 /// cost nothing.
 ///
 ///   const auto model = make();                                   // one per trial: it has scratch memory
-///   model->forward(parameters, graphs, training_inputs(trial, epoch), crew, logits);
-///   model->backward(parameters, d_logits, crew, gradient);
+///   model->step(parameters, graphs, training_inputs(trial, epoch), crew, logits, d_logits, losses, gradient);
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,23 +28,36 @@ class BatchModel {
   /// logits of its graphs alone (rank_of()), and all ranks the whole gradient; other passes are of one rank.
   virtual void forward(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
                        const Crew& crew, std::span<float> logits) = 0;
-  /// Of the last forward pass: adds the gradient of Σ d_logits · logits to `gradient` (layout order).
-  virtual void backward(std::span<const float> parameters, std::span<const float> d_logits, const Crew& crew,
-                        std::span<float> gradient) = 0;
+  /// The losses of the i-th graph's units: reads their logits, writes the gradient with respect to these.
+  using Losses = std::function<void(std::size_t i)>;
+  /// Forward, `losses` of every graph of this rank, backward: adds the gradient of the losses to `gradient` (layout
+  /// order).
+  virtual void step(std::span<const float> parameters, std::span<const std::uint32_t> graphs, const Inputs& inputs,
+                    const Crew& crew, std::span<float> logits, std::span<const float> d_logits, const Losses& losses,
+                    std::span<float> gradient) {
+    forward(parameters, graphs, inputs, crew, logits);
+    for (std::size_t i = 0; i < graphs.size(); ++i) losses(i);
+    backward(parameters, d_logits, crew, gradient);
+  }
   /// adam_update(), by vectors where the engine has them: the same bits. Called from several threads at once.
   virtual void adam(const AdamStep& constants, float* p, float* m, float* v, const float* g, std::size_t count) const {
     adam_update(constants, p, m, v, g, count);
   }
-  /// Of the last forward pass, one of training: moves the running means and variances among `parameters` on from where
+  /// Of the last step of training: moves the running means and variances among `parameters` on from where
   /// they were in it.
   virtual void keep_statistics(std::span<float> /*parameters*/) const {}
-  /// Of the last forward pass, one of training: the rank that has the i-th graph.
+  /// Of the last step of training: the rank that has the i-th graph.
   [[nodiscard]] virtual std::size_t rank_of(std::size_t /*i*/) const { return 0; }
   /// How many graphs to hand over at once. Gradients are summed in pieces of this size.
   [[nodiscard]] virtual std::size_t group() const = 0;
   /// Rows of the last forward pass, and as many as one row per set would be.
   [[nodiscard]] virtual std::uint64_t rows() const { return 0; }
   [[nodiscard]] virtual std::uint64_t full_rows() const { return 0; }
+
+ protected:
+  /// Of the last forward pass; not of models that have a step() of their own.
+  virtual void backward(std::span<const float> /*parameters*/, std::span<const float> /*d_logits*/,
+                        const Crew& /*crew*/, std::span<float> /*gradient*/) {}
 };
 
 /// Called from several threads at once.

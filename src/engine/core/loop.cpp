@@ -172,34 +172,18 @@ void for_trials(const Job& job, std::size_t count, unsigned threads,
   }
 }
 
-std::vector<std::size_t> train_lanes(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,
-                                     std::size_t group,
-                                     const std::function<std::unique_ptr<Lane>(std::size_t, std::size_t)>& make) {
-  struct Running {
-    std::size_t first;
-    std::unique_ptr<Loop> loop;
-  };
-  std::deque<Running> running;
+std::vector<std::size_t> train_apart(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,
+                                     const std::function<std::unique_ptr<Lane>(std::size_t)>& make) {
+  std::vector<char> lost(trials.size(), 0);
+  TeamPool::run(trials.size(), lanes, [&](std::size_t i, Team& team) {
+    const auto broken = train_lane(
+        job, trials.subspan(i, 1), i, observer, [&] { return make(i); }, [&team] { return team.abandoned(); });
+    lost[i] = broken.empty() ? 0 : 1;
+  });
   std::vector<std::size_t> broken;
-  std::size_t next = 0;
-  while (true) {
-    while (running.size() < lanes && next < trials.size()) {
-      const std::size_t first = next, count = std::min(group, trials.size() - first);
-      next += count;
-      auto loop = std::make_unique<Loop>(job, trials.subspan(first, count), first, observer);
-      if (!loop->begun()) continue;
-      if (loop->enter(make(first, count))) running.push_back({first, std::move(loop)});
-    }
-    if (running.empty()) break;
-    Running oldest = std::move(running.front());
-    running.pop_front();
-    if (oldest.loop->advance()) {
-      running.push_back(std::move(oldest));
-    } else {
-      for (const std::size_t t : oldest.loop->broken()) broken.push_back(oldest.first + t);
-    }
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (lost[i] != 0) broken.push_back(i);
   }
-  std::sort(broken.begin(), broken.end());
   return broken;
 }
 

@@ -151,11 +151,9 @@ std::vector<std::size_t> train_lane(const Job& job, std::span<Trial> trials, std
 void for_trials(const Job& job, std::size_t count, unsigned threads,
                 const std::function<void(std::size_t, Team&)>& work);
 
-/// Trains trials in lanes of `group` each, `lanes` of them side by side, all served by this thread: the one begun first
-/// is looked at first, and its next epochs stand behind those of the others. `make` is told the lane's trials, as
-/// position and number.
-std::vector<std::size_t> train_lanes(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,
-                                     std::size_t group,
-                                     const std::function<std::unique_ptr<Lane>(std::size_t, std::size_t)>& make);
+/// Trains every trial in a lane of its own, `lanes` of them side by side, each served by a thread of its own, on which
+/// `make` is called with the trial's position. Returns the broken ones.
+std::vector<std::size_t> train_apart(const Job& job, std::span<Trial> trials, Observer& observer, std::size_t lanes,
+                                     const std::function<std::unique_ptr<Lane>(std::size_t)>& make);
 
 }  // namespace tyche::engine

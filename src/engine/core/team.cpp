@@ -45,6 +45,7 @@ void TeamPool::serve(std::size_t worker) {
     const Order order = std::exchange(orders_[worker], Order{});
     if (order.call == nullptr) return;  // nothing runs any more
     lock.unlock();
+    const Using here(order.call->held);
     (*order.call->body)(order.rank, order.call->size, worker);
     order.call->returned.fetch_add(1, std::memory_order_release);
     lock.lock();

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "graph/records.hpp"
+
 namespace tyche::engine {
 
 /// All `members` threads wait for each other, again and again. They meet every few hundred microseconds, so waiting is
@@ -103,6 +105,7 @@ class TeamPool {
   struct Call {
     const Team::Body* body = nullptr;
     std::size_t size = 0;
+    const Held* held = Using::now();
     std::atomic<std::size_t> returned{0};
   };
   struct Order {

@@ -57,9 +57,10 @@ class TrialLane final : public PlainLane {
     EpochOutput output;
     const auto order = epoch_order(trial_.train, trial_.seed, trial_.fold, number);
     const std::size_t step = prepared_.job().step_graphs(), window = std::max<std::size_t>(1, kWindow / step) * step;
+    Graphs::Ahead ahead(prepared_.job().data.graphs, order, window);
     for (std::size_t first = 0; first < order.size(); first += window) {
+      const Using here(ahead.at(first));
       divide(std::span(order).subspan(first, std::min(window, order.size() - first)));
-      expect(order, first + window, window);
       Failure failure;
       team_.run(most_slices_, [&](std::size_t rank, std::size_t size, std::size_t worker) {
         train(number, first / step, rank, size, worker, barrier_for(size), failure);
@@ -79,13 +80,6 @@ class TrialLane final : public PlainLane {
   static constexpr std::size_t kWindow = 1 << 16;
   // So many are tested at a time, in slices that stay small.
   static constexpr std::size_t kTested = 1 << 12;
-
-  // Has graphs that are on a disk read meanwhile.
-  void expect(std::span<const std::uint32_t> graphs, std::size_t first, std::size_t count) const {
-    for (std::size_t i = first; i < std::min(first + count, graphs.size()); ++i) {
-      prepared_.job().data.graphs.expect(graphs[i]);
-    }
-  }
 
   // A step of Adam: the slices of its batches.
   struct Step {
@@ -239,10 +233,11 @@ class TrialLane final : public PlainLane {
     const std::size_t classes = model_.config().classes, draws = prepared_.job().eval_draws;
     test_logits_.resize(draws * trial_.test.size() * classes);
     output.tests = {test_logits_, classes, draws, trial_.test.size() * classes};
+    Graphs::Ahead ahead(prepared_.job().data.graphs, trial_.test, kTested);
     for (std::size_t first = 0; first < trial_.test.size(); first += kTested) {
+      const Using here(ahead.at(first));
       const auto some = std::span(trial_.test).subspan(first, std::min(kTested, trial_.test.size() - first));
       const Slices slices(prepared_.members(some));
-      expect(trial_.test, first + kTested, kTested);
       const Share own = peers_ == nullptr ? Share{0, slices.size()} : peers_->share(slices.size());
       Failure failure;
       team_.run(own.size(), [&](std::size_t rank, std::size_t size, std::size_t worker) {

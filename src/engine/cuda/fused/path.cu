@@ -94,10 +94,15 @@ class FusedPath final : public Path {
     Prepared& own = prepared(job, std::uint64_t{job.epochs} * trials.size());
     std::size_t group = std::max<std::size_t>(1, free_memory() / 2 / fused::bytes_per_trial(job, own.shape));
     if (options_.together > 0) group = options_.together;
-    return train_lanes(job, trials, observer, 1, group, [&](std::size_t first, std::size_t count) {
-      return fused::make_group_lane(job, own.shape, own.tables, own.draws, trials.subspan(first, count), options_,
-                                    own.stream);
-    });
+    std::vector<std::size_t> broken;
+    for (std::size_t first = 0; first < trials.size(); first += group) {
+      const auto some = trials.subspan(first, std::min(group, trials.size() - first));
+      const auto make = [&] {
+        return fused::make_group_lane(job, own.shape, own.tables, own.draws, some, options_, own.stream);
+      };
+      for (const std::size_t t : train_lane(job, some, first, observer, make)) broken.push_back(first + t);
+    }
+    return broken;
   }
 
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,

@@ -10,7 +10,7 @@ template <class P>
 struct BackwardArguments {
   BatchRows in_rows;
   const uint32_t* out_base;
-  const Link* links;  ///< null: the row itself alone
+  const Link* links;
   bool mean;
   Rows<const typename P::Element> in;     ///< the layer's input
   uint32_t in_columns;                    ///< a multiple of 16
@@ -36,7 +36,6 @@ struct BackwardRow {
 
 template <class P>
 __device__ __forceinline__ BackwardRow<P> backward_row(const BackwardArguments<P>& a, uint32_t row) {
-  if (a.links == nullptr) return {a.d_out.data, {nullptr, nullptr, 0}, {nullptr, nullptr, 0}, row};
   const uint32_t b = graph_of(a.in_rows.base, a.in_rows.graphs, row), v = row - a.in_rows.base[b];
   const Link& link = a.links[a.in_rows.ids[b]];
   const uint32_t begin = load_read_only(link.back_offsets + v), end = load_read_only(link.back_offsets + v + 1);
@@ -173,7 +172,7 @@ __global__ void __launch_bounds__(kThreads, 2) backward_kernel(BackwardArguments
         const Element* block = a.weights + size_t{i * out_blocks + j} * 2 * kBlock;
         const bool second = m0 + 16 < rows;
         multiply_rows(d_in, roots, m0, second, block, n0 / 8, width / P::kStep);
-        if (a.links != nullptr) multiply_rows(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
+        multiply_rows(d_in, sums, m0, second, block + kBlock, n0 / 8, width / P::kStep);
       }
       if (j == own) {
         gradient.add(warp < 4 ? roots : sums, own_width, inputs, in_width, padded);

@@ -2,7 +2,7 @@
 /// The kernels around the layers: readout, the steps over graphs with the loss and its gradient, the loss of rows, and
 /// Adam. Like the layers', they give the same bits every time.
 #include "engine/core/loss.hpp"
-#include "engine/cuda/layerwise/backward.cuh"
+#include "engine/cuda/layerwise/dense.cuh"
 #include "engine/cuda/layerwise/inputs.cuh"
 #include "engine/cuda/layerwise/norm.cuh"
 #include "engine/cuda/runtime/adam.cuh"
@@ -24,62 +24,83 @@ struct ReadoutArguments {
   int* bad;            ///< counts values that are not finite
 };
 
-template <class P>
-__device__ __forceinline__ float any_value(float value) {
-  return value;
-}
-template <class P>
-__device__ __forceinline__ float any_value(Half value) {
-  return to_float(value);
-}
-
-/// Maxima or sums over a part of a graph's rows. 4 × 64 threads: every fourth row of 64 columns.
+/// Maxima or sums over a part of a graph's rows. A thread has 16 bytes of every so manieth row.
 template <class P, class T>
 __global__ void __launch_bounds__(kThreads) readout_kernel(ReadoutArguments a, Rows<const T> from_rows) {
-  __shared__ float values[kThreads];
-  __shared__ uint32_t places[kThreads];
-  const uint32_t b = graph_of(a.part_base, a.rows.graphs, blockIdx.x);
-  const uint32_t first = (blockIdx.x - a.part_base[b]) * kPart;
-  const uint32_t all = a.rows.base[b + 1] - a.rows.base[b];
-  const uint32_t last = all - first < kPart ? all : first + kPart;
-  const float* weights = a.ends == nullptr ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
-  const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
-  for (uint32_t column0 = 0; column0 < a.width; column0 += kTile) {
-    const uint32_t column = column0 + lane;
-    float best = a.max ? -INFINITY : 0.0f;
-    uint32_t place = first + group;
+  using Of = std::conditional_t<sizeof(T) == sizeof(float), Full, Mixed>;
+  constexpr unsigned kVector = Of::kVector;
+  __shared__ float values[kThreads * kVector];
+  __shared__ uint32_t places[kThreads * kVector];
+  __shared__ uint32_t graph[1];
+  find_graphs({a.rows.ids, a.part_base, a.rows.graphs, gridDim.x}, {blockIdx.x, 1}, graph);
+  const uint32_t b = graph[0], first = (blockIdx.x - a.part_base[b]) * kPart;
+  const uint32_t all = a.rows.base[b + 1] - a.rows.base[b], last = all - first < kPart ? all : first + kPart;
+  const float* weights = a.ends == nullptr || a.max ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
+  const uint32_t vectors = (a.width + kVector - 1) / kVector;
+  for (uint32_t vector0 = 0; vector0 < vectors; vector0 += kThreads) {
+    const uint32_t own = vectors - vector0 < kThreads ? vectors - vector0 : kThreads;
+    const uint32_t groups = kThreads / own < 32 ? kThreads / own : 32, group = threadIdx.x / own;
+    const uint32_t column = (vector0 + threadIdx.x % own) * kVector;
+    const T* from = from_rows.data + size_t{a.rows.base[b]} * from_rows.stride + column;
+    float best[kVector];
+    uint32_t place[kVector];
+#pragma unroll
+    for (unsigned c = 0; c < kVector; ++c) best[c] = a.max ? -INFINITY : 0.0f, place[c] = first + group;
     bool finite_all = true;
-    if (column < a.width) {
-      const T* from = from_rows.data + size_t{a.rows.base[b]} * from_rows.stride + column;
-#pragma unroll 8
-      for (uint32_t r = first + group; r < last; r += 4) {
-        const float value = any_value<P>(from[size_t{r} * from_rows.stride]);
-        finite_all = finite_all && finite(value);
-        if (a.which != Pooled::all && !is_pooled(a.which, a.node_base, b, r)) continue;
-        if (!a.max) {
-          best += (weights == nullptr ? 1.0f : weights[r]) * value;
-        } else if (value > best) {
-          best = value;
-          place = r;
+    for (uint32_t r0 = first + group; group < groups && r0 < last; r0 += kFlight * groups) {
+      uint4 words[kFlight];
+      float weight[kFlight];
+#pragma unroll
+      for (uint32_t i = 0; i < kFlight; ++i) {
+        const uint32_t r = r0 + i * groups;
+        const bool there = r < last;
+        weight[i] = there && weights != nullptr ? weights[r] : 1.0f;
+        words[i] = make_uint4(0, 0, 0, 0);
+        if (there) words[i] = load_read_only(reinterpret_cast<const uint4*>(from + size_t{r} * from_rows.stride));
+        if (!there || !is_pooled(a.which, a.node_base, b, r)) weight[i] = -1;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kFlight; ++i) {
+        float value[kVector];
+        Of::unpack(words[i], value);
+#pragma unroll
+        for (unsigned c = 0; c < kVector; ++c) {
+          finite_all = finite_all && finite(value[c]);
+          if (weight[i] < 0) continue;
+          if (!a.max) {
+            best[c] += weight[i] * value[c];
+          } else if (value[c] > best[c]) {
+            best[c] = value[c];
+            place[c] = r0 + i * groups;
+          }
         }
       }
     }
     if (!finite_all) atomic_add(a.bad, 1);
     __syncthreads();
-    values[threadIdx.x] = best;
-    places[threadIdx.x] = place;
+#pragma unroll
+    for (unsigned c = 0; c < kVector; ++c) {
+      values[c * kThreads + threadIdx.x] = best[c];
+      places[c * kThreads + threadIdx.x] = place[c];
+    }
     __syncthreads();
-    if (group == 0 && column < a.width) {
-      for (unsigned other = lane + kTile; other < kThreads; other += kTile) {
+    for (uint32_t i = threadIdx.x; i < own * kVector; i += kThreads) {
+      const uint32_t c = i / own, v = i % own, to = (vector0 + v) * kVector + c;
+      if (to >= a.width) continue;
+      float whole = values[c * kThreads + v];
+      uint32_t where = places[c * kThreads + v];
+      for (uint32_t other = 1; other < groups; ++other) {
+        const float value = values[c * kThreads + other * own + v];
+        const uint32_t row = places[c * kThreads + other * own + v];
         if (!a.max) {
-          best += values[other];
-        } else if (values[other] > best || (values[other] == best && places[other] < place)) {
-          best = values[other];
-          place = places[other];
+          whole += value;
+        } else if (value > whole || (value == whole && row < where)) {
+          whole = value;
+          where = row;
         }
       }
-      a.out_values[size_t{blockIdx.x} * a.width + column] = best;
-      a.out_rows[size_t{blockIdx.x} * a.width + column] = place;
+      a.out_values[size_t{blockIdx.x} * a.width + to] = whole;
+      a.out_rows[size_t{blockIdx.x} * a.width + to] = where;
     }
   }
 }
@@ -134,27 +155,68 @@ struct HeadArguments {
   uint32_t* winners;  ///< graphs × pooled_size: for max, the row of the graph that it was
 };
 
+/// A graph has a multiprocessor to itself where a batch has few of them: what it waits for are weights, so many threads
+/// ask for some each.
+inline constexpr unsigned kHeadThreads = 1024;
+
+/// A warp per four numbers.
 __device__ __forceinline__ void graph_linear(const float* parameters, const GraphStep& step, const float* in,
                                              float* out) {
+  constexpr uint32_t kOwn = 4;
   const unsigned lane = threadIdx.x & 31;
-  for (uint32_t j = threadIdx.x >> 5; j < step.columns; j += blockDim.x / 32) {
-    float sum = 0;
-    const float* weight = parameters + step.weight + size_t{j} * step.in_columns;
-    for (uint32_t k = lane; k < step.in_columns; k += 32) sum += weight[k] * in[k];
-    sum = warp_sum(sum);
-    if (lane != 0) continue;
-    if (step.bias != kNoBias) sum += parameters[step.bias + j];
-    out[j] = step.add ? out[j] + sum : sum;
+  for (uint32_t j0 = (threadIdx.x >> 5) * kOwn; j0 < step.columns; j0 += kHeadThreads / 32 * kOwn) {
+    const float* weight = parameters + step.weight + size_t{j0} * step.in_columns;
+    float sum[kOwn] = {};
+    for (uint32_t k0 = lane; k0 < step.in_columns; k0 += 32 * kOwn) {
+      float w[kOwn][kOwn];
+#pragma unroll
+      for (uint32_t i = 0; i < kOwn * kOwn; ++i) {
+        const uint32_t j = i / kOwn, k = k0 + i % kOwn * 32;
+        const bool there = j0 + j < step.columns && k < step.in_columns;
+        w[j][i % kOwn] = there ? load_read_only(weight + size_t{j} * step.in_columns + k) : 0.0f;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kOwn * kOwn; ++i) {
+        const uint32_t k = k0 + i % kOwn * 32;
+        if (k < step.in_columns) sum[i / kOwn] += w[i / kOwn][i % kOwn] * in[k];
+      }
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < kOwn; ++j) {
+      float own = warp_sum(sum[j]);
+      if (lane != j || j0 + j >= step.columns) continue;
+      if (step.bias != kNoBias) own += parameters[step.bias + j0 + j];
+      out[j0 + j] = step.add ? out[j0 + j] + own : own;
+    }
   }
 }
-__device__ __forceinline__ float graph_linear_back(const float* parameters, const GraphStep& step, const float* d,
-                                                   uint32_t k) {
-  float sum = 0;
-#pragma unroll 16
-  for (uint32_t j = 0; j < step.columns; ++j) {
-    sum += parameters[step.weight + size_t{j} * step.in_columns + k] * d[j];
+/// Every so manieth row of the weights per thread; `parts`: a float per thread.
+__device__ __forceinline__ void graph_linear_back(const float* parameters, const GraphStep& step, const float* d_out,
+                                                  float* d_in, float* parts) {
+  constexpr uint32_t kRows = 8;
+  for (uint32_t column0 = 0; column0 < step.in_columns; column0 += kHeadThreads) {
+    const uint32_t own = step.in_columns - column0 < kHeadThreads ? step.in_columns - column0 : kHeadThreads;
+    const uint32_t groups = kHeadThreads / own < 16 ? kHeadThreads / own : 16, group = threadIdx.x / own;
+    const float* weight = parameters + step.weight + column0 + threadIdx.x % own;
+    float sum = 0;
+    for (uint32_t j0 = group; group < groups && j0 < step.columns; j0 += kRows * groups) {
+      float w[kRows];
+#pragma unroll
+      for (uint32_t i = 0; i < kRows; ++i) {
+        const uint32_t j = j0 + i * groups;
+        w[i] = j < step.columns ? load_read_only(weight + size_t{j} * step.in_columns) : 0.0f;
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kRows; ++i) sum += j0 + i * groups < step.columns ? w[i] * d_out[j0 + i * groups] : 0.0f;
+    }
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.x < own) {
+      for (uint32_t g = 1; g < groups; ++g) sum += parts[g * own + threadIdx.x];
+      d_in[column0 + threadIdx.x] += sum;
+    }
+    __syncthreads();
   }
-  return sum;
 }
 
 /// What the sum of a graph's rows is multiplied with.
@@ -176,7 +238,7 @@ __device__ __forceinline__ void pool(const HeadArguments& a, const GraphStep& st
                                      float* out) {
   const PoolSource& from = a.sources[step.source];
   const uint32_t begin = from.part_base[graph], end = from.part_base[graph + 1];
-  for (uint32_t c = threadIdx.x; c < step.columns; c += kThreads) {
+  for (uint32_t c = threadIdx.x; c < step.columns; c += kHeadThreads) {
     float value = 0;
     uint32_t winner = ~0u;
     if (begin < end) {
@@ -206,18 +268,18 @@ __device__ __forceinline__ void pool(const HeadArguments& a, const GraphStep& st
 
 /// Bytes of shared memory that a graph takes.
 inline size_t head_shared(size_t steps, size_t numbers) {
-  return steps * sizeof(GraphStep) + 2 * numbers * sizeof(float);
+  return steps * sizeof(GraphStep) + (2 * numbers + kHeadThreads) * sizeof(float);
 }
 
 /// The rest of every readout, all steps over graphs, the loss, and back to what was pooled: one block of threads per
 /// graph, its numbers and their gradients in shared memory.
 template <class P>
-__global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
+__global__ void __launch_bounds__(kHeadThreads, 1) head_kernel(HeadArguments a) {
   const uint32_t graph = blockIdx.x, id = a.ids[graph];
   GraphStep* steps = reinterpret_cast<GraphStep*>(dynamic_shared());
   float* values = reinterpret_cast<float*>(steps + a.count);
-  float* d = values + a.size;
-  for (uint32_t i = threadIdx.x; i < a.count * (sizeof(GraphStep) / 4); i += kThreads) {
+  float *d = values + a.size, *parts = d + a.size;
+  for (uint32_t i = threadIdx.x; i < a.count * (sizeof(GraphStep) / 4); i += kHeadThreads) {
     reinterpret_cast<uint32_t*>(steps)[i] = reinterpret_cast<const uint32_t*>(a.steps)[i];
   }
   __syncthreads();
@@ -230,7 +292,7 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
     } else if (step.kind == GraphKind::linear) {
       graph_linear(a.parameters, step, in, out);
     } else {
-      for (uint32_t c = threadIdx.x; c < step.columns; c += kThreads) {
+      for (uint32_t c = threadIdx.x; c < step.columns; c += kHeadThreads) {
         if (step.kind == GraphKind::copy) out[c] = step.add ? out[c] + in[c] : in[c];
         if (step.kind == GraphKind::activate) out[c] = activated<false>(step.activation, in[c]);
         if (step.kind == GraphKind::dropout) {
@@ -242,11 +304,11 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
     }
     __syncthreads();
   }
-  for (uint32_t c = threadIdx.x; c < a.classes; c += kThreads) {
+  for (uint32_t c = threadIdx.x; c < a.classes; c += kHeadThreads) {
     a.logits[size_t{graph} * a.classes + c] = values[a.logits_at + c];
   }
   if (a.losses == nullptr) return;
-  for (uint32_t c = threadIdx.x; c < a.size; c += kThreads) d[c] = 0;
+  for (uint32_t c = threadIdx.x; c < a.size; c += kHeadThreads) d[c] = 0;
   __syncthreads();
   if (threadIdx.x == 0) {
     const SerialOutputs<float> outputs(values + a.logits_at, a.classes, d + a.logits_at);
@@ -259,15 +321,16 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
     const GraphStep& step = steps[s];
     const float* d_out = d + step.out;
     float* d_in = d + step.in;
-    const uint32_t columns = step.kind == GraphKind::linear ? step.in_columns : step.columns;
-    for (uint32_t c = threadIdx.x; c < columns; c += kThreads) {
+    if (step.kind == GraphKind::linear) {
+      graph_linear_back(a.parameters, step, d_out, d_in, parts);
+      continue;
+    }
+    for (uint32_t c = threadIdx.x; c < step.columns; c += kHeadThreads) {
       if (step.kind == GraphKind::pool) {
         const PoolSource& from = a.sources[step.source];
         const bool rows = from.part_base[graph] < from.part_base[graph + 1];
         a.d_pooled[size_t{graph} * a.pooled_size + step.pooled + c] =
             rows ? d_out[c] * pool_share(step, from, graph, id) : 0.0f;
-      } else if (step.kind == GraphKind::linear) {
-        d_in[c] += graph_linear_back(a.parameters, step, d_out, c);
       } else if (step.kind == GraphKind::copy) {
         d_in[c] += d_out[c];
       } else if (step.kind == GraphKind::activate) {
@@ -281,7 +344,7 @@ __global__ void __launch_bounds__(kThreads) head_kernel(HeadArguments a) {
     __syncthreads();
   }
   float* kept = a.kept + size_t{graph} * 2 * a.size;
-  for (uint32_t c = threadIdx.x; c < 2 * a.size; c += kThreads) kept[c] = values[c];
+  for (uint32_t c = threadIdx.x; c < 2 * a.size; c += kHeadThreads) kept[c] = values[c];
 }
 
 // ---- the loss of rows
@@ -387,41 +450,56 @@ struct AdamArguments {
   int* bad;
 };
 
-/// What a segment has of the gradient of one of its parameters: every fourth part of it, from `group` on.
+/// The sum of every `stride`-th number of some, as many on their way at a time as slices mostly are.
+template <class Number>
+__device__ __forceinline__ float sum_of(uint32_t first, uint32_t stride, uint32_t count, const Number& number) {
+  constexpr uint32_t kNumbers = 8;
+  float sum = 0;
+  for (uint32_t i0 = first; i0 < count; i0 += kNumbers * stride) {
+    float own[kNumbers];
+#pragma unroll
+    for (uint32_t i = 0; i < kNumbers; ++i) own[i] = i0 + i * stride < count ? number(i0 + i * stride) : 0.0f;
+#pragma unroll
+    for (uint32_t i = 0; i < kNumbers; ++i) sum += own[i];
+  }
+  return sum;
+}
+
+/// What a segment has of the gradient of one of its parameters: every `groups`-th part of it, from `group` on.
 template <class P>
 __device__ __forceinline__ float gradient_part(const AdamArguments<P>& a, const Segment& segment, uint32_t j,
-                                               uint32_t k, unsigned group) {
-  float sum = 0;
+                                               uint32_t k, unsigned group, unsigned groups) {
   if (segment.kind == SegmentKind::weight || segment.kind == SegmentKind::bias) {
     const uint32_t unit = k / kTile * segment.out_blocks + j / kTile;
     const uint32_t in_slot = segment.kind == SegmentKind::weight
                                  ? segment.matrix * kBlock + j % kTile * kTile + k % kTile
                                  : 2 * kBlock + j % kTile;
     const float* from = a.slots + segment.slots + size_t{unit} * kSlot + in_slot;
-    const uint32_t slices = a.slices[segment.counter];
-#pragma unroll 8
-    for (uint32_t s = group; s < slices; s += 4) sum += from[size_t{s} * segment.units * kSlot];
-  } else if (segment.kind == SegmentKind::parts) {
-    const float* from = a.slots + segment.slots + j;
-    for (uint32_t s = group; s < a.slices[segment.counter]; s += 4) sum += from[size_t{s} * segment.units];
-  } else if (segment.kind == SegmentKind::graph_weight || segment.kind == SegmentKind::graph_bias) {
-    const bool weight = segment.kind == SegmentKind::graph_weight;
-#pragma unroll 4
-    for (uint32_t g = group; g < a.graphs; g += 4) {
-      const float* factors = a.factors + size_t{g} * a.factor_size;
-      sum += factors[segment.factor_d + j] * (weight ? factors[segment.factor_in + k] : 1.0f);
-    }
+    return sum_of(group, groups, a.slices[segment.counter],
+                  [&](uint32_t s) { return load_read_only(from + size_t{s} * segment.units * kSlot); });
   }
-  return sum;
+  if (segment.kind == SegmentKind::parts) {
+    const float* from = a.slots + segment.slots + j;
+    return sum_of(group, groups, a.slices[segment.counter],
+                  [&](uint32_t s) { return load_read_only(from + size_t{s} * segment.units); });
+  }
+  if (segment.kind != SegmentKind::graph_weight && segment.kind != SegmentKind::graph_bias) return 0;
+  const bool weight = segment.kind == SegmentKind::graph_weight;
+  return sum_of(group, groups, a.graphs, [&](uint32_t g) {
+    const float* factors = a.factors + size_t{g} * a.factor_size;
+    const float d = load_read_only(factors + segment.factor_d + j);
+    return weight ? d * load_read_only(factors + segment.factor_in + k) : d;
+  });
 }
 
-/// 64 parameters per block; four threads each add up every fourth part of the gradient.
+/// 64 parameters per block; four threads each add up every fourth part of the gradient. A parameter alone has all.
 template <class P>
-__global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
+__global__ void __launch_bounds__(kThreads, 4) adam_kernel(AdamArguments<P> a) {
   __shared__ float parts[kThreads];
   const AdamBlock block = a.blocks[blockIdx.x];
   const Segment segment = a.segments[block.segment];
-  const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
+  const bool alone = segment.size == 1 && segment.kind == SegmentKind::parts;
+  const unsigned lane = alone ? 0 : threadIdx.x % kTile, group = alone ? threadIdx.x : threadIdx.x / kTile;
   const uint32_t index = block.first + lane;
   const bool valid = index<segment.size, matrix = segment.in> 0;
   if (segment.kind == SegmentKind::running && a.update != Update::copies) {
@@ -441,20 +519,23 @@ __global__ void __launch_bounds__(kThreads) adam_kernel(AdamArguments<P> a) {
   const uint32_t j = matrix ? index / segment.in : index, k = matrix ? index % segment.in : 0;
   float sum = 0;
   if (valid && (a.update == Update::step || a.update == Update::gradient)) {
-    sum = gradient_part(a, segment, j, k, group);
+    const unsigned groups = alone ? kThreads : kThreads / kTile;
+    sum = gradient_part(a, segment, j, k, group, groups);
     for (uint32_t s = segment.next; s != kNoSegment; s = a.segments[s].next) {
-      sum += gradient_part(a, a.segments[s], j, k, group);
+      sum += gradient_part(a, a.segments[s], j, k, group, groups);
     }
   }
-  parts[threadIdx.x] = sum;
-  __syncthreads();
+  if (alone) {
+    sum = block_sum(sum, parts);
+  } else {
+    parts[threadIdx.x] = sum;
+    __syncthreads();
+  }
   if (group != 0 || !valid) return;
   const uint32_t at = segment.offset + (matrix ? j * segment.stride + k : index);
   if (a.update != Update::copies) {
-    const float g =
-        a.update == Update::clipped
-            ? a.gradient[at] * *a.clip
-            : ((parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile])) * a.unscale;
+    if (!alone) sum = (parts[lane] + parts[lane + kTile]) + (parts[lane + 2 * kTile] + parts[lane + 3 * kTile]);
+    const float g = a.update == Update::clipped ? a.gradient[at] * *a.clip : sum * a.unscale;
     if (!finite(g)) atomic_add(a.bad, 1);
     if (a.update == Update::gradient) {
       a.gradient[at] = a.adds ? a.gradient[at] + g : g;

@@ -29,6 +29,7 @@ __device__ __forceinline__ float dropped(const Dropping& dropping, uint32_t id, 
 struct RowsPart {
   PartKind kind;
   uint32_t first, columns;
+  bool vectors;               ///< copy: 16 bytes at a time
   AnyRows from;               ///< copy, members: the value
   const uint32_t* from_base;  ///< members: of its rows
   uint32_t nodes;             ///< members: of a set
@@ -39,6 +40,7 @@ inline constexpr uint32_t kMostParts = 8;
 
 struct RowsArguments {
   BatchRows rows;
+  uint32_t tile_rows;
   Ground ground;
   const LevelEnds* ends;
   DrawnColumns drawn;
@@ -98,21 +100,75 @@ __device__ __forceinline__ float part_value(const RowsArguments& a, const RowsPa
   return part.reduce == nn::Reduce::mean ? value * (1 / static_cast<float>(part.nodes)) : value;
 }
 
-/// A block takes kTile rows.
+/// A copy, or a sum of copies: 16 bytes of a row and of all that are added at a time.
 template <class P>
-__global__ void __launch_bounds__(kThreads, 6) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
-  __shared__ RowPlace places[kTile];
-  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
-  if (threadIdx.x < rows) {
-    const uint32_t row = row0 + threadIdx.x, b = graph_of(a.rows.base, a.rows.graphs, row);
-    places[threadIdx.x] = {a.ends + a.rows.ids[b], b, row, row - a.rows.base[b]};
+__device__ __forceinline__ void copy_vectors(const RowsArguments& a, uint32_t p, const Tile& tile,
+                                             const RowPlace* places, const Rows<typename P::Element>& out) {
+  const RowsPart& part = a.part[p];
+  const uint32_t vectors = (part.columns + P::kVector - 1) / P::kVector, count = a.add ? a.parts : 1;
+  for (uint32_t q = threadIdx.x; q < tile.rows * vectors; q += kThreads) {
+    const uint32_t r = q / vectors, column = q % vectors * P::kVector;
+    typename P::Element* to = out.data + (size_t{tile.first} + r) * out.stride + part.first + column;
+    float sum[P::kVector] = {}, own[P::kVector] = {};
+    if (a.keep) P::unpack(*reinterpret_cast<const uint4*>(to), own);
+    for (uint32_t first = 0; first < count; first += kFlight) {
+      uint4 words[kFlight];
+#pragma unroll
+      for (uint32_t i = 0; i < kFlight; ++i) {
+        words[i] = make_uint4(0, 0, 0, 0);
+        if (first + i >= count) continue;
+        const AnyRows& from = a.part[p + first + i].from;
+        const auto* data = static_cast<const typename P::Element*>(from.data);
+        words[i] =
+            load_read_only(reinterpret_cast<const uint4*>(data + (size_t{tile.first} + r) * from.stride + column));
+      }
+#pragma unroll
+      for (uint32_t i = 0; i < kFlight; ++i) {
+        float value[P::kVector];
+        P::unpack(words[i], value);
+#pragma unroll
+        for (unsigned c = 0; c < P::kVector; ++c) sum[c] += value[c];
+      }
+    }
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      sum[c] += own[c];
+      if (a.dropping.on) {
+        const RowPlace& at = places[r];
+        sum[c] *= dropped(a.dropping, a.rows.ids[at.graph], at.local, part.columns, column + c);
+      }
+      if (a.activates) sum[c] = activated<P::kFast>(a.activation, sum[c]);
+      if (column + c >= part.columns) sum[c] = 0;
+    }
+    *reinterpret_cast<uint4*>(to) = P::pack(sum);
   }
-  __syncthreads();
+}
+
+/// A block takes a tile of rows.
+template <class P>
+__global__ void __launch_bounds__(kThreads, 4) rows_kernel(RowsArguments a, Rows<typename P::Element> out) {
+  __shared__ uint32_t graph[kTile];
+  __shared__ RowPlace places[kTile];
+  const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
+  bool placed = a.dropping.on;
+  for (uint32_t p = 0; p < a.parts; ++p) placed = placed || !a.part[p].vectors;
+  if (placed) {
+    find_graphs(a.rows, tile, graph);
+    if (threadIdx.x < tile.rows) {
+      const uint32_t row = tile.first + threadIdx.x, b = graph[threadIdx.x];
+      places[threadIdx.x] = {a.ends + a.rows.ids[b], b, row, row - a.rows.base[b]};
+    }
+    __syncthreads();
+  }
   for (uint32_t p = 0; p < (a.add ? 1 : a.parts); ++p) {
     const RowsPart& part = a.part[p];
-    for (uint32_t q = threadIdx.x; q < rows * part.columns; q += kThreads) {
+    if (part.vectors) {
+      copy_vectors<P>(a, p, tile, places, out);
+      continue;
+    }
+    for (uint32_t q = threadIdx.x; q < tile.rows * part.columns; q += kThreads) {
       const uint32_t r = q / part.columns, column = q % part.columns;
-      typename P::Element* to = out.data + size_t{row0 + r} * out.stride + part.first + column;
+      typename P::Element* to = out.data + (size_t{tile.first} + r) * out.stride + part.first + column;
       float value = part_value<P>(a, part, places[r], column);
       for (uint32_t other = 1; a.add && other < a.parts; ++other) {
         value += part_value<P>(a, a.part[other], places[r], column);
@@ -178,7 +234,8 @@ __device__ __forceinline__ bool is_pooled(Pooled which, const uint32_t* node_bas
 
 template <class P>
 struct SpreadArguments {
-  BatchRows rows;         ///< of the value
+  BatchRows rows;  ///< of the value
+  uint32_t tile_rows;
   const LevelEnds* ends;  ///< members: of the sets; whole: of the value's level, or null: every row counts once
   AnyRows values;
   uint32_t columns;
@@ -187,6 +244,7 @@ struct SpreadArguments {
   Dropping dropping;  ///< copy
   // copy, members
   Rows<const typename P::Element> d;
+  bool vectors;              ///< whether that is read 16 bytes at a time
   const uint32_t* out_base;  ///< members
   uint32_t nodes;            ///< members: of a set
   // members, whole
@@ -198,69 +256,93 @@ struct SpreadArguments {
   uint32_t pooled_size;
 };
 
-/// What comes back to one number of a value.
+/// What comes back to 16 bytes of a value, zeros from its last column on. `share`: whole: of what was pooled.
 template <class P, From kFrom>
-__device__ __forceinline__ float spread_value(const SpreadArguments<P>& a, uint32_t b, uint32_t row, uint32_t local,
-                                              uint32_t column) {
+__device__ __forceinline__ void spread_vector(const SpreadArguments<P>& a, uint32_t b, uint32_t row, uint32_t local,
+                                              float share, uint32_t column, float (&sum)[P::kVector]) {
+  const auto load = [&](size_t from, float(&out)[P::kVector]) {
+    const typename P::Element* d = a.d.data + from * a.d.stride + column;
+    if (a.vectors) return P::unpack(load_read_only(reinterpret_cast<const uint4*>(d)), out);
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) out[c] = column + c < a.columns ? P::value(d[c]) : 0.0f;
+  };
   if constexpr (kFrom == From::copy) {
-    const float d = P::value(a.d.data[size_t{row} * a.d.stride + column]);
-    return a.dropping.on ? d * dropped(a.dropping, a.rows.ids[b], local, a.columns, column) : d;
-  }
-  if constexpr (kFrom == From::whole) {
+    load(row, sum);
+    if (!a.dropping.on) return;
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c)
+      sum[c] *= dropped(a.dropping, a.rows.ids[b], local, a.columns, column + c);
+  } else if constexpr (kFrom == From::whole) {
     const size_t at = size_t{b} * a.pooled_size + column;
-    if (!is_pooled(a.which, a.node_base, b, local)) return 0;
-    if (a.reduce == nn::Reduce::max) return a.winners[at] == local ? a.d_pooled[at] : 0.0f;
-    const float* multiplicity = a.ends == nullptr ? nullptr : a.ends[a.rows.ids[b]].multiplicity;
-    return (multiplicity == nullptr ? 1.0f : multiplicity[local]) * a.d_pooled[at];
-  }
-  const LevelEnds& its = a.ends[a.rows.ids[b]];
-  float sum = 0;
-  for (uint32_t e = its.up_offsets[local]; e < its.up_offsets[local + 1]; ++e) {
-    const uint32_t set = its.up_rows[e];
-    if (a.reduce == nn::Reduce::max) {  // the first of its nodes that has the maximum
-      const uint32_t* nodes = its.nodes + size_t{set} * a.nodes;
-      uint32_t best = 0;
-      for (uint32_t j = 1; j < a.nodes; ++j) {
-        const size_t first = a.rows.base[b];
-        if (read<P>(a.values, first + nodes[j], column) > read<P>(a.values, first + nodes[best], column)) best = j;
-      }
-      // A class may be in a set more than once: it is heard of once for each time.
-      bool mine = nodes[best] == local;
-      if (mine && e > its.up_offsets[local] && its.up_rows[e - 1] == set) mine = false;
-      if (!mine) continue;
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      const bool wanted = share != 0 && column + c < a.columns;
+      const bool heard = wanted && (a.reduce != nn::Reduce::max || load_read_only(a.winners + at + c) == local);
+      if (heard) sum[c] = share * load_read_only(a.d_pooled + at + c);
     }
-    sum += P::value(a.d.data[size_t{a.out_base[b] + set} * a.d.stride + column]);
+  } else {
+    const LevelEnds& its = a.ends[a.rows.ids[b]];
+    const uint32_t begin = its.up_offsets[local], end = its.up_offsets[local + 1];
+#pragma unroll 2
+    for (uint32_t e = begin; e < end; ++e) {
+      const uint32_t set = its.up_rows[e];
+      bool mine[P::kVector];
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) mine[c] = true;
+      if (a.reduce == nn::Reduce::max) {  // the first of its nodes that has the maximum
+        const uint32_t* nodes = its.nodes + size_t{set} * a.nodes;
+        float best[P::kVector] = {};
+        for (uint32_t j = 0; j < a.nodes; ++j) {
+          float own[P::kVector];
+          read_vector<P>(a.values, size_t{a.rows.base[b]} + nodes[j], column, own);
+#pragma unroll
+          for (unsigned c = 0; c < P::kVector; ++c) {
+            if (j > 0 && !(own[c] > best[c])) continue;
+            best[c] = own[c];
+            mine[c] = nodes[j] == local;
+          }
+        }
+        // A class may be in a set more than once: it is heard of once for each time.
+        if (e > begin && its.up_rows[e - 1] == set) continue;
+      }
+      float d[P::kVector];
+      load(size_t{a.out_base[b]} + set, d);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += mine[c] ? d[c] : 0.0f;
+    }
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector && a.reduce == nn::Reduce::mean; ++c) sum[c] *= 1 / static_cast<float>(a.nodes);
   }
-  return a.reduce == nn::Reduce::mean ? sum * (1 / static_cast<float>(a.nodes)) : sum;
 }
 
-/// The gradient of a value before its activation, padding included. A block takes kTile rows, a thread two columns at a
-/// time.
+/// The gradient of a value before its activation, padding included. A block takes a tile of rows.
 template <class P, From kFrom>
-__global__ void __launch_bounds__(kThreads) spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, 4) spread_kernel(SpreadArguments<P> a, Rows<typename P::Element> out) {
   __shared__ uint32_t graph[kTile], local_of[kTile];
-  const uint32_t row0 = blockIdx.x * kTile, rows = a.rows.rows - row0 < kTile ? a.rows.rows - row0 : kTile;
-  if (threadIdx.x < rows) {
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row0 + threadIdx.x);
-    graph[threadIdx.x] = b;
-    local_of[threadIdx.x] = row0 + threadIdx.x - a.rows.base[b];
-  }
-  __syncthreads();
-  const uint32_t pairs = (a.columns + 15) / 16 * 8;
-  for (uint32_t q = threadIdx.x; q < rows * pairs; q += kThreads) {
-    const uint32_t r = q / pairs, row = row0 + r;
-    typename P::Element* to = out.data + size_t{row} * out.stride + q % pairs * 2;
-#pragma unroll
-    for (uint32_t i = 0; i < 2; ++i) {
-      const uint32_t column = q % pairs * 2 + i;
-      float d = column < a.columns ? spread_value<P, kFrom>(a, graph[r], row, local_of[r], column) : 0.0f;
-      if (a.slope.activated && d != 0) d *= derivative(a.slope.activation, read<P>(a.values, row, column));
-      if (!a.accumulate) {
-        to[i] = P::element(d);
-      } else if (column < a.columns) {
-        to[i] = P::element(P::value(to[i]) + d);
+  __shared__ float shares[kTile];
+  const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
+  if (kFrom != From::copy || a.dropping.on) {
+    find_graphs(a.rows, tile, graph);
+    if (threadIdx.x < tile.rows) {
+      const uint32_t b = graph[threadIdx.x], local = tile.first + threadIdx.x - a.rows.base[b];
+      local_of[threadIdx.x] = local;
+      if constexpr (kFrom == From::whole) {
+        const bool weighted = a.ends != nullptr && a.reduce != nn::Reduce::max;
+        const float* multiplicity = weighted ? a.ends[a.rows.ids[b]].multiplicity : nullptr;
+        shares[threadIdx.x] = !is_pooled(a.which, a.node_base, b, local) ? 0.0f
+                              : multiplicity == nullptr                  ? 1.0f
+                                                                         : multiplicity[local];
       }
     }
+    __syncthreads();
+  }
+  const uint32_t vectors = (a.columns + 15) / 16 * 16 / P::kVector;
+  for (uint32_t q = threadIdx.x; q < tile.rows * vectors; q += kThreads) {
+    const uint32_t r = q / vectors, row = tile.first + r, column = q % vectors * P::kVector;
+    float sum[P::kVector] = {}, h[P::kVector] = {};
+    if (a.slope.activated) read_vector<P>(a.values, row, column, h);
+    spread_vector<P, kFrom>(a, graph[r], row, local_of[r], shares[r], column, sum);
+    leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, out.data + size_t{row} * out.stride + column);
   }
 }
 

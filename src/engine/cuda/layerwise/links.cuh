@@ -3,8 +3,10 @@
 /// the named ones of a list that the graph has. Those of pairs follow from the neighbours of nodes and are nowhere
 /// stored. And an aggregate over any link, as kernels: (1 + ε) h_v + Σ messages, their mean or maximum, where a message
 /// is h_u or σ(h_u + m_uv), m being a value of arcs; and its way back. Rows are gathered both ways, and sums over a
-/// batch go to slots: the same bits every time. A thread takes 16 bytes of a row.
+/// batch go to slots: the same bits every time. A block of threads takes a tile of rows and finds what they read once;
+/// a thread takes 16 bytes of a row.
 #include "engine/cuda/layerwise/rows.cuh"
+#include "engine/cuda/runtime/adam.cuh"
 #include "nn/program.hpp"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
@@ -79,13 +81,17 @@ enum class Hop : uint32_t {
 
 /// The rows that one row reads, of the graph's own numbers.
 struct Walk {
-  const uint32_t* names = nullptr;  ///< none: 0, 1, …
-  const uint32_t* arcs = nullptr;   ///< rows of arcs, where messages go along them
-  const float* weights = nullptr;   ///< or none
-  uint32_t first = 0, stride = 1, count = 0;
-  uint32_t skip = 0;                ///< rows that are a multiple of it are left out; 0: none
-  const uint32_t* roots = nullptr;  ///< names are nodes that are looked for among these, and left out elsewhere
-  uint32_t root_count = 0;
+  const uint32_t* names;  ///< none: 0, 1, …
+  const uint32_t* arcs;   ///< rows of arcs, where messages go along them
+  const float* weights;   ///< or none
+  uint32_t first, stride, count;
+  uint32_t skip;          ///< rows that are a multiple of it are left out; 0: none
+  const uint32_t* roots;  ///< names are nodes that are looked for among these, and left out elsewhere
+  uint32_t root_count;
+
+  [[nodiscard]] __device__ __forceinline__ static Walk none() {
+    return {nullptr, nullptr, nullptr, 0, 1, 0, 0, nullptr, 0};
+  }
 
   /// Row i; kLeftOut: there is none.
   static constexpr uint32_t kLeftOut = ~0u;
@@ -106,7 +112,7 @@ struct Walk {
 /// `base`: of the space that is read. `back`: messages go the other way, along the other arcs.
 __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uint32_t* base, uint32_t b, uint32_t local,
                                         bool back) {
-  Walk walk;
+  Walk walk = Walk::none();
   const auto single = [&](uint32_t row, bool there = true) {
     walk.first = row;
     walk.count = there ? 1 : 0;
@@ -142,7 +148,7 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
   const auto entry = [&](uint32_t from, uint32_t to) {
     const uint32_t begin = adjacent(from), at = place_in(walk.names, walk.count, to);
     const bool there = at < walk.count;
-    walk = Walk();
+    walk = Walk::none();
     return there ? begin + at : Walk::kLeftOut;
   };
   const auto of_arc = [&](uint32_t from, uint32_t to) {
@@ -248,7 +254,7 @@ __device__ __forceinline__ Walk walk_of(Hop hop, const Ground& ground, const uin
 
 /// How many rows it has.
 __device__ __forceinline__ uint32_t length(const Walk& walk) {
-  if (walk.roots == nullptr && walk.skip == 0) return walk.count;
+  if (walk.roots == nullptr) return walk.skip == 0 ? walk.count : walk.count - (walk.count + walk.skip - 1) / walk.skip;
   uint32_t count = 0;
   for (uint32_t i = 0; i < walk.count; ++i) count += walk.row(i) != Walk::kLeftOut ? 1 : 0;
   return count;
@@ -269,13 +275,17 @@ __device__ __forceinline__ float times(Times what, const Ground& ground, uint32_
 
 // ---- aggregates
 
-/// sum: or mean, of rows; max: of them; relu, both: the sum or mean of messages of rows and arcs, σ being ReLU or not.
-enum class Gathered { sum, max, relu, both };
+/// sum, mean, max: of rows; relu: the sum of messages of rows and arcs, σ being ReLU; both: or their mean, with any σ.
+/// Back through a mean, every row that is read says how many it had, for which registers are kept free.
+enum class Gathered { sum, mean, max, relu, both };
+inline constexpr bool may_be_mean(Gathered kind) { return kind == Gathered::mean || kind == Gathered::both; }
+inline constexpr bool has_messages(Gathered kind) { return kind == Gathered::relu || kind == Gathered::both; }
 
 template <class P>
 struct GatherArguments {
   Ground ground;
-  BatchRows rows;  ///< of the output
+  BatchRows rows;      ///< of the output
+  uint32_t tile_rows;  ///< of the rows that a kernel is about
   Hop hop;
   Times times;
   bool mean;
@@ -303,13 +313,50 @@ __device__ __forceinline__ void load_vector(const Rows<const typename P::Element
   P::unpack(load_read_only(reinterpret_cast<const uint4*>(from.data + row * from.stride + column)), out);
 }
 
-/// Calls body for the rows of a walk, in order.
+/// What a row of a tile reads.
+struct RowWalk {
+  Walk walk;
+  uint32_t graph, from, arcs;  ///< the graph, and where its rows begin: of what is read, of arcs
+  float share;
+};
+
+/// Some rows of a walk. What is loaded of them is on its way together.
+struct Steps {
+  uint32_t at[kFlight], row[kFlight];  ///< kLeftOut: none
+
+  template <class P>
+  __device__ __forceinline__ void load(const Rows<const typename P::Element>& from, size_t base, uint32_t column,
+                                       uint4 (&words)[kFlight]) const {
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      words[i] = make_uint4(0, 0, 0, 0);
+      if (row[i] == Walk::kLeftOut) continue;
+      words[i] = load_read_only(reinterpret_cast<const uint4*>(from.data + (base + row[i]) * from.stride + column));
+    }
+  }
+  template <class P>
+  __device__ __forceinline__ void load_arcs(const Rows<const typename P::Element>& from, const RowWalk& my,
+                                            uint32_t column, uint4 (&words)[kFlight]) const {
+    Steps arcs;
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      arcs.row[i] = row[i] == Walk::kLeftOut ? Walk::kLeftOut : load_read_only(my.walk.arcs + at[i]);
+    }
+    arcs.load<P>(from, my.arcs, column, words);
+  }
+};
+
+/// Calls body for the rows of a walk, in order, some at a time.
 template <class Body>
-__device__ __forceinline__ void for_rows(const Walk& walk, const Body& body) {
-#pragma unroll 4
-  for (uint32_t i = 0; i < walk.count; ++i) {
-    const uint32_t row = walk.row(i);
-    if (row != Walk::kLeftOut) body(i, row);
+__device__ __forceinline__ void for_steps(const Walk& walk, const Body& body) {
+  for (uint32_t first = 0; first < walk.count; first += kFlight) {
+    Steps steps;
+#pragma unroll
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      steps.at[i] = first + i;
+      steps.row[i] = first + i < walk.count ? walk.row(first + i) : Walk::kLeftOut;
+    }
+    body(steps);
   }
 }
 /// sum += Σ weight · row.
@@ -321,12 +368,18 @@ __device__ __forceinline__ void add_walk(float (&sum)[P::kVector], const Rows<co
                 Entries<float>{walk.names, walk.weights, walk.count});
     return;
   }
-  for_rows(walk, [&](uint32_t i, uint32_t row) {
-    float h[P::kVector];
-    load_vector<P>(from, base + row, column, h);
-    const float weight = walk.weight(i);
+  for_steps(walk, [&](const Steps& steps) {
+    uint4 words[kFlight];
+    steps.load<P>(from, base, column, words);
 #pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * h[c];
+    for (uint32_t i = 0; i < kFlight; ++i) {
+      if (steps.row[i] == Walk::kLeftOut) continue;
+      float h[P::kVector];
+      P::unpack(words[i], h);
+      const float weight = walk.weight(steps.at[i]);
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * h[c];
+    }
   });
 }
 
@@ -345,55 +398,73 @@ __device__ __forceinline__ float message_back(nn::Activation activation, float h
 
 template <class P, Gathered G>
 __global__ void __launch_bounds__(kThreads, 3) gather_kernel(GatherArguments<P> a, Rows<typename P::Element> out) {
-  const uint32_t vectors = a.columns / P::kVector;
-  const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (q >= size_t{a.rows.rows} * vectors) return;
-  const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
-  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), v = row - a.rows.base[b];
-  const Walk walk = walk_of(a.hop, a.ground, a.in_base, b, v, false);
-  const size_t first = a.in_base[b];
-  float sum[P::kVector] = {};
-  if constexpr (G == Gathered::sum) {
-    add_walk<P>(sum, a.in, first, column, walk);
-  } else if constexpr (G == Gathered::max) {
-    uint32_t winner[P::kVector];
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) winner[c] = ~0u;
-    for_rows(walk, [&](uint32_t, uint32_t from) {
-      float h[P::kVector];
-      load_vector<P>(a.in, first + from, column, h);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) {
-        if (winner[c] != ~0u && !(h[c] > sum[c])) continue;
-        sum[c] = h[c];
-        winner[c] = from;
-      }
-    });
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) a.winners[size_t{row} * a.columns + column + c] = winner[c];
-  } else {
-    for_rows(walk, [&](uint32_t i, uint32_t from) {
-      float h[P::kVector], m[P::kVector];
-      load_vector<P>(a.in, first + from, column, h);
-      load_vector<P>(a.arcs, size_t{a.arc_base[b]} + walk.arcs[i], column, m);
-      const float weight = walk.weight(i);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * message<P, G>(a.activation, h[c], m[c]);
-    });
+  __shared__ uint32_t graph[kTile];
+  __shared__ RowWalk walks[kTile];
+  const Tile tile = tile_of(a.rows, a.tile_rows, blockIdx.x);
+  const uint32_t vectors = a.columns / P::kVector, tid = threadIdx.x;
+  const float factor = a.eps == nullptr ? 1.0f : 1 + *a.eps;
+  find_graphs(a.rows, tile, graph);
+  if (tid < tile.rows) {
+    const uint32_t b = graph[tid], from = a.in_base[b], arcs = a.arcs.data == nullptr ? 0 : a.arc_base[b];
+    const Walk walk = walk_of(a.hop, a.ground, a.in_base, b, tile.first + tid - a.rows.base[b], false);
+    walks[tid] = {walk, b, from, arcs, a.share(b, walk)};
   }
-  if (G != Gathered::max && (a.mean || a.times != Times::one)) {
-    const float share = a.share(b, walk);
+  __syncthreads();
+  for (uint32_t q = tid; q < tile.rows * vectors; q += kThreads) {
+    const RowWalk& my = walks[q / vectors];
+    const size_t row = size_t{tile.first} + q / vectors;
+    const uint32_t column = q % vectors * P::kVector;
+    const Walk walk = my.walk;
+    float sum[P::kVector] = {}, own[P::kVector] = {};
+    if (a.onto.data != nullptr) load_vector<P>(a.onto, row, column, own);
+    if constexpr (G == Gathered::sum || G == Gathered::mean) {
+      add_walk<P>(sum, a.in, my.from, column, walk);
+    } else if constexpr (G == Gathered::max) {
+      uint32_t winner[P::kVector];
 #pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= share;
-  }
-  if (a.onto.data != nullptr) {
-    float own[P::kVector];
-    load_vector<P>(a.onto, row, column, own);
-    const float factor = a.eps == nullptr ? 1.0f : 1 + *a.eps;
+      for (unsigned c = 0; c < P::kVector; ++c) winner[c] = ~0u;
+      for_steps(walk, [&](const Steps& steps) {
+        uint4 words[kFlight];
+        steps.load<P>(a.in, my.from, column, words);
 #pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += factor * own[c];
+        for (uint32_t i = 0; i < kFlight; ++i) {
+          if (steps.row[i] == Walk::kLeftOut) continue;
+          float h[P::kVector];
+          P::unpack(words[i], h);
+#pragma unroll
+          for (unsigned c = 0; c < P::kVector; ++c) {
+            if (winner[c] != ~0u && !(h[c] > sum[c])) continue;
+            sum[c] = h[c];
+            winner[c] = steps.row[i];
+          }
+        }
+      });
+#pragma unroll
+      for (unsigned c = 0; c < P::kVector; ++c) a.winners[row * a.columns + column + c] = winner[c];
+    } else {
+      for_steps(walk, [&](const Steps& steps) {
+        uint4 words[kFlight], along[kFlight];
+        steps.load_arcs<P>(a.arcs, my, column, along);
+        steps.load<P>(a.in, my.from, column, words);
+#pragma unroll
+        for (uint32_t i = 0; i < kFlight; ++i) {
+          if (steps.row[i] == Walk::kLeftOut) continue;
+          float h[P::kVector], m[P::kVector];
+          P::unpack(words[i], h);
+          P::unpack(along[i], m);
+          const float weight = walk.weight(steps.at[i]);
+#pragma unroll
+          for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * message<P, G>(a.activation, h[c], m[c]);
+        }
+      });
+    }
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      if (G != Gathered::max) sum[c] *= my.share;
+      if (a.onto.data != nullptr) sum[c] += factor * own[c];
+    }
+    *reinterpret_cast<uint4*>(out.data + row * out.stride + column) = P::pack(sum);
   }
-  *reinterpret_cast<uint4*>(out.data + size_t{row} * out.stride + column) = P::pack(sum);
 }
 
 /// Writes a vector of a gradient, or adds to it; zeros from `columns` on.
@@ -427,72 +498,108 @@ struct GatherBackArguments {
   uint32_t slices;
 };
 
+/// Where sums are means: what every row `to` that read a row gives of its gradient.
+template <class P>
+__device__ __forceinline__ void take_shares(const GatherArguments<P>& f, uint32_t b, const uint32_t (&to)[kFlight],
+                                            float (&weight)[kFlight]) {
+  if (!f.mean) return;
+#pragma unroll 1
+  for (uint32_t i = 0; i < kFlight; ++i) {  // one walk's code, not four
+    uint32_t row = to[0];
+#pragma unroll
+    for (uint32_t j = 1; j < kFlight; ++j) row = i == j ? to[j] : row;
+    if (row == Walk::kLeftOut) continue;
+    const float share = f.share(b, walk_of(f.hop, f.ground, f.in_base, b, row, false));
+#pragma unroll
+    for (uint32_t j = 0; j < kFlight; ++j) weight[j] *= i == j ? share : 1.0f;
+  }
+}
+
 /// To the rows that were read, or with which the sum began.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, 3)
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
     gather_back_kernel(GatherBackArguments<P> a, Rows<typename P::Element> d_in) {
-  __shared__ float parts[kThreads];
+  __shared__ uint32_t graph[kTile];
+  __shared__ RowWalk walks[kTile];
+  __shared__ float parts[kThreads / 32];
   const GatherArguments<P>& f = a.forward;
   const float factor = f.eps == nullptr ? 1.0f : 1 + *f.eps;
   float eps = 0;
-  const uint32_t vectors = f.columns / P::kVector;
-  const size_t total = size_t{a.rows.rows} * vectors;
-  for (size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x; q < total; q += size_t{a.slices} * kThreads) {
-    const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
-    const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), u = row - a.rows.base[b];
-    float d[P::kVector] = {}, h[P::kVector], sum[P::kVector] = {};
-    load_vector<P>(a.values, row, column, h);
-    if (a.begins) {
-      load_vector<P>(a.d, row, column, d);
-#pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) eps += d[c] * h[c];
+  const uint32_t vectors = f.columns / P::kVector, tid = threadIdx.x;
+  for (uint32_t first = blockIdx.x; size_t{first} * f.tile_rows < a.rows.rows; first += a.slices) {
+    const Tile tile = tile_of(a.rows, f.tile_rows, first);
+    if (a.hop != Hop::none) {
+      __syncthreads();
+      find_graphs(a.rows, tile, graph);
+      if (tid < tile.rows) {
+        const uint32_t b = graph[tid], from = f.rows.base[b], arcs = f.arcs.data == nullptr ? 0 : f.arc_base[b];
+        const Walk walk = walk_of(a.hop, f.ground, f.rows.base, b, tile.first + tid - a.rows.base[b], true);
+        walks[tid] = {walk, b, from, arcs, f.mean ? 1.0f : times(f.times, f.ground, b)};
+      }
+      __syncthreads();
     }
-    if (!a.wanted) continue;
-    const Walk walk = walk_of(a.hop, f.ground, f.rows.base, b, u, true);
-    const size_t first = f.rows.base[b];
-    if (G == Gathered::sum && !f.mean) {
-      add_walk<P>(sum, a.d, first, column, walk);
-    } else {
-      for_rows(walk, [&](uint32_t i, uint32_t to) {
-        float of[P::kVector];
-        load_vector<P>(a.d, first + to, column, of);
-        float weight = walk.weight(i);
-        if (f.mean) weight *= f.share(b, walk_of(f.hop, f.ground, f.in_base, b, to, false));
+    for (uint32_t q = tid; q < tile.rows * vectors; q += kThreads) {
+      const size_t row = size_t{tile.first} + q / vectors;
+      const uint32_t column = q % vectors * P::kVector;
+      float d[P::kVector] = {}, h[P::kVector], sum[P::kVector] = {};
+      load_vector<P>(a.values, row, column, h);
+      if (a.begins) {
+        load_vector<P>(a.d, row, column, d);
+#pragma unroll
+        for (unsigned c = 0; c < P::kVector; ++c) eps += d[c] * h[c];
+      }
+      if (!a.wanted) continue;
+      if (a.hop != Hop::none) {
+        const RowWalk& my = walks[q / vectors];
+        const Walk walk = my.walk;
+        const uint32_t u = static_cast<uint32_t>(row) - a.rows.base[my.graph];
         if constexpr (G == Gathered::sum) {
-#pragma unroll
-          for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight * of[c];
-        } else if constexpr (G == Gathered::max) {
-#pragma unroll
-          for (unsigned c = 0; c < P::kVector; ++c) {
-            if (f.winners[(first + to) * f.columns + column + c] == u) sum[c] += of[c];
-          }
+          add_walk<P>(sum, a.d, my.from, column, walk);
         } else {
-          float m[P::kVector];
-          load_vector<P>(f.arcs, size_t{f.arc_base[b]} + walk.arcs[i], column, m);
+          for_steps(walk, [&](const Steps& steps) {
+            uint4 words[kFlight], along[kFlight];
+            if constexpr (has_messages(G)) steps.load_arcs<P>(f.arcs, my, column, along);
+            steps.load<P>(a.d, my.from, column, words);
+            float weight[kFlight];
 #pragma unroll
-          for (unsigned c = 0; c < P::kVector; ++c) {
-            sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight * of[c]);
-          }
+            for (uint32_t i = 0; i < kFlight; ++i) {
+              weight[i] = steps.row[i] == Walk::kLeftOut ? 0.0f : walk.weight(steps.at[i]);
+            }
+            if constexpr (may_be_mean(G)) take_shares(f, my.graph, steps.row, weight);
+#pragma unroll
+            for (uint32_t i = 0; i < kFlight; ++i) {
+              if (steps.row[i] == Walk::kLeftOut) continue;
+              float of[P::kVector];
+              P::unpack(words[i], of);
+              if constexpr (G == Gathered::mean) {
+#pragma unroll
+                for (unsigned c = 0; c < P::kVector; ++c) sum[c] += weight[i] * of[c];
+              } else if constexpr (G == Gathered::max) {
+                const size_t read = (size_t{my.from} + steps.row[i]) * f.columns + column;
+#pragma unroll
+                for (unsigned c = 0; c < P::kVector; ++c) sum[c] += f.winners[read + c] == u ? of[c] : 0.0f;
+              } else {
+                float m[P::kVector];
+                P::unpack(along[i], m);
+#pragma unroll
+                for (unsigned c = 0; c < P::kVector; ++c) {
+                  sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[i] * of[c]);
+                }
+              }
+            }
+          });
         }
-      });
-    }
-    if (!f.mean && f.times != Times::one) {
-      const float share = times(f.times, f.ground, b);
 #pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= share;
-    }
+        for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= my.share;
+      }
 #pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) sum[c] += factor * d[c];
-    leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, d_in.data + size_t{row} * d_in.stride + column);
+      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += factor * d[c];
+      leave_vector<P>(sum, column, a.columns, a.slope, h, a.accumulate, d_in.data + row * d_in.stride + column);
+    }
   }
   if (!a.begins || f.eps == nullptr) return;
-  parts[threadIdx.x] = eps;
-  __syncthreads();
-  for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) a.slots[blockIdx.x] = parts[0];
+  eps = block_sum(eps, parts);
+  if (tid == 0) a.slots[blockIdx.x] = eps;
 }
 
 template <class P>
@@ -517,39 +624,72 @@ __device__ __forceinline__ ArcWalk arc_walk(Hop hop, const Ground& ground, uint3
   return {u * n, w * n, 1, u < k && w < k ? n : 0};
 }
 
+/// Which messages go along a row of arcs.
+struct ArcRow {
+  ArcWalk sides[2];
+  uint32_t graph, out, in;  ///< where the graph's rows begin
+  float weight;
+};
+
 /// To the arcs that messages of both look at: an edge carries messages each way.
 template <class P, Gathered G>
-__global__ void __launch_bounds__(kThreads, 3) arc_back_kernel(ArcBackArguments<P> a, Rows<typename P::Element> out) {
+__global__ void __launch_bounds__(kThreads, may_be_mean(G) ? 2 : 3)
+    arc_back_kernel(ArcBackArguments<P> a, Rows<typename P::Element> out) {
+  __shared__ uint32_t graph[kTile];
+  __shared__ ArcRow arcs[kTile];
   const GatherArguments<P>& f = a.forward;
-  const uint32_t vectors = f.columns / P::kVector;
-  const size_t q = size_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (q >= size_t{a.rows.rows} * vectors) return;
-  const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
-  const uint32_t b = graph_of(a.rows.base, a.rows.graphs, row), arc = row - a.rows.base[b];
-  const uint32_t* ends = f.ground.ends[f.ground.ids[b]].arc_ends + 2 * size_t{arc};
-  const float* weights = f.hop == Hop::neighbours ? f.ground.links[f.ground.ids[b]].weights : nullptr;
-  float m[P::kVector], sum[P::kVector] = {};
-  load_vector<P>(f.arcs, row, column, m);
-  for (unsigned side = 0; side < (f.ground.directed ? 1 : 2); ++side) {
-    const ArcWalk walk = arc_walk(f.hop, f.ground, b, ends[side], ends[1 - side]);
-#pragma unroll 4
-    for (uint32_t i = 0; i < walk.count; ++i) {
-      const uint32_t to = walk.out + i * walk.stride;
-      float h[P::kVector], d[P::kVector];
-      load_vector<P>(a.d, size_t{f.rows.base[b]} + to, column, d);
-      load_vector<P>(f.in, size_t{f.in_base[b]} + walk.in + i * walk.stride, column, h);
-      float weight = weights == nullptr ? 1.0f : weights[arc];
-      if (f.mean) weight *= f.share(b, walk_of(f.hop, f.ground, f.in_base, b, to, false));
+  const Tile tile = tile_of(a.rows, f.tile_rows, blockIdx.x);
+  const uint32_t vectors = f.columns / P::kVector, tid = threadIdx.x;
+  find_graphs(a.rows, tile, graph);
+  if (tid < tile.rows) {
+    const uint32_t b = graph[tid], id = f.ground.ids[b], arc = tile.first + tid - a.rows.base[b];
+    const uint32_t* ends = f.ground.ends[id].arc_ends + 2 * size_t{arc};
+    const uint32_t begin = ends[0], end = f.ground.directed ? ends[0] : ends[1], other = ends[1];
+    const float* weights = f.hop == Hop::neighbours ? f.ground.links[id].weights : nullptr;
+    const float weight = (weights == nullptr ? 1.0f : weights[arc]) * (f.mean ? 1.0f : times(f.times, f.ground, b));
+    arcs[tid] = {{arc_walk(f.hop, f.ground, b, begin, other), arc_walk(f.hop, f.ground, b, end, begin)},
+                 b,
+                 f.rows.base[b],
+                 f.in_base[b],
+                 weight};
+    if (f.ground.directed) arcs[tid].sides[1].count = 0;
+  }
+  __syncthreads();
+  for (uint32_t q = tid; q < tile.rows * vectors; q += kThreads) {
+    const ArcRow& my = arcs[q / vectors];
+    const size_t row = size_t{tile.first} + q / vectors;
+    const uint32_t column = q % vectors * P::kVector;
+    float m[P::kVector], sum[P::kVector] = {};
+    load_vector<P>(f.arcs, row, column, m);
+    for (uint32_t i = 0; i < my.sides[0].count; i += kFlight / 2) {  // half of them each way
+      Steps to, from;
+      float weight[kFlight];
 #pragma unroll
-      for (unsigned c = 0; c < P::kVector; ++c) sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight * d[c]);
+      for (uint32_t j = 0; j < kFlight; ++j) {
+        const ArcWalk& side = my.sides[j % 2];
+        const uint32_t at = i + j / 2;
+        to.row[j] = at < side.count ? side.out + at * side.stride : Walk::kLeftOut;
+        from.row[j] = at < side.count ? side.in + at * side.stride : Walk::kLeftOut;
+        weight[j] = my.weight;
+      }
+      uint4 given[kFlight], heard[kFlight];
+      to.load<P>(a.d, my.out, column, given);
+      from.load<P>(f.in, my.in, column, heard);
+      if constexpr (may_be_mean(G)) take_shares(f, my.graph, to.row, weight);
+#pragma unroll
+      for (uint32_t j = 0; j < kFlight; ++j) {
+        if (to.row[j] == Walk::kLeftOut) continue;
+        float h[P::kVector], d[P::kVector];
+        P::unpack(given[j], d);
+        P::unpack(heard[j], h);
+#pragma unroll
+        for (unsigned c = 0; c < P::kVector; ++c) {
+          sum[c] += message_back<P, G>(f.activation, h[c], m[c], weight[j] * d[c]);
+        }
+      }
     }
+    leave_vector<P>(sum, column, a.columns, a.slope, m, a.accumulate, out.data + row * out.stride + column);
   }
-  if (!f.mean && f.times != Times::one) {
-    const float share = times(f.times, f.ground, b);
-#pragma unroll
-    for (unsigned c = 0; c < P::kVector; ++c) sum[c] *= share;
-  }
-  leave_vector<P>(sum, column, a.columns, a.slope, m, a.accumulate, out.data + size_t{row} * out.stride + column);
 }
 
 // ---- products over pairs

@@ -26,7 +26,6 @@ class Maker {
         model_(job.model),
         weighted_(job.data.weighted),
         sets_(sets),
-        // Two blocks of threads per multiprocessor; a number of the device, so that the sums' order is one too.
         most_slices_(static_cast<uint32_t>(2 * multiprocessors)),
         uses_(steps_.size()),
         head_(steps_.size(), false),
@@ -42,6 +41,7 @@ class Maker {
         segment_of_(program.parameters.tensors.size(), kNone) {}
 
   void run() {
+    out_.blocks_at_once = most_slices_;
     look();
     find_head();
     fuse();
@@ -59,6 +59,7 @@ class Maker {
       out_.mean_readout = out_.mean_readout || steps_[last].space != nn::Space::graph;
       out_.ops.emplace_back(op);
     }
+    measure();
     assign_gradients();
     finish_segments();
   }
@@ -518,9 +519,14 @@ class Maker {
                        std::to_string(kMostOperands));
     }
     for (std::size_t o = 0; o < op.operands.size(); ++o) {
+      LinearOp::Operand& operand = op.operands[o];
+      const uint32_t at_once = operand.link == kNone ? weight_parts(operand.in_blocks, op.out_blocks) : operand.units;
+      operand.most_slices = std::max(1u, most_slices_ / at_once);
+      operand.slots = out_.slots;
+      out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;
       for (const Read* read : matrices[o].of) {
         if (read == nullptr) continue;
-        Segment segment = segment_for(SegmentKind::weight, op.operands[o], op.out_blocks);
+        Segment segment = segment_for(SegmentKind::weight, operand, op.out_blocks);
         segment.matrix = read->neighbours ? 1 : 0;
         segment.in = out_.values[read->value].columns;
         add_segment(read->tensor, segment, read->first);
@@ -539,12 +545,9 @@ class Maker {
     operand.in_columns = padded16(out_.values[value].columns);
     operand.in_blocks = blocks_of(operand.in_columns);
     operand.units = operand.in_blocks * out_blocks;
-    operand.most_slices = std::max(1u, most_slices_ / operand.units);
     operand.weights = out_.weights;
-    operand.slots = out_.slots;
     operand.counter = narrow(out_.counters++);
     out_.weights += uint64_t{operand.units} * 2 * kBlock;
-    out_.slots += uint64_t{operand.units} * operand.most_slices * kSlot;
     return operand;
   }
 
@@ -644,13 +647,13 @@ class Maker {
     op.times = times_of(term, from);
     op.reduce = term.reduce;
     op.activation = step.activation;
-    op.most_slices = most_slices_;
+    op.most_slices = 4 * most_slices_;  // a number each
     op.counter = narrow(out_.counters++);
     out_.values[to].learned = learned(op.in) || learned(op.arcs) || learned(op.onto) || step.epsilon != kNone;
     if (step.epsilon != kNone) {
       op.eps = program_.parameters.tensors[step.epsilon].offset;
       op.slots = out_.slots;
-      out_.slots += most_slices_;
+      out_.slots += op.most_slices;
       add_segment(step.epsilon, parts_segment(op.slots, 1, op.counter), 0);
     }
     if (term.reduce == nn::Reduce::max) {
@@ -683,7 +686,7 @@ class Maker {
     op.most_slices = most_slices_;
     op.counter = narrow(out_.counters++);
     op.slots = out_.slots;
-    out_.slots += uint64_t{most_slices_} * 2 * columns;
+    out_.slots += uint64_t{op.most_slices} * 2 * columns;
     add_segment(step.bias, parts_segment(op.slots, 2 * columns, op.counter), 0);
     add_segment(step.terms[0].weight, parts_segment(op.slots + columns, 2 * columns, op.counter), 0);
     if (!op.by_row) {
@@ -699,7 +702,7 @@ class Maker {
       }
     }
     op.which = out_.norms.size();
-    out_.norms.push_back(op.out);
+    out_.norms.push_back({op.out, op.by_row});
     out_.ops.emplace_back(op);
   }
 
@@ -871,7 +874,33 @@ class Maker {
     out_.parameters = program_.parameters.size;
   }
 
-  // ---- 5. gradients
+  // ---- 5. sums of norms that come with what they are of
+
+  // A linear step makes all of a norm's input, or all of the gradient of its output.
+  void measure() {
+    for (std::size_t i = 0; i < out_.ops.size(); ++i) {
+      auto* norm = std::get_if<NormOp>(&out_.ops[i]);
+      if (norm == nullptr || norm->by_row || out_.values[norm->out].columns > kWide * kTile) continue;
+      LinearOp* maker = nullptr;
+      LinearOp::Operand* reader = nullptr;
+      std::size_t readers = 0;
+      for (Op& op : out_.ops) {
+        auto* linear = std::get_if<LinearOp>(&op);
+        if (linear != nullptr && linear->out == norm->in.value && linear->dense()) maker = linear;
+        for (const Reading* reading : readings(op)) readers += reading->value == norm->out ? 1 : 0;
+        for (std::size_t o = 0; linear != nullptr && o < linear->operands.size(); ++o) {
+          LinearOp::Operand& operand = linear->operands[o];
+          if (operand.in.value == norm->out && operand.link == kNone) reader = &operand;
+        }
+      }
+      norm->measured = maker != nullptr;
+      norm->measured_back = reader != nullptr && readers == 1 && out_.values[norm->out].within == kNone;
+      if (norm->measured) maker->measured = i;
+      if (norm->measured_back) reader->measured = i;
+    }
+  }
+
+  // ---- 6. gradients
 
   // What an operation reads, in the order in which its gradients are written.
   static std::vector<Reading*> readings(Op& op) {

@@ -9,6 +9,7 @@
 ///
 /// A new operation over rows is a struct here, a line of Op, a case of Maker::lower() that makes it, and forward() and
 /// backward() in runner.cu.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -87,11 +88,17 @@ struct LinearOp {
     uint64_t weights = 0;  ///< into the copies of the weights
     uint64_t slots = 0;    ///< into the gradients' slots
     uint32_t most_slices = 0, counter = 0;
+    std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose sums come with this gradient
   };
   std::size_t out = 0;
+  std::size_t measured = nn::kNone;  ///< the norm, among the ops, whose means and squares come with the output
   uint32_t out_blocks = 0;
   uint32_t bias = kNoBias;
   std::vector<Operand> operands;
+
+  [[nodiscard]] bool dense() const {
+    return std::ranges::all_of(operands, [](const Operand& operand) { return operand.link == nn::kNone; });
+  }
 };
 
 /// An aggregate over any link.
@@ -117,6 +124,7 @@ struct NormOp {
   std::size_t which = 0;
   uint64_t slots = 0;
   uint32_t most_slices = 0, counter = 0;
+  bool measured = false, measured_back = false;  ///< linear steps have taken its sums
 };
 
 /// Two values over pairs.
@@ -155,11 +163,17 @@ struct Network {
   std::vector<std::size_t> readouts;  ///< which of the ops
   std::vector<GraphStep> steps;       ///< over graphs
   uint32_t graph_numbers = 0;         ///< that those steps make
+  uint32_t blocks_at_once =
+      0;  ///< of threads: two per multiprocessor; a number of the device, and so is the sums' order
   uint32_t logits = 0, classes = 0, pooled = 0;
   bool mean_readout = false;
   std::size_t rows_of_loss = nn::kNone;  ///< the space of rows that have a loss each; none: graphs
-  std::vector<std::size_t> norms;        ///< the values, one per NormOp
-  uint32_t running = 0;                  ///< numbers that training leaves for tests
+  struct NormSpec {
+    std::size_t value;
+    bool by_row;
+  };
+  std::vector<NormSpec> norms;  ///< one per NormOp
+  uint32_t running = 0;         ///< numbers that training leaves for tests
   std::size_t parameters = 0;
   uint64_t weights = 0;      ///< elements of a copy of the weights
   uint64_t slots = 0;        ///< floats

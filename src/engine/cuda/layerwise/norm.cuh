@@ -1,7 +1,7 @@
 #pragma once
 /// Rows normalised, as kernels: weight · (x - mean) · scale + bias, by column over all rows of the batch, or by row.
 /// Sums over rows are taken slice by slice and put together in order: the same bits every time.
-#include "engine/cuda/layerwise/links.cuh"
+#include "engine/cuda/layerwise/dense.cuh"
 
 namespace tyche::engine::TYCHE_CUDA_NS {
 
@@ -20,113 +20,146 @@ struct NormArguments {
   Rows<const typename P::Element> in;
   const float *weight, *bias;
   float *mean, *scale;  ///< one per column, or per row
-  float* slots;         ///< slices × two rows of numbers: of a mean and squares around it, or of gradients
+  float* slots;    ///< slices × two rows of numbers: sums of gaps to old_mean and of their squares, or of gradients
+  uint32_t chunk;  ///< rows of a slice
   uint32_t slices;
   // by column: the running ones, and what these rows have to say to them (kNoRows: nothing); `moves`: mean and scale
   // are those of these rows
   const float *old_mean, *old_variance;
   float *seen_mean, *seen_variance;
   bool moves;
+  float *of_x, *of_d, *fixed;  ///< by column: what is made is x · of_x + d · of_d + fixed
   // forwards
   bool activates;
   nn::Activation activation;
   // back
   Rows<const typename P::Element> d;
-  float *sums, *products;  ///< over what shares a mean: of d · weight, and of that times the normalised number
+  float *sums, *products;  ///< by row: of d · weight, and of that times the normalised number
   Slope slope;             ///< of the input
   bool accumulate;
 
-  [[nodiscard]] __device__ __forceinline__ uint32_t first_row(uint32_t slice) const {
-    return static_cast<uint32_t>(uint64_t{rows} * slice / slices);
-  }
   [[nodiscard]] __device__ __forceinline__ float x(uint32_t row, uint32_t column) const {
     return P::value(in.data[size_t{row} * in.stride + column]);
   }
-  [[nodiscard]] __device__ __forceinline__ float hat(uint32_t row, uint32_t column) const {
+  [[nodiscard]] __device__ __forceinline__ float hat(float x, uint32_t row, uint32_t column) const {
     const uint32_t i = by_row ? row : column;
-    return (x(row, column) - mean[i]) * scale[i];
+    return (x - mean[i]) * scale[i];
   }
   [[nodiscard]] __device__ __forceinline__ float d_at(uint32_t row, uint32_t column) const {
     return P::value(d.data[size_t{row} * d.stride + column]);
   }
 };
 
-/// The sum of what four groups of 64 threads have, at the first of them.
-__device__ __forceinline__ float sum_of_groups(float value, float* shared) {
-  __syncthreads();
-  shared[threadIdx.x] = value;
-  __syncthreads();
-  const unsigned lane = threadIdx.x % kTile;
-  return (shared[lane] + shared[lane + kTile]) + (shared[lane + 2 * kTile] + shared[lane + 3 * kTile]);
-}
-
-/// Back or not, a slice of rows: mean and squares around it, or the sums of gradients that bias and weight get.
+/// Back or not, sums over a slice of rows, where no linear step has taken them (dense.cuh). A thread has a vector of
+/// columns, threads of a group those of a row.
 template <class P, bool kBack>
 __global__ void __launch_bounds__(kThreads) norm_parts_kernel(NormArguments<P> a) {
-  __shared__ float shared[kThreads];
-  const uint32_t first = a.first_row(blockIdx.x), last = a.first_row(blockIdx.x + 1);
-  const unsigned lane = threadIdx.x % kTile, group = threadIdx.x / kTile;
+  __shared__ float parts[2][kThreads * P::kVector];
+  const uint32_t first = blockIdx.x * a.chunk, count = a.rows - first < a.chunk ? a.rows - first : a.chunk;
+  const uint32_t all = (a.columns + P::kVector - 1) / P::kVector;
   float* slot = a.slots + size_t{blockIdx.x} * 2 * a.columns;
-  for (uint32_t column0 = 0; column0 < a.columns; column0 += kTile) {
-    const uint32_t column = column0 + lane;
-    const uint32_t end = column < a.columns ? last : first;
-    float one = 0, two = 0;
-    if constexpr (kBack) {
-#pragma unroll 4
-      for (uint32_t r = first + group; r < end; r += 4) {
-        const float d = a.d_at(r, column);
-        one += d;
-        two += d * a.hat(r, column);
-      }
-      one = sum_of_groups(one, shared);
-    } else {
-#pragma unroll 4
-      for (uint32_t r = first + group; r < end; r += 4) one += a.x(r, column);
-      one = sum_of_groups(one, shared) / static_cast<float>(last - first);
-#pragma unroll 4
-      for (uint32_t r = first + group; r < end; r += 4) two += (a.x(r, column) - one) * (a.x(r, column) - one);
+  for (uint32_t vector0 = 0; vector0 < all; vector0 += kThreads) {
+    const uint32_t vectors = all - vector0 < kThreads ? all - vector0 : kThreads;
+    const uint32_t groups = kThreads / vectors, group = threadIdx.x / vectors;
+    const uint32_t column = (vector0 + threadIdx.x % vectors) * P::kVector;
+    float one[P::kVector] = {}, two[P::kVector] = {}, around[P::kVector] = {}, factor[P::kVector] = {};
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      if (a.by_row || column + c >= a.columns) continue;
+      around[c] = (kBack ? a.mean : a.old_mean)[column + c];
+      if (kBack) factor[c] = a.scale[column + c];
     }
-    two = sum_of_groups(two, shared);
-    if (group != 0 || column >= a.columns) continue;
-    slot[column] = one;
-    slot[a.columns + column] = two;
+#pragma unroll 4
+    for (uint32_t r = group < groups ? group : count; r < count; r += groups) {
+      float x[P::kVector], d[P::kVector];
+      load_vector<P>(a.in, first + r, column, x);
+      if constexpr (kBack) {
+        load_vector<P>(a.d, first + r, column, d);
+        const float mean = a.by_row ? a.mean[first + r] : 0.0f, scale = a.by_row ? a.scale[first + r] : 0.0f;
+#pragma unroll
+        for (unsigned c = 0; c < P::kVector; ++c) {
+          one[c] += d[c];
+          two[c] += d[c] * ((x[c] - (a.by_row ? mean : around[c])) * (a.by_row ? scale : factor[c]));
+        }
+      } else {
+#pragma unroll
+        for (unsigned c = 0; c < P::kVector; ++c) {
+          const float gap = x[c] - around[c];
+          one[c] += gap;
+          two[c] += gap * gap;
+        }
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      parts[0][threadIdx.x * P::kVector + c] = one[c];
+      parts[1][threadIdx.x * P::kVector + c] = two[c];
+    }
+    __syncthreads();
+    const uint32_t width = vectors * P::kVector, begin = vector0 * P::kVector;
+    for (uint32_t c = threadIdx.x; c < width && begin + c < a.columns; c += kThreads) {
+      float sum = 0, other_sum = 0;
+      for (uint32_t other = 0; other < groups; ++other) {
+        sum += parts[0][other * width + c];
+        other_sum += parts[1][other * width + c];
+      }
+      slot[begin + c] = sum;
+      slot[a.columns + begin + c] = other_sum;
+    }
   }
 }
 
-/// By column: the slices put together, a thread per column.
+/// By column: the slices put together, 32 threads per column.
+inline constexpr unsigned kWholeThreads = 1024;
 template <class P, bool kBack>
-__global__ void __launch_bounds__(kThreads) norm_whole_kernel(NormArguments<P> a) {
-  const uint32_t column = blockIdx.x * kThreads + threadIdx.x;
-  if (column >= a.columns) return;
+__global__ void __launch_bounds__(kWholeThreads) norm_whole_kernel(NormArguments<P> a) {
+  __shared__ float parts[2][kWholeThreads];
+  const unsigned lane = threadIdx.x % 32, group = threadIdx.x / 32;
+  const uint32_t column = blockIdx.x * 32 + lane, slices = column < a.columns && a.moves ? a.slices : 0;
   const float* slot = a.slots + column;
+  const size_t apart = 2 * size_t{a.columns};
+  const auto together = [&](float value, unsigned which) {
+    parts[which][threadIdx.x] = value;
+    __syncthreads();
+    float sum = 0;
+#pragma unroll
+    for (unsigned other = 0; other < kWholeThreads; other += 32) sum += parts[which][other + lane];
+    return sum;
+  };
+  float one = 0, two = 0;
+#pragma unroll 8
+  for (uint32_t s = group; s < slices; s += 32) {
+    one += slot[s * apart];
+    two += slot[s * apart + a.columns];
+  }
+  one = together(one, 0);
+  two = together(two, 1);
+  if (group != 0 || column >= a.columns) return;
+  const float count = static_cast<float>(a.rows);
   if constexpr (kBack) {
-    float sum = 0, products = 0;
-    for (uint32_t s = 0; s < a.slices; ++s, slot += 2 * size_t{a.columns}) {
-      sum += slot[0];
-      products += slot[a.columns];
-    }
-    a.sums[column] = sum * a.weight[column];
-    a.products[column] = products * a.weight[column];
-    return;
-  }
-  float mean = a.old_mean[column], variance = a.old_variance[column];
-  if (a.moves) {
-    float squares = 0, count = 0;
-    mean = 0;
-    for (uint32_t s = 0; s < a.slices; ++s, slot += 2 * size_t{a.columns}) {
-      const float own = static_cast<float>(a.first_row(s + 1) - a.first_row(s)), gap = slot[0] - mean;
-      count += own;
-      mean += gap * (own / count);
-      squares += slot[a.columns] + gap * gap * (own * ((count - own) / count));
-    }
-    variance = squares / count;
-    a.seen_mean[column] = mean;
-    a.seen_variance[column] = squares / (count > 1 ? count - 1 : 1.0f);
+    const float scale = a.scale[column], own = a.weight[column] * scale;
+    const float x = a.moves ? -own * scale * two / count : 0.0f;
+    a.of_d[column] = own;
+    a.of_x[column] = x;
+    a.fixed[column] = a.moves ? -own * one / count - a.mean[column] * x : 0.0f;
   } else {
-    a.seen_mean[column] = a.seen_variance[column] = kNoRows;
+    float mean = a.old_mean[column], variance = a.old_variance[column];
+    if (a.moves) {
+      const float squares = fmaxf(two - one * (one / count), 0.0f);
+      mean += one / count;
+      variance = squares / count;
+      a.seen_mean[column] = mean;
+      a.seen_variance[column] = squares / (count > 1 ? count - 1 : 1.0f);
+    } else {
+      a.seen_mean[column] = a.seen_variance[column] = kNoRows;
+    }
+    const float scale = 1 / sqrtf(variance + static_cast<float>(nn::kNormEpsilon)), x = scale * a.weight[column];
+    a.mean[column] = mean;
+    a.scale[column] = scale;
+    a.of_x[column] = x;
+    a.fixed[column] = a.bias[column] - mean * x;
   }
-  a.mean[column] = mean;
-  a.scale[column] = 1 / sqrtf(variance + static_cast<float>(nn::kNormEpsilon));
 }
 
 /// By row: a warp per row.
@@ -140,7 +173,7 @@ __global__ void __launch_bounds__(kThreads) norm_row_kernel(NormArguments<P> a) 
     for (uint32_t c = lane; c < end; c += 32) {
       const float own = a.d_at(row, c) * a.weight[c];
       one += own;
-      two += own * a.hat(row, c);
+      two += own * a.hat(a.x(row, c), row, c);
     }
     one = warp_sum(one);
   } else {
@@ -163,23 +196,32 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(NormArguments<P> a, Rows
   if (q >= size_t{a.rows} * vectors) return;
   const uint32_t row = static_cast<uint32_t>(q / vectors), column = static_cast<uint32_t>(q % vectors) * P::kVector;
   typename P::Element* to = out.data + size_t{row} * out.stride + column;
-  const float count = static_cast<float>(a.by_row ? a.columns : a.rows);
-  float x[P::kVector], d[P::kVector] = {}, made[P::kVector];
+  float x[P::kVector], d[P::kVector] = {}, made[P::kVector] = {};
   load_vector<P>(a.in, row, column, x);
   if constexpr (kBack) load_vector<P>(a.d, row, column, d);
+  if (!a.by_row) {
+    float of_x[P::kVector], of_d[P::kVector] = {}, fixed[P::kVector];
+    load_floats<P>(a.of_x + column, of_x);
+    load_floats<P>(a.fixed + column, fixed);
+    if constexpr (kBack) load_floats<P>(a.of_d + column, of_d);
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) made[c] = x[c] * of_x[c] + (kBack ? d[c] * of_d[c] : 0.0f) + fixed[c];
+  } else {
+#pragma unroll
+    for (unsigned c = 0; c < P::kVector; ++c) {
+      if (column + c >= a.columns) continue;
+      const float hat = a.hat(x[c], row, column + c), weight = a.weight[column + c];
+      const float count = static_cast<float>(a.columns);
+      made[c] = kBack ? (d[c] * weight - a.sums[row] / count - hat * (a.products[row] / count)) * a.scale[row]
+                      : weight * hat + a.bias[column + c];
+    }
+  }
 #pragma unroll
   for (unsigned c = 0; c < P::kVector; ++c) {
-    made[c] = 0;
-    if (column + c >= a.columns) continue;
-    const uint32_t i = a.by_row ? row : column + c;
-    const float hat = (x[c] - a.mean[i]) * a.scale[i], weight = a.weight[column + c];
-    if constexpr (kBack) {
-      made[c] = d[c] * weight;
-      if (a.moves) made[c] -= a.sums[i] / count + hat * (a.products[i] / count);
-      made[c] *= a.scale[i];
-    } else {
-      made[c] = weight * hat + a.bias[column + c];
-      if (a.activates) made[c] = activated<P::kFast>(a.activation, made[c]);
+    if (column + c >= a.columns) {
+      made[c] = 0;
+    } else if (!kBack && a.activates) {
+      made[c] = activated<P::kFast>(a.activation, made[c]);
     }
   }
   if constexpr (kBack) {

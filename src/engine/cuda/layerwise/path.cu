@@ -91,11 +91,14 @@ std::vector<std::size_t> LayerwisePath<P>::train(const Job& job, std::span<Trial
     capacity.parts[s] = std::max(capacity.parts[s], test.parts[s]);
   }
 
-  // Ranks that share trials are all at the same one.
-  std::size_t lanes = job.peers != nullptr ? 1 : options_.together == 0 ? 2 : options_.together;
+  // What one thread queues does not fill a GPU. Ranks that share trials are all at the same one.
+  constexpr std::size_t kMostLanes = 10;
+  std::size_t lanes = options_.together == 0 ? std::min<std::size_t>(options_.threads, kMostLanes) : options_.together;
+  lanes = job.peers != nullptr ? 1 : std::clamp<std::size_t>(lanes, 1, trials.size());
   const std::size_t bytes = runner_bytes<P>(prepared.network, capacity);
   while (lanes > 1 && (lanes + 1) * bytes > free_memory()) --lanes;
-  return train_lanes(job, trials, observer, lanes, 1, [&](std::size_t i, std::size_t) {
+  return train_apart(job, trials, observer, lanes, [&](std::size_t i) {
+    enter_device();
     return std::make_unique<TrialLane<P>>(job, trials[i], prepared.graphs, prepared.draws, prepared.network, capacity,
                                           options_);
   });

@@ -66,6 +66,20 @@ __device__ __forceinline__ float read(const AnyRows& from, size_t row, uint32_t 
   return P::value(static_cast<const typename P::Element*>(from.data)[at]);
 }
 
+/// 16 bytes of halves, or of floats twice as many.
+template <class P>
+__device__ __forceinline__ void read_vector(const AnyRows& from, size_t row, uint32_t column,
+                                            float (&out)[P::kVector]) {
+  const size_t at = row * from.stride + column;
+  if (!from.floats) {
+    P::unpack(load_read_only(reinterpret_cast<const uint4*>(static_cast<const typename P::Element*>(from.data) + at)),
+              out);
+    return;
+  }
+#pragma unroll
+  for (unsigned c = 0; c < P::kVector; ++c) out[c] = static_cast<const float*>(from.data)[at + c];
+}
+
 /// What the gradient of a value is multiplied with, for it is kept before the activation that made the value.
 struct Slope {
   bool activated;
@@ -103,6 +117,32 @@ __device__ __forceinline__ uint32_t graph_of(const uint32_t* base, uint32_t grap
   return low;
 }
 
+/// Rows that a block of threads takes.
+struct Tile {
+  uint32_t first, rows;
+};
+__device__ __forceinline__ Tile tile_of(const BatchRows& of, uint32_t tile_rows, uint32_t tile) {
+  const uint32_t first = tile * tile_rows;
+  return {first, of.rows - first < tile_rows ? of.rows - first : tile_rows};
+}
+
+/// The graph of every row of a tile, by all threads of the block: a search is a chain of loads, which small batches
+/// feel, so a thread has a graph where there are enough of them.
+__device__ __forceinline__ void find_graphs(const BatchRows& of, const Tile& tile, uint32_t* graph) {
+  const unsigned tid = threadIdx.x;
+  if (of.graphs > blockDim.x) {
+    for (uint32_t r = tid; r < tile.rows; r += blockDim.x) graph[r] = graph_of(of.base, of.graphs, tile.first + r);
+  } else if (tid < of.graphs) {
+    const uint32_t begin = load_read_only(of.base + tid), end = load_read_only(of.base + tid + 1);
+    const uint32_t last = end < tile.first + tile.rows ? end : tile.first + tile.rows;
+    for (uint32_t row = begin < tile.first ? tile.first : begin; row < last; ++row) graph[row - tile.first] = tid;
+  }
+  __syncthreads();
+}
+
+/// Rows or numbers that a thread has on their way at a time.
+inline constexpr uint32_t kFlight = 4;
+
 /// 2^result vectors of 16 bytes hold `columns` columns.
 template <class P>
 __device__ __forceinline__ unsigned vector_shift(unsigned columns) {
@@ -124,7 +164,6 @@ struct Entries {
 template <class P, class Weight>
 __device__ __forceinline__ void add_rows(float (&sum)[P::kVector], const typename P::Element* from, size_t stride,
                                          const Entries<Weight> entries) {
-  constexpr uint32_t kFlight = 4;
   if (entries.count == 0) return;
   const bool weighted = entries.weights != nullptr;
   uint32_t column[kFlight];

@@ -37,16 +37,24 @@ std::size_t winners_size(const Network& network, const Capacity& capacity, std::
   return buffer_size(capacity, network.values[v].space, network.values[v].columns);
 }
 
-// By row or by column, whichever is more.
-std::size_t norm_size(const Network& network, const Capacity& capacity, std::size_t v) {
-  const ValueSpec& value = network.values[v];
-  return 4 * std::size_t{std::max(capacity.rows[value.space], value.columns)};
+// Of a norm's numbers by column there are seven, by row four.
+std::size_t norm_size(const Network& network, const Capacity& capacity, const Network::NormSpec& norm) {
+  const ValueSpec& value = network.values[norm.value];
+  return norm.by_row ? 4 * std::size_t{capacity.rows[value.space]} : 7 * std::size_t{padded16(value.columns)};
 }
 
 // How many blocks of threads it takes where a thread has 16 bytes of a number of rows.
 template <class P>
 std::size_t vector_blocks(uint32_t rows, uint32_t columns) {
   return (std::size_t{rows} * (columns / P::kVector) + kThreads - 1) / kThreads;
+}
+
+// How many rows a block of threads takes: 16 bytes for each of its threads, or more where there are many rows.
+template <class P>
+uint32_t tile_rows_of(uint32_t rows, uint32_t columns) {
+  uint32_t tile = std::clamp(kThreads * P::kVector / padded16(std::max(1u, columns)), 1u, kTile);
+  while (2 * tile <= kTile && tiles_of(rows, tile) > 2048) tile *= 2;
+  return tile;
 }
 
 // Half precision has few small numbers: a mean over many rows leaves each a small gradient, so the scale grows with
@@ -63,8 +71,10 @@ float loss_scale_of(const Job& job, const Network& network) {
 template <class Body>
 void with_gathered(const GatherOp& op, const Body& body) {
   if (op.reduce == nn::Reduce::max) return body(std::integral_constant<Gathered, Gathered::max>());
+  const bool mean = op.reduce == nn::Reduce::mean;
+  if (op.arcs.value == nn::kNone && mean) return body(std::integral_constant<Gathered, Gathered::mean>());
   if (op.arcs.value == nn::kNone) return body(std::integral_constant<Gathered, Gathered::sum>());
-  if (op.activation == nn::Activation::relu) return body(std::integral_constant<Gathered, Gathered::relu>());
+  if (op.activation == nn::Activation::relu && !mean) return body(std::integral_constant<Gathered, Gathered::relu>());
   body(std::integral_constant<Gathered, Gathered::both>());
 }
 
@@ -101,7 +111,7 @@ std::size_t runner_bytes(const Network& network, const Capacity& capacity) {
   }
   for (const SlotSpec& slot : network.gradients) bytes += slot_size(capacity, slot) * sizeof(typename P::Element);
   for (const std::size_t v : network.winners) bytes += winners_size(network, capacity, v) * sizeof(uint32_t);
-  for (const std::size_t v : network.norms) bytes += norm_size(network, capacity, v) * sizeof(float);
+  for (const auto& norm : network.norms) bytes += norm_size(network, capacity, norm) * sizeof(float);
   return bytes;
 }
 
@@ -143,8 +153,8 @@ Runner<P>::Runner(const Job& job, const DeviceGraphs& graphs, const Network& net
   for (const std::size_t v : network.winners) {
     maxima_.emplace_back(winners_size(network, capacity, v), "the maxima of a batch");
   }
-  for (const std::size_t v : network.norms) {
-    norms_.emplace_back(norm_size(network, capacity, v), "the means and variances of a batch");
+  for (const auto& norm : network.norms) {
+    norms_.emplace_back(norm_size(network, capacity, norm), "the means and variances of a batch");
   }
   for (const std::size_t at : network.readouts) {
     const ValueSpec& from = value(std::get<ReadoutOp>(network.ops[at]).in.value);
@@ -220,6 +230,10 @@ Rows<const typename P::Element> Runner<P>::gradient_of(std::size_t v) {
 
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const {
+  if (operand.link == nn::kNone) {  // of two tiles or more: every slice leaves a gradient, which is as large as ever
+    const std::size_t tiles = (tiles_of(plan.rows[value(op.out).space]) + 1) / 2;
+    return static_cast<uint32_t>(std::min<std::size_t>(tiles, operand.most_slices));
+  }
   const uint32_t rows = plan.rows[value(wanted(operand.in) ? operand.in.value : op.out).space];
   return static_cast<uint32_t>(
       std::min<std::size_t>(tiles_of(rows, tile_rows_for(rows, operand.most_slices)), operand.most_slices));
@@ -228,13 +242,18 @@ uint32_t Runner<P>::slices(const Plan& plan, const LinearOp& op, const LinearOp:
 template <class P>
 uint32_t Runner<P>::slices(const Plan& plan, const GatherOp& op) const {
   const ValueSpec& begins = value(op.onto.value == nn::kNone ? op.in.value : op.onto.value);
-  return static_cast<uint32_t>(
-      std::min<std::size_t>(vector_blocks<P>(plan.rows[begins.space], padded16(begins.columns)), op.most_slices));
+  const std::size_t tiles = tiles_of(plan.rows[begins.space], tile_rows_of<P>(plan.rows[begins.space], begins.columns));
+  return static_cast<uint32_t>(op.eps == nn::kNone ? tiles : std::min<std::size_t>(tiles, op.most_slices));
 }
 
 template <class P>
-uint32_t Runner<P>::slices(const Plan& plan, const NormOp& op) const {
-  return static_cast<uint32_t>(std::min<std::size_t>(tiles_of(plan.rows[value(op.out).space]), op.most_slices));
+uint32_t Runner<P>::chunk(const Plan& plan, const NormOp& op) const {
+  return static_cast<uint32_t>(std::max<std::size_t>(32, tiles_of(plan.rows[value(op.out).space], op.most_slices)));
+}
+template <class P>
+uint32_t Runner<P>::slices(const Plan& plan, const NormOp& op, bool measured) const {
+  if (measured) return dense_shape(plan.rows[value(op.out).space], value(op.out).columns).slices;
+  return static_cast<uint32_t>(tiles_of(plan.rows[value(op.out).space], chunk(plan, op)));
 }
 
 template <class P>
@@ -245,7 +264,7 @@ void Runner<P>::complete(const Plan& plan, std::vector<uint32_t>& words) const {
     } else if (const auto* gather = std::get_if<GatherOp>(&op)) {
       words[plan.slices() + gather->counter] = slices(plan, *gather);
     } else if (const auto* norm = std::get_if<NormOp>(&op)) {
-      words[plan.slices() + norm->counter] = slices(plan, *norm);
+      words[plan.slices() + norm->counter] = slices(plan, *norm, norm->measured_back);
     }
   }
 }
@@ -279,8 +298,10 @@ Dropping Runner<P>::dropping(const RowsOp& op) const {
 
 template <class P>
 void Runner<P>::forward(const Batch& batch, const RowsOp& op) {
+  const ValueSpec& out = value(op.out);
   RowsArguments a{};
-  a.rows = batch.rows(value(op.out).space);
+  a.rows = batch.rows(out.space);
+  a.tile_rows = tile_rows_of<P>(a.rows.rows, out.columns);
   a.ground = ground(batch);
   a.ends = graphs_.ends(op.level);
   a.drawn = inputs_.drawn;
@@ -288,15 +309,21 @@ void Runner<P>::forward(const Batch& batch, const RowsOp& op) {
   a.dropping = dropping(op);
   a.add = op.add;
   a.activates = op.activates;
-  a.activation = value(op.out).slope.activation;
+  a.activation = out.slope.activation;
+  const bool all = std::all_of(op.parts.begin(), op.parts.end(),
+                               [](const RowsOp::Part& part) { return part.kind == PartKind::copy; });
   const auto run = [&] {
-    if (a.parts > 0) launch(rows_kernel<P>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, at(op.out));
+    if (a.parts > 0) launch(rows_kernel<P>, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a, at(op.out));
     a.keep = op.add;
     a.parts = 0;
   };
   for (const RowsOp::Part& part : op.parts) {
     if (part.there) continue;
-    RowsPart& own = a.part[a.parts++] = {part.kind, part.first, part.columns, {}, nullptr, part.nodes, part.reduce};
+    // 16 bytes of it are its own, but for padding.
+    const bool apart = part.first % 16 == 0 && (part.columns % 16 == 0 || part.first + part.columns == out.columns);
+    const bool vectors = part.kind == PartKind::copy && apart && (all || !op.add);
+    RowsPart& own = a.part[a.parts++];
+    own = {part.kind, part.first, part.columns, vectors, {}, nullptr, part.nodes, part.reduce};
     if (part.in.value != nn::kNone) {
       own.from = any(part.in.value);
       own.from_base = batch.base(value(part.in.value).space);
@@ -335,6 +362,26 @@ LinearOperand<P> Runner<P>::operand(const Batch& batch, const LinearOp::Operand&
 template <class P>
 void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
   const ValueSpec& out = value(op.out);
+  if (op.dense()) {
+    DenseArguments<P> a{};
+    for (const LinearOp::Operand& from : op.operands) {
+      a.operands[a.count++] = {read(from.in.value), from.in_columns, forward_weights_.data() + from.weights};
+    }
+    a.rows = batch.plan.rows[out.space];
+    a.columns = a.kept = out.columns;
+    a.in_stride = op.out_blocks;
+    a.out_stride = 1;
+    a.bias = op.bias == kNoBias ? nullptr : parameters_.data() + op.bias;
+    a.activation = out.slope.activation;
+    a.activates = out.slope.activated;
+    measure(batch, op.measured, false, a);
+    if (network_.buffers[out.buffer].floats) {
+      dense<float, false>(a, columns_from(floats_[out.buffer].data(), out.columns, 0));
+    } else {
+      dense<Element, false>(a, at(op.out));
+    }
+    return;
+  }
   const auto run = [&](auto a) {
     constexpr bool kMore = std::size(decltype(a.operands){}) > 1;
     a.out_rows = batch.rows(out.space);
@@ -359,6 +406,45 @@ void Runner<P>::forward(const Batch& batch, const LinearOp& op) {
 }
 
 template <class P>
+DenseShape Runner<P>::dense_shape(uint32_t rows, uint32_t columns) const {
+  DenseShape shape{};
+  shape.chunks = static_cast<uint32_t>(tiles_of(columns, kWide * kTile));
+  // Every block of threads reads all weights: no more of them than multiprocessors where rows are few.
+  shape.tile_rows = tile_rows_for(rows, network_.blocks_at_once / 2 / shape.chunks);
+  shape.wide =
+      static_cast<uint32_t>(tiles_of(std::min(columns, kWide * kTile), shape.tile_rows > 32 ? kTile : 2 * kTile));
+  shape.slices = static_cast<uint32_t>(
+      std::min<std::size_t>(tiles_of(rows, shape.tile_rows), std::max(1u, network_.blocks_at_once / shape.chunks)));
+  return shape;
+}
+
+template <class P>
+template <class Out, bool kBack>
+void Runner<P>::dense(DenseArguments<P>& a, const Rows<Out>& out) {
+  const DenseShape shape = dense_shape(a.rows, a.columns);
+  a.chunks = shape.chunks;
+  a.tile_rows = shape.tile_rows;
+  a.keeps = true;
+  if (dense_shared(a) > shared_limit()) a.keeps = false;
+  const auto kernel = shape.wide == 1   ? dense_kernel<P, Out, kBack, 1>
+                      : shape.wide == 2 ? dense_kernel<P, Out, kBack, 2>
+                                        : dense_kernel<P, Out, kBack, 3>;
+  launch(kernel, std::size_t{shape.slices} * a.chunks, kThreads, dense_shared(a), stream_, a, out);
+}
+
+// Sums that a norm wants of what is made.
+template <class P>
+void Runner<P>::measure(const Batch& batch, std::size_t at, bool back, DenseArguments<P>& a) {
+  if (at == nn::kNone) return;
+  const NormArguments<P> norm = this->norm(batch, std::get<NormOp>(network_.ops[at]));
+  if (!back && !norm.moves) return;
+  a.sums = norm.slots;
+  a.mean = back ? norm.mean : norm.old_mean;
+  a.scale = norm.scale;
+  a.x = norm.in;
+}
+
+template <class P>
 GatherArguments<P> Runner<P>::gather(const Batch& batch, const GatherOp& op) {
   GatherArguments<P> a{};
   a.ground = ground(batch, op.link);
@@ -374,6 +460,7 @@ GatherArguments<P> Runner<P>::gather(const Batch& batch, const GatherOp& op) {
   }
   if (op.onto.value != nn::kNone) a.onto = read(op.onto.value);
   a.columns = padded16(value(op.out).columns);
+  a.tile_rows = tile_rows_of<P>(a.rows.rows, a.columns);
   a.activation = op.activation;
   a.eps = op.eps == nn::kNone ? nullptr : parameters_.data() + op.eps;
   a.winners = op.winners == nn::kNone ? nullptr : maxima_[op.winners].data();
@@ -384,7 +471,7 @@ template <class P>
 void Runner<P>::forward(const Batch& batch, const GatherOp& op) {
   const GatherArguments<P> a = gather(batch, op);
   with_gathered(op, [&](auto kind) {
-    launch(gather_kernel<P, kind()>, vector_blocks<P>(a.rows.rows, a.columns), kThreads, 0, stream_, a, at(op.out));
+    launch(gather_kernel<P, kind()>, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a, at(op.out));
   });
 }
 
@@ -399,13 +486,15 @@ NormArguments<P> Runner<P>::norm(const Batch& batch, const NormOp& op) {
   a.weight = parameters_.data() + op.weight;
   a.bias = parameters_.data() + op.bias;
   float* numbers = norms_[op.which].data();
-  const std::size_t each = norms_[op.which].size() / 4;
+  const std::size_t each = norms_[op.which].size() / (op.by_row ? 4 : 7);
   a.mean = numbers;
   a.scale = numbers + each;
-  a.sums = numbers + 2 * each;
-  a.products = numbers + 3 * each;
+  a.sums = a.of_x = numbers + 2 * each;
+  a.products = a.of_d = numbers + 3 * each;
+  a.fixed = numbers + 4 * each;
+  a.chunk = chunk(batch.plan, op);
   a.slots = slots_.data() + op.slots;
-  a.slices = slices(batch.plan, op);
+  a.slices = slices(batch.plan, op, op.measured);
   a.moves = op.by_row || (inputs_.by_batch && a.rows > 0);
   a.activates = out.slope.activated;
   a.activation = out.slope.activation;
@@ -423,8 +512,8 @@ void Runner<P>::forward(const Batch& batch, const NormOp& op) {
   if (op.by_row) {
     launch(norm_row_kernel<P, false>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
   } else {
-    if (a.moves) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
-    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, kThreads), kThreads, 0, stream_, a);
+    if (a.moves && !op.measured) launch(norm_parts_kernel<P, false>, a.slices, kThreads, 0, stream_, a);
+    launch(norm_whole_kernel<P, false>, tiles_of(a.columns, 32), kWholeThreads, 0, stream_, a);
   }
   launch(norm_kernel<P, false>, vector_blocks<P>(a.rows, padded16(a.columns)), kThreads, 0, stream_, a, at(op.out));
 }
@@ -529,7 +618,7 @@ void Runner<P>::head(const Batch& batch) {
     a.d_pooled = d_pooled_.data();
     a.winners = winners_.data();
   }
-  launch(head_kernel<P>, batch.plan.graphs, kThreads, head_shared(network_.steps.size(), network_.graph_numbers),
+  launch(head_kernel<P>, batch.plan.graphs, kHeadThreads, head_shared(network_.steps.size(), network_.graph_numbers),
          stream_, a);
 }
 
@@ -549,6 +638,7 @@ SpreadArguments<P> Runner<P>::spread(const Batch& batch, const Reading& reading)
   const ValueSpec& to = value(reading.value);
   SpreadArguments<P> a{};
   a.rows = batch.rows(to.space);
+  a.tile_rows = tile_rows_of<P>(a.rows.rows, to.columns);
   a.values = any(reading.value);
   a.columns = to.columns;
   a.slope = to.slope;
@@ -567,7 +657,8 @@ void Runner<P>::backward(const Batch& batch, const ReadoutOp& op) {
   a.d_pooled = d_pooled_.data() + op.pooled;
   a.winners = winners_.data() + op.pooled;
   a.pooled_size = network_.pooled;
-  launch(spread_kernel<P, From::whole>, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(op.in.value));
+  launch(spread_kernel<P, From::whole>, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a,
+         gradient_at(op.in.value));
 }
 
 template <class P>
@@ -579,12 +670,13 @@ void Runner<P>::backward(const Batch& batch, const RowsOp& op) {
     a.ends = graphs_.ends(op.level);
     a.d = gradient_of(op.out);
     a.d.data += part.first;
+    a.vectors = part.first % 16 == 0;
     a.out_base = batch.base(value(op.out).space);
     a.nodes = part.nodes;
     a.reduce = part.reduce;
     a.dropping = dropping(op);
     const auto kernel = part.kind == PartKind::members ? spread_kernel<P, From::members> : spread_kernel<P, From::copy>;
-    launch(kernel, tiles_of(a.rows.rows), kThreads, 0, stream_, a, gradient_at(part.in.value));
+    launch(kernel, tiles_of(a.rows.rows, a.tile_rows), kThreads, 0, stream_, a, gradient_at(part.in.value));
   }
 }
 
@@ -594,6 +686,32 @@ void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
   for (const LinearOp::Operand& from : op.operands) {
     const uint32_t count = slices(batch.plan, op, from);
     const std::size_t blocks = std::size_t{count} * from.units;
+    if (from.link == nn::kNone) {
+      WeightsArguments<P> weights{};
+      weights.rows = batch.plan.rows[out.space];
+      weights.in = read(from.in.value);
+      weights.d = gradient_of(op.out);
+      weights.in_columns = from.in_columns;
+      weights.out_columns = padded16(out.columns);
+      weights.slots = slots_.data() + from.slots;
+      weights.slices = count;
+      launch(weights_kernel<P>, std::size_t{count} * weight_parts(from.in_blocks, op.out_blocks), kThreads,
+             kWeightsShared<P>, stream_, weights);
+      if (!wanted(from.in)) continue;
+      DenseArguments<P> a{};
+      a.operands[a.count++] = {weights.d, weights.out_columns, backward_weights_.data() + from.weights};
+      a.rows = weights.rows;
+      a.columns = from.in_columns;
+      a.kept = value(from.in.value).gradient_columns;
+      a.in_stride = 1;
+      a.out_stride = op.out_blocks;
+      a.values = weights.in;
+      a.slope = value(from.in.value).slope;
+      a.accumulate = from.in.accumulate;
+      measure(batch, from.measured, true, a);
+      dense<Element, true>(a, gradient_at(from.in.value));
+      continue;
+    }
     if (!wanted(from.in)) {
       FirstBackwardArguments<P> a{};
       a.out_rows = batch.rows(out.space);
@@ -610,7 +728,7 @@ void Runner<P>::backward(const Batch& batch, const LinearOp& op) {
     BackwardArguments<P> a{};
     a.in_rows = batch.rows(in.space);
     a.out_base = batch.base(out.space);
-    a.links = from.link == nn::kNone ? nullptr : graphs_.links(from.link);
+    a.links = graphs_.links(from.link);
     a.mean = from.mean;
     a.in = read(from.in.value);
     a.in_columns = from.in_columns;
@@ -640,6 +758,7 @@ void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
     a.hop = hop;
     a.begins = begins;
     a.rows = batch.rows(to.space);
+    a.forward.tile_rows = tile_rows_of<P>(a.rows.rows, a.forward.columns);
     a.values = read(reading.value);
     a.d = gradient_of(op.out);
     a.wanted = wanted(reading);
@@ -647,8 +766,7 @@ void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
     a.slope = to.slope;
     a.accumulate = reading.accumulate;
     a.slots = slots_.data() + op.slots;
-    a.slices =
-        begins ? slices(batch.plan, op) : static_cast<uint32_t>(vector_blocks<P>(a.rows.rows, a.forward.columns));
+    a.slices = begins ? slices(batch.plan, op) : static_cast<uint32_t>(tiles_of(a.rows.rows, a.forward.tile_rows));
     with_gathered(op, [&](auto kind) {
       launch(gather_back_kernel<P, kind()>, a.slices, kThreads, 0, stream_, a,
              a.wanted ? gradient_at(reading.value) : Rows<Element>{nullptr, 0});
@@ -661,13 +779,14 @@ void Runner<P>::backward(const Batch& batch, const GatherOp& op) {
     ArcBackArguments<P> a{};
     a.forward = gather(batch, op);
     a.rows = batch.rows(arcs.space);
+    a.forward.tile_rows = tile_rows_of<P>(a.rows.rows, a.forward.columns);
     a.d = gradient_of(op.out);
     a.columns = arcs.gradient_columns;
     a.slope = arcs.slope;
     a.accumulate = op.arcs.accumulate;
-    const std::size_t blocks = vector_blocks<P>(a.rows.rows, a.forward.columns);
-    const auto kernel =
-        op.activation == nn::Activation::relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
+    const std::size_t blocks = tiles_of(a.rows.rows, a.forward.tile_rows);
+    const bool relu = op.activation == nn::Activation::relu && op.reduce != nn::Reduce::mean;
+    const auto kernel = relu ? arc_back_kernel<P, Gathered::relu> : arc_back_kernel<P, Gathered::both>;
     launch(kernel, blocks, kThreads, 0, stream_, a, gradient_at(op.arcs.value));
   }
   if (!same) to_rows(op.onto, Hop::none, true);
@@ -677,12 +796,13 @@ template <class P>
 void Runner<P>::backward(const Batch& batch, const NormOp& op) {
   NormArguments<P> a = norm(batch, op);
   a.d = gradient_of(op.out);
-  launch(norm_parts_kernel<P, true>, a.slices, kThreads, 0, stream_, a);
+  a.slices = slices(batch.plan, op, op.measured_back);
+  if (!op.measured_back) launch(norm_parts_kernel<P, true>, a.slices, kThreads, 0, stream_, a);
   if (!wanted(op.in)) return;
   if (op.by_row) {
     launch(norm_row_kernel<P, true>, tiles_of(a.rows, kThreads / 32), kThreads, 0, stream_, a);
-  } else if (a.moves) {
-    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, kThreads), kThreads, 0, stream_, a);
+  } else {
+    launch(norm_whole_kernel<P, true>, tiles_of(a.columns, 32), kWholeThreads, 0, stream_, a);
   }
   a.slope = value(op.in.value).slope;
   a.accumulate = op.in.accumulate;

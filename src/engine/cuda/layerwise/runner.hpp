@@ -93,6 +93,11 @@ class Runner {
   [[nodiscard]] bool wanted(const Reading& reading) const {
     return reading.value != nn::kNone && value(reading.value).learned;
   }
+  [[nodiscard]] DenseShape dense_shape(uint32_t rows, uint32_t columns) const;
+  /// Has the norm at `at` among the ops find its sums there.
+  void measure(const Batch& batch, std::size_t at, bool back, DenseArguments<P>& a);
+  template <class Out, bool kBack>
+  void dense(DenseArguments<P>& a, const Rows<Out>& out);
   [[nodiscard]] LinearOperand<P> operand(const Batch& batch, const LinearOp::Operand& from);
   [[nodiscard]] Ground ground(const Batch& batch, std::size_t link = 0) const;
   [[nodiscard]] GatherArguments<P> gather(const Batch& batch, const GatherOp& op);
@@ -121,7 +126,9 @@ class Runner {
 
   [[nodiscard]] uint32_t slices(const Plan& plan, const LinearOp& op, const LinearOp::Operand& operand) const;
   [[nodiscard]] uint32_t slices(const Plan& plan, const GatherOp& op) const;
-  [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op) const;
+  /// `measured`: by a linear step.
+  [[nodiscard]] uint32_t slices(const Plan& plan, const NormOp& op, bool measured) const;
+  [[nodiscard]] uint32_t chunk(const Plan& plan, const NormOp& op) const;  ///< rows of a slice
   AdamArguments<P> adam(Update update);
   void clip();
 

@@ -169,20 +169,10 @@ class PpgnPath final : public Path {
     const PpgnGraphs& data = graphs(job);
     const std::size_t memory = free_memory() / 10 * 9;
     const unsigned lanes = lanes_for(job, data, trials, memory);
-    std::vector<char> lost(trials.size(), 0);
-    TeamPool::run(trials.size(), lanes, [&](std::size_t i, Team& team) {
+    return train_apart(job, trials, observer, lanes, [&](std::size_t i) {
       enter_device();
-      const auto broken = train_lane(
-          job, trials.subspan(i, 1), i, observer,
-          [&] { return std::make_unique<TrialLane<T>>(job, data, trials[i], memory / lanes, lanes); },
-          [&team] { return team.abandoned(); });
-      lost[i] = broken.empty() ? 0 : 1;
+      return std::make_unique<TrialLane<T>>(job, data, trials[i], memory / lanes, lanes);
     });
-    std::vector<std::size_t> broken;
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-      if (lost[i] != 0) broken.push_back(i);
-    }
-    return broken;
   }
 
   [[nodiscard]] Logits predict(const Job& job, std::span<const float> parameters, std::span<const std::uint32_t> which,

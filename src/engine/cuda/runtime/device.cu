@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <unordered_set>
 
 #include "engine/cuda/runtime/device.hpp"
 #include "support/remedy.hpp"
@@ -112,7 +113,19 @@ int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
 int compute_capability() {
   return 10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
 }
-std::size_t shared_limit() { return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
+std::size_t shared_limit() {
+  static const auto limit = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  return limit;
+}
+void detail::allow_shared(const void* kernel) {
+  thread_local std::unordered_set<const void*> allowed;
+  if (!allowed.insert(kernel).second) return;
+  cudaFuncAttributes own;
+  check(cudaFuncGetAttributes(&own, kernel), "asking what a kernel takes");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(shared_limit() - own.sharedSizeBytes)),
+        "asking for shared memory");
+}
 std::size_t free_memory() {
   std::size_t free = 0, all = 0;
   return cudaMemGetInfo(&free, &all) == cudaSuccess ? free : 0;

@@ -197,15 +197,13 @@ class Graph {
 #else
 
 namespace detail {
+/// Lets a kernel have all shared memory there is; asked of the driver once per thread.
+void allow_shared(const void* kernel);
 template <class... Parameters, class... Arguments>
 void launch_with(bool dependent, void (*kernel)(Parameters...), std::size_t blocks, unsigned threads,
                  std::size_t shared, Stream& stream, const Arguments&... arguments) {
   if (blocks == 0) return;
-  if (shared > 48 * 1024) {
-    check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shared)),
-          "asking for shared memory");
-  }
+  if (shared > 48 * 1024) allow_shared(reinterpret_cast<const void*>(kernel));
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(threads);
