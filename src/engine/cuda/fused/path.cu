@@ -112,7 +112,7 @@ class FusedPath final : public Path {
     if (which.empty()) return logits;
     Fixed fixed(prepared(job, 1), parameters);
     Stream& stream = fixed.stream();
-    const std::vector<Unit> units = fused::test_units(job, fixed.shape(), which);
+    const std::vector<Unit> units = fused::test_units(fixed.shape(), which);
     const std::vector<unsigned> rows = first_rows(job, which);
     const std::vector<int> count = {static_cast<int>(units.size())}, due = {1};
     const std::vector<uint2> keys = {Fixed::key(draw)};
@@ -174,7 +174,7 @@ class FusedPath final : public Path {
                                std::span<const unsigned> rows, const Draw& draw, std::span<float> logits) {
     Stream& stream = fixed.stream();
     // Places count along the units; remember which graph asked for is where.
-    std::vector<Unit> units = fused::test_units(job, fixed.shape(), which);
+    std::vector<Unit> units = fused::test_units(fixed.shape(), which);
     std::vector<std::size_t> position;
     for (Unit& unit : units) {
       for (int i = 0; i < 2; ++i) {

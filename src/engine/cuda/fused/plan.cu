@@ -111,7 +111,7 @@ void Planner::plan_epoch(Plan& plan, std::size_t e, std::size_t t, std::uint32_t
   for (std::size_t s = 0, first = 0; first < order.size(); ++s, first += job_.batch) {
     const std::size_t count = std::min<std::size_t>(job_.batch, order.size() - first);
     const auto graphs = std::span(order).subspan(first, count);
-    const std::vector<Unit> units = batch_units(job_, shape_, graphs);
+    const std::vector<Unit> units = batch_units(shape_, graphs);
     std::copy(units.begin(), units.end(), plan.units.data() + (row * sizes_.steps + s) * sizes_.units_stride);
     const AdamStep constants(++step_[t], rate, job_.optimiser);
     const double divisor = mean_divisor(job_.data.targets.weighted(trial.class_weights), graphs);

@@ -176,17 +176,17 @@ struct Sizes {
 Sizes sizes_of(const Job& job) {
   Sizes sizes;
   for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
-    sizes.nodes.add(g, job.data.graphs[g].num_nodes());
-    sizes.edges.add(g, 2 * job.data.graphs[g].num_edges());
+    sizes.nodes.add(g, job.data.graphs.num_nodes(g));
+    sizes.edges.add(g, 2 * job.data.graphs.num_edges(g));
   }
   return sizes;
 }
 
-std::vector<std::size_t> by_size(const Job& job, std::span<const std::uint32_t> graphs) {
+std::vector<std::size_t> by_size(const Shape& shape, std::span<const std::uint32_t> graphs) {
   std::vector<std::uint64_t> keys;
   keys.reserve(graphs.size());
   for (std::size_t i = 0; i < graphs.size(); ++i) {
-    keys.push_back(std::uint64_t{0xffffffffu - job.data.graphs[graphs[i]].num_nodes()} << 32 | i);
+    keys.push_back(std::uint64_t{0xffffffffu - shape.nodes[graphs[i]]} << 32 | i);
   }
   std::sort(keys.begin(), keys.end());
   std::vector<std::size_t> order;
@@ -196,8 +196,8 @@ std::vector<std::size_t> by_size(const Job& job, std::span<const std::uint32_t> 
 }
 
 template <class Place>
-std::vector<Unit> units_of(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs, Place place) {
-  const std::vector<std::size_t> order = by_size(job, graphs);
+std::vector<Unit> units_of(const Shape& shape, std::span<const std::uint32_t> graphs, Place place) {
+  const std::vector<std::size_t> order = by_size(shape, graphs);
   std::vector<Unit> units;
   unsigned used = 0;
   const auto add = [&](std::size_t i) { units.push_back({{graphs[order[i]], kNone}, {place(order[i], used++), 0}}); };
@@ -205,7 +205,7 @@ std::vector<Unit> units_of(const Job& job, const Shape& shape, std::span<const s
     --j;
     add(i);
     if (i == j) break;
-    if (shape.together(job.data.graphs[graphs[order[i]]], job.data.graphs[graphs[order[j]]])) {
+    if (shape.together(graphs[order[i]], graphs[order[j]])) {
       units.back().graph[1] = graphs[order[j]];
       units.back().place[1] = place(order[j], used++);
     } else {
@@ -237,10 +237,11 @@ std::string refusal(const Job& job) {
   }
   if (config.layers > kMostLayers) return std::to_string(config.layers) + " layers do not fit a multiprocessor";
   for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
-    const tyche::Graph& graph = job.data.graphs[g];
-    if (graph.num_nodes() > kMostNodes || 2 * graph.num_edges() > kMostEdges) {
-      return "graph " + std::to_string(g) + " with " + std::to_string(graph.num_nodes()) + " nodes and " +
-             std::to_string(graph.num_edges()) + " edges does not fit a multiprocessor";
+    const auto nodes = job.data.graphs.num_nodes(g);
+    const auto edges = job.data.graphs.num_edges(g);
+    if (nodes > kMostNodes || 2 * edges > kMostEdges) {
+      return "graph " + std::to_string(g) + " with " + std::to_string(nodes) + " nodes and " + std::to_string(edges) +
+             " edges does not fit a multiprocessor";
     }
   }
   const int width = padded_width(config);
@@ -281,21 +282,25 @@ Shape shape_of(const Job& job) {
   places.linear("head.fc2", shape.model.w2, shape.model.b2, shape.model.hidden);
   places.linear("head.fc3", shape.model.w3, shape.model.b3, shape.model.classes);
   shape.factor_pairs = pairs_of(shape.model, shape.width);
+  for (std::size_t g = 0; g < job.data.graphs.size(); ++g) {
+    shape.nodes.push_back(job.data.graphs.num_nodes(g));
+    shape.edges.push_back(static_cast<unsigned>(job.data.graphs.num_edges(g)));
+  }
   return shape;
 }
 
-std::vector<Unit> batch_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs) {
-  std::vector<Unit> units = units_of(job, shape, graphs, [](std::size_t, unsigned used) { return used; });
+std::vector<Unit> batch_units(const Shape& shape, std::span<const std::uint32_t> graphs) {
+  std::vector<Unit> units = units_of(shape, graphs, [](std::size_t, unsigned used) { return used; });
   const auto tiles = [&](const Unit& unit) {
     std::size_t rows = 0;
-    for (const unsigned graph : unit.graph) rows += graph != kNone ? job.data.graphs[graph].num_nodes() : 0;
+    for (const unsigned graph : unit.graph) rows += graph != kNone ? shape.nodes[graph] : 0;
     return (rows + 15) / 16;
   };
   std::stable_sort(units.begin(), units.end(), [&](const Unit& x, const Unit& y) { return tiles(x) > tiles(y); });
   return units;
 }
-std::vector<Unit> test_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs) {
-  return units_of(job, shape, graphs, [](std::size_t position, unsigned) { return static_cast<unsigned>(position); });
+std::vector<Unit> test_units(const Shape& shape, std::span<const std::uint32_t> graphs) {
+  return units_of(shape, graphs, [](std::size_t position, unsigned) { return static_cast<unsigned>(position); });
 }
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

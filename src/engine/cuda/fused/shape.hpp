@@ -24,10 +24,13 @@ struct Shape {
   std::vector<unsigned> copies;
   std::vector<unsigned> factor_pairs;  ///< see Args
 
-  /// Whether two graphs can be one unit.
-  [[nodiscard]] bool together(const tyche::Graph& one, const tyche::Graph& two) const {
-    return std::size_t{one.num_nodes()} + two.num_nodes() <= static_cast<std::size_t>(rows_most) &&
-           2 * (one.num_edges() + two.num_edges()) <= static_cast<std::uint64_t>(edges_most);
+  /// Of every graph of the job, for batches are cut into units in every epoch.
+  std::vector<unsigned> nodes, edges;
+
+  /// Whether two graphs of the job can be one unit.
+  [[nodiscard]] bool together(std::uint32_t one, std::uint32_t two) const {
+    return nodes[one] + nodes[two] <= static_cast<unsigned>(rows_most) &&
+           2 * (edges[one] + edges[two]) <= static_cast<unsigned>(edges_most);
   }
 };
 
@@ -38,8 +41,8 @@ struct Shape {
 [[nodiscard]] Shape shape_of(const Job& job);
 
 /// The batch as units: large graphs with small ones, the units with the most tiles first. A unit's places are adjacent.
-[[nodiscard]] std::vector<Unit> batch_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs);
+[[nodiscard]] std::vector<Unit> batch_units(const Shape& shape, std::span<const std::uint32_t> graphs);
 /// The same for graphs to test: places are the positions in `graphs`.
-[[nodiscard]] std::vector<Unit> test_units(const Job& job, const Shape& shape, std::span<const std::uint32_t> graphs);
+[[nodiscard]] std::vector<Unit> test_units(const Shape& shape, std::span<const std::uint32_t> graphs);
 
 }  // namespace tyche::engine::TYCHE_CUDA_NS::fused

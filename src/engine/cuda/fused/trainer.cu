@@ -131,7 +131,7 @@ class GroupLane final : public Lane {
     std::vector<std::vector<Unit>> tests;
     std::size_t most = 1;
     for (const Trial& trial : trials_) {
-      tests.push_back(test_units(job_, shape_, trial.test));
+      tests.push_back(test_units(shape_, trial.test));
       most = std::max(most, tests.back().size());
     }
     tests_most_ = sizes_.tests;
