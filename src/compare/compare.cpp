@@ -88,7 +88,11 @@ class Comparison {
     });
     // Whole rows, where every rank has one: they take no messages.
     const bool share = specs_.size() < ranks->size() && std::ranges::all_of(specs_, [&](const Spec& spec) {
-                         return train::Run::can_be_shared(task_->config(spec, false, {}));
+                         try {
+                           return train::Run::can_be_shared(task_->config(spec, false, {}));
+                         } catch (const InputError&) {  // the row will be left out
+                           return true;
+                         }
                        });
     if (!share) {
       std::vector<std::size_t> order(specs_.size());

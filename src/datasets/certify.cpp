@@ -31,8 +31,7 @@ class LabelledGraphs {
     } else {
       set_ = read_graphs(path, format);
       if (set_.labels.empty()) {
-        throw InputError::at(path.string(), "",
-                             "this format holds no labels, so there is nothing to certify graphs by");
+        throw InputError::at(path.string(), "", "graphs without labels, so there is nothing to certify them by");
       }
       total_ = set_.graphs.size();
     }

@@ -20,12 +20,14 @@ struct TrainOnRanks : testing::Test {
     ASSERT_EQ(run_program({"generate", "exp", "--pairs", "15", "--out", out("exp")}).exit_code, 0);
     std::string lines;
     for (int g = 0; g < 12; ++g) {
-      std::string edges, labels;
+      std::string edges, values, labels;
       for (int v = 0; v < 80; ++v) {
         if (v > 0) edges += fmt::format("{}[{}, {}]", v > 1 ? ", " : "", v * g % 7 == 0 ? 0 : v - 1, v);
+        if (v > 0) values += fmt::format("{}{}", v > 1 ? ", " : "", v % (g + 2));
         labels += fmt::format("{}{}", v > 0 ? ", " : "", v % (g + 2) == 0 ? 1 : 0);
       }
-      lines += fmt::format(R"({{"nodes": 80, "edges": [{}], "node_labels": [{}]}})", edges, labels) + "\n";
+      lines += fmt::format(R"({{"nodes": 80, "edges": [{}], "node_labels": [{}], )", edges, labels);
+      lines += fmt::format(R"("edge_targets": [{}], "target": [{}, {}]}})", values, g % 2, g % 4 == 0 ? 0 : 1) + "\n";
     }
     write_file(folder / "nodes.jsonl", lines);
   }
@@ -45,7 +47,9 @@ TEST_F(TrainOnRanks, AnyNumberOfRanksWritesTheFilesOfOneProcess) {
         std::pair("exp", fold + "--model gin --norm batch --batch 6 --accumulate 2 --rate-rule linear --test end"),
         std::pair("exp", fold + "--model local2 --early-stopping --patience 1 --validation 0.2 --select-by loss"),
         std::pair("nodes.jsonl", fold + "--target node-labels"),
-        std::pair("nodes.jsonl", fold + "--target node-labels --batch 1 --test end")}) {
+        std::pair("nodes.jsonl", fold + "--target node-labels --batch 1 --test end"),
+        std::pair("nodes.jsonl", fold + "--target edge-targets --model gin --norm batch --batch 4"),
+        std::pair("nodes.jsonl", fold + "--target attributes --loss binary --batch 4 --accumulate 2")}) {
     ASSERT_EQ(std::system((std::string(TYCHE_PROGRAM) + " " + words(options, "one", data) + " > /dev/null").c_str()),
               0);
     for (const unsigned ranks : {2u, 3u, 4u}) {

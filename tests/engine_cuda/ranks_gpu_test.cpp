@@ -12,6 +12,13 @@
 #include "engine/ranks_cases.hpp"
 #include "engine_cuda/device_fixture.hpp"
 
+#ifndef TYCHE_CUDA_EMULATED
+#include <dlfcn.h>
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
+#endif
+
 namespace tyche::engine {
 namespace {
 
@@ -118,7 +125,63 @@ TEST(RankInMachine, IsWhatTheLauncherSays) {
   for (const auto& [name, value] : before) ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-#ifdef TYCHE_CUDA_EMULATED
+#ifndef TYCHE_CUDA_EMULATED
+
+#if __has_include(<nccl.h>)
+
+// A type of nccl.h's as NcclCalls has it.
+template <class T>
+struct Ours {
+  using type = std::conditional_t<std::is_enum_v<T>, int, T>;
+};
+template <>
+struct Ours<ncclUniqueId> {
+  using type = gpu::NcclCalls::Id;
+};
+template <>
+struct Ours<ncclUniqueId*> {
+  using type = gpu::NcclCalls::Id*;
+};
+template <>
+struct Ours<ncclComm_t> {
+  using type = void*;
+};
+template <>
+struct Ours<ncclComm_t*> {
+  using type = void**;
+};
+template <class Result, class... Taken>
+auto ours(Result (*)(Taken...)) -> typename Ours<Result>::type (*)(typename Ours<Taken>::type...);
+
+using gpu::NcclCalls;
+static_assert(std::is_same_v<decltype(ours(&ncclGetUniqueId)), decltype(NcclCalls::get_unique_id)>);
+static_assert(std::is_same_v<decltype(ours(&ncclCommInitRank)), decltype(NcclCalls::init)>);
+static_assert(std::is_same_v<decltype(ours(&ncclAllGather)), decltype(NcclCalls::all_gather)>);
+static_assert(std::is_same_v<decltype(ours(&ncclCommDestroy)), decltype(NcclCalls::destroy)>);
+static_assert(std::is_same_v<decltype(ours(&ncclGetErrorString)), decltype(NcclCalls::error)>);
+static_assert(sizeof(ncclResult_t) == sizeof(int) && sizeof(ncclDataType_t) == sizeof(int));
+static_assert(sizeof(ncclUniqueId) == sizeof(NcclCalls::Id) && alignof(ncclUniqueId) == alignof(NcclCalls::Id));
+static_assert(ncclSuccess == 0 && ncclFloat32 == NcclCalls::kFloat);
+
+#endif
+
+// Two ids and a word need no GPU: five symbols are there, and calls through them arrive.
+TEST(Nccl, AnswersThroughTheDeclarationsHere) {
+#ifdef TYCHE_NCCL
+  ASSERT_NE(dlopen(TYCHE_NCCL, RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();  // found by its name from now on
+#endif
+  const gpu::NcclCalls* calls = gpu::nccl();
+  if (calls == nullptr) GTEST_SKIP() << "needs NCCL: there is no libnccl.so.2";
+  gpu::NcclCalls::Id first{}, second{};
+  ASSERT_EQ(calls->get_unique_id(&first), 0);
+  ASSERT_EQ(calls->get_unique_id(&second), 0);
+  EXPECT_NE(std::string(first.bytes, sizeof first.bytes), std::string(second.bytes, sizeof second.bytes));
+  EXPECT_STREQ(calls->error(0), "no error");
+  void* communicator = nullptr;
+  EXPECT_NE(calls->init(&communicator, 2, first, 2), 0) << "rank 2 of two";
+}
+
+#else
 
 // NCCL's calls between ranks that are threads, where device memory is the host's: each gives its pointer and waits.
 struct Wire {
