@@ -2,7 +2,8 @@
 """script/check: everything in full, in parts that go on where they were stopped. script/check has the list for users.
 
 A part is one or more steps, each a command. What has passed is kept in build-check/NAME.json with the key of the files that
-matter to it (tree.py); on another key it is thrown away. Long steps keep their own books inside: tests by name
+matter to it (tree.py); on another key it is thrown away. So it is in the table that --write puts into the docs, for those who have
+no build-check/: what passed elsewhere on the same content has passed. Long steps keep their own books inside: tests by name
 (run_tests.py --keep), fuzzing by inputs (fuzz.py), promises by promise (promises.py), clang-tidy by source (script/lint).
 """
 import argparse
@@ -93,6 +94,15 @@ class Book:
                     file.write("".join(name + "\n" for name in names))
                 self.all["done"] = []
 
+    def believe(self, row, now, tree):
+        """A row of the table (rows_of) that says of the same content what is not known here. Of tests some read the docs."""
+        same = row and row["ran"] == now and (row["tree"] == tree or not any("--keep" in step for step in self.part.steps.values()))
+        if same and row["outcome"] == "passed" and not self.passed_on(now):
+            self.all.update(row, key=now, tree=tree, done=list(self.part.steps), spent=row["seconds"], whole=row["seconds"], seed=None)
+
+    def passed_on(self, now):
+        return self.all.get("outcome") == "passed" and self.all["ran"] == now
+
     def forget(self, results=RESULTS):
         """As if nothing of it had been run; how long it took last time stays."""
         self.all.update(done=[], spent=0)
@@ -107,7 +117,7 @@ class Book:
         os.replace(self.path + ".new", self.path)
 
     def passed(self):
-        return self.all.get("outcome") == "passed" and self.all["ran"] == self.all["key"] and set(self.part.steps) <= set(self.all["done"])
+        return self.passed_on(self.all.get("key")) and set(self.part.steps) <= set(self.all["done"])
 
     def left(self):
         """Seconds that it will take, about: those of its last whole run, less those spent on this tree."""
@@ -184,12 +194,12 @@ def table(books, now):
     hold = [book for book in books if book.passed() and book.all["ran"] == now[book.part.kind]]
     yield f"`script/check` on {commit()}: {len(hold)} of {len(books)} parts have passed" + ("." if len(hold) == len(books) else ":")
     yield ""
-    yield "| part | outcome | seconds | run on | date | of this tree |"
-    yield "|---|---|---|---|---|---|"
+    yield "| part | outcome | seconds | run on | date | of this tree | content |"
+    yield "|---|---|---|---|---|---|---|"
     for book in known:
         state = book.all
         yield (f"| `{book.part.name}` | {state['outcome']} | {state['seconds']} | {state['commit']} | {state['date']} | "
-               f"{'yes' if state['ran'] == now[book.part.kind] else 'no'} |")
+               f"{'yes' if state['ran'] == now[book.part.kind] else 'no'} | {state['ran']} {state['tree']} |")
     yield ""
     for book in known:
         said = [book.all["figures"]] + ([f"seed {book.all['seed']}"] if book.all.get("seed") else [])
@@ -203,6 +213,17 @@ def table(books, now):
                 line = " "
             line += (" " if line else "") + word
         yield line
+
+
+def rows_of(page=PAGE):
+    """What table() has written there: name -> outcome, seconds, commit, date, ran, tree, figures."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read().partition(BEGIN)[2].partition(END)[0]
+    row = re.compile(r"\| `(\w+)` \| (\w+) \| (\d+) \| (.*?) \| (.*?) \| (?:yes|no) \| (\w+) (\w+) \|$", re.MULTILINE)
+    said = dict(re.findall(r"^- `(\w+)`: (.*)$", text.replace("\n  ", " "), re.MULTILINE))
+    return {name: {"outcome": outcome, "seconds": int(seconds), "commit": on, "date": date, "ran": ran, "tree": tree,
+                   "figures": said.get(name, "")}
+            for name, outcome, seconds, on, date, ran, tree in row.findall(text)}
 
 
 def write(lines, page=PAGE):
@@ -236,6 +257,9 @@ def main():
     now = {kind: key(kind) for kind in {part.kind for part in all_parts} | {"tree"}}
     books = [Book(part, results) for part in all_parts]
     chosen = [book for book in books if not names or book.part.name in names]
+    rows = {} if arguments.fast else rows_of()
+    for book in books:
+        book.believe(rows.get(book.part.name), now[book.part.kind], now["tree"])
     for book in chosen:
         book.turn(now[book.part.kind], now["tree"], results)
     left = [book for book in chosen if names or not book.passed()]

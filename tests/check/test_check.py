@@ -121,11 +121,26 @@ class Parts(Folder):
 
     def test_what_was_run_on_another_tree_is_not_of_this_one(self):
         _, _, book = self.run_part(self.steps())
-        self.assertIn("| yes |", list(check.table([book], {"tree": "k"}))[4])
+        self.assertIn("| yes | k t |", list(check.table([book], {"tree": "k"}))[4])
         book.turn("other", "other", self.folder)
         lines = list(check.table([book], {"tree": "other"}))
         self.assertIn("0 of 1 parts have passed", lines[0])
-        self.assertIn("| no |", lines[4])
+        self.assertIn("| no | k other |", lines[4])
+
+    def test_what_the_page_says_of_the_same_content_has_passed(self):
+        _, _, book = self.run_part({"one": "echo 'script/test: 3 passed, 0 failed, 0 skipped'"})
+        page = self.write("page.md", f"{tree.BEGIN}\n{tree.END}\n")
+        check.write(list(check.table([book], {"tree": "k"})), page)
+        with tempfile.TemporaryDirectory() as elsewhere:
+            keeps = check.Part("p", "code", 1, {"one": "script/test --keep p.passed"})  # tests, some of which read the docs
+            for part, content, prose, passed in ((book.part, "k", "t", True), (book.part, "k", "other", True),
+                                                 (book.part, "other", "t", False), (keeps, "k", "other", False)):
+                known = check.Book(part, elsewhere)
+                known.believe(check.rows_of(page)["p"], content, prose)
+                known.turn(content, prose, elsewhere)
+                self.assertEqual(known.passed(), passed)
+                if prose == "t" and passed:  # and says the same again
+                    self.assertEqual(list(check.table([known], {"tree": "k"})), list(check.table([book], {"tree": "k"})))
 
     def test_a_part_that_is_named_runs_though_it_passed(self):
         self.run_part(self.steps())
